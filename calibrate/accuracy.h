@@ -1,0 +1,55 @@
+// How far predictions are from measurements, on runs that the fit did not see.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/document.h"
+#include "core/json.h"
+
+namespace sextant {
+
+// One measured time beside its prediction.
+struct ComparedTime {
+  std::string run;
+  std::string task;  // task name, "weight_sync", or "iteration"
+  double measured_s = 0;
+  double measured_spread_fraction = 0;
+  double predicted_s = 0;
+  bool held_out = true;  // the fit did not see this run
+
+  // |predicted / measured - 1|
+  [[nodiscard]] double error_fraction() const;
+  friend bool operator==(const ComparedTime&, const ComparedTime&) = default;
+};
+
+struct ErrorSummary {
+  int count = 0;
+  double mape = 0;  // mean absolute error, as a fraction of the measured time
+  double median = 0;
+  double p90 = 0;
+  double worst = 0;
+  friend bool operator==(const ErrorSummary&, const ErrorSummary&) = default;
+};
+
+struct Accuracy {
+  static constexpr std::string_view kKind = "accuracy";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  std::vector<ComparedTime> times;
+  ErrorSummary held_out_tasks;       // every task time of held-out runs
+  ErrorSummary held_out_iterations;
+  ErrorSummary in_sample_tasks;      // of runs that the fit saw
+  ErrorSummary in_sample_iterations;
+  std::map<std::string, ErrorSummary> held_out_by_task;
+  double rank_correlation = 0;       // Spearman, held-out iteration times
+  double interval_coverage = 0;      // share of held-out times inside their 90 % interval
+  bool has_intervals = false;
+
+  friend bool operator==(const Accuracy&, const Accuracy&) = default;
+  static Accuracy parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+}  // namespace sextant

@@ -1,0 +1,24 @@
+// Which runs the fit may see and which are kept back to judge it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "costmodel/vocabulary/run.h"
+
+namespace sextant {
+
+// What is kept back together. Random single runs flatter a model; a workflow (its model, lengths and batch) or
+// a plan that the fit never saw is the honest question.
+enum class HoldOutBy { run, workflow, plan };
+
+struct Split {
+  std::vector<std::string> fit;       // names of runs
+  std::vector<std::string> held_out;
+};
+
+// Keeps back `fraction` (in (0, 1)) of the groups, at least one and not all, by a seeded shuffle: the same on
+// every machine. Throws Error(bad_input) with fewer than two groups.
+[[nodiscard]] Split split_runs(const Runs& runs, double fraction, HoldOutBy by, unsigned seed);
+
+}  // namespace sextant

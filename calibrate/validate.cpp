@@ -1,0 +1,85 @@
+#include "calibrate/validate.h"
+
+#include <algorithm>
+
+#include "calibrate/residuals.h"
+#include "core/statistics.h"
+#include "costmodel/predict.h"
+
+namespace sextant {
+namespace {
+
+ErrorSummary summarise(const std::vector<double>& errors) {
+  ErrorSummary summary;
+  summary.count = static_cast<int>(errors.size());
+  if (errors.empty()) return summary;
+  summary.mape = mean(errors);
+  summary.median = median(errors);
+  summary.p90 = quantile(errors, 0.9);
+  summary.worst = quantile(errors, 1.0);
+  return summary;
+}
+
+// Collects what the summaries need while the runs are walked through.
+struct Tally {
+  std::vector<double> held_out_tasks, held_out_iterations, seen_tasks, seen_iterations;
+  std::map<std::string, std::vector<double>> held_out_by_task;
+  std::vector<double> measured_iterations, predicted_iterations;  // held out
+  int inside = 0, with_interval = 0;                              // held out
+
+  void count(const ComparedTime& time, const std::optional<Interval>& interval) {
+    const bool iteration = time.task == kIteration;
+    const double error = time.error_fraction();
+    if (!time.held_out) {
+      (iteration ? seen_iterations : seen_tasks).push_back(error);
+      return;
+    }
+    (iteration ? held_out_iterations : held_out_tasks).push_back(error);
+    if (!iteration) held_out_by_task[time.task].push_back(error);
+    if (iteration) {
+      measured_iterations.push_back(time.measured_s);
+      predicted_iterations.push_back(time.predicted_s);
+    }
+    if (interval) {
+      ++with_interval;
+      if (interval->low <= time.measured_s && time.measured_s <= interval->high) ++inside;
+    }
+  }
+};
+
+}  // namespace
+
+Accuracy validate(const Runs& runs, const Coefficients& coefficients) {
+  Accuracy accuracy;
+  Tally tally;
+  for (const Run& run : runs.runs) {
+    const bool seen = coefficients.fit && std::find(coefficients.fit->runs.begin(), coefficients.fit->runs.end(),
+                                                    run.name) != coefficients.fit->runs.end();
+    const Prediction prediction = predict(runs.cluster_of(run), runs.workflow_of(run), runs.plan_of(run), coefficients,
+                                          run.framework);
+    const auto compare = [&](const std::string& what, const Timing& measured, double predicted_s,
+                             const std::optional<Interval>& interval) {
+      accuracy.times.push_back({run.name, what, measured.median_s(), measured.spread_fraction(), predicted_s, !seen});
+      tally.count(accuracy.times.back(), interval);
+    };
+    for (const auto& [name, timing] : run.tasks) {
+      if (name == kWeightSync) continue;
+      const TaskPrediction& task = prediction.tasks.at(name);
+      compare(name, timing, task.time_s, task.interval_s);
+    }
+    compare(kIteration, run.iteration, prediction.iteration_s, prediction.iteration_interval_s);
+  }
+  accuracy.held_out_tasks = summarise(tally.held_out_tasks);
+  accuracy.held_out_iterations = summarise(tally.held_out_iterations);
+  accuracy.in_sample_tasks = summarise(tally.seen_tasks);
+  accuracy.in_sample_iterations = summarise(tally.seen_iterations);
+  for (const auto& [task, errors] : tally.held_out_by_task) accuracy.held_out_by_task[task] = summarise(errors);
+  if (tally.measured_iterations.size() > 1) {
+    accuracy.rank_correlation = rank_correlation(tally.measured_iterations, tally.predicted_iterations);
+  }
+  accuracy.has_intervals = tally.with_interval > 0;
+  if (accuracy.has_intervals) accuracy.interval_coverage = static_cast<double>(tally.inside) / tally.with_interval;
+  return accuracy;
+}
+
+}  // namespace sextant

@@ -1,0 +1,13 @@
+// Predicts every run and holds the predictions against the measurements.
+#pragma once
+
+#include "calibrate/accuracy.h"
+#include "costmodel/vocabulary/coefficients.h"
+#include "costmodel/vocabulary/run.h"
+
+namespace sextant {
+
+// Runs named in the coefficients' fit count as in sample, all others as held out.
+[[nodiscard]] Accuracy validate(const Runs& runs, const Coefficients& coefficients);
+
+}  // namespace sextant

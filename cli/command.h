@@ -1,0 +1,50 @@
+// What the commands share: how they are registered, exit codes, printing.
+//
+// Exit codes: 0 done, 1 the answer is no (infeasible, less accurate than asked), 2 bad input or usage,
+// 3 the machine failed us.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "core/document.h"
+#include "probes/comm/communicator.h"
+
+namespace sextant::cli {
+
+inline constexpr int kDone = 0;
+inline constexpr int kAnswerIsNo = 1;
+inline constexpr int kBadInput = 2;
+inline constexpr int kMachineFailed = 3;
+
+// Runs after parsing; returns the exit code.
+using Action = std::function<int()>;
+
+// Each adds one subcommand, which sets `action` when it is the chosen one.
+void add_probe(CLI::App& app, Action& action);
+void add_proxy(CLI::App& app, Action& action);
+void add_calibrate(CLI::App& app, Action& action);
+void add_validate(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
+void add_plan(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);
+void add_quickstart(CLI::App& app, Action& action);
+
+// The document as text on stdout, for --json.
+template <typename T>
+void print_document(const T& content) {
+  const std::string text = format_document(Document<T>{current_provenance(), content});
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+// The ranks of this job, joined on first use; left when the program ends.
+[[nodiscard]] Communicator& world();
+
+// A line on stdout.
+void print_line(const std::string& line);
+
+// "wrote plan.json" on stderr.
+void say_wrote(const std::string& file);
+
+}  // namespace sextant::cli

@@ -1,0 +1,37 @@
+// The documents that predict and plan read: a cluster, a workflow, and coefficients if there are any.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/coefficients.h"
+#include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/prediction.h"
+#include "costmodel/vocabulary/workflow.h"
+
+namespace sextant::cli {
+
+struct ModelInputs {
+  std::string cluster;
+  std::string workflow;
+  std::string coefficients;  // empty: all neutral
+  std::string framework{kAny};
+};
+
+struct LoadedInputs {
+  Cluster cluster;
+  Workflow workflow;
+  Coefficients coefficients;
+};
+
+void add_model_inputs(CLI::App& command, ModelInputs& inputs);
+[[nodiscard]] LoadedInputs load(const ModelInputs& inputs);
+
+// Loads and checks a plan; every fault names the plan's file.
+[[nodiscard]] Plan load_plan(const std::string& file, const LoadedInputs& loaded);
+
+// Tables for a person.
+[[nodiscard]] std::string describe_prediction(const Prediction& prediction);
+
+}  // namespace sextant::cli

@@ -1,0 +1,81 @@
+// Parses the command line, runs the chosen command and turns every failure into one line and an exit code.
+#include <cstdio>
+#include <exception>
+#include <memory>
+
+#include "cli/command.h"
+#include "core/error.h"
+#include "core/provenance.h"
+#include "probes/comm/communicator.h"
+
+namespace sextant::cli {
+
+void print_line(const std::string& line) { std::printf("%s\n", line.c_str()); }
+
+void say_wrote(const std::string& file) { std::fprintf(stderr, "wrote %s\n", file.c_str()); }
+
+namespace {
+
+std::unique_ptr<CommunicatorSession> session;  // outlives every command, so that failures are told before ranks end
+
+int fail(const std::string& message, int exit_code) {
+  std::fflush(stdout);
+  const bool of_several = session && session->world().size() > 1;
+  const std::string rank = of_several ? " [rank " + std::to_string(session->world().rank()) + "]" : "";
+  std::fprintf(stderr, "sextant%s: %s\n", rank.c_str(), message.c_str());
+  // A rank that leaves alone would keep the others waiting for ever.
+  abort_all_ranks(exit_code);
+  return exit_code;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{
+      "Sextant measures a GPU cluster, fits an analytical cost model to measured PPO and GRPO iterations, and\n"
+      "plans with the fitted model.\n\n"
+      "  sextant quickstart                      the whole loop on this machine, in a few minutes\n"
+      "  mpirun -n 2 sextant probe --out cluster.json\n"
+      "  sextant plan --cluster cluster.json --workflow workflow.json --coefficients coefficients.json"};
+  app.name("sextant");
+  app.set_version_flag("--version", current_provenance().tool_version);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 done, 1 the answer is no, 2 bad input or usage, 3 the machine failed.");
+  Action action;
+  add_probe(app, action);
+  add_proxy(app, action);
+  add_calibrate(app, action);
+  add_validate(app, action);
+  add_predict(app, action);
+  add_plan(app, action);
+  add_report(app, action);
+  add_quickstart(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // CLI11's own codes are 100 and up; help and version are successes.
+    return app.exit(error) == 0 ? kDone : kBadInput;
+  }
+  return action();
+}
+
+}  // namespace
+
+Communicator& world() {
+  if (!session) session = std::make_unique<CommunicatorSession>(nullptr, nullptr);
+  return session->world();
+}
+
+}  // namespace sextant::cli
+
+int main(int argc, char** argv) {
+  using namespace sextant;
+  set_command_line(argc, argv);
+  try {
+    return cli::run(argc, argv);
+  } catch (const Error& error) {
+    return cli::fail(error.what(), error.kind() == ErrorKind::bad_input ? cli::kBadInput : cli::kMachineFailed);
+  } catch (const std::bad_alloc&) {
+    return cli::fail("out of memory", cli::kMachineFailed);
+  } catch (const std::exception& error) {
+    return cli::fail(std::string("unexpected: ") + error.what(), cli::kMachineFailed);
+  }
+}

@@ -1,0 +1,80 @@
+// sextant predict: time, memory and breakdown of one plan.
+#include "costmodel/predict.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/inputs.h"
+#include "cli/table.h"
+#include "core/units.h"
+
+namespace sextant::cli {
+namespace {
+
+struct Options {
+  ModelInputs inputs;
+  std::string plan;
+  std::string out;
+  bool json = false;
+};
+
+int run(const Options& options) {
+  const LoadedInputs loaded = load(options.inputs);
+  const Plan plan = load_plan(options.plan, loaded);
+  const Prediction prediction =
+      predict(loaded.cluster, loaded.workflow, plan, loaded.coefficients, options.inputs.framework);
+  if (!options.out.empty()) save_document(options.out, prediction);
+  if (options.json) {
+    print_document(prediction);
+  } else {
+    std::fputs(describe_prediction(prediction).c_str(), stdout);
+  }
+  if (!options.out.empty()) say_wrote(options.out);
+  return prediction.fits() ? kDone : kAnswerIsNo;
+}
+
+}  // namespace
+
+std::string describe_prediction(const Prediction& prediction) {
+  std::string out = "iteration  " + format_seconds(prediction.iteration_s);
+  if (prediction.iteration_interval_s) {
+    out += " (90 %: " + format_seconds(prediction.iteration_interval_s->low) + " to " +
+           format_seconds(prediction.iteration_interval_s->high) + ")";
+  }
+  out += ", " + format_number(prediction.sequences_per_s) + " sequences/s\n";
+  Table tasks({"task", "time", "share", "largest part"});
+  for (const auto& [name, task] : prediction.tasks) {
+    const auto largest = std::max_element(task.terms_s.begin(), task.terms_s.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+    tasks.add({name, format_seconds(task.time_s), format_percent(task.time_s / prediction.iteration_s, 0),
+               largest == task.terms_s.end()
+                   ? ""
+                   : std::string(name_of(largest->first)) + " " + format_seconds(largest->second)});
+  }
+  tasks.add({"weight sync", format_seconds(prediction.weight_sync_s),
+             format_percent(prediction.weight_sync_s / prediction.iteration_s, 0), ""});
+  out += tasks.text();
+  Table memory({"device", "needed", "of", "fits"});
+  for (const DeviceMemory& device : prediction.memory) {
+    memory.add({std::to_string(device.device.value), format_bytes(device.needed_bytes()),
+                format_bytes(device.capacity_bytes), device.fits() ? "yes" : "NO"});
+  }
+  return out + memory.text() + "bottleneck: " + prediction.bottleneck + "\n";
+}
+
+void add_predict(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("predict", "Time, memory and breakdown of one plan");
+  add_model_inputs(*command, options->inputs);
+  command->add_option("--plan", options->plan, "Plan document")->required();
+  command->add_option("--out", options->out, "Write the prediction document here");
+  command->add_flag("--json", options->json, "Print the prediction document instead of a table");
+  command->footer(
+      "Exits 1 when the plan does not fit in memory.\n"
+      "Example: sextant predict --cluster cluster.json --workflow workflow.json --plan plan.json\n"
+      "         --coefficients coefficients.json --json");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,209 @@
+// sextant proxy: runs short real iterations of plans and records how long they took.
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/inputs.h"
+#include "cli/table.h"
+#include "core/error.h"
+#include "core/progress.h"
+#include "core/units.h"
+#include "costmodel/vocabulary/experiments.h"
+#include "costmodel/vocabulary/run.h"
+#include "probes/proxy/proxy.h"
+
+namespace sextant::cli {
+namespace {
+
+struct Options {
+  std::string cluster;
+  std::string experiments;
+  std::string workflow;  // together with plan: one experiment
+  std::string plan;
+  std::string out = "runs.json";
+  ProxyOptions proxy;
+  bool interleave = false;
+  bool resume = false;
+  bool json = false;
+};
+
+volatile std::sig_atomic_t interrupted = 0;
+void on_interrupt(int) { interrupted = 1; }
+
+Experiments load_experiments(const Options& options) {
+  if (options.experiments.empty() == options.workflow.empty() || options.workflow.empty() != options.plan.empty()) {
+    throw_bad_input("give either --experiments FILE or both --workflow FILE and --plan FILE");
+  }
+  if (!options.experiments.empty()) return load_document<Experiments>(options.experiments).content;
+  Experiments one;
+  const Workflow workflow = load_document<Workflow>(options.workflow).content;
+  const Plan plan = load_document<Plan>(options.plan).content;
+  one.workflows[workflow.name] = workflow;
+  one.plans[plan.name] = plan;
+  one.experiments.push_back({workflow.name + "/" + plan.name, workflow.name, plan.name});
+  return one;
+}
+
+// Every plan is checked before the first is run.
+void check_experiments(const Experiments& all, const Cluster& cluster, const std::string& file) {
+  for (const Experiment& experiment : all.experiments) {
+    try {
+      check_plan(all.plans.at(experiment.plan), all.workflows.at(experiment.workflow), cluster);
+    } catch (const Error& error) {
+      throw Error(error.kind(), file + ": experiment " + experiment.name + ": plan " + experiment.plan + ": " + error.what());
+    }
+  }
+}
+
+bool is_done(const Runs& runs, const std::string& name) {
+  return std::any_of(runs.runs.begin(), runs.runs.end(), [&](const Run& run) { return run.name == name; });
+}
+
+Runs start_runs(const Options& options, const Cluster& cluster) {
+  Runs runs;
+  if (options.resume && std::filesystem::exists(options.out)) runs = load_document<Runs>(options.out).content;
+  runs.clusters[cluster.name()] = cluster;
+  return runs;
+}
+
+void record(Runs& runs, const Experiments& all, const Experiment& experiment, Run run) {
+  runs.workflows[experiment.workflow] = all.workflows.at(experiment.workflow);
+  runs.plans[experiment.plan] = all.plans.at(experiment.plan);
+  run.name = experiment.name;
+  run.workflow = experiment.workflow;
+  run.plan = experiment.plan;
+  runs.runs.push_back(std::move(run));
+}
+
+void say_interrupted(const Options& options) {
+  std::fprintf(stderr, "interrupted: %s keeps what was measured; --resume goes on\n", options.out.c_str());
+}
+
+// One experiment after another, saved after each.
+bool measure_in_turn(Communicator& ranks, const Options& options, const Experiments& all, const Cluster& cluster,
+                     Runs& runs) {
+  Progress progress("proxy", ranks.rank() == 0 ? all.experiments.size() : 0);
+  for (const Experiment& experiment : all.experiments) {
+    if (is_done(runs, experiment.name)) continue;
+    if (ranks.rank() == 0) progress.step(experiment.name);
+    Run run = run_proxy(ranks, cluster, all.workflows.at(experiment.workflow), all.plans.at(experiment.plan),
+                        options.proxy);
+    record(runs, all, experiment, std::move(run));
+    if (ranks.rank() == 0) save_document(options.out, runs);
+    double stop = interrupted;
+    ranks.all_reduce_max(std::span<double>(&stop, 1));
+    if (stop > 0) return false;
+  }
+  return true;
+}
+
+// All experiments in rounds, so that the machine's drift falls on each alike.
+bool measure_interleaved(Communicator& ranks, const Options& options, const Experiments& all, const Cluster& cluster,
+                         Runs& runs) {
+  std::vector<Experiment> todo;
+  for (const Experiment& experiment : all.experiments) {
+    if (!is_done(runs, experiment.name)) todo.push_back(experiment);
+  }
+  std::vector<std::unique_ptr<ProxySession>> sessions;
+  std::vector<Run> measured(todo.size());
+  for (const Experiment& experiment : todo) {
+    sessions.push_back(std::make_unique<ProxySession>(ranks, cluster, all.workflows.at(experiment.workflow),
+                                                      all.plans.at(experiment.plan), options.proxy.seed));
+  }
+  const int rounds = options.proxy.most_iterations;
+  Progress progress("proxy", ranks.rank() == 0 ? static_cast<std::size_t>(rounds + options.proxy.warmup_iterations) : 0);
+  for (int round = -options.proxy.warmup_iterations; round < rounds; ++round) {
+    if (ranks.rank() == 0) progress.step("round " + std::to_string(round + 1));
+    for (std::size_t e = 0; e < todo.size(); ++e) {
+      // Every other round backwards: no plan always follows the same neighbour.
+      const std::size_t at = round % 2 == 0 ? e : todo.size() - 1 - e;
+      const ProxySession::Sample sample = sessions[at]->iterate();
+      if (round < 0) continue;
+      measured[at].iteration.samples_s.push_back(sample.iteration_s);
+      for (const auto& [task, time_s] : sample.tasks_s) measured[at].tasks[task].samples_s.push_back(time_s);
+    }
+    double stop = interrupted;
+    ranks.all_reduce_max(std::span<double>(&stop, 1));
+    if (stop > 0) return false;
+  }
+  for (std::size_t e = 0; e < todo.size(); ++e) {
+    measured[e].cluster = cluster.name();
+    measured[e].source = RunSource::proxy;
+    measured[e].framework = options.proxy.framework;
+    measured[e].notes["stopped"] = std::to_string(rounds) + " rounds interleaved with " +
+                                   std::to_string(todo.size() - 1) + " other plans";
+    record(runs, all, todo[e], std::move(measured[e]));
+  }
+  if (ranks.rank() == 0) save_document(options.out, runs);
+  return true;
+}
+
+std::string describe(const Runs& runs) {
+  Table table({"run", "iteration", "spread", "iterations", "slowest task"});
+  for (const Run& run : runs.runs) {
+    const auto slowest = std::max_element(run.tasks.begin(), run.tasks.end(), [](const auto& a, const auto& b) {
+      return a.second.median_s() < b.second.median_s();
+    });
+    table.add({run.name, format_seconds(run.iteration.median_s()), format_percent(run.iteration.spread_fraction()),
+               std::to_string(run.iteration.samples_s.size()),
+               slowest == run.tasks.end() ? "" : slowest->first + " " + format_seconds(slowest->second.median_s())});
+  }
+  return table.text();
+}
+
+int run(const Options& options) {
+  const Cluster cluster = load_document<Cluster>(options.cluster).content;
+  const Experiments all = load_experiments(options);
+  check_experiments(all, cluster, options.experiments.empty() ? options.plan : options.experiments);
+  Communicator& ranks = world();
+  Runs runs = start_runs(options, cluster);
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  const bool finished = options.interleave ? measure_interleaved(ranks, options, all, cluster, runs)
+                                           : measure_in_turn(ranks, options, all, cluster, runs);
+  if (ranks.rank() != 0) return finished ? kDone : kMachineFailed;
+  if (!finished) {
+    say_interrupted(options);
+    return kMachineFailed;
+  }
+  if (options.json) {
+    print_document(runs);
+  } else {
+    std::fputs(describe(runs).c_str(), stdout);
+  }
+  say_wrote(options.out);
+  return kDone;
+}
+
+}  // namespace
+
+void add_proxy(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("proxy", "Run a plan's real operations and time them; one rank is one device");
+  command->add_option("--cluster", options->cluster, "Cluster document, from sextant probe")->required();
+  command->add_option("--experiments", options->experiments, "Experiments document: many plans of many workflows");
+  command->add_option("--workflow", options->workflow, "Workflow document of a single experiment");
+  command->add_option("--plan", options->plan, "Plan document of a single experiment");
+  command->add_option("--out", options->out, "Runs document to write, after every experiment")->capture_default_str();
+  command->add_flag("--resume", options->resume, "Keep the runs that are in the output already and do the rest");
+  command->add_flag("--interleave", options->interleave,
+                    "Measure in rounds over all experiments, for comparing plans; all are kept in memory");
+  command->add_option("--warmup", options->proxy.warmup_iterations, "Iterations not counted")->capture_default_str();
+  command->add_option("--least", options->proxy.least_iterations, "Fewest iterations")->capture_default_str();
+  command->add_option("--most", options->proxy.most_iterations, "Most iterations (rounds, interleaved)")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--spread", options->proxy.target_spread_fraction, "Stop when the iteration time is known so well")
+      ->capture_default_str();
+  command->add_option("--budget", options->proxy.budget_s, "Most seconds for one experiment")->capture_default_str();
+  command->add_option("--seed", options->proxy.seed, "Of weights and prompts")->capture_default_str();
+  command->add_flag("--json", options->json, "Print the runs document instead of a table");
+  command->footer(
+      "A plan on one device needs no launcher; a plan on devices 0 to n - 1 needs n ranks.\n"
+      "Example: mpirun -n 2 sextant proxy --cluster cluster.json --workflow workflow.json --plan plan.json");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,79 @@
+// sextant report: one page about everything there is.
+#include "reports/report.h"
+
+#include <filesystem>
+#include <memory>
+
+#include "cli/command.h"
+#include "core/error.h"
+
+namespace sextant::cli {
+namespace {
+
+struct Options {
+  std::string folder;
+  std::string cluster, runs, coefficients, accuracy, plan, prediction;
+  std::string title = "Sextant report";
+  std::string out = "report.html";
+  std::string markdown;
+  bool json = false;
+};
+
+// The file given, or the folder's file of the usual name when it is there.
+template <typename T>
+void load_into(std::optional<Document<T>>& slot, std::string file, const std::string& folder, const char* usual) {
+  if (file.empty() && !folder.empty() && std::filesystem::exists(std::filesystem::path(folder) / usual)) {
+    file = (std::filesystem::path(folder) / usual).string();
+  }
+  if (!file.empty()) slot = load_document<T>(file);
+}
+
+int run(const Options& options) {
+  if (!options.folder.empty() && !std::filesystem::is_directory(options.folder)) {
+    throw_bad_input(options.folder + ": no such folder");
+  }
+  ReportInput input;
+  input.title = options.title;
+  load_into(input.cluster, options.cluster, options.folder, "cluster.json");
+  load_into(input.runs, options.runs, options.folder, "runs.json");
+  load_into(input.coefficients, options.coefficients, options.folder, "coefficients.json");
+  load_into(input.accuracy, options.accuracy, options.folder, "accuracy.json");
+  load_into(input.plan, options.plan, options.folder, "plan.json");
+  load_into(input.prediction, options.prediction, options.folder, "prediction.json");
+  if (!input.cluster && !input.runs && !input.coefficients && !input.accuracy && !input.plan && !input.prediction) {
+    throw_bad_input("nothing to report: give a folder with cluster.json, runs.json ... or single documents");
+  }
+  if (options.json) {
+    std::fputs(format_json(report_json(input)).c_str(), stdout);
+    return kDone;
+  }
+  write_text_file(options.out, render_html(input));
+  say_wrote(options.out);
+  if (!options.markdown.empty()) {
+    write_text_file(options.markdown, render_markdown(input));
+    say_wrote(options.markdown);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("report", "One self-contained HTML page, and Markdown and JSON");
+  command->add_option("folder", options->folder, "Folder with documents of the usual names (cluster.json, runs.json ...)");
+  command->add_option("--cluster", options->cluster, "Cluster document");
+  command->add_option("--runs", options->runs, "Runs document");
+  command->add_option("--coefficients", options->coefficients, "Coefficients document");
+  command->add_option("--accuracy", options->accuracy, "Accuracy document");
+  command->add_option("--plan", options->plan, "Plan document");
+  command->add_option("--prediction", options->prediction, "Prediction document");
+  command->add_option("--title", options->title, "Title of the page")->capture_default_str();
+  command->add_option("--out", options->out, "HTML file to write")->capture_default_str();
+  command->add_option("--markdown", options->markdown, "Markdown file to write");
+  command->add_flag("--json", options->json, "Print the data behind the report instead of writing it");
+  command->footer("Example: sextant report sextant-quickstart --out report.html --markdown report.md");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace sextant::cli

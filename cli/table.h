@@ -1,0 +1,21 @@
+// Plain text tables for terminals: columns padded to their widest cell, numbers to the right.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sextant::cli {
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  // Two spaces between columns, a newline after each row. The first column is left-aligned, the rest right.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  std::vector<std::string> header_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace sextant::cli

@@ -1,0 +1,95 @@
+// sextant validate: predictions held against runs that the fit did not see.
+#include "calibrate/validate.h"
+
+#include <memory>
+#include <optional>
+
+#include "cli/command.h"
+#include "cli/table.h"
+#include "core/error.h"
+#include "core/units.h"
+
+namespace sextant::cli {
+namespace {
+
+struct Options {
+  std::string runs;
+  std::string coefficients;
+  std::string out;
+  double most_task_error = 0;       // 0: not asked
+  double most_iteration_error = 0;
+  bool json = false;
+};
+
+void add_row(Table& table, const std::string& what, const ErrorSummary& errors) {
+  table.add({what, std::to_string(errors.count), format_percent(errors.mape), format_percent(errors.median),
+             format_percent(errors.p90), format_percent(errors.worst)});
+}
+
+std::string describe(const Accuracy& accuracy) {
+  Table table({"error of", "times", "MAPE", "median", "P90", "worst"});
+  add_row(table, "tasks, held out", accuracy.held_out_tasks);
+  for (const auto& [task, errors] : accuracy.held_out_by_task) add_row(table, "  " + task, errors);
+  add_row(table, "iterations, held out", accuracy.held_out_iterations);
+  add_row(table, "tasks, in sample", accuracy.in_sample_tasks);
+  add_row(table, "iterations, in sample", accuracy.in_sample_iterations);
+  std::string out = table.text();
+  if (accuracy.held_out_iterations.count > 1) {
+    out += "rank correlation of held-out iterations " + format_number(accuracy.rank_correlation) + "\n";
+  }
+  if (accuracy.has_intervals) {
+    out += "90 % intervals cover " + format_percent(accuracy.interval_coverage, 0) + " of held-out times\n";
+  }
+  return out;
+}
+
+// The first limit that is exceeded, as a sentence.
+std::optional<std::string> exceeded(const Accuracy& accuracy, const Options& options) {
+  const auto check = [](const char* what, const ErrorSummary& errors, double most) -> std::optional<std::string> {
+    if (most <= 0 || errors.mape <= most) return std::nullopt;
+    return std::string("MAPE of ") + what + " is " + format_percent(errors.mape) + ", more than the " +
+           format_percent(most) + " asked";
+  };
+  const auto tasks = check("held-out task times", accuracy.held_out_tasks, options.most_task_error);
+  return tasks ? tasks : check("held-out iteration times", accuracy.held_out_iterations, options.most_iteration_error);
+}
+
+int run(const Options& options) {
+  const Runs runs = load_document<Runs>(options.runs).content;
+  const Coefficients coefficients = load_document<Coefficients>(options.coefficients).content;
+  const Accuracy accuracy = validate(runs, coefficients);
+  if (!options.out.empty()) save_document(options.out, accuracy);
+  if (options.json) {
+    print_document(accuracy);
+  } else {
+    std::fputs(describe(accuracy).c_str(), stdout);
+  }
+  if (!options.out.empty()) say_wrote(options.out);
+  if ((options.most_task_error > 0 || options.most_iteration_error > 0) && accuracy.held_out_iterations.count == 0) {
+    throw_bad_input("the fit saw every run: nothing is held out to judge it by (calibrate --hold-out)");
+  }
+  if (const auto sentence = exceeded(accuracy, options)) {
+    std::fprintf(stderr, "sextant: %s\n", sentence->c_str());
+    return kAnswerIsNo;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("validate", "Predict runs that the fit did not see");
+  command->add_option("runs", options->runs, "Runs document")->required();
+  command->add_option("--coefficients", options->coefficients, "Coefficients document")->required();
+  command->add_option("--out", options->out, "Write the accuracy document here");
+  command->add_option("--most-task-error", options->most_task_error,
+                      "Exit 1 when the MAPE of held-out task times is larger, e.g. 0.15");
+  command->add_option("--most-iteration-error", options->most_iteration_error,
+                      "Exit 1 when the MAPE of held-out iteration times is larger, e.g. 0.10");
+  command->add_flag("--json", options->json, "Print the accuracy document instead of a table");
+  command->footer("Example: sextant validate runs.json --coefficients coefficients.json --most-iteration-error 0.1");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace sextant::cli

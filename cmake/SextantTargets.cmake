@@ -1,0 +1,77 @@
+# Functions that every folder's CMakeLists.txt uses, so that all targets are built alike.
+
+function(sextant_compile_options target)
+  target_compile_options(
+    ${target}
+    PRIVATE
+      $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+      -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual>)
+  if(SEXTANT_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+  endif()
+  if(SEXTANT_SANITIZE)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SEXTANT_SANITIZE}
+                                             -fno-omit-frame-pointer -fno-sanitize-recover=all>)
+    target_link_options(${target} PRIVATE -fsanitize=${SEXTANT_SANITIZE})
+  endif()
+endfunction()
+
+# sextant_add_library(core SOURCES a.cpp ... HEADERS a.h ... DEPENDS Sextant::x ... PRIVATE_DEPENDS lib ...)
+# makes target sextant_core with alias Sextant::core. Paths are relative to the calling folder; headers are
+# included from the project's root ("core/error.h").
+function(sextant_add_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  set(target sextant_${name})
+  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(Sextant::${name} ALIAS ${target})
+  target_sources(
+    ${target}
+    PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                                              $<INSTALL_INTERFACE:include/sextant>)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
+  sextant_compile_options(${target})
+  set_property(GLOBAL APPEND PROPERTY SEXTANT_LIBRARIES ${target})  # for SextantInstall.cmake
+endfunction()
+
+# sextant_add_test(core_json SOURCES json_test.cpp DEPENDS Sextant::core [LABELS slow] [RANKS 2])
+# A gtest program, each of its tests a test of ctest. With RANKS n the whole program is one test, run by the MPI
+# launcher on n ranks.
+function(sextant_add_test name)
+  cmake_parse_arguments(ARG "" "RANKS" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  set(target ${name}_test)
+  add_executable(${target} ${ARG_SOURCES})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${target} PRIVATE SEXTANT_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
+                                               SEXTANT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  if(ARG_RANKS)
+    target_link_libraries(${target} PRIVATE ${ARG_DEPENDS} GTest::gmock)
+  else()
+    target_link_libraries(${target} PRIVATE ${ARG_DEPENDS} GTest::gmock GTest::gmock_main)
+  endif()
+  sextant_compile_options(${target})
+  if(ARG_RANKS)
+    add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe ${MPIEXEC_NUMPROC_FLAG} ${ARG_RANKS}
+                                  $<TARGET_FILE:${target}>)
+    set_tests_properties(
+      ${name} PROPERTIES LABELS "mpi;${ARG_LABELS}" PROCESSORS ${ARG_RANKS} TIMEOUT 300
+                         ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+  else()
+    set(properties TIMEOUT 300)
+    list(LENGTH ARG_LABELS labels)
+    if(labels GREATER 1)
+      message(FATAL_ERROR "${name}: gtest_discover_tests keeps only the first of several labels: name one")
+    elseif(labels EQUAL 1)
+      # An empty value would make "TIMEOUT" the label.
+      list(APPEND properties LABELS ${ARG_LABELS})
+    endif()
+    gtest_discover_tests(
+      ${target}
+      TEST_PREFIX "${name}."
+      NO_PRETTY_VALUES
+      DISCOVERY_MODE PRE_TEST
+      PROPERTIES ${properties})
+  endif()
+endfunction()

@@ -1,0 +1,41 @@
+// Errors that a person can act on.
+//
+// Three things can go wrong and they are kept apart:
+//   * a bug in Sextant: SEXTANT_CHECK stops the program with the expression;
+//   * we cannot go on: an Error with a kind and one sentence, caught in main;
+//   * an ordinary outcome (waived, not converged, infeasible): an enum in the
+//     returned value, never an exception.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace sextant {
+
+// Decides the exit code: bad_input 2, machine 3.
+enum class ErrorKind { bad_input, machine };
+
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  [[nodiscard]] ErrorKind kind() const { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+// The person gave us something we cannot use: a file, a value, a combination of options.
+[[noreturn]] void throw_bad_input(const std::string& message);
+
+// The machine failed us: a device, a host, a launcher, a full disk.
+[[noreturn]] void throw_machine_failed(const std::string& message);
+
+namespace detail {
+[[noreturn]] void check_failed(const char* expression, const char* file, int line);
+}  // namespace detail
+
+}  // namespace sextant
+
+// For bugs only, never for user input. Active in every build type.
+#define SEXTANT_CHECK(expression) \
+  ((expression) ? static_cast<void>(0) : ::sextant::detail::check_failed(#expression, __FILE__, __LINE__))

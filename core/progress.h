@@ -1,0 +1,30 @@
+// Progress of long work: one line on a terminal, rewritten in place and erased at the end;
+// nothing at all when stderr is a pipe or a file.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace sextant {
+
+class Progress {
+ public:
+  // total = 0 when the number of steps is not known.
+  Progress(std::string what, std::size_t total);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // One more step is done; `now` says what is being worked on.
+  void step(const std::string& now);
+
+ private:
+  std::string what_;
+  std::size_t total_;
+  std::size_t done_ = 0;
+  bool shown_;
+  std::chrono::steady_clock::time_point last_shown_{};
+};
+
+}  // namespace sextant

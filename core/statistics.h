@@ -1,0 +1,34 @@
+// The few statistics that measuring and judging share. All functions take at least one sample.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace sextant {
+
+[[nodiscard]] double mean(std::span<const double> samples);
+[[nodiscard]] double median(std::span<const double> samples);
+
+// Linear interpolation between order statistics (Hyndman and Fan's type 7); q in [0, 1].
+[[nodiscard]] double quantile(std::span<const double> samples, double q);
+
+// Sample standard deviation (n - 1); 0 for one sample.
+[[nodiscard]] double standard_deviation(std::span<const double> samples);
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+  friend bool operator==(const Interval&, const Interval&) = default;
+};
+
+// Distribution-free confidence interval of the median from order statistics (binomial, p = 1/2).
+// With too few samples for the confidence asked, the interval is the whole range.
+[[nodiscard]] Interval median_interval(std::span<const double> samples, double confidence = 0.95);
+
+// Half the width of median_interval divided by the median: the spread that documents carry.
+[[nodiscard]] double relative_spread(std::span<const double> samples, double confidence = 0.95);
+
+// Spearman's rank correlation with mean ranks for ties; 0 when either side is constant.
+[[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
+
+}  // namespace sextant

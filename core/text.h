@@ -1,0 +1,25 @@
+// Text that goes into messages and documents.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace sextant {
+
+// How much of a value a message shows.
+inline constexpr std::size_t kShownCharacters = 60;
+
+// At most `most` bytes and, when something was cut, "..." at the end; never cuts inside a UTF-8 character.
+[[nodiscard]] std::string shorten(std::string_view text, std::size_t most);
+
+// The text in double quotes, shortened to kShownCharacters.
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
+// The same text with every byte that is not UTF-8 replaced by U+FFFD.
+[[nodiscard]] std::string valid_utf8(const std::string& text);
+
+// A member's name as part of a JSON Pointer: "~" and "/" escaped (RFC 6901).
+[[nodiscard]] std::string pointer_token(std::string_view name);
+
+}  // namespace sextant

@@ -1,0 +1,131 @@
+#include "costmodel/predict.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/units.h"
+#include "costmodel/iteration.h"
+#include "costmodel/memory.h"
+#include "costmodel/timeline.h"
+
+namespace sextant {
+namespace {
+
+constexpr double kNormal90 = 1.6449;  // two-sided 90 % quantile of the normal distribution
+
+// predicted / measured is log-normal with the fit's spread.
+std::optional<Interval> interval_of(double time_s, double log_deviation) {
+  if (log_deviation <= 0) return std::nullopt;
+  const double factor = std::exp(kNormal90 * log_deviation);
+  return Interval{time_s / factor, time_s * factor};
+}
+
+std::string percent_of(double part, double whole) { return format_percent(whole > 0 ? part / whole : 0, 0); }
+
+std::string bottleneck_sentence(const Prediction& prediction, const Workflow& workflow) {
+  const Task* slowest = nullptr;
+  for (const Task& task : workflow.tasks) {
+    if (slowest == nullptr || prediction.tasks.at(task.name).time_s > prediction.tasks.at(slowest->name).time_s) {
+      slowest = &task;
+    }
+  }
+  if (slowest == nullptr) return "no tasks";
+  const TaskPrediction& task = prediction.tasks.at(slowest->name);
+  const auto term = std::max_element(task.terms_s.begin(), task.terms_s.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return slowest->name + " takes " + percent_of(task.time_s, prediction.iteration_s) + " of the iteration, " +
+         percent_of(term->second, task.time_s) + " of it " + std::string(name_of(term->first)) + " (replica " +
+         std::to_string(task.critical_replica) + ", stage " + std::to_string(task.critical_stage) + ")";
+}
+
+bool overlaps_generation(const Workflow& workflow, const Plan& plan) {
+  std::set<DeviceId> generation;
+  std::vector<std::set<DeviceId>> others;
+  for (const Task& task : workflow.tasks) {
+    const std::set<DeviceId> devices = plan.tasks.at(task.name).devices();
+    if (task.kind == TaskKind::generation) {
+      generation = devices;
+    } else {
+      others.push_back(devices);
+    }
+  }
+  std::vector<const std::set<DeviceId>*> references;
+  for (const std::set<DeviceId>& devices : others) references.push_back(&devices);
+  return generation_overlaps(workflow.mode, generation, references);
+}
+
+// Start and end of every task in one iteration. An asynchronous plan's generation works on the next batch, so
+// nothing of this iteration waits for it.
+void place_in_time(Prediction& prediction, const Workflow& workflow, const Plan& plan) {
+  const bool overlaps = overlaps_generation(workflow, plan);
+  std::vector<TimelineTask> tasks;
+  for (const Task& task : workflow.tasks) {
+    TimelineTask entry;
+    entry.duration_s = prediction.tasks.at(task.name).time_s;
+    entry.devices = plan.tasks.at(task.name).devices();
+    for (std::size_t p = 0; p < workflow.tasks.size(); ++p) {
+      const bool crosses = overlaps && workflow.tasks[p].kind == TaskKind::generation;
+      const auto& after = task.after;
+      if (!crosses && std::find(after.begin(), after.end(), workflow.tasks[p].name) != after.end()) {
+        entry.after.push_back(static_cast<int>(p));
+      }
+    }
+    tasks.push_back(std::move(entry));
+  }
+  const std::vector<TimelineSpan> spans = simulate_timeline(tasks);
+  for (std::size_t t = 0; t < spans.size(); ++t) {
+    TaskPrediction& task = prediction.tasks.at(workflow.tasks[t].name);
+    task.start_s = spans[t].start_s;
+    task.end_s = spans[t].end_s;
+  }
+}
+
+// No closed form for a custom graph: its work is the makespan of the simulation.
+double custom_iteration_s(const Prediction& prediction, const Problem<double>& problem) {
+  double end = 0;
+  for (const auto& [name, task] : prediction.tasks) end = std::max(end, task.end_s);
+  return end + prediction.weight_sync_s +
+         iteration_overhead_s(problem.workflow, problem.coefficients);
+}
+
+}  // namespace
+
+Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan& plan,
+                   const Coefficients& coefficients, std::string_view framework) {
+  check_plan(plan, workflow, cluster);
+  Hardware<double> hardware(cluster, workflow.precision);
+  CoefficientValues<double> values = resolve(coefficients, hardware, framework);
+  const Problem<double> problem(workflow, plan, std::move(hardware), std::move(values));
+  const IterationCost<double> cost = iteration_cost(problem);
+
+  Prediction prediction;
+  prediction.workflow = workflow.name;
+  prediction.plan = plan.name;
+  prediction.cluster = cluster.name();
+  prediction.weight_sync_s = cost.weight_sync_s;
+  const double task_deviation = coefficients.fit ? coefficients.fit->task_log_deviation : 0;
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+    TaskPrediction task;
+    task.time_s = cost.tasks[t].time_s;
+    task.interval_s = interval_of(task.time_s, task_deviation);
+    for (int term = 0; term < kTermCount; ++term) {
+      task.terms_s[static_cast<Term>(term)] = cost.tasks[t].terms_s[static_cast<std::size_t>(term)];
+    }
+    task.critical_replica = cost.tasks[t].critical_replica;
+    task.critical_stage = cost.tasks[t].critical_stage;
+    const std::set<DeviceId> devices = plan.tasks.at(workflow.tasks[t].name).devices();
+    task.devices.assign(devices.begin(), devices.end());
+    prediction.tasks[workflow.tasks[t].name] = std::move(task);
+  }
+  place_in_time(prediction, workflow, plan);
+  prediction.iteration_s =
+      workflow.algorithm == Algorithm::custom ? custom_iteration_s(prediction, problem) : cost.iteration_s;
+  prediction.iteration_interval_s =
+      interval_of(prediction.iteration_s, coefficients.fit ? coefficients.fit->iteration_log_deviation : 0);
+  prediction.sequences_per_s = workflow.sequences() / prediction.iteration_s;
+  prediction.memory = plan_memory(workflow, plan, cluster);
+  prediction.bottleneck = bottleneck_sentence(prediction, workflow);
+  return prediction;
+}
+
+}  // namespace sextant

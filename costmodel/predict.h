@@ -1,0 +1,19 @@
+// The whole model in one call: time with interval, breakdown, memory, timeline and bottleneck of one plan.
+#pragma once
+
+#include <string_view>
+
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/coefficients.h"
+#include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/prediction.h"
+#include "costmodel/vocabulary/workflow.h"
+
+namespace sextant {
+
+// Checks the plan first (check_plan). Intervals are 90 % and come from the spread of the fit's residuals;
+// without a fit there are none. `framework` chooses coefficients that belong to one.
+[[nodiscard]] Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan& plan,
+                                 const Coefficients& coefficients, std::string_view framework = kAny);
+
+}  // namespace sextant

@@ -1,0 +1,121 @@
+#include "costmodel/vocabulary/cluster.h"
+
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace sextant {
+namespace {
+
+std::string node_path(std::size_t node, std::string_view member) {
+  return "/nodes/" + std::to_string(node) + "/" + std::string(member) + ": ";
+}
+
+// Numbers names 0, 1, ... as they appear.
+class Numbering {
+ public:
+  int operator()(const std::string& name) {
+    return numbers_.emplace(name, static_cast<int>(numbers_.size())).first->second;
+  }
+
+ private:
+  std::map<std::string, int> numbers_;
+};
+
+}  // namespace
+
+Cluster::Cluster(std::string name, std::map<std::string, DeviceType> device_types, std::vector<Node> nodes,
+                 std::map<LinkLevel, LinkRate> levels, std::vector<LinkException> exceptions)
+    : name_(std::move(name)),
+      device_types_(std::move(device_types)),
+      nodes_(std::move(nodes)),
+      levels_(std::move(levels)),
+      exceptions_(std::move(exceptions)) {
+  check_nodes();
+  index_devices();
+  check_levels();
+  index_exceptions();
+}
+
+void Cluster::check_nodes() const {
+  if (nodes_.empty()) {
+    throw_bad_input("/nodes: expected at least one node");
+  }
+  std::set<std::string> names;
+  std::map<std::string, std::string> region_of_zone;
+  int devices = 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = nodes_[i];
+    if (node.name.find('/') != std::string::npos) {
+      throw_bad_input(node_path(i, "name") + "a node's name must not contain \"/\", got " +
+                      in_quotes(node.name));
+    }
+    if (!names.insert(node.name).second) {
+      throw_bad_input(node_path(i, "name") + "another node is named " + in_quotes(node.name) + " too");
+    }
+    const auto& region = region_of_zone.emplace(node.zone, node.region).first->second;
+    if (region != node.region) {
+      throw_bad_input(node_path(i, "zone") + "zone " + in_quotes(node.zone) + " is in region " +
+                      in_quotes(region) + " already; zones of different regions need different names");
+    }
+    if (!device_types_.contains(node.device_type)) {
+      throw_bad_input(node_path(i, "device_type") + "unknown device type " + in_quotes(node.device_type));
+    }
+    if (node.devices < 1) {
+      throw_bad_input(node_path(i, "devices") + "expected an integer >= 1, got " +
+                      std::to_string(node.devices));
+    }
+    if (node.devices > kMostDevices - devices) {
+      throw_bad_input(node_path(i, "devices") + "more than " + std::to_string(kMostDevices) +
+                      " devices in all");
+    }
+    devices += node.devices;
+  }
+}
+
+void Cluster::index_devices() {
+  Numbering zone_number;
+  Numbering region_number;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    first_device_.push_back(device_count());
+    node_of_.insert(node_of_.end(), static_cast<std::size_t>(nodes_[i].devices), NodeId{static_cast<int>(i)});
+    zone_of_.push_back(zone_number(nodes_[i].zone));
+    region_of_.push_back(region_number(nodes_[i].region));
+  }
+}
+
+bool Cluster::contains(DeviceId device) const { return device.value >= 0 && device.value < device_count(); }
+
+NodeId Cluster::node_of(DeviceId device) const {
+  SEXTANT_CHECK(contains(device));
+  return node_of_[device.index()];
+}
+
+const std::string& Cluster::type_name(DeviceId device) const {
+  return nodes_[node_of(device).index()].device_type;
+}
+
+const DeviceType& Cluster::type_of(DeviceId device) const {
+  return device_types_.find(type_name(device))->second;
+}
+
+std::string Cluster::device_name(DeviceId device) const {
+  const std::size_t node = node_of(device).index();
+  return nodes_[node].name + "/" + std::to_string(device.value - first_device_[node]);
+}
+
+LinkLevel Cluster::level_between(DeviceId from, DeviceId to) const {
+  const std::size_t a = node_of(from).index();
+  const std::size_t b = node_of(to).index();
+  if (a == b) {
+    return LinkLevel::within_node;
+  }
+  if (zone_of_[a] == zone_of_[b]) {
+    return LinkLevel::within_zone;
+  }
+  return region_of_[a] == region_of_[b] ? LinkLevel::within_region : LinkLevel::between_regions;
+}
+
+}  // namespace sextant

@@ -1,0 +1,145 @@
+// What the work runs on: device types, nodes and the links between them.
+//
+// Links are hierarchical. The rate between two devices is that of the first match in
+//   1. an exception for the two devices, 2. for their nodes, 3. for their zones, 4. for their regions,
+//   5. the node's own link (both devices in it),
+//   6. the level at which the devices meet: within a node, within a zone (two nodes), within a region
+//      (two zones), between regions;
+// so ten thousand devices need a handful of numbers, and a bad cable one exception.
+// An exception from a zone to itself is about two nodes of that zone, and one from a region to itself about
+// two zones of it: what lies further in keeps its own rate.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/document.h"
+#include "core/ids.h"
+#include "core/json.h"
+#include "costmodel/vocabulary/precision.h"
+#include "costmodel/vocabulary/quantity.h"
+
+namespace sextant {
+
+enum class DeviceKind { cpu, gpu };
+
+struct DeviceType {
+  DeviceKind kind = DeviceKind::gpu;
+  Quantity memory_bytes;                        // capacity, mem_d of HetRL B.1
+  Quantity memory_bytes_per_s;                  // rate of reading device memory, hbm_d
+  std::map<Precision, Quantity> flop_per_s;     // dense GEMM rate, comp_d
+  std::optional<Quantity> price_usd_per_hour;   // of one device
+
+  friend bool operator==(const DeviceType&, const DeviceType&) = default;
+};
+
+// Point to point, one direction: time of n bytes is latency_s + n / bytes_per_s.
+struct LinkRate {
+  Quantity latency_s;    // alpha of HetRL B.1
+  Quantity bytes_per_s;  // beta
+
+  friend bool operator==(const LinkRate&, const LinkRate&) = default;
+  static LinkRate parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+struct Node {
+  std::string name;
+  std::string region;
+  std::string zone;
+  std::string device_type;
+  int devices = 1;
+  std::optional<double> host_memory_bytes;
+  std::optional<LinkRate> link;  // between devices of this node, when it differs from the level's
+
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+// Where two devices meet, from the inside out.
+enum class LinkLevel { within_node, within_zone, within_region, between_regions };
+inline constexpr int kLinkLevelCount = 4;
+
+// What the two names of an exception refer to.
+enum class LinkScope { device, node, zone, region };
+inline constexpr int kLinkScopeCount = 4;
+
+// `from` and `to` are names: "node/3" for the fourth device of a node, else a node, zone or region.
+struct LinkException {
+  LinkScope scope = LinkScope::node;
+  std::string from;
+  std::string to;
+  LinkRate rate;
+  bool both_ways = true;
+
+  friend bool operator==(const LinkException&, const LinkException&) = default;
+};
+
+class Cluster {
+ public:
+  static constexpr std::string_view kKind = "cluster";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  Cluster() = default;
+  // Checks the whole: node types exist, names are unique, links cover every pair of devices.
+  // Throws Error(bad_input) with a JSON path as in the document.
+  Cluster(std::string name, std::map<std::string, DeviceType> device_types, std::vector<Node> nodes,
+          std::map<LinkLevel, LinkRate> levels, std::vector<LinkException> exceptions = {});
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::map<std::string, DeviceType>& device_types() const { return device_types_; }
+  [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
+  [[nodiscard]] const std::map<LinkLevel, LinkRate>& levels() const { return levels_; }
+  [[nodiscard]] const std::vector<LinkException>& exceptions() const { return exceptions_; }
+
+  // Devices are numbered 0 .. device_count() - 1 through the nodes in order.
+  [[nodiscard]] int device_count() const { return static_cast<int>(node_of_.size()); }
+  [[nodiscard]] bool contains(DeviceId device) const;
+  [[nodiscard]] NodeId node_of(DeviceId device) const;
+  [[nodiscard]] const std::string& type_name(DeviceId device) const;
+  [[nodiscard]] const DeviceType& type_of(DeviceId device) const;
+  [[nodiscard]] std::string device_name(DeviceId device) const;  // "node/3"
+  [[nodiscard]] LinkLevel level_between(DeviceId from, DeviceId to) const;
+  // from != to.
+  [[nodiscard]] const LinkRate& link(DeviceId from, DeviceId to) const;
+
+  friend bool operator==(const Cluster&, const Cluster&) = default;
+  static Cluster parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+
+  // A cluster with more devices is refused: a slip of the pen must not fill the memory.
+  static constexpr int kMostDevices = 1'000'000;
+
+ private:
+  // By directed pair of devices, nodes, zones or regions: which exception it has.
+  using ExceptionIndex = std::unordered_map<std::uint64_t, std::size_t>;
+
+  // Numbers of the nodes, zones and regions by name.
+  using NumberOf = std::array<std::unordered_map<std::string, int>, kLinkScopeCount>;
+
+  void index_devices();
+  void index_exceptions();
+  void check_nodes() const;
+  void check_levels() const;
+  [[nodiscard]] NumberOf number_by_scope() const;
+  [[nodiscard]] int find_in_scope(const NumberOf& numbers, LinkScope scope, const std::string& name) const;
+  [[nodiscard]] const LinkRate* exception_between(LinkScope scope, int from, int to) const;
+
+  std::string name_;
+  std::map<std::string, DeviceType> device_types_;
+  std::vector<Node> nodes_;
+  std::map<LinkLevel, LinkRate> levels_;
+  std::vector<LinkException> exceptions_;
+  // What follows from the above, so that link() is a few look-ups.
+  std::vector<NodeId> node_of_;    // by device
+  std::vector<int> first_device_;  // by node
+  std::vector<int> zone_of_;       // by node; zones and regions are numbered as they appear
+  std::vector<int> region_of_;     // by node
+  std::array<ExceptionIndex, kLinkScopeCount> exception_of_;  // by scope
+};
+
+}  // namespace sextant

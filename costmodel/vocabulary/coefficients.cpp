@@ -1,0 +1,161 @@
+#include "costmodel/vocabulary/coefficients.h"
+
+#include <set>
+#include <tuple>
+
+namespace sextant {
+namespace {
+
+CoefficientId parse_id(const JsonView& view) {
+  std::vector<std::string_view> names;
+  for (const CoefficientSpec& spec : coefficient_table()) {
+    names.push_back(spec.name);
+  }
+  return coefficient_table()[view.one_of(names)].id;
+}
+
+// In the range that the coefficient's kind allows; the bounds of the fit bind the fit only.
+double parse_value(const JsonView& view, const CoefficientSpec& spec) {
+  if (spec.scale == CoefficientScale::logarithmic) {
+    return view.positive();
+  }
+  return spec.lower >= 0 ? view.non_negative() : view.number();
+}
+
+std::string parse_owner(const JsonView& view, std::string_view member) {
+  const auto owner = view.optional(member);
+  return owner ? owner->text() : std::string(kAny);
+}
+
+Coefficient parse_coefficient(const JsonView& view) {
+  view.allow_only({"name", "device_type", "framework", "value", "prior", "standard_error", "low", "high",
+                   "identified", "at_bound"});
+  Coefficient out;
+  out.id = parse_id(view.required("name"));
+  const CoefficientSpec& spec = spec_of(out.id);
+  out.device_type = parse_owner(view, "device_type");
+  if (out.device_type != kAny && !spec.by_device_type) {
+    view.required("device_type").fail("there is one " + std::string(spec.name) + " for all device types");
+  }
+  out.framework = parse_owner(view, "framework");
+  out.value = parse_value(view.required("value"), spec);
+  const auto prior = view.optional("prior");
+  out.prior = prior ? parse_value(*prior, spec) : spec.prior;
+  if (const auto error = view.optional("standard_error")) {
+    out.standard_error = error->non_negative();
+  }
+  if (const auto low = view.optional("low")) {
+    out.low = low->number();
+  }
+  if (const auto high = view.optional("high")) {
+    out.high = high->number();
+    if (out.low && *out.high < *out.low) {
+      high->fail("expected at least \"low\"");
+    }
+  }
+  if (const auto identified = view.optional("identified")) {
+    out.identified = identified->flag();
+  }
+  if (const auto at_bound = view.optional("at_bound")) {
+    out.at_bound = at_bound->flag();
+  }
+  return out;
+}
+
+Json to_json(const Coefficient& coefficient) {
+  Json out = {{"name", spec_of(coefficient.id).name},
+              {"device_type", coefficient.device_type},
+              {"framework", coefficient.framework},
+              {"value", coefficient.value},
+              {"prior", coefficient.prior}};
+  if (coefficient.standard_error) {
+    out["standard_error"] = *coefficient.standard_error;
+  }
+  if (coefficient.low) {
+    out["low"] = *coefficient.low;
+  }
+  if (coefficient.high) {
+    out["high"] = *coefficient.high;
+  }
+  out["identified"] = coefficient.identified;
+  out["at_bound"] = coefficient.at_bound;
+  return out;
+}
+
+FitSummary parse_fit(const JsonView& view) {
+  view.allow_only({"runs", "residuals", "converged", "message", "initial_cost", "final_cost",
+                   "task_log_deviation", "iteration_log_deviation"});
+  FitSummary out;
+  for (const JsonView& run : view.required("runs").items()) {
+    out.runs.push_back(run.text());
+  }
+  out.residuals = view.required("residuals").count(0);
+  out.converged = view.required("converged").flag();
+  out.message = view.required("message").any_text();
+  out.initial_cost = view.required("initial_cost").non_negative();
+  out.final_cost = view.required("final_cost").non_negative();
+  out.task_log_deviation = view.required("task_log_deviation").non_negative();
+  out.iteration_log_deviation = view.required("iteration_log_deviation").non_negative();
+  return out;
+}
+
+Json to_json(const FitSummary& fit) {
+  return {{"runs", fit.runs},
+          {"residuals", fit.residuals},
+          {"converged", fit.converged},
+          {"message", fit.message},
+          {"initial_cost", fit.initial_cost},
+          {"final_cost", fit.final_cost},
+          {"task_log_deviation", fit.task_log_deviation},
+          {"iteration_log_deviation", fit.iteration_log_deviation}};
+}
+
+}  // namespace
+
+double Coefficients::value(CoefficientId id, std::string_view device_type, std::string_view framework) const {
+  double best = spec_of(id).neutral;
+  int best_rank = -1;
+  for (const Coefficient& entry : values) {
+    const bool by_type = entry.device_type != kAny;
+    const bool by_framework = entry.framework != kAny;
+    const bool matches = entry.id == id && (!by_type || entry.device_type == device_type) &&
+                         (!by_framework || entry.framework == framework);
+    const int rank = 2 * static_cast<int>(by_type) + static_cast<int>(by_framework);
+    if (matches && rank > best_rank) {
+      best = entry.value;
+      best_rank = rank;
+    }
+  }
+  return best;
+}
+
+Coefficients Coefficients::parse(const JsonView& view) {
+  view.allow_only({"values", "fit"});
+  Coefficients out;
+  std::set<std::tuple<CoefficientId, std::string, std::string>> given;
+  for (const JsonView& item : view.required("values").items()) {
+    Coefficient entry = parse_coefficient(item);
+    if (!given.emplace(entry.id, entry.device_type, entry.framework).second) {
+      item.fail(std::string(spec_of(entry.id).name) + " is given twice for this device type and framework");
+    }
+    out.values.push_back(std::move(entry));
+  }
+  if (const auto fit = view.optional("fit")) {
+    out.fit = parse_fit(*fit);
+  }
+  return out;
+}
+
+Json Coefficients::to_json() const {
+  Json out = Json::object();
+  out["values"] = Json::array();
+  for (const Coefficient& entry : values) {
+    out["values"].push_back(sextant::to_json(entry));
+  }
+  if (fit) {
+    out["fit"] = sextant::to_json(*fit);
+  }
+  return out;
+}
+
+}  // namespace sextant

@@ -1,0 +1,155 @@
+#include "costmodel/vocabulary/lengths.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/error.h"
+#include "costmodel/vocabulary/names.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKinds{"fixed", "empirical", "lognormal"};
+constexpr double kLargestSigma = 10;  // the mean is then exp(50) medians; beyond it overflows
+
+double normal_below(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
+
+// E[min(X, max)] of a lognormal X.
+double truncated_lognormal_mean(double median, double sigma, double max) {
+  if (sigma == 0) {
+    return std::min(median, max);
+  }
+  const double z = std::log(max / median) / sigma;
+  const double untruncated = median * std::exp(0.5 * sigma * sigma);
+  return untruncated * normal_below(z - sigma) + max * normal_below(-z);
+}
+
+std::vector<double> parse_support(const JsonView& view) {
+  std::vector<double> tokens;
+  for (const JsonView& item : view.items()) {
+    const double length = item.positive();
+    if (!tokens.empty() && length <= tokens.back()) {
+      item.fail("expected lengths in ascending order");
+    }
+    tokens.push_back(length);
+  }
+  if (tokens.empty()) {
+    view.fail("expected at least one length");
+  }
+  return tokens;
+}
+
+std::vector<double> parse_weights(const JsonView& view, std::size_t count) {
+  std::vector<double> weights;
+  for (const JsonView& item : view.items()) {
+    weights.push_back(item.non_negative());
+  }
+  if (weights.size() != count) {
+    view.fail("expected " + std::to_string(count) + " weights, one for each length, got " +
+              std::to_string(weights.size()));
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (!(sum > 0) || !std::isfinite(sum)) {
+    view.fail("expected weights with a sum that is finite and > 0");
+  }
+  return weights;
+}
+
+Lengths parse_empirical(const JsonView& view) {
+  view.allow_only({"kind", "tokens", "weights"});
+  Lengths out;
+  out.kind = LengthKind::empirical;
+  out.tokens = parse_support(view.required("tokens"));
+  const auto weights = view.optional("weights");
+  out.weights =
+      weights ? parse_weights(*weights, out.tokens.size()) : std::vector<double>(out.tokens.size(), 1.0);
+  return out;
+}
+
+Lengths parse_lognormal(const JsonView& view) {
+  view.allow_only({"kind", "median", "sigma", "max"});
+  Lengths out;
+  out.kind = LengthKind::lognormal;
+  out.median = view.required("median").positive();
+  const JsonView sigma = view.required("sigma");
+  out.sigma = sigma.non_negative();
+  if (out.sigma > kLargestSigma) {
+    sigma.fail("expected a number from 0 to 10: the deviation of the logarithm of the length");
+  }
+  const JsonView max = view.required("max");
+  out.max = max.positive();
+  if (out.max < out.median) {
+    max.fail("expected at least the median");
+  }
+  return out;
+}
+
+}  // namespace
+
+double Lengths::mean_tokens() const {
+  if (kind == LengthKind::lognormal) {
+    return truncated_lognormal_mean(median, sigma, max);
+  }
+  if (kind == LengthKind::fixed) {
+    return tokens.at(0);
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double mean = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    mean += tokens[i] * (weights[i] / sum);
+  }
+  return mean;
+}
+
+double Lengths::max_tokens() const {
+  if (kind == LengthKind::lognormal) {
+    return sigma == 0 ? std::min(median, max) : max;
+  }
+  if (kind == LengthKind::fixed) {
+    return tokens.at(0);
+  }
+  for (std::size_t i = tokens.size(); i-- > 0;) {
+    if (weights[i] > 0) {
+      return tokens[i];
+    }
+  }
+  SEXTANT_CHECK(!"an empirical distribution has a positive weight");
+  return 0;
+}
+
+Lengths Lengths::parse(const JsonView& view) {
+  switch (parse_name<LengthKind>(view.required("kind"), kKinds)) {
+    case LengthKind::empirical:
+      return parse_empirical(view);
+    case LengthKind::lognormal:
+      return parse_lognormal(view);
+    case LengthKind::fixed:
+      break;
+  }
+  view.allow_only({"kind", "tokens"});
+  return fixed_length(view.required("tokens").positive());
+}
+
+Json Lengths::to_json() const {
+  Json out = {{"kind", name_in(kKinds, kind)}};
+  if (kind == LengthKind::fixed) {
+    out["tokens"] = tokens.at(0);
+  } else if (kind == LengthKind::empirical) {
+    out["tokens"] = tokens;
+    out["weights"] = weights;
+  } else {
+    out["median"] = median;
+    out["sigma"] = sigma;
+    out["max"] = max;
+  }
+  return out;
+}
+
+Lengths fixed_length(double tokens) {
+  Lengths out;
+  out.tokens = {tokens};
+  return out;
+}
+
+}  // namespace sextant

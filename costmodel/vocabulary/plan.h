@@ -1,0 +1,93 @@
+// How a workflow is laid out on a cluster.
+//
+// Each task has replicas (data parallel); each replica a share of the batch and stages (pipeline
+// parallel); each stage its own layer count and the devices of its tensor-parallel group. Nothing
+// has to be uniform, and tasks may share devices.
+//
+// A document may also give a task compactly:
+//   {"data_parallel": 2, "pipeline_parallel": 2, "tensor_parallel": 4,
+//    "devices": {"first": 0, "count": 16}, "micro_batch_sequences": 8}
+// Rule of expansion: stage j of replica i has devices first + ((i * PP) + j) * TP + 0 .. TP - 1; layers
+// are dealt evenly, the earliest stages taking one more while a remainder lasts; shares are equal.
+// Written documents are always expanded.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/document.h"
+#include "core/ids.h"
+#include "core/json.h"
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/workflow.h"
+
+namespace sextant {
+
+struct Stage {
+  int layers = 1;
+  std::vector<DeviceId> devices;  // tensor-parallel group in shard order
+
+  [[nodiscard]] int tensor_parallel() const { return static_cast<int>(devices.size()); }
+  friend bool operator==(const Stage&, const Stage&) = default;
+};
+
+struct Replica {
+  double batch_share = 1;  // fraction of the global batch; the shares of a task sum to 1
+  std::vector<Stage> stages;
+
+  [[nodiscard]] int pipeline_parallel() const { return static_cast<int>(stages.size()); }
+  [[nodiscard]] std::vector<DeviceId> devices() const;  // stage by stage
+  friend bool operator==(const Replica&, const Replica&) = default;
+};
+
+struct TaskPlan {
+  std::vector<Replica> replicas;
+  int micro_batch_sequences = 1;    // mbs; the last micro-batch of a replica may be smaller
+  int decode_batch_sequences = 0;   // dbs of generation: sequences decoded together; 0 = all of the replica's
+  bool recompute = false;           // training: recompute activations in the backward pass
+
+  [[nodiscard]] int data_parallel() const { return static_cast<int>(replicas.size()); }
+  [[nodiscard]] std::set<DeviceId> devices() const;
+  friend bool operator==(const TaskPlan&, const TaskPlan&) = default;
+};
+
+// Degrees of a uniform layout on the devices first .. first + dp * pp * tp - 1.
+struct UniformLayout {
+  int data_parallel = 1;
+  int pipeline_parallel = 1;
+  int tensor_parallel = 1;
+  DeviceId first;
+};
+
+// Applies the rule of expansion above.
+[[nodiscard]] std::vector<Replica> expand_layout(const UniformLayout& layout, int layers);
+
+struct Plan {
+  static constexpr std::string_view kKind = "plan";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  std::string name;
+  std::map<std::string, TaskPlan> tasks;  // by task name
+
+  friend bool operator==(const Plan&, const Plan&) = default;
+  // What can be checked without a cluster or a workflow; compact tasks are expanded with `layers` from
+  // the document's "layers" member, which a compact task must carry.
+  static Plan parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+// Refuses a plan that cannot be run: unknown or missing task, unknown device, layers not covered, a device
+// twice in a replica, more tensor parallelism than heads, shares that do not sum to 1, more replicas than
+// sequences. Error(bad_input) with the JSON path inside the plan.
+void check_plan(const Plan& plan, const Workflow& workflow, const Cluster& cluster);
+
+// Sequences of each replica of a task: the shares of `sequences` rounded by largest remainder.
+[[nodiscard]] std::vector<int> replica_sequences(const TaskPlan& task, int sequences);
+
+// One line for people: "gen dp2 tp1 pp1 on 0-1".
+[[nodiscard]] std::string describe(const TaskPlan& task);
+[[nodiscard]] std::string describe(const Plan& plan);
+
+}  // namespace sextant

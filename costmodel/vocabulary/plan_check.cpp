@@ -1,0 +1,146 @@
+// Which plans costmodel/vocabulary/plan.h refuses for a workflow and a cluster.
+#include <numeric>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "costmodel/vocabulary/plan.h"
+
+namespace sextant {
+namespace {
+
+std::string task_path(const std::string& task) { return "/tasks/" + pointer_token(task); }
+
+void check_names(const Plan& plan, const Workflow& workflow) {
+  std::string known;
+  for (const Task& task : workflow.tasks) {
+    known += (known.empty() ? "" : ", ") + task.name;
+  }
+  for (const auto& [name, layout] : plan.tasks) {
+    if (!workflow.has_task(name)) {
+      throw_bad_input(task_path(shorten(name, kShownCharacters)) + ": unknown task; the workflow has " + known);
+    }
+  }
+  for (const Task& task : workflow.tasks) {
+    if (!plan.tasks.contains(task.name)) {
+      throw_bad_input("/tasks: missing task \"" + task.name + "\" of the workflow");
+    }
+  }
+}
+
+// A whole number of query heads and of MLP columns on every device; key and value heads may be repeated.
+void check_tensor_parallel(const std::string& path, int degree, const Model& model) {
+  const auto refuse = [&](int count, const std::string& what) {
+    throw_bad_input(path + "/devices: tensor parallelism " + std::to_string(degree) +
+                    " does not divide the model's " + std::to_string(count) + " " + what);
+  };
+  if (degree > model.heads) {
+    throw_bad_input(path + "/devices: tensor parallelism " + std::to_string(degree) + " exceeds the model's " +
+                    std::to_string(model.heads) + " heads");
+  }
+  if (model.heads % degree != 0) {
+    refuse(model.heads, "heads");
+  }
+  if (model.kv_heads % degree != 0 && degree % model.kv_heads != 0) {
+    refuse(model.kv_heads, "key-value heads, nor the other way round");
+  }
+  const int columns = model.experts ? model.experts->intermediate : model.intermediate;
+  if (columns % degree != 0) {
+    refuse(columns, model.experts ? "intermediate dimensions of an expert" : "intermediate dimensions");
+  }
+}
+
+class TaskCheck {
+ public:
+  TaskCheck(const std::string& name, const TaskPlan& task, const Model& model, const Cluster& cluster)
+      : path_(task_path(name)), task_(task), model_(model), cluster_(cluster) {}
+
+  void check_layout() {
+    for (std::size_t i = 0; i < task_.replicas.size(); ++i) {
+      const std::string stages = path_ + "/replicas/" + std::to_string(i) + "/stages";
+      const Replica& replica = task_.replicas[i];
+      for (std::size_t j = 0; j < replica.stages.size(); ++j) {
+        check_stage(stages + "/" + std::to_string(j), replica.stages[j]);
+      }
+      check_layers(stages, replica);
+    }
+  }
+
+  void check_shares(int sequences) const {
+    if (task_.replicas.empty()) {
+      throw_bad_input(path_ + "/replicas: expected at least one replica");
+    }
+    if (task_.data_parallel() > sequences) {
+      throw_bad_input(path_ + "/replicas: " + std::to_string(task_.data_parallel()) + " replicas for " +
+                      std::to_string(sequences) + " sequences");
+    }
+    const double sum = std::accumulate(task_.replicas.begin(), task_.replicas.end(), 0.0,
+                                       [](double so_far, const Replica& r) { return so_far + r.batch_share; });
+    constexpr double kTolerance = 1e-5;  // as when a plan is read
+    if (!(sum > 1 - kTolerance && sum < 1 + kTolerance)) {
+      throw_bad_input(path_ + "/replicas: the batch shares sum to " + Json(sum).dump() + ", not to 1");
+    }
+    const std::vector<int> counts = replica_sequences(task_, sequences);
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] < 1) {
+        throw_bad_input(path_ + "/replicas/" + std::to_string(i) + "/batch_share: too small for one of " +
+                        std::to_string(sequences) + " sequences");
+      }
+    }
+  }
+
+ private:
+  void check_stage(const std::string& path, const Stage& stage) {
+    if (stage.layers < 1) {
+      throw_bad_input(path + "/layers: expected an integer >= 1, got " + std::to_string(stage.layers));
+    }
+    if (stage.devices.empty()) {
+      throw_bad_input(path + "/devices: expected at least one device");
+    }
+    std::set<DeviceId> in_stage;
+    for (std::size_t k = 0; k < stage.devices.size(); ++k) {
+      const DeviceId device = stage.devices[k];
+      const std::string at = path + "/devices/" + std::to_string(k) + ": ";
+      if (!cluster_.contains(device)) {
+        throw_bad_input(at + "unknown device " + std::to_string(device.value) + "; the cluster has " +
+                        std::to_string(cluster_.device_count()) + " (0 to " +
+                        std::to_string(cluster_.device_count() - 1) + ")");
+      }
+      if (!in_stage.insert(device).second) {
+        throw_bad_input(at + "device " + std::to_string(device.value) + " is used twice in this stage");
+      }
+      if (!used_.insert(device).second) {
+        throw_bad_input(at + "device " + std::to_string(device.value) + " is used twice in this task");
+      }
+    }
+    check_tensor_parallel(path, stage.tensor_parallel(), model_);
+  }
+
+  void check_layers(const std::string& stages, const Replica& replica) const {
+    const auto layers =
+        std::accumulate(replica.stages.begin(), replica.stages.end(), std::int64_t{0},
+                        [](std::int64_t sum, const Stage& stage) { return sum + stage.layers; });
+    if (layers != model_.layers) {
+      throw_bad_input(stages + ": layers sum to " + std::to_string(layers) + ", the model has " +
+                      std::to_string(model_.layers));
+    }
+  }
+
+  std::string path_;
+  const TaskPlan& task_;
+  const Model& model_;
+  const Cluster& cluster_;
+  std::set<DeviceId> used_;
+};
+
+}  // namespace
+
+void check_plan(const Plan& plan, const Workflow& workflow, const Cluster& cluster) {
+  check_names(plan, workflow);
+  for (const Task& task : workflow.tasks) {
+    TaskCheck check(task.name, plan.tasks.at(task.name), workflow.model_of(task), cluster);
+    check.check_layout();
+    check.check_shares(workflow.sequences());
+  }
+}
+
+}  // namespace sextant

@@ -1,0 +1,142 @@
+#include "costmodel/vocabulary/prediction.h"
+
+#include <algorithm>
+
+#include "costmodel/vocabulary/names.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::array<std::string_view, kTermCount> kTerms{"compute",   "tensor_parallel", "pipeline_parallel",
+                                                          "bubble",    "data_parallel",   "decode",
+                                                          "optimizer", "overhead"};
+
+Interval parse_interval(const JsonView& view) {
+  view.allow_only({"low", "high"});
+  const Interval out{view.required("low").non_negative(), view.required("high").non_negative()};
+  if (out.high < out.low) {
+    view.required("high").fail("expected at least \"low\"");
+  }
+  return out;
+}
+
+Json to_json(const Interval& interval) { return {{"low", interval.low}, {"high", interval.high}}; }
+
+std::map<Term, double> parse_terms(const JsonView& view) {
+  view.allow_only({kTerms[0], kTerms[1], kTerms[2], kTerms[3], kTerms[4], kTerms[5], kTerms[6], kTerms[7]});
+  std::map<Term, double> out;
+  for (std::size_t term = 0; term < kTerms.size(); ++term) {
+    if (const auto time = view.optional(kTerms[term])) {
+      out.emplace(static_cast<Term>(term), time->non_negative());
+    }
+  }
+  return out;
+}
+
+TaskPrediction parse_task(const JsonView& view) {
+  view.allow_only(
+      {"time_s", "interval_s", "terms_s", "critical_replica", "critical_stage", "start_s", "end_s", "devices"});
+  TaskPrediction out;
+  out.time_s = view.required("time_s").non_negative();
+  if (const auto interval = view.optional("interval_s")) {
+    out.interval_s = parse_interval(*interval);
+  }
+  out.terms_s = parse_terms(view.required("terms_s"));
+  out.critical_replica = view.required("critical_replica").count(0);
+  out.critical_stage = view.required("critical_stage").count(0);
+  out.start_s = view.required("start_s").non_negative();
+  out.end_s = view.required("end_s").non_negative();
+  for (const JsonView& device : view.required("devices").items()) {
+    out.devices.push_back(DeviceId{device.count(0)});
+  }
+  return out;
+}
+
+Json to_json(const TaskPrediction& task) {
+  Json out = {{"time_s", task.time_s}};
+  if (task.interval_s) {
+    out["interval_s"] = to_json(*task.interval_s);
+  }
+  out["terms_s"] = Json::object();
+  for (const auto& [term, time_s] : task.terms_s) {
+    out["terms_s"][std::string(name_of(term))] = time_s;
+  }
+  out["critical_replica"] = task.critical_replica;
+  out["critical_stage"] = task.critical_stage;
+  out["start_s"] = task.start_s;
+  out["end_s"] = task.end_s;
+  out["devices"] = Json::array();
+  for (const DeviceId device : task.devices) {
+    out["devices"].push_back(device.value);
+  }
+  return out;
+}
+
+DeviceMemory parse_memory(const JsonView& view) {
+  view.allow_only({"device", "capacity_bytes", "resident_bytes", "working_bytes"});
+  DeviceMemory out;
+  out.device = DeviceId{view.required("device").count(0)};
+  out.capacity_bytes = view.required("capacity_bytes").non_negative();
+  out.resident_bytes = view.required("resident_bytes").non_negative();
+  out.working_bytes = view.required("working_bytes").non_negative();
+  return out;
+}
+
+Json to_json(const DeviceMemory& memory) {
+  return {{"device", memory.device.value},
+          {"capacity_bytes", memory.capacity_bytes},
+          {"resident_bytes", memory.resident_bytes},
+          {"working_bytes", memory.working_bytes}};
+}
+
+}  // namespace
+
+std::string_view name_of(Term term) { return name_in(kTerms, term); }
+
+bool Prediction::fits() const {
+  return std::all_of(memory.begin(), memory.end(), [](const DeviceMemory& device) { return device.fits(); });
+}
+
+Prediction Prediction::parse(const JsonView& view) {
+  view.allow_only({"workflow", "plan", "cluster", "iteration_s", "iteration_interval_s", "sequences_per_s",
+                   "weight_sync_s", "tasks", "memory", "bottleneck"});
+  Prediction out;
+  out.workflow = view.required("workflow").text();
+  out.plan = view.required("plan").text();
+  out.cluster = view.required("cluster").text();
+  out.iteration_s = view.required("iteration_s").non_negative();
+  if (const auto interval = view.optional("iteration_interval_s")) {
+    out.iteration_interval_s = parse_interval(*interval);
+  }
+  out.sequences_per_s = view.required("sequences_per_s").non_negative();
+  out.weight_sync_s = view.required("weight_sync_s").non_negative();
+  for (const auto& [name, task] : view.required("tasks").members()) {
+    out.tasks.emplace(name, parse_task(task));
+  }
+  for (const JsonView& device : view.required("memory").items()) {
+    out.memory.push_back(parse_memory(device));
+  }
+  out.bottleneck = view.required("bottleneck").any_text();
+  return out;
+}
+
+Json Prediction::to_json() const {
+  Json out = {{"workflow", workflow}, {"plan", plan}, {"cluster", cluster}, {"iteration_s", iteration_s}};
+  if (iteration_interval_s) {
+    out["iteration_interval_s"] = sextant::to_json(*iteration_interval_s);
+  }
+  out["sequences_per_s"] = sequences_per_s;
+  out["weight_sync_s"] = weight_sync_s;
+  out["tasks"] = Json::object();
+  for (const auto& [name, task] : tasks) {
+    out["tasks"][name] = sextant::to_json(task);
+  }
+  out["memory"] = Json::array();
+  for (const DeviceMemory& device : memory) {
+    out["memory"].push_back(sextant::to_json(device));
+  }
+  out["bottleneck"] = bottleneck;
+  return out;
+}
+
+}  // namespace sextant

@@ -1,0 +1,74 @@
+// What the model says about one plan.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/document.h"
+#include "core/ids.h"
+#include "core/json.h"
+#include "core/statistics.h"
+
+namespace sextant {
+
+// Parts of a task's time, in the order of HetRL B.2; the last ones are ours.
+enum class Term {
+  compute,            // GEMM and attention
+  tensor_parallel,    // all-reduces of a stage
+  pipeline_parallel,  // activations to the next stage
+  bubble,             // pipeline fill and drain
+  data_parallel,      // gradient all-reduce
+  decode,             // reading weights and KV cache, token by token
+  optimizer,          // traffic of the optimizer step
+  overhead,           // per layer, per sequence, per task
+};
+inline constexpr int kTermCount = static_cast<int>(Term::overhead) + 1;
+[[nodiscard]] std::string_view name_of(Term term);
+
+struct TaskPrediction {
+  double time_s = 0;
+  std::optional<Interval> interval_s;     // 90 %, when the coefficients carry their spread
+  std::map<Term, double> terms_s;         // on the critical replica and stage; sum to time_s
+  int critical_replica = 0;
+  int critical_stage = 0;
+  double start_s = 0;                     // in the timeline of one iteration
+  double end_s = 0;
+  std::vector<DeviceId> devices;
+
+  friend bool operator==(const TaskPrediction&, const TaskPrediction&) = default;
+};
+
+struct DeviceMemory {
+  DeviceId device;
+  double capacity_bytes = 0;
+  double resident_bytes = 0;  // weights, gradients, optimizer of every task that lives here
+  double working_bytes = 0;   // largest activations, KV cache and buffers of one task
+  [[nodiscard]] double needed_bytes() const { return resident_bytes + working_bytes; }
+  [[nodiscard]] bool fits() const { return needed_bytes() <= capacity_bytes; }
+  friend bool operator==(const DeviceMemory&, const DeviceMemory&) = default;
+};
+
+struct Prediction {
+  static constexpr std::string_view kKind = "prediction";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  std::string workflow;  // names
+  std::string plan;
+  std::string cluster;
+  double iteration_s = 0;
+  std::optional<Interval> iteration_interval_s;
+  double sequences_per_s = 0;
+  double weight_sync_s = 0;  // resharding or synchronization, whichever the plan pays
+  std::map<std::string, TaskPrediction> tasks;
+  std::vector<DeviceMemory> memory;
+  std::string bottleneck;  // one sentence
+
+  [[nodiscard]] bool fits() const;  // on every device
+  friend bool operator==(const Prediction&, const Prediction&) = default;
+  static Prediction parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+}  // namespace sextant

@@ -1,0 +1,145 @@
+#include "costmodel/vocabulary/run.h"
+
+#include <set>
+#include <tuple>
+
+#include "core/text.h"
+#include "costmodel/vocabulary/names.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::array<std::string_view, 4> kSources{"proxy", "trace", "import", "published"};
+
+Timing parse_timing(const JsonView& view) {
+  view.allow_only({"samples_s"});
+  Timing out;
+  const JsonView samples = view.required("samples_s");
+  for (const JsonView& sample : samples.items()) {
+    out.samples_s.push_back(sample.positive());
+  }
+  if (out.samples_s.empty()) {
+    samples.fail("expected at least one sample");
+  }
+  return out;
+}
+
+Json to_json(const Timing& timing) {
+  Json out = Json::object();
+  out["samples_s"] = timing.samples_s;
+  return out;
+}
+
+template <typename T>
+std::map<std::string, T> parse_named(const JsonView& view) {
+  std::map<std::string, T> out;
+  for (const auto& [name, member] : view.members()) {
+    out.emplace(name, T::parse(member));
+  }
+  return out;
+}
+
+template <typename T>
+Json named_to_json(const std::map<std::string, T>& named) {
+  Json out = Json::object();
+  for (const auto& [name, value] : named) {
+    out[name] = value.to_json();
+  }
+  return out;
+}
+
+// The name of something that the document holds under /clusters, /workflows or /plans.
+template <typename T>
+std::string parse_reference(const JsonView& view, const std::map<std::string, T>& known,
+                            std::string_view what) {
+  const std::string name = view.text();
+  if (!known.contains(name)) {
+    view.fail("unknown " + std::string(what) + " " + in_quotes(name) + "; expected a member of /" +
+              std::string(what) + "s");
+  }
+  return name;
+}
+
+void parse_task_times(const JsonView& view, const Workflow& workflow, Run& run) {
+  for (const auto& [task, timing] : view.members()) {
+    if (task != kWeightSync && !workflow.has_task(task)) {
+      timing.fail("no task of workflow " + in_quotes(run.workflow) + " has this name");
+    }
+    run.tasks.emplace(task, parse_timing(timing));
+  }
+}
+
+Run parse_run(const JsonView& view, const Runs& document) {
+  view.allow_only(
+      {"name", "cluster", "workflow", "plan", "source", "framework", "iteration", "tasks", "notes"});
+  Run out;
+  out.name = view.required("name").text();
+  out.cluster = parse_reference(view.required("cluster"), document.clusters, "cluster");
+  out.workflow = parse_reference(view.required("workflow"), document.workflows, "workflow");
+  out.plan = parse_reference(view.required("plan"), document.plans, "plan");
+  out.source = parse_name<RunSource>(view.required("source"), kSources);
+  out.framework = view.required("framework").text();
+  out.iteration = parse_timing(view.required("iteration"));
+  parse_task_times(view.required("tasks"), document.workflow_of(out), out);
+  if (const auto notes = view.optional("notes")) {
+    for (const auto& [key, note] : notes->members()) {
+      out.notes.emplace(key, note.any_text());
+    }
+  }
+  return out;
+}
+
+Json to_json(const Run& run) {
+  Json out = {{"name", run.name},
+              {"cluster", run.cluster},
+              {"workflow", run.workflow},
+              {"plan", run.plan},
+              {"source", name_in(kSources, run.source)},
+              {"framework", run.framework},
+              {"iteration", to_json(run.iteration)}};
+  out["tasks"] = Json::object();
+  for (const auto& [task, timing] : run.tasks) {
+    out["tasks"][task] = to_json(timing);
+  }
+  if (!run.notes.empty()) {
+    out["notes"] = run.notes;
+  }
+  return out;
+}
+
+}  // namespace
+
+Runs Runs::parse(const JsonView& view) {
+  view.allow_only({"clusters", "workflows", "plans", "runs"});
+  Runs out;
+  out.clusters = parse_named<Cluster>(view.required("clusters"));
+  out.workflows = parse_named<Workflow>(view.required("workflows"));
+  out.plans = parse_named<Plan>(view.required("plans"));
+  std::set<std::string> names;
+  std::set<std::tuple<std::string, std::string, std::string>> checked;
+  for (const JsonView& item : view.required("runs").items()) {
+    Run run = parse_run(item, out);
+    if (!names.insert(run.name).second) {
+      item.required("name").fail("another run is named " + in_quotes(run.name) + " too");
+    }
+    if (checked.emplace(run.cluster, run.workflow, run.plan).second) {
+      within(view.path() + "/plans/" + pointer_token(run.plan),
+             [&] { check_plan(out.plan_of(run), out.workflow_of(run), out.cluster_of(run)); });
+    }
+    out.runs.push_back(std::move(run));
+  }
+  return out;
+}
+
+Json Runs::to_json() const {
+  Json out = {{"clusters", named_to_json(clusters)},
+              {"workflows", named_to_json(workflows)},
+              {"plans", named_to_json(plans)}};
+  out["runs"] = Json::array();
+  for (const Run& run : runs) {
+    out["runs"].push_back(sextant::to_json(run));
+  }
+  return out;
+}
+
+}  // namespace sextant

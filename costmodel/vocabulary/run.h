@@ -1,0 +1,64 @@
+// Measured iterations, with everything needed to predict them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/document.h"
+#include "core/json.h"
+#include "core/statistics.h"
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/workflow.h"
+
+namespace sextant {
+
+// Repeated measurements of one duration.
+struct Timing {
+  std::vector<double> samples_s;  // every sample kept, in order; at least one
+
+  [[nodiscard]] double median_s() const { return median(samples_s); }
+  [[nodiscard]] double spread_fraction() const { return relative_spread(samples_s); }
+  friend bool operator==(const Timing&, const Timing&) = default;
+};
+
+enum class RunSource { proxy, trace, import, published };
+
+struct Run {
+  std::string name;      // unique in its document
+  std::string cluster;   // keys into the Runs document
+  std::string workflow;
+  std::string plan;
+  RunSource source = RunSource::proxy;
+  std::string framework;               // whose execution: "sextant-proxy", "verl-fsdp", ...
+  Timing iteration;                    // wall time of whole iterations
+  std::map<std::string, Timing> tasks;  // by task name, plus "weight_sync"; work without waiting
+  std::map<std::string, std::string> notes;  // free facts: stopping reason, warnings, citation
+
+  friend bool operator==(const Run&, const Run&) = default;
+};
+
+inline constexpr const char* kWeightSync = "weight_sync";
+
+// A document with the clusters, workflows and plans that its runs refer to by name.
+struct Runs {
+  static constexpr std::string_view kKind = "runs";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  std::map<std::string, Cluster> clusters;
+  std::map<std::string, Workflow> workflows;
+  std::map<std::string, Plan> plans;
+  std::vector<Run> runs;
+
+  [[nodiscard]] const Cluster& cluster_of(const Run& run) const { return clusters.at(run.cluster); }
+  [[nodiscard]] const Workflow& workflow_of(const Run& run) const { return workflows.at(run.workflow); }
+  [[nodiscard]] const Plan& plan_of(const Run& run) const { return plans.at(run.plan); }
+
+  friend bool operator==(const Runs&, const Runs&) = default;
+  static Runs parse(const JsonView& view);  // checks every plan against its cluster and workflow
+  [[nodiscard]] Json to_json() const;
+};
+
+}  // namespace sextant

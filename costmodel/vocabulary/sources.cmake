@@ -1,0 +1,34 @@
+# Paths relative to costmodel/.
+set(SEXTANT_VOCABULARY_SOURCES
+    vocabulary/cluster.cpp
+    vocabulary/cluster_json.cpp
+    vocabulary/cluster_links.cpp
+    vocabulary/coefficient_table.cpp
+    vocabulary/coefficients.cpp
+    vocabulary/experiments.cpp
+    vocabulary/lengths.cpp
+    vocabulary/model.cpp
+    vocabulary/model_json.cpp
+    vocabulary/plan.cpp
+    vocabulary/plan_check.cpp
+    vocabulary/plan_json.cpp
+    vocabulary/precision.cpp
+    vocabulary/prediction.cpp
+    vocabulary/quantity.cpp
+    vocabulary/run.cpp
+    vocabulary/workflow.cpp
+    vocabulary/workflow_check.cpp
+    vocabulary/workflow_json.cpp)
+set(SEXTANT_VOCABULARY_HEADERS
+    vocabulary/cluster.h
+    vocabulary/coefficients.h
+    vocabulary/experiments.h
+    vocabulary/lengths.h
+    vocabulary/model.h
+    vocabulary/names.h
+    vocabulary/plan.h
+    vocabulary/precision.h
+    vocabulary/prediction.h
+    vocabulary/quantity.h
+    vocabulary/run.h
+    vocabulary/workflow.h)

@@ -1,0 +1,81 @@
+// The RL algorithm as a graph of tasks over models.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/document.h"
+#include "core/json.h"
+#include "costmodel/vocabulary/lengths.h"
+#include "costmodel/vocabulary/model.h"
+#include "costmodel/vocabulary/precision.h"
+
+namespace sextant {
+
+enum class Algorithm { ppo, grpo, custom };
+enum class Mode { synchronous, one_step_off, asynchronous };
+enum class TaskKind { generation, inference, training };
+
+// Names of the tasks of PPO; GRPO has no critic tasks, and no reward_inference with a rule-based reward.
+namespace task_names {
+inline constexpr const char* kActorGeneration = "actor_generation";
+inline constexpr const char* kRewardInference = "reward_inference";
+inline constexpr const char* kReferenceInference = "reference_inference";
+inline constexpr const char* kCriticInference = "critic_inference";
+inline constexpr const char* kActorTraining = "actor_training";
+inline constexpr const char* kCriticTraining = "critic_training";
+}  // namespace task_names
+
+struct Task {
+  std::string name;
+  TaskKind kind = TaskKind::inference;
+  std::string model;                // key into Workflow::models: "actor", "critic", ...
+  std::vector<std::string> after;   // tasks of the same iteration whose results it needs
+
+  friend bool operator==(const Task&, const Task&) = default;
+};
+
+struct Workflow {
+  static constexpr std::string_view kKind = "workflow";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  std::string name;
+  Algorithm algorithm = Algorithm::grpo;
+  Mode mode = Mode::synchronous;
+  int staleness = 0;  // asynchronous: how many iterations old a rollout may be; one_step_off: 1
+  std::map<std::string, Model> models;
+  std::vector<Task> tasks;  // in an order that respects `after`
+  int prompts = 1;               // a global batch, before responses_per_prompt
+  int responses_per_prompt = 1;  // GRPO's group size
+  int mini_batches = 1;          // optimizer steps a training task takes on one global batch
+  Lengths prompt_tokens;
+  Lengths response_tokens;
+  Precision precision = Precision::bf16;        // weights, activations, arithmetic
+  double rule_reward_s_per_sequence = 0;        // rule-based reward on the host; 0 with a reward model
+
+  [[nodiscard]] int sequences() const { return prompts * responses_per_prompt; }
+  [[nodiscard]] const Task& task(const std::string& name) const;  // must exist
+  [[nodiscard]] bool has_task(const std::string& name) const;
+  [[nodiscard]] const Model& model_of(const Task& task) const { return models.at(task.model); }
+  // The task of this kind on the model "actor"; every workflow has both.
+  [[nodiscard]] const Task& actor_generation() const;
+  [[nodiscard]] const Task& actor_training() const;
+
+  friend bool operator==(const Workflow&, const Workflow&) = default;
+  // Throws Error(bad_input) naming the JSON path; parse calls it.
+  void check() const;
+  static Workflow parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+// The standard graphs: six tasks for PPO, four for GRPO (three when reward_model is null).
+// `critic` and `reward_model` get a value head.
+[[nodiscard]] std::vector<Task> ppo_tasks();
+[[nodiscard]] std::vector<Task> grpo_tasks(bool with_reward_model);
+
+[[nodiscard]] std::string_view name_of(Algorithm algorithm);
+[[nodiscard]] std::string_view name_of(Mode mode);
+[[nodiscard]] std::string_view name_of(TaskKind kind);
+
+}  // namespace sextant

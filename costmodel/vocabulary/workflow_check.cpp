@@ -1,0 +1,131 @@
+// Which workflows costmodel/vocabulary/workflow.h refuses.
+#include <algorithm>
+#include <set>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "costmodel/vocabulary/workflow.h"
+
+namespace sextant {
+namespace {
+
+std::string task_path(std::size_t task) { return "/tasks/" + std::to_string(task); }
+
+void check_staleness(const Workflow& workflow) {
+  const auto expect = [&workflow](bool good, const std::string& what) {
+    if (!good) {
+      throw_bad_input("/staleness: expected " + what + " in mode " + std::string(name_of(workflow.mode)) +
+                      ", got " + std::to_string(workflow.staleness));
+    }
+  };
+  switch (workflow.mode) {
+    case Mode::synchronous:
+      return expect(workflow.staleness == 0, "0");
+    case Mode::one_step_off:
+      return expect(workflow.staleness == 1, "1");
+    case Mode::asynchronous:
+      return expect(workflow.staleness >= 1, "an integer >= 1");
+  }
+}
+
+// Unique names, known models, and `after` that looks back only: so the graph has no cycle.
+void check_graph(const Workflow& workflow) {
+  std::set<std::string> earlier;
+  for (std::size_t i = 0; i < workflow.tasks.size(); ++i) {
+    const Task& task = workflow.tasks[i];
+    if (earlier.contains(task.name)) {
+      throw_bad_input(task_path(i) + "/name: another task is named " + in_quotes(task.name) + " too");
+    }
+    if (!workflow.models.contains(task.model)) {
+      throw_bad_input(task_path(i) + "/model: unknown model " + in_quotes(task.model));
+    }
+    for (std::size_t k = 0; k < task.after.size(); ++k) {
+      if (!earlier.contains(task.after[k])) {
+        throw_bad_input(task_path(i) + "/after/" + std::to_string(k) +
+                        ": expected the name of an earlier task, got " + in_quotes(task.after[k]));
+      }
+    }
+    earlier.insert(task.name);
+  }
+}
+
+void check_actor_tasks(const Workflow& workflow) {
+  for (const TaskKind kind : {TaskKind::generation, TaskKind::training}) {
+    const auto count = std::count_if(workflow.tasks.begin(), workflow.tasks.end(), [kind](const Task& task) {
+      return task.kind == kind && task.model == "actor";
+    });
+    if (count != 1) {
+      throw_bad_input("/tasks: expected exactly one " + std::string(name_of(kind)) +
+                      " task on the model \"actor\", got " + std::to_string(count));
+    }
+  }
+}
+
+bool has_standard_tasks(const Workflow& workflow, const std::vector<Task>& standard) {
+  return workflow.tasks.size() == standard.size() &&
+         std::all_of(standard.begin(), standard.end(), [&workflow](const Task& task) {
+           return workflow.has_task(task.name) && workflow.task(task.name).kind == task.kind;
+         });
+}
+
+std::string names_of(const std::vector<Task>& tasks) {
+  std::string names;
+  for (const Task& task : tasks) {
+    names += (names.empty() ? "" : ", ") + task.name;
+  }
+  return names;
+}
+
+// The closed forms of the model know the tasks of the two algorithms by name.
+void check_standard_names(const Workflow& workflow) {
+  if (workflow.algorithm == Algorithm::ppo && !has_standard_tasks(workflow, ppo_tasks())) {
+    throw_bad_input("/tasks: expected the six tasks of ppo: " + names_of(ppo_tasks()) +
+                    "; for another graph use the algorithm \"custom\"");
+  }
+  if (workflow.algorithm == Algorithm::grpo && !has_standard_tasks(workflow, grpo_tasks(false)) &&
+      !has_standard_tasks(workflow, grpo_tasks(true))) {
+    throw_bad_input(
+        "/tasks: expected the tasks of grpo: " + names_of(grpo_tasks(true)) +
+        " (without reward_inference when a rule gives the reward); for another graph use the algorithm "
+        "\"custom\"");
+  }
+}
+
+void check_value_heads(const Workflow& workflow) {
+  for (const char* role : {"critic", "reward"}) {
+    const auto found = workflow.models.find(role);
+    if (found != workflow.models.end() && !found->second.value_head) {
+      throw_bad_input(std::string("/models/") + role + "/value_head: expected true, a " + role +
+                      " model gives one number a token");
+    }
+  }
+}
+
+void check_batch(const Workflow& workflow) {
+  if (workflow.mini_batches > workflow.sequences()) {
+    throw_bad_input("/mini_batches: expected at most the " + std::to_string(workflow.sequences()) +
+                    " sequences of a global batch, got " + std::to_string(workflow.mini_batches));
+  }
+}
+
+void check_reward(const Workflow& workflow) {
+  const bool has_model = std::any_of(workflow.tasks.begin(), workflow.tasks.end(),
+                                     [](const Task& task) { return task.model == "reward"; });
+  if (has_model && workflow.rule_reward_s_per_sequence > 0) {
+    throw_bad_input("/rule_reward_s_per_sequence: expected 0 where a reward model gives the reward");
+  }
+}
+
+}  // namespace
+
+void Workflow::check() const {
+  check_staleness(*this);
+  check_graph(*this);
+  check_actor_tasks(*this);
+  check_standard_names(*this);
+  check_value_heads(*this);
+  check_batch(*this);
+  check_reward(*this);
+}
+
+}  // namespace sextant

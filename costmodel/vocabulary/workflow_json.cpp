@@ -1,0 +1,136 @@
+// Reading and writing of costmodel/vocabulary/workflow.h.
+#include <algorithm>
+#include <limits>
+
+#include "costmodel/vocabulary/names.h"
+#include "costmodel/vocabulary/workflow.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::array<std::string_view, 3> kAlgorithms{"ppo", "grpo", "custom"};
+constexpr std::array<std::string_view, 3> kModes{"synchronous", "one_step_off", "asynchronous"};
+constexpr std::array<std::string_view, 3> kTaskKinds{"generation", "inference", "training"};
+
+Task parse_task(const JsonView& view) {
+  view.allow_only({"name", "kind", "model", "after"});
+  Task out;
+  out.name = view.required("name").text();
+  out.kind = parse_name<TaskKind>(view.required("kind"), kTaskKinds);
+  out.model = view.required("model").text();
+  if (const auto after = view.optional("after")) {
+    for (const JsonView& task : after->items()) {
+      out.after.push_back(task.text());
+    }
+  }
+  return out;
+}
+
+// The standard graph of the algorithm, for a document that does not draw its own.
+std::vector<Task> standard_tasks(const JsonView& view, const Workflow& workflow) {
+  if (workflow.algorithm == Algorithm::custom) {
+    view.fail("missing member \"tasks\": a custom algorithm has no standard graph");
+  }
+  std::vector<Task> tasks =
+      workflow.algorithm == Algorithm::ppo ? ppo_tasks() : grpo_tasks(workflow.models.contains("reward"));
+  for (Task& task : tasks) {
+    if (task.model == "reference" && !workflow.models.contains("reference")) {
+      task.model = "actor";  // the reference is an earlier state of the actor
+    }
+  }
+  for (const auto& [role, model] : view.required("models").members()) {
+    const bool is_used =
+        std::any_of(tasks.begin(), tasks.end(), [&key = role](const Task& task) { return task.model == key; });
+    if (!is_used) {
+      model.fail("no task of " + std::string(name_of(workflow.algorithm)) + " uses a model of this name");
+    }
+  }
+  return tasks;
+}
+
+// Without the member: what the mode implies, when it implies a number.
+int parse_staleness(const JsonView& view, Mode mode) {
+  const auto staleness = view.optional("staleness");
+  if (staleness) {
+    return staleness->count(0);
+  }
+  if (mode == Mode::asynchronous) {
+    view.fail("missing member \"staleness\": an asynchronous workflow needs its bound");
+  }
+  return mode == Mode::one_step_off ? 1 : 0;
+}
+
+void parse_batch(const JsonView& view, Workflow& out) {
+  out.prompts = view.required("prompts").count(1);
+  const JsonView responses = view.required("responses_per_prompt");
+  out.responses_per_prompt = responses.count(1);
+  if (out.responses_per_prompt > std::numeric_limits<int>::max() / out.prompts) {
+    responses.fail("more sequences in a global batch than can be counted");
+  }
+  if (const auto mini_batches = view.optional("mini_batches")) {
+    out.mini_batches = mini_batches->count(1);
+  }
+}
+
+Json to_json(const Task& task) {
+  return {{"name", task.name}, {"kind", name_of(task.kind)}, {"model", task.model}, {"after", task.after}};
+}
+
+}  // namespace
+
+std::string_view name_of(Algorithm algorithm) { return name_in(kAlgorithms, algorithm); }
+std::string_view name_of(Mode mode) { return name_in(kModes, mode); }
+std::string_view name_of(TaskKind kind) { return name_in(kTaskKinds, kind); }
+
+Workflow Workflow::parse(const JsonView& view) {
+  view.allow_only({"name", "algorithm", "mode", "staleness", "models", "tasks", "prompts",
+                   "responses_per_prompt", "mini_batches", "prompt_tokens", "response_tokens", "precision",
+                   "rule_reward_s_per_sequence"});
+  Workflow out;
+  out.name = view.required("name").text();
+  out.algorithm = parse_name<Algorithm>(view.required("algorithm"), kAlgorithms);
+  out.mode = parse_name<Mode>(view.required("mode"), kModes);
+  out.staleness = parse_staleness(view, out.mode);
+  for (const auto& [role, model] : view.required("models").members()) {
+    out.models.emplace(role, Model::parse(model));
+  }
+  if (const auto tasks = view.optional("tasks")) {
+    for (const JsonView& task : tasks->items()) {
+      out.tasks.push_back(parse_task(task));
+    }
+  } else {
+    out.tasks = standard_tasks(view, out);
+  }
+  parse_batch(view, out);
+  out.prompt_tokens = Lengths::parse(view.required("prompt_tokens"));
+  out.response_tokens = Lengths::parse(view.required("response_tokens"));
+  out.precision = parse_precision(view.required("precision"));
+  if (const auto reward = view.optional("rule_reward_s_per_sequence")) {
+    out.rule_reward_s_per_sequence = reward->non_negative();
+  }
+  within(view.path(), [&out] { out.check(); });
+  return out;
+}
+
+Json Workflow::to_json() const {
+  Json out = {
+      {"name", name}, {"algorithm", name_of(algorithm)}, {"mode", name_of(mode)}, {"staleness", staleness}};
+  out["models"] = Json::object();
+  for (const auto& [role, model] : models) {
+    out["models"][role] = model.to_json();
+  }
+  out["tasks"] = Json::array();
+  for (const Task& task : tasks) {
+    out["tasks"].push_back(sextant::to_json(task));
+  }
+  out["prompts"] = prompts;
+  out["responses_per_prompt"] = responses_per_prompt;
+  out["mini_batches"] = mini_batches;
+  out["prompt_tokens"] = prompt_tokens.to_json();
+  out["response_tokens"] = response_tokens.to_json();
+  out["precision"] = name_of(precision);
+  out["rule_reward_s_per_sequence"] = rule_reward_s_per_sequence;
+  return out;
+}
+
+}  // namespace sextant

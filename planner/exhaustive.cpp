@@ -1,0 +1,252 @@
+#include "planner/exhaustive.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/error.h"
+#include "core/units.h"
+#include "costmodel/iteration.h"
+#include "costmodel/memory.h"
+#include "costmodel/predict.h"
+
+namespace sextant {
+namespace {
+
+// A layout of one task with everything that does not depend on the other tasks.
+struct Option {
+  TaskPlan plan;
+  std::set<DeviceId> devices;
+  double time_s = 0;
+  std::vector<double> resident_bytes;  // by device
+  std::vector<double> working_bytes;
+  double largest_bytes = 0;  // resident and working of the fullest device
+};
+
+bool same_layout(const TaskPlan& a, const TaskPlan& b) { return a.replicas == b.replicas; }
+
+bool beats(const Option& a, const Option& b) {
+  if (a.time_s > b.time_s) return false;
+  for (std::size_t d = 0; d < a.resident_bytes.size(); ++d) {
+    if (a.resident_bytes[d] > b.resident_bytes[d] || a.working_bytes[d] > b.working_bytes[d]) return false;
+  }
+  return true;
+}
+
+// Drops options that another of the same layout beats; the earlier one stays when they are equal.
+std::vector<Option> thin(const std::vector<Option>& options) {
+  std::vector<Option> kept;
+  std::size_t begin = 0;
+  while (begin < options.size()) {
+    std::size_t end = begin + 1;
+    while (end < options.size() && same_layout(options[begin].plan, options[end].plan)) ++end;
+    for (std::size_t i = begin; i < end; ++i) {
+      bool beaten = false;
+      for (std::size_t j = begin; j < end && !beaten; ++j) {
+        beaten = j != i && beats(options[j], options[i]) && (!beats(options[i], options[j]) || j < i);
+      }
+      if (!beaten) kept.push_back(options[i]);
+    }
+    begin = end;
+  }
+  return kept;
+}
+
+class Search {
+ public:
+  explicit Search(const PlanRequest& request)
+      : request_(request),
+        workflow_(request.workflow),
+        hardware_(request.cluster, request.workflow.precision),
+        values_(resolve(request.coefficients, hardware_, request.framework)) {
+    if (workflow_.algorithm == Algorithm::custom) {
+      throw_bad_input("exhaustive search plans PPO and GRPO workflows; " + workflow_.name + " is a custom graph");
+    }
+    for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
+      options_.push_back(options_of(workflow_.tasks[t]));
+      if (workflow_.tasks[t].name == workflow_.actor_generation().name) generation_ = t;
+      if (workflow_.tasks[t].name == workflow_.actor_training().name) training_ = t;
+    }
+  }
+
+  [[nodiscard]] double combinations() const {
+    double count = 1;
+    for (const auto& options : options_) count *= static_cast<double>(options.size());
+    return count;
+  }
+
+  // Calls found(choice, iteration_s) for every plan that fits; choice is a position by task.
+  template <typename Found>
+  void for_each_feasible(Found found) {
+    std::vector<std::size_t> choice(options_.size(), 0);
+    std::vector<PlacedTask<double>> placed(options_.size());
+    for (bool more = combinations() > 0; more; more = next(choice)) {
+      ++candidates;
+      if (!fits(choice)) continue;
+      ++feasible;
+      for (std::size_t t = 0; t < choice.size(); ++t) {
+        const Option& option = options_[t][choice[t]];
+        placed[t] = {workflow_.tasks[t].kind, option.time_s, &option.devices};
+      }
+      const double work_s = closed_form_s(workflow_.mode, std::span<const PlacedTask<double>>(placed),
+                                          values_.at(CoefficientId::task_overlap));
+      found(choice, work_s + sync_s(choice[generation_], choice[training_]) +
+                        iteration_overhead_s(workflow_, values_));
+    }
+  }
+
+  [[nodiscard]] Plan plan_of(const std::vector<std::size_t>& choice) const {
+    Plan plan;
+    plan.name = workflow_.name + "-best";
+    for (std::size_t t = 0; t < choice.size(); ++t) plan.tasks[workflow_.tasks[t].name] = options_[t][choice[t]].plan;
+    return plan;
+  }
+
+  [[nodiscard]] PlanResult result_of(const std::vector<std::size_t>& choice) const {
+    PlanResult result;
+    result.outcome = PlanOutcome::found;
+    result.plan = plan_of(choice);
+    result.prediction =
+        predict(request_.cluster, workflow_, *result.plan, request_.coefficients, request_.framework);
+    result.candidates = candidates;
+    result.feasible = feasible;
+    result.message = "best of " + std::to_string(feasible) + " plans that fit, of " + std::to_string(candidates);
+    return result;
+  }
+
+  // Why nothing fits: the task whose leanest layout needs the most, or all of them together.
+  [[nodiscard]] std::string shortage() const {
+    double most = 0, largest_need = 0;
+    std::string hungriest;
+    for (int d = 0; d < request_.cluster.device_count(); ++d) most = std::max(most, hardware_.memory_bytes(DeviceId{d}));
+    for (std::size_t t = 0; t < options_.size(); ++t) {
+      if (options_[t].empty()) return "task " + workflow_.tasks[t].name + " has no layout on this cluster";
+      const double need = std::min_element(options_[t].begin(), options_[t].end(), [](const auto& a, const auto& b) {
+                            return a.largest_bytes < b.largest_bytes;
+                          })->largest_bytes;
+      if (need <= largest_need) continue;
+      largest_need = need;
+      hungriest = workflow_.tasks[t].name;
+    }
+    if (largest_need > most) {
+      return "task " + hungriest + " needs at least " + format_bytes(largest_need) +
+             " on one device; the largest has " + format_bytes(most);
+    }
+    return "every task fits alone, but not all together: weights, gradients and optimizer states exceed the devices";
+  }
+
+  std::uint64_t candidates = 0;
+  std::uint64_t feasible = 0;
+
+ private:
+  [[nodiscard]] std::vector<Option> options_of(const Task& task) const {
+    std::vector<Option> options;
+    for (TaskPlan& layout : task_layouts(task, workflow_, request_.cluster, request_.limits)) {
+      Option option;
+      option.plan = std::move(layout);
+      option.devices = option.plan.devices();
+      Plan alone;
+      alone.tasks[task.name] = option.plan;
+      const Problem<double> problem(workflow_, alone, hardware_, values_);
+      option.time_s = task_cost(problem, work_of(task, alone.tasks.at(task.name), workflow_)).time_s;
+      const auto devices = static_cast<std::size_t>(request_.cluster.device_count());
+      option.resident_bytes.assign(devices, 0);
+      option.working_bytes.assign(devices, 0);
+      for (const TaskMemory& part : task_memory(task, option.plan, workflow_)) {
+        option.resident_bytes[part.device.index()] = part.resident_bytes;
+        option.working_bytes[part.device.index()] = part.working_bytes;
+        option.largest_bytes = std::max(option.largest_bytes, part.resident_bytes + part.working_bytes);
+      }
+      options.push_back(std::move(option));
+    }
+    return thin(options);
+  }
+
+  // Counts up; false after the last combination.
+  bool next(std::vector<std::size_t>& choice) const {
+    for (std::size_t t = choice.size(); t-- > 0;) {
+      if (++choice[t] < options_[t].size()) return true;
+      choice[t] = 0;
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool fits(const std::vector<std::size_t>& choice) const {
+    for (std::size_t d = 0; d < static_cast<std::size_t>(request_.cluster.device_count()); ++d) {
+      double resident = 0, working = 0;
+      for (std::size_t t = 0; t < choice.size(); ++t) {
+        resident += options_[t][choice[t]].resident_bytes[d];
+        working = std::max(working, options_[t][choice[t]].working_bytes[d]);
+      }
+      if (resident + working > hardware_.memory_bytes(DeviceId{static_cast<int>(d)})) return false;
+    }
+    return true;
+  }
+
+  double sync_s(std::size_t generation, std::size_t training) {
+    const auto [entry, is_new] = sync_s_.try_emplace({generation, training}, 0.0);
+    if (is_new) {
+      Plan pair;
+      pair.tasks[workflow_.tasks[generation_].name] = options_[generation_][generation].plan;
+      pair.tasks[workflow_.tasks[training_].name] = options_[training_][training].plan;
+      entry->second = plan_weight_sync_s(Problem<double>(workflow_, pair, hardware_, values_));
+    }
+    return entry->second;
+  }
+
+  const PlanRequest& request_;
+  const Workflow& workflow_;
+  Hardware<double> hardware_;
+  CoefficientValues<double> values_;
+  std::vector<std::vector<Option>> options_;  // by task
+  std::size_t generation_ = 0;
+  std::size_t training_ = 0;
+  std::map<std::pair<std::size_t, std::size_t>, double> sync_s_;
+};
+
+PlanResult refused(const PlanRequest& request, double combinations) {
+  PlanResult result;
+  result.outcome = PlanOutcome::too_large;
+  result.message = "the space has " + format_number(combinations) + " plans, more than the limit of " +
+                   std::to_string(request.limits.most_plans) + ": fewer micro-batch sizes or fewer devices make it smaller";
+  return result;
+}
+
+PlanResult infeasible(const Search& search) {
+  PlanResult result;
+  result.outcome = PlanOutcome::infeasible;
+  result.candidates = search.candidates;
+  result.message = "no plan fits: " + search.shortage();
+  return result;
+}
+
+}  // namespace
+
+PlanResult plan_exhaustively(const PlanRequest& request) {
+  std::vector<PlanResult> best = rank_exhaustively(request, 1);
+  if (!best.empty()) return std::move(best.front());
+  Search search(request);
+  if (search.combinations() > static_cast<double>(request.limits.most_plans)) {
+    return refused(request, search.combinations());
+  }
+  search.for_each_feasible([](const auto&, double) {});
+  return infeasible(search);
+}
+
+std::vector<PlanResult> rank_exhaustively(const PlanRequest& request, std::size_t most) {
+  Search search(request);
+  if (search.combinations() > static_cast<double>(request.limits.most_plans)) return {};
+  std::vector<std::pair<double, std::vector<std::size_t>>> best;  // ascending
+  search.for_each_feasible([&](const std::vector<std::size_t>& choice, double iteration_s) {
+    if (best.size() == most && iteration_s >= best.back().first) return;
+    const auto place = std::upper_bound(best.begin(), best.end(), iteration_s,
+                                        [](double value, const auto& entry) { return value < entry.first; });
+    best.insert(place, {iteration_s, choice});
+    if (best.size() > most) best.pop_back();
+  });
+  std::vector<PlanResult> results;
+  for (const auto& [iteration_s, choice] : best) results.push_back(search.result_of(choice));
+  return results;
+}
+
+}  // namespace sextant

@@ -1,0 +1,153 @@
+#include "planner/search_space.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "core/error.h"
+
+namespace sextant {
+namespace {
+
+constexpr int kMostDevices = 16;  // subsets are enumerated one by one
+
+bool tensor_parallel_allowed(const Model& model, int tp) {
+  if (model.heads % tp != 0 || model.intermediate % tp != 0) return false;
+  if (model.kv_heads % tp != 0 && tp % model.kv_heads != 0) return false;
+  return model.vocabulary == 0 || model.vocabulary % tp == 0;
+}
+
+// Ways to write `layers` as an ordered sum of `stages` positive parts.
+void compositions(int layers, int stages, std::vector<int>& parts, const std::function<void()>& found) {
+  if (stages == 1) {
+    parts.push_back(layers);
+    found();
+    parts.pop_back();
+    return;
+  }
+  for (int first = 1; first <= layers - stages + 1; ++first) {
+    parts.push_back(first);
+    compositions(layers - first, stages - 1, parts, found);
+    parts.pop_back();
+  }
+}
+
+std::vector<std::vector<int>> layer_splits(int layers, int stages, bool uneven) {
+  std::vector<std::vector<int>> splits;
+  if (!uneven) {
+    std::vector<int> even;
+    for (int j = 0; j < stages; ++j) even.push_back(layers / stages + (j < layers % stages ? 1 : 0));
+    splits.push_back(even);
+    return splits;
+  }
+  std::vector<int> parts;
+  compositions(layers, stages, parts, [&] { splits.push_back(parts); });
+  return splits;
+}
+
+// One representative of all orders that only rename shards inside a stage or replicas inside the task: shards
+// ascend, and replicas ascend by their first device.
+bool is_canonical(const std::vector<int>& order, int pp, int tp) {
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    const bool same_stage = (i + 1) % static_cast<std::size_t>(tp) != 0;
+    if (same_stage && order[i] > order[i + 1]) return false;
+  }
+  const std::size_t replica = static_cast<std::size_t>(pp) * static_cast<std::size_t>(tp);
+  for (std::size_t i = replica; i < order.size(); i += replica) {
+    if (order[i - replica] > order[i]) return false;
+  }
+  return true;
+}
+
+class Enumeration {
+ public:
+  Enumeration(const Task& task, const Workflow& workflow, const Cluster& cluster, const SearchLimits& limits)
+      : task_(task), workflow_(workflow), model_(workflow.model_of(task)), cluster_(cluster), limits_(limits) {}
+
+  std::vector<TaskPlan> run() {
+    const int devices = cluster_.device_count();
+    if (devices > kMostDevices) {
+      throw_bad_input("exhaustive search is for up to " + std::to_string(kMostDevices) + " devices; the cluster has " +
+                      std::to_string(devices));
+    }
+    for (unsigned subset = 1; subset < 1U << devices; ++subset) {
+      std::vector<int> members;
+      for (int d = 0; d < devices; ++d) {
+        if ((subset >> d & 1U) != 0) members.push_back(d);
+      }
+      add_degrees(members);
+    }
+    return std::move(layouts_);
+  }
+
+ private:
+  void add_degrees(const std::vector<int>& members) {
+    const int size = static_cast<int>(members.size());
+    for (int dp = 1; dp <= std::min(size, workflow_.sequences()); ++dp) {
+      if (size % dp != 0) continue;
+      for (int pp = 1; pp <= std::min(size / dp, model_.layers); ++pp) {
+        const int tp = size / dp / pp;
+        if (dp * pp * tp == size && tensor_parallel_allowed(model_, tp)) add_assignments(members, dp, pp, tp);
+      }
+    }
+  }
+
+  void add_assignments(std::vector<int> order, int dp, int pp, int tp) {
+    do {
+      if (!is_canonical(order, pp, tp)) continue;
+      for (const std::vector<int>& split : layer_splits(model_.layers, pp, limits_.try_uneven_stages)) {
+        add_sizes(replicas(order, dp, split, tp));
+      }
+    } while (std::next_permutation(order.begin(), order.end()));
+  }
+
+  static std::vector<Replica> replicas(const std::vector<int>& order, int dp, const std::vector<int>& split, int tp) {
+    std::vector<Replica> all;
+    std::size_t next = 0;
+    for (int i = 0; i < dp; ++i) {
+      Replica replica{1.0 / dp, {}};
+      for (const int layers : split) {
+        Stage stage{layers, {}};
+        for (int k = 0; k < tp; ++k) stage.devices.push_back(DeviceId{order[next++]});
+        replica.stages.push_back(std::move(stage));
+      }
+      all.push_back(std::move(replica));
+    }
+    return all;
+  }
+
+  void add_sizes(const std::vector<Replica>& replicas) {
+    const int share = (workflow_.sequences() + static_cast<int>(replicas.size()) - 1) / static_cast<int>(replicas.size());
+    std::vector<int> sizes;
+    for (const int size : limits_.micro_batch_sequences) sizes.push_back(std::min(size, share));
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    const bool training = task_.kind == TaskKind::training;
+    for (const int size : sizes) {
+      for (int recompute = 0; recompute <= (training && limits_.try_recompute ? 1 : 0); ++recompute) {
+        layouts_.push_back({replicas, size, 0, recompute == 1});
+        if (layouts_.size() > limits_.most_layouts_per_task) {
+          throw_bad_input("task " + task_.name + " has more than " + std::to_string(limits_.most_layouts_per_task) +
+                          " layouts on " + std::to_string(cluster_.device_count()) +
+                          " devices: too many to try one by one");
+        }
+      }
+    }
+  }
+
+  const Task& task_;
+  const Workflow& workflow_;
+  const Model& model_;
+  const Cluster& cluster_;
+  const SearchLimits& limits_;
+  std::vector<TaskPlan> layouts_;
+};
+
+}  // namespace
+
+std::vector<TaskPlan> task_layouts(const Task& task, const Workflow& workflow, const Cluster& cluster,
+                                   const SearchLimits& limits) {
+  return Enumeration(task, workflow, cluster, limits).run();
+}
+
+}  // namespace sextant

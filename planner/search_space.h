@@ -1,0 +1,30 @@
+// The layouts of one task on a cluster: device subsets, degrees, assignments of devices to shards,
+// micro-batch sizes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/workflow.h"
+
+namespace sextant {
+
+struct SearchLimits {
+  std::vector<int> micro_batch_sequences{1, 2, 4, 8, 16};
+  bool try_recompute = false;      // training with and without recomputation
+  bool try_uneven_stages = false;  // every way to deal layers to stages, not only the even one
+  std::uint64_t most_layouts_per_task = 200'000;
+  std::uint64_t most_plans = 200'000'000;
+};
+
+// Every layout of a task: each non-empty subset of devices, each dp * pp * tp that uses the subset up, each
+// assignment of its devices to replicas, stages and shards that differs by more than renaming replicas or
+// shards, each micro-batch size. Degrees that the model's heads, layers or the batch forbid are left out.
+// Throws Error(bad_input) when there are more than limits.most_layouts_per_task: the space is for small
+// clusters (some 8 devices).
+[[nodiscard]] std::vector<TaskPlan> task_layouts(const Task& task, const Workflow& workflow, const Cluster& cluster,
+                                                 const SearchLimits& limits);
+
+}  // namespace sextant

@@ -1,0 +1,171 @@
+#include "probes/cluster_assembly.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/error.h"
+#include "core/statistics.h"
+#include "core/units.h"
+#include "probes/device_types.h"
+
+namespace sextant {
+namespace {
+
+struct Placement {
+  std::vector<Node> nodes;
+  std::vector<std::string> device_of_rank;  // "node/3"
+  std::vector<DeviceId> id_of_rank;
+  std::vector<std::size_t> node_of_rank;
+};
+
+Placement place_ranks(const ClusterPlace& place, const std::vector<RankReport>& reports) {
+  Placement placement;
+  std::map<std::string, std::size_t> node_of_host;
+  for (const RankReport& report : reports) {
+    const auto [found, is_new] = node_of_host.try_emplace(report.host, placement.nodes.size());
+    if (is_new) {
+      Node node;
+      node.name = report.host;
+      node.region = place.region;
+      node.zone = place.zone;
+      node.device_type = device_type_name(report.cpu_model);
+      node.devices = 0;
+      placement.nodes.push_back(node);
+    }
+    Node& node = placement.nodes[found->second];
+    placement.node_of_rank.push_back(found->second);
+    placement.id_of_rank.push_back({node.devices});
+    placement.device_of_rank.push_back(node.name + "/" + std::to_string(node.devices++));
+  }
+  for (std::size_t rank = 0; rank < reports.size(); ++rank) {
+    for (std::size_t node = 0; node < placement.node_of_rank[rank]; ++node) {
+      placement.id_of_rank[rank].value += placement.nodes[node].devices;
+    }
+  }
+  return placement;
+}
+
+void warn_of_order(const Placement& placement, std::vector<std::string>& warnings) {
+  for (std::size_t rank = 0; rank < placement.id_of_rank.size(); ++rank) {
+    if (placement.id_of_rank[rank].index() == rank) continue;
+    warnings.push_back("ranks are not numbered host by host (rank " + std::to_string(rank) + " is device " +
+                       placement.device_of_rank[rank] +
+                       "): a plan's devices are, so start the job with --map-by slot (mpirun) or "
+                       "--distribution=block (srun).");
+    return;
+  }
+}
+
+void warn_of_shared_cpus(const std::vector<RankReport>& reports, std::vector<std::string>& warnings) {
+  std::map<std::pair<std::string, int>, int> first_rank;
+  for (const RankReport& report : reports) {
+    if (!report.cpu) continue;
+    const auto [found, is_new] = first_rank.try_emplace({report.host, *report.cpu}, report.rank);
+    if (is_new) continue;
+    warnings.push_back("ranks " + std::to_string(found->second) + " and " + std::to_string(report.rank) +
+                       " of " + report.host + " share CPU " + std::to_string(*report.cpu) +
+                       ": each gets half of it. Start at most one rank for each CPU.");
+  }
+}
+
+LinkRate rate_of(const AlphaBeta& fit) {
+  const std::string note = "fit of half round trips over message sizes";
+  return {measured(fit.latency_s, fit.latency_spread_fraction, note),
+          measured(fit.bytes_per_s, fit.bytes_per_s_spread_fraction, note)};
+}
+
+Quantity median_of(std::vector<double> values, const std::vector<double>& spreads) {
+  const double between = values.size() > 1 ? relative_spread(values) : 0.0;
+  return measured(median(values), std::max(median(spreads), between),
+                  "fit of half round trips over message sizes, median of " + std::to_string(values.size()) +
+                      (values.size() == 1 ? " pair" : " pairs"));
+}
+
+using FittedLinks = std::vector<std::pair<RankPair, LinkRate>>;
+
+LinkRate level_rate(const FittedLinks& links) {
+  std::vector<double> latencies, latency_spreads, rates, rate_spreads;
+  for (const auto& [pair, rate] : links) {
+    latencies.push_back(rate.latency_s.value);
+    latency_spreads.push_back(rate.latency_s.spread_fraction.value_or(0));
+    rates.push_back(rate.bytes_per_s.value);
+    rate_spreads.push_back(rate.bytes_per_s.spread_fraction.value_or(0));
+  }
+  return {median_of(latencies, latency_spreads), median_of(rates, rate_spreads)};
+}
+
+bool is_odd(const Quantity& one, const Quantity& usual) {
+  return std::abs(one.value / usual.value - 1) > kOddLinkFraction;
+}
+
+struct Links {
+  std::map<LinkLevel, LinkRate> levels;
+  std::vector<LinkException> exceptions;
+};
+
+Links assemble_links(const Placement& placement, const std::vector<LinkMeasurement>& measurements) {
+  std::map<LinkLevel, FittedLinks> by_level;
+  for (const LinkMeasurement& link : measurements) {
+    if (!link.fit) {
+      throw_machine_failed("the link between ranks " + std::to_string(link.pair.low) + " and " +
+                           std::to_string(link.pair.high) + " could not be measured: " + link.sentence);
+    }
+    const bool is_inside = placement.node_of_rank[static_cast<std::size_t>(link.pair.low)] ==
+                           placement.node_of_rank[static_cast<std::size_t>(link.pair.high)];
+    const LinkLevel level = is_inside ? LinkLevel::within_node : LinkLevel::within_zone;
+    by_level[level].emplace_back(link.pair, rate_of(*link.fit));
+  }
+  Links links;
+  for (const auto& [level, fitted] : by_level) {
+    const LinkRate usual = level_rate(fitted);
+    links.levels[level] = usual;
+    for (const auto& [pair, rate] : fitted) {
+      if (!is_odd(rate.latency_s, usual.latency_s) && !is_odd(rate.bytes_per_s, usual.bytes_per_s)) continue;
+      links.exceptions.push_back({LinkScope::device,
+                                  placement.device_of_rank[static_cast<std::size_t>(pair.low)],
+                                  placement.device_of_rank[static_cast<std::size_t>(pair.high)], rate, true});
+    }
+  }
+  return links;
+}
+
+void warn_of_exceptions(const Links& links, std::vector<std::string>& warnings) {
+  for (const LinkException& exception : links.exceptions) {
+    warnings.push_back("the link between " + exception.from + " and " + exception.to + " has " +
+                       format_seconds(exception.rate.latency_s.value) + " and " +
+                       format_bytes_per_s(exception.rate.bytes_per_s.value) + ", more than " +
+                       format_percent(kOddLinkFraction, 0) +
+                       " off the median of its level: it is kept as an exception in the cluster.");
+  }
+}
+
+}  // namespace
+
+std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports) {
+  std::map<RankPair, std::vector<ProbeResult>> points;
+  for (const RankReport& report : reports) {
+    for (const ProbeResult& result : report.results) {
+      if (result.peer >= 0) points[{result.rank, result.peer}].push_back(result);
+    }
+  }
+  std::vector<LinkMeasurement> links;
+  for (auto& [pair, of_pair] : points) links.push_back(fit_link(pair, std::move(of_pair)));
+  return links;
+}
+
+AssembledCluster assemble_cluster(const ClusterPlace& place, const std::vector<RankReport>& reports) {
+  AssembledCluster assembled;
+  auto types = assemble_device_types(reports, assembled.warnings);
+  Placement placement = place_ranks(place, reports);
+  Links links = assemble_links(placement, links_of(reports));
+  warn_of_order(placement, assembled.warnings);
+  warn_of_shared_cpus(reports, assembled.warnings);
+  warn_of_exceptions(links, assembled.warnings);
+  assembled.device_of_rank = placement.id_of_rank;
+  assembled.cluster = Cluster(place.name, std::move(types), std::move(placement.nodes), std::move(links.levels),
+                              std::move(links.exceptions));
+  return assembled;
+}
+
+}  // namespace sextant

@@ -1,0 +1,47 @@
+// From what the ranks measured to a Cluster: a pure function, the same on every rank.
+//
+// Each rank is one device, each host one node. Hosts of the same CPU model share a device type with the median
+// of its ranks' rates; links of a level have the median of its pairs, and pairs far from it become exceptions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "costmodel/vocabulary/cluster.h"
+#include "probes/link/link_probe.h"
+#include "probes/rank_report.h"
+
+namespace sextant {
+
+// A device this far from its type's median is named in a warning.
+inline constexpr double kOddDeviceFraction = 0.10;
+// A pair this far from its level's median, in latency or bandwidth, becomes an exception.
+inline constexpr double kOddLinkFraction = 0.25;
+
+// "Intel(R) Xeon(R) Platinum 8480C CPU @ 2.00GHz" is "intel-xeon-platinum-8480c-core".
+[[nodiscard]] std::string device_type_name(const std::string& cpu_model);
+
+struct ClusterPlace {
+  std::string name = "local";
+  std::string region = "local";
+  std::string zone = "local";
+};
+
+struct AssembledCluster {
+  Cluster cluster;
+  std::vector<DeviceId> device_of_rank;
+  std::vector<std::string> warnings;
+};
+
+// Reports by rank. Throws Error(machine) when a rank lacks what a cluster cannot do without: fp32 GEMM rate,
+// read bandwidth, memory, or a link that could not be fitted.
+[[nodiscard]] AssembledCluster assemble_cluster(const ClusterPlace& place,
+                                                const std::vector<RankReport>& reports);
+
+// Points of links in the reports, fitted again, by pair.
+[[nodiscard]] std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports);
+
+// The rate that stands for a precision: the fastest square product; null when none has a value.
+[[nodiscard]] const ProbeResult* peak_gemm(const std::vector<ProbeResult>& results, Precision precision);
+
+}  // namespace sextant

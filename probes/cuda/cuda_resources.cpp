@@ -1,0 +1,60 @@
+#include "probes/cuda/cuda_resources.h"
+
+#include "core/error.h"
+
+namespace sextant {
+
+void check_cuda(cudaError_t status, const std::string& doing) {
+  if (status == cudaSuccess) return;
+  throw_machine_failed(std::string("CUDA: ") + cudaGetErrorString(status) + " (while " + doing + ")");
+}
+
+DeviceBuffer::DeviceBuffer(std::size_t bytes) {
+  check_cuda(cudaMalloc(&data_, bytes), "allocating " + std::to_string(bytes) + " bytes of device memory");
+}
+
+DeviceBuffer::~DeviceBuffer() { static_cast<void>(cudaFree(data_)); }
+
+TimedStream::TimedStream(int device) {
+  check_cuda(cudaSetDevice(device), "selecting GPU " + std::to_string(device));
+  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+  check_cuda(cudaEventCreate(&start_), "creating an event");
+  check_cuda(cudaEventCreate(&stop_), "creating an event");
+  check_cuda(cudaMalloc(reinterpret_cast<void**>(&counter_), sizeof *counter_), "allocating a counter");
+}
+
+TimedStream::~TimedStream() {
+  static_cast<void>(cudaFree(counter_));
+  static_cast<void>(cudaEventDestroy(stop_));
+  static_cast<void>(cudaEventDestroy(start_));
+  static_cast<void>(cudaStreamDestroy(stream_));
+}
+
+void TimedStream::start() { check_cuda(cudaEventRecord(start_, stream_), "recording an event"); }
+
+double TimedStream::stop_s() {
+  check_cuda(cudaEventRecord(stop_, stream_), "recording an event");
+  check_cuda(cudaEventSynchronize(stop_), "running a measurement");
+  float elapsed_ms = 0;
+  check_cuda(cudaEventElapsedTime(&elapsed_ms, start_, stop_), "reading events");
+  return 1e-3 * static_cast<double>(elapsed_ms);
+}
+
+void TimedStream::wait() {
+  check_cuda(cudaGetLastError(), "starting a kernel");
+  check_cuda(cudaStreamSynchronize(stream_), "running a kernel");
+}
+
+std::uint32_t* TimedStream::zeroed_counter() {
+  check_cuda(cudaMemsetAsync(counter_, 0, sizeof *counter_, stream_), "clearing a counter");
+  return counter_;
+}
+
+std::uint32_t TimedStream::read_counter() {
+  wait();
+  std::uint32_t value = 0;
+  check_cuda(cudaMemcpy(&value, counter_, sizeof value, cudaMemcpyDeviceToHost), "reading a counter");
+  return value;
+}
+
+}  // namespace sextant

@@ -1,0 +1,55 @@
+// Device memory, streams and events that free themselves, and errors as Error(machine).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace sextant {
+
+// "CUDA: <the runtime's text> (while <doing>)".
+void check_cuda(cudaError_t status, const std::string& doing);
+
+class DeviceBuffer {
+ public:
+  explicit DeviceBuffer(std::size_t bytes);
+  ~DeviceBuffer();
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+  [[nodiscard]] void* data() const { return data_; }
+  template <typename T>
+  [[nodiscard]] T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void* data_ = nullptr;
+};
+
+// A stream of one device, with two events around what is timed.
+class TimedStream {
+ public:
+  explicit TimedStream(int device);
+  ~TimedStream();
+  TimedStream(const TimedStream&) = delete;
+  TimedStream& operator=(const TimedStream&) = delete;
+
+  [[nodiscard]] cudaStream_t get() const { return stream_; }
+  void start();
+  // Waits for the work since start and returns its seconds on the device.
+  [[nodiscard]] double stop_s();
+  void wait();
+  // A counter on the device: zero it, and read it when the stream's work is done.
+  [[nodiscard]] std::uint32_t* zeroed_counter();
+  [[nodiscard]] std::uint32_t read_counter();
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t start_ = nullptr;
+  cudaEvent_t stop_ = nullptr;
+  std::uint32_t* counter_ = nullptr;
+};
+
+}  // namespace sextant

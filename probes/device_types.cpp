@@ -1,0 +1,174 @@
+#include "probes/device_types.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <sstream>
+
+#include "core/error.h"
+#include "core/statistics.h"
+#include "core/units.h"
+#include "probes/cluster_assembly.h"
+
+namespace sextant {
+namespace {
+
+bool is_square_gemm(const std::string& name, const std::string& prefix) {
+  return name.size() > prefix.size() && name.starts_with(prefix) &&
+         std::all_of(name.begin() + static_cast<std::ptrdiff_t>(prefix.size()), name.end(),
+                     [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+const ProbeResult* find_value(const std::vector<ProbeResult>& results, const std::string& name) {
+  for (const ProbeResult& result : results) {
+    if (result.name == name && result.has_value()) return &result;
+  }
+  return nullptr;
+}
+
+// The number of one kind from all ranks of a type.
+struct Series {
+  std::vector<double> values;
+  std::vector<double> spreads;
+  std::vector<int> ranks;
+
+  void add(const ProbeResult& result, int rank) {
+    values.push_back(result.value);
+    spreads.push_back(result.spread_fraction);
+    ranks.push_back(rank);
+  }
+  // How well the number is known: within a rank or between ranks, whichever is worse.
+  [[nodiscard]] double spread_fraction() const {
+    const double between = values.size() > 1 ? relative_spread(values) : 0.0;
+    return std::max(median(spreads), between);
+  }
+  [[nodiscard]] Quantity quantity(const std::string& how) const {
+    const std::size_t count = values.size();
+    const std::string who =
+        count == 1 ? " on one rank" : ", median of " + std::to_string(count) + " ranks at once";
+    return measured(median(values), spread_fraction(), how + who);
+  }
+  void warn(const std::string& what, std::vector<std::string>& warnings) const {
+    const double middle = median(values);
+    for (std::size_t at = 0; at < values.size(); ++at) {
+      const double difference = values[at] / middle - 1;
+      if (std::abs(difference) <= kOddDeviceFraction) continue;
+      warnings.push_back(
+          "rank " + std::to_string(ranks[at]) + " has " + format_percent(std::abs(difference)) +
+          (difference < 0 ? " less " : " more ") + what +
+          " than the median of its type: a plan treats it as the median. Look for other programs, "
+          "throttling or a different slot on its host.");
+    }
+  }
+};
+
+using Reports = std::vector<const RankReport*>;
+
+[[noreturn]] void throw_missing(const RankReport& report, const std::string& prefix) {
+  std::string reason = "it was not measured";
+  for (const ProbeResult& result : report.results) {
+    if (result.name.starts_with(prefix) && !result.has_value()) reason = result.sentence;
+  }
+  throw_machine_failed("rank " + std::to_string(report.rank) + " on " + report.host + " has no " + prefix +
+                       ": " + reason);
+}
+
+// Empty when a rank has no value of this precision.
+Series gemm_series(const Reports& reports, Precision precision) {
+  Series series;
+  for (const RankReport* report : reports) {
+    const ProbeResult* peak = peak_gemm(report->results, precision);
+    if (peak != nullptr) {
+      series.add(*peak, report->rank);
+    } else if (precision == Precision::fp32) {
+      throw_missing(*report, "gemm/fp32");
+    } else {
+      return {};
+    }
+  }
+  return series;
+}
+
+Series read_series(const Reports& reports) {
+  Series series;
+  for (const RankReport* report : reports) {
+    const ProbeResult* read = find_value(report->results, "memory/read");
+    if (read == nullptr) throw_missing(*report, "memory/read");
+    series.add(*read, report->rank);
+  }
+  return series;
+}
+
+Quantity memory_capacity(const Reports& reports) {
+  double least_bytes = reports.front()->memory_bytes;
+  for (const RankReport* report : reports) {
+    least_bytes = std::min(least_bytes, report->memory_bytes);
+    if (report->memory_bytes <= 0) throw_missing(*report, "memory/capacity");
+  }
+  return measured(least_bytes, 0, "available memory of the host divided by its ranks; the least of the type");
+}
+
+DeviceType assemble_type(const Reports& reports, std::vector<std::string>& warnings) {
+  DeviceType type;
+  type.kind = DeviceKind::cpu;
+  type.memory_bytes = memory_capacity(reports);
+  const Series read = read_series(reports);
+  type.memory_bytes_per_s = read.quantity("read bandwidth from main memory, summing doubles");
+  read.warn("read bandwidth", warnings);
+  for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::bf16, Precision::fp16}) {
+    const Series gemm = gemm_series(reports, precision);
+    if (gemm.values.empty()) continue;
+    type.flop_per_s[precision] =
+        gemm.quantity("fastest square GEMM of one core, " + reports.front()->gemm_library);
+    gemm.warn(std::string(name_of(precision)) + " GEMM rate", warnings);
+  }
+  return type;
+}
+
+}  // namespace
+
+const ProbeResult* peak_gemm(const std::vector<ProbeResult>& results, Precision precision) {
+  const std::string prefix = "gemm/" + std::string(name_of(precision)) + "/";
+  const ProbeResult* peak = nullptr;
+  for (const ProbeResult& result : results) {
+    if (!result.has_value() || !is_square_gemm(result.name, prefix)) continue;
+    if (peak == nullptr || result.value > peak->value) peak = &result;
+  }
+  return peak;
+}
+
+std::string device_type_name(const std::string& cpu_model) {
+  std::string text = cpu_model.substr(0, cpu_model.find('@'));
+  for (const char* mark : {"(R)", "(r)", "(TM)", "(tm)"}) {
+    for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
+      text.replace(at, std::string(mark).size(), " ");
+    }
+  }
+  std::string name;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    std::string slug;
+    for (const char c : word) {
+      if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+        slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      } else if (!slug.empty() && slug.back() != '-') {
+        slug += '-';
+      }
+    }
+    while (slug.ends_with('-')) slug.pop_back();
+    const bool says_nothing = slug.empty() || slug == "cpu" || slug == "processor" || slug.ends_with("-core");
+    if (!says_nothing) name += slug + "-";
+  }
+  return name + "core";
+}
+
+std::map<std::string, DeviceType> assemble_device_types(const std::vector<RankReport>& reports,
+                                                        std::vector<std::string>& warnings) {
+  std::map<std::string, Reports> by_type;
+  for (const RankReport& report : reports) by_type[device_type_name(report.cpu_model)].push_back(&report);
+  std::map<std::string, DeviceType> types;
+  for (const auto& [name, members] : by_type) types[name] = assemble_type(members, warnings);
+  return types;
+}
+
+}  // namespace sextant

@@ -1,0 +1,49 @@
+// When to stop repeating a measurement. Fed with plain numbers, so that it is tested without a machine.
+//
+// It stops at the first of
+//   converged     half the 95 % interval of the median, divided by the median, is at most the target, and there
+//                 are at least `least_samples`;
+//   most_samples  that many samples were taken;
+//   budget        the time is up (with at least one sample: there is always a result).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sextant {
+
+struct StoppingOptions {
+  double target_spread_fraction = 0.02;
+  // Six is the fewest whose whole range covers the median with 95 % (1 - 2 / 2^6 = 97 %).
+  int least_samples = 8;
+  int most_samples = 2000;
+  double budget_s = 0.4;
+};
+
+enum class StopReason { converged, budget, most_samples };
+
+[[nodiscard]] std::string_view name_of(StopReason reason);
+
+class StoppingRule {
+ public:
+  explicit StoppingRule(const StoppingOptions& options);
+
+  // One more sample; elapsed_s is the time since sampling began, including what was not timed.
+  void add(double sample_s, double elapsed_s);
+
+  // Why to stop now, or nothing while more samples are wanted. Who goes on regardless may see it change.
+  [[nodiscard]] std::optional<StopReason> verdict() const { return verdict_; }
+
+  [[nodiscard]] bool has_converged() const;
+  [[nodiscard]] std::span<const double> samples_s() const { return samples_s_; }
+
+ private:
+  StoppingOptions options_;
+  std::vector<double> samples_s_;
+  std::optional<StopReason> verdict_;
+};
+
+}  // namespace sextant

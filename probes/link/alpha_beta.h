@@ -1,0 +1,32 @@
+// The alpha-beta model of a link: a message of n bytes takes alpha + n / beta.
+#pragma once
+
+#include <optional>
+#include <span>
+
+namespace sextant {
+
+struct TimedMessage {
+  double bytes = 0;
+  double time_s = 0;  // one way, > 0
+};
+
+struct AlphaBeta {
+  double latency_s = 0;    // alpha
+  double bytes_per_s = 0;  // beta
+  // Half the 95 % interval divided by the value, by Student's t from the residuals (of the slope for beta,
+  // which is the same to first order); 0 with only two points.
+  double latency_spread_fraction = 0;
+  double bytes_per_s_spread_fraction = 0;
+  double rms_error_fraction = 0;  // of time, root mean square over the messages
+
+  [[nodiscard]] double time_s(double bytes) const { return latency_s + bytes / bytes_per_s; }
+};
+
+// Least squares on relative error, the sum of ((alpha + n / beta - t) / t)^2. Relative, so that the small
+// messages decide alpha and the large ones beta; with absolute errors the large ones would decide both. Nothing
+// when there are fewer than two different sizes or the time does not grow with the size. An alpha below zero is
+// replaced by the shortest time seen among the smallest messages.
+[[nodiscard]] std::optional<AlphaBeta> fit_alpha_beta(std::span<const TimedMessage> messages);
+
+}  // namespace sextant

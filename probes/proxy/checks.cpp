@@ -1,0 +1,115 @@
+#include "probes/proxy/checks.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace sextant::proxy {
+namespace {
+
+std::string number(int value) { return std::to_string(value); }
+
+void check_model(const std::string& key, const Model& model, int actor_vocabulary) {
+  const std::string what = "the proxy cannot run model '" + key + "': ";
+  if (model.experts) throw_bad_input(what + "it has experts, and the proxy computes dense layers only");
+  if (model.vocabulary < 1) throw_bad_input(what + "its vocabulary is 0, and the proxy needs tokens");
+  if (model.vocabulary < actor_vocabulary) {
+    throw_bad_input(what + "its vocabulary of " + number(model.vocabulary) + " is smaller than the actor's " +
+                    number(actor_vocabulary) + ", whose tokens it must read");
+  }
+  if (model.head_dim % 2 != 0) {
+    throw_bad_input(what + "rotary positions need an even head_dim, got " + number(model.head_dim));
+  }
+  if (model.heads % model.kv_heads != 0) {
+    throw_bad_input(what + number(model.heads) + " heads are not a multiple of " + number(model.kv_heads) +
+                    " KV heads");
+  }
+}
+
+void check_workflow(const Workflow& workflow) {
+  if (workflow.precision != Precision::fp32) {
+    throw_bad_input("the proxy computes in fp32 on CPU cores: set the workflow's precision to fp32, not " +
+                    std::string(name_of(workflow.precision)));
+  }
+  if (workflow.rule_reward_s_per_sequence != 0) {
+    throw_bad_input(
+        "the proxy runs no program for a rule-based reward and would have to make up its time: set "
+        "rule_reward_s_per_sequence to 0");
+  }
+  const auto generations = std::count_if(workflow.tasks.begin(), workflow.tasks.end(),
+                                         [](const Task& task) { return task.kind == TaskKind::generation; });
+  if (generations != 1) throw_bad_input("the proxy runs workflows with one generation task");
+  const Model& actor = workflow.model_of(workflow.actor_generation());
+  if (actor.value_head) throw_bad_input("the model that generates must not have a value head");
+  for (const Task& task : workflow.tasks) {
+    check_model(task.model, workflow.model_of(task), actor.vocabulary);
+  }
+  if (workflow.mini_batches > workflow.sequences()) {
+    throw_bad_input(number(workflow.mini_batches) + " mini-batches for " + number(workflow.sequences()) +
+                    " sequences: at most one a sequence");
+  }
+}
+
+void check_vocabulary(const std::string& task, const Model& model, const TaskPlan& plan) {
+  for (const Replica& replica : plan.replicas) {
+    for (const Stage& stage : replica.stages) {
+      if (model.vocabulary % stage.tensor_parallel() == 0) continue;
+      throw_bad_input("task '" + task + "': tensor parallelism " + number(stage.tensor_parallel()) +
+                      " does not divide its model's vocabulary of " + number(model.vocabulary) +
+                      ", and the proxy cuts embedding and head evenly");
+    }
+  }
+}
+
+void check_devices(const std::string& task, const TaskPlan& plan, int ranks) {
+  const int last = plan.devices().rbegin()->value;
+  if (last < ranks) return;
+  throw_bad_input("task '" + task + "' uses device " + number(last) + " but there are " + number(ranks) +
+                  " ranks (device d is rank d): start it with mpirun -n " + number(last + 1) + " or more");
+}
+
+void check_replicas_alike(const std::string& task, const TaskPlan& plan) {
+  const Replica& first = plan.replicas.front();
+  for (const Replica& replica : plan.replicas) {
+    const bool alike = std::equal(replica.stages.begin(), replica.stages.end(), first.stages.begin(),
+                                  first.stages.end(), [](const Stage& a, const Stage& b) {
+                                    return a.layers == b.layers && a.devices.size() == b.devices.size();
+                                  });
+    if (!alike) {
+      throw_bad_input("the replicas of training task '" + task +
+                      "' differ in stage layers or tensor parallelism, so their gradients have different "
+                      "shards, which the proxy cannot sum");
+    }
+  }
+}
+
+void check_overlap(const Workflow& workflow, const Plan& plan) {
+  if (workflow.mode == Mode::synchronous) return;
+  const std::string& generation = workflow.actor_generation().name;
+  const std::set<DeviceId> generates = plan.tasks.at(generation).devices();
+  for (const Task& task : workflow.tasks) {
+    if (task.name == generation) continue;
+    for (const DeviceId device : plan.tasks.at(task.name).devices()) {
+      if (generates.contains(device)) {
+        throw_bad_input("workflow '" + workflow.name + "' is " + std::string(name_of(workflow.mode)) +
+                        " but device " + number(device.value) + " generates and runs '" + task.name +
+                        "': the proxy overlaps generation with other tasks on other devices only");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void check_runnable(const Workflow& workflow, const Plan& plan, int ranks) {
+  check_workflow(workflow);
+  for (const Task& task : workflow.tasks) {
+    const TaskPlan& task_plan = plan.tasks.at(task.name);
+    check_devices(task.name, task_plan, ranks);
+    check_vocabulary(task.name, workflow.model_of(task), task_plan);
+    if (task.kind == TaskKind::training) check_replicas_alike(task.name, task_plan);
+  }
+  check_overlap(workflow, plan);
+}
+
+}  // namespace sextant::proxy

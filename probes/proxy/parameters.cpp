@@ -1,0 +1,105 @@
+#include "probes/proxy/parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "core/error.h"
+#include "probes/proxy/random.h"
+
+namespace sextant::proxy {
+namespace {
+
+// FNV-1a: the same on every rank and every machine, which std::hash does not promise.
+std::uint64_t hash_name(const std::string& name) {
+  std::uint64_t hash = 0xCBF29CE484222325ULL;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
+  return hash;
+}
+
+// Uniform with mean 0 and the given standard deviation.
+void fill_row(std::span<float> row, std::uint64_t row_seed, float deviation) {
+  const float width = 2 * std::sqrt(3.0F) * deviation;
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    row[j] = (uniform(row_seed + j) - 0.5F) * width;
+  }
+}
+
+}  // namespace
+
+StageParameters::StageParameters(const StageShape& shape, unsigned seed, Purpose purpose) : shape_(shape) {
+  std::size_t offset = 0;
+  for (int block = shape_.first_block(); block < shape_.end_block(); ++block) {
+    blocks_.push_back(block_shard(shape_.model, block, shape_.shard));
+    offsets_.push_back(offset);
+    offset += blocks_.back().rows() * static_cast<std::size_t>(shape_.model.hidden);
+  }
+  offsets_.push_back(offset);
+  values_.resize(offset);
+  if (purpose == Purpose::training) {
+    gradients_.resize(offset);
+    first_moments_.resize(offset);
+    second_moments_.resize(offset);
+  }
+  initialise(seed);
+}
+
+void StageParameters::initialise(unsigned seed) {
+  const auto hidden = static_cast<std::size_t>(shape_.model.hidden);
+  const std::uint64_t model_seed = mix(seed) ^ hash_name(shape_.model.name);
+  float* to = values_.data();
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const std::uint64_t block_seed = mix(model_seed + static_cast<std::uint64_t>(shape_.first_block()) + i);
+    for (const RowRange& rows : blocks_[i].ranges) {
+      for (std::size_t row = rows.first; row < rows.first + rows.count; ++row, to += hidden) {
+        fill_row({to, hidden}, mix(block_seed + row), rows.scale);
+      }
+    }
+  }
+}
+
+std::size_t StageParameters::offset_of(int block) const {
+  SEXTANT_CHECK(block >= shape_.first_block() && block < shape_.end_block());
+  return offsets_[static_cast<std::size_t>(block - shape_.first_block())];
+}
+
+std::span<float> StageParameters::block(int block) {
+  const auto& shard = blocks_[static_cast<std::size_t>(block - shape_.first_block())];
+  return std::span(values_).subspan(offset_of(block), shard.rows() * shape_.model.hidden);
+}
+
+Matrix StageParameters::block_matrix(Buffer& storage, int block) {
+  const auto& shard = blocks_[static_cast<std::size_t>(block - shape_.first_block())];
+  const int hidden = shape_.model.hidden;
+  return {storage.data() + offset_of(block), static_cast<int>(shard.rows()), hidden, hidden};
+}
+
+LayerWeights StageParameters::layer_in(Buffer& storage, int layer) {
+  const LayerShape local = layer_shape(shape_.model, shape_.shard);
+  const Matrix all = block_matrix(storage, shape_.first_layer + 1 + layer);
+  int row = 0;
+  const auto next = [&](int rows) {
+    const Matrix part = all.rows_from(row, rows);
+    row += rows;
+    return part;
+  };
+  LayerWeights weights;
+  weights.qkv = next(local.qkv_width());
+  weights.output = next(local.attention_width());
+  weights.gate_up = next(2 * local.intermediate);
+  weights.down = next(local.intermediate);
+  return weights;
+}
+
+void StageParameters::clear_gradients() { std::fill(gradients_.begin(), gradients_.end(), 0.0F); }
+
+void StageParameters::take_adam_step(float learning_rate) {
+  ++steps_;
+  AdamStep step;
+  step.learning_rate = learning_rate;
+  step.first_correction = 1.0F - std::pow(step.first_decay, static_cast<float>(steps_));
+  step.second_correction = 1.0F - std::pow(step.second_decay, static_cast<float>(steps_));
+  adam_update(step, gradients_, first_moments_, second_moments_, values_);
+}
+
+}  // namespace sextant::proxy

@@ -1,0 +1,65 @@
+// The weights that one rank holds for its stage, and for training their gradients and Adam's moments.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "probes/proxy/buffer.h"
+#include "probes/proxy/kernels.h"
+#include "probes/proxy/shard.h"
+
+namespace sextant::proxy {
+
+// One layer's matrices: qkv [qkv_width, hidden], output [attention_width, hidden],
+// gate_up [2 * intermediate, hidden], down [intermediate, hidden].
+struct LayerWeights {
+  Matrix qkv;
+  Matrix output;
+  Matrix gate_up;
+  Matrix down;
+};
+
+enum class Purpose { forward_only, training };
+
+class StageParameters {
+ public:
+  // Initial weights depend on the seed, the model and the place in the full model only, so that any two
+  // layouts of one model start equal.
+  StageParameters(const StageShape& shape, unsigned seed, Purpose purpose);
+
+  [[nodiscard]] const StageShape& shape() const { return shape_; }
+  // By number within the stage.
+  [[nodiscard]] LayerWeights layer(int layer) { return layer_in(values_, layer); }
+  [[nodiscard]] LayerWeights layer_gradients(int layer) { return layer_in(gradients_, layer); }
+  // First stage: [vocabulary, hidden] of this rank.
+  [[nodiscard]] Matrix embedding() { return block_matrix(values_, 0); }
+  [[nodiscard]] Matrix embedding_gradients() { return block_matrix(gradients_, 0); }
+  // Last stage: [vocabulary, hidden] of this rank, or [1, hidden] for a value head.
+  [[nodiscard]] Matrix head() { return block_matrix(values_, shape_.end_block() - 1); }
+  [[nodiscard]] Matrix head_gradients() { return block_matrix(gradients_, shape_.end_block() - 1); }
+
+  // By number in the model; the stage must hold it.
+  [[nodiscard]] std::span<float> block(int block);
+  [[nodiscard]] std::span<float> values() { return values_; }
+  [[nodiscard]] std::span<float> gradients() { return gradients_; }
+
+  void clear_gradients();
+  void take_adam_step(float learning_rate);
+
+ private:
+  void initialise(unsigned seed);
+  [[nodiscard]] std::size_t offset_of(int block) const;
+  [[nodiscard]] Matrix block_matrix(Buffer& storage, int block);
+  [[nodiscard]] LayerWeights layer_in(Buffer& storage, int layer);
+
+  StageShape shape_;
+  std::vector<BlockShard> blocks_;
+  std::vector<std::size_t> offsets_;  // of each block, and the end
+  Buffer values_;
+  Buffer gradients_;
+  Buffer first_moments_;
+  Buffer second_moments_;
+  int steps_ = 0;
+};
+
+}  // namespace sextant::proxy

@@ -1,0 +1,32 @@
+// The proxy: runs the real operations of a plan (prefill, decode, inference, training, weight sync) with a
+// real transformer on random weights, and times them. Ranks are devices; a device is one CPU core.
+//
+//   CommunicatorSession session(&argc, &argv);
+//   const Run run = run_proxy(session.world(), cluster, workflow, plan, {});
+#pragma once
+
+#include <string>
+
+#include "costmodel/vocabulary/run.h"
+#include "probes/proxy/session.h"
+
+namespace sextant {
+
+struct ProxyOptions {
+  int warmup_iterations = 1;
+  int least_iterations = 3;
+  int most_iterations = 10;
+  double target_spread_fraction = 0.03;  // of the median iteration, see relative_spread
+  double budget_s = 10;  // for measured iterations; ends even before least_iterations, after at least one
+  unsigned seed = 1;     // of weights, lengths and prompts
+  std::string framework = "sextant-proxy";
+};
+
+// Collective over `world`; every rank gets the same result. Stops when the median iteration is known well
+// enough, after most_iterations, or when the budget is spent; Run::notes says which ("stopped"), and
+// "iterations", "ranks", "blas", "transport" and, when there is one, "warning". Error(bad_input) when the
+// proxy cannot run the plan.
+[[nodiscard]] Run run_proxy(Communicator& world, const Cluster& cluster, const Workflow& workflow,
+                            const Plan& plan, const ProxyOptions& options);
+
+}  // namespace sextant

@@ -1,0 +1,236 @@
+#include "probes/proxy/session.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <numeric>
+
+#include "core/error.h"
+#include "costmodel/vocabulary/run.h"
+#include "probes/proxy/blas.h"
+#include "probes/proxy/checks.h"
+#include "probes/proxy/exchange.h"
+#include "probes/proxy/generation.h"
+#include "probes/proxy/inference.h"
+#include "probes/proxy/training.h"
+#include "probes/proxy/weight_sync.h"
+
+namespace sextant {
+namespace {
+
+using namespace proxy;
+
+std::unique_ptr<TaskWork> make_work(const TaskSetup& setup) {
+  if (!setup.group.takes_part()) return nullptr;
+  switch (setup.task.kind) {
+    case TaskKind::generation:
+      return std::make_unique<Generation>(setup);
+    case TaskKind::inference:
+      return std::make_unique<Inference>(setup);
+    case TaskKind::training:
+      return std::make_unique<Training>(setup);
+  }
+  SEXTANT_CHECK(false && "every kind of task is handled");
+  return nullptr;
+}
+
+// Indices of tasks by the longest chain of tasks before them.
+std::vector<std::vector<std::size_t>> phases_of(const Workflow& workflow) {
+  std::map<std::string, std::size_t> level;
+  std::vector<std::vector<std::size_t>> phases;
+  for (std::size_t i = 0; i < workflow.tasks.size(); ++i) {
+    std::size_t mine = 0;
+    for (const std::string& before : workflow.tasks[i].after) mine = std::max(mine, level.at(before) + 1);
+    level[workflow.tasks[i].name] = mine;
+    phases.resize(std::max(phases.size(), mine + 1));
+    phases[mine].push_back(i);
+  }
+  return phases;
+}
+
+void check(const Cluster& cluster, const Workflow& workflow, const Plan& plan, int ranks) {
+  check_plan(plan, workflow, cluster);
+  check_runnable(workflow, plan, ranks);
+}
+
+}  // namespace
+
+class ProxySession::State {
+ public:
+  State(Communicator& world, const Cluster& cluster, const Workflow& workflow, const Plan& plan, unsigned seed);
+  Sample iterate();
+  [[nodiscard]] TaskWork* work(const std::string& task);
+  [[nodiscard]] const Rollout& latest() const { return rollout_; }
+
+ private:
+  [[nodiscard]] const TaskPlan& plan_of(std::size_t task) const {
+    return plan_.tasks.at(workflow_.tasks[task].name);
+  }
+  [[nodiscard]] bool has_kind(const std::vector<std::size_t>& phase, TaskKind kind) const;
+  void make_tasks(unsigned seed);
+  void make_weight_sync();
+  void run_task(std::size_t task, Rollout& rollout);
+  void run_synchronous();
+  void run_overlapped();
+  void run_phases_after_generation(Communicator& everyone);
+  void sync_weights();
+  // Seconds that `action` took after all ranks of the group had arrived.
+  static double timed(Communicator& group, const std::function<void()>& action);
+
+  Communicator& world_;
+  const Workflow workflow_;
+  const Plan plan_;
+  const Workload workload_;
+  std::vector<std::vector<std::size_t>> phases_;
+  std::size_t generation_ = 0;  // index of the task
+  std::size_t training_ = 0;
+  std::unique_ptr<Communicator> others_;            // overlapped: all ranks that do not generate
+  std::vector<std::unique_ptr<TaskGroup>> groups_;  // by task
+  std::vector<std::unique_ptr<TaskWork>> works_;    // by task, null when not mine
+  std::unique_ptr<WeightSync> weight_sync_;
+  Rollout rollout_;
+  Rollout next_;  // overlapped: being generated
+  bool has_previous_ = false;
+  unsigned rollout_seed_;
+  std::vector<double> elapsed_s_;  // by task; weight sync; iteration
+};
+
+ProxySession::State::State(Communicator& world, const Cluster& cluster, const Workflow& workflow,
+                           const Plan& plan, unsigned seed)
+    : world_(world),
+      workflow_((check(cluster, workflow, plan, world.size()), workflow)),
+      plan_(plan),
+      workload_(make_workload(workflow, seed)),
+      phases_(phases_of(workflow)),
+      rollout_(workload_),
+      next_(workload_),
+      rollout_seed_(seed),
+      elapsed_s_(workflow.tasks.size() + 2) {
+  use_one_blas_thread();
+  make_tasks(seed);
+  make_weight_sync();
+  if (workflow_.mode != Mode::synchronous) {
+    others_ = world_.split(works_[generation_] == nullptr ? 0 : -1, world_.rank());
+  }
+}
+
+void ProxySession::State::make_tasks(unsigned seed) {
+  for (std::size_t i = 0; i < workflow_.tasks.size(); ++i) {
+    const Task& task = workflow_.tasks[i];
+    if (task.name == workflow_.actor_generation().name) generation_ = i;
+    if (task.name == workflow_.actor_training().name) training_ = i;
+    groups_.push_back(std::make_unique<TaskGroup>(world_, plan_of(i)));
+    works_.push_back(make_work(
+        {world_, workflow_, task, plan_of(i), workload_, *groups_.back(), static_cast<int>(i), seed}));
+  }
+}
+
+void ProxySession::State::make_weight_sync() {
+  const auto parameters = [&](std::size_t task) {
+    return works_[task] == nullptr ? nullptr : &works_[task]->parameters();
+  };
+  weight_sync_ = std::make_unique<WeightSync>(WeightSyncSetup{
+      world_, workflow_.model_of(workflow_.tasks[training_]), plan_of(training_), plan_of(generation_),
+      *groups_[training_], *groups_[generation_], parameters(training_), parameters(generation_)});
+}
+
+double ProxySession::State::timed(Communicator& group, const std::function<void()>& action) {
+  group.wait_quietly();
+  group.barrier();
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+bool ProxySession::State::has_kind(const std::vector<std::size_t>& phase, TaskKind kind) const {
+  return std::any_of(phase.begin(), phase.end(),
+                     [&](std::size_t task) { return workflow_.tasks[task].kind == kind; });
+}
+
+void ProxySession::State::run_task(std::size_t task, Rollout& rollout) {
+  if (works_[task] == nullptr) return;
+  elapsed_s_[task] = timed(groups_[task]->everyone(), [&] { works_[task]->run(rollout); });
+}
+
+void ProxySession::State::run_phases_after_generation(Communicator& everyone) {
+  for (const auto& phase : phases_) {
+    for (const std::size_t task : phase) {
+      if (task != generation_) run_task(task, rollout_);
+    }
+    if (has_kind(phase, TaskKind::inference)) exchange_scores(everyone, workflow_, workload_, rollout_);
+  }
+}
+
+void ProxySession::State::run_synchronous() {
+  start_rollout(workflow_, workload_, rollout_seed_++, rollout_);
+  run_task(generation_, rollout_);
+  exchange_tokens(world_, workload_, rollout_);
+  compute_advantages(workflow_, workload_, rollout_);
+  run_phases_after_generation(world_);
+}
+
+void ProxySession::State::run_overlapped() {
+  start_rollout(workflow_, workload_, rollout_seed_++, next_);
+  if (works_[generation_] != nullptr) {
+    run_task(generation_, next_);
+  } else {
+    compute_advantages(workflow_, workload_, rollout_);
+    run_phases_after_generation(*others_);
+  }
+  exchange_tokens(world_, workload_, next_);
+  std::swap(rollout_, next_);
+}
+
+void ProxySession::State::sync_weights() {
+  if (!weight_sync_->takes_part()) return;
+  elapsed_s_[workflow_.tasks.size()] = timed(weight_sync_->everyone(), [&] { weight_sync_->run(); });
+}
+
+ProxySession::Sample ProxySession::State::iterate() {
+  const bool overlaps = workflow_.mode != Mode::synchronous;
+  if (overlaps && !has_previous_) {
+    // The pipeline of iterations starts with rollouts that nobody timed.
+    start_rollout(workflow_, workload_, rollout_seed_++, rollout_);
+    run_task(generation_, rollout_);
+    exchange_tokens(world_, workload_, rollout_);
+    has_previous_ = true;
+  }
+  std::fill(elapsed_s_.begin(), elapsed_s_.end(), 0.0);
+  elapsed_s_.back() = timed(world_, [&] {
+    overlaps ? run_overlapped() : run_synchronous();
+    sync_weights();
+  });
+  world_.wait_quietly();
+  world_.all_reduce_max(std::span(elapsed_s_));
+
+  Sample sample;
+  sample.iteration_s = elapsed_s_.back();
+  for (std::size_t i = 0; i < workflow_.tasks.size(); ++i) {
+    sample.tasks_s[workflow_.tasks[i].name] = elapsed_s_[i];
+  }
+  sample.tasks_s[kWeightSync] = elapsed_s_[workflow_.tasks.size()];
+  return sample;
+}
+
+TaskWork* ProxySession::State::work(const std::string& task) {
+  for (std::size_t i = 0; i < works_.size(); ++i) {
+    if (workflow_.tasks[i].name == task) return works_[i].get();
+  }
+  return nullptr;
+}
+
+ProxySession::ProxySession(Communicator& world, const Cluster& cluster, const Workflow& workflow,
+                           const Plan& plan, unsigned seed)
+    : state_(std::make_unique<State>(world, cluster, workflow, plan, seed)) {}
+ProxySession::~ProxySession() = default;
+
+ProxySession::Sample ProxySession::iterate() { return state_->iterate(); }
+
+TaskWork* ProxySession::work(const std::string& task) { return state_->work(task); }
+
+double ProxySession::generated_token_sum() const {
+  const auto& tokens = state_->latest().sampled;
+  return std::accumulate(tokens.begin(), tokens.end(), 0.0);
+}
+
+}  // namespace sextant

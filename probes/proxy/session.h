@@ -1,0 +1,54 @@
+// A plan set up for execution: groups, weights, buffers. Each iteration then runs the workflow once.
+//
+// Device d of the plan is world rank d. Tasks run in phases, the levels of the workflow's graph; within a
+// phase tasks on different devices run at the same time, and tasks that share a device one after another in
+// the workflow's order. Between phases all ranks exchange results (a number a token). An asynchronous or
+// one-step-off workflow generates the next iteration's rollouts while the other ranks work on the last ones,
+// then syncs weights; a longer staleness bound runs the same way. Weight sync ends every iteration. Critic
+// and reference inference keep weights of their own, which no sync renews: that changes no time.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/workflow.h"
+#include "probes/comm/communicator.h"
+
+namespace sextant {
+
+namespace proxy {
+class TaskWork;
+}
+
+class ProxySession {
+ public:
+  // Collective over `world`, which must outlive this. Allocates and initialises everything. Error(bad_input)
+  // with a sentence, the same on all ranks, when the proxy cannot run the plan.
+  ProxySession(Communicator& world, const Cluster& cluster, const Workflow& workflow, const Plan& plan,
+               unsigned seed);
+  ~ProxySession();
+  ProxySession(const ProxySession&) = delete;
+  ProxySession& operator=(const ProxySession&) = delete;
+
+  struct Sample {
+    double iteration_s = 0;
+    // By task, and kWeightSync: from the moment when all ranks of the task are ready until the last is done.
+    std::map<std::string, double> tasks_s;
+  };
+  // Collective; the same result on all ranks.
+  Sample iterate();
+
+  // This rank's part of a task, null when it has none: for tests.
+  [[nodiscard]] proxy::TaskWork* work(const std::string& task);
+  // Sum over the last iteration's rollout tokens: a fingerprint of what was generated.
+  [[nodiscard]] double generated_token_sum() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sextant

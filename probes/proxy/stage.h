@@ -1,0 +1,51 @@
+// One rank's pipeline stage of one task: its weights, its place in the groups and its link to the
+// neighbours. Generation, inference and training are three ways of driving it.
+#pragma once
+
+#include "costmodel/vocabulary/workflow.h"
+#include "probes/proxy/groups.h"
+#include "probes/proxy/layer.h"
+#include "probes/proxy/link.h"
+#include "probes/proxy/workload.h"
+
+namespace sextant::proxy {
+
+// What every task is built from. All referenced objects outlive the tasks.
+struct TaskSetup {
+  Communicator& world;
+  const Workflow& workflow;
+  const Task& task;
+  const TaskPlan& plan;
+  const Workload& workload;
+  TaskGroup& group;
+  int number = 0;  // of the task in the workflow; separates its messages from the others'
+  unsigned seed = 1;
+};
+
+class StageWorker {
+ public:
+  StageWorker(const TaskSetup& setup, Purpose purpose);
+  StageWorker(const StageWorker&) = delete;
+  StageWorker& operator=(const StageWorker&) = delete;
+
+  [[nodiscard]] const StageShape& shape() const { return parameters_.shape(); }
+  [[nodiscard]] const LayerShape& layer_shape() const { return context_.shape; }
+  [[nodiscard]] const LayerContext& context() const { return context_; }
+  [[nodiscard]] StageParameters& parameters() { return parameters_; }
+  [[nodiscard]] StageLink& link() { return link_; }
+  [[nodiscard]] Communicator& tensor() { return *context_.tensor; }
+  [[nodiscard]] int hidden() const { return shape().model.hidden; }
+  // One rank of each replica's last stage writes the results.
+  [[nodiscard]] bool writes_results() const { return shape().is_last() && shape().shard.rank == 0; }
+
+  // The stage's input for these tokens: looked up by the first stage, received by the others.
+  void take_input(std::span<const int> tokens, Matrix x);
+
+ private:
+  Rotary rotary_;
+  StageParameters parameters_;
+  LayerContext context_;
+  StageLink link_;
+};
+
+}  // namespace sextant::proxy

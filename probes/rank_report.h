@@ -1,0 +1,35 @@
+// What one rank tells the others after measuring.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "probes/comm/communicator.h"
+#include "probes/harness/probe_result.h"
+
+namespace sextant {
+
+struct RankReport {
+  int rank = 0;
+  std::string host;
+  std::string cpu_model;
+  std::optional<int> cpu;            // pinned to
+  std::string gemm_library;          // what multiplied
+  double memory_bytes = 0;           // this rank's part of the host's memory; 0 unknown
+  std::vector<ProbeResult> results;  // of its device and of the links that it led
+  std::vector<std::string> warnings;
+
+  friend bool operator==(const RankReport&, const RankReport&) = default;
+  static RankReport parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+// Collective: every rank's text, by rank.
+[[nodiscard]] std::vector<std::string> exchange_texts(Communicator& world, const std::string& mine);
+
+// Collective: every rank's report, by rank.
+[[nodiscard]] std::vector<RankReport> exchange_reports(Communicator& world, const RankReport& mine);
+
+}  // namespace sextant

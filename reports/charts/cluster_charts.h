@@ -1,0 +1,27 @@
+// Heatmaps of the links of a cluster.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/ids.h"
+#include "costmodel/vocabulary/cluster.h"
+#include "reports/content.h"
+
+namespace sextant::charts {
+
+// Up to this many rows a matrix can be read.
+inline constexpr int kMostLinkEnds = 64;
+
+// A row and column of a link matrix: a device, or the first device of a node for the whole node.
+struct LinkEnd {
+  std::string label;
+  DeviceId device;
+};
+
+enum class LinkProperty { latency, bandwidth };
+
+// At least two ends. Cells on the diagonal stay empty.
+[[nodiscard]] Json link_matrix(const Cluster& cluster, const std::vector<LinkEnd>& ends, LinkProperty property);
+
+}  // namespace sextant::charts

@@ -1,0 +1,32 @@
+// Fitted coefficients with their intervals, one chart for each kind of axis.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "costmodel/vocabulary/coefficients.h"
+#include "reports/content.h"
+
+namespace sextant::charts {
+
+enum class CoefficientAxis {
+  ratio,    // logarithmic: value / neutral
+  weight,   // linear, a pure number
+  seconds,  // linear, a time: drawn on a symmetric logarithm, because overheads span decades and may be zero
+};
+
+[[nodiscard]] CoefficientAxis axis_of(const CoefficientSpec& spec);
+
+// "identified", "not identified" (the prior stands) or "at a bound".
+[[nodiscard]] std::string status_of(const Coefficient& coefficient);
+
+// "training efficiency", "layer overhead": without the unit, which stands with the numbers
+[[nodiscard]] std::string short_name(const CoefficientSpec& spec);
+
+// "training efficiency · cpu-core"
+[[nodiscard]] std::string label_of(const Coefficient& coefficient);
+
+// The coefficients that belong on this axis; null when there is none.
+[[nodiscard]] Json coefficient_intervals(const std::vector<Coefficient>& coefficients, CoefficientAxis axis);
+
+}  // namespace sextant::charts

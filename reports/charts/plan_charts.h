@@ -1,0 +1,24 @@
+// Charts of one plan and its prediction.
+#pragma once
+
+#include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/prediction.h"
+#include "reports/content.h"
+
+namespace sextant::charts {
+
+// Stacked bars of the terms of every task: in seconds, or as shares of the task's time.
+[[nodiscard]] Json breakdown_seconds(const Prediction& prediction);
+[[nodiscard]] Json breakdown_shares(const Prediction& prediction);
+
+// When each task occupies each device, over one iteration. `cluster` names the devices and may be null.
+[[nodiscard]] Json timeline(const Prediction& prediction, const Cluster* cluster);
+
+// Resident and working bytes of each device against its capacity.
+[[nodiscard]] Json memory(const Prediction& prediction, const Cluster* cluster);
+
+// Which task uses which device as which replica and stage.
+[[nodiscard]] Json occupancy(const Plan& plan);
+inline constexpr int kMostOccupancyDevices = 64;
+
+}  // namespace sextant::charts

@@ -1,0 +1,89 @@
+// What a report says, before it has a format: sections of blocks.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/json.h"
+
+namespace sextant {
+
+// A finite number, or null: JSON has no NaN, and a ratio to zero is not a number to show.
+[[nodiscard]] Json finite_or_null(double value);
+
+struct Cell {
+  std::string text;  // for people
+  Json value;        // for programs: SI number, string, boolean or null
+
+  Cell(std::string shown) : text(std::move(shown)), value(text) {}  // NOLINT: a text is a cell
+  Cell(const char* shown) : Cell(std::string(shown)) {}             // NOLINT
+  Cell(std::string shown, Json data) : text(std::move(shown)), value(std::move(data)) {}
+};
+
+// Cells for the usual quantities, formatted by core/units.h.
+[[nodiscard]] Cell seconds_cell(double seconds);
+[[nodiscard]] Cell bytes_cell(double bytes);
+[[nodiscard]] Cell percent_cell(double fraction);
+[[nodiscard]] Cell number_cell(double value);
+[[nodiscard]] Cell count_cell(std::size_t count);
+[[nodiscard]] Cell empty_cell();
+
+struct Column {
+  std::string key;    // in JSON, with the unit: "measured_s"
+  std::string title;  // for people
+  bool numeric = false;
+};
+
+struct Table {
+  std::string id;
+  std::string caption;
+  std::vector<Column> columns;
+  std::vector<std::vector<Cell>> rows;  // each as long as columns
+  bool folded = false;                  // long: the page shows it on demand
+};
+
+// Sentences.
+struct Text {
+  std::string text;
+};
+
+// Something the reader should know before trusting a number.
+struct Warning {
+  std::string text;
+};
+
+// The few numbers at the top.
+struct Fact {
+  std::string label;
+  Cell value;
+  std::string detail;  // small print below the value; may be empty
+};
+struct Facts {
+  std::vector<Fact> facts;
+};
+
+struct Chart {
+  std::string id;
+  std::string caption;  // how to read it
+  Json spec;            // Vega-Lite, its rows in "data"
+  bool wide = true;     // false: half the page, two side by side
+};
+
+using Block = std::variant<Text, Warning, Facts, Table, Chart>;
+
+struct Section {
+  std::string id;
+  std::string title;
+  std::vector<Block> blocks;
+};
+
+struct Content {
+  std::string title;
+  std::string written_utc;  // when, and by which program
+  std::string written_by;
+  std::vector<Section> sections;
+};
+
+}  // namespace sextant

@@ -1,0 +1,11 @@
+// The data of a report for programs.
+#pragma once
+
+#include "reports/content.h"
+
+namespace sextant {
+
+// {"title", "written_utc", "written_by", "sections": [{"id", "title", "blocks": [{"kind": "table", ...}]}]}
+[[nodiscard]] Json write_json(const Content& content);
+
+}  // namespace sextant

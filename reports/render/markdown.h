@@ -1,0 +1,12 @@
+// The report as Markdown (CommonMark with pipe tables): texts and tables; a chart's numbers are in tables.
+#pragma once
+
+#include <string>
+
+#include "reports/content.h"
+
+namespace sextant {
+
+[[nodiscard]] std::string write_markdown(const Content& content);
+
+}  // namespace sextant

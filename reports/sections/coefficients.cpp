@@ -1,0 +1,105 @@
+#include <set>
+#include "core/units.h"
+
+#include "reports/charts/coefficient_charts.h"
+#include "reports/sections/names.h"
+#include "reports/sections/sections.h"
+
+namespace sextant {
+namespace {
+
+using charts::CoefficientAxis;
+
+Cell value_cell(double value, const CoefficientSpec& spec) {
+  return charts::axis_of(spec) == CoefficientAxis::seconds ? seconds_cell(value) : number_cell(value);
+}
+
+Cell value_cell(const std::optional<double>& value, const CoefficientSpec& spec) {
+  return value ? value_cell(*value, spec) : empty_cell();
+}
+
+Table coefficient_rows(const Coefficients& coefficients) {
+  Table table{"coefficients",
+              "Coefficients",
+              {{"name", "coefficient"},
+               {"device_type", "device type"},
+               {"framework", "framework"},
+               {"value", "value", true},
+               {"low", "90 % from", true},
+               {"high", "to", true},
+               {"prior", "prior", true},
+               {"neutral", "neutral", true},
+               {"status", "status"}},
+              {}};
+  for (const Coefficient& coefficient : coefficients.values) {
+    const CoefficientSpec& spec = spec_of(coefficient.id);
+    table.rows.push_back({{charts::short_name(spec), std::string(spec.name)},
+                          coefficient.device_type == kAny ? Cell("any", "*") : Cell(coefficient.device_type),
+                          coefficient.framework == kAny ? Cell("any", "*") : Cell(coefficient.framework),
+                          value_cell(coefficient.value, spec),
+                          value_cell(coefficient.low, spec),
+                          value_cell(coefficient.high, spec),
+                          value_cell(coefficient.prior, spec),
+                          value_cell(spec.neutral, spec),
+                          charts::status_of(coefficient)});
+  }
+  return table;
+}
+
+Table meanings(const Coefficients& coefficients) {
+  Table table{"coefficient_meanings",
+              "What the coefficients mean",
+              {{"name", "coefficient"}, {"meaning", "meaning"}},
+              {}};
+  std::set<CoefficientId> shown;
+  for (const Coefficient& coefficient : coefficients.values) shown.insert(coefficient.id);
+  for (const CoefficientId id : shown) {
+    const CoefficientSpec& spec = spec_of(id);
+    table.rows.push_back({{charts::short_name(spec), std::string(spec.name)}, std::string(spec.help)});
+  }
+  table.folded = true;
+  return table;
+}
+
+std::string fit_text(const FitSummary& fit) {
+  return "Fitted to " + std::to_string(fit.runs.size()) + " runs (" + std::to_string(fit.residuals) +
+         " residuals): " + (fit.converged ? "converged" : "not converged") + ", " + fit.message +
+         " In sample, log(predicted / measured) deviates by " + format_number(fit.task_log_deviation) +
+         " for task times and " + format_number(fit.iteration_log_deviation) + " for iteration times.";
+}
+
+void add_chart(Section& section, const Coefficients& coefficients, CoefficientAxis axis, const char* id,
+               const char* caption) {
+  Json spec = charts::coefficient_intervals(coefficients.values, axis);
+  if (!spec.is_null()) section.blocks.emplace_back(Chart{id, caption, std::move(spec)});
+}
+
+}  // namespace
+
+std::optional<Section> coefficients_section(const ReportInput& input) {
+  if (!input.coefficients) return std::nullopt;
+  const Coefficients& coefficients = input.coefficients->content;
+  Section section{"coefficients", "Coefficients", {}};
+  section.blocks.emplace_back(
+      Text{"Coefficients turn the bounds of the cost model into predictions. Neutral ones give the plain "
+           "bound. Where the "
+           "runs say little about a coefficient it is not identified, and the prior stands."});
+  if (coefficients.fit) section.blocks.emplace_back(Text{fit_text(*coefficients.fit)});
+  if (coefficients.values.empty()) {
+    section.blocks.emplace_back(Text{"All coefficients are neutral."});
+    return section;
+  }
+  add_chart(
+      section, coefficients, CoefficientAxis::ratio, "coefficients_ratio",
+      "Factors, on a logarithmic axis; at 1 (dashed) the hardware does what was measured alone. Lines are 90 % "
+      "intervals, grey ticks the priors.");
+  add_chart(section, coefficients, CoefficientAxis::weight, "coefficients_weight",
+            "Weights and shares of extra work, on a linear axis; dashed is zero.");
+  add_chart(section, coefficients, CoefficientAxis::seconds, "coefficients_seconds",
+            "Fixed times. The axis is linear below 1 µs and logarithmic above.");
+  section.blocks.emplace_back(coefficient_rows(coefficients));
+  section.blocks.emplace_back(meanings(coefficients));
+  return section;
+}
+
+}  // namespace sextant

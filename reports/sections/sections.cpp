@@ -1,0 +1,20 @@
+#include "reports/sections/sections.h"
+
+#include "core/provenance.h"
+
+namespace sextant {
+
+Content report_content(const ReportInput& input) {
+  using Builder = std::optional<Section> (*)(const ReportInput&);
+  constexpr Builder kBuilders[] = {summary_section,   accuracy_section, plan_section,         timeline_section,
+                                   breakdown_section, memory_section,   coefficients_section, devices_section,
+                                   links_section,     runs_section,     provenance_section};
+  const Provenance here = current_provenance();
+  Content content{input.title.empty() ? "Sextant report" : input.title, here.time_utc, here.tool_version, {}};
+  for (const Builder build : kBuilders) {
+    if (auto section = build(input)) content.sections.push_back(std::move(*section));
+  }
+  return content;
+}
+
+}  // namespace sextant

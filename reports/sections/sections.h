@@ -1,0 +1,26 @@
+// The sections of a report, each from the documents it needs; nothing when they are absent.
+#pragma once
+
+#include <optional>
+
+#include "reports/content.h"
+#include "reports/report.h"
+
+namespace sextant {
+
+[[nodiscard]] std::optional<Section> summary_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> accuracy_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> plan_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> breakdown_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> timeline_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> memory_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> coefficients_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> devices_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> links_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> runs_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> provenance_section(const ReportInput& input);
+
+// All of them in reading order, with the title.
+[[nodiscard]] Content report_content(const ReportInput& input);
+
+}  // namespace sextant

@@ -1,0 +1,96 @@
+#include <set>
+
+#include "core/units.h"
+#include "reports/sections/names.h"
+#include "reports/sections/sections.h"
+#include "reports/sections/warnings.h"
+
+namespace sextant {
+namespace {
+
+void add_accuracy(Facts& facts, const Accuracy& accuracy) {
+  const auto add = [&](const char* label, const ErrorSummary& summary) {
+    if (summary.count == 0) return;
+    facts.facts.push_back(
+        {label, percent_cell(summary.mape),
+         "mean of " + std::to_string(summary.count) + ", 90 % below " + format_percent(summary.p90)});
+  };
+  add("Held-out error, task times", accuracy.held_out_tasks);
+  add("Held-out error, iteration times", accuracy.held_out_iterations);
+}
+
+// A measured run of the same plan on the same workflow.
+const Run* run_of_plan(const ReportInput& input) {
+  if (!input.runs || !input.plan || !input.prediction) return nullptr;
+  const Runs& runs = input.runs->content;
+  for (const Run& run : runs.runs) {
+    if (run.workflow == input.prediction->content.workflow &&
+        runs.plan_of(run).tasks == input.plan->content.tasks) {
+      return &run;
+    }
+  }
+  return nullptr;
+}
+
+void add_prediction(Facts& facts, const ReportInput& input) {
+  const Prediction& prediction = input.prediction->content;
+  const std::string interval = prediction.iteration_interval_s
+                                   ? "90 % interval " + shown_interval(*prediction.iteration_interval_s)
+                                   : "";
+  facts.facts.push_back({"Predicted iteration", seconds_cell(prediction.iteration_s), interval});
+  if (const Run* run = run_of_plan(input)) {
+    const double measured_s = run->iteration.median_s();
+    facts.facts.push_back({"The same plan, measured", seconds_cell(measured_s),
+                           run->name + ", prediction off by " +
+                               format_percent(std::abs(prediction.iteration_s / measured_s - 1))});
+  }
+  if (prediction.sequences_per_s > 0) {
+    facts.facts.push_back({"Predicted throughput",
+                           {format_number(prediction.sequences_per_s) + " / s", prediction.sequences_per_s},
+                           "sequences of workflow " + prediction.workflow});
+  }
+}
+
+void add_runs(Facts& facts, const Runs& runs) {
+  std::set<std::string> plans;
+  std::set<std::string> workflows;
+  for (const Run& run : runs.runs) {
+    plans.insert(run.plan);
+    workflows.insert(run.workflow);
+  }
+  facts.facts.push_back(
+      {"Measured runs", count_cell(runs.runs.size()),
+       std::to_string(plans.size()) + " plans, " + std::to_string(workflows.size()) + " workflows"});
+}
+
+void add_cluster(Facts& facts, const Cluster& cluster) {
+  std::vector<std::string> types;
+  for (const auto& [name, type] : cluster.device_types()) types.push_back(name);
+  facts.facts.push_back({"Devices", count_cell(static_cast<std::size_t>(cluster.device_count())),
+                         shown_list(types) + ", " + std::to_string(cluster.nodes().size()) +
+                             (cluster.nodes().size() == 1 ? " node" : " nodes")});
+}
+
+}  // namespace
+
+std::optional<Section> summary_section(const ReportInput& input) {
+  Section section{"summary", "Summary", {}};
+  for (const std::string& note : input.notes) section.blocks.emplace_back(Text{note});
+  Facts facts;
+  if (input.accuracy) add_accuracy(facts, input.accuracy->content);
+  if (input.prediction) add_prediction(facts, input);
+  if (input.plan) {
+    const Plan& plan = input.plan->content;
+    facts.facts.push_back({"Plan", plan.name.empty() ? Cell("unnamed") : Cell(plan.name), ""});
+  }
+  if (input.runs) add_runs(facts, input.runs->content);
+  if (input.cluster) add_cluster(facts, input.cluster->content);
+  if (!facts.facts.empty()) section.blocks.emplace_back(std::move(facts));
+  for (Warning& warning : report_warnings(input)) section.blocks.emplace_back(std::move(warning));
+  if (section.blocks.empty()) {
+    section.blocks.emplace_back(Text{"There is nothing to report: no document was given."});
+  }
+  return section;
+}
+
+}  // namespace sextant

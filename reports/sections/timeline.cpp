@@ -1,0 +1,55 @@
+#include "core/units.h"
+#include "reports/charts/plan_charts.h"
+#include "reports/sections/names.h"
+#include "reports/sections/sections.h"
+
+namespace sextant {
+
+namespace {
+
+Table timeline_table(const Prediction& prediction) {
+  Table table{"timeline",
+              "Start and end of each task",
+              {{"task", "task"}, {"devices", "devices"}, {"start_s", "start", true}, {"end_s", "end", true}},
+              {}};
+  for (const std::string& task : tasks_of(prediction.tasks)) {
+    const TaskPrediction& predicted = prediction.tasks.at(task);
+    table.rows.push_back({{shown_name(task), task},
+                          device_ranges(predicted.devices),
+                          seconds_cell(predicted.start_s),
+                          seconds_cell(predicted.end_s)});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::optional<Section> timeline_section(const ReportInput& input) {
+  if (!input.prediction) return std::nullopt;
+  const Prediction& prediction = input.prediction->content;
+  std::string text = "One iteration of workflow " + prediction.workflow +
+                     " as the model predicts it: " + format_seconds(prediction.iteration_s);
+  if (prediction.iteration_interval_s) {
+    text += " (90 % interval " + shown_interval(*prediction.iteration_interval_s) + ")";
+  }
+  text += ". A task starts when the tasks it needs have ended and its devices are free.";
+  if (prediction.weight_sync_s > 0) {
+    text += " Bringing the new weights to the generation devices takes " +
+            format_seconds(prediction.weight_sync_s) + " and is not a bar of its own.";
+  }
+  Section section{"timeline", "Timeline of one iteration", {Text{text}}};
+  if (!prediction.bottleneck.empty()) section.blocks.emplace_back(Text{prediction.bottleneck});
+  const Cluster* cluster = input.cluster ? &input.cluster->content : nullptr;
+  Json spec = charts::timeline(prediction, cluster);
+  if (!spec.is_null()) {
+    section.blocks.emplace_back(
+        Chart{"timeline",
+              "When each task occupies each device. Gaps are devices that wait. Devices that do "
+              "the same share a row when there are many.",
+              std::move(spec)});
+  }
+  if (!prediction.tasks.empty()) section.blocks.emplace_back(timeline_table(prediction));
+  return section;
+}
+
+}  // namespace sextant

@@ -1,0 +1,163 @@
+// The project's own includes are as designed, and the checker finds what is planted.
+#include "tests/architecture/include_arrows.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace sextant::architecture {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(IncludeArrows, OfThisProjectAreAsDesigned) { EXPECT_THAT(find_violations(SEXTANT_SOURCE_DIR), IsEmpty()); }
+
+// A small tree without faults, into which each test plants one.
+class PlantedTree : public ::testing::Test {
+ protected:
+  PlantedTree() : root_(fs::path(::testing::TempDir()) / ("arrows-" + std::to_string(getpid()))) {
+    fs::remove_all(root_);
+    for (const std::string& folder : checked_folders()) write(folder + "/README.md", "");
+    write("core/error.h", "#pragma once\n#include <string>\n");
+    write("core/json.h", "#pragma once\n#include <nlohmann/json.hpp>\n#include \"core/error.h\"\n");
+    write("costmodel/vocabulary/plan.h", "#pragma once\n#include \"core/json.h\"\n");
+    write("costmodel/predict.h", "#pragma once\n#include \"costmodel/vocabulary/plan.h\"\n");
+    write("probes/comm/mpi.cpp", "#include <mpi.h>\n#include \"costmodel/vocabulary/plan.h\"\n");
+    write("calibrate/fit.h", "#pragma once\n#include \"costmodel/predict.h\"\n");
+    write("calibrate/fit.cpp", "#include \"calibrate/fit.h\"\n#include <ceres/ceres.h>\n");
+    write("planner/search.h", "#pragma once\n#include \"costmodel/predict.h\"\n");
+    write("reports/page.cpp", "#include \"calibrate/fit.h\"\n#include \"planner/search.h\"\n");
+    write("cli/main.cpp", "#include <CLI/CLI.hpp>\n#include \"reports/page.h\"\n");
+    write("reports/page.h", "#pragma once\n");
+  }
+  ~PlantedTree() override { fs::remove_all(root_); }
+
+  void write(const std::string& path, const std::string& text) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  [[nodiscard]] std::vector<std::string> violations() const { return find_violations(root_); }
+
+  fs::path root_;
+};
+
+TEST_F(PlantedTree, WithoutFaultPasses) { EXPECT_THAT(violations(), IsEmpty()); }
+
+TEST_F(PlantedTree, CoreThatKnowsTheCostModel) {
+  write("core/units.h", "#pragma once\n#include \"costmodel/predict.h\"\n");
+  EXPECT_THAT(violations(),
+              ElementsAre("core/units.h includes costmodel/predict.h: core may include only core"));
+}
+
+TEST_F(PlantedTree, PlannerThatKnowsTheFit) {
+  write("planner/greedy.cpp", "#include \"calibrate/fit.h\"\n");
+  EXPECT_THAT(violations(),
+              ElementsAre("planner/greedy.cpp includes calibrate/fit.h: planner may include only core, "
+                          "costmodel, planner"));
+}
+
+TEST_F(PlantedTree, ProbesThatKnowThePhysics) {
+  write("probes/host/gemm.cpp", "  #  include \"costmodel/predict.h\"\n");
+  EXPECT_THAT(violations(),
+              ElementsAre("probes/host/gemm.cpp includes costmodel/predict.h: probes may include only core, "
+                          "costmodel/vocabulary, probes"));
+}
+
+TEST_F(PlantedTree, VocabularyThatKnowsThePhysics) {
+  write("costmodel/vocabulary/run.cpp", "#include \"costmodel/predict.h\"\n");
+  EXPECT_THAT(violations(), ElementsAre("costmodel/vocabulary/run.cpp includes costmodel/predict.h: "
+                                        "costmodel/vocabulary may include only core, costmodel/vocabulary"));
+}
+
+TEST_F(PlantedTree, ImportersThatKnowTheFit) {
+  write("calibrate/import/verl.cpp", "#include \"calibrate/fit.h\"\n");
+  EXPECT_THAT(violations(), ElementsAre("calibrate/import/verl.cpp includes calibrate/fit.h: calibrate/import "
+                                        "may include only core, costmodel/vocabulary, calibrate/import"));
+}
+
+TEST_F(PlantedTree, ReportsThatKnowTheCommands) {
+  write("cli/command.h", "#pragma once\n");
+  write("reports/text.cpp", "#include \"cli/command.h\"\n");
+  EXPECT_THAT(violations(),
+              ElementsAre("reports/text.cpp includes cli/command.h: reports may include only core, costmodel, "
+                          "probes, calibrate, planner, reports"));
+}
+
+struct Stray {
+  std::string file;
+  std::string line;
+  std::string violation;
+};
+
+class StrayLibrary : public PlantedTree, public ::testing::WithParamInterface<Stray> {};
+
+TEST_P(StrayLibrary, IsFound) {
+  write(GetParam().file, GetParam().line + "\n");
+  EXPECT_THAT(violations(), ElementsAre(GetParam().violation));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, StrayLibrary,
+    ::testing::Values(
+        Stray{"probes/host/a.cpp", "#include <mpi.h>",
+              "probes/host/a.cpp includes mpi.h: that belongs to probes/comm only"},
+        Stray{"probes/host/a.cpp", "#include \"mpi.h\"",
+              "probes/host/a.cpp includes mpi.h: that belongs to probes/comm only"},
+        Stray{"probes/comm/a.cpp", "#include <cuda_runtime.h>",
+              "probes/comm/a.cpp includes cuda_runtime.h: that belongs to probes/cuda, probes/trace only"},
+        Stray{"probes/host/a.cpp", "#include <cublas_v2.h>",
+              "probes/host/a.cpp includes cublas_v2.h: that belongs to probes/cuda, probes/trace only"},
+        Stray{"probes/comm/a.cpp", "#include <nccl.h>",
+              "probes/comm/a.cpp includes nccl.h: that belongs to probes/cuda, probes/trace only"},
+        Stray{"probes/comm/a.cpp", "#include <cupti.h>",
+              "probes/comm/a.cpp includes cupti.h: that belongs to probes/cuda, probes/trace only"},
+        Stray{"costmodel/a.cpp", "#include <ceres/jet.h>",
+              "costmodel/a.cpp includes ceres/jet.h: that belongs to calibrate only"},
+        Stray{"calibrate/a.cpp", "#include <cblas.h>",
+              "calibrate/a.cpp includes cblas.h: that belongs to probes/host, probes/proxy only"},
+        Stray{"core/a.cpp", "#include <CLI/CLI.hpp>",
+              "core/a.cpp includes CLI/CLI.hpp: that belongs to cli only"},
+        Stray{"reports/a.cpp", "#include <nlohmann/json.hpp>",
+              "reports/a.cpp includes nlohmann/json.hpp: that belongs to core only"}),
+    [](const auto& test) { return "Library" + std::to_string(test.index); });
+
+TEST_F(PlantedTree, PathThatIsNotFromTheRoot) {
+  write("core/error.cpp", "#include \"error.h\"\n");
+  EXPECT_THAT(violations(),
+              ElementsAre("core/error.cpp includes \"error.h\": not a path from the project's root"));
+}
+
+TEST_F(PlantedTree, OwnHeaderInAngleBracketsHidesNoArrow) {
+  write("core/error.cpp", "#include <costmodel/predict.h>\n");
+  EXPECT_THAT(violations(), ElementsAre("core/error.cpp includes <costmodel/predict.h>: the project's own "
+                                        "headers go in quotes"));
+}
+
+TEST_F(PlantedTree, HeadersInACircle) {
+  write("core/a.h", "#pragma once\n#include \"core/b.h\"\n");
+  write("core/b.h", "#pragma once\n#include \"core/c.h\"\n");
+  write("core/c.h", "#pragma once\n#include \"core/a.h\"\n");
+  EXPECT_THAT(violations(), ElementsAre("core/a.h includes itself through core/b.h, core/c.h"));
+}
+
+TEST_F(PlantedTree, HeaderWithoutPragmaOnce) {
+  write("core/a.h", "// no guard\n");
+  EXPECT_THAT(violations(), ElementsAre("core/a.h: no #pragma once"));
+}
+
+TEST_F(PlantedTree, FolderWithoutReadme) {
+  fs::remove(root_ / "planner/README.md");
+  EXPECT_THAT(violations(), ElementsAre("planner: no README.md"));
+}
+
+TEST_F(PlantedTree, EmptyTreeIsNotAPass) {
+  fs::remove_all(root_);
+  EXPECT_THROW((void)find_violations(root_), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace sextant::architecture

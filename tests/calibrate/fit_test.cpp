@@ -1,0 +1,153 @@
+#include "calibrate/fit.h"
+
+#include <ceres/jet.h>
+#include <gtest/gtest.h>
+
+#include "calibrate/residuals.h"
+#include "calibrate/validate.h"
+#include "core/error.h"
+#include "tests/calibrate/synthetic_runs.h"
+
+namespace sextant::testing {
+namespace {
+
+// The coefficients that the truth moved and these runs determine.
+constexpr CoefficientId kMoved[] = {CoefficientId::inference_efficiency,        CoefficientId::training_efficiency,
+                                    CoefficientId::attention_weight,            CoefficientId::decode_bandwidth_efficiency,
+                                    CoefficientId::tensor_parallel_efficiency,  CoefficientId::data_parallel_efficiency};
+
+FitOptions without_priors() {
+  FitOptions options;
+  options.prior_weight = 1e-4;
+  return options;
+}
+
+TEST(Fit, RecoversKnownCoefficientsWithoutNoise) {
+  constexpr double kSolverTolerance = 2e-3;  // relative; the cost is flat to 1e-9 there
+  const Coefficients truth = synthetic_truth();
+  const Runs runs = synthetic_runs(truth);
+  const Coefficients fitted = fit_coefficients(runs, names_of(runs), without_priors());
+  ASSERT_TRUE(fitted.fit.has_value());
+  EXPECT_TRUE(fitted.fit->converged) << fitted.fit->message;
+  EXPECT_LT(fitted.fit->final_cost, 1e-4 * fitted.fit->initial_cost);
+  for (const CoefficientId id : kMoved) {
+    EXPECT_NEAR(find(fitted, id).value / find(truth, id).value, 1, kSolverTolerance) << spec_of(id).name;
+  }
+}
+
+TEST(Fit, RecoversWithinThreeStandardErrorsUnderNoise) {
+  const Coefficients truth = synthetic_truth();
+  const Runs runs = synthetic_runs(truth, 0.04, 5);
+  const Coefficients fitted = fit_coefficients(runs, names_of(runs));
+  for (const CoefficientId id : kMoved) {
+    const Coefficient& c = find(fitted, id);
+    EXPECT_TRUE(c.identified) << spec_of(id).name;
+    const double off = std::log(c.value / find(truth, id).value);
+    EXPECT_LT(std::abs(off), 3 * *c.standard_error) << spec_of(id).name << " " << c.value;
+    EXPECT_LT(*c.low, c.value);
+    EXPECT_GT(*c.high, c.value);
+  }
+}
+
+TEST(Fit, OutliersDoNotDragIt) {
+  const Coefficients truth = synthetic_truth();
+  Runs runs = synthetic_runs(truth, 0.02, 9);
+  for (std::size_t r = 0; r < runs.runs.size(); r += 10) {
+    for (auto& [name, timing] : runs.runs[r].tasks) timing.samples_s[0] *= 4;
+    runs.runs[r].iteration.samples_s[0] *= 4;
+  }
+  const Coefficients fitted = fit_coefficients(runs, names_of(runs));
+  constexpr double kDrag = 0.1;  // a squared loss moves them by 0.14 and more
+  EXPECT_NEAR(find(fitted, CoefficientId::training_efficiency).value / 0.8, 1, kDrag);
+  EXPECT_NEAR(find(fitted, CoefficientId::inference_efficiency).value / 0.9, 1, kDrag);
+}
+
+TEST(Fit, WhatTheRunsDoNotShowKeepsItsPrior) {
+  const Coefficients truth = synthetic_truth();
+  const Runs all = synthetic_runs(truth);
+  std::vector<std::string> alone;  // one device: no link is ever used
+  for (const sextant::Run& run : all.runs) {
+    if (run.plan.ends_with("-111")) alone.push_back(run.name);
+  }
+  const Coefficients fitted = fit_coefficients(all, alone);
+  for (const CoefficientId id : {CoefficientId::tensor_parallel_efficiency, CoefficientId::data_parallel_efficiency,
+                                 CoefficientId::task_overlap}) {
+    const Coefficient& c = find(fitted, id);
+    EXPECT_FALSE(c.identified) << spec_of(id).name;
+    EXPECT_NEAR(c.value, spec_of(id).prior, 1e-6) << spec_of(id).name;
+  }
+  EXPECT_TRUE(find(fitted, CoefficientId::training_efficiency).identified);
+}
+
+TEST(Fit, NamesACoefficientAtItsBound) {
+  Coefficients truth = synthetic_truth();
+  truth.values[static_cast<std::size_t>(CoefficientId::decode_flop_weight)].value = 0;  // the lower bound
+  truth.values[static_cast<std::size_t>(CoefficientId::decode_kv_read_weight)].value = 0;
+  truth.values[static_cast<std::size_t>(CoefficientId::decode_layer_overhead_s)].value = 0;
+  const Runs runs = synthetic_runs(truth);
+  const Coefficients fitted = fit_coefficients(runs, names_of(runs), without_priors());
+  const Coefficient& c = find(fitted, CoefficientId::decode_flop_weight);
+  EXPECT_NEAR(c.value, 0, 2e-3);
+  EXPECT_GE(c.value, 0);
+  EXPECT_GE(*c.low, 0);
+}
+
+TEST(Fit, StartMovesThePriors) {
+  const Runs runs = synthetic_runs(synthetic_truth());
+  Coefficients start;
+  start.values = {coefficient(CoefficientId::task_overlap, 0.5)};
+  const Coefficients fitted = fit_coefficients(runs, names_of(runs), {}, start);
+  EXPECT_DOUBLE_EQ(find(fitted, CoefficientId::task_overlap).prior, 0.5);
+}
+
+TEST(Fit, RefusesUnknownOrNoRuns) {
+  const Runs runs = synthetic_runs(synthetic_truth());
+  EXPECT_THROW((void)fit_coefficients(runs, {}), Error);
+  EXPECT_THROW((void)fit_coefficients(runs, {"nobody"}), Error);
+}
+
+TEST(Residuals, DerivativesAgreeWithCentralDifferences) {
+  using Jet = ceres::Jet<double, 64>;
+  const Runs runs = synthetic_runs(synthetic_truth());
+  const std::vector<Parameter> parameters = free_parameters(runs, names_of(runs), {});
+  ASSERT_LE(parameters.size(), 64u);
+  std::vector<double> at;
+  for (const Parameter& parameter : parameters) at.push_back(parameter.coordinate(parameter.prior));
+  const std::vector<MeasuredTime> times = measured_times(runs, names_of(runs));
+  for (std::size_t t = 0; t < times.size(); t += 7) {
+    std::vector<Jet> jets;
+    for (std::size_t p = 0; p < at.size(); ++p) jets.emplace_back(at[p], static_cast<int>(p));
+    const Jet error = log_error(times[t], predicted_s(times[t], parameters, jets.data()));
+    EXPECT_NEAR(error.a, log_error(times[t], predicted_s(times[t], parameters, at.data())), 1e-12);
+    for (std::size_t p = 0; p < at.size(); ++p) {
+      constexpr double kStep = 1e-5;
+      constexpr double kTruncation = 1e-6;  // of the central difference, with its rounding
+      std::vector<double> up = at, down = at;
+      up[p] += kStep;
+      down[p] -= kStep;
+      const double difference = (log_error(times[t], predicted_s(times[t], parameters, up.data())) -
+                                 log_error(times[t], predicted_s(times[t], parameters, down.data()))) / (2 * kStep);
+      EXPECT_NEAR(error.v[static_cast<int>(p)], difference, kTruncation)
+          << times[t].what << " of " << times[t].run->name << " by " << parameters[p].spec().name;
+    }
+  }
+}
+
+TEST(Parameters, OneForEachFrameworkWhereThereAreSeveral) {
+  Runs runs = synthetic_runs(synthetic_truth());
+  const std::size_t one = free_parameters(runs, names_of(runs), {}).size();
+  EXPECT_EQ(one, static_cast<std::size_t>(kCoefficientCount));
+  runs.runs.front().framework = "another";
+  EXPECT_EQ(free_parameters(runs, names_of(runs), {}).size(), 2 * one);
+}
+
+TEST(Parameters, CoordinatesAndValuesAreInverse) {
+  for (const CoefficientSpec& spec : coefficient_table()) {
+    const Parameter parameter{spec.id, "*", "*", spec.prior};
+    EXPECT_NEAR(parameter.value(parameter.coordinate(spec.prior)), spec.prior, 1e-12) << spec.name;
+    EXPECT_LT(parameter.lower(), parameter.upper()) << spec.name;
+  }
+}
+
+}  // namespace
+}  // namespace sextant::testing

@@ -1,0 +1,300 @@
+// With neutral coefficients the model is HetRL's Appendix B: held against a transliteration that shares no code
+// with the terms, on random heterogeneous clusters and layouts, with a vocabulary of zero.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "costmodel/iteration.h"
+#include "tests/costmodel/small_problem.h"
+
+namespace sextant::testing {
+namespace {
+
+// Summation order differs between the two; everything else is the same arithmetic.
+constexpr double kRounding = 1e-13;
+
+// alpha and beta by device pair, comp and hbm by device: the notation of B.1.
+struct Topology {
+  std::vector<std::vector<double>> alpha, beta;
+  std::vector<double> comp, hbm;
+};
+
+double ring(const Topology& g, std::vector<int> devices, double cv) {
+  if (devices.size() < 2) return 0;
+  std::sort(devices.begin(), devices.end());
+  double best = 1e300;
+  do {
+    double worst = 0;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      const auto a = static_cast<std::size_t>(devices[i]);
+      const auto b = static_cast<std::size_t>(devices[(i + 1) % devices.size()]);
+      worst = std::max(worst, g.alpha[a][b] + cv / g.beta[a][b]);
+    }
+    best = std::min(best, worst);
+  } while (std::next_permutation(devices.begin() + 1, devices.end()));
+  return best;
+}
+
+std::vector<int> ids(const std::vector<DeviceId>& devices) {
+  std::vector<int> all;
+  for (const DeviceId device : devices) all.push_back(device.value);
+  return all;
+}
+
+struct Appendix {
+  const Topology& g;
+  double h1, h2, nl, seq_in, seq_out, bytes = 2;
+
+  double params() const { return 4 * h1 * h1 + 3 * h1 * h2; }
+  double layer(double seq) const { return 2 * 4 * seq * h1 * h1 + 2 * 2 * seq * seq * h1 + 2 * 3 * seq * h1 * h2; }
+
+  // B.2 and B.3 of one task; nm and mbs by replica.
+  double task(TaskKind kind, const TaskPlan& plan, const std::vector<double>& nm, const std::vector<double>& mbs,
+              const std::vector<double>& dbs) const {
+    double slowest = 0;
+    for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
+      const auto& stages = plan.replicas[i].stages;
+      double most = 0, bubble = 0;
+      for (std::size_t j = 0; j < stages.size(); ++j) {
+        const double tp = static_cast<double>(stages[j].devices.size()), layers = stages[j].layers;
+        const double seq = kind == TaskKind::generation ? seq_in : seq_in + seq_out;
+        double comp = 0, hbm = 0;
+        for (const int d : ids(stages[j].devices)) {
+          const double passes = kind == TaskKind::training ? 3 : 1;
+          comp = std::max(comp, passes * nm[i] * mbs[i] * layers * layer(seq) / (g.comp[static_cast<std::size_t>(d)] * tp));
+          hbm = std::max(hbm, seq_out * nm[i] * mbs[i] * bytes * layers * params() /
+                                  (dbs[i] * g.hbm[static_cast<std::size_t>(d)] * tp));
+        }
+        const double cv_tp = bytes * mbs[i] * (seq_in + seq_out) * h1 * 2 * (tp - 1) / tp;
+        const double times = kind != TaskKind::training ? 2 : plan.recompute ? 6 : 4;
+        const double c_tp = times * nm[i] * layers * ring(g, ids(stages[j].devices), cv_tp);
+        double c_pp = 0;
+        if (j + 1 < stages.size()) {
+          const double cv_pp = bytes * mbs[i] * (seq_in + seq_out) * h1;
+          double best = 1e300;
+          for (const int a : ids(stages[j].devices)) {
+            for (const int b : ids(stages[j + 1].devices)) {
+              const auto from = static_cast<std::size_t>(a), to = static_cast<std::size_t>(b);
+              best = std::min(best, g.alpha[from][to] + cv_pp / g.beta[from][to]);
+            }
+          }
+          c_pp = (kind == TaskKind::training ? 2 : 1) * nm[i] * best;
+        }
+        if (kind != TaskKind::generation) hbm = 0;
+        most = std::max(most, comp + c_tp + c_pp + hbm);
+        if (j != 0) bubble += (comp + c_tp + c_pp) / nm[i];
+      }
+      slowest = std::max(slowest, most + (kind == TaskKind::training ? bubble : 0));
+    }
+    return slowest + (kind == TaskKind::training ? data_parallel(plan) : 0);
+  }
+
+  // Replicas alike in stages and tensor parallelism, as in the appendix.
+  double data_parallel(const TaskPlan& plan) const {
+    double slowest = 0;
+    const double n = static_cast<double>(plan.replicas.size());
+    for (std::size_t j = 0; j < plan.replicas[0].stages.size(); ++j) {
+      const double tp = static_cast<double>(plan.replicas[0].stages[j].devices.size());
+      for (std::size_t k = 0; k < plan.replicas[0].stages[j].devices.size(); ++k) {
+        std::vector<int> group;
+        for (const Replica& replica : plan.replicas) group.push_back(replica.stages[j].devices[k].value);
+        const double cv = bytes * plan.replicas[0].stages[j].layers * params() * 2 * (n - 1) / (n * tp);
+        slowest = std::max(slowest, ring(g, group, cv));
+      }
+    }
+    return slowest;
+  }
+
+  double reshard(const TaskPlan& training) const {
+    double slowest = 0;
+    for (const Replica& replica : training.replicas) {
+      const double n = static_cast<double>(replica.devices().size());
+      slowest = std::max(slowest, ring(g, ids(replica.devices()), bytes * nl * params() * (n - 1) / n));
+    }
+    return slowest;
+  }
+};
+
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  double real(double low, double high) { return std::uniform_real_distribution<double>(low, high)(engine_); }
+  int integer(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
+  template <typename V>
+  void shuffle(V& values) { std::shuffle(values.begin(), values.end(), engine_); }
+
+ private:
+  std::mt19937 engine_;
+};
+
+// Eight devices of four types with a random rate for every pair.
+std::pair<Cluster, Topology> random_cluster(Random& random) {
+  std::map<std::string, DeviceType> types;
+  std::vector<Node> nodes;
+  Topology g;
+  for (int n = 0; n < 4; ++n) {
+    const std::string name = "type" + std::to_string(n);
+    const double comp = random.real(50, 500), hbm = random.real(10, 100);
+    types[name] = device_type(comp, hbm);
+    nodes.push_back(node("node" + std::to_string(n), name, 2));
+    g.comp.insert(g.comp.end(), 2, comp);
+    g.hbm.insert(g.hbm.end(), 2, hbm);
+  }
+  g.alpha.assign(8, std::vector<double>(8, 0));
+  g.beta.assign(8, std::vector<double>(8, 1));
+  std::vector<LinkException> exceptions;
+  for (int a = 0; a < 8; ++a) {
+    for (int b = 0; b < 8; ++b) {
+      if (a == b) continue;
+      const double alpha = random.real(0.1, 3), beta = random.real(10, 200);
+      g.alpha[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] = alpha;
+      g.beta[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)] = beta;
+      const auto name = [](int d) { return "node" + std::to_string(d / 2) + "/" + std::to_string(d % 2); };
+      exceptions.push_back({LinkScope::device, name(a), name(b), link_rate(alpha, beta), false});
+    }
+  }
+  return {Cluster("random", types, nodes, {{LinkLevel::within_node, link_rate(1, 1)}, {LinkLevel::within_zone, link_rate(1, 1)}},
+                  exceptions),
+          g};
+}
+
+// Replicas alike in shape on shuffled devices; unequal layers; stages may differ in tensor parallelism.
+TaskPlan random_layout(Random& random, int layers) {
+  std::vector<int> order(8);
+  std::iota(order.begin(), order.end(), 0);
+  random.shuffle(order);
+  static const std::vector<std::vector<int>> kShapes{{1}, {2}, {4}, {1, 1}, {2, 1}, {1, 2}, {2, 2}, {1, 1, 2}};
+  const std::vector<int>& shape = kShapes[static_cast<std::size_t>(random.integer(0, 7))];
+  const int needed = std::accumulate(shape.begin(), shape.end(), 0);
+  const int dp = random.integer(1, 8 / needed);
+  std::vector<int> split(shape.size(), 1);
+  for (int extra = layers - static_cast<int>(shape.size()); extra > 0; --extra) {
+    ++split[static_cast<std::size_t>(random.integer(0, static_cast<int>(shape.size()) - 1))];
+  }
+  TaskPlan plan;
+  std::size_t next = 0;
+  for (int i = 0; i < dp; ++i) {
+    Replica replica{1.0 / dp, {}};
+    for (std::size_t j = 0; j < shape.size(); ++j) {
+      Stage stage{split[j], {}};
+      for (int k = 0; k < shape[j]; ++k) stage.devices.push_back(DeviceId{order[next++]});
+      replica.stages.push_back(stage);
+    }
+    plan.replicas.push_back(replica);
+  }
+  plan.micro_batch_sequences = random.integer(1, 5);
+  plan.decode_batch_sequences = random.integer(0, 6);
+  plan.recompute = random.integer(0, 1) == 1;
+  return plan;
+}
+
+TEST(Appendix, NeutralModelEqualsTheTransliteration) {
+  Random random(2026);
+  for (int repeat = 0; repeat < 200; ++repeat) {
+    const auto [cluster, g] = random_cluster(random);
+    Workflow workflow = small_workflow();
+    workflow.prompts = random.integer(2, 10);
+    workflow.prompt_tokens = fixed_length(random.integer(1, 20));
+    workflow.response_tokens = fixed_length(random.integer(1, 20));
+    const int layers = random.integer(3, 9);
+    workflow.models["actor"].layers = workflow.models["reference"].layers = layers;
+    Case<> c(cluster, workflow,
+             plan_with(random_layout(random, layers), random_layout(random, layers), random_layout(random, layers)));
+    const Appendix appendix{g, 4, 8, static_cast<double>(layers), workflow.prompt_tokens.max_tokens(),
+                            workflow.response_tokens.max_tokens()};
+    const IterationCost<double> cost = iteration_cost(c.problem);
+    for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+      const TaskPlan& plan = c.plan.tasks.at(workflow.tasks[t].name);
+      std::vector<double> nm, mbs, dbs;
+      for (const int sequences : replica_sequences(plan, workflow.sequences())) {
+        nm.push_back(std::ceil(static_cast<double>(sequences) / plan.micro_batch_sequences));
+        mbs.push_back(sequences / nm.back());
+        dbs.push_back(plan.decode_batch_sequences == 0 ? sequences : std::min(sequences, plan.decode_batch_sequences));
+      }
+      const double expected = appendix.task(workflow.tasks[t].kind, plan, nm, mbs, dbs);
+      EXPECT_NEAR(cost.tasks[t].time_s, expected, kRounding * expected) << workflow.tasks[t].name << " " << repeat;
+    }
+    const TaskPlan& training = c.plan.tasks.at("actor_training");
+    EXPECT_NEAR(terms::reshard_s(c.problem, c.work("actor_training")), appendix.reshard(training), 1e-10);
+  }
+}
+
+// Properties over random problems.
+class Properties : public ::testing::TestWithParam<unsigned> {
+ protected:
+  Random random{GetParam()};
+  Cluster cluster = random_cluster(random).first;
+  Plan plan = plan_with(random_layout(random, 6), random_layout(random, 6), random_layout(random, 6));
+
+  [[nodiscard]] static Workflow six_layers(double scale_tokens = 1, int prompts = 6) {
+    Workflow workflow = small_workflow();
+    workflow.models["actor"].layers = workflow.models["reference"].layers = 6;
+    workflow.prompts = prompts;
+    workflow.prompt_tokens = fixed_length(4 * scale_tokens);
+    workflow.response_tokens = fixed_length(4 * scale_tokens);
+    return workflow;
+  }
+  [[nodiscard]] static double time_s(const Cluster& on, const Workflow& workflow, const Plan& plan) {
+    Case<> c(on, workflow, plan);
+    return iteration_cost(c.problem).iteration_s;
+  }
+  // Every rate multiplied, every latency divided.
+  [[nodiscard]] Cluster faster(double compute, double memory, double links) const {
+    std::map<std::string, DeviceType> types = cluster.device_types();
+    for (auto& [name, type] : types) {
+      for (auto& [precision, rate] : type.flop_per_s) rate.value *= compute;
+      type.memory_bytes_per_s.value *= memory;
+    }
+    std::vector<LinkException> exceptions = cluster.exceptions();
+    for (LinkException& exception : exceptions) {
+      exception.rate.latency_s.value /= links;
+      exception.rate.bytes_per_s.value *= links;
+    }
+    return Cluster("faster", types, cluster.nodes(), cluster.levels(), exceptions);
+  }
+};
+
+TEST_P(Properties, EverythingTwiceAsFastHalvesTheTime) {
+  const double time = time_s(cluster, six_layers(), plan);
+  EXPECT_NEAR(time_s(faster(2, 2, 2), six_layers(), plan), time / 2, 1e-12 * time);
+}
+
+TEST_P(Properties, NoFasterPartSlowsAPlanDown) {
+  const double time = time_s(cluster, six_layers(), plan);
+  EXPECT_LE(time_s(faster(3, 1, 1), six_layers(), plan), time);
+  EXPECT_LE(time_s(faster(1, 3, 1), six_layers(), plan), time);
+  EXPECT_LE(time_s(faster(1, 1, 3), six_layers(), plan), time);
+}
+
+TEST_P(Properties, MoreWorkTakesLonger) {
+  EXPECT_GT(time_s(cluster, six_layers(2), plan), time_s(cluster, six_layers(1), plan));
+  EXPECT_GT(time_s(cluster, six_layers(1, 12), plan), time_s(cluster, six_layers(1, 6), plan));
+}
+
+TEST_P(Properties, InstantLinksLeaveComputeAndMemory) {
+  const Cluster instant = faster(1, 1, 1e12);
+  Case<> c(instant, six_layers(), plan);
+  for (const TaskCost<double>& cost : iteration_cost(c.problem).tasks) {
+    const double links = cost.term(Term::tensor_parallel) + cost.term(Term::pipeline_parallel) + cost.term(Term::data_parallel);
+    EXPECT_LT(links, 1e-8);
+    EXPECT_GT(cost.term(Term::compute), 0);
+  }
+}
+
+TEST_P(Properties, WorseCoefficientsNeverHelp) {
+  const double neutral = time_s(cluster, six_layers(), plan);
+  for (const CoefficientSpec& spec : coefficient_table()) {
+    Case<> c(cluster, six_layers(), plan);
+    const bool is_share = spec.unit == "1" && spec.neutral == 1 && spec.id != CoefficientId::attention_weight &&
+                          spec.id != CoefficientId::link_latency_scale;
+    c.set(spec.id, is_share ? 0.5 : spec.neutral + 1);
+    EXPECT_GE(iteration_cost(c.problem).iteration_s, neutral * (1 - 1e-12)) << spec.name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, Properties, ::testing::Range(1U, 21U));
+
+}  // namespace
+}  // namespace sextant::testing

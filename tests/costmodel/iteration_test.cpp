@@ -1,0 +1,172 @@
+// HetRL B.3 and B.4: the aggregations of tasks and the closed forms of iterations.
+#include "costmodel/iteration.h"
+
+#include <gtest/gtest.h>
+
+#include "costmodel/predict.h"
+#include "tests/costmodel/small_problem.h"
+
+namespace sextant::testing {
+namespace {
+
+TEST(TaskCost, GenerationByHand) {
+  TaskPlan waves = uneven_pipeline();
+  waves.decode_batch_sequences = 4;
+  Case<> small(small_cluster(), small_workflow(), same_everywhere(waves));
+  const TaskCost<double> cost = task_cost(small.problem, small.work("actor_generation"));
+  // Stage 0: 132.48 + 46.72 + 96.8 + 96 = 372. Stage 1: 331.2 + 0 + 0 + 240.
+  EXPECT_DOUBLE_EQ(cost.time_s, 571.2);
+  EXPECT_EQ(cost.critical_stage, 1);
+  EXPECT_DOUBLE_EQ(cost.term(Term::decode), 240);
+}
+
+TEST(TaskCost, GenerationTakesTheMaximumOverStagesOfTheWholeSum) {
+  // Stage 0 alone would win on compute and tensor parallelism, stage 1 on decoding: the appendix's early bracket
+  // would add parts of different stages.
+  TaskPlan plan;
+  plan.replicas = {{1.0, {stage(2, {2}), stage(1, {0})}}};
+  plan.micro_batch_sequences = 3;
+  Case<> small(small_cluster(), small_workflow(), same_everywhere(plan));
+  const TaskCost<double> cost = task_cost(small.problem, small.work("actor_generation"));
+  // Stage 0 (slow, two layers): 12 * 2 * 1104 / 40 + pp 4 * 24.2 + 5 * 2 * 320 / 20.
+  EXPECT_DOUBLE_EQ(cost.time_s, 662.4 + 96.8 + 160);
+}
+
+TEST(TaskCost, InferenceByHand) {
+  Case<> small(small_cluster(), small_workflow(), same_everywhere(uneven_pipeline()));
+  // Stage 0: 430.08 + 46.72 + 96.8 = 573.6; stage 1: 1075.2.
+  EXPECT_DOUBLE_EQ(task_cost(small.problem, small.work("reference_inference")).time_s, 1075.2);
+}
+
+TEST(TaskCost, TrainingByHand) {
+  Case<> small(small_cluster(), small_workflow(), same_everywhere(uneven_pipeline()));
+  const TaskCost<double> cost = task_cost(small.problem, small.work("actor_training"));
+  // Stage 1: 3225.6; bubble 3225.6 / 4; no data parallelism.
+  EXPECT_DOUBLE_EQ(cost.time_s, 3225.6 + 806.4);
+  EXPECT_DOUBLE_EQ(cost.term(Term::bubble), 806.4);
+}
+
+TEST(TaskCost, TrainingAddsDataParallelAfterTheSlowestReplica) {
+  Case<> small(small_cluster(), small_workflow(), same_everywhere(two_replicas()));
+  const TaskCost<double> cost = task_cost(small.problem, small.work("actor_training"));
+  // 6 sequences a replica in 2 micro-batches. Stage 0: 3 * 6 * 2 * 3584 / 100 = 1290.24 + pp 2 * 2 * 24.2;
+  // stage 1: 3 * 6 * 3584 / 40 = 1612.8, bubble half of it, gradients 8.4.
+  EXPECT_DOUBLE_EQ(cost.time_s, 1612.8 + 806.4 + 8.4);
+}
+
+TEST(TaskCost, TermsSumToTheTime) {
+  Case<> small(small_cluster(), small_workflow(Mode::synchronous, 12), same_everywhere(two_replicas()));
+  for (const CoefficientSpec& spec : coefficient_table()) small.set(spec.id, spec.prior);
+  for (const Task& task : small.workflow.tasks) {
+    const TaskCost<double> cost = task_cost(small.problem, small.work(task.name));
+    double sum = 0;
+    for (const double term : cost.terms_s) sum += term;
+    EXPECT_NEAR(cost.time_s, sum, 1e-12 * cost.time_s) << task.name;
+  }
+}
+
+TEST(Overlap, PhiBetweenSequentialAndParallel) {
+  const std::vector<double> costs{3, 5, 4};
+  EXPECT_DOUBLE_EQ(overlapped_s<double>(costs, 0.0), 12);
+  EXPECT_DOUBLE_EQ(overlapped_s<double>(costs, 1.0), 5);
+  EXPECT_DOUBLE_EQ(overlapped_s<double>(costs, 0.25), 5 + 0.75 * 7);
+  EXPECT_DOUBLE_EQ(overlapped_s<double>({}, 0.5), 0);
+}
+
+TEST(Overlap, TasksThatShareDevicesFormGroups) {
+  const std::set<DeviceId> a{DeviceId{0}, DeviceId{1}}, b{DeviceId{1}, DeviceId{2}}, c{DeviceId{3}};
+  EXPECT_EQ(groups_by_device({&a, &c, &b}), (std::vector<std::vector<int>>{{0, 2}, {1}}));
+  EXPECT_TRUE(groups_by_device({}).empty());
+}
+
+struct ClosedForm {
+  std::set<DeviceId> zero{DeviceId{0}}, one{DeviceId{1}}, two{DeviceId{2}};
+  [[nodiscard]] double of(Mode mode, const std::vector<PlacedTask<double>>& tasks, double eta) const {
+    return closed_form_s<double>(mode, tasks, eta);
+  }
+};
+
+TEST(ClosedForms, SynchronousPpo) {
+  const ClosedForm form;
+  const std::vector<PlacedTask<double>> apart{
+      {TaskKind::generation, 10, &form.zero}, {TaskKind::inference, 2, &form.zero}, {TaskKind::inference, 3, &form.one},
+      {TaskKind::inference, 4, &form.two},    {TaskKind::training, 20, &form.zero}, {TaskKind::training, 15, &form.one}};
+  EXPECT_DOUBLE_EQ(form.of(Mode::synchronous, apart, 1.0), 10 + 4 + 20);
+  EXPECT_DOUBLE_EQ(form.of(Mode::synchronous, apart, 0.5), 10 + (4 + 0.5 * 5) + (20 + 0.5 * 15));
+  EXPECT_DOUBLE_EQ(form.of(Mode::synchronous, apart, 0.0), 10 + 9 + 35);
+}
+
+TEST(ClosedForms, TasksOnOneDeviceRunOneAfterAnother) {
+  const ClosedForm form;
+  const std::vector<PlacedTask<double>> shared{{TaskKind::generation, 10, &form.zero},
+                                               {TaskKind::inference, 2, &form.zero},
+                                               {TaskKind::inference, 3, &form.zero},
+                                               {TaskKind::inference, 4, &form.one},
+                                               {TaskKind::training, 20, &form.zero}};
+  EXPECT_DOUBLE_EQ(form.of(Mode::synchronous, shared, 1.0), 10 + 5 + 20);
+}
+
+TEST(ClosedForms, AsynchronousOverlapsGenerationOnDevicesOfItsOwn) {
+  const ClosedForm form;
+  std::vector<PlacedTask<double>> tasks{{TaskKind::generation, 30, &form.zero},
+                                        {TaskKind::inference, 4, &form.one},
+                                        {TaskKind::training, 20, &form.one}};
+  EXPECT_DOUBLE_EQ(form.of(Mode::asynchronous, tasks, 1.0), 30);
+  EXPECT_DOUBLE_EQ(form.of(Mode::one_step_off, tasks, 1.0), 30);
+  EXPECT_DOUBLE_EQ(form.of(Mode::synchronous, tasks, 1.0), 54);
+  tasks[0].time_s = 1;
+  EXPECT_DOUBLE_EQ(form.of(Mode::asynchronous, tasks, 1.0), 24);
+  tasks[1].devices = &form.zero;  // generation shares a device: nothing overlaps
+  EXPECT_DOUBLE_EQ(form.of(Mode::asynchronous, tasks, 1.0), 25);
+}
+
+TEST(Iteration, SynchronousGrpoByHand) {
+  Case<> small(small_cluster(), small_workflow(), same_everywhere(uneven_pipeline()));
+  const IterationCost<double> cost = iteration_cost(small.problem);
+  // One wave: stage 1 decodes 5 * 2 * 160 / 20 = 80. 331.2 + 80, 1075.2, 4032, resharding 69.
+  EXPECT_DOUBLE_EQ(cost.iteration_s, 411.2 + 1075.2 + 4032 + 69);
+}
+
+TEST(Iteration, AsynchronousGrpoByHand) {
+  const Plan apart = plan_with(on_device(3), uneven_pipeline(), uneven_pipeline());
+  Case<> small(small_cluster(), small_workflow(Mode::asynchronous), apart);
+  const IterationCost<double> cost = iteration_cost(small.problem);
+  // Generation on one slow device: 12 * 3 * 1104 / 40 + 5 * 2 * 480 / 20 = 1233.6, hidden behind 1075.2 + 4032.
+  EXPECT_DOUBLE_EQ(cost.tasks[0].time_s, 1233.6);
+  EXPECT_DOUBLE_EQ(cost.iteration_s, 1075.2 + 4032 + 69 + 21.2);
+}
+
+TEST(Iteration, RuleRewardAndOverheadAreAdded) {
+  Workflow workflow = small_workflow();
+  workflow.rule_reward_s_per_sequence = 0.5;
+  Case<> small(small_cluster(), workflow, same_everywhere(uneven_pipeline()));
+  small.set(CoefficientId::iteration_overhead_s, 3);
+  EXPECT_DOUBLE_EQ(iteration_cost(small.problem).iteration_s, 411.2 + 1075.2 + 4032 + 69 + 12 * 0.5 + 3);
+}
+
+TEST(Predict, AgreesWithTheModelAndPlacesTasksInTime) {
+  const Cluster cluster = small_cluster();
+  const Workflow workflow = small_workflow();
+  const Plan plan = same_everywhere(uneven_pipeline());
+  const Prediction prediction = predict(cluster, workflow, plan, {});
+  EXPECT_DOUBLE_EQ(prediction.iteration_s, 411.2 + 1075.2 + 4032 + 69);
+  EXPECT_DOUBLE_EQ(prediction.weight_sync_s, 69);
+  EXPECT_DOUBLE_EQ(prediction.tasks.at("actor_training").start_s, 411.2 + 1075.2);
+  EXPECT_DOUBLE_EQ(prediction.tasks.at("actor_training").end_s, 411.2 + 1075.2 + 4032);
+  EXPECT_FALSE(prediction.iteration_interval_s.has_value());
+  EXPECT_NE(prediction.bottleneck.find("actor_training"), std::string::npos);
+}
+
+TEST(Predict, IntervalsComeFromTheFit) {
+  Coefficients coefficients;
+  coefficients.fit = FitSummary{};
+  coefficients.fit->iteration_log_deviation = 0.1;
+  const Prediction prediction =
+      predict(small_cluster(), small_workflow(), same_everywhere(uneven_pipeline()), coefficients);
+  ASSERT_TRUE(prediction.iteration_interval_s.has_value());
+  EXPECT_NEAR(prediction.iteration_interval_s->high / prediction.iteration_s, std::exp(0.16449), 1e-6);
+  EXPECT_NEAR(prediction.iteration_s / prediction.iteration_interval_s->low, std::exp(0.16449), 1e-6);
+}
+
+}  // namespace
+}  // namespace sextant::testing

@@ -1,0 +1,78 @@
+#include "costmodel/memory.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/costmodel/small_problem.h"
+
+namespace sextant::testing {
+namespace {
+
+TEST(Memory, ModelStatesByHand) {
+  const Workflow workflow = small_workflow();
+  // Training in bf16: 2 + 2 + 8 + 4 = 16 bytes a parameter; stage 0 holds 320 parameters over two devices.
+  const auto memory = task_memory(workflow.task("actor_training"), uneven_pipeline(), workflow);
+  ASSERT_EQ(memory.size(), 3u);
+  EXPECT_DOUBLE_EQ(memory[0].resident_bytes, 16 * 160);
+  EXPECT_DOUBLE_EQ(memory[2].resident_bytes, 16 * 160);
+  // Inference keeps only the weights.
+  EXPECT_DOUBLE_EQ(task_memory(workflow.task("reference_inference"), uneven_pipeline(), workflow)[0].resident_bytes, 2 * 160);
+}
+
+TEST(Memory, TrainingInFp32NeedsNoMasterCopy) {
+  Workflow workflow = small_workflow();
+  workflow.precision = Precision::fp32;
+  EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_training"), on_device(0), workflow)[0].resident_bytes, 16 * 480);
+}
+
+TEST(Memory, KvCacheByHand) {
+  const Workflow workflow = small_workflow();
+  TaskPlan plan = on_device(0);
+  plan.decode_batch_sequences = 4;
+  // 4 sequences * 8 tokens * 3 layers * 8 elements * 2 bytes.
+  EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_generation"), plan, workflow)[0].working_bytes, 4 * 8 * 3 * 8 * 2);
+}
+
+TEST(Memory, ActivationsByHand) {
+  const Workflow workflow = small_workflow();
+  // A layer keeps a token's 4 * 4 + (2*4 + 2*4) * 1 + 8 * 4 + 3 * 8 = 88 elements; 8 tokens, 3 sequences, 3 layers.
+  EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_training"), on_device(0), workflow)[0].working_bytes,
+                   2.0 * 3 * 3 * 8 * 88);
+  TaskPlan recomputed = on_device(0);
+  recomputed.recompute = true;  // three inputs of 8 * 4, and one whole layer
+  EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_training"), recomputed, workflow)[0].working_bytes,
+                   2.0 * 3 * (3 * 32 + 8 * 88));
+}
+
+TEST(Memory, EarlierStagesKeepMoreMicroBatches) {
+  const Workflow workflow = small_workflow();
+  TaskPlan plan = on_device(0);
+  plan.replicas = {{1.0, {stage(1, {0}), stage(1, {1}), stage(1, {2})}}};
+  const auto memory = task_memory(workflow.task("actor_training"), plan, workflow);
+  EXPECT_DOUBLE_EQ(memory[0].working_bytes, 3 * memory[2].working_bytes);
+}
+
+TEST(Memory, PlanSumsResidentStatesAndTakesTheLargestWorkingSet) {
+  const Workflow workflow = small_workflow();
+  const Plan plan = same_everywhere(on_device(0));
+  const auto memory = plan_memory(workflow, plan, small_cluster());
+  ASSERT_EQ(memory.size(), 1u);
+  double resident = 0, working = 0;
+  for (const Task& task : workflow.tasks) {
+    const TaskMemory part = task_memory(task, on_device(0), workflow)[0];
+    resident += part.resident_bytes;
+    working = std::max(working, part.working_bytes);
+  }
+  EXPECT_DOUBLE_EQ(memory[0].resident_bytes, resident);
+  EXPECT_DOUBLE_EQ(memory[0].working_bytes, working);
+  EXPECT_TRUE(memory[0].fits());
+}
+
+TEST(Memory, VocabularyTakesItsShare) {
+  const Workflow with = small_workflow(Mode::synchronous, 10), without = small_workflow();
+  const double more = task_memory(with.task("actor_training"), on_device(0), with)[0].resident_bytes -
+                      task_memory(without.task("actor_training"), on_device(0), without)[0].resident_bytes;
+  EXPECT_DOUBLE_EQ(more, 16 * 80);
+}
+
+}  // namespace
+}  // namespace sextant::testing

@@ -1,0 +1,146 @@
+#include "costmodel/vocabulary/model.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "tests/core/expect_error.h"
+#include "tests/costmodel/vocabulary/fixtures.h"
+
+namespace sextant {
+namespace {
+
+Model multi_head(int hidden, int heads, int intermediate) {
+  Model model;
+  model.name = "m";
+  model.layers = 3;
+  model.hidden = hidden;
+  model.intermediate = intermediate;
+  model.heads = model.kv_heads = heads;
+  model.head_dim = hidden / heads;
+  return model;
+}
+
+// HetRL B.2: a layer has 4 h1^2 + 3 h1 h2 parameters, and one sequence of s tokens costs
+// 2 * 4 s h1^2 + 4 s^2 h1 + 2 * 3 s h1 h2 FLOP. Exactly: all are whole numbers below 2^53.
+TEST(ModelTest, MultiHeadAttentionIsTheAppendix) {
+  std::mt19937 random(5);
+  for (int i = 0; i < 100; ++i) {
+    const int heads = 1 << random() % 5;
+    const int hidden = heads * static_cast<int>(8 + random() % 100);
+    const Model model = multi_head(hidden, heads, static_cast<int>(1 + random() % 9000));
+    const double h1 = hidden, h2 = model.intermediate, s = static_cast<double>(1 + random() % 8192);
+    EXPECT_EQ(model.layer_parameters(), 4 * h1 * h1 + 3 * h1 * h2);
+    EXPECT_EQ(model.layer_active_parameters(), model.layer_parameters());
+    EXPECT_EQ(model.layer_flop(s).projections, 2 * 4 * s * h1 * h1);
+    EXPECT_EQ(model.layer_flop(s).attention, 4 * s * s * h1);
+    EXPECT_EQ(model.layer_flop(s).mlp, 2 * 3 * s * h1 * h2);
+    EXPECT_EQ(model.parameters(), 3 * model.layer_parameters());  // no vocabulary
+    EXPECT_EQ(model.head_flop(s), 0);
+  }
+}
+
+// hidden 8, 4 heads of 2, 2 key-value heads: q and o 64 each, k and v 32 each; MLP 3 * 8 * 16.
+TEST(ModelTest, GroupedQueries) {
+  Model model = multi_head(8, 4, 16);
+  model.kv_heads = 2;
+  EXPECT_EQ(model.layer_parameters(), 64 + 64 + 32 + 32 + 384);
+  EXPECT_EQ(model.layer_flop(10).projections, 2 * 10 * 192);
+  EXPECT_EQ(model.layer_flop(10).attention, 4 * 100 * 8);
+  EXPECT_EQ(model.kv_cache_elements_per_token(), 2 * 2 * 2);
+}
+
+TEST(ModelTest, HeadsNeedNotFillTheHiddenDimension) {
+  Model model = multi_head(8, 4, 16);
+  model.head_dim = 3;  // 12 wide
+  EXPECT_EQ(model.layer_parameters(), 4 * 8 * 12 + 384);
+  EXPECT_EQ(model.decode_layer_flop(7).attention, 4 * 7 * 12);
+}
+
+// 4 experts of 5, 2 active: all 4 * 3 * 8 * 5, active 2 * 3 * 8 * 5, router 8 * 4.
+TEST(ModelTest, Experts) {
+  Model model = multi_head(8, 4, 16);
+  model.experts = Experts{4, 2, 5};
+  EXPECT_EQ(model.layer_parameters(), 256 + 480 + 32);
+  EXPECT_EQ(model.layer_active_parameters(), 256 + 240 + 32);
+  EXPECT_EQ(model.layer_flop(3).mlp, 2 * 3 * (240 + 32));
+}
+
+TEST(ModelTest, DecodingOneTokenIsOneRowOfAttention) {
+  const Model model = multi_head(64, 4, 256);
+  const LayerFlop decode = model.decode_layer_flop(100);
+  EXPECT_EQ(decode.projections, model.layer_flop(1).projections);
+  EXPECT_EQ(decode.mlp, model.layer_flop(1).mlp);
+  EXPECT_EQ(decode.attention * 100, model.layer_flop(100).attention);
+  EXPECT_EQ(decode.total(), decode.projections + decode.attention + decode.mlp);
+}
+
+TEST(ModelTest, EmbeddingAndHead) {
+  Model model = multi_head(8, 4, 16);
+  model.vocabulary = 100;
+  EXPECT_EQ(model.embedding_parameters(), 800);
+  EXPECT_EQ(model.head_parameters(), 800);
+  EXPECT_EQ(model.head_flop(3), 4800);
+  EXPECT_EQ(model.parameters(), 3 * model.layer_parameters() + 1600);
+  model.tied_embeddings = true;
+  EXPECT_EQ(model.head_parameters(), 800);
+  EXPECT_EQ(model.parameters(), 3 * model.layer_parameters() + 800);
+  model.value_head = true;  // its own, also where a vocabulary head would be tied
+  EXPECT_EQ(model.head_parameters(), 8);
+  EXPECT_EQ(model.parameters(), 3 * model.layer_parameters() + 808);
+  model.vocabulary = 0;
+  EXPECT_EQ(model.head_parameters(), 8);
+}
+
+// The mixture of tests/data: 46.7e9 parameters, 12.9e9 of them active (Mixtral of Experts, abstract: 47B, 13B).
+TEST(ModelTest, MixtralCountsAsPublished) {
+  const auto model = load_fixture<Model>("model.json");
+  EXPECT_NEAR(model.parameters(), 46.7e9, 0.05e9);
+  const double active = model.layers * model.layer_active_parameters() + 2 * model.embedding_parameters();
+  EXPECT_NEAR(active, 12.9e9, 0.05e9);
+}
+
+TEST(ModelTest, LargeShapesDoNotOverflow) {
+  Model model = multi_head(1 << 20, 1 << 10, 1 << 22);
+  model.vocabulary = 1 << 20;
+  EXPECT_EQ(model.embedding_parameters(), 0x1p40);
+  EXPECT_EQ(model.layer_parameters(), 4 * 0x1p40 + 3 * 0x1p42);
+}
+
+Json small() {
+  return parse_json(
+      R"({"name": "m", "layers": 2, "hidden": 8, "intermediate": 16, "heads": 4, "vocabulary": 10})");
+}
+
+std::string refusal(const Json& json) {
+  return refusal_of([&json] { (void)parse_as<Model>(json); });
+}
+
+TEST(ModelTest, HeadsDefaultToMultiHeadAttention) {
+  const auto model = parse_as<Model>(small());
+  EXPECT_EQ(model.kv_heads, 4);
+  EXPECT_EQ(model.head_dim, 2);
+  EXPECT_FALSE(model.tied_embeddings);
+  EXPECT_FALSE(model.value_head);
+}
+
+TEST(ModelTest, RefusesImpossibleShapes) {
+  Json json = small();
+  json["kv_heads"] = 3;
+  EXPECT_EQ(refusal(json), "/kv_heads: expected a divisor of the 4 heads, got 3");
+  json = small();
+  json["heads"] = 3;
+  EXPECT_EQ(refusal(json), "missing member \"head_dim\": hidden 8 is not divisible by 3 heads");
+  json = small();
+  json["experts"] = {{"count", 4}, {"active_per_token", 5}, {"intermediate", 16}};
+  EXPECT_EQ(refusal(json), "/experts/active_per_token: expected at most the layer's 4 experts, got 5");
+  json = small();
+  json["layers"] = 0;
+  EXPECT_EQ(refusal(json), "/layers: expected an integer >= 1, got 0");
+  json = small();
+  json.erase("vocabulary");
+  EXPECT_EQ(refusal(json), "missing member \"vocabulary\"");
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,56 @@
+#include "costmodel/vocabulary/prediction.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/core/expect_error.h"
+#include "tests/costmodel/vocabulary/fixtures.h"
+
+namespace sextant {
+namespace {
+
+std::string refusal(const Json& json) {
+  return refusal_of([&json] { (void)parse_as<Prediction>(json); });
+}
+
+TEST(PredictionTest, ReadsTheFixture) {
+  const auto prediction = load_fixture<Prediction>("prediction.json");
+  EXPECT_EQ(prediction.iteration_interval_s, (Interval{1.75, 2.5}));
+  const TaskPrediction& training = prediction.tasks.at("actor_training");
+  EXPECT_EQ(training.terms_s.at(Term::bubble), 0.125);
+  EXPECT_EQ(training.devices.size(), 4U);
+  EXPECT_EQ(prediction.memory.at(1).device, DeviceId{4});
+  EXPECT_TRUE(prediction.fits());
+}
+
+TEST(PredictionTest, FitsOnlyWhenEveryDeviceDoes) {
+  auto prediction = load_fixture<Prediction>("prediction.json");
+  DeviceMemory& memory = prediction.memory[1];
+  memory.working_bytes = memory.capacity_bytes - memory.resident_bytes;
+  EXPECT_TRUE(prediction.fits());
+  memory.working_bytes += 1;
+  EXPECT_FALSE(prediction.fits());
+}
+
+TEST(PredictionTest, TermsHaveDifferentNames) {
+  Prediction prediction = load_fixture<Prediction>("prediction.json");
+  auto& terms = prediction.tasks.at("actor_training").terms_s;
+  for (int term = 0; term < kTermCount; ++term) terms[static_cast<Term>(term)] = term;
+  EXPECT_EQ(parse_as<Prediction>(prediction.to_json()), prediction);
+}
+
+TEST(PredictionTest, Refuses) {
+  Json json = fixture_body("prediction.json");
+  json["tasks"]["actor_training"]["terms_s"]["waiting"] = 1;
+  EXPECT_EQ(refusal(json),
+            "/tasks/actor_training/terms_s/waiting: unknown member; known ones are compute, tensor_parallel, "
+            "pipeline_parallel, bubble, data_parallel, decode, optimizer, overhead");
+  json = fixture_body("prediction.json");
+  json["iteration_interval_s"]["low"] = 3;
+  EXPECT_EQ(refusal(json), "/iteration_interval_s/high: expected at least \"low\"");
+  json = fixture_body("prediction.json");
+  json["iteration_s"] = -1;
+  EXPECT_EQ(refusal(json), "/iteration_s: expected a number >= 0, got -1");
+}
+
+}  // namespace
+}  // namespace sextant

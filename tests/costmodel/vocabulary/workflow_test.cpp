@@ -1,0 +1,154 @@
+#include "costmodel/vocabulary/workflow.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/core/expect_error.h"
+#include "tests/costmodel/vocabulary/fixtures.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> names_of(const std::vector<Task>& tasks) {
+  std::vector<std::string> out;
+  for (const Task& task : tasks) out.push_back(task.name);
+  return out;
+}
+
+std::string refusal(const Json& json) {
+  return refusal_of([&json] { (void)parse_as<Workflow>(json); });
+}
+
+TEST(WorkflowTest, PpoHasItsSixTasks) {
+  const auto workflow = load_fixture<Workflow>("workflow_ppo.json");
+  EXPECT_EQ(workflow.tasks, ppo_tasks());
+  EXPECT_THAT(names_of(workflow.tasks),
+              ElementsAre("actor_generation", "reward_inference", "reference_inference", "critic_inference",
+                          "actor_training", "critic_training"));
+  EXPECT_EQ(workflow.task("reference_inference").model, "reference");
+  EXPECT_EQ(workflow.sequences(), 64);
+  EXPECT_EQ(workflow.actor_generation().name, "actor_generation");
+  EXPECT_EQ(workflow.actor_training().name, "actor_training");
+  EXPECT_EQ(&workflow.model_of(workflow.task("critic_training")), &workflow.models.at("critic"));
+}
+
+TEST(WorkflowTest, GrpoHasThreeTasksOrFour) {
+  const auto rule = load_fixture<Workflow>("workflow_grpo.json");
+  EXPECT_THAT(names_of(rule.tasks), ElementsAre("actor_generation", "reference_inference", "actor_training"));
+  EXPECT_EQ(rule.task("reference_inference").model, "actor");  // no model of its own
+  EXPECT_EQ(rule.sequences(), 32);
+  Json json = fixture_body("workflow_grpo.json");
+  json["models"]["reward"] = fixture_body("workflow_ppo.json")["models"]["reward"];
+  json["rule_reward_s_per_sequence"] = 0;
+  EXPECT_EQ(parse_as<Workflow>(json).tasks.size(), 4U);
+  EXPECT_EQ(parse_as<Workflow>(json).task("reward_inference").model, "reward");
+  json["rule_reward_s_per_sequence"] = 0.5;
+  EXPECT_EQ(refusal(json), "/rule_reward_s_per_sequence: expected 0 where a reward model gives the reward");
+}
+
+TEST(WorkflowTest, WritesTheTasksOut) {
+  const auto workflow = load_fixture<Workflow>("workflow_grpo.json");
+  const Json json = workflow.to_json();
+  EXPECT_EQ(json["tasks"].size(), 3U);
+  EXPECT_EQ(parse_as<Workflow>(json), workflow);
+}
+
+TEST(WorkflowTest, RefusesAModelThatNoTaskUses) {
+  Json json = fixture_body("workflow_grpo.json");
+  json["models"]["refrence"] = json["models"]["actor"];
+  EXPECT_EQ(refusal(json), "/models/refrence: no task of grpo uses a model of this name");
+}
+
+TEST(WorkflowTest, RefusesAGraphThatIsNotTheAlgorithms) {
+  Json json = load_fixture<Workflow>("workflow_grpo.json").to_json();
+  json["tasks"][2]["name"] = "training";
+  EXPECT_THAT(refusal(json),
+              HasSubstr("/tasks: expected the tasks of grpo: actor_generation, reward_inference, "));
+  json["algorithm"] = "ppo";
+  EXPECT_THAT(refusal(json), HasSubstr("/tasks: expected the six tasks of ppo: actor_generation, "));
+  json["algorithm"] = "custom";
+  EXPECT_NO_THROW((void)parse_as<Workflow>(json));
+  json.erase("tasks");
+  EXPECT_EQ(refusal(json), "missing member \"tasks\": a custom algorithm has no standard graph");
+}
+
+TEST(WorkflowTest, TasksFollowWhatTheyNeed) {
+  Json json = load_fixture<Workflow>("workflow_grpo.json").to_json();
+  json["tasks"][0]["after"] = {"actor_training"};
+  EXPECT_EQ(refusal(json), "/tasks/0/after/0: expected the name of an earlier task, got \"actor_training\"");
+  json["tasks"][0]["after"] = Json::array();
+  json["tasks"][1]["after"] = {"actor_generation", "reference_inference"};
+  EXPECT_EQ(refusal(json),
+            "/tasks/1/after/1: expected the name of an earlier task, got \"reference_inference\"");
+}
+
+TEST(WorkflowTest, RefusesTasksThatCannotBe) {
+  const Json good = load_fixture<Workflow>("workflow_grpo.json").to_json();
+  Json json = good;
+  json["tasks"][1]["name"] = "actor_generation";
+  EXPECT_EQ(refusal(json), "/tasks/1/name: another task is named \"actor_generation\" too");
+  json = good;
+  json["tasks"][1]["model"] = "judge";
+  EXPECT_EQ(refusal(json), "/tasks/1/model: unknown model \"judge\"");
+  json = good;
+  json["tasks"][0]["kind"] = "inference";
+  EXPECT_EQ(refusal(json), "/tasks: expected exactly one generation task on the model \"actor\", got 0");
+  json = good;
+  json["tasks"][1]["kind"] = "training";
+  EXPECT_EQ(refusal(json), "/tasks: expected exactly one training task on the model \"actor\", got 2");
+}
+
+TEST(WorkflowTest, StalenessFollowsTheMode) {
+  Json json = fixture_body("workflow_grpo.json");
+  json["staleness"] = 2;
+  EXPECT_EQ(refusal(json), "/staleness: expected 1 in mode one_step_off, got 2");
+  json["mode"] = "synchronous";
+  EXPECT_EQ(refusal(json), "/staleness: expected 0 in mode synchronous, got 2");
+  json["mode"] = "asynchronous";
+  EXPECT_EQ(parse_as<Workflow>(json).staleness, 2);
+  json["staleness"] = 0;
+  EXPECT_EQ(refusal(json), "/staleness: expected an integer >= 1 in mode asynchronous, got 0");
+  json.erase("staleness");
+  EXPECT_EQ(refusal(json), "missing member \"staleness\": an asynchronous workflow needs its bound");
+  json["mode"] = "one_step_off";
+  EXPECT_EQ(parse_as<Workflow>(json).staleness, 1);
+  json["mode"] = "synchronous";
+  EXPECT_EQ(parse_as<Workflow>(json).staleness, 0);
+}
+
+TEST(WorkflowTest, CriticsAndRewardsHaveAValueHead) {
+  for (const std::string role : {"critic", "reward"}) {
+    Json json = fixture_body("workflow_ppo.json");
+    json["models"][role]["value_head"] = false;
+    EXPECT_EQ(refusal(json),
+              "/models/" + role + "/value_head: expected true, a " + role + " model gives one number a token");
+  }
+}
+
+TEST(WorkflowTest, RefusesBatchesThatCannotBe) {
+  Json json = fixture_body("workflow_grpo.json");
+  json["mini_batches"] = 33;
+  EXPECT_EQ(refusal(json), "/mini_batches: expected at most the 32 sequences of a global batch, got 33");
+  json["mini_batches"] = 32;
+  EXPECT_NO_THROW((void)parse_as<Workflow>(json));
+  json["prompts"] = 2000000000;
+  EXPECT_EQ(refusal(json), "/responses_per_prompt: more sequences in a global batch than can be counted");
+}
+
+TEST(WorkflowTest, NamesAreThoseOfDocuments) {
+  EXPECT_EQ(name_of(Algorithm::grpo), "grpo");
+  EXPECT_EQ(name_of(Mode::one_step_off), "one_step_off");
+  EXPECT_EQ(name_of(TaskKind::training), "training");
+}
+
+TEST(WorkflowDeathTest, AskingForATaskThatIsNotThereIsABug) {
+  const auto workflow = load_fixture<Workflow>("workflow_grpo.json");
+  EXPECT_FALSE(workflow.has_task("critic_training"));
+  EXPECT_DEATH((void)workflow.task("critic_training"), "does not hold");
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,106 @@
+#include "tests/fuzz/parse_documents.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "calibrate/accuracy.h"
+#include "core/document.h"
+#include "costmodel/vocabulary/coefficients.h"
+#include "costmodel/vocabulary/prediction.h"
+#include "costmodel/vocabulary/run.h"
+
+namespace sextant {
+namespace {
+
+// What is derived from an accepted value must be usable, not just stored.
+void use(const Cluster& cluster) {
+  const int devices = std::min(cluster.device_count(), 12);
+  for (int from = 0; from < devices; ++from) {
+    for (int to = 0; to < devices; ++to) {
+      const DeviceId first{from};
+      const DeviceId last{cluster.device_count() - 1 - to};
+      if (first == last) continue;
+      const LinkRate& rate = cluster.link(first, last);
+      SEXTANT_CHECK(rate.latency_s.value >= 0 && rate.bytes_per_s.value > 0);
+    }
+  }
+}
+
+void use(const Model& model) {
+  SEXTANT_CHECK(model.parameters() > 0 && model.layer_flop(16).total() > 0);
+  SEXTANT_CHECK(std::isfinite(model.parameters()));
+}
+
+void use(const Workflow& workflow) {
+  SEXTANT_CHECK(workflow.sequences() >= 1);
+  SEXTANT_CHECK(workflow.model_of(workflow.actor_training()).layers >= 1);
+  for (const Lengths& lengths : {workflow.prompt_tokens, workflow.response_tokens}) {
+    SEXTANT_CHECK(lengths.mean_tokens() >= 0 && std::isfinite(lengths.mean_tokens()));
+    SEXTANT_CHECK(lengths.max_tokens() > 0);
+  }
+}
+
+void use(const Plan& plan) {
+  for (const auto& [name, task] : plan.tasks) {
+    int sum = 0;
+    for (const int count : replica_sequences(task, 1000)) sum += count;
+    SEXTANT_CHECK(!task.devices().empty());
+    SEXTANT_CHECK(sum == 1000);
+  }
+  SEXTANT_CHECK(plan.tasks.empty() == describe(plan).empty());
+}
+
+void use(const Runs& runs) {
+  for (const Run& run : runs.runs) {
+    SEXTANT_CHECK(run.iteration.median_s() > 0);
+    use(runs.cluster_of(run));
+  }
+}
+
+void use(const Coefficients& coefficients) {
+  for (const CoefficientSpec& spec : coefficient_table()) {
+    SEXTANT_CHECK(std::isfinite(coefficients.value(spec.id, "h100", "verl")));
+  }
+}
+
+void use(const Prediction& prediction) { (void)prediction.fits(); }
+
+void use(const Accuracy& accuracy) {
+  for (const ComparedTime& time : accuracy.times) SEXTANT_CHECK(time.error_fraction() >= 0);
+}
+
+template <typename T>
+int accepts(std::string_view text) {
+  Document<T> document;
+  try {
+    document = parse_document<T>(text);
+  } catch (const Error& error) {
+    SEXTANT_CHECK(error.kind() == ErrorKind::bad_input);
+    return 0;
+  }
+  use(document.content);
+  const std::string written = format_document(document);
+  const auto again = parse_document<T>(written);
+  SEXTANT_CHECK(again.content == document.content);
+  SEXTANT_CHECK(again.provenance == document.provenance);
+  SEXTANT_CHECK(format_document(again) == written);
+  return 1;
+}
+
+}  // namespace
+
+int parse_as_every_kind(std::string_view text) {
+  return accepts<Cluster>(text) + accepts<Model>(text) + accepts<Workflow>(text) + accepts<Plan>(text) +
+         accepts<Runs>(text) + accepts<Coefficients>(text) + accepts<Prediction>(text) +
+         accepts<Accuracy>(text);
+}
+
+}  // namespace sextant
+
+// For libFuzzer and its like.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  sextant::parse_as_every_kind({reinterpret_cast<const char*>(data), size});
+  return 0;
+}

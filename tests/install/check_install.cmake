@@ -1,0 +1,57 @@
+# Installs this build to a fresh prefix, builds the consumer project against it and runs what came out.
+# cmake -DBUILD_DIR=... -DWORK_DIR=... -DCONSUMER_DIR=... -DCXX=... -DGENERATOR=... -DVERSION=... -P check_install.cmake
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nended with ${result}:\n${output}")
+  endif()
+  set(output ${output} PARENT_SCOPE)
+endfunction()
+
+function(expect text)
+  string(FIND "${output}" "${text}" position)
+  if(position EQUAL -1)
+    message(FATAL_ERROR "expected '${text}', got:\n${output}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK_DIR})
+set(prefix ${WORK_DIR}/prefix)
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
+
+foreach(
+  file
+  bin/sextant
+  include/sextant/core/error.h
+  include/sextant/costmodel/predict.h
+  share/sextant/data/gpus.json
+  share/sextant/schemas/gpu_facts.schema.json
+  share/doc/sextant/LICENSE)
+  if(NOT EXISTS ${prefix}/${file})
+    message(FATAL_ERROR "not installed: ${file}")
+  endif()
+endforeach()
+
+run(${prefix}/bin/sextant --version)
+expect("${VERSION}")
+
+run(
+  ${CMAKE_COMMAND}
+  -S
+  ${CONSUMER_DIR}
+  -B
+  ${WORK_DIR}/build
+  -G
+  ${GENERATOR}
+  -DCMAKE_CXX_COMPILER=${CXX}
+  -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+
+# Qwen2.5-0.5B, by hand: 24 layers of 2*896*896 + 2*896*128 + 3*896*4864, and 151936*896 embeddings (tied).
+run(${WORK_DIR}/build/consumer)
+expect("parameters 493961216")
+expect("iteration positive")
+run(${WORK_DIR}/build/links_everything)
+expect("transport")

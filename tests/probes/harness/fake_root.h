@@ -1,0 +1,38 @@
+// A folder of small files that stands for the root of a file system; gone at the end of the test.
+#pragma once
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "probes/harness/system_files.h"
+
+namespace sextant {
+
+class FakeRoot {
+ public:
+  FakeRoot() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "sextant-root-XXXXXX").string();
+    root_ = mkdtemp(pattern.data());
+  }
+  ~FakeRoot() {
+    std::error_code ignored;
+    std::filesystem::remove_all(root_, ignored);
+  }
+  FakeRoot(const FakeRoot&) = delete;
+  FakeRoot& operator=(const FakeRoot&) = delete;
+
+  void write(const std::string& path, const std::string& text) const {
+    const auto file = root_ / std::filesystem::path(path).relative_path();
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text << "\n";
+  }
+  [[nodiscard]] SystemFiles files() const { return SystemFiles(root_); }
+
+ private:
+  std::filesystem::path root_;
+};
+
+}  // namespace sextant

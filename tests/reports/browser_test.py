@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Opens pages of the report in headless Chromium and checks what a person would see.
+
+    browser_test.py --writer build/.../write_fixture_report --out build/.../browser
+
+Every chart must be drawn with a mark for each row of its data, the console must stay silent, and the page must refer to
+nothing outside itself. The same checks must find fault with pages that are broken on purpose. Screenshots are left in
+--out. Installs Chromium when it is missing and may; exits 77 (skipped) with the reason when it cannot.
+"""
+import argparse
+import html.parser
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+PAGES = {"one": 6, "two": 10, "sixteen": 11, "many": 10, "empty": 0}  # fixture: least number of charts
+VOID = {"meta", "link", "br", "img", "input", "hr", "image", "base", "source", "wbr"}
+
+
+def find_chromium():
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    return None
+
+
+def install_chromium():
+    """The path of Chromium, installed with apt-get when it is missing; exits when there is no way to get it."""
+    if path := find_chromium():
+        return path
+    if not shutil.which("apt-get") or os.geteuid() != 0:
+        skip("Chromium is missing, and only root with apt-get could install it (apt-get install chromium)")
+    environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    for command in (["apt-get", "update", "-qq"],
+                    ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium", "fonts-dejavu-core"]):
+        done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode != 0:
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            skip(f"Chromium is missing and '{' '.join(command)}' failed: {last}")
+    return find_chromium() or skip("apt-get installed no chromium program")
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIPPED)
+
+
+def run_chromium(chromium, page, *options):
+    """What the page became, and Chromium's log. A new profile each time, and no name resolves."""
+    with tempfile.TemporaryDirectory() as profile:
+        command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+                   "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                   "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", "--hide-scrollbars",
+                   f"--user-data-dir={profile}", "--virtual-time-budget=20000", "--enable-logging=stderr", *options,
+                   page.resolve().as_uri()]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180)
+    if done.returncode != 0:
+        raise RuntimeError(f"chromium exited with {done.returncode}:\n{done.stderr[-2000:]}")
+    return done.stdout, done.stderr
+
+
+class Page(html.parser.HTMLParser):
+    """The root's data attributes, the drawn marks of each chart, and every reference to something else."""
+
+    def __init__(self, dom):
+        super().__init__()
+        self.root, self.marks, self.svgs, self.specs, self.references, self.broken = {}, {}, {}, {}, [], []
+        self.open = []  # (tag, kind) of the elements around
+        self.chart = self.spec = None
+        self.feed(dom)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        classes = (attributes.get("class") or "").split()
+        kind = ""
+        if tag == "html":
+            self.root = {name: value for name, value in attributes.items() if name.startswith("data-")}
+        if tag == "div" and "chart" in classes:
+            kind, self.chart = "chart", attributes.get("data-spec", "?")
+            self.marks[self.chart], self.svgs[self.chart] = 0, 0
+        if tag == "script" and (attributes.get("id") or "").startswith("spec-"):
+            kind, self.spec = "spec", attributes["id"]
+        if "role-mark" in classes:
+            kind = "marks"
+        self.look_at(tag, attributes)
+        if tag not in VOID:
+            self.open.append((tag, kind))
+
+    def handle_startendtag(self, tag, attributes):
+        self.look_at(tag, dict(attributes))
+
+    def look_at(self, tag, attributes):
+        if self.chart and tag == "svg":
+            self.svgs[self.chart] += 1
+        if self.chart and tag in ("path", "text", "line", "rect") and any(kind == "marks" for _, kind in self.open):
+            self.marks[self.chart] += 1
+        for name, value in attributes.items():
+            value = value or ""
+            if name in ("src", "href", "xlink:href", "srcset", "action", "data", "poster") and \
+                    not value.startswith(("#", "data:")):
+                self.references.append(f"<{tag} {name}={value[:80]!r}>")
+            if self.chart and re.search(r"\b(NaN|Infinity|undefined)\b", value) and name in ("d", "transform", "x", "y"):
+                self.broken.append(f"{self.chart}: <{tag} {name}={value[:80]!r}>")
+
+    def handle_endtag(self, tag):
+        while self.open:
+            opened, kind = self.open.pop()
+            if kind == "chart":
+                self.chart = None
+            if kind == "spec":
+                self.spec = None
+            if opened == tag:
+                break
+
+    def handle_data(self, text):
+        if self.spec:
+            self.specs[self.spec] = json.loads(text)
+
+
+def least_marks(spec):
+    """As many marks as the longest inline data of the specification has rows."""
+    data = [spec] + spec.get("layer", [])
+    return max([1] + [len(each["data"]["values"]) for each in data if "data" in each])
+
+
+def faults_of(dom, log, least_charts):
+    page = Page(dom)
+    faults = [f"console: {line[:300]}" for line in log.splitlines() if "CONSOLE" in line]
+    expected, rendered = page.root.get("data-charts-expected"), page.root.get("data-charts-rendered")
+    if rendered is None:
+        faults.append("charts: the page never said that its charts have settled")
+    elif rendered != expected:
+        faults.append(f"charts: {rendered} of {expected} were rendered: {page.root.get('data-chart-errors')}")
+    if len(page.marks) < least_charts:
+        faults.append(f"charts: {len(page.marks)} places, expected {least_charts} or more")
+    if str(len(page.marks)) != expected:
+        faults.append(f"charts: {len(page.marks)} places, the page says {expected}")
+    for chart, marks in page.marks.items():
+        wanted = least_marks(page.specs[chart])
+        if page.svgs[chart] != 1 or marks < wanted:
+            faults.append(f"marks: {chart} has {page.svgs[chart]} drawings with {marks} marks, expected 1 with {wanted}")
+    faults += [f"not a number: {each}" for each in page.broken]
+    faults += [f"outside: {each}" for each in page.references]
+    return faults
+
+
+def check_good_pages(chromium, writer, out):
+    bad = 0
+    for name, least_charts in PAGES.items():
+        page = out / f"{name}.html"
+        subprocess.run([writer, name, page], check=True)
+        dom, log = run_chromium(chromium, page, "--dump-dom")
+        faults = faults_of(dom, log, least_charts)
+        print(f"{'FAILED' if faults else 'ok':6} {name}: {len(Page(dom).marks)} charts")
+        for fault in faults:
+            print(f"       {fault}")
+        bad += bool(faults)
+    return bad
+
+
+def broken_pages(text):
+    """(name, page, beginning of the fault that must be found)"""
+    def change(old, new):
+        assert old in text, f"the page no longer holds {old!r}"
+        return new.join(text.rsplit(old, 1))
+    yield "unknown_mark", change('"mark":{"type":"bar"', '"mark":{"type":"nonsense"'), "charts:"
+    yield "no_rows", re.sub(r'("data":\{"values":)\[.*?\]\}', r"\1[]}", text, count=0, flags=re.S), "marks:"
+    yield "console", change("</body>", "<script>console.warn('from the test')</script></body>"), "console:"
+    yield "outside", change("</main>", "<img src='https://example.invalid/a.png'></main>"), "outside:"
+    yield "no_library", change("<script>!function", "<script>0&&function"), "charts:"
+
+
+def check_broken_pages(chromium, out):
+    """A test that cannot fail is no test."""
+    bad = 0
+    for name, text, wanted in broken_pages((out / "two.html").read_text()):
+        page = out / f"broken_{name}.html"
+        page.write_text(text)
+        dom, log = run_chromium(chromium, page, "--dump-dom")
+        found = [fault for fault in faults_of(dom, log, 0) if fault.startswith(wanted)]
+        print(f"{'ok' if found else 'FAILED':6} broken page {name}: "
+              f"{found[0][:110] if found else 'no fault of kind ' + wanted}")
+        bad += not found
+    return bad
+
+
+def take_screenshots(chromium, out):
+    for name, width, height in (("sixteen", 1280, 12000), ("two", 1280, 8200), ("two", 420, 10500)):
+        picture = out / f"{name}_{width}.png"
+        run_chromium(chromium, out / f"{name}.html", f"--screenshot={picture}", f"--window-size={width},{height}")
+        assert picture.stat().st_size > 20000, f"{picture} is empty"
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--writer", required=True, type=pathlib.Path)
+    arguments.add_argument("--out", required=True, type=pathlib.Path)
+    options = arguments.parse_args()
+    chromium = install_chromium()
+    options.out.mkdir(parents=True, exist_ok=True)
+    bad = check_good_pages(chromium, options.writer, options.out) + check_broken_pages(chromium, options.out)
+    take_screenshots(chromium, options.out)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
