@@ -33,7 +33,8 @@ std::string three_digits(double value) {
 // The largest unit that leaves at least 1 after rounding; units go from large to small.
 std::string in_units(double value, std::span<const Unit> units) {
   if (!std::isfinite(value)) {
-    const auto whole = std::find_if(units.begin(), units.end(), [](const Unit& unit) { return unit.size == 1; });
+    const auto whole =
+        std::find_if(units.begin(), units.end(), [](const Unit& unit) { return unit.size == 1; });
     return printed("%g", value) + " " + std::string(whole->name);
   }
   constexpr double kRoundsToOne = 0.9995;

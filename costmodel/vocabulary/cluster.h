@@ -30,10 +30,10 @@ enum class DeviceKind { cpu, gpu };
 
 struct DeviceType {
   DeviceKind kind = DeviceKind::gpu;
-  Quantity memory_bytes;                        // capacity, mem_d of HetRL B.1
-  Quantity memory_bytes_per_s;                  // rate of reading device memory, hbm_d
-  std::map<Precision, Quantity> flop_per_s;     // dense GEMM rate, comp_d
-  std::optional<Quantity> price_usd_per_hour;   // of one device
+  Quantity memory_bytes;                       // capacity, mem_d of HetRL B.1
+  Quantity memory_bytes_per_s;                 // rate of reading device memory, hbm_d
+  std::map<Precision, Quantity> flop_per_s;    // dense GEMM rate, comp_d
+  std::optional<Quantity> price_usd_per_hour;  // of one device
 
   friend bool operator==(const DeviceType&, const DeviceType&) = default;
 };

@@ -36,7 +36,7 @@ const char* cell_class(const char* element, bool numeric, const std::string& tex
 }
 
 std::string html_cell(const char* element, bool numeric, const std::string& text) {
-  return std::string("<") + element + (numeric ? " class=\"number\">" : ">") + escape_html(text) + "</" +
+  return std::string("<") + element + cell_class(element, numeric, text) + ">" + escape_html(text) + "</" +
          element + ">";
 }
 

@@ -50,9 +50,10 @@ TEST(TwoRanks, RecomputeEqualsSerial) {
   }
 }
 
-// One KV head on two ranks: both hold it, and its gradient is the sum of theirs.
+// One KV head on two ranks: both hold it, and its gradient is the sum of theirs. PPO, because two groups draw
+// equal responses here, whose rewards differ by rounding only, and GRPO divides by their deviation.
 TEST(TwoRanks, SharedKvHeadEqualsSerial) {
-  Workflow workflow = small_grpo();
+  Workflow workflow = small_ppo();
   for (auto& [name, model] : workflow.models) model.kv_heads = 1;
   expect_equals_serial(workflow, plan_of(workflow, {"shared", kTensor, kTensor, kTensor}));
 }
