@@ -78,7 +78,8 @@ Json Accuracy::to_json() const {
   json["in_sample_tasks"] = sextant::to_json(in_sample_tasks);
   json["in_sample_iterations"] = sextant::to_json(in_sample_iterations);
   json["held_out_by_task"] = Json::object();
-  for (const auto& [task, summary] : held_out_by_task) json["held_out_by_task"][task] = sextant::to_json(summary);
+  for (const auto& [task, summary] : held_out_by_task)
+    json["held_out_by_task"][task] = sextant::to_json(summary);
   json["rank_correlation"] = rank_correlation;
   json["interval_coverage"] = interval_coverage;
   json["has_intervals"] = has_intervals;

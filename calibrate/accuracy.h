@@ -38,13 +38,13 @@ struct Accuracy {
   static constexpr SchemaVersion kVersion{1, 0};
 
   std::vector<ComparedTime> times;
-  ErrorSummary held_out_tasks;       // every task time of held-out runs
+  ErrorSummary held_out_tasks;  // every task time of held-out runs
   ErrorSummary held_out_iterations;
-  ErrorSummary in_sample_tasks;      // of runs that the fit saw
+  ErrorSummary in_sample_tasks;  // of runs that the fit saw
   ErrorSummary in_sample_iterations;
   std::map<std::string, ErrorSummary> held_out_by_task;
-  double rank_correlation = 0;       // Spearman, held-out iteration times
-  double interval_coverage = 0;      // share of held-out times inside their 90 % interval
+  double rank_correlation = 0;   // Spearman, held-out iteration times
+  double interval_coverage = 0;  // share of held-out times inside their 90 % interval
   bool has_intervals = false;
 
   friend bool operator==(const Accuracy&, const Accuracy&) = default;

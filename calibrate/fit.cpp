@@ -12,7 +12,7 @@
 namespace sextant {
 namespace {
 
-constexpr int kJetStride = 8;        // derivatives carried through one evaluation of the model
+constexpr int kJetStride = 8;         // derivatives carried through one evaluation of the model
 constexpr double kNormal90 = 1.6449;  // two-sided 90 % quantile
 
 // One weighted residual: what Ceres evaluates with doubles and with Jets.
@@ -42,11 +42,13 @@ struct PriorResidual {
 
 class Fit {
  public:
-  Fit(const Runs& runs, const std::vector<std::string>& selected, const FitOptions& options, const Coefficients& start)
+  Fit(const Runs& runs, const std::vector<std::string>& selected, const FitOptions& options,
+      const Coefficients& start)
       : options_(options),
         parameters_(free_parameters(runs, selected, start)),
         times_(measured_times(runs, selected)) {
-    for (const Parameter& parameter : parameters_) coordinates_.push_back(parameter.coordinate(parameter.prior));
+    for (const Parameter& parameter : parameters_)
+      coordinates_.push_back(parameter.coordinate(parameter.prior));
     build();
   }
 
@@ -83,7 +85,8 @@ class Fit {
       add(TimeResidual{&time, &parameters_}, new ceres::HuberLoss(options_.huber_deviations));
     }
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      add(PriorResidual{p, parameters_[p].coordinate(parameters_[p].prior), parameters_[p].prior_deviation() / options_.prior_weight},
+      add(PriorResidual{p, parameters_[p].coordinate(parameters_[p].prior),
+                        parameters_[p].prior_deviation() / options_.prior_weight},
           nullptr);
       problem_.SetParameterLowerBound(coordinates_.data(), static_cast<int>(p), parameters_[p].lower());
       problem_.SetParameterUpperBound(coordinates_.data(), static_cast<int>(p), parameters_[p].upper());
@@ -124,8 +127,9 @@ class Fit {
   [[nodiscard]] double residual_scale() const {
     std::vector<double> weighted;
     for (const MeasuredTime& time : times_) {
-      weighted.push_back(std::abs(log_error(time, predicted_s<double>(time, parameters_, coordinates_.data()))) /
-                         time.log_deviation());
+      weighted.push_back(
+          std::abs(log_error(time, predicted_s<double>(time, parameters_, coordinates_.data()))) /
+          time.log_deviation());
     }
     return weighted.empty() ? 1.0 : median(weighted) / 0.6745;
   }
@@ -180,8 +184,8 @@ class Fit {
 
 }  // namespace
 
-Coefficients fit_coefficients(const Runs& runs, const std::vector<std::string>& selected, const FitOptions& options,
-                              const Coefficients& start) {
+Coefficients fit_coefficients(const Runs& runs, const std::vector<std::string>& selected,
+                              const FitOptions& options, const Coefficients& start) {
   if (selected.empty()) throw_bad_input("no runs to fit: choose at least one");
   for (const std::string& name : selected) {
     if (std::none_of(runs.runs.begin(), runs.runs.end(), [&](const Run& run) { return run.name == name; })) {

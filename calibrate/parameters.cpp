@@ -10,7 +10,8 @@ double Parameter::coordinate(double value) const {
 }
 
 double Parameter::value(double coordinate) const {
-  return spec().scale == CoefficientScale::logarithmic ? std::exp(coordinate) : coordinate * spec().prior_deviation;
+  return spec().scale == CoefficientScale::logarithmic ? std::exp(coordinate)
+                                                       : coordinate * spec().prior_deviation;
 }
 
 double Parameter::prior_deviation() const {
@@ -35,7 +36,8 @@ std::vector<Parameter> free_parameters(const Runs& runs, const std::vector<std::
   if (frameworks.size() <= 1) frameworks = {std::string(kAny)};
   std::vector<Parameter> parameters;
   for (const CoefficientSpec& spec : coefficient_table()) {
-    const std::set<std::string> of_types = spec.by_device_type ? types : std::set<std::string>{std::string(kAny)};
+    const std::set<std::string> of_types =
+        spec.by_device_type ? types : std::set<std::string>{std::string(kAny)};
     for (const std::string& type : of_types) {
       for (const std::string& framework : frameworks) {
         Parameter parameter{spec.id, type, framework, spec.prior};

@@ -10,8 +10,8 @@ std::vector<MeasuredTime> measured_times(const Runs& runs, const std::vector<std
     if (std::find(selected.begin(), selected.end(), run.name) == selected.end()) continue;
     const double iteration_s = run.iteration.median_s();
     const auto add = [&](const std::string& what, const Timing& timing) {
-      times.push_back({&runs, &run, what, timing.median_s(), timing.spread_fraction(),
-                       kNegligibleFraction * iteration_s});
+      times.push_back(
+          {&runs, &run, what, timing.median_s(), timing.spread_fraction(), kNegligibleFraction * iteration_s});
     };
     for (const auto& [name, timing] : run.tasks) {
       if (timing.median_s() > 0) add(name, timing);

@@ -25,7 +25,7 @@ inline constexpr const char* kIteration = "iteration";
 struct MeasuredTime {
   const Runs* runs = nullptr;
   const Run* run = nullptr;
-  std::string what;          // a task's name, kWeightSync or kIteration
+  std::string what;  // a task's name, kWeightSync or kIteration
   double measured_s = 0;
   double spread_fraction = 0;
   double negligible_s = 0;
@@ -36,11 +36,13 @@ struct MeasuredTime {
 };
 
 // Every time of the selected runs: their tasks, weight sync where it was measured, the iteration.
-[[nodiscard]] std::vector<MeasuredTime> measured_times(const Runs& runs, const std::vector<std::string>& selected);
+[[nodiscard]] std::vector<MeasuredTime> measured_times(const Runs& runs,
+                                                       const std::vector<std::string>& selected);
 
 // The model's value of a measured time.
 template <typename T>
-[[nodiscard]] T predicted_s(const MeasuredTime& time, const std::vector<Parameter>& parameters, const T* coordinates) {
+[[nodiscard]] T predicted_s(const MeasuredTime& time, const std::vector<Parameter>& parameters,
+                            const T* coordinates) {
   const Workflow& workflow = time.runs->workflow_of(*time.run);
   const Plan& plan = time.runs->plan_of(*time.run);
   Hardware<T> hardware(time.runs->cluster_of(*time.run), workflow.precision);

@@ -12,9 +12,12 @@ namespace {
 
 const std::string& group_of(const Run& run, HoldOutBy by) {
   switch (by) {
-    case HoldOutBy::run: return run.name;
-    case HoldOutBy::workflow: return run.workflow;
-    case HoldOutBy::plan: return run.plan;
+    case HoldOutBy::run:
+      return run.name;
+    case HoldOutBy::workflow:
+      return run.workflow;
+    case HoldOutBy::plan:
+      return run.plan;
   }
   SEXTANT_CHECK(false);
   return run.name;
@@ -34,7 +37,8 @@ Split split_runs(const Runs& runs, double fraction, HoldOutBy by, unsigned seed)
   const std::size_t kept_back = std::clamp<std::size_t>(wanted, 1, groups.size() - 1);
   const std::set<std::string> held(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(kept_back));
   Split split;
-  for (const Run& run : runs.runs) (held.contains(group_of(run, by)) ? split.held_out : split.fit).push_back(run.name);
+  for (const Run& run : runs.runs)
+    (held.contains(group_of(run, by)) ? split.held_out : split.fit).push_back(run.name);
   return split;
 }
 

@@ -13,7 +13,7 @@ namespace sextant {
 enum class HoldOutBy { run, workflow, plan };
 
 struct Split {
-  std::vector<std::string> fit;       // names of runs
+  std::vector<std::string> fit;  // names of runs
   std::vector<std::string> held_out;
 };
 

@@ -53,13 +53,15 @@ Accuracy validate(const Runs& runs, const Coefficients& coefficients) {
   Accuracy accuracy;
   Tally tally;
   for (const Run& run : runs.runs) {
-    const bool seen = coefficients.fit && std::find(coefficients.fit->runs.begin(), coefficients.fit->runs.end(),
-                                                    run.name) != coefficients.fit->runs.end();
-    const Prediction prediction = predict(runs.cluster_of(run), runs.workflow_of(run), runs.plan_of(run), coefficients,
-                                          run.framework);
+    const bool seen =
+        coefficients.fit && std::find(coefficients.fit->runs.begin(), coefficients.fit->runs.end(), run.name) !=
+                                coefficients.fit->runs.end();
+    const Prediction prediction =
+        predict(runs.cluster_of(run), runs.workflow_of(run), runs.plan_of(run), coefficients, run.framework);
     const auto compare = [&](const std::string& what, const Timing& measured, double predicted_s,
                              const std::optional<Interval>& interval) {
-      accuracy.times.push_back({run.name, what, measured.median_s(), measured.spread_fraction(), predicted_s, !seen});
+      accuracy.times.push_back(
+          {run.name, what, measured.median_s(), measured.spread_fraction(), predicted_s, !seen});
       tally.count(accuracy.times.back(), interval);
     };
     for (const auto& [name, timing] : run.tasks) {
@@ -78,7 +80,8 @@ Accuracy validate(const Runs& runs, const Coefficients& coefficients) {
     accuracy.rank_correlation = rank_correlation(tally.measured_iterations, tally.predicted_iterations);
   }
   accuracy.has_intervals = tally.with_interval > 0;
-  if (accuracy.has_intervals) accuracy.interval_coverage = static_cast<double>(tally.inside) / tally.with_interval;
+  if (accuracy.has_intervals)
+    accuracy.interval_coverage = static_cast<double>(tally.inside) / tally.with_interval;
   return accuracy;
 }
 

@@ -53,9 +53,10 @@ int run(const Options& options) {
     print_document(fitted);
   } else {
     std::fputs(describe(fitted).c_str(), stdout);
-    print_line("fitted to " + std::to_string(split.fit.size()) + " runs (" + std::to_string(fitted.fit->residuals) +
-               " times), " + std::to_string(split.held_out.size()) + " kept back; cost " +
-               format_number(fitted.fit->initial_cost) + " to " + format_number(fitted.fit->final_cost));
+    print_line("fitted to " + std::to_string(split.fit.size()) + " runs (" +
+               std::to_string(fitted.fit->residuals) + " times), " + std::to_string(split.held_out.size()) +
+               " kept back; cost " + format_number(fitted.fit->initial_cost) + " to " +
+               format_number(fitted.fit->final_cost));
     if (!fitted.fit->converged) print_line("not converged: " + fitted.fit->message);
   }
   say_wrote(options.out);

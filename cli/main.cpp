@@ -16,7 +16,8 @@ void say_wrote(const std::string& file) { std::fprintf(stderr, "wrote %s\n", fil
 
 namespace {
 
-std::unique_ptr<CommunicatorSession> session;  // outlives every command, so that failures are told before ranks end
+std::unique_ptr<CommunicatorSession>
+    session;  // outlives every command, so that failures are told before ranks end
 
 int fail(const std::string& message, int exit_code) {
   std::fflush(stdout);
@@ -26,6 +27,17 @@ int fail(const std::string& message, int exit_code) {
   // A rank that leaves alone would keep the others waiting for ever.
   abort_all_ranks(exit_code);
   return exit_code;
+}
+
+// "sextant: unknown argument --bogus" and the command's usage line. CLI11 itself would name what is missing
+// first and not the word that it could not place.
+std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
+  const std::vector<std::string> unknown = app->remaining(true);
+  const auto chosen = app->get_subcommands();
+  const std::string command = chosen.empty() ? "sextant" : "sextant " + chosen.front()->get_name();
+  return "sextant: " + (unknown.empty() ? std::string(error.what()) : "unknown argument " + unknown.front()) +
+         "\nUsage: " + command + (chosen.empty() ? " SUBCOMMAND" : "") + " [OPTIONS]\nRun " + command +
+         " --help for more information.\n";
 }
 
 int run(int argc, char** argv) {
@@ -38,6 +50,7 @@ int run(int argc, char** argv) {
   app.name("sextant");
   app.set_version_flag("--version", current_provenance().tool_version);
   app.require_subcommand(1);
+  app.failure_message(explain_usage);
   app.footer("Exit codes: 0 done, 1 the answer is no, 2 bad input or usage, 3 the machine failed.");
   Action action;
   add_probe(app, action);

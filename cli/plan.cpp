@@ -58,8 +58,10 @@ void add_plan(CLI::App& app, Action& action) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--recompute", options->limits.try_recompute, "Try training with recomputation too");
-  command->add_flag("--uneven-stages", options->limits.try_uneven_stages, "Try every way to deal layers to stages");
-  command->add_option("--most-plans", options->limits.most_plans, "Refuse a larger space")->capture_default_str();
+  command->add_flag("--uneven-stages", options->limits.try_uneven_stages,
+                    "Try every way to deal layers to stages");
+  command->add_option("--most-plans", options->limits.most_plans, "Refuse a larger space")
+      ->capture_default_str();
   command->add_option("--out", options->out, "Write the plan document here");
   command->add_option("--prediction", options->prediction_out, "Write its prediction document here");
   command->add_flag("--json", options->json, "Print the plan document instead of tables");

@@ -29,9 +29,10 @@ std::string shown_value(const ProbeResult& result) {
 std::string describe(const std::vector<ProbeResult>& results) {
   Table table({"probe", "rank", "value", "spread", "outcome", "why"});
   for (const ProbeResult& result : results) {
-    const std::string rank =
-        result.peer < 0 ? std::to_string(result.rank) : std::to_string(result.rank) + "-" + std::to_string(result.peer);
-    table.add({result.name, rank, shown_value(result), result.has_value() ? format_percent(result.spread_fraction) : "",
+    const std::string rank = result.peer < 0 ? std::to_string(result.rank)
+                                             : std::to_string(result.rank) + "-" + std::to_string(result.peer);
+    table.add({result.name, rank, shown_value(result),
+               result.has_value() ? format_percent(result.spread_fraction) : "",
                std::string(name_of(result.outcome)), result.sentence});
   }
   return table.text();
@@ -70,14 +71,14 @@ void add_probe(CLI::App& app, Action& action) {
   command->add_option("--budget", options->probe.budget_s_per_point, "Most seconds for one point")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--spread", options->probe.target_spread_fraction,
-                      "Stop when half the 95 % interval of the median is below this share of it")
+  command
+      ->add_option("--spread", options->probe.target_spread_fraction,
+                   "Stop when half the 95 % interval of the median is below this share of it")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   command->add_flag("!--no-pin", options->probe.pin, "Do not pin each rank to one CPU");
   command->add_flag("--json", options->json, "Print the cluster document instead of a table");
-  command->footer(
-      "Example: mpirun -n 2 sextant probe --out cluster.json --samples samples.json");
+  command->footer("Example: mpirun -n 2 sextant probe --out cluster.json --samples samples.json");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

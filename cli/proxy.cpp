@@ -24,6 +24,7 @@ struct Options {
   std::string plan;
   std::string out = "runs.json";
   ProxyOptions proxy;
+  int passes = 1;
   bool interleave = false;
   bool resume = false;
   bool json = false;
@@ -33,7 +34,8 @@ volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int) { interrupted = 1; }
 
 Experiments load_experiments(const Options& options) {
-  if (options.experiments.empty() == options.workflow.empty() || options.workflow.empty() != options.plan.empty()) {
+  if (options.experiments.empty() == options.workflow.empty() ||
+      options.workflow.empty() != options.plan.empty()) {
     throw_bad_input("give either --experiments FILE or both --workflow FILE and --plan FILE");
   }
   if (!options.experiments.empty()) return load_document<Experiments>(options.experiments).content;
@@ -52,13 +54,25 @@ void check_experiments(const Experiments& all, const Cluster& cluster, const std
     try {
       check_plan(all.plans.at(experiment.plan), all.workflows.at(experiment.workflow), cluster);
     } catch (const Error& error) {
-      throw Error(error.kind(), file + ": experiment " + experiment.name + ": plan " + experiment.plan + ": " + error.what());
+      throw Error(error.kind(),
+                  file + ": experiment " + experiment.name + ": plan " + experiment.plan + ": " + error.what());
     }
   }
 }
 
-bool is_done(const Runs& runs, const std::string& name) {
-  return std::any_of(runs.runs.begin(), runs.runs.end(), [&](const Run& run) { return run.name == name; });
+constexpr const char* kPasses = "passes";  // note: how often the experiment was visited
+
+Run* find_run(Runs& runs, const std::string& name) {
+  const auto found =
+      std::find_if(runs.runs.begin(), runs.runs.end(), [&](const Run& run) { return run.name == name; });
+  return found == runs.runs.end() ? nullptr : &*found;
+}
+
+int passes_done(Runs& runs, const std::string& name) {
+  const Run* run = find_run(runs, name);
+  if (run == nullptr) return 0;
+  const auto note = run->notes.find(kPasses);
+  return note == run->notes.end() ? 1 : std::atoi(note->second.c_str());
 }
 
 Runs start_runs(const Options& options, const Cluster& cluster) {
@@ -68,43 +82,60 @@ Runs start_runs(const Options& options, const Cluster& cluster) {
   return runs;
 }
 
+// Adds a run, or the samples of another pass to the run that is there.
 void record(Runs& runs, const Experiments& all, const Experiment& experiment, Run run) {
   runs.workflows[experiment.workflow] = all.workflows.at(experiment.workflow);
   runs.plans[experiment.plan] = all.plans.at(experiment.plan);
   run.name = experiment.name;
   run.workflow = experiment.workflow;
   run.plan = experiment.plan;
-  runs.runs.push_back(std::move(run));
+  const int passes = passes_done(runs, experiment.name) + 1;
+  run.notes[kPasses] = std::to_string(passes);
+  Run* known = find_run(runs, experiment.name);
+  if (known == nullptr) {
+    runs.runs.push_back(std::move(run));
+    return;
+  }
+  const auto append = [](Timing& to, const Timing& from) {
+    to.samples_s.insert(to.samples_s.end(), from.samples_s.begin(), from.samples_s.end());
+  };
+  append(known->iteration, run.iteration);
+  for (const auto& [task, timing] : run.tasks) append(known->tasks[task], timing);
+  known->notes = std::move(run.notes);
 }
 
 void say_interrupted(const Options& options) {
   std::fprintf(stderr, "interrupted: %s keeps what was measured; --resume goes on\n", options.out.c_str());
 }
 
-// One experiment after another, saved after each.
-bool measure_in_turn(Communicator& ranks, const Options& options, const Experiments& all, const Cluster& cluster,
-                     Runs& runs) {
-  Progress progress("proxy", ranks.rank() == 0 ? all.experiments.size() : 0);
-  for (const Experiment& experiment : all.experiments) {
-    if (is_done(runs, experiment.name)) continue;
-    if (ranks.rank() == 0) progress.step(experiment.name);
-    Run run = run_proxy(ranks, cluster, all.workflows.at(experiment.workflow), all.plans.at(experiment.plan),
-                        options.proxy);
-    record(runs, all, experiment, std::move(run));
-    if (ranks.rank() == 0) save_document(options.out, runs);
-    double stop = interrupted;
-    ranks.all_reduce_max(std::span<double>(&stop, 1));
-    if (stop > 0) return false;
+// One experiment after another, saved after each; several passes over all of them, so that a disturbance of the
+// machine falls on one pass of an experiment and not on all its samples.
+bool measure_in_turn(Communicator& ranks, const Options& options, const Experiments& all,
+                     const Cluster& cluster, Runs& runs) {
+  const std::size_t visits = all.experiments.size() * static_cast<std::size_t>(options.passes);
+  Progress progress("proxy", ranks.rank() == 0 ? visits : 0);
+  for (int pass = 1; pass <= options.passes; ++pass) {
+    for (const Experiment& experiment : all.experiments) {
+      if (passes_done(runs, experiment.name) >= pass) continue;
+      if (ranks.rank() == 0) progress.step(experiment.name);
+      Run run = run_proxy(ranks, cluster, all.workflows.at(experiment.workflow), all.plans.at(experiment.plan),
+                          options.proxy);
+      record(runs, all, experiment, std::move(run));
+      if (ranks.rank() == 0) save_document(options.out, runs);
+      double stop = interrupted;
+      ranks.all_reduce_max(std::span<double>(&stop, 1));
+      if (stop > 0) return false;
+    }
   }
   return true;
 }
 
 // All experiments in rounds, so that the machine's drift falls on each alike.
-bool measure_interleaved(Communicator& ranks, const Options& options, const Experiments& all, const Cluster& cluster,
-                         Runs& runs) {
+bool measure_interleaved(Communicator& ranks, const Options& options, const Experiments& all,
+                         const Cluster& cluster, Runs& runs) {
   std::vector<Experiment> todo;
   for (const Experiment& experiment : all.experiments) {
-    if (!is_done(runs, experiment.name)) todo.push_back(experiment);
+    if (passes_done(runs, experiment.name) == 0) todo.push_back(experiment);
   }
   std::vector<std::unique_ptr<ProxySession>> sessions;
   std::vector<Run> measured(todo.size());
@@ -113,7 +144,8 @@ bool measure_interleaved(Communicator& ranks, const Options& options, const Expe
                                                       all.plans.at(experiment.plan), options.proxy.seed));
   }
   const int rounds = options.proxy.most_iterations;
-  Progress progress("proxy", ranks.rank() == 0 ? static_cast<std::size_t>(rounds + options.proxy.warmup_iterations) : 0);
+  Progress progress("proxy",
+                    ranks.rank() == 0 ? static_cast<std::size_t>(rounds + options.proxy.warmup_iterations) : 0);
   for (int round = -options.proxy.warmup_iterations; round < rounds; ++round) {
     if (ranks.rank() == 0) progress.step("round " + std::to_string(round + 1));
     for (std::size_t e = 0; e < todo.size(); ++e) {
@@ -132,8 +164,8 @@ bool measure_interleaved(Communicator& ranks, const Options& options, const Expe
     measured[e].cluster = cluster.name();
     measured[e].source = RunSource::proxy;
     measured[e].framework = options.proxy.framework;
-    measured[e].notes["stopped"] = std::to_string(rounds) + " rounds interleaved with " +
-                                   std::to_string(todo.size() - 1) + " other plans";
+    measured[e].notes["stopped"] =
+        std::to_string(rounds) + " rounds interleaved with " + std::to_string(todo.size() - 1) + " other plans";
     record(runs, all, todo[e], std::move(measured[e]));
   }
   if (ranks.rank() == 0) save_document(options.out, runs);
@@ -146,9 +178,10 @@ std::string describe(const Runs& runs) {
     const auto slowest = std::max_element(run.tasks.begin(), run.tasks.end(), [](const auto& a, const auto& b) {
       return a.second.median_s() < b.second.median_s();
     });
-    table.add({run.name, format_seconds(run.iteration.median_s()), format_percent(run.iteration.spread_fraction()),
-               std::to_string(run.iteration.samples_s.size()),
-               slowest == run.tasks.end() ? "" : slowest->first + " " + format_seconds(slowest->second.median_s())});
+    table.add(
+        {run.name, format_seconds(run.iteration.median_s()), format_percent(run.iteration.spread_fraction()),
+         std::to_string(run.iteration.samples_s.size()),
+         slowest == run.tasks.end() ? "" : slowest->first + " " + format_seconds(slowest->second.median_s())});
   }
   return table.text();
 }
@@ -181,23 +214,41 @@ int run(const Options& options) {
 
 void add_proxy(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("proxy", "Run a plan's real operations and time them; one rank is one device");
+  CLI::App* command =
+      app.add_subcommand("proxy", "Run a plan's real operations and time them; one rank is one device");
   command->add_option("--cluster", options->cluster, "Cluster document, from sextant probe")->required();
-  command->add_option("--experiments", options->experiments, "Experiments document: many plans of many workflows");
+  command->add_option("--experiments", options->experiments,
+                      "Experiments document: many plans of many workflows");
   command->add_option("--workflow", options->workflow, "Workflow document of a single experiment");
   command->add_option("--plan", options->plan, "Plan document of a single experiment");
-  command->add_option("--out", options->out, "Runs document to write, after every experiment")->capture_default_str();
-  command->add_flag("--resume", options->resume, "Keep the runs that are in the output already and do the rest");
+  command->add_option("--out", options->out, "Runs document to write, after every experiment")
+      ->capture_default_str();
+  command->add_flag("--resume", options->resume,
+                    "Keep the runs that are in the output already and do the rest");
+  command
+      ->add_option("--passes", options->passes,
+                   "Go over all experiments so often; against disturbances that last longer than one of them")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_flag("--interleave", options->interleave,
                     "Measure in rounds over all experiments, for comparing plans; all are kept in memory");
-  command->add_option("--warmup", options->proxy.warmup_iterations, "Iterations not counted")->capture_default_str();
-  command->add_option("--least", options->proxy.least_iterations, "Fewest iterations")->capture_default_str();
+  command->add_option("--warmup", options->proxy.warmup_iterations, "Iterations not counted")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--least", options->proxy.least_iterations, "Fewest iterations")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_option("--most", options->proxy.most_iterations, "Most iterations (rounds, interleaved)")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--spread", options->proxy.target_spread_fraction, "Stop when the iteration time is known so well")
+  command
+      ->add_option("--spread", options->proxy.target_spread_fraction,
+                   "Stop when the iteration time is known so well")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_option("--budget", options->proxy.budget_s, "Most seconds for one experiment")->capture_default_str();
+  command->add_option("--budget", options->proxy.budget_s, "Most seconds for one experiment")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_option("--seed", options->proxy.seed, "Of weights and prompts")->capture_default_str();
   command->add_flag("--json", options->json, "Print the runs document instead of a table");
   command->footer(

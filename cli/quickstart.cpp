@@ -80,7 +80,8 @@ class Quickstart {
     say("proxy: " + std::to_string(summary_.configurations) + " configurations");
     save_document(file("experiments.json"), experiments);
     run_quietly({"proxy", "--cluster", file("cluster.json"), "--experiments", file("experiments.json"), "--out",
-                 file("runs.json"), "--budget", "2.5", "--least", "3", "--most", "12", "--spread", "0.02"});
+                 file("runs.json"), "--passes", "3", "--budget", "1.0", "--least", "2", "--most", "4",
+                 "--spread", "0.01"});
     runs_ = load_document<Runs>(file("runs.json"));
   }
 
@@ -126,8 +127,8 @@ class Quickstart {
     for (const auto& [name, plan] : customary_plans(workflow_, ranks_)) add(name, plan);
     say("run the plan beside " + std::to_string(experiments.experiments.size() - 1) + " others");
     save_document(file("plan_experiments.json"), experiments);
-    run_quietly({"proxy", "--cluster", file("cluster.json"), "--experiments", file("plan_experiments.json"), "--out",
-                 file("plan_runs.json"), "--interleave", "--most", "7"});
+    run_quietly({"proxy", "--cluster", file("cluster.json"), "--experiments", file("plan_experiments.json"),
+                 "--out", file("plan_runs.json"), "--interleave", "--most", "7"});
     const Runs measured = load_document<Runs>(file("plan_runs.json")).content;
     double chosen_s = 0, fastest_s = 0;
     for (const Run& run : measured.runs) {
@@ -187,7 +188,8 @@ void add_quickstart(CLI::App& app, Action& action) {
   command->add_option("--seed", options->seed, "Of the choice of what is kept back")->capture_default_str();
   command->add_flag("--json", options->json, "Print the summary document instead of a table");
   command->footer(
-      "Writes cluster.json, runs.json, coefficients.json, accuracy.json, plan.json, report.html, summary.json and\n"
+      "Writes cluster.json, runs.json, coefficients.json, accuracy.json, plan.json, report.html, summary.json "
+      "and\n"
       "the documents in between.\n"
       "Example: sextant quickstart --out sextant-quickstart");
   command->callback([options, &action] { action = [options] { return Quickstart(*options).run(); }; });

@@ -5,7 +5,8 @@
 namespace sextant::cli {
 namespace {
 
-Model decoder(const std::string& name, int layers, int hidden, int intermediate, int heads, int kv_heads, int vocabulary) {
+Model decoder(const std::string& name, int layers, int hidden, int intermediate, int heads, int kv_heads,
+              int vocabulary) {
   Model model;
   model.name = name;
   model.layers = layers;
@@ -131,9 +132,15 @@ Plan mixed(const Workflow& workflow) {
   for (const Task& task : workflow.tasks) {
     const int layers = workflow.model_of(task).layers;
     switch (task.kind) {
-      case TaskKind::generation: plan.tasks[task.name] = uniform(layers, 2, 1, 1, 0, kMicroBatch); break;
-      case TaskKind::inference: plan.tasks[task.name] = uniform(layers, 1, 1, 1, next++ % 2, kMicroBatch); break;
-      case TaskKind::training: plan.tasks[task.name] = uniform(layers, 1, 1, 2, 0, kMicroBatch); break;
+      case TaskKind::generation:
+        plan.tasks[task.name] = uniform(layers, 2, 1, 1, 0, kMicroBatch);
+        break;
+      case TaskKind::inference:
+        plan.tasks[task.name] = uniform(layers, 1, 1, 1, next++ % 2, kMicroBatch);
+        break;
+      case TaskKind::training:
+        plan.tasks[task.name] = uniform(layers, 1, 1, 2, 0, kMicroBatch);
+        break;
     }
   }
   return plan;

@@ -18,8 +18,8 @@ namespace sextant::cli {
 // The workflow that quickstart plans for; its model, lengths and batch are in none of the above.
 [[nodiscard]] Workflow target_workflow();
 
-// Layouts that people use without a planner, by name: everything on all devices data-, tensor- or pipeline-parallel,
-// generation and training apart, one device alone.
+// Layouts that people use without a planner, by name: everything on all devices data-, tensor- or
+// pipeline-parallel, generation and training apart, one device alone.
 [[nodiscard]] std::vector<std::pair<std::string, Plan>> customary_plans(const Workflow& workflow, int devices);
 
 }  // namespace sextant::cli

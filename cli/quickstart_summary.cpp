@@ -7,8 +7,8 @@ namespace sextant::cli {
 
 QuickstartSummary QuickstartSummary::parse(const JsonView& view) {
   view.allow_only({"configurations", "held_out_configurations", "held_out_task_mape", "held_out_iteration_mape",
-                   "plan_regret_fraction", "wall_s", "ranks", "plan", "predicted_iteration_s", "measured_iteration_s",
-                   "measured_plans", "fastest_plan"});
+                   "plan_regret_fraction", "wall_s", "ranks", "plan", "predicted_iteration_s",
+                   "measured_iteration_s", "measured_plans", "fastest_plan"});
   QuickstartSummary summary;
   summary.configurations = view.required("configurations").count(1);
   summary.held_out_configurations = view.required("held_out_configurations").count(0);
@@ -59,11 +59,12 @@ std::vector<std::string> sentences(const QuickstartSummary& summary) {
               std::to_string(summary.ranks) + (summary.ranks == 1 ? " core" : " cores") + "; the fit saw " +
               std::to_string(summary.configurations - summary.held_out_configurations) + " of them.",
           "On the others task times were predicted to " + format_percent(summary.held_out_task_mape) +
-              " and iteration times to " + format_percent(summary.held_out_iteration_mape) + " (mean absolute error).",
-          "The chosen plan was predicted to take " + format_seconds(summary.predicted_iteration_s) + " and took " +
-              format_seconds(summary.measured_iteration_s) + ", " + format_percent(summary.plan_regret_fraction) +
-              " more than the fastest of " + std::to_string(summary.measured_plans) + " measured plans (" +
-              summary.fastest_plan + ").",
+              " and iteration times to " + format_percent(summary.held_out_iteration_mape) +
+              " (mean absolute error).",
+          "The chosen plan was predicted to take " + format_seconds(summary.predicted_iteration_s) +
+              " and took " + format_seconds(summary.measured_iteration_s) + ", " +
+              format_percent(summary.plan_regret_fraction) + " more than the fastest of " +
+              std::to_string(summary.measured_plans) + " measured plans (" + summary.fastest_plan + ").",
           "The loop took " + format_seconds(summary.wall_s) + "."};
 }
 

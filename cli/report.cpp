@@ -21,7 +21,8 @@ struct Options {
 
 // The file given, or the folder's file of the usual name when it is there.
 template <typename T>
-void load_into(std::optional<Document<T>>& slot, std::string file, const std::string& folder, const char* usual) {
+void load_into(std::optional<Document<T>>& slot, std::string file, const std::string& folder,
+               const char* usual) {
   if (file.empty() && !folder.empty() && std::filesystem::exists(std::filesystem::path(folder) / usual)) {
     file = (std::filesystem::path(folder) / usual).string();
   }
@@ -40,7 +41,8 @@ int run(const Options& options) {
   load_into(input.accuracy, options.accuracy, options.folder, "accuracy.json");
   load_into(input.plan, options.plan, options.folder, "plan.json");
   load_into(input.prediction, options.prediction, options.folder, "prediction.json");
-  if (!input.cluster && !input.runs && !input.coefficients && !input.accuracy && !input.plan && !input.prediction) {
+  if (!input.cluster && !input.runs && !input.coefficients && !input.accuracy && !input.plan &&
+      !input.prediction) {
     throw_bad_input("nothing to report: give a folder with cluster.json, runs.json ... or single documents");
   }
   if (options.json) {
@@ -61,7 +63,8 @@ int run(const Options& options) {
 void add_report(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("report", "One self-contained HTML page, and Markdown and JSON");
-  command->add_option("folder", options->folder, "Folder with documents of the usual names (cluster.json, runs.json ...)");
+  command->add_option("folder", options->folder,
+                      "Folder with documents of the usual names (cluster.json, runs.json ...)");
   command->add_option("--cluster", options->cluster, "Cluster document");
   command->add_option("--runs", options->runs, "Runs document");
   command->add_option("--coefficients", options->coefficients, "Coefficients document");

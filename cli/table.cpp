@@ -7,8 +7,8 @@ namespace {
 
 // Characters, not bytes: continuation bytes of UTF-8 take no room.
 std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 }  // namespace
@@ -16,7 +16,8 @@ std::size_t width_of(const std::string& text) {
 std::string Table::text() const {
   std::vector<std::size_t> widths(header_.size(), 0);
   const auto widen = [&](const std::vector<std::string>& row) {
-    for (std::size_t c = 0; c < widths.size() && c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+    for (std::size_t c = 0; c < widths.size() && c < row.size(); ++c)
+      widths[c] = std::max(widths[c], width_of(row[c]));
   };
   widen(header_);
   for (const auto& row : rows_) widen(row);

@@ -16,7 +16,7 @@ struct Options {
   std::string runs;
   std::string coefficients;
   std::string out;
-  double most_task_error = 0;       // 0: not asked
+  double most_task_error = 0;  // 0: not asked
   double most_iteration_error = 0;
   bool json = false;
 };
@@ -45,13 +45,15 @@ std::string describe(const Accuracy& accuracy) {
 
 // The first limit that is exceeded, as a sentence.
 std::optional<std::string> exceeded(const Accuracy& accuracy, const Options& options) {
-  const auto check = [](const char* what, const ErrorSummary& errors, double most) -> std::optional<std::string> {
+  const auto check = [](const char* what, const ErrorSummary& errors,
+                        double most) -> std::optional<std::string> {
     if (most <= 0 || errors.mape <= most) return std::nullopt;
     return std::string("MAPE of ") + what + " is " + format_percent(errors.mape) + ", more than the " +
            format_percent(most) + " asked";
   };
   const auto tasks = check("held-out task times", accuracy.held_out_tasks, options.most_task_error);
-  return tasks ? tasks : check("held-out iteration times", accuracy.held_out_iterations, options.most_iteration_error);
+  return tasks ? tasks
+               : check("held-out iteration times", accuracy.held_out_iterations, options.most_iteration_error);
 }
 
 int run(const Options& options) {
@@ -65,7 +67,8 @@ int run(const Options& options) {
     std::fputs(describe(accuracy).c_str(), stdout);
   }
   if (!options.out.empty()) say_wrote(options.out);
-  if ((options.most_task_error > 0 || options.most_iteration_error > 0) && accuracy.held_out_iterations.count == 0) {
+  if ((options.most_task_error > 0 || options.most_iteration_error > 0) &&
+      accuracy.held_out_iterations.count == 0) {
     throw_bad_input("the fit saw every run: nothing is held out to judge it by (calibrate --hold-out)");
   }
   if (const auto sentence = exceeded(accuracy, options)) {
@@ -83,12 +86,17 @@ void add_validate(CLI::App& app, Action& action) {
   command->add_option("runs", options->runs, "Runs document")->required();
   command->add_option("--coefficients", options->coefficients, "Coefficients document")->required();
   command->add_option("--out", options->out, "Write the accuracy document here");
-  command->add_option("--most-task-error", options->most_task_error,
-                      "Exit 1 when the MAPE of held-out task times is larger, e.g. 0.15");
-  command->add_option("--most-iteration-error", options->most_iteration_error,
-                      "Exit 1 when the MAPE of held-out iteration times is larger, e.g. 0.10");
+  command
+      ->add_option("--most-task-error", options->most_task_error,
+                   "Exit 1 when the MAPE of held-out task times is larger, e.g. 0.15")
+      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--most-iteration-error", options->most_iteration_error,
+                   "Exit 1 when the MAPE of held-out iteration times is larger, e.g. 0.10")
+      ->check(CLI::PositiveNumber);
   command->add_flag("--json", options->json, "Print the accuracy document instead of a table");
-  command->footer("Example: sextant validate runs.json --coefficients coefficients.json --most-iteration-error 0.1");
+  command->footer(
+      "Example: sextant validate runs.json --coefficients coefficients.json --most-iteration-error 0.1");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

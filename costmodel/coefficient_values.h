@@ -20,7 +20,9 @@ class CoefficientValues {
     }
   }
 
-  [[nodiscard]] const T& at(CoefficientId id, int type_index = 0) const { return values_[slot(id, type_index)]; }
+  [[nodiscard]] const T& at(CoefficientId id, int type_index = 0) const {
+    return values_[slot(id, type_index)];
+  }
   void set(CoefficientId id, int type_index, T value) { values_[slot(id, type_index)] = std::move(value); }
 
  private:
@@ -32,7 +34,7 @@ class CoefficientValues {
   std::vector<T> values_;  // by coefficient, then device type
 };
 
-[[nodiscard]] CoefficientValues<double> resolve(const Coefficients& coefficients, const Hardware<double>& hardware,
-                                                std::string_view framework);
+[[nodiscard]] CoefficientValues<double> resolve(const Coefficients& coefficients,
+                                                const Hardware<double>& hardware, std::string_view framework);
 
 }  // namespace sextant

@@ -49,7 +49,9 @@ class Hardware {
 
   [[nodiscard]] int type_count() const { return static_cast<int>(types_.size()); }
   [[nodiscard]] int type_index(DeviceId device) const { return type_of_[device.index()]; }
-  [[nodiscard]] const std::string& type_name(int index) const { return types_[static_cast<std::size_t>(index)].name; }
+  [[nodiscard]] const std::string& type_name(int index) const {
+    return types_[static_cast<std::size_t>(index)].name;
+  }
   [[nodiscard]] const T& flop_per_s(DeviceId device) const { return type(device).flop_per_s; }
   [[nodiscard]] const T& memory_bytes_per_s(DeviceId device) const { return type(device).memory_bytes_per_s; }
   [[nodiscard]] double memory_bytes(DeviceId device) const { return type(device).memory_bytes; }

@@ -107,9 +107,9 @@ template <typename T>
 [[nodiscard]] T plan_weight_sync_s(const Problem<T>& problem) {
   const Task& training = problem.workflow.actor_training();
   const Task& generation = problem.workflow.actor_generation();
-  return terms::weight_sync_s(
-      problem, work_of(training, problem.plan.tasks.at(training.name), problem.workflow),
-      work_of(generation, problem.plan.tasks.at(generation.name), problem.workflow));
+  return terms::weight_sync_s(problem,
+                              work_of(training, problem.plan.tasks.at(training.name), problem.workflow),
+                              work_of(generation, problem.plan.tasks.at(generation.name), problem.workflow));
 }
 
 template <typename T>

@@ -45,7 +45,8 @@ double working_bytes(const TaskWork& work, std::size_t replica_index, std::size_
   if (work.kind() == TaskKind::generation) {
     const double together = share.sequences / share.decode_waves;
     const double in_flight = std::min(share.decode_waves, static_cast<double>(replica.stages.size()));
-    const double cache = in_flight * together * tokens * stage.layers * model.kv_cache_elements_per_token() / tp;
+    const double cache =
+        in_flight * together * tokens * stage.layers * model.kv_cache_elements_per_token() / tp;
     return work.element_bytes * (cache + together * logits);
   }
   const double one_layer = kept_elements(model, tokens, tp, false);

@@ -27,9 +27,11 @@ struct TaskMemory {
   double working_bytes = 0;
 };
 
-[[nodiscard]] std::vector<TaskMemory> task_memory(const Task& task, const TaskPlan& plan, const Workflow& workflow);
+[[nodiscard]] std::vector<TaskMemory> task_memory(const Task& task, const TaskPlan& plan,
+                                                  const Workflow& workflow);
 
 // Every device of the cluster that the plan uses, ascending.
-[[nodiscard]] std::vector<DeviceMemory> plan_memory(const Workflow& workflow, const Plan& plan, const Cluster& cluster);
+[[nodiscard]] std::vector<DeviceMemory> plan_memory(const Workflow& workflow, const Plan& plan,
+                                                    const Cluster& cluster);
 
 }  // namespace sextant

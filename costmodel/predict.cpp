@@ -25,7 +25,8 @@ std::string percent_of(double part, double whole) { return format_percent(whole 
 std::string bottleneck_sentence(const Prediction& prediction, const Workflow& workflow) {
   const Task* slowest = nullptr;
   for (const Task& task : workflow.tasks) {
-    if (slowest == nullptr || prediction.tasks.at(task.name).time_s > prediction.tasks.at(slowest->name).time_s) {
+    if (slowest == nullptr ||
+        prediction.tasks.at(task.name).time_s > prediction.tasks.at(slowest->name).time_s) {
       slowest = &task;
     }
   }
@@ -84,8 +85,7 @@ void place_in_time(Prediction& prediction, const Workflow& workflow, const Plan&
 double custom_iteration_s(const Prediction& prediction, const Problem<double>& problem) {
   double end = 0;
   for (const auto& [name, task] : prediction.tasks) end = std::max(end, task.end_s);
-  return end + prediction.weight_sync_s +
-         iteration_overhead_s(problem.workflow, problem.coefficients);
+  return end + prediction.weight_sync_s + iteration_overhead_s(problem.workflow, problem.coefficients);
 }
 
 }  // namespace

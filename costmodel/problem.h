@@ -40,8 +40,12 @@ struct StageOfTask {
   int replica = 0;  // i
   int stage = 0;    // j
 
-  [[nodiscard]] const Replica& replica_plan() const { return task.plan->replicas[static_cast<std::size_t>(replica)]; }
-  [[nodiscard]] const Stage& stage_plan() const { return replica_plan().stages[static_cast<std::size_t>(stage)]; }
+  [[nodiscard]] const Replica& replica_plan() const {
+    return task.plan->replicas[static_cast<std::size_t>(replica)];
+  }
+  [[nodiscard]] const Stage& stage_plan() const {
+    return replica_plan().stages[static_cast<std::size_t>(stage)];
+  }
   [[nodiscard]] const ReplicaWork& work() const { return task.replicas[static_cast<std::size_t>(replica)]; }
   [[nodiscard]] const Model& model() const { return *task.model; }
   [[nodiscard]] double tensor_parallel() const { return stage_plan().tensor_parallel(); }  // TP_j

@@ -19,10 +19,10 @@ struct TaskWork {
   const Task* task = nullptr;
   const TaskPlan* plan = nullptr;
   const Model* model = nullptr;
-  double prompt_tokens = 0;     // seq_in: the maximum, as in HetRL B.1
-  double response_tokens = 0;   // seq_out
-  double mini_batches = 1;      // training only
-  double element_bytes = 2;     // B_BF16, or the workflow's precision
+  double prompt_tokens = 0;    // seq_in: the maximum, as in HetRL B.1
+  double response_tokens = 0;  // seq_out
+  double mini_batches = 1;     // training only
+  double element_bytes = 2;    // B_BF16, or the workflow's precision
   std::vector<ReplicaWork> replicas;
 
   [[nodiscard]] TaskKind kind() const { return task->kind; }

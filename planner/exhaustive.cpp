@@ -60,7 +60,8 @@ class Search {
         hardware_(request.cluster, request.workflow.precision),
         values_(resolve(request.coefficients, hardware_, request.framework)) {
     if (workflow_.algorithm == Algorithm::custom) {
-      throw_bad_input("exhaustive search plans PPO and GRPO workflows; " + workflow_.name + " is a custom graph");
+      throw_bad_input("exhaustive search plans PPO and GRPO workflows; " + workflow_.name +
+                      " is a custom graph");
     }
     for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
       options_.push_back(options_of(workflow_.tasks[t]));
@@ -90,15 +91,16 @@ class Search {
       }
       const double work_s = closed_form_s(workflow_.mode, std::span<const PlacedTask<double>>(placed),
                                           values_.at(CoefficientId::task_overlap));
-      found(choice, work_s + sync_s(choice[generation_], choice[training_]) +
-                        iteration_overhead_s(workflow_, values_));
+      found(choice,
+            work_s + sync_s(choice[generation_], choice[training_]) + iteration_overhead_s(workflow_, values_));
     }
   }
 
   [[nodiscard]] Plan plan_of(const std::vector<std::size_t>& choice) const {
     Plan plan;
     plan.name = workflow_.name + "-best";
-    for (std::size_t t = 0; t < choice.size(); ++t) plan.tasks[workflow_.tasks[t].name] = options_[t][choice[t]].plan;
+    for (std::size_t t = 0; t < choice.size(); ++t)
+      plan.tasks[workflow_.tasks[t].name] = options_[t][choice[t]].plan;
     return plan;
   }
 
@@ -110,7 +112,8 @@ class Search {
         predict(request_.cluster, workflow_, *result.plan, request_.coefficients, request_.framework);
     result.candidates = candidates;
     result.feasible = feasible;
-    result.message = "best of " + std::to_string(feasible) + " plans that fit, of " + std::to_string(candidates);
+    result.message =
+        "best of " + std::to_string(feasible) + " plans that fit, of " + std::to_string(candidates);
     return result;
   }
 
@@ -118,12 +121,14 @@ class Search {
   [[nodiscard]] std::string shortage() const {
     double most = 0, largest_need = 0;
     std::string hungriest;
-    for (int d = 0; d < request_.cluster.device_count(); ++d) most = std::max(most, hardware_.memory_bytes(DeviceId{d}));
+    for (int d = 0; d < request_.cluster.device_count(); ++d)
+      most = std::max(most, hardware_.memory_bytes(DeviceId{d}));
     for (std::size_t t = 0; t < options_.size(); ++t) {
       if (options_[t].empty()) return "task " + workflow_.tasks[t].name + " has no layout on this cluster";
-      const double need = std::min_element(options_[t].begin(), options_[t].end(), [](const auto& a, const auto& b) {
-                            return a.largest_bytes < b.largest_bytes;
-                          })->largest_bytes;
+      const double need =
+          std::min_element(options_[t].begin(), options_[t].end(), [](const auto& a, const auto& b) {
+            return a.largest_bytes < b.largest_bytes;
+          })->largest_bytes;
       if (need <= largest_need) continue;
       largest_need = need;
       hungriest = workflow_.tasks[t].name;
@@ -132,7 +137,8 @@ class Search {
       return "task " + hungriest + " needs at least " + format_bytes(largest_need) +
              " on one device; the largest has " + format_bytes(most);
     }
-    return "every task fits alone, but not all together: weights, gradients and optimizer states exceed the devices";
+    return "every task fits alone, but not all together: weights, gradients and optimizer states exceed the "
+           "devices";
   }
 
   std::uint64_t candidates = 0;
@@ -208,7 +214,8 @@ PlanResult refused(const PlanRequest& request, double combinations) {
   PlanResult result;
   result.outcome = PlanOutcome::too_large;
   result.message = "the space has " + format_number(combinations) + " plans, more than the limit of " +
-                   std::to_string(request.limits.most_plans) + ": fewer micro-batch sizes or fewer devices make it smaller";
+                   std::to_string(request.limits.most_plans) +
+                   ": fewer micro-batch sizes or fewer devices make it smaller";
   return result;
 }
 

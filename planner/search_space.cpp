@@ -67,8 +67,8 @@ class Enumeration {
   std::vector<TaskPlan> run() {
     const int devices = cluster_.device_count();
     if (devices > kMostDevices) {
-      throw_bad_input("exhaustive search is for up to " + std::to_string(kMostDevices) + " devices; the cluster has " +
-                      std::to_string(devices));
+      throw_bad_input("exhaustive search is for up to " + std::to_string(kMostDevices) +
+                      " devices; the cluster has " + std::to_string(devices));
     }
     for (unsigned subset = 1; subset < 1U << devices; ++subset) {
       std::vector<int> members;
@@ -101,7 +101,8 @@ class Enumeration {
     } while (std::next_permutation(order.begin(), order.end()));
   }
 
-  static std::vector<Replica> replicas(const std::vector<int>& order, int dp, const std::vector<int>& split, int tp) {
+  static std::vector<Replica> replicas(const std::vector<int>& order, int dp, const std::vector<int>& split,
+                                       int tp) {
     std::vector<Replica> all;
     std::size_t next = 0;
     for (int i = 0; i < dp; ++i) {
@@ -117,7 +118,8 @@ class Enumeration {
   }
 
   void add_sizes(const std::vector<Replica>& replicas) {
-    const int share = (workflow_.sequences() + static_cast<int>(replicas.size()) - 1) / static_cast<int>(replicas.size());
+    const int share =
+        (workflow_.sequences() + static_cast<int>(replicas.size()) - 1) / static_cast<int>(replicas.size());
     std::vector<int> sizes;
     for (const int size : limits_.micro_batch_sequences) sizes.push_back(std::min(size, share));
     std::sort(sizes.begin(), sizes.end());
@@ -127,9 +129,9 @@ class Enumeration {
       for (int recompute = 0; recompute <= (training && limits_.try_recompute ? 1 : 0); ++recompute) {
         layouts_.push_back({replicas, size, 0, recompute == 1});
         if (layouts_.size() > limits_.most_layouts_per_task) {
-          throw_bad_input("task " + task_.name + " has more than " + std::to_string(limits_.most_layouts_per_task) +
-                          " layouts on " + std::to_string(cluster_.device_count()) +
-                          " devices: too many to try one by one");
+          throw_bad_input("task " + task_.name + " has more than " +
+                          std::to_string(limits_.most_layouts_per_task) + " layouts on " +
+                          std::to_string(cluster_.device_count()) + " devices: too many to try one by one");
         }
       }
     }

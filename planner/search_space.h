@@ -24,7 +24,7 @@ struct SearchLimits {
 // shards, each micro-batch size. Degrees that the model's heads, layers or the batch forbid are left out.
 // Throws Error(bad_input) when there are more than limits.most_layouts_per_task: the space is for small
 // clusters (some 8 devices).
-[[nodiscard]] std::vector<TaskPlan> task_layouts(const Task& task, const Workflow& workflow, const Cluster& cluster,
-                                                 const SearchLimits& limits);
+[[nodiscard]] std::vector<TaskPlan> task_layouts(const Task& task, const Workflow& workflow,
+                                                 const Cluster& cluster, const SearchLimits& limits);
 
 }  // namespace sextant

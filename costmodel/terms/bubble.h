@@ -3,8 +3,11 @@
 //   C_bubble(t,i) = sum over j != 0 of (C_comp(t,i,j) + C_tp(t,i,j) + C_pp(t,i,j)) / nm
 //
 // The sum is the time of one micro-batch in every later stage; a pipeline fills and drains once a
-// mini-batch, so it counts mini_batches times. Inference and prefill fill a pipeline too, which the appendix
-// leaves out: pipeline_fill_weight, neutral at zero.
+// mini-batch, so it counts mini_batches times. With stages of unequal speed the appendix counts a slow later
+// stage twice and leaves the first one out: what really passes before and after the slowest stage's own work
+// is one micro-batch in each of the others. bubble_slowest_weight moves from the appendix (0, neutral) to the
+// sum over all stages but the slowest (1). Inference and prefill fill a pipeline too, which the appendix
+// leaves out: pipeline_fill_weight, neutral at zero, on all stages but the slowest.
 #pragma once
 
 #include <vector>
@@ -17,11 +20,19 @@ namespace sextant::terms {
 template <typename T>
 [[nodiscard]] T bubble_s(const Problem<T>& problem, const TaskWork& task, const ReplicaWork& work,
                          const std::vector<T>& stage_s) {
+  T sum(0.0), slowest(0.0);
+  for (const T& stage : stage_s) {
+    sum += stage;
+    if (slowest < stage) slowest = stage;
+  }
+  const T others_s = (sum - slowest) / work.micro_batches;
+  if (task.kind() != TaskKind::training)
+    return problem.coefficient(CoefficientId::pipeline_fill_weight) * others_s;
   T later(0.0);
   for (std::size_t j = 1; j < stage_s.size(); ++j) later += stage_s[j];
-  const T per_micro_batch = later / work.micro_batches;
-  if (task.kind() == TaskKind::training) return task.mini_batches * per_micro_batch;
-  return problem.coefficient(CoefficientId::pipeline_fill_weight) * per_micro_batch;
+  const T later_s = later / work.micro_batches;
+  return task.mini_batches *
+         (later_s + problem.coefficient(CoefficientId::bubble_slowest_weight) * (others_s - later_s));
 }
 
 }  // namespace sextant::terms

@@ -32,8 +32,8 @@ template <typename T>
     const T there = edge(members[0], members[1]), back = edge(members[1], members[0]);
     return there < back ? back : there;
   }
-  const BottleneckRing ring = find_bottleneck_ring(
-      members, [&](DeviceId from, DeviceId to) { return plain_value(edge(from, to)); });
+  const BottleneckRing ring =
+      find_bottleneck_ring(members, [&](DeviceId from, DeviceId to) { return plain_value(edge(from, to)); });
   return edge(ring.from, ring.to);
 }
 

@@ -27,9 +27,12 @@ template <typename T>
 
 [[nodiscard]] inline CoefficientId efficiency_of(TaskKind kind) {
   switch (kind) {
-    case TaskKind::generation: return CoefficientId::prefill_efficiency;
-    case TaskKind::inference: return CoefficientId::inference_efficiency;
-    case TaskKind::training: return CoefficientId::training_efficiency;
+    case TaskKind::generation:
+      return CoefficientId::prefill_efficiency;
+    case TaskKind::inference:
+      return CoefficientId::inference_efficiency;
+    case TaskKind::training:
+      return CoefficientId::training_efficiency;
   }
   SEXTANT_CHECK(false);
   return CoefficientId::inference_efficiency;

@@ -27,7 +27,8 @@ struct Segment {
 [[nodiscard]] std::vector<Segment> common_segments(const TaskPlan& plan);
 
 // Parameters of a segment over all shards, with the embedding and head at the ends.
-[[nodiscard]] double segment_parameters(const Segment& segment, const Model& model, bool is_first, bool is_last);
+[[nodiscard]] double segment_parameters(const Segment& segment, const Model& model, bool is_first,
+                                        bool is_last);
 
 template <typename T>
 [[nodiscard]] T data_parallel_s(const Problem<T>& problem, const TaskWork& task) {
@@ -53,7 +54,8 @@ template <typename T>
     for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
       stages.push_back(&plan.replicas[i].stages[static_cast<std::size_t>(segment.stage_of[i])]);
       most_shards = std::max(most_shards, stages.back()->devices.size());
-      fewest_shards = i == 0 ? stages.back()->devices.size() : std::min(fewest_shards, stages.back()->devices.size());
+      fewest_shards =
+          i == 0 ? stages.back()->devices.size() : std::min(fewest_shards, stages.back()->devices.size());
     }
     const double volume = task.element_bytes *
                           segment_parameters(segment, *task.model, g == 0, g + 1 == segments.size()) * 2.0 *
@@ -61,7 +63,8 @@ template <typename T>
     T segment_s(0.0);
     for (std::size_t k = 0; k < most_shards; ++k) {
       std::vector<DeviceId> members;
-      for (const Stage* stage : stages) members.push_back(stage->devices[k * stage->devices.size() / most_shards]);
+      for (const Stage* stage : stages)
+        members.push_back(stage->devices[k * stage->devices.size() / most_shards]);
       const T cost = ring_step_s(problem, std::span<const DeviceId>(members), volume, efficiency);
       if (segment_s < cost) segment_s = cost;
     }

@@ -90,7 +90,8 @@ template <typename T>
 // Everything of one stage.
 template <typename T>
 [[nodiscard]] T decode_s(const StageOfTask<T>& s) {
-  return weight_reads_s(s) + decode_flop_s(s) + kv_cache_reads_s(s) + decode_overhead_s(s) + decode_latency_s(s);
+  return weight_reads_s(s) + decode_flop_s(s) + kv_cache_reads_s(s) + decode_overhead_s(s) +
+         decode_latency_s(s);
 }
 
 // A token needs all stages one after another, so with fewer waves than stages the pipeline is not full:

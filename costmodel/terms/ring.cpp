@@ -21,7 +21,9 @@ class Costs {
       : n_(static_cast<int>(members.size())), cost_(members.size() * members.size(), kInfinity) {
     for (int i = 0; i < n_; ++i) {
       for (int j = 0; j < n_; ++j) {
-        if (i != j) cost_[slot(i, j)] = edge_s(members[static_cast<std::size_t>(i)], members[static_cast<std::size_t>(j)]);
+        if (i != j)
+          cost_[slot(i, j)] =
+              edge_s(members[static_cast<std::size_t>(i)], members[static_cast<std::size_t>(j)]);
       }
     }
   }
@@ -140,9 +142,11 @@ int count_reached(const Costs& costs, double t, int start, int removed, bool for
 
 bool may_hold_ring(const Costs& costs, double t) {
   const int n = costs.size();
-  if (count_reached(costs, t, 0, -1, true, false) < n || count_reached(costs, t, 0, -1, false, false) < n) return false;
+  if (count_reached(costs, t, 0, -1, true, false) < n || count_reached(costs, t, 0, -1, false, false) < n)
+    return false;
   if (n <= 3) return true;
-  // Articulation points of the graph with every edge walkable both ways; n searches of n^2 stay cheap up to here.
+  // Articulation points of the graph with every edge walkable both ways; n searches of n^2 stay cheap up to
+  // here.
   constexpr int kMostRemovals = 128;
   const int removals = std::min(n, kMostRemovals);
   for (int r = 0; r < removals; ++r) {
@@ -177,7 +181,8 @@ bool find_ring_up_to(const Costs& costs, double t, std::vector<int>& order) {
       if ((ends[set] >> at & 1) == 0) continue;
       for (int j = 1; j < n; ++j) {
         if ((set >> j & 1) == 0 && costs.at(at, j) <= t) {
-          ends[set | std::size_t{1} << j] = static_cast<std::uint16_t>(ends[set | std::size_t{1} << j] | 1U << j);
+          ends[set | std::size_t{1} << j] =
+              static_cast<std::uint16_t>(ends[set | std::size_t{1} << j] | 1U << j);
         }
       }
     }

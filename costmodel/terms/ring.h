@@ -19,7 +19,7 @@ namespace sextant {
 inline constexpr int kExactRingSize = 12;
 
 struct BottleneckRing {
-  DeviceId from;       // the slowest edge of the ring that was found
+  DeviceId from;  // the slowest edge of the ring that was found
   DeviceId to;
   double upper_s = 0;  // its cost
   double lower_s = 0;  // no ring is faster

@@ -22,8 +22,8 @@ namespace sextant::terms {
 template <typename T>
 [[nodiscard]] double tensor_parallel_volume_bytes(const StageOfTask<T>& s) {
   const double tp = s.tensor_parallel();
-  return s.task.element_bytes * s.work().micro_batch_sequences * s.task.sequence_tokens() * s.model().hidden * 2.0 *
-         (tp - 1.0) / tp;
+  return s.task.element_bytes * s.work().micro_batch_sequences * s.task.sequence_tokens() * s.model().hidden *
+         2.0 * (tp - 1.0) / tp;
 }
 
 template <typename T>
@@ -32,7 +32,8 @@ template <typename T>
   if (s.model().vocabulary > 0 && s.is_first()) count += 1;
   if (s.model().vocabulary > 0 && s.is_last() && s.is_training()) count += 1;
   return count * s.work().micro_batches *
-         ring_step_s(s.problem, std::span<const DeviceId>(s.stage_plan().devices), tensor_parallel_volume_bytes(s),
+         ring_step_s(s.problem, std::span<const DeviceId>(s.stage_plan().devices),
+                     tensor_parallel_volume_bytes(s),
                      s.problem.coefficient(CoefficientId::tensor_parallel_efficiency));
 }
 

@@ -40,6 +40,8 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "share of the time that pipeline stages wait for each other when decoding fewer batches than stages"},
     {pipeline_fill_weight, "pipeline_fill_weight", "1", 0, 0, 2, 0.8, 0.5, kLinear, false,
      "share of pipeline fill and drain paid by inference and prefill (training always pays it)"},
+    {bubble_slowest_weight, "bubble_slowest_weight", "1", 0, 0, 1, 1, 0.3, kLinear, false,
+     "training's bubble: 0 the appendix (every stage but the first), 1 every stage but the slowest"},
     {tensor_parallel_efficiency, "tensor_parallel_efficiency", "1", 1, 0.01, 4, 0.7, 0.7, kLog, false,
      "share of the link bandwidth that all-reduces of activations reach"},
     {pipeline_parallel_efficiency, "pipeline_parallel_efficiency", "1", 1, 0.01, 4, 0.7, 0.7, kLog, false,

@@ -31,6 +31,7 @@ enum class CoefficientId : int {
   decode_latency_weight,
   decode_serialization_weight,
   pipeline_fill_weight,
+  bubble_slowest_weight,
   tensor_parallel_efficiency,
   pipeline_parallel_efficiency,
   data_parallel_efficiency,
@@ -51,14 +52,14 @@ enum class CoefficientScale { logarithmic, linear };
 struct CoefficientSpec {
   CoefficientId id;
   std::string_view name;
-  std::string_view unit;   // "1" for a pure number
-  double neutral;          // the appendix
-  double lower;            // bounds of the fit
+  std::string_view unit;  // "1" for a pure number
+  double neutral;         // the appendix
+  double lower;           // bounds of the fit
   double upper;
   double prior;            // where the fit starts and is drawn to without evidence
   double prior_deviation;  // of log(value) when logarithmic, else of the value
   CoefficientScale scale;
-  bool by_device_type;     // one value a device type, or one for all
+  bool by_device_type;  // one value a device type, or one for all
   std::string_view help;
 };
 
@@ -73,9 +74,9 @@ struct Coefficient {
   std::string device_type{kAny};  // whose, or "*"
   std::string framework{kAny};    // whose, or "*"
   double value = 1;
-  double prior = 1;                         // what the fit was drawn to
-  std::optional<double> standard_error;     // of log(value) when logarithmic, else of the value
-  std::optional<double> low;                // 90 % interval
+  double prior = 1;                      // what the fit was drawn to
+  std::optional<double> standard_error;  // of log(value) when logarithmic, else of the value
+  std::optional<double> low;             // 90 % interval
   std::optional<double> high;
   bool identified = false;  // false: the runs hardly moved it and the prior stands
   bool at_bound = false;
@@ -85,14 +86,14 @@ struct Coefficient {
 
 // How the fit went; absent from coefficients that nobody fitted.
 struct FitSummary {
-  std::vector<std::string> runs;      // names of the runs that the fit saw
+  std::vector<std::string> runs;  // names of the runs that the fit saw
   int residuals = 0;
   bool converged = false;
-  std::string message;                // why it stopped
+  std::string message;  // why it stopped
   double initial_cost = 0;
   double final_cost = 0;
-  double task_log_deviation = 0;      // spread of log(predicted / measured) in sample, task times
-  double iteration_log_deviation = 0; // same, iteration times
+  double task_log_deviation = 0;       // spread of log(predicted / measured) in sample, task times
+  double iteration_log_deviation = 0;  // same, iteration times
 
   friend bool operator==(const FitSummary&, const FitSummary&) = default;
 };

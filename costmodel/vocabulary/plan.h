@@ -44,9 +44,9 @@ struct Replica {
 
 struct TaskPlan {
   std::vector<Replica> replicas;
-  int micro_batch_sequences = 1;    // mbs; the last micro-batch of a replica may be smaller
-  int decode_batch_sequences = 0;   // dbs of generation: sequences decoded together; 0 = all of the replica's
-  bool recompute = false;           // training: recompute activations in the backward pass
+  int micro_batch_sequences = 1;   // mbs; the last micro-batch of a replica may be smaller
+  int decode_batch_sequences = 0;  // dbs of generation: sequences decoded together; 0 = all of the replica's
+  bool recompute = false;          // training: recompute activations in the backward pass
 
   [[nodiscard]] int data_parallel() const { return static_cast<int>(replicas.size()); }
   [[nodiscard]] std::set<DeviceId> devices() const;

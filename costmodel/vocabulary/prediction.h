@@ -29,11 +29,11 @@ inline constexpr int kTermCount = static_cast<int>(Term::overhead) + 1;
 
 struct TaskPrediction {
   double time_s = 0;
-  std::optional<Interval> interval_s;     // 90 %, when the coefficients carry their spread
-  std::map<Term, double> terms_s;         // on the critical replica and stage; sum to time_s
+  std::optional<Interval> interval_s;  // 90 %, when the coefficients carry their spread
+  std::map<Term, double> terms_s;      // on the critical replica and stage; sum to time_s
   int critical_replica = 0;
   int critical_stage = 0;
-  double start_s = 0;                     // in the timeline of one iteration
+  double start_s = 0;  // in the timeline of one iteration
   double end_s = 0;
   std::vector<DeviceId> devices;
 

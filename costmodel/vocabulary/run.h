@@ -27,14 +27,14 @@ struct Timing {
 enum class RunSource { proxy, trace, import, published };
 
 struct Run {
-  std::string name;      // unique in its document
-  std::string cluster;   // keys into the Runs document
+  std::string name;     // unique in its document
+  std::string cluster;  // keys into the Runs document
   std::string workflow;
   std::string plan;
   RunSource source = RunSource::proxy;
-  std::string framework;               // whose execution: "sextant-proxy", "verl-fsdp", ...
-  Timing iteration;                    // wall time of whole iterations
-  std::map<std::string, Timing> tasks;  // by task name, plus "weight_sync"; work without waiting
+  std::string framework;                     // whose execution: "sextant-proxy", "verl-fsdp", ...
+  Timing iteration;                          // wall time of whole iterations
+  std::map<std::string, Timing> tasks;       // by task name, plus "weight_sync"; work without waiting
   std::map<std::string, std::string> notes;  // free facts: stopping reason, warnings, citation
 
   friend bool operator==(const Run&, const Run&) = default;

@@ -30,8 +30,8 @@ inline constexpr const char* kCriticTraining = "critic_training";
 struct Task {
   std::string name;
   TaskKind kind = TaskKind::inference;
-  std::string model;                // key into Workflow::models: "actor", "critic", ...
-  std::vector<std::string> after;   // tasks of the same iteration whose results it needs
+  std::string model;               // key into Workflow::models: "actor", "critic", ...
+  std::vector<std::string> after;  // tasks of the same iteration whose results it needs
 
   friend bool operator==(const Task&, const Task&) = default;
 };
@@ -45,14 +45,14 @@ struct Workflow {
   Mode mode = Mode::synchronous;
   int staleness = 0;  // asynchronous: how many iterations old a rollout may be; one_step_off: 1
   std::map<std::string, Model> models;
-  std::vector<Task> tasks;  // in an order that respects `after`
+  std::vector<Task> tasks;       // in an order that respects `after`
   int prompts = 1;               // a global batch, before responses_per_prompt
   int responses_per_prompt = 1;  // GRPO's group size
   int mini_batches = 1;          // optimizer steps a training task takes on one global batch
   Lengths prompt_tokens;
   Lengths response_tokens;
-  Precision precision = Precision::bf16;        // weights, activations, arithmetic
-  double rule_reward_s_per_sequence = 0;        // rule-based reward on the host; 0 with a reward model
+  Precision precision = Precision::bf16;  // weights, activations, arithmetic
+  double rule_reward_s_per_sequence = 0;  // rule-based reward on the host; 0 with a reward model
 
   [[nodiscard]] int sequences() const { return prompts * responses_per_prompt; }
   [[nodiscard]] const Task& task(const std::string& name) const;  // must exist

@@ -12,9 +12,10 @@ namespace sextant::testing {
 namespace {
 
 // The coefficients that the truth moved and these runs determine.
-constexpr CoefficientId kMoved[] = {CoefficientId::inference_efficiency,        CoefficientId::training_efficiency,
-                                    CoefficientId::attention_weight,            CoefficientId::decode_bandwidth_efficiency,
-                                    CoefficientId::tensor_parallel_efficiency,  CoefficientId::data_parallel_efficiency};
+constexpr CoefficientId kMoved[] = {
+    CoefficientId::inference_efficiency,       CoefficientId::training_efficiency,
+    CoefficientId::attention_weight,           CoefficientId::decode_bandwidth_efficiency,
+    CoefficientId::tensor_parallel_efficiency, CoefficientId::data_parallel_efficiency};
 
 FitOptions without_priors() {
   FitOptions options;
@@ -70,8 +71,8 @@ TEST(Fit, WhatTheRunsDoNotShowKeepsItsPrior) {
     if (run.plan.ends_with("-111")) alone.push_back(run.name);
   }
   const Coefficients fitted = fit_coefficients(all, alone);
-  for (const CoefficientId id : {CoefficientId::tensor_parallel_efficiency, CoefficientId::data_parallel_efficiency,
-                                 CoefficientId::task_overlap}) {
+  for (const CoefficientId id : {CoefficientId::tensor_parallel_efficiency,
+                                 CoefficientId::data_parallel_efficiency, CoefficientId::task_overlap}) {
     const Coefficient& c = find(fitted, id);
     EXPECT_FALSE(c.identified) << spec_of(id).name;
     EXPECT_NEAR(c.value, spec_of(id).prior, 1e-6) << spec_of(id).name;
@@ -126,7 +127,8 @@ TEST(Residuals, DerivativesAgreeWithCentralDifferences) {
       up[p] += kStep;
       down[p] -= kStep;
       const double difference = (log_error(times[t], predicted_s(times[t], parameters, up.data())) -
-                                 log_error(times[t], predicted_s(times[t], parameters, down.data()))) / (2 * kStep);
+                                 log_error(times[t], predicted_s(times[t], parameters, down.data()))) /
+                                (2 * kStep);
       EXPECT_NEAR(error.v[static_cast<int>(p)], difference, kTruncation)
           << times[t].what << " of " << times[t].run->name << " by " << parameters[p].spec().name;
     }

@@ -22,7 +22,8 @@ inline Cluster two_cores() {
   node.region = node.zone = "here";
   node.device_type = "core";
   node.devices = 2;
-  return Cluster("two-cores", {{"core", core}}, {node}, {{LinkLevel::within_node, {assumed(1e-6), assumed(8e9)}}});
+  return Cluster("two-cores", {{"core", core}}, {node},
+                 {{LinkLevel::within_node, {assumed(1e-6), assumed(8e9)}}});
 }
 
 inline Workflow synthetic_workflow(int index) {
@@ -99,8 +100,11 @@ inline Coefficient coefficient(CoefficientId id, double value) {
 // Far from the priors where the runs can tell, at the priors elsewhere.
 inline Coefficients synthetic_truth() {
   Coefficients truth;
-  for (const CoefficientSpec& spec : coefficient_table()) truth.values.push_back(coefficient(spec.id, spec.prior));
-  const auto set = [&](CoefficientId id, double value) { truth.values[static_cast<std::size_t>(id)].value = value; };
+  for (const CoefficientSpec& spec : coefficient_table())
+    truth.values.push_back(coefficient(spec.id, spec.prior));
+  const auto set = [&](CoefficientId id, double value) {
+    truth.values[static_cast<std::size_t>(id)].value = value;
+  };
   set(CoefficientId::prefill_efficiency, 0.5);
   set(CoefficientId::inference_efficiency, 0.9);
   set(CoefficientId::training_efficiency, 0.8);

@@ -40,7 +40,8 @@ TEST(Validate, SeparatesSeenFromUnseen) {
   EXPECT_EQ(accuracy.held_out_iterations.count, static_cast<int>(split.held_out.size()));
   EXPECT_EQ(accuracy.in_sample_iterations.count, static_cast<int>(split.fit.size()));
   for (const ComparedTime& time : accuracy.times) {
-    const bool kept_back = std::find(split.held_out.begin(), split.held_out.end(), time.run) != split.held_out.end();
+    const bool kept_back =
+        std::find(split.held_out.begin(), split.held_out.end(), time.run) != split.held_out.end();
     EXPECT_EQ(time.held_out, kept_back);
   }
   EXPECT_TRUE(accuracy.has_intervals);
@@ -51,7 +52,8 @@ TEST(Validate, SeparatesSeenFromUnseen) {
 
 TEST(Split, IsDeterministicCompleteAndDisjoint) {
   const Runs runs = synthetic_runs(synthetic_truth());
-  const Split a = split_runs(runs, 1.0 / 3, HoldOutBy::run, 4), b = split_runs(runs, 1.0 / 3, HoldOutBy::run, 4);
+  const Split a = split_runs(runs, 1.0 / 3, HoldOutBy::run, 4),
+              b = split_runs(runs, 1.0 / 3, HoldOutBy::run, 4);
   EXPECT_EQ(a.fit, b.fit);
   EXPECT_EQ(a.fit.size() + a.held_out.size(), runs.runs.size());
   EXPECT_EQ(a.held_out.size(), 21u);  // a third of 64
@@ -66,7 +68,8 @@ TEST(Split, KeepsWholeWorkflowsBack) {
   for (const sextant::Run& seen : runs.runs) {
     for (const sextant::Run& kept : runs.runs) {
       if (seen.workflow != kept.workflow) continue;
-      EXPECT_EQ(std::count(split.fit.begin(), split.fit.end(), seen.name), std::count(split.fit.begin(), split.fit.end(), kept.name));
+      EXPECT_EQ(std::count(split.fit.begin(), split.fit.end(), seen.name),
+                std::count(split.fit.begin(), split.fit.end(), kept.name));
     }
   }
 }

@@ -48,11 +48,13 @@ struct Appendix {
   double h1, h2, nl, seq_in, seq_out, bytes = 2;
 
   double params() const { return 4 * h1 * h1 + 3 * h1 * h2; }
-  double layer(double seq) const { return 2 * 4 * seq * h1 * h1 + 2 * 2 * seq * seq * h1 + 2 * 3 * seq * h1 * h2; }
+  double layer(double seq) const {
+    return 2 * 4 * seq * h1 * h1 + 2 * 2 * seq * seq * h1 + 2 * 3 * seq * h1 * h2;
+  }
 
   // B.2 and B.3 of one task; nm and mbs by replica.
-  double task(TaskKind kind, const TaskPlan& plan, const std::vector<double>& nm, const std::vector<double>& mbs,
-              const std::vector<double>& dbs) const {
+  double task(TaskKind kind, const TaskPlan& plan, const std::vector<double>& nm,
+              const std::vector<double>& mbs, const std::vector<double>& dbs) const {
     double slowest = 0;
     for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
       const auto& stages = plan.replicas[i].stages;
@@ -63,7 +65,8 @@ struct Appendix {
         double comp = 0, hbm = 0;
         for (const int d : ids(stages[j].devices)) {
           const double passes = kind == TaskKind::training ? 3 : 1;
-          comp = std::max(comp, passes * nm[i] * mbs[i] * layers * layer(seq) / (g.comp[static_cast<std::size_t>(d)] * tp));
+          comp = std::max(
+              comp, passes * nm[i] * mbs[i] * layers * layer(seq) / (g.comp[static_cast<std::size_t>(d)] * tp));
           hbm = std::max(hbm, seq_out * nm[i] * mbs[i] * bytes * layers * params() /
                                   (dbs[i] * g.hbm[static_cast<std::size_t>(d)] * tp));
         }
@@ -123,7 +126,9 @@ class Random {
   double real(double low, double high) { return std::uniform_real_distribution<double>(low, high)(engine_); }
   int integer(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
   template <typename V>
-  void shuffle(V& values) { std::shuffle(values.begin(), values.end(), engine_); }
+  void shuffle(V& values) {
+    std::shuffle(values.begin(), values.end(), engine_);
+  }
 
  private:
   std::mt19937 engine_;
@@ -155,7 +160,8 @@ std::pair<Cluster, Topology> random_cluster(Random& random) {
       exceptions.push_back({LinkScope::device, name(a), name(b), link_rate(alpha, beta), false});
     }
   }
-  return {Cluster("random", types, nodes, {{LinkLevel::within_node, link_rate(1, 1)}, {LinkLevel::within_zone, link_rate(1, 1)}},
+  return {Cluster("random", types, nodes,
+                  {{LinkLevel::within_node, link_rate(1, 1)}, {LinkLevel::within_zone, link_rate(1, 1)}},
                   exceptions),
           g};
 }
@@ -200,9 +206,14 @@ TEST(Appendix, NeutralModelEqualsTheTransliteration) {
     workflow.response_tokens = fixed_length(random.integer(1, 20));
     const int layers = random.integer(3, 9);
     workflow.models["actor"].layers = workflow.models["reference"].layers = layers;
-    Case<> c(cluster, workflow,
-             plan_with(random_layout(random, layers), random_layout(random, layers), random_layout(random, layers)));
-    const Appendix appendix{g, 4, 8, static_cast<double>(layers), workflow.prompt_tokens.max_tokens(),
+    Case<> c(
+        cluster, workflow,
+        plan_with(random_layout(random, layers), random_layout(random, layers), random_layout(random, layers)));
+    const Appendix appendix{g,
+                            4,
+                            8,
+                            static_cast<double>(layers),
+                            workflow.prompt_tokens.max_tokens(),
                             workflow.response_tokens.max_tokens()};
     const IterationCost<double> cost = iteration_cost(c.problem);
     for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
@@ -211,10 +222,12 @@ TEST(Appendix, NeutralModelEqualsTheTransliteration) {
       for (const int sequences : replica_sequences(plan, workflow.sequences())) {
         nm.push_back(std::ceil(static_cast<double>(sequences) / plan.micro_batch_sequences));
         mbs.push_back(sequences / nm.back());
-        dbs.push_back(plan.decode_batch_sequences == 0 ? sequences : std::min(sequences, plan.decode_batch_sequences));
+        dbs.push_back(plan.decode_batch_sequences == 0 ? sequences
+                                                       : std::min(sequences, plan.decode_batch_sequences));
       }
       const double expected = appendix.task(workflow.tasks[t].kind, plan, nm, mbs, dbs);
-      EXPECT_NEAR(cost.tasks[t].time_s, expected, kRounding * expected) << workflow.tasks[t].name << " " << repeat;
+      EXPECT_NEAR(cost.tasks[t].time_s, expected, kRounding * expected)
+          << workflow.tasks[t].name << " " << repeat;
     }
     const TaskPlan& training = c.plan.tasks.at("actor_training");
     EXPECT_NEAR(terms::reshard_s(c.problem, c.work("actor_training")), appendix.reshard(training), 1e-10);
@@ -277,7 +290,8 @@ TEST_P(Properties, InstantLinksLeaveComputeAndMemory) {
   const Cluster instant = faster(1, 1, 1e12);
   Case<> c(instant, six_layers(), plan);
   for (const TaskCost<double>& cost : iteration_cost(c.problem).tasks) {
-    const double links = cost.term(Term::tensor_parallel) + cost.term(Term::pipeline_parallel) + cost.term(Term::data_parallel);
+    const double links =
+        cost.term(Term::tensor_parallel) + cost.term(Term::pipeline_parallel) + cost.term(Term::data_parallel);
     EXPECT_LT(links, 1e-8);
     EXPECT_GT(cost.term(Term::compute), 0);
   }
@@ -286,6 +300,8 @@ TEST_P(Properties, InstantLinksLeaveComputeAndMemory) {
 TEST_P(Properties, WorseCoefficientsNeverHelp) {
   const double neutral = time_s(cluster, six_layers(), plan);
   for (const CoefficientSpec& spec : coefficient_table()) {
+    // Chooses between two countings of the bubble, either of which can be the larger.
+    if (spec.id == CoefficientId::bubble_slowest_weight) continue;
     Case<> c(cluster, six_layers(), plan);
     const bool is_share = spec.unit == "1" && spec.neutral == 1 && spec.id != CoefficientId::attention_weight &&
                           spec.id != CoefficientId::link_latency_scale;

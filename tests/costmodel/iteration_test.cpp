@@ -21,8 +21,8 @@ TEST(TaskCost, GenerationByHand) {
 }
 
 TEST(TaskCost, GenerationTakesTheMaximumOverStagesOfTheWholeSum) {
-  // Stage 0 alone would win on compute and tensor parallelism, stage 1 on decoding: the appendix's early bracket
-  // would add parts of different stages.
+  // Stage 0 alone would win on compute and tensor parallelism, stage 1 on decoding: the appendix's early
+  // bracket would add parts of different stages.
   TaskPlan plan;
   plan.replicas = {{1.0, {stage(2, {2}), stage(1, {0})}}};
   plan.micro_batch_sequences = 3;
@@ -89,8 +89,9 @@ struct ClosedForm {
 TEST(ClosedForms, SynchronousPpo) {
   const ClosedForm form;
   const std::vector<PlacedTask<double>> apart{
-      {TaskKind::generation, 10, &form.zero}, {TaskKind::inference, 2, &form.zero}, {TaskKind::inference, 3, &form.one},
-      {TaskKind::inference, 4, &form.two},    {TaskKind::training, 20, &form.zero}, {TaskKind::training, 15, &form.one}};
+      {TaskKind::generation, 10, &form.zero}, {TaskKind::inference, 2, &form.zero},
+      {TaskKind::inference, 3, &form.one},    {TaskKind::inference, 4, &form.two},
+      {TaskKind::training, 20, &form.zero},   {TaskKind::training, 15, &form.one}};
   EXPECT_DOUBLE_EQ(form.of(Mode::synchronous, apart, 1.0), 10 + 4 + 20);
   EXPECT_DOUBLE_EQ(form.of(Mode::synchronous, apart, 0.5), 10 + (4 + 0.5 * 5) + (20 + 0.5 * 15));
   EXPECT_DOUBLE_EQ(form.of(Mode::synchronous, apart, 0.0), 10 + 9 + 35);

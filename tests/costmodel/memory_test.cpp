@@ -15,13 +15,16 @@ TEST(Memory, ModelStatesByHand) {
   EXPECT_DOUBLE_EQ(memory[0].resident_bytes, 16 * 160);
   EXPECT_DOUBLE_EQ(memory[2].resident_bytes, 16 * 160);
   // Inference keeps only the weights.
-  EXPECT_DOUBLE_EQ(task_memory(workflow.task("reference_inference"), uneven_pipeline(), workflow)[0].resident_bytes, 2 * 160);
+  EXPECT_DOUBLE_EQ(
+      task_memory(workflow.task("reference_inference"), uneven_pipeline(), workflow)[0].resident_bytes,
+      2 * 160);
 }
 
 TEST(Memory, TrainingInFp32NeedsNoMasterCopy) {
   Workflow workflow = small_workflow();
   workflow.precision = Precision::fp32;
-  EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_training"), on_device(0), workflow)[0].resident_bytes, 16 * 480);
+  EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_training"), on_device(0), workflow)[0].resident_bytes,
+                   16 * 480);
 }
 
 TEST(Memory, KvCacheByHand) {
@@ -29,12 +32,14 @@ TEST(Memory, KvCacheByHand) {
   TaskPlan plan = on_device(0);
   plan.decode_batch_sequences = 4;
   // 4 sequences * 8 tokens * 3 layers * 8 elements * 2 bytes.
-  EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_generation"), plan, workflow)[0].working_bytes, 4 * 8 * 3 * 8 * 2);
+  EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_generation"), plan, workflow)[0].working_bytes,
+                   4 * 8 * 3 * 8 * 2);
 }
 
 TEST(Memory, ActivationsByHand) {
   const Workflow workflow = small_workflow();
-  // A layer keeps a token's 4 * 4 + (2*4 + 2*4) * 1 + 8 * 4 + 3 * 8 = 88 elements; 8 tokens, 3 sequences, 3 layers.
+  // A layer keeps a token's 4 * 4 + (2*4 + 2*4) * 1 + 8 * 4 + 3 * 8 = 88 elements; 8 tokens, 3 sequences, 3
+  // layers.
   EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_training"), on_device(0), workflow)[0].working_bytes,
                    2.0 * 3 * 3 * 8 * 88);
   TaskPlan recomputed = on_device(0);

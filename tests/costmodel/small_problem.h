@@ -14,14 +14,17 @@
 
 namespace sextant::testing {
 
-inline LinkRate link_rate(double latency_s, double bytes_per_s) { return {assumed(latency_s), assumed(bytes_per_s)}; }
+inline LinkRate link_rate(double latency_s, double bytes_per_s) {
+  return {assumed(latency_s), assumed(bytes_per_s)};
+}
 
 inline DeviceType device_type(double flop_per_s, double memory_bytes_per_s, double memory_bytes = 1e6) {
   DeviceType type;
   type.kind = DeviceKind::gpu;
   type.memory_bytes = assumed(memory_bytes);
   type.memory_bytes_per_s = assumed(memory_bytes_per_s);
-  for (const Precision precision : {Precision::bf16, Precision::fp32}) type.flop_per_s[precision] = assumed(flop_per_s);
+  for (const Precision precision : {Precision::bf16, Precision::fp32})
+    type.flop_per_s[precision] = assumed(flop_per_s);
   return type;
 }
 
@@ -128,7 +131,8 @@ struct Case {
 inline Plan plan_with(const TaskPlan& generation, const TaskPlan& reference, const TaskPlan& training) {
   Plan plan;
   plan.name = "plan";
-  plan.tasks = {{"actor_generation", generation}, {"reference_inference", reference}, {"actor_training", training}};
+  plan.tasks = {
+      {"actor_generation", generation}, {"reference_inference", reference}, {"actor_training", training}};
   return plan;
 }
 

@@ -22,7 +22,8 @@ TEST(Timeline, SharedDevicesRunOneAfterAnother) {
 
 TEST(Timeline, ChildrenWaitForEveryParent) {
   // Generation on both, two inference tasks side by side, training on both.
-  const auto spans = simulate_timeline({{10, kBoth, {}}, {2, kFirst, {0}}, {4, kSecond, {0}}, {20, kBoth, {1, 2}}});
+  const auto spans =
+      simulate_timeline({{10, kBoth, {}}, {2, kFirst, {0}}, {4, kSecond, {0}}, {20, kBoth, {1, 2}}});
   EXPECT_EQ(spans[1].start_s, 10);
   EXPECT_EQ(spans[2].start_s, 10);
   EXPECT_EQ(spans[3].start_s, 14);
@@ -30,8 +31,10 @@ TEST(Timeline, ChildrenWaitForEveryParent) {
 }
 
 TEST(Timeline, ReadyTasksGoInTheOrderOfTheirReadyTime) {
-  // Task 2 is ready at 1, task 3 at 6: on the device that both want, 2 goes first although listed after 3's parent.
-  const auto spans = simulate_timeline({{6, kFirst, {}}, {1, kSecond, {}}, {9, kSecond, {1}}, {1, kSecond, {0}}});
+  // Task 2 is ready at 1, task 3 at 6: on the device that both want, 2 goes first although listed after 3's
+  // parent.
+  const auto spans =
+      simulate_timeline({{6, kFirst, {}}, {1, kSecond, {}}, {9, kSecond, {1}}, {1, kSecond, {0}}});
   EXPECT_EQ(spans[2].start_s, 1);
   EXPECT_EQ(spans[3].start_s, 10);
 }

@@ -8,6 +8,7 @@
 #include "calibrate/accuracy.h"
 #include "core/document.h"
 #include "costmodel/vocabulary/coefficients.h"
+#include "costmodel/vocabulary/experiments.h"
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/run.h"
 
@@ -59,6 +60,12 @@ void use(const Runs& runs) {
   }
 }
 
+void use(const Experiments& all) {
+  for (const Experiment& experiment : all.experiments) {
+    SEXTANT_CHECK(all.workflows.contains(experiment.workflow) && all.plans.contains(experiment.plan));
+  }
+}
+
 void use(const Coefficients& coefficients) {
   for (const CoefficientSpec& spec : coefficient_table()) {
     SEXTANT_CHECK(std::isfinite(coefficients.value(spec.id, "h100", "verl")));
@@ -93,8 +100,8 @@ int accepts(std::string_view text) {
 
 int parse_as_every_kind(std::string_view text) {
   return accepts<Cluster>(text) + accepts<Model>(text) + accepts<Workflow>(text) + accepts<Plan>(text) +
-         accepts<Runs>(text) + accepts<Coefficients>(text) + accepts<Prediction>(text) +
-         accepts<Accuracy>(text);
+         accepts<Runs>(text) + accepts<Experiments>(text) + accepts<Coefficients>(text) +
+         accepts<Prediction>(text) + accepts<Accuracy>(text);
 }
 
 }  // namespace sextant

@@ -11,8 +11,10 @@ namespace sextant::testing {
 namespace {
 
 Cluster pair_of(double first, double second, double memory_bytes = 1e6) {
-  return Cluster("pair", {{"first", device_type(first, 50, memory_bytes)}, {"second", device_type(second, 20, memory_bytes)}},
-                 {node("a", "first", 1), node("b", "second", 1)}, {{LinkLevel::within_zone, link_rate(5, 10)}});
+  return Cluster(
+      "pair",
+      {{"first", device_type(first, 50, memory_bytes)}, {"second", device_type(second, 20, memory_bytes)}},
+      {node("a", "first", 1), node("b", "second", 1)}, {{LinkLevel::within_zone, link_rate(5, 10)}});
 }
 
 SearchLimits few_sizes() {
@@ -39,7 +41,8 @@ double best_by_prediction(const Cluster& cluster, const Workflow& workflow, cons
     for (const TaskPlan& r : reference) {
       for (const TaskPlan& t : training) {
         const Plan plan = plan_with(g, r, t);
-        if (fits(workflow, plan, cluster)) best = std::min(best, predict(cluster, workflow, plan, coefficients).iteration_s);
+        if (fits(workflow, plan, cluster))
+          best = std::min(best, predict(cluster, workflow, plan, coefficients).iteration_s);
       }
     }
   }
@@ -71,7 +74,8 @@ TEST(ExhaustiveSearch, CoefficientsChangeTheAnswer) {
   c.value = 0.001;
   slow_links.values = {c};
   const PlanResult result = plan_exhaustively({cluster, workflow, slow_links, std::string(kAny), few_sizes()});
-  EXPECT_NEAR(result.prediction->iteration_s, best_by_prediction(cluster, workflow, few_sizes(), slow_links), 1e-9);
+  EXPECT_NEAR(result.prediction->iteration_s, best_by_prediction(cluster, workflow, few_sizes(), slow_links),
+              1e-9);
   EXPECT_EQ(result.plan->tasks.at("actor_training").data_parallel(), 1);
 }
 
@@ -100,13 +104,15 @@ TEST(ExhaustiveSearch, RefusesASpaceBeyondTheLimit) {
   limits.most_plans = 10;
   const Workflow workflow = small_workflow();
   const Cluster cluster = pair_of(100, 40);
-  EXPECT_EQ(plan_exhaustively({cluster, workflow, {}, std::string(kAny), limits}).outcome, PlanOutcome::too_large);
+  EXPECT_EQ(plan_exhaustively({cluster, workflow, {}, std::string(kAny), limits}).outcome,
+            PlanOutcome::too_large);
 }
 
 TEST(ExhaustiveSearch, RanksInOrder) {
   const Workflow workflow = small_workflow();
   const Cluster cluster = pair_of(100, 40);
-  const std::vector<PlanResult> ranked = rank_exhaustively({cluster, workflow, {}, std::string(kAny), few_sizes()}, 5);
+  const std::vector<PlanResult> ranked =
+      rank_exhaustively({cluster, workflow, {}, std::string(kAny), few_sizes()}, 5);
   ASSERT_EQ(ranked.size(), 5u);
   for (std::size_t i = 0; i + 1 < ranked.size(); ++i) {
     EXPECT_LE(ranked[i].prediction->iteration_s, ranked[i + 1].prediction->iteration_s);

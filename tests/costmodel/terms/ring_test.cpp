@@ -42,7 +42,8 @@ double brute_force(const Matrix& cost) {
   double best = 1e300;
   do {
     double worst = 0;
-    for (std::size_t i = 0; i < order.size(); ++i) worst = std::max(worst, cost[order[i]][order[(i + 1) % order.size()]]);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      worst = std::max(worst, cost[order[i]][order[(i + 1) % order.size()]]);
     best = std::min(best, worst);
   } while (std::next_permutation(order.begin() + 1, order.end()));
   return best;
@@ -99,7 +100,8 @@ TEST(Ring, LargeGroupsAreBoundedOnBothSides) {
 }
 
 TEST(Ring, NodesInAZoneAreExactAtAnySize) {
-  // 8 nodes of 8: fast inside, slow between; any ring crosses, and one exists that crosses only slow links once.
+  // 8 nodes of 8: fast inside, slow between; any ring crosses, and one exists that crosses only slow links
+  // once.
   Matrix cost(64, std::vector<double>(64, 0));
   for (std::size_t i = 0; i < 64; ++i) {
     for (std::size_t j = 0; j < 64; ++j) cost[i][j] = i / 8 == j / 8 ? 1 : 7;

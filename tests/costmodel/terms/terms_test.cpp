@@ -32,7 +32,9 @@ class Terms : public ::testing::Test {
   TaskWork inference = small.work(kInference);
   TaskWork generation = small.work(kGeneration);
 
-  [[nodiscard]] StageOfTask<double> at(const TaskWork& task, int stage) const { return {small.problem, task, 0, stage}; }
+  [[nodiscard]] StageOfTask<double> at(const TaskWork& task, int stage) const {
+    return {small.problem, task, 0, stage};
+  }
 };
 
 TEST_F(Terms, WorkCountsMicroBatches) {
@@ -64,7 +66,8 @@ TEST_F(Terms, ComputeIsThatOfTheSlowestShard) {
   across.replicas[0].stages = {stage(3, {0, 2})};  // a fast and a slow device share every layer
   Case<> mixed(small_cluster(), small_workflow(), same_everywhere(across));
   const TaskWork task = mixed.work(kInference);
-  EXPECT_DOUBLE_EQ(terms::compute_s(StageOfTask<double>{mixed.problem, task, 0, 0}), 12 * 3 * kLayerFlop / (40 * 2));
+  EXPECT_DOUBLE_EQ(terms::compute_s(StageOfTask<double>{mixed.problem, task, 0, 0}),
+                   12 * 3 * kLayerFlop / (40 * 2));
 }
 
 TEST_F(Terms, TensorParallelVolume) {
@@ -93,10 +96,21 @@ TEST_F(Terms, PipelineParallel) {
 
 TEST_F(Terms, BubbleIsOneMicroBatchInTheLaterStages) {
   const std::vector<double> stage_s{1000, 300, 100};
-  EXPECT_DOUBLE_EQ(terms::bubble_s(small.problem, training, training.replicas[0], stage_s), (300.0 + 100.0) / 4);
+  EXPECT_DOUBLE_EQ(terms::bubble_s(small.problem, training, training.replicas[0], stage_s),
+                   (300.0 + 100.0) / 4);
   EXPECT_DOUBLE_EQ(terms::bubble_s(small.problem, inference, inference.replicas[0], stage_s), 0);
   small.set(CoefficientId::pipeline_fill_weight, 0.5);
   EXPECT_DOUBLE_EQ(terms::bubble_s(small.problem, inference, inference.replicas[0], stage_s), 50);
+}
+
+TEST_F(Terms, BubbleOfUnequalStages) {
+  // 4 micro-batches. The appendix: the second stage's 1000 / 4; in truth the first stage's 300 / 4.
+  EXPECT_DOUBLE_EQ(terms::bubble_s(small.problem, training, training.replicas[0], {300, 1000}), 250);
+  small.set(CoefficientId::bubble_slowest_weight, 1);
+  EXPECT_DOUBLE_EQ(terms::bubble_s(small.problem, training, training.replicas[0], {300, 1000}), 75);
+  EXPECT_DOUBLE_EQ(terms::bubble_s(small.problem, training, training.replicas[0], {1000, 300, 100}), 100);
+  small.set(CoefficientId::bubble_slowest_weight, 0.5);
+  EXPECT_DOUBLE_EQ(terms::bubble_s(small.problem, training, training.replicas[0], {300, 1000}), 162.5);
 }
 
 TEST_F(Terms, BubbleReturnsWithEveryMiniBatch) {
@@ -115,8 +129,8 @@ TEST_F(Terms, DataParallelTakesTheSlowestStage) {
 }
 
 TEST_F(Terms, DataParallelOfUnequalTensorParallelism) {
-  // Replica 0: 3 layers on {0, 1}; replica 1: 1 layer on {2}, 2 on {3}. Segments of 1 and 2 layers; a shard is at most
-  // the whole layer (TP 1 in replica 1): 2 * 160 * 2 * (1/2) / 1 = 320 and 640 bytes, all over a-b.
+  // Replica 0: 3 layers on {0, 1}; replica 1: 1 layer on {2}, 2 on {3}. Segments of 1 and 2 layers; a shard is
+  // at most the whole layer (TP 1 in replica 1): 2 * 160 * 2 * (1/2) / 1 = 320 and 640 bytes, all over a-b.
   TaskPlan plan;
   plan.replicas = {{0.5, {stage(3, {0, 1})}}, {0.5, {stage(1, {2}), stage(2, {3})}}};
   plan.micro_batch_sequences = 3;
@@ -146,7 +160,8 @@ TEST_F(Terms, DecodeReadsWeightsOncePerStepAndWave) {
   // 5 tokens * 3 waves * 2 bytes * 2 layers * 160 / (50 * 2), and one layer on a slow device.
   EXPECT_DOUBLE_EQ(terms::weight_reads_s(StageOfTask<double>{decoding.problem, task, 0, 0}), 96);
   EXPECT_DOUBLE_EQ(terms::weight_reads_s(StageOfTask<double>{decoding.problem, task, 0, 1}), 240);
-  EXPECT_DOUBLE_EQ(terms::decode_s(StageOfTask<double>{decoding.problem, task, 0, 1}), 240);  // all else is neutral
+  EXPECT_DOUBLE_EQ(terms::decode_s(StageOfTask<double>{decoding.problem, task, 0, 1}),
+                   240);  // all else is neutral
 }
 
 TEST_F(Terms, DecodeBatchIsNeverLargerThanTheReplica) {
@@ -207,13 +222,15 @@ TEST_F(Terms, BroadcastHasItsOwnVolume) {
 
 TEST_F(Terms, VocabularyAddsHeadAndEmbedding) {
   Case<> worded(small_cluster(), small_workflow(Mode::synchronous, 10), same_everywhere(uneven_pipeline()));
-  const TaskWork inferring = worded.work(kInference), decoding = worded.work(kGeneration), trained = worded.work(kTraining);
+  const TaskWork inferring = worded.work(kInference), decoding = worded.work(kGeneration),
+                 trained = worded.work(kTraining);
   const StageOfTask<double> last{worded.problem, inferring, 0, 1};
   // Head: 2 * 8 tokens * 4 * 10 = 640 FLOP a sequence.
   EXPECT_DOUBLE_EQ(terms::compute_s(last), 12 * (kLayerFlop + 640) / 40);
   EXPECT_DOUBLE_EQ(terms::compute_s(StageOfTask<double>{worded.problem, decoding, 0, 1}),
                    12 * (kPrefillLayerFlop + 80) / 40);
-  EXPECT_DOUBLE_EQ(terms::weight_reads_s(StageOfTask<double>{worded.problem, decoding, 0, 1}), 5 * 2 * (160 + 40) / 20.0);
+  EXPECT_DOUBLE_EQ(terms::weight_reads_s(StageOfTask<double>{worded.problem, decoding, 0, 1}),
+                   5 * 2 * (160 + 40) / 20.0);
   // The embedding's all-reduce on the first stage.
   EXPECT_DOUBLE_EQ(terms::tensor_parallel_s(StageOfTask<double>{worded.problem, inferring, 0, 0}),
                    (2 * 2 + 1) * 4 * (1 + 1.92));

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "costmodel/vocabulary/coefficients.h"
+#include "costmodel/vocabulary/experiments.h"
 #include "costmodel/vocabulary/prediction.h"
 #include "tests/costmodel/vocabulary/fixtures.h"
 
@@ -31,6 +32,7 @@ TEST(RoundTrip, Plan) {
   expect_round_trip<Plan>("plan_grpo.json");
 }
 TEST(RoundTrip, Runs) { expect_round_trip<Runs>("runs.json"); }
+TEST(RoundTrip, Experiments) { expect_round_trip<Experiments>("experiments.json"); }
 TEST(RoundTrip, Coefficients) { expect_round_trip<Coefficients>("coefficients.json"); }
 TEST(RoundTrip, Prediction) { expect_round_trip<Prediction>("prediction.json"); }
 

@@ -1,0 +1,83 @@
+#include "costmodel/predict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/documents.h"
+#include "tests/cli/program.h"
+
+namespace sextant::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+template <typename T>
+T load(const std::string& file) {
+  return load_document<T>(file).content;
+}
+
+std::vector<std::string> predict_data(const std::vector<std::string>& more) {
+  std::vector<std::string> all{"predict",
+                               "--cluster",
+                               data("cluster.json"),
+                               "--workflow",
+                               data("workflow_ppo.json"),
+                               "--plan",
+                               data("plan.json"),
+                               "--coefficients",
+                               data("coefficients.json")};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+TEST(PredictCommand, WritesWhatTheModelSays) {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() / "prediction.json";
+  const Printed printed = run_sextant(predict_data({"--out", out}));
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_EQ(printed.err, "wrote " + out + "\n");
+  const auto written = load_document<Prediction>(out);
+  EXPECT_EQ(written.content,
+            predict(load<Cluster>(data("cluster.json")), load<Workflow>(data("workflow_ppo.json")),
+                    load<Plan>(data("plan.json")), load<Coefficients>(data("coefficients.json"))));
+  EXPECT_THAT(written.provenance.command, HasSubstr("predict --cluster"));
+}
+
+TEST(PredictCommand, ShowsTasksMemoryAndBottleneck) {
+  const Printed printed = run_sextant(predict_data({}));
+  EXPECT_THAT(printed.out, StartsWith("iteration  "));
+  for (const auto& [name, task] : load<Plan>(data("plan.json")).tasks)
+    EXPECT_THAT(printed.out, HasSubstr("\n" + name));
+  EXPECT_THAT(printed.out, HasSubstr("\nbottleneck: "));
+  EXPECT_EQ(printed.err, "");
+}
+
+TEST(PredictCommand, JsonIsTheDocumentAndNothingElse) {
+  const Printed printed = run_sextant(predict_data({"--json"}));
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_EQ(printed.err, "");
+  EXPECT_EQ(parse_document<Prediction>(printed.out).content.tasks.size(), 6U);
+}
+
+// The fixture has coefficients of one framework and of all.
+TEST(PredictCommand, UsesTheFrameworkAsked) {
+  const auto time_of = [](const std::vector<std::string>& more) {
+    return parse_document<Prediction>(run_sextant(predict_data(more)).out)
+        .content.tasks.at("actor_training")
+        .time_s;
+  };
+  EXPECT_NE(time_of({"--json", "--framework", "sextant-proxy"}), time_of({"--json"}));
+}
+
+TEST(PredictCommand, Exits1WhenThePlanDoesNotFit) {
+  const TinyFolder folder;
+  EXPECT_EQ(run_sextant(folder.with_plan("predict", {})).exit_code, 0);
+  save_document(folder.file("cluster.json"), with_memory(testing::two_cores(), 1e4));
+  const Printed printed = run_sextant(folder.with_plan("predict", {}));
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_THAT(printed.out, HasSubstr("NO"));
+}
+
+}  // namespace
+}  // namespace sextant::test

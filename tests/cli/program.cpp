@@ -1,0 +1,142 @@
+#include "tests/cli/program.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+
+extern char** environ;
+
+namespace sextant::test {
+namespace {
+
+constexpr std::chrono::seconds kDeadline{120};
+
+// Without these Open MPI refuses to start as root or with more ranks than cores, and fails in containers that
+// forbid reading another process's memory.
+constexpr const char* kLauncherEnvironment[][2] = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                                                   {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                                                   {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                                                   {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"}};
+
+// The reading end stays here, the writing end goes to the child.
+class Pipe {
+ public:
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("cannot make a pipe");
+    read_ = ends[0];
+    write_ = ends[1];
+  }
+  ~Pipe() {
+    close(read_);
+    close_writing();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  [[nodiscard]] int reading() const { return read_; }
+  [[nodiscard]] int writing() const { return write_; }
+  void close_writing() {
+    if (write_ >= 0) close(write_);
+    write_ = -1;
+  }
+
+ private:
+  int read_ = -1;
+  int write_ = -1;
+};
+
+pid_t start(std::vector<std::string> command, const Pipe& out, const Pipe& err) {
+  std::vector<char*> argv;
+  for (std::string& word : command) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, out.writing(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&files, err.writing(), STDERR_FILENO);
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, argv[0], &files, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  if (failed != 0) throw std::runtime_error("cannot start " + command[0] + ": " + std::strerror(failed));
+  return child;
+}
+
+// Appends what has come; false at the end of the stream.
+bool drain(int descriptor, std::string& text) {
+  std::array<char, 4096> buffer{};
+  const ssize_t got = read(descriptor, buffer.data(), buffer.size());
+  if (got > 0) text.append(buffer.data(), static_cast<std::size_t>(got));
+  return got > 0 || (got < 0 && errno == EINTR);
+}
+
+// Until both streams end; false when the deadline came first.
+bool read_both(const Pipe& out, const Pipe& err, Printed& printed) {
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  std::array<pollfd, 2> streams{{{out.reading(), POLLIN, 0}, {err.reading(), POLLIN, 0}}};
+  while (streams[0].fd >= 0 || streams[1].fd >= 0) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (left.count() <= 0) return false;
+    if (poll(streams.data(), streams.size(), static_cast<int>(left.count())) <= 0) continue;
+    if (streams[0].revents != 0 && !drain(streams[0].fd, printed.out)) streams[0].fd = -1;
+    if (streams[1].revents != 0 && !drain(streams[1].fd, printed.err)) streams[1].fd = -1;
+  }
+  return true;
+}
+
+Printed run(const std::vector<std::string>& command) {
+  Pipe out, err;
+  const pid_t child = start(command, out, err);
+  out.close_writing();
+  err.close_writing();
+  Printed printed;
+  if (!read_both(out, err, printed)) {
+    ADD_FAILURE() << command[0] << " does not end; stderr so far: " << printed.err;
+    kill(child, SIGTERM);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  printed.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  for (const std::string* text : {&printed.out, &printed.err}) {
+    EXPECT_EQ(text->find_first_of("\r\033"), std::string::npos) << *text;
+  }
+  return printed;
+}
+
+}  // namespace
+
+Printed run_sextant(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{SEXTANT_PROGRAM};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run(command);
+}
+
+Printed run_on_ranks(int ranks, const std::vector<std::string>& arguments) {
+  for (const auto& [name, value] : kLauncherEnvironment) setenv(name, value, 0);
+  std::vector<std::string> command{SEXTANT_LAUNCHER, "-n", std::to_string(ranks), SEXTANT_PROGRAM};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run(command);
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace sextant::test

@@ -1,0 +1,25 @@
+// Runs the sextant program as a person or a script would, and keeps what it printed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sextant::test {
+
+struct Printed {
+  int exit_code = 0;  // 128 + signal when it was killed
+  std::string out;    // stdout
+  std::string err;    // stderr
+};
+
+// `sextant arguments...` on one rank, stdout and stderr each in a pipe. A program that runs for longer than
+// two minutes is ended, which fails the test. So does a carriage return or an escape code in what it printed:
+// neither belongs in a pipe.
+[[nodiscard]] Printed run_sextant(const std::vector<std::string>& arguments);
+
+// The same on several ranks, by the MPI launcher.
+[[nodiscard]] Printed run_on_ranks(int ranks, const std::vector<std::string>& arguments);
+
+[[nodiscard]] std::vector<std::string> lines_of(const std::string& text);
+
+}  // namespace sextant::test

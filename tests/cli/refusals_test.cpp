@@ -1,0 +1,120 @@
+// Bad input: exit 2 and one line "sextant: <file>: <path>: <sentence>"; a disk that refuses: exit 3.
+//
+// The sentences of every file in tests/data/bad are tested in tests/costmodel/vocabulary; here it matters that
+// the program passes them on, whole and alone.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/documents.h"
+#include "tests/cli/program.h"
+
+namespace sextant::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+void expect_one_line(const Printed& printed, int exit_code, const std::string& line) {
+  EXPECT_EQ(printed.exit_code, exit_code);
+  EXPECT_EQ(printed.out, "");
+  EXPECT_THAT(printed.err, StartsWith(line));
+  EXPECT_EQ(lines_of(printed.err).size(), 1U) << printed.err;
+}
+
+Printed predict(const std::string& cluster, const std::string& plan) {
+  return run_sextant(
+      {"predict", "--cluster", cluster, "--workflow", data("workflow_ppo.json"), "--plan", plan});
+}
+
+struct Bad {
+  const char* file;
+  const char* begins;  // path and the beginning of the sentence
+};
+
+void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.file; }
+
+class BadCluster : public ::testing::TestWithParam<Bad> {};
+
+TEST_P(BadCluster, IsRefusedInOneLine) {
+  const std::string file = data("bad/" + std::string(GetParam().file) + ".json");
+  expect_one_line(predict(file, data("plan.json")), 2, "sextant: " + file + ": " + GetParam().begins);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Data, BadCluster,
+    ::testing::Values(Bad{"truncated", "/nodes/1/name: syntax error"},
+                      Bad{"wrong_kind", "/schema: expected a sextant.cluster document, got"},
+                      Bad{"future_major", "/schema: \"sextant.cluster/2.0\" was written by a newer"},
+                      Bad{"negative", "/nodes/1/devices: expected an integer >= 1, got -2"},
+                      Bad{"nan", "/links/between_regions/bytes_per_s/value: syntax error"},
+                      Bad{"duplicate_key", "/nodes/0/name: duplicate key"}),
+    [](const auto& bad) { return std::string(bad.param.file); });
+
+class BadPlan : public ::testing::TestWithParam<Bad> {};
+
+TEST_P(BadPlan, IsRefusedInOneLine) {
+  const std::string file = data("bad/" + std::string(GetParam().file) + ".json");
+  expect_one_line(predict(data("cluster.json"), file), 2, "sextant: " + file + ": " + GetParam().begins);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Data, BadPlan,
+    ::testing::Values(
+        Bad{"unknown_device", "/tasks/actor_training/replicas/0/stages/1/devices/0: unknown device 9"},
+        Bad{"layers_not_covered", "/tasks/actor_training/replicas/0/stages: layers sum to 14"},
+        Bad{"device_twice", "/tasks/actor_training/replicas/0/stages/0/devices/2: device 2 is used twice"},
+        Bad{"too_much_tensor_parallel",
+            "/tasks/actor_training/replicas/0/stages/0/devices: tensor parallelism 8 exceeds"}),
+    [](const auto& bad) { return std::string(bad.param.file); });
+
+TEST(BadFile, MissingIsNamed) {
+  const TinyFolder folder;
+  const std::string file = folder.file("nowhere.json");
+  expect_one_line(predict(file, data("plan.json")), 2, "sextant: cannot read " + file + ": No such file");
+}
+
+TEST(BadFile, FolderIsNotADocument) {
+  const TinyFolder folder;
+  expect_one_line(predict(folder.path(), data("plan.json")), 2,
+                  "sextant: cannot read " + folder.path() + ": Is a directory");
+}
+
+TEST(BadFile, EmptyIsSaidToBeEmpty) {
+  const TinyFolder folder;
+  const std::string file = folder.file("empty.json");
+  write_text_file(file, "");
+  expect_one_line(predict(data("cluster.json"), file), 2, "sextant: " + file + ": the text is empty");
+}
+
+// Each command that reads something refuses another kind of document, before it writes anything.
+TEST(BadFile, EveryCommandNamesTheFile) {
+  const TinyFolder folder;
+  const std::string plan = data("plan.json"), refused = "sextant: " + plan + ": /schema: expected a sextant.";
+  const std::string out = folder.file("out.json");
+  const std::vector<std::string> commands[] = {
+      {"probe", "--model", plan, "--out", out},
+      {"proxy", "--cluster", plan, "--workflow", data("workflow_ppo.json"), "--plan", plan, "--out", out},
+      {"proxy", "--cluster", data("cluster.json"), "--experiments", plan, "--out", out},
+      {"calibrate", plan, "--out", out},
+      {"calibrate", data("runs.json"), "--start", plan, "--out", out},
+      {"validate", plan, "--coefficients", data("coefficients.json"), "--out", out},
+      {"validate", data("runs.json"), "--coefficients", plan, "--out", out},
+      {"plan", "--cluster", data("cluster.json"), "--workflow", plan, "--out", out},
+      {"report", "--prediction", plan, "--out", out}};
+  for (const auto& command : commands) expect_one_line(run_sextant(command), 2, refused);
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+// Below a regular file no folder can be made, not even by root.
+TEST(UnwritableOutput, Exits3) {
+  const TinyFolder folder;
+  const std::string out = folder.file("cluster.json") + "/below/out.json";
+  for (const auto& command :
+       {folder.with_plan("predict", {"--out", out}), folder.without_plan("plan", {"--out", out}),
+        std::vector<std::string>{"report", folder.path(), "--out", out}}) {
+    expect_one_line(run_sextant(command), 3, "sextant: cannot write " + out + ": ");
+  }
+}
+
+}  // namespace
+}  // namespace sextant::test
