@@ -6,6 +6,7 @@
 #include "core/units.h"
 #include "costmodel/vocabulary/model.h"
 #include "probes/cluster_probe.h"
+#include "probes/cuda/gpu_probe.h"
 
 namespace sextant::cli {
 namespace {
@@ -38,17 +39,33 @@ std::string describe(const std::vector<ProbeResult>& results) {
   return table.text();
 }
 
+// GPUs of the first rank's host. They are not devices of the cluster document yet: its ranks are cores.
+std::string describe(const GpuProbe& gpus) {
+  if (gpus.results.empty()) return "GPUs " + std::string(name_of(gpus.outcome)) + ": " + gpus.sentence + "\n";
+  std::string text;
+  for (std::size_t g = 0; g < gpus.devices.size(); ++g) {
+    text += "GPU " + std::to_string(g) + ": " + gpus.devices[g].name + "\n";
+  }
+  return text + describe(gpus.results);
+}
+
 int run(Options options) {
   if (!options.model.empty()) options.probe.model = load_document<Model>(options.model).content;
   Communicator& ranks = world();
   const ClusterProbe probe = probe_cluster(ranks, options.probe);
   if (ranks.rank() != 0) return kDone;
+  const GpuProbe gpus = probe_gpus({options.probe.budget_s_per_point, options.probe.target_spread_fraction});
   if (!options.out.empty()) save_document(options.out, probe.cluster);
-  if (!options.samples.empty()) write_text_file(options.samples, format_json(to_json(probe.results)));
+  if (!options.samples.empty()) {
+    Json samples = samples_to_json(probe);
+    samples["gpus"] = {{"outcome", name_of(gpus.outcome)}, {"sentence", gpus.sentence}, {"results", to_json(gpus.results)}};
+    write_text_file(options.samples, format_json(samples));
+  }
   if (options.json) {
     print_document(probe.cluster);
   } else {
     std::fputs(describe(probe.results).c_str(), stdout);
+    std::fputs(describe(gpus).c_str(), stdout);
   }
   for (const std::string& warning : probe.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   if (!options.out.empty()) say_wrote(options.out);
@@ -60,7 +77,7 @@ int run(Options options) {
 
 void add_probe(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("probe", "Measure devices, memory and links; one rank is one device");
+  CLI::App* command = app.add_subcommand("probe", "Measure cores, memory and links (one rank is one device), and the GPUs of the first host");
   command->add_option("--out", options->out, "Write the cluster document here");
   command->add_option("--samples", options->samples, "Write every result with all its samples here");
   command->add_option("--name", options->probe.name, "Name of the cluster")->capture_default_str();

@@ -72,7 +72,6 @@ Workflow ppo(const std::string& name, const Model& actor, const Model& critic, c
 }
 
 Workflow one_step_off(Workflow workflow) {
-  workflow.name += "-one-step-off";
   workflow.mode = Mode::one_step_off;
   workflow.staleness = 1;
   return workflow;
@@ -92,6 +91,16 @@ std::vector<Workflow> calibration_workflows() {
       ppo("ppo-small", small(), small(), {8, 1, 64, 24}),
       ppo("ppo-medium", medium(), small(), {8, 1, 48, 16}),
       ppo("ppo-deep", deep(), medium(), {4, 1, 64, 24, 2}),
+  };
+}
+
+// Generation for the next iteration beside training: lengths and batches of their own, so that keeping one back
+// keeps them from the fit.
+std::vector<Workflow> one_step_off_workflows() {
+  return {
+      one_step_off(grpo("grpo-small-late", small(), {4, 3, 80, 40})),
+      one_step_off(grpo("grpo-medium-late", medium(), {3, 3, 56, 20})),
+      one_step_off(grpo("grpo-deep-late", deep(), {2, 3, 72, 16})),
   };
 }
 
@@ -213,12 +222,9 @@ Experiments two_device_experiments() {
         suite.add(workflow, everywhere(workflow, "alone", 1, 1, 1, kMicroBatch));
         break;
     }
-    if (turn % 4 == 1) {
-      const Workflow late = one_step_off(workflow);
-      suite.add(late, split(late));
-    }
     ++turn;
   }
+  for (const Workflow& workflow : one_step_off_workflows()) suite.add(workflow, split(workflow));
   return suite.take();
 }
 

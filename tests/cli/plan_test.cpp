@@ -42,7 +42,8 @@ TEST(PlanCommand, JsonIsTheDocumentAndNothingElse) {
   const Plan plan = parse_document<Plan>(printed.out).content;
   check_plan(plan, tiny_workflow(), testing::two_cores());
   for (const auto& [name, task] : plan.tasks) {
-    if (name != "actor_generation") EXPECT_EQ(task.micro_batch_sequences, 2) << name;
+    if (name == "actor_generation") continue;
+    EXPECT_EQ(task.micro_batch_sequences, 2) << name;
   }
 }
 
@@ -52,7 +53,7 @@ TEST(PlanCommand, Exits1WhenNothingFits) {
   const Printed printed = run_sextant(folder.without_plan("plan", {"--out", folder.file("best.json")}));
   EXPECT_EQ(printed.exit_code, 1);
   EXPECT_EQ(printed.out, "");
-  EXPECT_THAT(printed.err, StartsWith("sextant: task "));
+  EXPECT_THAT(printed.err, StartsWith("sextant: no plan fits: task "));
   EXPECT_THAT(printed.err, HasSubstr(" needs at least "));
   EXPECT_EQ(lines_of(printed.err).size(), 1U);
   EXPECT_FALSE(std::filesystem::exists(folder.file("best.json")));

@@ -1,0 +1,117 @@
+// calibrate and validate, on runs whose times are the model's own with 3 % noise.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "calibrate/accuracy.h"
+#include "tests/cli/documents.h"
+#include "tests/cli/program.h"
+
+namespace sextant::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr double kNoise = 0.03;
+
+class CalibrateCommand : public ::testing::Test {
+ protected:
+  CalibrateCommand() { save_document(runs_, testing::synthetic_runs(testing::synthetic_truth(), kNoise, 3)); }
+
+  Printed calibrate(const std::vector<std::string>& more) const {
+    std::vector<std::string> all{"calibrate", runs_, "--out", coefficients_};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_sextant(all);
+  }
+  Printed validate(const std::vector<std::string>& more) const {
+    std::vector<std::string> all{"validate", runs_, "--coefficients", coefficients_};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_sextant(all);
+  }
+
+  TemporaryFolder folder_;
+  std::string runs_ = folder_.path() / "runs.json";
+  std::string coefficients_ = folder_.path() / "coefficients.json";
+};
+
+TEST_F(CalibrateCommand, FitsAllRunsAndShowsEveryCoefficient) {
+  const Printed printed = calibrate({});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_EQ(printed.err, "wrote " + coefficients_ + "\n");
+  for (const CoefficientSpec& spec : coefficient_table()) {
+    EXPECT_THAT(printed.out, HasSubstr("\n" + std::string(spec.name) + " "));
+  }
+  EXPECT_THAT(printed.out, HasSubstr("fitted to 64 runs ("));
+  EXPECT_EQ(load_document<Coefficients>(coefficients_).content.fit->runs.size(), 64U);
+}
+
+// 4 of the 16 workflows, with 4 runs each.
+TEST_F(CalibrateCommand, KeepsWholeWorkflowsBack) {
+  const Printed printed = calibrate({"--hold-out", "0.25", "--hold-out-by", "workflow", "--json"});
+  EXPECT_EQ(printed.exit_code, 0);
+  const Coefficients shown = parse_document<Coefficients>(printed.out).content;
+  EXPECT_EQ(shown, load_document<Coefficients>(coefficients_).content);
+  EXPECT_EQ(shown.fit->runs.size(), 48U);
+}
+
+TEST_F(CalibrateCommand, AnotherSeedKeepsOthersBack) {
+  const auto fitted = [&](const std::string& seed) {
+    const Printed printed = calibrate({"--hold-out", "0.25", "--seed", seed, "--json"});
+    return parse_document<Coefficients>(printed.out).content;
+  };
+  const Coefficients first = fitted("1");
+  EXPECT_EQ(fitted("1"), first);
+  EXPECT_NE(fitted("2").fit->runs, first.fit->runs);
+}
+
+TEST_F(CalibrateCommand, ValidateJudgesByTheRunsKeptBack) {
+  ASSERT_EQ(calibrate({"--hold-out", "0.25"}).exit_code, 0);
+  const std::string out = folder_.path() / "accuracy.json";
+  const Printed printed = validate({"--out", out, "--most-task-error", "0.2", "--most-iteration-error", "0.2"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_EQ(printed.err, "wrote " + out + "\n");
+  EXPECT_THAT(printed.out, StartsWith("error of"));
+  EXPECT_THAT(printed.out, HasSubstr("\niterations, held out"));
+  const Accuracy accuracy = load_document<Accuracy>(out).content;
+  EXPECT_EQ(accuracy.held_out_iterations.count, 16);
+  EXPECT_GT(accuracy.held_out_iterations.mape, 0.003);  // noise of 3 % cannot be predicted
+}
+
+TEST_F(CalibrateCommand, ValidateJsonIsTheDocumentAndNothingElse) {
+  ASSERT_EQ(calibrate({"--hold-out", "0.25"}).exit_code, 0);
+  const Printed printed = validate({"--json"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_EQ(printed.err, "");
+  EXPECT_EQ(parse_document<Accuracy>(printed.out).content.in_sample_iterations.count, 48);
+}
+
+TEST_F(CalibrateCommand, ValidateExits1WhenLessAccurateThanAsked) {
+  ASSERT_EQ(calibrate({"--hold-out", "0.25"}).exit_code, 0);
+  const Printed iterations = validate({"--most-iteration-error", "1e-9"});
+  EXPECT_EQ(iterations.exit_code, 1);
+  EXPECT_THAT(iterations.err, StartsWith("sextant: MAPE of held-out iteration times is "));
+  const Printed tasks = validate({"--most-task-error", "1e-9"});
+  EXPECT_EQ(tasks.exit_code, 1);
+  EXPECT_THAT(tasks.err, StartsWith("sextant: MAPE of held-out task times is "));
+}
+
+TEST_F(CalibrateCommand, ValidateExits2WhenNothingIsKeptBackToJudgeBy) {
+  ASSERT_EQ(calibrate({}).exit_code, 0);
+  const Printed printed = validate({"--most-iteration-error", "0.5"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_EQ(printed.err,
+            "sextant: the fit saw every run: nothing is held out to judge it by (calibrate --hold-out)\n");
+}
+
+TEST_F(CalibrateCommand, OneWorkflowCannotBeSplit) {
+  Runs runs = load_document<Runs>(runs_).content;
+  runs.runs.resize(1);
+  save_document(runs_, runs);
+  const Printed printed = calibrate({"--hold-out", "0.5"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_EQ(lines_of(printed.err).size(), 1U) << printed.err;
+  EXPECT_FALSE(std::filesystem::exists(coefficients_));
+}
+
+}  // namespace
+}  // namespace sextant::test

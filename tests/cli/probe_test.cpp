@@ -1,0 +1,31 @@
+// probe on one rank, with so little time for each point that the numbers are rough and the documents whole.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cli/documents.h"
+#include "tests/cli/program.h"
+
+namespace sextant::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(ProbeCommand, WritesAClusterOfOneDevice) {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() / "cluster.json", samples = folder.path() / "samples.json";
+  const Printed printed = run_sextant(
+      {"probe", "--budget", "0.01", "--name", "here", "--out", out, "--samples", samples, "--json"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.err, HasSubstr("wrote " + out + "\nwrote " + samples + "\n"));
+  const auto written = load_document<Cluster>(out);
+  EXPECT_EQ(parse_document<Cluster>(printed.out).content, written.content);
+  EXPECT_EQ(written.content.name(), "here");
+  EXPECT_EQ(written.content.device_count(), 1);
+  const DeviceType& type = written.content.type_of(DeviceId{0});
+  EXPECT_EQ(type.memory_bytes_per_s.source, Source::measured);
+  EXPECT_EQ(type.flop_per_s.at(Precision::fp32).source, Source::measured);
+  EXPECT_FALSE(parse_json(read_text_file(samples)).empty());
+}
+
+}  // namespace
+}  // namespace sextant::test

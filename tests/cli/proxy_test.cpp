@@ -1,0 +1,146 @@
+// proxy on one rank, with a workflow of a few thousand parameters.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "costmodel/vocabulary/experiments.h"
+#include "tests/cli/documents.h"
+#include "tests/cli/program.h"
+
+namespace sextant::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class ProxyCommand : public ::testing::Test {
+ protected:
+  // One run of the same plan for each name.
+  void ask_for(const std::vector<std::string>& names) const {
+    Experiments all;
+    all.workflows["tiny"] = tiny_workflow();
+    all.plans["alone"] = tiny_plan(1, 1, 1);
+    for (const std::string& name : names) all.experiments.push_back({name, "tiny", "alone"});
+    save_document(folder_.file("experiments.json"), all);
+  }
+  [[nodiscard]] Printed measure(const std::vector<std::string>& more) const {
+    std::vector<std::string> all{"proxy",
+                                 "--cluster",
+                                 folder_.file("cluster.json"),
+                                 "--experiments",
+                                 folder_.file("experiments.json"),
+                                 "--out",
+                                 out_,
+                                 "--most",
+                                 "3"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_sextant(all);
+  }
+  [[nodiscard]] Runs runs() const { return load_document<Runs>(out_).content; }
+
+  TinyFolder folder_;
+  std::string out_ = folder_.file("runs.json");
+};
+
+TEST_F(ProxyCommand, MeasuresOnePlan) {
+  const Printed printed =
+      run_sextant(folder_.with_plan("proxy", {"--out", out_, "--most", "3", "--spread", "0"}));
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_EQ(printed.err, "wrote " + out_ + "\n");
+  EXPECT_THAT(printed.out, StartsWith("run "));
+  const Runs measured = runs();
+  ASSERT_EQ(measured.runs.size(), 1U);
+  const sextant::Run& run = measured.runs.front();
+  EXPECT_EQ(run.name, "tiny/" + tiny_plan(1, 1, 1).name);
+  EXPECT_EQ(run.framework, "sextant-proxy");
+  EXPECT_EQ(run.iteration.samples_s.size(), 3U);
+  for (const Task& task : tiny_workflow().tasks) {
+    ASSERT_EQ(run.tasks.at(task.name).samples_s.size(), 3U) << task.name;
+    EXPECT_LT(run.tasks.at(task.name).samples_s[0], run.iteration.samples_s[0]) << task.name;
+  }
+}
+
+TEST_F(ProxyCommand, JsonIsTheDocumentAndNothingElse) {
+  const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--json", "--most", "1"}));
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_EQ(printed.err, "wrote " + out_ + "\n");
+  EXPECT_EQ(parse_document<Runs>(printed.out).content, runs());
+}
+
+// The first run's time is replaced by one that no measurement would give.
+TEST_F(ProxyCommand, ResumeKeepsWhatIsThereAndDoesTheRest) {
+  constexpr double kImpossible_s = 12345;
+  ask_for({"first"});
+  ASSERT_EQ(measure({}).exit_code, 0);
+  Runs changed = runs();
+  changed.runs[0].iteration.samples_s = {kImpossible_s};
+  save_document(out_, changed);
+  ask_for({"first", "second"});
+  EXPECT_EQ(measure({"--resume"}).exit_code, 0);
+  const Runs resumed = runs();
+  ASSERT_EQ(resumed.runs.size(), 2U);
+  EXPECT_EQ(resumed.runs[0], changed.runs[0]);
+  EXPECT_EQ(resumed.runs[1].name, "second");
+  EXPECT_LT(resumed.runs[1].iteration.median_s(), kImpossible_s);
+}
+
+TEST_F(ProxyCommand, WithoutResumeItStartsAfresh) {
+  ask_for({"first", "second"});
+  ASSERT_EQ(measure({}).exit_code, 0);
+  ask_for({"third"});
+  ASSERT_EQ(measure({}).exit_code, 0);
+  ASSERT_EQ(runs().runs.size(), 1U);
+  EXPECT_EQ(runs().runs[0].name, "third");
+}
+
+TEST_F(ProxyCommand, InterleavedRunsHaveOneSampleARound) {
+  ask_for({"a", "b", "c"});
+  const Printed printed = measure({"--interleave", "--warmup", "0"});
+  EXPECT_EQ(printed.exit_code, 0);
+  std::vector<std::string> names;
+  const Runs measured = runs();
+  for (const sextant::Run& run : measured.runs) {
+    names.push_back(run.name);
+    EXPECT_EQ(run.iteration.samples_s.size(), 3U) << run.name;
+    EXPECT_THAT(run.notes.at("stopped"), HasSubstr("3 rounds interleaved with 2 other plans"));
+  }
+  EXPECT_THAT(names, ElementsAre("a", "b", "c"));
+}
+
+TEST_F(ProxyCommand, APlanOfTwoDevicesNeedsTwoRanks) {
+  save_document(folder_.file("plan.json"), tiny_plan(2, 1, 1));
+  const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_}));
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_EQ(printed.out, "");
+  EXPECT_THAT(printed.err, HasSubstr("start it with mpirun -n 2"));
+  EXPECT_EQ(lines_of(printed.err).size(), 1U) << printed.err;
+  EXPECT_FALSE(std::filesystem::exists(out_));
+}
+
+// All plans are checked before the first is run.
+TEST_F(ProxyCommand, ABadPlanIsRefusedBeforeAnythingIsMeasured) {
+  ask_for({"good", "bad"});
+  auto all = load_document<Experiments>(folder_.file("experiments.json")).content;
+  all.plans["beyond"] = tiny_plan(4, 1, 1);
+  all.experiments[1].plan = "beyond";
+  save_document(folder_.file("experiments.json"), all);
+  const Printed printed = measure({});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, StartsWith("sextant: " + folder_.file("experiments.json") +
+                                      ": experiment bad: plan beyond: /tasks/"));
+  EXPECT_THAT(printed.err, HasSubstr("unknown device 2"));
+  EXPECT_FALSE(std::filesystem::exists(out_));
+}
+
+TEST_F(ProxyCommand, NeedsExperimentsOrAPlan) {
+  const Printed neither = run_sextant({"proxy", "--cluster", folder_.file("cluster.json")});
+  EXPECT_EQ(neither.exit_code, 2);
+  EXPECT_EQ(neither.err, "sextant: give either --experiments FILE or both --workflow FILE and --plan FILE\n");
+  ask_for({"a"});
+  const Printed both =
+      run_sextant(folder_.with_plan("proxy", {"--experiments", folder_.file("experiments.json")}));
+  EXPECT_EQ(both.err, neither.err);
+}
+
+}  // namespace
+}  // namespace sextant::test
