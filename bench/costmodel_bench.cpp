@@ -92,7 +92,9 @@ void bottleneck_ring(benchmark::State& state) {
   for (double& value : cost) value = std::uniform_real_distribution<double>(1, 100)(random);
   std::vector<DeviceId> members;
   for (int d = 0; d < n; ++d) members.push_back(DeviceId{d});
-  const auto edge = [&](DeviceId a, DeviceId b) { return cost[a.index() * static_cast<std::size_t>(n) + b.index()]; };
+  const auto edge = [&](DeviceId a, DeviceId b) {
+    return cost[a.index() * static_cast<std::size_t>(n) + b.index()];
+  };
   for (auto _ : state) benchmark::DoNotOptimize(find_bottleneck_ring(members, edge).upper_s);
 }
 BENCHMARK(bottleneck_ring)->Arg(4)->Arg(8)->Arg(kExactRingSize)->Arg(64);

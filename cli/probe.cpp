@@ -58,7 +58,8 @@ int run(Options options) {
   if (!options.out.empty()) save_document(options.out, probe.cluster);
   if (!options.samples.empty()) {
     Json samples = samples_to_json(probe);
-    samples["gpus"] = {{"outcome", name_of(gpus.outcome)}, {"sentence", gpus.sentence}, {"results", to_json(gpus.results)}};
+    samples["gpus"] = {
+        {"outcome", name_of(gpus.outcome)}, {"sentence", gpus.sentence}, {"results", to_json(gpus.results)}};
     write_text_file(options.samples, format_json(samples));
   }
   if (options.json) {
@@ -77,7 +78,8 @@ int run(Options options) {
 
 void add_probe(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("probe", "Measure cores, memory and links (one rank is one device), and the GPUs of the first host");
+  CLI::App* command = app.add_subcommand(
+      "probe", "Measure cores, memory and links (one rank is one device), and the GPUs of the first host");
   command->add_option("--out", options->out, "Write the cluster document here");
   command->add_option("--samples", options->samples, "Write every result with all its samples here");
   command->add_option("--name", options->probe.name, "Name of the cluster")->capture_default_str();

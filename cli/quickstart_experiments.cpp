@@ -208,17 +208,23 @@ Experiments two_device_experiments() {
   for (const Workflow& workflow : calibration_workflows()) {
     suite.add(workflow, everywhere(workflow, "dp2", 2, 1, 1, turn % 2 == 0 ? 4 : 2));
     suite.add(workflow, everywhere(workflow, "tp2", 1, 1, 2, turn % 2 == 0 ? 2 : 8));
-    switch (turn % 3) {
+    switch (turn % 6) {
       case 0:
         suite.add(workflow, in_waves(everywhere(workflow, "pp2", 1, 2, 1, 2), workflow));
-        suite.add(workflow, mixed(workflow));
         break;
       case 1:
         suite.add(workflow, split(workflow));
+        break;
+      case 2:
+        suite.add(workflow, uneven(workflow));
+        break;
+      case 3:
+        suite.add(workflow, mixed(workflow));
+        break;
+      case 4:
         suite.add(workflow, everywhere(workflow, "pp2", 1, 2, 1, 1));
         break;
       default:
-        suite.add(workflow, uneven(workflow));
         suite.add(workflow, everywhere(workflow, "alone", 1, 1, 1, kMicroBatch));
         break;
     }
@@ -240,13 +246,12 @@ Workflow target_workflow() {
 
 std::vector<std::pair<std::string, Plan>> customary_plans(const Workflow& workflow, int devices) {
   std::vector<std::pair<std::string, Plan>> plans;
-  plans.emplace_back("alone", everywhere(workflow, "alone", 1, 1, 1, kMicroBatch));
   if (devices < 2) {
+    plans.emplace_back("alone", everywhere(workflow, "alone", 1, 1, 1, kMicroBatch));
     plans.emplace_back("alone-mb1", everywhere(workflow, "alone-mb1", 1, 1, 1, 1));
     return plans;
   }
   plans.emplace_back("dp2", everywhere(workflow, "dp2", 2, 1, 1, kMicroBatch));
-  plans.emplace_back("dp2-mb1", everywhere(workflow, "dp2-mb1", 2, 1, 1, 1));
   plans.emplace_back("tp2", everywhere(workflow, "tp2", 1, 1, 2, kMicroBatch));
   plans.emplace_back("pp2", everywhere(workflow, "pp2", 1, 2, 1, 2));
   plans.emplace_back("split", split(workflow));

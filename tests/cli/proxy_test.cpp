@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "costmodel/vocabulary/experiments.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
@@ -82,6 +84,24 @@ TEST_F(ProxyCommand, ResumeKeepsWhatIsThereAndDoesTheRest) {
   EXPECT_EQ(resumed.runs[0], changed.runs[0]);
   EXPECT_EQ(resumed.runs[1].name, "second");
   EXPECT_LT(resumed.runs[1].iteration.median_s(), kImpossible_s);
+}
+
+// Each pass measures again and its samples join those of the passes before.
+TEST_F(ProxyCommand, PassesAddSamples) {
+  ask_for({"first", "second"});
+  ASSERT_EQ(measure({"--passes", "2", "--spread", "0"}).exit_code, 0);
+  const Runs twice = runs();
+  ASSERT_EQ(twice.runs.size(), 2U);
+  for (const sextant::Run& run : twice.runs) EXPECT_EQ(run.iteration.samples_s.size(), 6U) << run.name;
+  ASSERT_EQ(measure({"--passes", "3", "--spread", "0", "--resume"}).exit_code, 0);
+  const Runs thrice = runs();
+  ASSERT_EQ(thrice.runs.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const auto& before = twice.runs[i].iteration.samples_s;
+    const auto& after = thrice.runs[i].iteration.samples_s;
+    ASSERT_EQ(after.size(), 9U);
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), after.begin()));
+  }
 }
 
 TEST_F(ProxyCommand, WithoutResumeItStartsAfresh) {
