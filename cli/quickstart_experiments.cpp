@@ -196,7 +196,6 @@ Experiments one_device_experiments() {
   Suite suite;
   for (const Workflow& workflow : calibration_workflows()) {
     suite.add(workflow, everywhere(workflow, "alone-mb2", 1, 1, 1, 2));
-    suite.add(workflow, everywhere(workflow, "alone-mb8", 1, 1, 1, 8));
     suite.add(workflow, in_waves(everywhere(workflow, "alone-mb4", 1, 1, 1, 4), workflow));
   }
   return suite.take();

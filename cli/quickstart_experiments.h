@@ -19,7 +19,7 @@ namespace sextant::cli {
 [[nodiscard]] Workflow target_workflow();
 
 // Layouts that people use without a planner, by name: everything on all devices data-, tensor- or
-// pipeline-parallel, generation and training apart, one device alone.
+// pipeline-parallel, generation and training apart; with one device two micro-batch sizes.
 [[nodiscard]] std::vector<std::pair<std::string, Plan>> customary_plans(const Workflow& workflow, int devices);
 
 }  // namespace sextant::cli
