@@ -80,7 +80,7 @@ class Quickstart {
     say("proxy: " + std::to_string(summary_.configurations) + " configurations");
     save_document(file("experiments.json"), experiments);
     run_quietly({"proxy", "--cluster", file("cluster.json"), "--experiments", file("experiments.json"), "--out",
-                 file("runs.json"), "--passes", "3", "--budget", "1.0", "--least", "2", "--most", "4",
+                 file("runs.json"), "--passes", "3", "--budget", "0.5", "--least", "2", "--most", "4",
                  "--spread", "0.01"});
     runs_ = load_document<Runs>(file("runs.json"));
   }
