@@ -16,15 +16,6 @@ double state_bytes_per_parameter(TaskKind kind, Precision precision) {
   return weight + weight + moments + master;
 }
 
-double stage_parameters(const Model& model, const Replica& replica, std::size_t stage) {
-  double count = replica.stages[stage].layers * model.layer_parameters();
-  if (stage == 0) count += model.embedding_parameters();
-  const bool is_last = stage + 1 == replica.stages.size();
-  const bool head_is_embedding = model.tied_embeddings && !model.value_head && stage == 0;
-  if (is_last && !head_is_embedding) count += model.head_parameters();
-  return count;
-}
-
 // Kept for the backward pass by one layer for one sequence.
 double kept_elements(const Model& model, double tokens, double tensor_parallel, bool recompute) {
   if (recompute) return tokens * model.hidden;
@@ -69,7 +60,9 @@ std::vector<TaskMemory> task_memory(const Task& task, const TaskPlan& plan, cons
     for (std::size_t j = 0; j < plan.replicas[i].stages.size(); ++j) {
       const Stage& stage = plan.replicas[i].stages[j];
       const double resident =
-          state_bytes * stage_parameters(*work.model, plan.replicas[i], j) / stage.tensor_parallel();
+          state_bytes *
+          slice_parameters(*work.model, stage.layers, j == 0, j + 1 == plan.replicas[i].stages.size()) /
+          stage.tensor_parallel();
       const double working = working_bytes(work, i, j);
       for (const DeviceId device : stage.devices) memory.push_back({device, resident, working});
     }

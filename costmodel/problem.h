@@ -56,11 +56,7 @@ struct StageOfTask {
 
   // Weights of this stage over all its devices: layers, and the embedding and head that live here.
   [[nodiscard]] double parameters() const {
-    double count = layers() * model().layer_parameters();
-    if (is_first()) count += model().embedding_parameters();
-    const bool head_is_embedding = model().tied_embeddings && !model().value_head && is_first();
-    if (is_last() && !head_is_embedding) count += model().head_parameters();
-    return count;
+    return slice_parameters(model(), stage_plan().layers, is_first(), is_last());
   }
 };
 

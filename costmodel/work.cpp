@@ -5,6 +5,14 @@
 
 namespace sextant {
 
+double slice_parameters(const Model& model, int layers, bool is_first, bool is_last) {
+  double count = layers * model.layer_parameters();
+  if (is_first) count += model.embedding_parameters();
+  const bool head_is_embedding = model.tied_embeddings && !model.value_head && is_first;
+  if (is_last && !head_is_embedding) count += model.head_parameters();
+  return count;
+}
+
 TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow) {
   TaskWork work;
   work.task = &task;

@@ -29,6 +29,10 @@ struct TaskWork {
   [[nodiscard]] double sequence_tokens() const { return prompt_tokens + response_tokens; }
 };
 
+// Weights of a slice of `layers` layers of a model over all its shards, with the embedding if it is the first
+// and the head if it is the last. A tied head on the same slice is the embedding and is not counted twice.
+[[nodiscard]] double slice_parameters(const Model& model, int layers, bool is_first, bool is_last);
+
 // The plan must have passed check_plan.
 [[nodiscard]] TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow);
 

@@ -26,11 +26,7 @@ std::vector<Segment> common_segments(const TaskPlan& plan) {
 }
 
 double segment_parameters(const Segment& segment, const Model& model, bool is_first, bool is_last) {
-  double count = segment.layers * model.layer_parameters();
-  if (is_first) count += model.embedding_parameters();
-  const bool head_is_embedding = model.tied_embeddings && !model.value_head && is_first;
-  if (is_last && !head_is_embedding) count += model.head_parameters();
-  return count;
+  return slice_parameters(model, segment.layers, is_first, is_last);
 }
 
 }  // namespace sextant::terms
