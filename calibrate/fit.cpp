@@ -2,187 +2,446 @@
 
 #include <ceres/ceres.h>
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 
+#include "calibrate/gradient.h"
 #include "calibrate/parameters.h"
-#include "calibrate/residuals.h"
 #include "core/error.h"
+#include "core/statistics.h"
 
 namespace sextant {
 namespace {
 
-constexpr int kJetStride = 8;         // derivatives carried through one evaluation of the model
 constexpr double kNormal90 = 1.6449;  // two-sided 90 % quantile
 
-// One weighted residual: what Ceres evaluates with doubles and with Jets.
-struct TimeResidual {
-  const MeasuredTime* time;
-  const std::vector<Parameter>* parameters;
+// A residual whose square is twice Huber's loss of r, so that squares can be summed: r inside `limit`, beyond
+// it growing as the root of |r|.
+struct Robust {
+  double value;
+  double derivative;
+};
+Robust huber(double r, double limit) {
+  const double size = std::abs(r);
+  if (size <= limit) return {r, 1};
+  const double root = std::sqrt(2 * limit * size - limit * limit);
+  return {r < 0 ? -root : root, limit / root};
+}
 
-  template <typename T>
-  bool operator()(T const* const* coordinates, T* residual) const {
-    residual[0] = log_error(*time, predicted_s(*time, *parameters, coordinates[0])) / time->log_deviation();
-    return true;
-  }
+// A quantity that a group of runs leaves unsaid.
+struct Nuisance {
+  UnstatedQuantity quantity;
+  std::string group;
+  double deviation;
 };
 
-// Draws one coordinate towards its prior.
-struct PriorResidual {
-  std::size_t position;
-  double prior;
-  double deviation;
+// Change of the logarithm of every prediction when what is unstated changes by one.
+std::vector<double> slopes_of(const PreparedRun& run, UnstatedQuantity quantity,
+                              const std::vector<double>& predicted,
+                              const std::function<std::vector<double>(const PreparedRun&)>& predict);
 
-  template <typename T>
-  bool operator()(T const* const* coordinates, T* residual) const {
-    residual[0] = (coordinates[0][position] - prior) / deviation;
-    return true;
-  }
+struct RunResiduals {
+  const PreparedRun* run;
+  RunGradient gradient;
+  double weight = 1;
+  std::vector<int> nuisances;                // positions
+  std::vector<std::vector<double>> slopes;   // by nuisance, by time
+
+  RunResiduals(const PreparedRun& of, const std::vector<Parameter>& parameters)
+      : run(&of), gradient(of, parameters) {}
 };
 
 class Fit {
  public:
-  Fit(const Runs& runs, const std::vector<std::string>& selected, const FitOptions& options,
+  Fit(const Runs& runs, const std::vector<const PreparedRun*>& selected, const FitOptions& options,
       const Coefficients& start)
-      : options_(options),
-        parameters_(free_parameters(runs, selected, start)),
-        times_(measured_times(runs, selected)) {
-    for (const Parameter& parameter : parameters_)
-      coordinates_.push_back(parameter.coordinate(parameter.prior));
-    build();
+      : options_(options) {
+    for (const PreparedRun* run : selected) names_.push_back(run->run().name);
+    parameters_ = free_parameters(runs, names_, start);
+    for (const Parameter& parameter : parameters_) coordinates_.push_back(parameter.prior_coordinate());
+    for (const PreparedRun* run : selected) {
+      runs_.emplace_back(*run, parameters_);
+      times_ += static_cast<int>(run->times().size());
+    }
+    weigh_like_runs();
+    add_nuisances();
+    coordinates_.resize(parameters_.size() + nuisances_.size(), 0.0);
   }
 
   void solve() {
-    ceres::Solver::Options solver;
-    solver.max_num_iterations = options_.most_iterations;
-    solver.linear_solver_type = ceres::DENSE_QR;
-    solver.function_tolerance = 1e-9;
-    solver.logging_type = ceres::SILENT;
-    ceres::Solve(solver, &problem_, &summary_);
+    find_relevant();
+    run_solver();
+    // What became relevant on the way joins in a second pass.
+    const std::size_t before = free_.size();
+    find_relevant();
+    if (free_.size() != before || !nuisances_.empty()) run_solver();
   }
 
-  [[nodiscard]] Coefficients result(const std::vector<std::string>& selected) {
+  [[nodiscard]] Coefficients result() {
+    const Eigen::MatrixXd covariance = posterior();
     Coefficients fitted;
-    fitted.fit = summarise(selected);
-    const std::vector<double> deviations = deviations_of_coordinates();
+    fitted.fit = summarise(covariance);
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      fitted.values.push_back(coefficient(parameters_[p], coordinates_[p], deviations[p]));
+      if (!parameters_[p].is_deviation) fitted.values.push_back(coefficient(p, -1, covariance));
+    }
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      if (parameters_[p].is_deviation) fitted.values.push_back(coefficient(common_of(p), static_cast<int>(p), covariance));
     }
     return fitted;
   }
 
  private:
-  template <typename Residual>
-  void add(const Residual& residual, ceres::LossFunction* loss) {
-    auto* cost = new ceres::DynamicAutoDiffCostFunction<Residual, kJetStride>(new Residual(residual));
-    cost->AddParameterBlock(static_cast<int>(coordinates_.size()));
-    cost->SetNumResiduals(1);
-    problem_.AddResidualBlock(cost, loss, coordinates_.data());
-  }
+  class Cost;
 
-  void build() {
-    for (const MeasuredTime& time : times_) {
-      add(TimeResidual{&time, &parameters_}, new ceres::HuberLoss(options_.huber_deviations));
+  // Runs that differ in counts only share most of their error.
+  void weigh_like_runs() {
+    std::map<std::string, int> count;
+    std::vector<std::string> keys;
+    for (const RunResiduals& run : runs_) {
+      keys.push_back(likeness(*run.run));
+      ++count[keys.back()];
     }
-    for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      add(PriorResidual{p, parameters_[p].coordinate(parameters_[p].prior),
-                        parameters_[p].prior_deviation() / options_.prior_weight},
-          nullptr);
-      problem_.SetParameterLowerBound(coordinates_.data(), static_cast<int>(p), parameters_[p].lower());
-      problem_.SetParameterUpperBound(coordinates_.data(), static_cast<int>(p), parameters_[p].upper());
+    for (std::size_t r = 0; r < runs_.size(); ++r) {
+      runs_[r].weight = std::sqrt(1.0 / (1.0 + (count[keys[r]] - 1) * options_.likeness_correlation));
     }
   }
 
-  // Posterior deviation of every coordinate from the Gauss-Newton Hessian, priors and loss included.
-  [[nodiscard]] std::vector<double> deviations_of_coordinates() {
-    const std::size_t n = parameters_.size();
-    std::vector<double> deviations;
-    for (const Parameter& parameter : parameters_) deviations.push_back(parameter.prior_deviation());
-    ceres::Covariance::Options options;
-    options.algorithm_type = ceres::DENSE_SVD;
-    options.null_space_rank = -1;
-    ceres::Covariance covariance(options);
-    const double* block = coordinates_.data();
-    if (!covariance.Compute({block}, &problem_)) return deviations;
-    std::vector<double> matrix(n * n);
-    if (!covariance.GetCovarianceBlock(block, block, matrix.data())) return deviations;
-    const double scale = std::max(1.0, residual_scale());
-    for (std::size_t p = 0; p < n; ++p) {
-      // Misfit beyond the assumed deviations widens the interval, never beyond the prior.
-      deviations[p] = std::min(deviations[p], scale * std::sqrt(std::max(0.0, matrix[p * n + p])));
+  static std::string likeness(const PreparedRun& run) {
+    std::string key = run.run().framework;
+    for (const TaskWork& work : run.works()) {
+      const Replica& replica = work.plan->replicas.front();
+      key += "|" + work.task->name + ":" + work.model->name + ":" + std::to_string(work.model->hidden) + ":" +
+             run.cluster().type_name(replica.stages.front().devices.front()) + ":" +
+             std::to_string(work.plan->tensor_parallel(replica.stages.front())) + ":" +
+             std::to_string(work.plan->micro_batch_sequences) + ":" + std::to_string(work.sequence_tokens());
     }
-    return deviations;
+    return key;
+  }
+
+  void add_nuisances() {
+    for (RunResiduals& run : runs_) {
+      for (const Unstated& unstated : run.run->run().unstated) {
+        const auto found = std::find_if(nuisances_.begin(), nuisances_.end(), [&](const Nuisance& known) {
+          return known.quantity == unstated.quantity && known.group == unstated.group;
+        });
+        run.nuisances.push_back(static_cast<int>(found - nuisances_.begin()));
+        if (found == nuisances_.end()) nuisances_.push_back({unstated.quantity, unstated.group, unstated.deviation});
+      }
+    }
+  }
+
+  void find_relevant() {
+    std::vector<bool> used(coordinates_.size(), false);
+    for (RunResiduals& run : runs_) {
+      run.gradient.find_relevant(coordinates_.data());
+      for (const int column : run.gradient.columns()) used[static_cast<std::size_t>(column)] = true;
+      update_slopes(run);
+    }
+    for (std::size_t n = 0; n < nuisances_.size(); ++n) used[parameters_.size() + n] = true;
+    free_.clear();
+    column_of_.assign(coordinates_.size(), -1);
+    for (std::size_t p = 0; p < used.size(); ++p) {
+      if (!used[p]) continue;
+      column_of_[p] = static_cast<int>(free_.size());
+      free_.push_back(static_cast<int>(p));
+    }
+  }
+
+  void update_slopes(RunResiduals& run) {
+    run.slopes.clear();
+    if (run.nuisances.empty()) return;
+    const auto predict = [&](const PreparedRun& changed) {
+      return RunGradient(changed, parameters_).predict(coordinates_.data());
+    };
+    const std::vector<double> predicted = run.gradient.predict(coordinates_.data());
+    for (const int n : run.nuisances) {
+      run.slopes.push_back(
+          slopes_of(*run.run, nuisances_[static_cast<std::size_t>(n)].quantity, predicted, predict));
+    }
+  }
+
+  // Everything scaled by its deviation; priors included. Rows of the Jacobian by free column.
+  void residuals_of(const RunResiduals& run, const double* free, double* residuals, Eigen::MatrixXd* jacobian,
+                    int row) const {
+    std::vector<double> all = coordinates_;
+    for (std::size_t f = 0; f < free_.size(); ++f) all[static_cast<std::size_t>(free_[f])] = free[f];
+    const std::vector<MeasuredTime>& times = run.run->times();
+    RunGradient::Result result;
+    if (jacobian != nullptr) {
+      run.gradient.evaluate(all.data(), result);
+    } else {
+      result.predicted = run.gradient.predict(all.data());
+    }
+    for (std::size_t t = 0; t < times.size(); ++t) {
+      const double scale = run.weight / deviation_of(times[t]);
+      double error = log_error(times[t], result.predicted[t]);
+      for (std::size_t n = 0; n < run.nuisances.size(); ++n) {
+        error += run.slopes[n][t] * all[parameters_.size() + static_cast<std::size_t>(run.nuisances[n])];
+      }
+      const Robust robust = huber(error * scale, options_.huber_deviations);
+      residuals[row] = robust.value;
+      if (jacobian != nullptr) {
+        const double chain = robust.derivative * scale / (result.predicted[t] + times[t].negligible);
+        const std::vector<int>& columns = run.gradient.columns();
+        for (std::size_t c = 0; c < columns.size(); ++c) {
+          const int column = column_of_[static_cast<std::size_t>(columns[c])];
+          if (column >= 0) (*jacobian)(row, column) = chain * result.by_parameter[t][c];
+        }
+        for (std::size_t n = 0; n < run.nuisances.size(); ++n) {
+          const auto position = parameters_.size() + static_cast<std::size_t>(run.nuisances[n]);
+          (*jacobian)(row, column_of_[position]) += robust.derivative * scale * run.slopes[n][t];
+        }
+      }
+      ++row;
+    }
+  }
+
+  [[nodiscard]] double deviation_of(const MeasuredTime& time) const {
+    const double model = time.is_memory() ? 0.0 : options_.model_log_deviation;
+    return std::sqrt(time.log_deviation() * time.log_deviation() + model * model);
+  }
+
+  [[nodiscard]] double prior_of(int position) const {
+    const auto p = static_cast<std::size_t>(position);
+    return p < parameters_.size() ? parameters_[p].prior_coordinate() : 0.0;
+  }
+  [[nodiscard]] double prior_deviation_of(int position) const {
+    const auto p = static_cast<std::size_t>(position);
+    if (p >= parameters_.size()) return nuisances_[p - parameters_.size()].deviation;
+    return parameters_[p].prior_deviation() / options_.prior_weight;
+  }
+
+  void run_solver();
+
+  // Of all free coordinates, from the Gauss-Newton Hessian with priors and loss. Misfit beyond the assumed
+  // deviations widens it, never beyond the priors.
+  [[nodiscard]] Eigen::MatrixXd posterior() const {
+    const int n = static_cast<int>(free_.size());
+    Eigen::MatrixXd information = Eigen::MatrixXd::Zero(n, n);
+    std::vector<double> free(free_.size());
+    for (int f = 0; f < n; ++f) free[static_cast<std::size_t>(f)] = coordinates_[static_cast<std::size_t>(free_[static_cast<std::size_t>(f)])];
+    std::vector<double> weighted;
+    for (const RunResiduals& run : runs_) {
+      const int rows = static_cast<int>(run.run->times().size());
+      Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(rows, n);
+      std::vector<double> residuals(static_cast<std::size_t>(rows));
+      residuals_of(run, free.data(), residuals.data(), &jacobian, 0);
+      information += jacobian.transpose() * jacobian;
+      for (const double residual : residuals) weighted.push_back(std::abs(residual));
+    }
+    const double scale = weighted.empty() ? 1.0 : std::max(1.0, median(weighted) / 0.6745);
+    information /= scale * scale;
+    for (int f = 0; f < n; ++f) {
+      const double deviation = prior_deviation_of(free_[static_cast<std::size_t>(f)]);
+      information(f, f) += 1.0 / (deviation * deviation);
+    }
+    return information.ldlt().solve(Eigen::MatrixXd::Identity(n, n));
   }
 
   [[nodiscard]] std::vector<double> log_errors(bool iterations) const {
     std::vector<double> errors;
-    for (const MeasuredTime& time : times_) {
-      if ((time.what == kIteration) != iterations) continue;
-      errors.push_back(std::abs(log_error(time, predicted_s<double>(time, parameters_, coordinates_.data()))));
+    for (const RunResiduals& run : runs_) {
+      const std::vector<double> predicted = run.gradient.predict(coordinates_.data());
+      for (std::size_t t = 0; t < predicted.size(); ++t) {
+        const MeasuredTime& time = run.run->times()[t];
+        if (time.is_memory() || time.is_iteration() != iterations) continue;
+        double error = log_error(time, predicted[t]);
+        for (std::size_t n = 0; n < run.nuisances.size(); ++n) {
+          error += run.slopes[n][t] * coordinates_[parameters_.size() + static_cast<std::size_t>(run.nuisances[n])];
+        }
+        errors.push_back(std::abs(error));
+      }
     }
     return errors;
   }
 
-  // Median weighted residual as a standard deviation: 1 when the assumed deviations are right.
-  [[nodiscard]] double residual_scale() const {
-    std::vector<double> weighted;
-    for (const MeasuredTime& time : times_) {
-      weighted.push_back(
-          std::abs(log_error(time, predicted_s<double>(time, parameters_, coordinates_.data()))) /
-          time.log_deviation());
-    }
-    return weighted.empty() ? 1.0 : median(weighted) / 0.6745;
-  }
-
   // Spread of new predictions: the 90 % quantile of the errors in sample as a standard deviation, enlarged for
   // the freedom that the fit had.
-  [[nodiscard]] double predictive_deviation(bool iterations) const {
+  [[nodiscard]] double predictive_deviation(bool iterations, double used) const {
     const std::vector<double> errors = log_errors(iterations);
     if (errors.empty()) return 0;
-    const double all = static_cast<double>(times_.size());
-    const double freedom = std::min(static_cast<double>(parameters_.size()), 0.75 * all);
+    const double all = static_cast<double>(times_);
+    const double freedom = std::min(used, 0.75 * all);
     return quantile(errors, 0.9) / kNormal90 * std::sqrt(all / (all - freedom));
   }
 
-  [[nodiscard]] FitSummary summarise(const std::vector<std::string>& selected) const {
+  [[nodiscard]] FitSummary summarise(const Eigen::MatrixXd& covariance) const {
     FitSummary fit;
-    fit.runs = selected;
-    fit.residuals = static_cast<int>(times_.size());
+    fit.runs = names_;
+    fit.residuals = times_;
+    double used = 0;  // effective number of coefficients: what the runs took from the priors
+    for (std::size_t f = 0; f < free_.size(); ++f) {
+      if (static_cast<std::size_t>(free_[f]) < parameters_.size()) ++fit.free_coefficients;
+      const double prior = prior_deviation_of(free_[f]);
+      const auto i = static_cast<Eigen::Index>(f);
+      used += std::max(0.0, 1.0 - covariance(i, i) / (prior * prior));
+    }
     fit.converged = summary_.termination_type == ceres::CONVERGENCE;
     fit.message = summary_.message;
     fit.initial_cost = summary_.initial_cost;
     fit.final_cost = summary_.final_cost;
-    fit.task_log_deviation = predictive_deviation(false);
-    fit.iteration_log_deviation = predictive_deviation(true);
+    fit.task_log_deviation = predictive_deviation(false, used);
+    fit.iteration_log_deviation = predictive_deviation(true, used);
     return fit;
   }
 
-  [[nodiscard]] Coefficient coefficient(const Parameter& parameter, double coordinate, double deviation) const {
+  [[nodiscard]] std::size_t common_of(std::size_t deviation) const {
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      if (!parameters_[p].is_deviation && parameters_[p].id == parameters_[deviation].id) return p;
+    }
+    SEXTANT_CHECK(!"every deviation has a common value");
+    return 0;
+  }
+
+  // The value of a common parameter, or of it with one deviation.
+  [[nodiscard]] Coefficient coefficient(std::size_t common, int deviation, const Eigen::MatrixXd& covariance) const {
     constexpr double kAtBound = 1e-6;  // in fit coordinates
+    const Parameter& parameter = parameters_[common];
+    const Parameter& own = deviation < 0 ? parameter : parameters_[static_cast<std::size_t>(deviation)];
     const bool logarithmic = parameter.spec().scale == CoefficientScale::logarithmic;
+    const double factor = deviation < 0 ? 1.0 : std::exp(coordinates_[static_cast<std::size_t>(deviation)]);
+    const double prior_factor = deviation < 0 ? 1.0 : std::exp(own.prior);
+    const double base = parameter.value(coordinates_[common]);
+    // Deviation of log(value), or of the value in units of its prior deviation.
+    const double by_deviation = logarithmic ? 1.0 : factor * base / parameter.spec().prior_deviation;
+    const double by_common = logarithmic ? 1.0 : factor;
+    const double prior_of_common = parameter.prior_deviation();
+    const double prior_of_own = deviation < 0 ? 0.0 : own.prior_deviation();
+    const double prior_spread = std::hypot(by_common * prior_of_common, by_deviation * prior_of_own);
+    double variance = 0;
+    const int c = column_of_[common];
+    const int d = deviation < 0 ? -1 : column_of_[static_cast<std::size_t>(deviation)];
+    variance += by_common * by_common * (c >= 0 ? covariance(c, c) : prior_of_common * prior_of_common);
+    if (deviation >= 0) {
+      variance += by_deviation * by_deviation * (d >= 0 ? covariance(d, d) : prior_of_own * prior_of_own);
+      if (c >= 0 && d >= 0) variance += 2 * by_common * by_deviation * covariance(c, d);
+    }
+    const double spread = std::min(prior_spread, std::sqrt(std::max(0.0, variance)));
     Coefficient fitted;
     fitted.id = parameter.id;
-    fitted.device_type = parameter.device_type;
-    fitted.framework = parameter.framework;
-    fitted.value = parameter.value(coordinate);
-    fitted.prior = parameter.prior;
-    fitted.standard_error = logarithmic ? deviation : deviation * parameter.spec().prior_deviation;
-    fitted.low = std::max(parameter.spec().lower, parameter.value(coordinate - kNormal90 * deviation));
-    fitted.high = std::min(parameter.spec().upper, parameter.value(coordinate + kNormal90 * deviation));
-    fitted.identified = deviation <= options_.identified_share * parameter.prior_deviation();
+    fitted.device_type = own.device_type;
+    fitted.framework = own.framework;
+    fitted.value = base * factor;
+    fitted.prior = parameter.prior * prior_factor;
+    fitted.standard_error = logarithmic ? spread : spread * parameter.spec().prior_deviation;
+    const double low = logarithmic ? fitted.value * std::exp(-kNormal90 * spread)
+                                   : fitted.value - kNormal90 * *fitted.standard_error;
+    const double high = logarithmic ? fitted.value * std::exp(kNormal90 * spread)
+                                    : fitted.value + kNormal90 * *fitted.standard_error;
+    fitted.low = std::min(fitted.value, std::max(parameter.spec().lower, low));
+    fitted.high = std::max(fitted.value, std::min(parameter.spec().upper, high));
+    fitted.identified = spread <= options_.identified_share * prior_spread && (c >= 0 || d >= 0);
+    const double coordinate = coordinates_[common];
     fitted.at_bound = coordinate - parameter.lower() < kAtBound || parameter.upper() - coordinate < kAtBound;
     return fitted;
   }
 
   FitOptions options_;
+  std::vector<std::string> names_;
   std::vector<Parameter> parameters_;
-  std::vector<MeasuredTime> times_;
-  std::vector<double> coordinates_;
-  ceres::Problem problem_;
+  std::vector<Nuisance> nuisances_;
+  std::vector<RunResiduals> runs_;
+  int times_ = 0;
+  std::vector<double> coordinates_;  // of parameters, then of nuisances
+  std::vector<int> free_;            // positions of coordinates that the runs depend on
+  std::vector<int> column_of_;       // by position; -1 where the prior stands
   ceres::Solver::Summary summary_;
 };
 
+// All residuals and priors as one function of the free coordinates.
+class Fit::Cost : public ceres::CostFunction {
+ public:
+  explicit Cost(const Fit& fit) : fit_(fit) {
+    mutable_parameter_block_sizes()->push_back(static_cast<int>(fit.free_.size()));
+    set_num_residuals(fit.times_ + static_cast<int>(fit.free_.size()));
+  }
+
+  bool Evaluate(double const* const* coordinates, double* residuals, double** jacobians) const override {
+    const int columns = static_cast<int>(fit_.free_.size());
+    const bool derive = jacobians != nullptr && jacobians[0] != nullptr;
+    Eigen::MatrixXd jacobian;
+    if (derive) jacobian = Eigen::MatrixXd::Zero(num_residuals(), columns);
+    int row = 0;
+    for (const RunResiduals& run : fit_.runs_) {
+      fit_.residuals_of(run, coordinates[0], residuals, derive ? &jacobian : nullptr, row);
+      row += static_cast<int>(run.run->times().size());
+    }
+    for (int f = 0; f < columns; ++f, ++row) {
+      const int position = fit_.free_[static_cast<std::size_t>(f)];
+      const double deviation = fit_.prior_deviation_of(position);
+      residuals[row] = (coordinates[0][f] - fit_.prior_of(position)) / deviation;
+      if (derive) jacobian(row, f) = 1.0 / deviation;
+    }
+    if (derive) {
+      using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+      Eigen::Map<RowMajor>(jacobians[0], num_residuals(), columns) = jacobian;
+    }
+    for (int i = 0; i < num_residuals(); ++i) {
+      if (!std::isfinite(residuals[i])) return false;
+    }
+    return true;
+  }
+
+ private:
+  const Fit& fit_;
+};
+
+void Fit::run_solver() {
+  std::vector<double> free;
+  for (const int position : free_) free.push_back(coordinates_[static_cast<std::size_t>(position)]);
+  if (free.empty()) return;
+  ceres::Problem problem;
+  problem.AddResidualBlock(new Cost(*this), nullptr, free.data());
+  for (std::size_t f = 0; f < free_.size(); ++f) {
+    const auto p = static_cast<std::size_t>(free_[f]);
+    if (p >= parameters_.size()) continue;
+    problem.SetParameterLowerBound(free.data(), static_cast<int>(f), parameters_[p].lower());
+    problem.SetParameterUpperBound(free.data(), static_cast<int>(f), parameters_[p].upper());
+  }
+  ceres::Solver::Options solver;
+  solver.max_num_iterations = options_.most_iterations;
+  solver.linear_solver_type = ceres::DENSE_NORMAL_CHOLESKY;
+  solver.function_tolerance = 1e-9;
+  solver.logging_type = ceres::SILENT;
+  ceres::Solve(solver, &problem, &summary_);
+  for (std::size_t f = 0; f < free_.size(); ++f) coordinates_[static_cast<std::size_t>(free_[f])] = free[f];
+}
+
+std::vector<double> slopes_of(const PreparedRun& run, UnstatedQuantity quantity,
+                              const std::vector<double>& predicted,
+                              const std::function<std::vector<double>(const PreparedRun&)>& predict) {
+  Runs changed;
+  changed.clusters.emplace(run.run().cluster, run.cluster());
+  Workflow workflow = run.workflow();
+  Plan plan = run.plan();
+  double step = 0;
+  if (quantity == UnstatedQuantity::response_tokens) {
+    step = 0.1;
+    workflow.response_tokens = scaled(workflow.response_tokens, std::exp(step));
+  } else {
+    step = 1;
+    for (auto& [name, task] : plan.tasks) task.recompute = Recompute::full;
+  }
+  changed.workflows.emplace(run.run().workflow, std::move(workflow));
+  changed.plans.emplace(run.run().plan, std::move(plan));
+  const std::vector<double> moved = predict(PreparedRun(changed, run.run()));
+  std::vector<double> slopes;
+  for (std::size_t t = 0; t < predicted.size(); ++t) slopes.push_back(std::log(moved[t] / predicted[t]) / step);
+  return slopes;
+}
+
 }  // namespace
+
+Coefficients fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
+                          const FitOptions& options, const Coefficients& start) {
+  if (selected.empty()) throw_bad_input("no runs to fit: choose at least one");
+  Fit fit(runs, selected, options, start);
+  fit.solve();
+  return fit.result();
+}
 
 Coefficients fit_coefficients(const Runs& runs, const std::vector<std::string>& selected,
                               const FitOptions& options, const Coefficients& start) {
@@ -192,9 +451,10 @@ Coefficients fit_coefficients(const Runs& runs, const std::vector<std::string>& 
       throw_bad_input("no run is named \"" + name + "\"");
     }
   }
-  Fit fit(runs, selected, options, start);
-  fit.solve();
-  return fit.result(selected);
+  const std::vector<PreparedRun> prepared = prepare(runs, selected);
+  std::vector<const PreparedRun*> pointers;
+  for (const PreparedRun& run : prepared) pointers.push_back(&run);
+  return fit_prepared(runs, pointers, options, start);
 }
 
 }  // namespace sextant

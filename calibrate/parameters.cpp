@@ -1,9 +1,78 @@
 #include "calibrate/parameters.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace sextant {
+namespace {
+
+struct Owners {
+  std::set<std::string> types, frameworks;
+};
+
+Owners owners_in(const Runs& runs, const std::vector<std::string>& selected) {
+  const std::set<std::string> wanted(selected.begin(), selected.end());
+  Owners owners;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const Run& run : runs.runs) {
+    if (!wanted.contains(run.name)) continue;
+    owners.frameworks.insert(run.framework);
+    if (!seen.emplace(run.cluster, run.plan).second) continue;
+    const Cluster& cluster = runs.cluster_of(run);
+    for (const auto& [name, task] : runs.plan_of(run).tasks) {
+      for (const Replica& replica : task.replicas) {
+        for (const Stage& stage : replica.stages) {
+          for (const DeviceId device : stage.devices) owners.types.insert(cluster.type_name(device));
+        }
+      }
+    }
+  }
+  return owners;
+}
+
+bool has_entry(const Coefficients& coefficients, CoefficientId id) {
+  return std::any_of(coefficients.values.begin(), coefficients.values.end(),
+                     [id](const Coefficient& c) { return c.id == id; });
+}
+
+// The error with which an earlier fit knew a value, as the width of the prior in fit coordinates.
+std::optional<double> known_deviation(const CoefficientSpec& spec, const std::string& type,
+                                      const std::string& framework, const Coefficients& start) {
+  constexpr double kLeast = 1e-6;
+  for (const Coefficient& entry : start.values) {
+    if (entry.id != spec.id || entry.device_type != type || entry.framework != framework) continue;
+    if (!entry.standard_error) return std::nullopt;
+    const bool logarithmic = spec.scale == CoefficientScale::logarithmic;
+    return std::max(kLeast, logarithmic ? *entry.standard_error : *entry.standard_error / spec.prior_deviation);
+  }
+  return std::nullopt;
+}
+
+Parameter common(const CoefficientSpec& spec, const std::string& type, const Coefficients& start) {
+  Parameter parameter{spec.id, type, std::string(kAny), false, spec.prior, 1.0};
+  if (spec.scale == CoefficientScale::logarithmic) parameter.deviation = spec.prior_deviation;
+  if (!has_entry(start, spec.id)) return parameter;
+  parameter.prior = std::clamp(start.value(spec.id, type, kAny), spec.lower, spec.upper);
+  for (const std::string& owner : {type, std::string(kAny)}) {
+    if (const auto known = known_deviation(spec, owner, std::string(kAny), start)) {
+      parameter.deviation = *known;
+      break;
+    }
+  }
+  return parameter;
+}
+
+Parameter deviation(const CoefficientSpec& spec, const std::string& type, const std::string& framework,
+                    const Coefficients& start) {
+  Parameter parameter{spec.id, type, framework, true, 0.0,
+                      framework == kAny ? spec.type_deviation : spec.framework_deviation};
+  const double all = start.value(spec.id), own = start.value(spec.id, type, framework);
+  if (has_entry(start, spec.id) && all > 0 && own > 0) parameter.prior = std::log(own / all);
+  return parameter;
+}
+
+}  // namespace
 
 double Parameter::coordinate(double value) const {
   return spec().scale == CoefficientScale::logarithmic ? std::log(value) : value / spec().prior_deviation;
@@ -14,41 +83,69 @@ double Parameter::value(double coordinate) const {
                                                        : coordinate * spec().prior_deviation;
 }
 
-double Parameter::prior_deviation() const {
-  return spec().scale == CoefficientScale::logarithmic ? spec().prior_deviation : 1.0;
+double Parameter::lower() const {
+  constexpr double kLargestDeviation = 3;  // a factor of 20
+  return is_deviation ? -kLargestDeviation : coordinate(spec().lower);
 }
 
-double Parameter::lower() const { return coordinate(spec().lower); }
-
-double Parameter::upper() const { return coordinate(spec().upper); }
+double Parameter::upper() const { return is_deviation ? -lower() : coordinate(spec().upper); }
 
 std::vector<Parameter> free_parameters(const Runs& runs, const std::vector<std::string>& selected,
                                        const Coefficients& start) {
-  std::set<std::string> types, frameworks;
-  for (const Run& run : runs.runs) {
-    if (std::find(selected.begin(), selected.end(), run.name) == selected.end()) continue;
-    frameworks.insert(run.framework);
-    const Cluster& cluster = runs.cluster_of(run);
-    for (const auto& [name, task] : runs.plan_of(run).tasks) {
-      for (const DeviceId device : task.devices()) types.insert(cluster.type_name(device));
-    }
-  }
-  if (frameworks.size() <= 1) frameworks = {std::string(kAny)};
+  const Owners owners = owners_in(runs, selected);
   std::vector<Parameter> parameters;
+  const bool one_type = owners.types.size() == 1;
   for (const CoefficientSpec& spec : coefficient_table()) {
-    const std::set<std::string> of_types =
-        spec.by_device_type ? types : std::set<std::string>{std::string(kAny)};
-    for (const std::string& type : of_types) {
-      for (const std::string& framework : frameworks) {
-        Parameter parameter{spec.id, type, framework, spec.prior};
-        const bool known = std::any_of(start.values.begin(), start.values.end(),
-                                       [&](const Coefficient& c) { return c.id == spec.id; });
-        if (known) parameter.prior = std::clamp(start.value(spec.id, type, framework), spec.lower, spec.upper);
-        parameters.push_back(std::move(parameter));
+    const bool named = one_type && spec.by_device_type();
+    parameters.push_back(common(spec, named ? *owners.types.begin() : std::string(kAny), start));
+  }
+  for (const CoefficientSpec& spec : coefficient_table()) {
+    if (spec.by_device_type() && !one_type) {
+      for (const std::string& type : owners.types) {
+        parameters.push_back(deviation(spec, type, std::string(kAny), start));
+      }
+    }
+    if (spec.by_framework() && owners.frameworks.size() > 1) {
+      for (const std::string& framework : owners.frameworks) {
+        parameters.push_back(deviation(spec, std::string(kAny), framework, start));
       }
     }
   }
   return parameters;
+}
+
+ParameterMap::ParameterMap(const std::vector<Parameter>& parameters, const Hardware<double>& hardware,
+                           std::string_view framework)
+    : type_count_(hardware.type_count()) {
+  for (int type = 0; type < type_count_; ++type) {
+    const std::string& name = hardware.type_name(type);
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      const Parameter& parameter = parameters[p];
+      if (parameter.is_deviation) continue;
+      Slot slot{parameter.id, type, static_cast<int>(p), {}};
+      for (std::size_t d = 0; d < parameters.size(); ++d) {
+        const Parameter& other = parameters[d];
+        const bool mine = other.is_deviation && other.id == parameter.id &&
+                          (other.device_type == kAny || other.device_type == name) &&
+                          (other.framework == kAny || other.framework == framework);
+        if (mine) slot.deviations.push_back(static_cast<int>(d));
+      }
+      slots_.push_back(std::move(slot));
+    }
+  }
+}
+
+ParameterMap::Value ParameterMap::value(const Slot& slot, const double* coordinates) {
+  const CoefficientSpec& spec = spec_of(slot.id);
+  const double common = coordinates[slot.common];
+  double deviation = 0;
+  for (const int d : slot.deviations) deviation += coordinates[d];
+  if (spec.scale == CoefficientScale::logarithmic) {
+    const double value = std::exp(common + deviation);
+    return {value, value, value};
+  }
+  const double factor = spec.prior_deviation * std::exp(deviation);
+  return {common * factor, factor, common * factor};
 }
 
 }  // namespace sextant

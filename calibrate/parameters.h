@@ -1,7 +1,10 @@
 // Which coefficients a fit is free to move, and how: the map between coefficient values and the fit's vector.
 //
 // A logarithmic coefficient is moved by its logarithm, a linear one in units of its prior deviation, so that
-// every parameter has a prior of comparable width.
+// every parameter has a prior of comparable width. Where runs come from several device types or frameworks the
+// coefficient is partially pooled: value = common value * exp(deviation of the type + deviation of the
+// framework), with deviations drawn to zero as the table says, so that a type with one run borrows from the
+// others and an unseen one gets the common value.
 #pragma once
 
 #include <cmath>
@@ -18,42 +21,55 @@ struct Parameter {
   CoefficientId id = CoefficientId::prefill_efficiency;
   std::string device_type{kAny};
   std::string framework{kAny};
-  double prior = 1;  // value
+  bool is_deviation = false;  // from the common value, of its logarithm
+  double prior = 1;           // value; of a deviation the logarithm
+  double deviation = 1;       // of the prior, in fit coordinates
 
   [[nodiscard]] const CoefficientSpec& spec() const { return spec_of(id); }
   // Fit coordinate of a value, and back.
   [[nodiscard]] double coordinate(double value) const;
   [[nodiscard]] double value(double coordinate) const;
-  [[nodiscard]] double prior_deviation() const;  // in fit coordinates
+  [[nodiscard]] double prior_coordinate() const { return is_deviation ? prior : coordinate(prior); }
+  [[nodiscard]] double prior_deviation() const { return deviation; }
   [[nodiscard]] double lower() const;            // bounds in fit coordinates
   [[nodiscard]] double upper() const;
 };
 
-// One parameter for every coefficient; for those by device type one for each type that the runs use; and
-// where the runs come from several frameworks, one for each framework too. `start` overrides the table's
-// priors (a fit of another cluster, say).
+// Common values first, in the order of the table, then deviations. With one device type in the runs its value
+// is the common one and carries its name; likewise nothing is told apart with one framework. `start` overrides
+// the table's priors (a fit of another cluster, say): its values are where the fit starts and is drawn to, and
+// where they have a standard error that is how strongly.
 [[nodiscard]] std::vector<Parameter> free_parameters(const Runs& runs, const std::vector<std::string>& selected,
                                                      const Coefficients& start);
 
-// The dense coefficient table of one run, in terms of the fit's vector; T is double or ceres::Jet.
-template <typename T>
-[[nodiscard]] CoefficientValues<T> values_from(const std::vector<Parameter>& parameters, const T* coordinates,
-                                               const Hardware<T>& hardware, std::string_view framework) {
-  using std::exp;
-  CoefficientValues<T> values(hardware.type_count());
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    const Parameter& parameter = parameters[p];
-    if (parameter.framework != kAny && parameter.framework != framework) continue;
-    const T value = parameter.spec().scale == CoefficientScale::logarithmic
-                        ? T(exp(coordinates[p]))
-                        : T(coordinates[p] * parameter.spec().prior_deviation);
-    for (int type = 0; type < hardware.type_count(); ++type) {
-      if (parameter.device_type == kAny || parameter.device_type == hardware.type_name(type)) {
-        values.set(parameter.id, type, value);
-      }
-    }
-  }
-  return values;
-}
+// Where the parameters go in the dense table of one run.
+class ParameterMap {
+ public:
+  // One value of the run's table: of a coefficient and a device type.
+  struct Slot {
+    CoefficientId id;
+    int type;
+    int common;                   // position of the parameter
+    std::vector<int> deviations;  // positions
+  };
+
+  ParameterMap() = default;
+  ParameterMap(const std::vector<Parameter>& parameters, const Hardware<double>& hardware,
+               std::string_view framework);
+
+  [[nodiscard]] int type_count() const { return type_count_; }
+  [[nodiscard]] const std::vector<Slot>& slots() const { return slots_; }
+  // Value of a slot, and its derivatives by the common parameter and by any of its deviations.
+  struct Value {
+    double value;
+    double by_common;
+    double by_deviation;
+  };
+  [[nodiscard]] static Value value(const Slot& slot, const double* coordinates);
+
+ private:
+  int type_count_ = 0;
+  std::vector<Slot> slots_;
+};
 
 }  // namespace sextant

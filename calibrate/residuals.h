@@ -2,63 +2,113 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "calibrate/parameters.h"
 #include "costmodel/iteration.h"
+#include "costmodel/memory.h"
 #include "costmodel/vocabulary/run.h"
 
 namespace sextant {
 
 // Repeats of one configuration differ by at least so much from rerun to rerun, however small the spread
-// within one run is (shared/data: 1 to 3 % inside a log, 4 to 21 % between reruns).
+// within one run is (public logs: 1 to 3 % inside one, 4 to 21 % between reruns).
 inline constexpr double kLeastLogDeviation = 0.04;
+inline constexpr double kMemoryLogDeviation = 0.03;  // allocators round and keep
 
 // Times below this share of the iteration are compared with this share added to both sides: nobody plans by
 // them, and their relative error would drown the rest.
 inline constexpr double kNegligibleFraction = 0.002;
 
 inline constexpr const char* kIteration = "iteration";
+inline constexpr const char* kPeakMemory = "peak_memory";
 
-// One measured time. Refers to runs, which must outlive it.
+// One measured number of a run.
 struct MeasuredTime {
-  const Runs* runs = nullptr;
-  const Run* run = nullptr;
-  std::string what;  // a task's name, kWeightSync or kIteration
-  double measured_s = 0;
+  std::string what;  // a timer's name, kIteration or kPeakMemory
+  std::vector<int> tasks;  // positions in the workflow that a timer covers
+  bool with_weight_sync = false;
+  double measured = 0;  // seconds; bytes of kPeakMemory
   double spread_fraction = 0;
-  double negligible_s = 0;
+  double negligible = 0;  // seconds
 
+  [[nodiscard]] bool is_iteration() const { return what == kIteration; }
+  [[nodiscard]] bool is_memory() const { return what == kPeakMemory; }
   [[nodiscard]] double log_deviation() const {
-    return std::sqrt(spread_fraction * spread_fraction + kLeastLogDeviation * kLeastLogDeviation);
+    const double least = is_memory() ? kMemoryLogDeviation : kLeastLogDeviation;
+    return std::sqrt(spread_fraction * spread_fraction + least * least);
   }
 };
 
-// Every time of the selected runs: their tasks, weight sync where it was measured, the iteration.
-[[nodiscard]] std::vector<MeasuredTime> measured_times(const Runs& runs,
-                                                       const std::vector<std::string>& selected);
+// A run with everything that does not depend on coefficients worked out once. Refers to the runs document.
+class PreparedRun {
+ public:
+  PreparedRun(const Runs& runs, const Run& run);
 
-// The model's value of a measured time.
-template <typename T>
-[[nodiscard]] T predicted_s(const MeasuredTime& time, const std::vector<Parameter>& parameters,
-                            const T* coordinates) {
-  const Workflow& workflow = time.runs->workflow_of(*time.run);
-  const Plan& plan = time.runs->plan_of(*time.run);
-  Hardware<T> hardware(time.runs->cluster_of(*time.run), workflow.precision);
-  CoefficientValues<T> values = values_from(parameters, coordinates, hardware, time.run->framework);
-  const Problem<T> problem(workflow, plan, std::move(hardware), std::move(values));
-  if (time.what == kIteration) return iteration_cost(problem).iteration_s;
-  if (time.what == kWeightSync) return plan_weight_sync_s(problem);
-  const Task& task = workflow.task(time.what);
-  return task_cost(problem, work_of(task, plan.tasks.at(task.name), workflow)).time_s;
-}
+  [[nodiscard]] const Run& run() const { return *run_; }
+  [[nodiscard]] const Workflow& workflow() const { return *workflow_; }
+  [[nodiscard]] const Plan& plan() const { return *plan_; }
+  [[nodiscard]] const Cluster& cluster() const { return *cluster_; }
+  [[nodiscard]] const std::vector<MeasuredTime>& times() const { return times_; }
+  [[nodiscard]] const std::vector<TaskWork>& works() const { return works_; }
+
+  // The model's value of every measured number, in the order of times().
+  template <typename T>
+  [[nodiscard]] std::vector<T> predict(CoefficientValues<T> values) const;
+
+ private:
+  const Run* run_;
+  const Cluster* cluster_;
+  const Workflow* workflow_;
+  const Plan* plan_;
+  std::vector<TaskWork> works_;
+  std::vector<MeasuredTime> times_;
+  bool needs_iteration_ = false;
+};
+
+// In the order of the document; an unknown name is the caller's mistake.
+[[nodiscard]] std::vector<PreparedRun> prepare(const Runs& runs, const std::vector<std::string>& selected);
 
 // log((predicted + negligible) / (measured + negligible)).
 template <typename T>
-[[nodiscard]] T log_error(const MeasuredTime& time, const T& predicted_s) {
+[[nodiscard]] T log_error(const MeasuredTime& time, const T& predicted) {
   using std::log;
-  return log((predicted_s + time.negligible_s) / (time.measured_s + time.negligible_s));
+  return log((predicted + time.negligible) / (time.measured + time.negligible));
+}
+
+template <typename T>
+std::vector<T> PreparedRun::predict(CoefficientValues<T> values) const {
+  const Problem<T> problem(*workflow_, *plan_, Hardware<T>(*cluster_, workflow_->precision), std::move(values));
+  IterationCost<T> cost;
+  if (needs_iteration_) {
+    cost = iteration_cost(problem, std::span<const TaskWork>(works_));
+  } else {
+    for (const TaskWork& work : works_) cost.tasks.push_back(task_cost(problem, work));
+    cost.weight_sync_s = plan_weight_sync_s(problem, std::span<const TaskWork>(works_));
+  }
+  std::vector<T> predicted;
+  for (const MeasuredTime& time : times_) {
+    if (time.is_iteration()) {
+      predicted.push_back(cost.iteration_s);
+    } else if (time.is_memory()) {
+      T most(0.0);
+      const auto type_index = [&](DeviceId device) { return problem.hardware.type_index(device); };
+      for (const auto& [device, memory] :
+           device_memory(std::span<const TaskWork>(works_), problem.coefficients, type_index, false)) {
+        const T needed = memory.resident_bytes + memory.working_bytes;
+        if (most < needed) most = needed;
+      }
+      predicted.push_back(most);
+    } else {
+      T sum(0.0);
+      for (const int task : time.tasks) sum += cost.tasks[static_cast<std::size_t>(task)].time_s;
+      if (time.with_weight_sync) sum += cost.weight_sync_s;
+      predicted.push_back(sum);
+    }
+  }
+  return predicted;
 }
 
 }  // namespace sextant

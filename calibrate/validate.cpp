@@ -1,6 +1,7 @@
 #include "calibrate/validate.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "calibrate/residuals.h"
 #include "core/statistics.h"
@@ -18,6 +19,27 @@ ErrorSummary summarise(const std::vector<double>& errors) {
   summary.p90 = quantile(errors, 0.9);
   summary.worst = quantile(errors, 1.0);
   return summary;
+}
+
+// What a timer around one or several tasks should read, with the interval of its parts' sum.
+std::pair<double, std::optional<Interval>> timer_prediction(const Prediction& prediction, const std::string& name) {
+  double time_s = 0;
+  std::optional<Interval> interval;
+  double log_low = 0, log_high = 0;
+  for (const std::string& part : parts_of_timer(name)) {
+    if (part == kWeightSync) {
+      time_s += prediction.weight_sync_s;
+      continue;
+    }
+    const TaskPrediction& task = prediction.tasks.at(part);
+    time_s += task.time_s;
+    if (!task.interval_s || task.time_s <= 0) continue;
+    log_low = std::min(log_low, std::log(task.interval_s->low / task.time_s));
+    log_high = std::max(log_high, std::log(task.interval_s->high / task.time_s));
+    interval.emplace();
+  }
+  if (interval) interval = Interval{time_s * std::exp(log_low), time_s * std::exp(log_high)};
+  return {time_s, interval};
 }
 
 // Collects what the summaries need while the runs are walked through.
@@ -65,11 +87,12 @@ Accuracy validate(const Runs& runs, const Coefficients& coefficients) {
       tally.count(accuracy.times.back(), interval);
     };
     for (const auto& [name, timing] : run.tasks) {
-      if (name == kWeightSync) continue;
-      const TaskPrediction& task = prediction.tasks.at(name);
-      compare(name, timing, task.time_s, task.interval_s);
+      const auto [time_s, interval] = timer_prediction(prediction, name);
+      compare(name, timing, time_s, interval);
     }
-    compare(kIteration, run.iteration, prediction.iteration_s, prediction.iteration_interval_s);
+    if (!run.iteration.empty()) {
+      compare(kIteration, run.iteration, prediction.iteration_s, prediction.iteration_interval_s);
+    }
   }
   accuracy.held_out_tasks = summarise(tally.held_out_tasks);
   accuracy.held_out_iterations = summarise(tally.held_out_iterations);

@@ -1,6 +1,7 @@
 // The device topology graph of HetRL B.1 as the formulas see it: comp_d, hbm_d, alpha and beta.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,39 +23,51 @@ struct LinkCost {
   [[nodiscard]] T transfer_s(const T& bytes) const { return latency_s + bytes / bytes_per_s; }
 };
 
-// Rates of the devices and links of one cluster at one precision. Keeps a reference to the cluster.
+// Rates of the devices and links of one cluster. Keeps a reference to the cluster.
 template <typename T>
 class Hardware {
  public:
-  // Throws Error(bad_input) when a device type has no rate for the precision.
+  // Throws Error(bad_input) when a device type in use has no rate for the precision.
   Hardware(const Cluster& cluster, Precision precision) : cluster_(&cluster) {
     std::map<std::string, int> index_of;
     for (const auto& [name, type] : cluster.device_types()) {
       index_of[name] = static_cast<int>(types_.size());
-      const auto rate = type.flop_per_s.find(precision);
-      types_.push_back({name, rate == type.flop_per_s.end() ? T(0.0) : T(rate->second.value),
-                        T(type.memory_bytes_per_s.value), type.memory_bytes.value,
-                        rate != type.flop_per_s.end()});
-    }
-    for (int device = 0; device < cluster.device_count(); ++device) {
-      const int index = index_of.at(cluster.type_name(DeviceId{device}));
-      if (!types_[static_cast<std::size_t>(index)].has_rate) {
-        throw_bad_input("cluster " + cluster.name() + ": device type " +
-                        types_[static_cast<std::size_t>(index)].name + " has no flop_per_s for " +
-                        std::string(name_of(precision)) + ", the workflow's precision");
+      Type entry{name, {}, {}, T(type.memory_bytes_per_s.value), type.memory_bytes.value, T(0.0)};
+      for (const auto& [format, rate] : type.flop_per_s) {
+        entry.flop_per_s[static_cast<std::size_t>(format)] = T(rate.value);
+        entry.has_rate[static_cast<std::size_t>(format)] = true;
       }
-      type_of_.push_back(index);
+      if (type.host_bytes_per_s) entry.host_bytes_per_s = T(type.host_bytes_per_s->value);
+      types_.push_back(std::move(entry));
+    }
+    for (const Node& node : cluster.nodes()) type_of_node_.push_back(index_of.at(node.device_type));
+    require(precision);
+  }
+
+  // Every device must have a rate for this precision too.
+  void require(Precision precision) const {
+    for (const int index : type_of_node_) {
+      const Type& type = types_[static_cast<std::size_t>(index)];
+      if (!type.has_rate[static_cast<std::size_t>(precision)]) {
+        throw_bad_input("cluster " + cluster_->name() + ": device type " + type.name +
+                        " has no flop_per_s for " + std::string(name_of(precision)) +
+                        ", the workflow's precision");
+      }
     }
   }
 
   [[nodiscard]] int type_count() const { return static_cast<int>(types_.size()); }
-  [[nodiscard]] int type_index(DeviceId device) const { return type_of_[device.index()]; }
+  [[nodiscard]] int type_index(DeviceId device) const { return type_of_node_[cluster_->node_of(device).index()]; }
   [[nodiscard]] const std::string& type_name(int index) const {
     return types_[static_cast<std::size_t>(index)].name;
   }
-  [[nodiscard]] const T& flop_per_s(DeviceId device) const { return type(device).flop_per_s; }
+  [[nodiscard]] const T& flop_per_s(DeviceId device, Precision precision) const {
+    return type(device).flop_per_s[static_cast<std::size_t>(precision)];
+  }
   [[nodiscard]] const T& memory_bytes_per_s(DeviceId device) const { return type(device).memory_bytes_per_s; }
   [[nodiscard]] double memory_bytes(DeviceId device) const { return type(device).memory_bytes; }
+  // Of the link to the host; zero where the cluster does not say.
+  [[nodiscard]] const T& host_bytes_per_s(DeviceId device) const { return type(device).host_bytes_per_s; }
   [[nodiscard]] LinkCost<T> link(DeviceId from, DeviceId to) const {
     const LinkRate& rate = cluster_->link(from, to);
     return {T(rate.latency_s.value), T(rate.bytes_per_s.value)};
@@ -64,18 +77,19 @@ class Hardware {
  private:
   struct Type {
     std::string name;
-    T flop_per_s;
+    std::array<T, kPrecisionCount> flop_per_s;
+    std::array<bool, kPrecisionCount> has_rate;
     T memory_bytes_per_s;
     double memory_bytes;
-    bool has_rate;
+    T host_bytes_per_s;
   };
   [[nodiscard]] const Type& type(DeviceId device) const {
-    return types_[static_cast<std::size_t>(type_of_[device.index()])];
+    return types_[static_cast<std::size_t>(type_index(device))];
   }
 
   const Cluster* cluster_;
   std::vector<Type> types_;
-  std::vector<int> type_of_;  // by device
+  std::vector<int> type_of_node_;
 };
 
 }  // namespace sextant

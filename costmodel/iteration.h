@@ -60,6 +60,7 @@ template <typename T>
     times.push_back(task.time_s);
     devices.push_back(task.devices);
   }
+  if (times.empty()) return T(0.0);
   if (times.size() == 1) return times.front();
   std::vector<T> sums;
   for (const std::vector<int>& group : groups_by_device(devices)) {
@@ -84,7 +85,7 @@ template <typename T>
       others.push_back(task.devices);
     }
   }
-  SEXTANT_CHECK(generating != nullptr);
+  if (generating == nullptr) return rest;
   if (!generation_overlaps(mode, *generating, others)) return generation + rest;
   return generation < rest ? rest : generation;
 }
@@ -103,33 +104,41 @@ struct IterationCost {
   T iteration_s = T(0.0);
 };
 
+// Zero where a custom workflow has no training or no generation of the actor.
 template <typename T>
-[[nodiscard]] T plan_weight_sync_s(const Problem<T>& problem) {
-  const Task& training = problem.workflow.actor_training();
-  const Task& generation = problem.workflow.actor_generation();
-  return terms::weight_sync_s(problem,
-                              work_of(training, problem.plan.tasks.at(training.name), problem.workflow),
-                              work_of(generation, problem.plan.tasks.at(generation.name), problem.workflow));
+[[nodiscard]] T plan_weight_sync_s(const Problem<T>& problem, std::span<const TaskWork> works) {
+  if (!problem.workflow.has_weight_sync()) return T(0.0);
+  const auto work_of_task = [&](const Task& task) -> const TaskWork& {
+    return works[static_cast<std::size_t>(&task - problem.workflow.tasks.data())];
+  };
+  return terms::weight_sync_s(problem, work_of_task(problem.workflow.actor_training()),
+                              work_of_task(problem.workflow.actor_generation()));
 }
 
+// works: of the problem's tasks, in their order (works_of).
 template <typename T>
-[[nodiscard]] IterationCost<T> iteration_cost(const Problem<T>& problem) {
+[[nodiscard]] IterationCost<T> iteration_cost(const Problem<T>& problem, std::span<const TaskWork> works) {
   const Workflow& workflow = problem.workflow;
   IterationCost<T> cost;
   std::vector<std::set<DeviceId>> devices;
   std::vector<PlacedTask<T>> placed;
-  for (const Task& task : workflow.tasks) {
-    const TaskPlan& plan = problem.plan.tasks.at(task.name);
-    cost.tasks.push_back(task_cost(problem, work_of(task, plan, workflow)));
-    devices.push_back(plan.devices());
-    placed.push_back({task.kind, cost.tasks.back().time_s, nullptr});
+  for (std::size_t t = 0; t < works.size(); ++t) {
+    cost.tasks.push_back(task_cost(problem, works[t]));
+    devices.push_back(works[t].plan->devices());
+    placed.push_back({works[t].kind(), cost.tasks.back().time_s, nullptr});
   }
   for (std::size_t t = 0; t < placed.size(); ++t) placed[t].devices = &devices[t];
-  cost.weight_sync_s = plan_weight_sync_s(problem);
+  cost.weight_sync_s = plan_weight_sync_s(problem, works);
   cost.iteration_s = closed_form_s(workflow.mode, std::span<const PlacedTask<T>>(placed),
                                    problem.coefficient(CoefficientId::task_overlap)) +
                      cost.weight_sync_s + iteration_overhead_s(workflow, problem.coefficients);
   return cost;
+}
+
+template <typename T>
+[[nodiscard]] IterationCost<T> iteration_cost(const Problem<T>& problem) {
+  const std::vector<TaskWork> works = works_of(problem.workflow, problem.plan, problem.cluster());
+  return iteration_cost(problem, std::span<const TaskWork>(works));
 }
 
 }  // namespace sextant

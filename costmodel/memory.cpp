@@ -1,88 +1,200 @@
 #include "costmodel/memory.h"
 
-#include <algorithm>
-#include <map>
-
-#include "costmodel/work.h"
-
 namespace sextant {
 namespace {
 
-double state_bytes_per_parameter(TaskKind kind, Precision precision) {
-  const double weight = bytes_per_element(precision);
-  if (kind != TaskKind::training) return weight;
+const Stage& stage_of(const TaskWork& task, int replica, int stage) {
+  return task.plan->replicas[static_cast<std::size_t>(replica)].stages[static_cast<std::size_t>(stage)];
+}
+
+int stages_of(const TaskWork& task, int replica) {
+  return task.plan->replicas[static_cast<std::size_t>(replica)].pipeline_parallel();
+}
+
+// Adapters of rank r on every projection of the stage.
+double adapter_parameters(const TaskWork& task, int layers) {
+  const Model& model = *task.model;
+  const double h = model.hidden;
+  const double query = static_cast<double>(model.heads) * model.head_dim;
+  const double key = static_cast<double>(model.kv_heads) * model.head_dim;
+  const double mlp = (model.gated_mlp ? 3.0 : 2.0) * (h + model.intermediate);
+  return layers * task.execution().lora_rank * ((h + query) + 2 * (h + key) + (query + h) + mlp);
+}
+
+struct States {
+  double weights = 0;
+  double gradients = 0;
+  double optimizer = 0;
+  [[nodiscard]] double total() const { return weights + gradients + optimizer; }
+};
+
+States states_of(const TaskWork& task, int replica, int stage) {
+  const double held = held_parameters(task, replica, stage);
+  const Execution& execution = task.execution();
+  const double shards = static_cast<double>(task.plan->data_parallel()) * execution.context_parallel;
+  const bool shards_weights = execution.zero_stage == 3 && task.kind() != TaskKind::generation;
+  States states;
+  states.weights = task.weight_bytes * held / (shards_weights ? shards : 1.0);
+  if (task.kind() != TaskKind::training) return states;
+  const Stage& layout = stage_of(task, replica, stage);
+  const double trained = execution.lora_rank > 0
+                             ? adapter_parameters(task, layout.layers) / task.plan->tensor_parallel(layout)
+                             : held;
+  if (execution.lora_rank > 0) states.weights += task.weight_bytes * trained;
   const double moments = 8;
-  const double master = precision == Precision::fp32 || precision == Precision::fp64 ? 0 : 4;
-  return weight + weight + moments + master;
+  const double master = task.weight_bytes >= 4 ? 0 : 4;
+  states.gradients = task.weight_bytes * trained / (execution.zero_stage >= 2 ? shards : 1.0);
+  states.optimizer = (moments + master) * trained / (execution.zero_stage >= 1 ? shards : 1.0);
+  return states;
 }
 
-// Kept for the backward pass by one layer for one sequence.
-double kept_elements(const Model& model, double tokens, double tensor_parallel, bool recompute) {
-  if (recompute) return tokens * model.hidden;
-  const double whole = 4.0 * model.hidden;  // inputs of both norms and of both blocks
-  const double attention = (2.0 * model.heads + 2.0 * model.kv_heads) * model.head_dim + tokens * model.heads;
-  const double mlp = 3.0 * model.intermediate;
-  return tokens * (whole + (attention + mlp) / tensor_parallel);
-}
-
-double working_bytes(const TaskWork& work, std::size_t replica_index, std::size_t stage_index) {
-  const Model& model = *work.model;
-  const Replica& replica = work.plan->replicas[replica_index];
-  const ReplicaWork& share = work.replicas[replica_index];
-  const Stage& stage = replica.stages[stage_index];
-  const double tp = stage.tensor_parallel(), tokens = work.sequence_tokens();
-  const bool is_last = stage_index + 1 == replica.stages.size();
-  const double logits = is_last ? (model.value_head ? 1.0 : model.vocabulary / tp) : 0.0;
-  if (work.kind() == TaskKind::generation) {
-    const double together = share.sequences / share.decode_waves;
-    const double in_flight = std::min(share.decode_waves, static_cast<double>(replica.stages.size()));
-    const double cache =
-        in_flight * together * tokens * stage.layers * model.kv_cache_elements_per_token() / tp;
-    return work.element_bytes * (cache + together * logits);
+// Kept for the backward pass by one layer for one token.
+double kept_elements(const TaskWork& task, double tensor_parallel, Recompute recompute) {
+  const Model& model = *task.model;
+  const double hidden = model.hidden / (task.execution().sequence_parallel ? tensor_parallel : 1.0);
+  if (recompute == Recompute::full) return hidden;
+  const double attention = (2.0 * model.heads + 2.0 * model.kv_heads) * model.head_dim;
+  double mlp = (model.gated_mlp ? 3.0 : 2.0) * model.intermediate;
+  if (model.experts) {
+    mlp = (model.gated_mlp ? 3.0 : 2.0) *
+          (static_cast<double>(model.experts->active_per_token) * model.experts->intermediate +
+           model.experts->shared_intermediate);
   }
-  const double one_layer = kept_elements(model, tokens, tp, false);
-  const double batch = share.micro_batch_sequences;
-  if (work.kind() == TaskKind::inference) return work.element_bytes * batch * (one_layer + tokens * logits);
-  const double stages_from_here = static_cast<double>(replica.stages.size() - stage_index);
-  const double in_flight = std::min(stages_from_here, share.micro_batches / work.mini_batches);
-  double kept = in_flight * stage.layers * kept_elements(model, tokens, tp, work.plan->recompute);
-  if (work.plan->recompute) kept += one_layer;
-  return work.element_bytes * batch * (kept + tokens * logits);
+  const bool keeps_scores = !task.execution().fused_attention && recompute == Recompute::none;
+  const double scores = keeps_scores ? model.attended_tokens(task.sequence_tokens()) * model.heads : 0.0;
+  return 4.0 * hidden + (attention + mlp + scores) / tensor_parallel;
+}
+
+double logit_elements(const TaskWork& task, int replica, int stage) {
+  if (stage + 1 < stages_of(task, replica)) return 0;
+  if (task.model->value_head) return 1;
+  return task.model->vocabulary / static_cast<double>(task.plan->tensor_parallel(stage_of(task, replica, stage)));
+}
+
+double cache_bytes(const TaskWork& task, int replica, int stage) {
+  const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
+  const Stage& layout = stage_of(task, replica, stage);
+  const double in_flight = std::min(share.decode_waves, static_cast<double>(stages_of(task, replica)));
+  const double cache = in_flight * share.decode_together * task.sequence_tokens() * layout.layers *
+                       task.model->kv_cache_elements_per_token() * task.cache_bytes /
+                       task.plan->tensor_parallel(layout);
+  if (task.execution().kv_cache_bytes > 0) return std::min(cache, task.execution().kv_cache_bytes);
+  return cache;
+}
+
+double micro_batches_in_flight(const TaskWork& task, int replica, int stage) {
+  const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
+  const double stages = stages_of(task, replica), chunks = task.execution().virtual_stages;
+  double in_flight = stages - stage;
+  if (chunks > 1) in_flight *= 1.0 + (stages - 1.0) / (stages * chunks);
+  return std::min(in_flight, share.micro_batches / task.mini_batches);
+}
+
+// Tokens of one micro-batch on one device.
+double micro_batch_tokens(const TaskWork& task, int replica) {
+  const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
+  return share.micro_batch_sequences * task.sequence_tokens() / task.execution().context_parallel;
+}
+
+void add_working_set(const TaskWork& task, int replica, int stage, StageMemory& memory) {
+  const Stage& layout = stage_of(task, replica, stage);
+  const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
+  const double logits = logit_elements(task, replica, stage), bytes = task.element_bytes;
+  if (task.kind() == TaskKind::generation) {
+    memory.activation_bytes = cache_bytes(task, replica, stage);
+    memory.logit_bytes = bytes * share.decode_together * logits;
+    return;
+  }
+  const double tokens = micro_batch_tokens(task, replica);
+  const double one_layer = kept_elements(task, task.plan->tensor_parallel(layout), Recompute::none);
+  memory.logit_bytes = bytes * tokens * logits;
+  if (task.kind() == TaskKind::inference) {
+    memory.activation_bytes = bytes * tokens * one_layer;
+    return;
+  }
+  const double in_flight = micro_batches_in_flight(task, replica, stage);
+  double kept = in_flight * layout.layers *
+                kept_elements(task, task.plan->tensor_parallel(layout), task.plan->recompute);
+  if (task.execution().offload_activations) kept /= layout.layers;
+  if (stage == 0) kept += in_flight * task.model->hidden;  // the embedding's output
+  if (task.plan->recompute == Recompute::full) kept += one_layer;
+  memory.activation_bytes = bytes * tokens * kept;
 }
 
 }  // namespace
 
-std::vector<TaskMemory> task_memory(const Task& task, const TaskPlan& plan, const Workflow& workflow) {
-  const TaskWork work = work_of(task, plan, workflow);
-  const double state_bytes = state_bytes_per_parameter(task.kind, workflow.precision);
-  std::vector<TaskMemory> memory;
-  for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
-    for (std::size_t j = 0; j < plan.replicas[i].stages.size(); ++j) {
-      const Stage& stage = plan.replicas[i].stages[j];
-      const double resident =
-          state_bytes *
-          slice_parameters(*work.model, stage.layers, j == 0, j + 1 == plan.replicas[i].stages.size()) /
-          stage.tensor_parallel();
-      const double working = working_bytes(work, i, j);
-      for (const DeviceId device : stage.devices) memory.push_back({device, resident, working});
-    }
+double held_parameters(const TaskWork& task, int replica, int stage) {
+  const Stage& layout = stage_of(task, replica, stage);
+  const double tp = task.plan->tensor_parallel(layout);
+  const double all =
+      slice_parameters(*task.model, layout.layers, stage == 0, stage + 1 == stages_of(task, replica));
+  const double experts = layout.layers * task.model->layer_expert_parameters();
+  const Execution& execution = task.execution();
+  const double inside = execution.expert_tensor_parallel > 0 ? execution.expert_tensor_parallel : tp;
+  const double width = execution.expert_parallel > 1 ? execution.expert_parallel * inside : tp;
+  return (all - experts) / tp + experts / width;
+}
+
+StageMemory stage_memory(const TaskWork& task, int replica, int stage) {
+  const States states = states_of(task, replica, stage);
+  const Execution& execution = task.execution();
+  StageMemory memory;
+  if (execution.offload_weights) {
+    memory.host_bytes = states.total();
+    memory.loaded_bytes = execution.offload_optimizer ? states.weights + states.gradients : states.total();
+  } else if (execution.offload_optimizer) {
+    memory.host_bytes = states.optimizer;
+    memory.state_bytes = states.weights + states.gradients;
+  } else {
+    memory.state_bytes = states.total();
   }
+  add_working_set(task, replica, stage, memory);
   return memory;
 }
 
+double offloaded_bytes(const TaskWork& task, int replica, int stage) {
+  return stage_memory(task, replica, stage).loaded_bytes;
+}
+
+double micro_batch_activation_bytes(const TaskWork& task, int replica, int stage) {
+  const Stage& layout = stage_of(task, replica, stage);
+  return task.element_bytes * micro_batch_tokens(task, replica) * layout.layers *
+         kept_elements(task, task.plan->tensor_parallel(layout), task.plan->recompute);
+}
+
+std::vector<DeviceMemory> plan_memory(std::span<const TaskWork> works, const Cluster& cluster,
+                                      const CoefficientValues<double>& values, const Hardware<double>& hardware) {
+  const auto type_index = [&](DeviceId device) { return hardware.type_index(device); };
+  std::vector<DeviceMemory> all;
+  for (const auto& [device, memory] : device_memory(works, values, type_index, true)) {
+    all.push_back({device, cluster.type_of(device).memory_bytes.value, memory.resident_bytes,
+                   memory.working_bytes});
+  }
+  return all;
+}
+
 std::vector<DeviceMemory> plan_memory(const Workflow& workflow, const Plan& plan, const Cluster& cluster) {
-  std::map<DeviceId, DeviceMemory> by_device;
-  for (const Task& task : workflow.tasks) {
-    for (const TaskMemory& part : task_memory(task, plan.tasks.at(task.name), workflow)) {
-      DeviceMemory& memory = by_device[part.device];
-      memory.device = part.device;
-      memory.capacity_bytes = cluster.type_of(part.device).memory_bytes.value;
-      memory.resident_bytes += part.resident_bytes;
-      memory.working_bytes = std::max(memory.working_bytes, part.working_bytes);
+  const Hardware<double> hardware(cluster, workflow.precision);
+  const CoefficientValues<double> neutral(hardware.type_count());
+  return plan_memory(works_of(workflow, plan, cluster), cluster, neutral, hardware);
+}
+
+std::vector<HostMemory> host_memory(std::span<const TaskWork> works, const Cluster& cluster) {
+  std::map<NodeId, double> by_node;
+  for (const TaskWork& task : works) {
+    for (std::size_t i = 0; i < task.replicas.size(); ++i) {
+      const std::vector<Stage>& stages = task.plan->replicas[i].stages;
+      for (std::size_t j = 0; j < stages.size(); ++j) {
+        const double bytes = stage_memory(task, static_cast<int>(i), static_cast<int>(j)).host_bytes;
+        if (bytes == 0) continue;
+        for (const DeviceId device : stages[j].devices) by_node[cluster.node_of(device)] += bytes;
+      }
     }
   }
-  std::vector<DeviceMemory> all;
-  for (const auto& [device, memory] : by_device) all.push_back(memory);
+  std::vector<HostMemory> all;
+  for (const auto& [node, bytes] : by_node) {
+    all.push_back({cluster.nodes()[node.index()].name, cluster.nodes()[node.index()].host_memory_bytes, bytes});
+  }
   return all;
 }
 

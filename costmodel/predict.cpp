@@ -96,7 +96,9 @@ Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan&
   Hardware<double> hardware(cluster, workflow.precision);
   CoefficientValues<double> values = resolve(coefficients, hardware, framework);
   const Problem<double> problem(workflow, plan, std::move(hardware), std::move(values));
-  const IterationCost<double> cost = iteration_cost(problem);
+  const std::vector<TaskWork> works = works_of(workflow, plan, cluster);
+  for (const TaskWork& work : works) problem.hardware.require(work.precision);
+  const IterationCost<double> cost = iteration_cost(problem, std::span<const TaskWork>(works));
 
   Prediction prediction;
   prediction.workflow = workflow.name;
@@ -123,7 +125,8 @@ Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan&
   prediction.iteration_interval_s =
       interval_of(prediction.iteration_s, coefficients.fit ? coefficients.fit->iteration_log_deviation : 0);
   prediction.sequences_per_s = workflow.sequences() / prediction.iteration_s;
-  prediction.memory = plan_memory(workflow, plan, cluster);
+  prediction.memory = plan_memory(works, cluster, problem.coefficients, problem.hardware);
+  prediction.host_memory = host_memory(works, cluster);
   prediction.bottleneck = bottleneck_sentence(prediction, workflow);
   return prediction;
 }

@@ -5,9 +5,10 @@
 //   training    max_i (max_j (C_comp + C_tp + C_pp) + C_bubble(t,i)) + C_dp
 //
 // The appendix closes the inner maximum of the first two lines before C_pp and C_hbm; the maximum over stages
-// of the whole sum is meant, as its training line writes it. Our terms join where they belong: layer
-// overhead and activation traffic in the stage's sum, pipeline fill and serialization beside the bubble, the
-// optimizer after the data-parallel all-reduce.
+// of the whole sum is meant, as its training line writes it. Our terms join where they belong: traffic, context
+// and expert parallelism, gathered weights and the host's overhead in the stage's sum, pipeline fill and
+// serialization beside the bubble, offloading after the stages, the optimizer after the data-parallel all-reduce.
+// Replicas that are alike (symmetry.h) are looked at once.
 #pragma once
 
 #include <array>
@@ -16,11 +17,15 @@
 #include "costmodel/problem.h"
 #include "costmodel/terms/bubble.h"
 #include "costmodel/terms/compute.h"
+#include "costmodel/terms/context_parallel.h"
 #include "costmodel/terms/data_parallel.h"
 #include "costmodel/terms/decode.h"
+#include "costmodel/terms/expert_parallel.h"
+#include "costmodel/terms/offload.h"
 #include "costmodel/terms/optimizer.h"
 #include "costmodel/terms/overhead.h"
 #include "costmodel/terms/pipeline_parallel.h"
+#include "costmodel/terms/sharded_weights.h"
 #include "costmodel/terms/tensor_parallel.h"
 #include "costmodel/vocabulary/prediction.h"
 
@@ -44,14 +49,22 @@ namespace detail {
 template <typename T>
 [[nodiscard]] TaskCost<T> stage_cost(const StageOfTask<T>& s) {
   TaskCost<T> cost;
-  cost.critical_replica = s.replica;
+  cost.critical_replica = s.replica();
   cost.critical_stage = s.stage;
-  cost.term(Term::compute) = terms::compute_s(s) + terms::activation_traffic_s(s);
-  cost.term(Term::tensor_parallel) = terms::tensor_parallel_s(s);
+  const T computed = terms::compute_s(s) + terms::traffic_s(s);
+  cost.term(Term::compute) = computed;
+  cost.term(Term::tensor_parallel) =
+      terms::exposed(terms::tensor_parallel_s(s), computed,
+                     s.problem.coefficient(CoefficientId::tensor_parallel_overlap));
+  cost.term(Term::context_parallel) = terms::context_parallel_s(s, computed);
+  cost.term(Term::expert_parallel) = terms::expert_parallel_s(s);
+  cost.term(Term::weight_gather) = terms::weight_gather_s(s, computed);
+  T device(0.0);
+  for (const T& term : cost.terms_s) device += term;
+  cost.term(Term::overhead) = terms::host_overhead_s(s, device);
   cost.term(Term::pipeline_parallel) = terms::pipeline_parallel_s(s);
-  cost.term(Term::overhead) = terms::layer_overhead_s(s);
-  if (s.task.kind() == TaskKind::generation) cost.term(Term::decode) = terms::decode_s(s);
-  for (int t = 0; t < kTermCount; ++t) cost.time_s += cost.terms_s[static_cast<std::size_t>(t)];
+  if (s.is_generation()) cost.term(Term::decode) = terms::decode_s(s);
+  cost.time_s = device + cost.term(Term::overhead) + cost.term(Term::pipeline_parallel) + cost.term(Term::decode);
   return cost;
 }
 
@@ -61,16 +74,22 @@ void add(TaskCost<T>& cost, Term term, const T& time_s) {
   cost.time_s += time_s;
 }
 
+// of_class: position in TaskWork::classes.
 template <typename T>
-[[nodiscard]] TaskCost<T> replica_cost(const Problem<T>& problem, const TaskWork& task, int replica) {
-  const ReplicaWork& work = task.replicas[static_cast<std::size_t>(replica)];
-  const int stages = task.plan->replicas[static_cast<std::size_t>(replica)].pipeline_parallel();
+[[nodiscard]] TaskCost<T> replica_cost(const Problem<T>& problem, const TaskWork& task, int of_class) {
+  const auto replica = static_cast<std::size_t>(task.classes[static_cast<std::size_t>(of_class)].replica);
+  const ReplicaWork& work = task.replicas[replica];
+  const int stages = task.plan->replicas[replica].pipeline_parallel();
   TaskCost<T> slowest;
+  T offloaded(0.0);
   std::vector<T> flow_s, decode_s;  // by stage
   for (int j = 0; j < stages; ++j) {
-    TaskCost<T> cost = stage_cost(StageOfTask<T>{problem, task, replica, j});
+    const StageOfTask<T> stage{problem, task, of_class, j};
+    TaskCost<T> cost = stage_cost(stage);
     decode_s.push_back(cost.term(Term::decode));
     flow_s.push_back(cost.time_s - cost.term(Term::decode));
+    const T moved = terms::offload_s(stage);
+    if (offloaded < moved) offloaded = moved;
     if (j == 0 || slowest.time_s < cost.time_s) slowest = std::move(cost);
   }
   if (stages > 1) {
@@ -79,6 +98,7 @@ template <typename T>
       add(slowest, Term::bubble, terms::decode_serialization_s(problem, work, decode_s));
     }
   }
+  add(slowest, Term::offload, offloaded);
   add(slowest, Term::overhead, terms::task_overhead_s(problem, task, work));
   return slowest;
 }
@@ -86,9 +106,10 @@ template <typename T>
 template <typename T>
 [[nodiscard]] T slowest_optimizer_s(const Problem<T>& problem, const TaskWork& task) {
   T slowest(0.0);
-  for (std::size_t i = 0; i < task.plan->replicas.size(); ++i) {
-    for (int j = 0; j < task.plan->replicas[i].pipeline_parallel(); ++j) {
-      const T cost = terms::optimizer_s(StageOfTask<T>{problem, task, static_cast<int>(i), j});
+  for (std::size_t c = 0; c < task.classes.size(); ++c) {
+    const auto replica = static_cast<std::size_t>(task.classes[c].replica);
+    for (int j = 0; j < task.plan->replicas[replica].pipeline_parallel(); ++j) {
+      const T cost = terms::optimizer_s(StageOfTask<T>{problem, task, static_cast<int>(c), j});
       if (slowest < cost) slowest = cost;
     }
   }
@@ -100,12 +121,14 @@ template <typename T>
 template <typename T>
 [[nodiscard]] TaskCost<T> task_cost(const Problem<T>& problem, const TaskWork& task) {
   TaskCost<T> slowest;
-  for (int i = 0; i < task.plan->data_parallel(); ++i) {
-    TaskCost<T> cost = detail::replica_cost(problem, task, i);
-    if (i == 0 || slowest.time_s < cost.time_s) slowest = std::move(cost);
+  for (std::size_t c = 0; c < task.classes.size(); ++c) {
+    TaskCost<T> cost = detail::replica_cost(problem, task, static_cast<int>(c));
+    if (c == 0 || slowest.time_s < cost.time_s) slowest = std::move(cost);
   }
   if (task.kind() == TaskKind::training) {
-    detail::add(slowest, Term::data_parallel, terms::data_parallel_s(problem, task));
+    constexpr double kBackwardShare = 2.0 / 3.0;  // of forward and backward
+    const T backward = kBackwardShare * slowest.term(Term::compute);
+    detail::add(slowest, Term::data_parallel, terms::data_parallel_s(problem, task, backward));
     detail::add(slowest, Term::optimizer, detail::slowest_optimizer_s(problem, task));
   }
   return slowest;

@@ -3,7 +3,129 @@
 #include <algorithm>
 #include <cmath>
 
+#include "costmodel/symmetry.h"
+#include "costmodel/vocabulary/semantics.h"
+
 namespace sextant {
+namespace {
+
+// Micro-batches that pass through a pipeline stage while one mini-batch (or a whole batch) is worked off.
+double micro_batches_of(const TaskWork& work, double sequences, int stages) {
+  const Execution& execution = work.execution();
+  double count = 0;
+  if (execution.micro_batches > 0) {
+    count = execution.micro_batches;
+  } else if (execution.micro_batch_tokens > 0) {
+    const double tokens = sequences * work.sequence_tokens() / execution.context_parallel;
+    count = std::max(1.0, std::ceil(tokens / execution.micro_batch_tokens));
+  } else {
+    count = std::ceil(sequences / work.plan->micro_batch_sequences);
+  }
+  const Semantics& semantics = semantics_of(execution.semantics);
+  const int split =
+      work.kind() == TaskKind::training ? semantics.training_split_per_stage : semantics.forward_split_per_stage;
+  if (split > 0) count *= split * stages;
+  return count;
+}
+
+// Places of the decode batch: what the plan allows and what the KV cache holds.
+double decode_places(const TaskWork& work, const Replica& replica, double sequences) {
+  const TaskPlan& plan = *work.plan;
+  double places = plan.decode_batch_sequences > 0 ? std::min<double>(plan.decode_batch_sequences, sequences)
+                                                  : sequences;
+  if (work.execution().kv_cache_bytes <= 0) return places;
+  // Half of the responses' tokens are there in the mean once places are refilled one by one.
+  const double response = work.execution().continuous_batching ? 0.5 * work.response_tokens : work.response_tokens;
+  for (const Stage& stage : replica.stages) {
+    const double elements = (work.prompt_tokens + response) * stage.layers *
+                            work.model->kv_cache_elements_per_token() / plan.tensor_parallel(stage);
+    places = std::min(places, std::max(1.0, work.execution().kv_cache_bytes / (elements * work.cache_bytes)));
+  }
+  return places;
+}
+
+void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& workflow, ReplicaWork& replica) {
+  const Execution& execution = work.execution();
+  const double n = replica.sequences;
+  replica.decode_together = decode_places(work, plan, n);
+  replica.decode_waves = n / replica.decode_together;
+  const Lengths& response = workflow.response_tokens;
+  const double waves = replica.decode_waves, c = replica.decode_together;
+  if (!execution.packed && !execution.continuous_batching) {
+    replica.decode_steps = response.max_tokens() * waves;
+    replica.decode_tokens = response.max_tokens() * n;
+    replica.decode_context_tokens =
+        n * response.max_tokens() * (work.prompt_tokens + 0.5 * (response.max_tokens() + 1.0));
+    return;
+  }
+  const double longest = response.longest_of(std::max(1.0, c)), mean = response.mean_tokens();
+  replica.decode_steps = execution.continuous_batching ? (n - c) * mean / c + longest : waves * longest;
+  replica.decode_tokens = n * mean;
+  replica.decode_context_tokens =
+      n * (work.prompt_tokens * mean + 0.5 * (response.mean_square_tokens() + mean));
+}
+
+void plan_prefill(const TaskWork& work, const Workflow& workflow, ReplicaWork& replica) {
+  const Execution& execution = work.execution();
+  replica.prefill_sequences = replica.sequences;
+  if (execution.shared_prompts) {
+    replica.prefill_sequences = std::max(1.0, replica.sequences / workflow.responses_per_prompt);
+  }
+  if (execution.prefill_chunk_tokens > 0) {
+    const double tokens = replica.prefill_sequences * work.prompt_tokens;
+    replica.prefill_passes = std::max(1.0, std::ceil(tokens / execution.prefill_chunk_tokens));
+  } else {
+    replica.prefill_passes = replica.micro_batches;
+  }
+}
+
+ReplicaWork replica_work(const TaskWork& work, const Replica& plan, const Workflow& workflow, int sequences) {
+  ReplicaWork replica;
+  replica.sequences = sequences;
+  const double in_mini_batch = replica.sequences / work.mini_batches;
+  replica.micro_batches = work.mini_batches * micro_batches_of(work, in_mini_batch, plan.pipeline_parallel());
+  replica.micro_batch_sequences = replica.sequences / replica.micro_batches;
+  if (work.kind() == TaskKind::generation) {
+    plan_decoding(work, plan, workflow, replica);
+    plan_prefill(work, workflow, replica);
+  } else {
+    replica.decode_waves = 1;
+  }
+  return replica;
+}
+
+void set_lengths(const Workflow& workflow, TaskWork& work) {
+  const Lengths& prompt = workflow.prompt_tokens;
+  const Lengths& response = workflow.response_tokens;
+  if (!work.execution().packed) {
+    work.prompt_tokens = prompt.max_tokens();
+    work.response_tokens = response.max_tokens();
+    work.attention_tokens = work.sequence_tokens();
+    work.prompt_attention_tokens = work.prompt_tokens;
+    return;
+  }
+  work.prompt_tokens = prompt.mean_tokens();
+  work.response_tokens = response.mean_tokens();
+  work.attention_tokens = std::sqrt(prompt.mean_square_tokens() + 2 * work.prompt_tokens * work.response_tokens +
+                                    response.mean_square_tokens());
+  work.prompt_attention_tokens = std::sqrt(prompt.mean_square_tokens());
+}
+
+void set_precisions(const Workflow& workflow, TaskWork& work) {
+  const Execution& execution = work.execution();
+  work.precision = execution.precision.value_or(workflow.precision);
+  // Eight-bit and narrower formats are for the operands of GEMMs; activations travel in 16 bits.
+  work.element_bytes = std::max(bytes_per_element(work.precision), bytes_per_element(Precision::bf16));
+  if (bytes_per_element(workflow.precision) > work.element_bytes) {
+    work.element_bytes = bytes_per_element(workflow.precision);
+  }
+  work.weight_bytes = bytes_per_element(execution.weight_precision.value_or(work.precision));
+  work.cache_bytes = bytes_per_element(execution.cache_precision.value_or(workflow.precision));
+  work.gradient_bytes = execution.gradient_precision ? bytes_per_element(*execution.gradient_precision)
+                                                     : work.element_bytes;
+}
+
+}  // namespace
 
 double slice_parameters(const Model& model, int layers, bool is_first, bool is_last) {
   double count = layers * model.layer_parameters();
@@ -13,28 +135,44 @@ double slice_parameters(const Model& model, int layers, bool is_first, bool is_l
   return count;
 }
 
-TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow) {
+TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow, const Cluster& cluster) {
   TaskWork work;
   work.task = &task;
   work.plan = &plan;
   work.model = &workflow.model_of(task);
-  work.prompt_tokens = workflow.prompt_tokens.max_tokens();
-  work.response_tokens = workflow.response_tokens.max_tokens();
   work.mini_batches = task.kind == TaskKind::training ? workflow.mini_batches : 1;
-  work.element_bytes = bytes_per_element(workflow.precision);
-  for (const int sequences : replica_sequences(plan, workflow.sequences())) {
-    ReplicaWork replica;
-    replica.sequences = sequences;
-    const double in_mini_batch = replica.sequences / work.mini_batches;
-    replica.micro_batches = work.mini_batches * std::ceil(in_mini_batch / plan.micro_batch_sequences);
-    replica.micro_batch_sequences = replica.sequences / replica.micro_batches;
-    const double together = plan.decode_batch_sequences > 0
-                                ? std::min<double>(plan.decode_batch_sequences, replica.sequences)
-                                : replica.sequences;
-    replica.decode_waves = replica.sequences / together;
-    work.replicas.push_back(replica);
+  if (task.kind == TaskKind::generation) {
+    work.turns = workflow.turns;
+    work.environment_s = (workflow.turns - 1) * workflow.environment_s_per_turn;
+  }
+  set_lengths(workflow, work);
+  set_precisions(workflow, work);
+  const std::vector<int> sequences = replica_sequences(plan, workflow.sequences());
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    // Uniform plans give the same work to most replicas.
+    const bool same = i > 0 && sequences[i] == sequences[i - 1] &&
+                      plan.replicas[i].pipeline_parallel() == plan.replicas[i - 1].pipeline_parallel() &&
+                      work.execution().kv_cache_bytes <= 0;
+    work.replicas.push_back(same ? work.replicas.back()
+                                 : replica_work(work, plan.replicas[i], workflow, sequences[i]));
+  }
+  work.classes = replica_classes(plan, work.replicas, cluster);
+  for (const ReplicaClass& of_class : work.classes) {
+    work.kinds.push_back(device_kinds(plan.replicas[static_cast<std::size_t>(of_class.replica)], cluster));
+  }
+  const bool sharded_inference = task.kind == TaskKind::inference && plan.execution.zero_stage == 3;
+  if (task.kind == TaskKind::training || sharded_inference) {
+    work.gradient_groups = gradient_groups(plan, cluster);
   }
   return work;
+}
+
+std::vector<TaskWork> works_of(const Workflow& workflow, const Plan& plan, const Cluster& cluster) {
+  std::vector<TaskWork> works;
+  for (const Task& task : workflow.tasks) {
+    works.push_back(work_of(task, plan.tasks.at(task.name), workflow, cluster));
+  }
+  return works;
 }
 
 }  // namespace sextant

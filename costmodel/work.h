@@ -1,8 +1,23 @@
-// What a task asks of its replicas, before any hardware is looked at: sequences, tokens, micro-batches.
+// What a task asks of its replicas, before any rate is looked at: sequences, tokens, micro-batches, decode
+// steps, and which replicas are alike so that one of them speaks for all.
+//
+// By default sequences are as long as the longest (HetRL B.1). What execution options change:
+//   packed               training and inference see real lengths; generation stops each response at its end
+//   continuous_batching  a response that ends makes place for the next sequence
+//   micro_batch_tokens   micro-batches are filled up to a number of tokens
+//   micro_batches        counted as the framework counts them (semantics.h)
+//   shared_prompts       one prefill serves all responses to a prompt
+//
+// Decoding n sequences in c places, with lengths X:
+//   fixed places, no stops          steps = (n / c) max X
+//   responses stop                  steps = (n / c) E[longest of c]
+//   ended ones are replaced         steps = (n - c) E[X] / c + E[longest of c]
+// The last is the time that c places need for all but their last sequences, and then the longest of those.
 #pragma once
 
 #include <vector>
 
+#include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/workflow.h"
 
@@ -12,21 +27,60 @@ struct ReplicaWork {
   double sequences = 0;              // nm * mbs: this replica's share of the global batch
   double micro_batches = 0;          // nm, over all mini-batches
   double micro_batch_sequences = 0;  // mbs: mean size, smaller than the plan's when it does not divide
+  // Generation.
+  double prefill_sequences = 0;      // whose prompts pass through the layers
+  double prefill_passes = 0;         // micro-batches or chunks of prompt tokens
+  double decode_together = 0;        // dbs: places
   double decode_waves = 0;           // nm * mbs / dbs; at least 1
+  double decode_steps = 0;           // of every stage
+  double decode_tokens = 0;          // produced, all sequences
+  double decode_context_tokens = 0;  // sum over produced tokens of the tokens each attends to
+  [[nodiscard]] double live_sequences() const { return decode_tokens / decode_steps; }  // mean, of a step
+};
+
+// Replicas that differ in names only: same sequences, same stages on the same kinds of devices, as near to
+// each other. They cost the same, so the formulas look at the first of each class.
+struct ReplicaClass {
+  int replica = 0;  // the first
+  int count = 1;
+};
+
+// Devices that hold the same shard of the same layers in every replica, and reduce gradients together.
+struct GradientGroup {
+  int first_layer = 0;
+  int layers = 0;
+  double tensor_parallel = 1;  // least of the replicas: the largest shard
+  bool holds_embedding = false;
+  bool holds_head = false;
+  bool starts_stage = false;        // no replica holds it in the same stage as the group before
+  std::vector<DeviceId> members;    // one a replica and context-parallel part
+  double sharing_network = 1;       // such groups that leave one node at the same time
 };
 
 struct TaskWork {
   const Task* task = nullptr;
   const TaskPlan* plan = nullptr;
   const Model* model = nullptr;
-  double prompt_tokens = 0;    // seq_in: the maximum, as in HetRL B.1
+  double prompt_tokens = 0;    // seq_in of what is computed: the maximum (B.1), or the mean where packed
   double response_tokens = 0;  // seq_out
-  double mini_batches = 1;     // training only
-  double element_bytes = 2;    // B_BF16, or the workflow's precision
-  std::vector<ReplicaWork> replicas;
+  double attention_tokens = 0;  // (seq_in + seq_out) as attention sees it: root of the mean square where packed
+  double prompt_attention_tokens = 0;
+  double mini_batches = 1;   // training only
+  double turns = 1;          // generation only
+  double environment_s = 0;  // generation: waited for in all turns of a sequence
+  Precision precision = Precision::bf16;         // of arithmetic
+  double element_bytes = 2;                      // B_BF16, or the workflow's precision: activations
+  double weight_bytes = 2;                       // of a stored weight
+  double cache_bytes = 2;                        // of an element of the KV cache
+  double gradient_bytes = 2;                     // of a gradient on its way between replicas
+  std::vector<ReplicaWork> replicas;             // all
+  std::vector<ReplicaClass> classes;             // of replicas
+  std::vector<GradientGroup> gradient_groups;    // training, and sharded inference; unlike ones only
+  std::vector<std::vector<std::vector<DeviceId>>> kinds;  // by class and stage: one device of each type
 
   [[nodiscard]] TaskKind kind() const { return task->kind; }
   [[nodiscard]] double sequence_tokens() const { return prompt_tokens + response_tokens; }
+  [[nodiscard]] const Execution& execution() const { return plan->execution; }
 };
 
 // Weights of a slice of `layers` layers of a model over all its shards, with the embedding if it is the first
@@ -34,6 +88,10 @@ struct TaskWork {
 [[nodiscard]] double slice_parameters(const Model& model, int layers, bool is_first, bool is_last);
 
 // The plan must have passed check_plan.
-[[nodiscard]] TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow);
+[[nodiscard]] TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow,
+                               const Cluster& cluster);
+
+// Of every task of the workflow, in its order.
+[[nodiscard]] std::vector<TaskWork> works_of(const Workflow& workflow, const Plan& plan, const Cluster& cluster);
 
 }  // namespace sextant

@@ -154,11 +154,13 @@ class Search {
       Plan alone;
       alone.tasks[task.name] = option.plan;
       const Problem<double> problem(workflow_, alone, hardware_, values_);
-      option.time_s = task_cost(problem, work_of(task, alone.tasks.at(task.name), workflow_)).time_s;
+      const TaskWork work = problem.work(task);
+      option.time_s = task_cost(problem, work).time_s;
       const auto devices = static_cast<std::size_t>(request_.cluster.device_count());
       option.resident_bytes.assign(devices, 0);
       option.working_bytes.assign(devices, 0);
-      for (const TaskMemory& part : task_memory(task, option.plan, workflow_)) {
+      const auto type_index = [this](DeviceId device) { return hardware_.type_index(device); };
+      for (const TaskMemory<double>& part : task_memory(work, values_, type_index, true)) {
         option.resident_bytes[part.device.index()] = part.resident_bytes;
         option.working_bytes[part.device.index()] = part.working_bytes;
         option.largest_bytes = std::max(option.largest_bytes, part.resident_bytes + part.working_bytes);
@@ -195,7 +197,9 @@ class Search {
       Plan pair;
       pair.tasks[workflow_.tasks[generation_].name] = options_[generation_][generation].plan;
       pair.tasks[workflow_.tasks[training_].name] = options_[training_][training].plan;
-      entry->second = plan_weight_sync_s(Problem<double>(workflow_, pair, hardware_, values_));
+      const Problem<double> problem(workflow_, pair, hardware_, values_);
+      entry->second = terms::weight_sync_s(problem, problem.work(workflow_.tasks[training_]),
+                                           problem.work(workflow_.tasks[generation_]));
     }
     return entry->second;
   }

@@ -7,7 +7,8 @@
 // stage twice and leaves the first one out: what really passes before and after the slowest stage's own work
 // is one micro-batch in each of the others. bubble_slowest_weight moves from the appendix (0, neutral) to the
 // sum over all stages but the slowest (1). Inference and prefill fill a pipeline too, which the appendix
-// leaves out: pipeline_fill_weight, neutral at zero, on all stages but the slowest.
+// leaves out: pipeline_fill_weight, neutral at zero, on all stages but the slowest. With v virtual stages the
+// bubble is a v-th of it (Narayanan et al. 2021, section 2.2).
 #pragma once
 
 #include <vector>
@@ -16,7 +17,7 @@
 
 namespace sextant::terms {
 
-// stage_s: C_comp + C_tp + C_pp of each stage of the replica, over all nm micro-batches.
+// stage_s: C_comp + C_tp + C_pp of each stage of the replica, over all passes of micro-batches.
 template <typename T>
 [[nodiscard]] T bubble_s(const Problem<T>& problem, const TaskWork& task, const ReplicaWork& work,
                          const std::vector<T>& stage_s) {
@@ -25,12 +26,14 @@ template <typename T>
     sum += stage;
     if (slowest < stage) slowest = stage;
   }
-  const T others_s = (sum - slowest) / work.micro_batches;
+  const double passes = task.kind() == TaskKind::generation ? work.prefill_passes : work.micro_batches;
+  const double chunks = task.execution().virtual_stages;
+  const T others_s = (sum - slowest) / (passes * chunks);
   if (task.kind() != TaskKind::training)
     return problem.coefficient(CoefficientId::pipeline_fill_weight) * others_s;
   T later(0.0);
   for (std::size_t j = 1; j < stage_s.size(); ++j) later += stage_s[j];
-  const T later_s = later / work.micro_batches;
+  const T later_s = later / (passes * chunks);
   return task.mini_batches *
          (later_s + problem.coefficient(CoefficientId::bubble_slowest_weight) * (others_s - later_s));
 }

@@ -5,23 +5,58 @@
 // p = 1 for a forward pass, 3 for forward and backward. For generation seq_out is 0: the prefill.
 // The vocabulary head adds its FLOP on the last stage: over the response tokens' sequence for inference and
 // training, for the last position of the prompt in prefill. Embedding look-ups are no arithmetic.
+//
+// Ours, neutral by default: attention and experts cost more a FLOP than a projection (attention_weight,
+// expert_flop_weight); a GEMM also moves its operands (gemm_traffic_weight), which is what makes small ones
+// inefficient: with both, efficiency saturates with the rows, columns and depth of the product; element-wise
+// passes move activations (activation_traffic_weight), attention that is not fused its matrix of scores
+// (score_traffic_weight), loss and log-probabilities the logits (logit_traffic_weight); arithmetic in 8 and 4
+// bits reaches less of its rate (fp8_efficiency, fp4_efficiency). Low-rank adapters need no gradients of
+// frozen weights.
 #pragma once
 
 #include "costmodel/problem.h"
 
 namespace sextant::terms {
 
-// Tokens of one sequence that pass through the layers at once.
+// Sequences whose layers are passed at once by this task.
 template <typename T>
-[[nodiscard]] double tokens_at_once(const StageOfTask<T>& s) {
-  return s.task.kind() == TaskKind::generation ? s.task.prompt_tokens : s.task.sequence_tokens();
+[[nodiscard]] double layer_sequences(const StageOfTask<T>& s) {
+  return s.is_generation() ? s.work().prefill_sequences : s.work().sequences;
 }
 
-// p: passes over the layers, counted in forward passes.
+// Tokens of one sequence that pass through the layers.
+template <typename T>
+[[nodiscard]] double tokens_at_once(const StageOfTask<T>& s) {
+  return s.is_generation() ? s.task.prompt_tokens : s.task.sequence_tokens();
+}
+
+// Length that attention sees.
+template <typename T>
+[[nodiscard]] double attention_tokens(const StageOfTask<T>& s) {
+  return s.is_generation() ? s.task.prompt_attention_tokens : s.task.attention_tokens;
+}
+
+// Times that a stage is entered: micro-batches, or chunks of prompts.
+template <typename T>
+[[nodiscard]] double stage_passes(const StageOfTask<T>& s) {
+  return s.is_generation() ? s.work().prefill_passes : s.work().micro_batches;
+}
+
+// p: passes over the layers' projections, counted in forward passes. Frozen weights (LoRA) have no gradients.
 template <typename T>
 [[nodiscard]] T passes(const StageOfTask<T>& s) {
   if (!s.is_training()) return T(1.0);
-  if (!s.task.plan->recompute) return T(3.0);
+  const double forward_backward = s.execution().lora_rank > 0 ? 2.0 : 3.0;
+  if (s.task.plan->recompute != Recompute::full) return T(forward_backward);
+  return forward_backward + s.problem.coefficient(CoefficientId::recompute_flop_weight);
+}
+
+// The same for attention, which selective recomputation repeats too, and which has no weights to freeze.
+template <typename T>
+[[nodiscard]] T attention_passes(const StageOfTask<T>& s) {
+  if (!s.is_training()) return T(1.0);
+  if (s.task.plan->recompute == Recompute::none) return T(3.0);
   return 3.0 + s.problem.coefficient(CoefficientId::recompute_flop_weight);
 }
 
@@ -38,44 +73,107 @@ template <typename T>
   return CoefficientId::inference_efficiency;
 }
 
+// FLOP of all sequences of one replica in one forward pass over this stage.
+struct ForwardFlop {
+  double dense = 0;  // projections and MLP outside experts
+  double experts = 0;
+  double attention = 0;
+  double head = 0;
+};
+
+template <typename T>
+[[nodiscard]] ForwardFlop forward_flop(const StageOfTask<T>& s) {
+  const double tokens = tokens_at_once(s), attended = attention_tokens(s), sequences = layer_sequences(s);
+  const Model& model = s.model();
+  const LayerFlop layer = model.layer_flop(tokens);
+  ForwardFlop flop;
+  if (model.experts) {
+    flop.experts = sequences * s.layers() * 2 * tokens * model.layer_expert_parameters() *
+                   model.experts->active_per_token / model.experts->count;
+  }
+  flop.dense = sequences * s.layers() * (layer.projections + layer.mlp) - flop.experts;
+  flop.attention = sequences * s.layers() * model.layer_flop(attended).attention;
+  if (s.is_last()) {
+    flop.head = (s.is_generation() ? s.work().sequences : sequences) *
+                model.head_flop(s.is_generation() ? 1.0 : tokens);
+  }
+  return flop;
+}
+
+// Share of the device's rate that GEMMs reach in this task.
+template <typename T>
+[[nodiscard]] T efficiency(const StageOfTask<T>& s, DeviceId d) {
+  T share = s.problem.coefficient(efficiency_of(s.task.kind()), d);
+  if (s.task.precision == Precision::fp8) share *= s.problem.coefficient(CoefficientId::fp8_efficiency, d);
+  if (s.task.precision == Precision::fp4) share *= s.problem.coefficient(CoefficientId::fp4_efficiency, d);
+  return share;
+}
+
 template <typename T>
 [[nodiscard]] T compute_s(const StageOfTask<T>& s) {
-  const double tokens = tokens_at_once(s);
-  const LayerFlop layer = s.model().layer_flop(tokens);
-  const double head_tokens = s.task.kind() == TaskKind::generation ? 1.0 : tokens;
-  const double head = s.is_last() ? s.model().head_flop(head_tokens) : 0.0;
-  const double sequences = s.work().micro_batches * s.work().micro_batch_sequences;
-  const T head_passes(s.is_training() ? 3.0 : 1.0);
-  const T layer_passes = passes(s);
-  return max_over_devices<T>(s.stage_plan(), [&](DeviceId d) {
-    const T layer_flop = layer.projections + layer.mlp +
-                         s.problem.coefficient(CoefficientId::attention_weight, d) * layer.attention;
-    const T flop = sequences * (layer_passes * s.layers() * layer_flop + head_passes * head);
-    const T rate = s.problem.coefficient(efficiency_of(s.task.kind()), d) * s.problem.hardware.flop_per_s(d);
-    return T(flop / (rate * s.tensor_parallel()));
+  const ForwardFlop flop = forward_flop(s);
+  const T layer_passes = passes(s), seen = attention_passes(s);
+  const double head_passes = s.is_training() ? 3.0 : 1.0;
+  return max_over_devices(s, [&](DeviceId d) {
+    const T dense = flop.dense + s.problem.coefficient(CoefficientId::expert_flop_weight, d) * flop.experts;
+    const T all = layer_passes * dense +
+                  s.problem.coefficient(CoefficientId::attention_weight, d) * seen * flop.attention +
+                  head_passes * flop.head;
+    const T rate = efficiency(s, d) * s.problem.hardware.flop_per_s(d, s.task.precision);
+    return T(all / (rate * s.width()));
   });
 }
 
-// Element-wise passes (normalisation, rotary positions, softmax, SwiGLU, residuals) over the activations of
-// one layer and one sequence, in elements: what is not arithmetic but memory traffic. Split over the
-// tensor-parallel group where the tensors are.
-[[nodiscard]] inline double activation_elements(const Model& model, double tokens, double tensor_parallel) {
-  const double whole = 8.0 * model.hidden;
-  const double split = 4.0 * model.intermediate + 4.0 * (model.heads + 2.0 * model.kv_heads) * model.head_dim +
-                       3.0 * tokens * model.heads;
-  return tokens * (whole + split / tensor_parallel);
+// Operands and results of the GEMMs of one forward pass: each pass reads the stage's weights once and moves
+// its rows in and out of every product. In bytes, of one device.
+template <typename T>
+[[nodiscard]] double gemm_traffic_bytes(const StageOfTask<T>& s) {
+  const Model& model = s.model();
+  const double tp = s.tensor_parallel(), tokens = layer_sequences(s) * tokens_at_once(s) / s.context_parallel();
+  const double rows_at_once = tokens / stage_passes(s);
+  const double query = static_cast<double>(model.heads) * model.head_dim;
+  const double key = static_cast<double>(model.kv_heads) * model.head_dim;
+  double inner = model.intermediate;
+  if (model.experts) {
+    inner = static_cast<double>(model.experts->active_per_token) * model.experts->intermediate +
+            model.experts->shared_intermediate;
+  }
+  // In and out of query-key-value, output, up (and gate), down.
+  const double moved = 4.0 * model.hidden + (2 * query + 2 * key + (model.gated_mlp ? 3.0 : 2.0) * inner) / tp;
+  const double weights = model.layer_touched_parameters(rows_at_once) / tp;
+  return s.layers() * (s.task.weight_bytes * weights * stage_passes(s) + s.task.element_bytes * moved * tokens);
 }
 
-// Ours: neutral at zero.
+// Element-wise passes (normalisation, rotary positions, SwiGLU, residuals) over the activations of one layer
+// and one token, in elements: what is not arithmetic but memory traffic. Split over the tensor-parallel group
+// where the tensors are; with sequence parallelism they all are.
+[[nodiscard]] inline double activation_elements(const Model& model, double tensor_parallel, bool sequence_parallel) {
+  const double whole = 8.0 * model.hidden;
+  const double split = 4.0 * model.intermediate + 4.0 * (model.heads + 2.0 * model.kv_heads) * model.head_dim;
+  return sequence_parallel ? (whole + split) / tensor_parallel : whole + split / tensor_parallel;
+}
+
+// All traffic of all passes.
 template <typename T>
-[[nodiscard]] T activation_traffic_s(const StageOfTask<T>& s) {
-  const double tokens = tokens_at_once(s);
-  const double bytes = s.work().sequences * s.layers() * s.task.element_bytes *
-                       activation_elements(s.model(), tokens, s.tensor_parallel());
-  const T passed = passes(s);
-  return max_over_devices<T>(s.stage_plan(), [&](DeviceId d) {
-    return T(s.problem.coefficient(CoefficientId::activation_traffic_weight, d) * passed * bytes /
-             s.problem.hardware.memory_bytes_per_s(d));
+[[nodiscard]] T traffic_s(const StageOfTask<T>& s) {
+  const double tokens = layer_sequences(s) * tokens_at_once(s) / s.context_parallel();
+  const double tp = s.tensor_parallel(), bytes = s.task.element_bytes;
+  const double activations =
+      tokens * s.layers() * bytes * activation_elements(s.model(), tp, s.execution().sequence_parallel);
+  const double attended = s.model().attended_tokens(attention_tokens(s));
+  const double scores =
+      s.execution().fused_attention ? 0.0 : tokens * s.layers() * bytes * attended * s.model().heads / tp;
+  const bool all_logits = s.is_last() && !s.is_generation() && !s.model().value_head;
+  const double logits = all_logits ? tokens * bytes * s.model().vocabulary / tp : 0.0;
+  const double gemms = gemm_traffic_bytes(s);
+  const T passed = passes(s), seen = attention_passes(s);
+  const double head_passes = s.is_training() ? 3.0 : 1.0;
+  return max_over_devices(s, [&](DeviceId d) {
+    const T moved = passed * (s.problem.coefficient(CoefficientId::activation_traffic_weight, d) * activations +
+                              s.problem.coefficient(CoefficientId::gemm_traffic_weight, d) * gemms) +
+                    seen * s.problem.coefficient(CoefficientId::score_traffic_weight, d) * scores +
+                    head_passes * s.problem.coefficient(CoefficientId::logit_traffic_weight, d) * logits;
+    return T(moved / s.problem.hardware.memory_bytes_per_s(d));
   });
 }
 

@@ -3,75 +3,64 @@
 //   cv_dp(t,j,k) = B * nl_j * (4 h1^2 + 3 h1 h2) * 2 (n - 1) / (n * TP_j),   n replicas
 //   C_dp(t,j,k) = min_ring max_edge (alpha + cv_dp / beta),   C_dp^t = max over j, k
 //
-// once a mini-batch. The stages' own parameters include embedding and head. Where replicas are cut into
-// different stages the layers are grouped into segments that no replica cuts; shard k of a segment is
-// reduced over the device that holds it in each replica (shard floor(k TP_i / TP_max) where degrees
-// differ), its size that of the largest shard, and a device pays for all segments it holds one after
-// another. With equal stages a segment is a stage and this is the appendix.
+// once a mini-batch. The stages' own parameters include embedding and head; context-parallel parts hold the
+// same weights and take part as replicas do. Replicas that are cut differently reduce by segments of layers
+// (symmetry.h), and a device pays for all segments it holds one after another; with equal stages a segment is
+// a stage and this is the appendix.
+//
+// ZeRO (Rajbhandari et al. 2020): stages 1 and 2 replace the all-reduce by a reduce-scatter of gradients and an
+// all-gather of weights of the same volume together; stage 3 has the reduce-scatter here and the gathers in
+// sharded_weights.h; from stage 2 on gradients are reduced after every micro-batch.
+// Ours, neutral at zero: data_parallel_overlap, the share that runs beside the backward pass.
 #pragma once
 
 #include <vector>
 
 #include "costmodel/problem.h"
 #include "costmodel/terms/collective.h"
+#include "costmodel/terms/smooth.h"
 
 namespace sextant::terms {
 
-// Layers [first, first + layers) that lie in one stage of every replica.
-struct Segment {
-  int first = 0;
-  int layers = 0;
-  std::vector<int> stage_of;  // by replica
-};
+// Weights that train in `layers` layers and the ends; all of them without LoRA. Adapters of rank r on a
+// projection from a to b have r (a + b) weights.
+[[nodiscard]] double trainable_parameters(const TaskWork& task, int layers, bool is_first, bool is_last);
 
-[[nodiscard]] std::vector<Segment> common_segments(const TaskPlan& plan);
+// Times that gradients are reduced in one mini-batch by a replica with so many micro-batches a mini-batch.
+[[nodiscard]] inline double reductions_per_mini_batch(const TaskWork& task) {
+  if (task.execution().zero_stage < 2) return 1;
+  return task.replicas.front().micro_batches / task.mini_batches;
+}
 
-// Parameters of a segment over all shards, with the embedding and head at the ends.
-[[nodiscard]] double segment_parameters(const Segment& segment, const Model& model, bool is_first,
-                                        bool is_last);
-
+// backward_s: of the whole task on its slowest stage, which the reductions can run beside.
 template <typename T>
-[[nodiscard]] T data_parallel_s(const Problem<T>& problem, const TaskWork& task) {
-  const TaskPlan& plan = *task.plan;
-  const double replicas = plan.data_parallel();
-  if (plan.data_parallel() < 2) return T(0.0);
+[[nodiscard]] T data_parallel_s(const Problem<T>& problem, const TaskWork& task, const T& backward_s) {
   const T& efficiency = problem.coefficient(CoefficientId::data_parallel_efficiency);
-  const std::vector<Segment> segments = common_segments(plan);
-  T slowest(0.0);
-  T stage_sum(0.0);  // of the segments in the current stage of the first replica
-  for (std::size_t g = 0; g < segments.size(); ++g) {
-    const Segment& segment = segments[g];
-    if (g > 0 && segment.stage_of != segments[g - 1].stage_of) {
-      // A device pays for every segment of its stage: keep adding while any replica stays in the same stage.
-      bool same_stage_somewhere = false;
-      for (std::size_t i = 0; i < segment.stage_of.size(); ++i) {
-        same_stage_somewhere = same_stage_somewhere || segment.stage_of[i] == segments[g - 1].stage_of[i];
-      }
-      if (!same_stage_somewhere) stage_sum = T(0.0);
+  const double share_of_all_reduce = task.execution().zero_stage == 3 ? 0.5 : 1.0;
+  const double reductions = reductions_per_mini_batch(task);
+  T slowest(0.0), stage_sum(0.0), segment_s(0.0);
+  for (std::size_t g = 0; g < task.gradient_groups.size(); ++g) {
+    const GradientGroup& group = task.gradient_groups[g];
+    const double n = static_cast<double>(group.members.size());
+    const bool new_segment = g == 0 || group.first_layer != task.gradient_groups[g - 1].first_layer;
+    if (new_segment) {
+      stage_sum += segment_s;
+      segment_s = T(0.0);
+      if (group.starts_stage) stage_sum = T(0.0);
     }
-    std::vector<const Stage*> stages;
-    std::size_t most_shards = 1, fewest_shards = 0;
-    for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
-      stages.push_back(&plan.replicas[i].stages[static_cast<std::size_t>(segment.stage_of[i])]);
-      most_shards = std::max(most_shards, stages.back()->devices.size());
-      fewest_shards =
-          i == 0 ? stages.back()->devices.size() : std::min(fewest_shards, stages.back()->devices.size());
-    }
-    const double volume = task.element_bytes *
-                          segment_parameters(segment, *task.model, g == 0, g + 1 == segments.size()) * 2.0 *
-                          (replicas - 1.0) / (replicas * static_cast<double>(fewest_shards));
-    T segment_s(0.0);
-    for (std::size_t k = 0; k < most_shards; ++k) {
-      std::vector<DeviceId> members;
-      for (const Stage* stage : stages)
-        members.push_back(stage->devices[k * stage->devices.size() / most_shards]);
-      const T cost = ring_step_s(problem, std::span<const DeviceId>(members), volume, efficiency);
-      if (segment_s < cost) segment_s = cost;
-    }
-    stage_sum += segment_s;
-    if (slowest < stage_sum) slowest = stage_sum;
+    const double volume = task.gradient_bytes *
+                          trainable_parameters(task, group.layers, group.holds_embedding, group.holds_head) *
+                          share_of_all_reduce * 2.0 * (n - 1.0) / (n * group.tensor_parallel);
+    const T cost = ring_step_s(problem, std::span<const DeviceId>(group.members), volume, efficiency,
+                               group.sharing_network);
+    if (segment_s < cost) segment_s = cost;
+    if (slowest < stage_sum + segment_s) slowest = stage_sum + segment_s;
   }
-  return task.mini_batches * slowest;
+  // Reduced once, gradients are ready only while the last micro-batch's backward pass runs.
+  const double micro_batches = task.replicas.front().micro_batches / task.mini_batches;
+  const T beside_s = backward_s / (task.mini_batches * (reductions > 1 ? 1.0 : micro_batches));
+  return task.mini_batches *
+         exposed(T(reductions * slowest), beside_s, problem.coefficient(CoefficientId::data_parallel_overlap));
 }
 
 }  // namespace sextant::terms

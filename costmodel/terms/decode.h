@@ -1,34 +1,37 @@
-// Decoding (HetRL B.2 "Decoding (HBM-bandwidth bound)").
+// Decoding (HetRL B.2 "Memory-bound decoding").
 //
-//   C_hbm(t,i,j,k) = seq_out * (nm * mbs / dbs) * B * nl_j * (4 h1^2 + 3 h1 h2) / (hbm_d * TP_j)
+//   C_hbm(t,i,j,k) = seq_out * nm * mbs * B * nl_j * params / (dbs * hbm_d * TP_j),   max over k
 //
-// The weights of a stage, its vocabulary head included, are read once for every token that dbs sequences
-// decode together. dbs is at most the replica's sequences, so nm * mbs / dbs is at least 1.
-// Ours, neutral at zero: the arithmetic of decoding, reads of the KV cache, a fixed time a layer and step,
-// link latency a step, and the waiting of pipeline stages for each other.
+// Every step reads the stage's weights once for the sequences that decode together. Ours, neutral by default:
+// the arithmetic of a step, reads of the KV cache, a fixed time of the host a step, layer and sequence (less
+// with CUDA graphs), latency of collectives and transfers every step, and the waiting of pipeline stages for
+// each other. How many steps there are and how many sequences live in them is in work.h. Experts: a step
+// reads those that any of its tokens is routed to; sharded over EP ranks each reads its own.
 #pragma once
 
 #include <vector>
 
 #include "costmodel/problem.h"
 #include "costmodel/terms/collective.h"
+#include "costmodel/terms/smooth.h"
 #include "costmodel/terms/tensor_parallel.h"
 
 namespace sextant::terms {
 
-// Steps of one stage over all waves: each produces one token for up to dbs sequences.
-template <typename T>
-[[nodiscard]] double decode_steps(const StageOfTask<T>& s) {
-  return s.task.response_tokens * s.work().decode_waves;
-}
-
-// C_hbm(t,i,j) = max over k.
 template <typename T>
 [[nodiscard]] T weight_reads_s(const StageOfTask<T>& s) {
-  double parameters = s.layers() * s.model().layer_active_parameters();
-  if (s.is_last()) parameters += s.model().head_parameters();
-  const double bytes = decode_steps(s) * s.task.element_bytes * parameters / s.tensor_parallel();
-  return max_over_devices<T>(s.stage_plan(), [&](DeviceId d) {
+  const double ep = s.execution().expert_parallel;
+  double parameters = s.layers() * s.model().layer_active_parameters() / s.tensor_parallel();
+  if (s.model().experts) {
+    const double all = s.model().layer_touched_parameters(s.work().live_sequences() * ep);
+    const double dense = s.model().layer_parameters() - s.model().layer_expert_parameters();
+    const double expert_width =
+        ep > 1 ? ep * std::max(1, s.execution().expert_tensor_parallel) : s.tensor_parallel();
+    parameters = s.layers() * (dense / s.tensor_parallel() + (all - dense) / expert_width);
+  }
+  if (s.is_last()) parameters += s.model().head_parameters() / s.tensor_parallel();
+  const double bytes = s.work().decode_steps * s.task.weight_bytes * parameters;
+  return max_over_devices(s, [&](DeviceId d) {
     return T(bytes / (s.problem.coefficient(CoefficientId::decode_bandwidth_efficiency, d) *
                       s.problem.hardware.memory_bytes_per_s(d)));
   });
@@ -37,38 +40,48 @@ template <typename T>
 // Tokens that an average decode step attends to.
 template <typename T>
 [[nodiscard]] double mean_context(const StageOfTask<T>& s) {
-  return s.task.prompt_tokens + 0.5 * (s.task.response_tokens + 1.0);
+  return s.work().decode_context_tokens / s.work().decode_tokens;
 }
 
 template <typename T>
 [[nodiscard]] T decode_flop_s(const StageOfTask<T>& s) {
   const LayerFlop layer = s.model().decode_layer_flop(mean_context(s));
   const double head = s.is_last() ? s.model().head_flop(1) : 0.0;
-  const double tokens = s.work().sequences * s.task.response_tokens;
-  return max_over_devices<T>(s.stage_plan(), [&](DeviceId d) {
+  const double tokens = s.work().decode_tokens;
+  return max_over_devices(s, [&](DeviceId d) {
     const T flop =
         tokens * (s.layers() * (layer.projections + layer.mlp +
                                 s.problem.coefficient(CoefficientId::attention_weight, d) * layer.attention) +
                   head);
     return T(s.problem.coefficient(CoefficientId::decode_flop_weight, d) * flop /
-             (s.problem.hardware.flop_per_s(d) * s.tensor_parallel()));
+             (s.problem.hardware.flop_per_s(d, s.task.precision) * s.width()));
   });
 }
 
 template <typename T>
 [[nodiscard]] T kv_cache_reads_s(const StageOfTask<T>& s) {
-  const double bytes = s.work().sequences * s.task.response_tokens * mean_context(s) * s.layers() *
-                       s.model().kv_cache_elements_per_token() * s.task.element_bytes / s.tensor_parallel();
-  return max_over_devices<T>(s.stage_plan(), [&](DeviceId d) {
+  // A device keeps at least one key-value head; the compressed vector of latent attention is not split.
+  const double split = s.model().latent_attention
+                           ? s.context_parallel()
+                           : std::min<double>(s.tensor_parallel(), s.model().kv_heads) * s.context_parallel();
+  const double attended = s.model().attended_tokens(mean_context(s));
+  const double bytes = s.work().decode_tokens * attended * s.layers() *
+                       s.model().kv_cache_elements_per_token() * s.task.cache_bytes / split;
+  return max_over_devices(s, [&](DeviceId d) {
     return T(s.problem.coefficient(CoefficientId::decode_kv_read_weight, d) * bytes /
              s.problem.hardware.memory_bytes_per_s(d));
   });
 }
 
+// Of the host and of launches: a step, its layers, and its sequences (scheduling, sampling).
 template <typename T>
-[[nodiscard]] T decode_overhead_s(const StageOfTask<T>& s) {
-  return max_over_devices<T>(s.stage_plan(), [&](DeviceId d) {
-    return T(decode_steps(s) * s.layers() * s.problem.coefficient(CoefficientId::decode_layer_overhead_s, d));
+[[nodiscard]] T decode_host_s(const StageOfTask<T>& s) {
+  const CoefficientId layer = s.execution().cuda_graphs ? CoefficientId::decode_graph_layer_overhead_s
+                                                        : CoefficientId::decode_layer_overhead_s;
+  return max_over_devices(s, [&](DeviceId d) {
+    return T(s.work().decode_steps * (s.layers() * s.problem.coefficient(layer, d) +
+                                      s.problem.coefficient(CoefficientId::decode_step_overhead_s, d)) +
+             s.work().decode_tokens * s.problem.coefficient(CoefficientId::decode_token_overhead_s, d));
   });
 }
 
@@ -77,21 +90,20 @@ template <typename T>
 template <typename T>
 [[nodiscard]] T decode_latency_s(const StageOfTask<T>& s) {
   const T one(1.0);
-  const double all_reduces = all_reduces_per_layer(false, false) * s.layers();
-  T step = all_reduces * ring_step_s(s.problem, std::span<const DeviceId>(s.stage_plan().devices), 0.0, one);
+  const double all_reduces = all_reduces_per_layer(false, Recompute::none) * s.layers();
+  T step = all_reduces * ring_step_s(s.problem, s.tensor_group(), 0.0, one);
   if (!s.is_last()) {
-    const Stage& next = s.replica_plan().stages[static_cast<std::size_t>(s.stage) + 1];
     step += fastest_transfer_s(s.problem, std::span<const DeviceId>(s.stage_plan().devices),
-                               std::span<const DeviceId>(next.devices), 0.0, one);
+                               std::span<const DeviceId>(s.next_stage_plan().devices), 0.0, one);
   }
-  return s.problem.coefficient(CoefficientId::decode_latency_weight) * decode_steps(s) * step;
+  return s.problem.coefficient(CoefficientId::decode_latency_weight) * s.work().decode_steps * step;
 }
 
 // Everything of one stage.
 template <typename T>
 [[nodiscard]] T decode_s(const StageOfTask<T>& s) {
-  return weight_reads_s(s) + decode_flop_s(s) + kv_cache_reads_s(s) + decode_overhead_s(s) +
-         decode_latency_s(s);
+  const T device = weight_reads_s(s) + decode_flop_s(s) + kv_cache_reads_s(s) + decode_latency_s(s);
+  return beside(device, decode_host_s(s), s.problem.coefficient(CoefficientId::decode_host_sharing));
 }
 
 // A token needs all stages one after another, so with fewer waves than stages the pipeline is not full:

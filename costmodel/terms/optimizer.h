@@ -1,21 +1,39 @@
 // Optimizer step: not in the appendix, neutral at zero.
 //
 // Adam reads parameter, gradient and two moments and writes parameter and moments, all in fp32: seven passes
-// of four bytes over the parameters that a device holds, once a mini-batch.
+// of four bytes over the parameters that a device holds, once a mini-batch; over its shard of them from ZeRO
+// stage 1 on. An offloaded optimizer sends the gradients to the host and takes the weights back.
 #pragma once
 
 #include "costmodel/problem.h"
+#include "costmodel/terms/data_parallel.h"
 
 namespace sextant::terms {
 
 inline constexpr double kAdamBytesPerParameter = 7 * 4.0;
 
+// Trained parameters whose optimizer state a device of this stage keeps.
+template <typename T>
+[[nodiscard]] double optimized_parameters(const StageOfTask<T>& s) {
+  const double held =
+      trainable_parameters(s.task, s.stage_plan().layers, s.is_first(), s.is_last()) / s.tensor_parallel();
+  if (s.execution().zero_stage == 0) return held;
+  return held / (s.task.plan->data_parallel() * s.context_parallel());
+}
+
 template <typename T>
 [[nodiscard]] T optimizer_s(const StageOfTask<T>& s) {
-  const double bytes = s.task.mini_batches * kAdamBytesPerParameter * s.parameters() / s.tensor_parallel();
-  return max_over_devices<T>(s.stage_plan(), [&](DeviceId d) {
-    return T(s.problem.coefficient(CoefficientId::optimizer_traffic_weight, d) * bytes /
-             s.problem.hardware.memory_bytes_per_s(d));
+  const double parameters = s.task.mini_batches * optimized_parameters(s);
+  if (s.execution().offload_optimizer) {
+    const double bytes = parameters * (s.task.gradient_bytes + s.task.weight_bytes);
+    return max_over_devices(s, [&](DeviceId d) {
+      return T(bytes / (s.problem.coefficient(CoefficientId::host_link_efficiency, d) *
+                        s.problem.hardware.host_bytes_per_s(d)));
+    });
+  }
+  return max_over_devices(s, [&](DeviceId d) {
+    return T(s.problem.coefficient(CoefficientId::optimizer_traffic_weight, d) * parameters *
+             kAdamBytesPerParameter / s.problem.hardware.memory_bytes_per_s(d));
   });
 }
 

@@ -1,25 +1,42 @@
 // Fixed times: not in the appendix, neutral at zero.
+//
+// The host prepares and launches what the device runs: a time for every layer, every collective and every
+// micro-batch, in each pass. It works ahead of the device, so what is paid lies between the sum of the two
+// and the longer one (host_sharing, smooth.h): a small model is as fast as its host, a large one as its device.
 #pragma once
 
 #include "costmodel/problem.h"
 #include "costmodel/terms/compute.h"
+#include "costmodel/terms/smooth.h"
+#include "costmodel/terms/tensor_parallel.h"
 
 namespace sextant::terms {
 
-// Of one stage: a layer of a micro-batch in each pass.
+// What the host needs for all passes of one stage.
 template <typename T>
-[[nodiscard]] T layer_overhead_s(const StageOfTask<T>& s) {
-  const T count = s.work().micro_batches * s.layers() * passes(s);
-  return max_over_devices<T>(s.stage_plan(), [&](DeviceId d) {
-    return T(count * s.problem.coefficient(CoefficientId::layer_overhead_s, d));
+[[nodiscard]] T host_s(const StageOfTask<T>& s) {
+  const double entries = stage_passes(s);
+  const T passed = passes(s);
+  const double collectives = s.tensor_parallel() > 1 ? tensor_parallel_count(s) : 0.0;
+  return max_over_devices(s, [&](DeviceId d) {
+    return T(entries * (passed * s.layers() * s.problem.coefficient(CoefficientId::layer_overhead_s, d) +
+                        s.problem.coefficient(CoefficientId::micro_batch_overhead_s, d)) +
+             collectives * s.problem.coefficient(CoefficientId::collective_overhead_s, d));
   });
+}
+
+// What the host adds to `device_s`. Latency of collectives passes on neither, so nothing hides it.
+template <typename T>
+[[nodiscard]] T host_overhead_s(const StageOfTask<T>& s, const T& device_s) {
+  const T busy = device_s - tensor_parallel_latency_s(s);
+  return beside(busy, host_s(s), s.problem.coefficient(CoefficientId::host_sharing)) - busy;
 }
 
 // Of a replica in a task.
 template <typename T>
 [[nodiscard]] T task_overhead_s(const Problem<T>& problem, const TaskWork& task, const ReplicaWork& work) {
   return task.mini_batches * problem.coefficient(CoefficientId::task_overhead_s) +
-         work.sequences * problem.coefficient(CoefficientId::sequence_overhead_s);
+         work.sequences * problem.coefficient(CoefficientId::sequence_overhead_s) + task.environment_s;
 }
 
 }  // namespace sextant::terms

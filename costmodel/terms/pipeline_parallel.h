@@ -3,7 +3,12 @@
 //   cv_pp = B * mbs * (seq_in + seq_out) * h1
 //   C_pp(t,i,j) = n * nm * min over d in stage j, d' in stage j+1 of (alpha + cv_pp / beta)
 //
-// n = 1 for a forward pass, 2 for forward and backward. Nothing after the last stage.
+// n = 1 for a forward pass, 2 for forward and backward. Nothing after the last stage. With v virtual stages a
+// micro-batch crosses v times (Narayanan et al. 2021), the last time less on the last stage.
+//
+// Ours, neutral at zero: with blocking transfers every edge is a rendezvous once a micro-batch, so a stage waits
+// for the transfer before it too (pipeline_rendezvous_weight: the period of 1F1B is the largest sum of a stage's
+// work and both its edges); and a fixed time of each transfer (pipeline_transfer_overhead_s).
 #pragma once
 
 #include "costmodel/problem.h"
@@ -11,17 +16,32 @@
 
 namespace sextant::terms {
 
+// One micro-batch from one stage to another, one direction.
+template <typename T>
+[[nodiscard]] T stage_transfer_s(const StageOfTask<T>& s, const Stage& from, const Stage& to) {
+  const double volume = s.task.element_bytes * s.work().micro_batch_sequences * s.task.sequence_tokens() *
+                        s.model().hidden / s.context_parallel() /
+                        (s.execution().sequence_parallel ? s.tensor_parallel() : 1.0);
+  return fastest_transfer_s(s.problem, std::span<const DeviceId>(from.devices),
+                            std::span<const DeviceId>(to.devices), volume,
+                            s.problem.coefficient(CoefficientId::pipeline_parallel_efficiency)) +
+         s.problem.coefficient(CoefficientId::pipeline_transfer_overhead_s);
+}
+
 template <typename T>
 [[nodiscard]] T pipeline_parallel_s(const StageOfTask<T>& s) {
-  if (s.is_last()) return T(0.0);
-  const double volume =
-      s.task.element_bytes * s.work().micro_batch_sequences * s.task.sequence_tokens() * s.model().hidden;
+  const std::vector<Stage>& stages = s.replica_plan().stages;
+  if (stages.size() < 2) return T(0.0);
+  const double chunks = s.execution().virtual_stages;
+  T crossing(0.0);
+  if (!s.is_last()) crossing += chunks * stage_transfer_s(s, s.stage_plan(), s.next_stage_plan());
+  if (s.is_last() && chunks > 1) crossing += (chunks - 1.0) * stage_transfer_s(s, s.stage_plan(), stages.front());
+  if (!s.is_first()) {
+    crossing += chunks * s.problem.coefficient(CoefficientId::pipeline_rendezvous_weight) *
+                stage_transfer_s(s, stages[static_cast<std::size_t>(s.stage) - 1], s.stage_plan());
+  }
   const double directions = s.is_training() ? 2 : 1;
-  const Stage& next = s.replica_plan().stages[static_cast<std::size_t>(s.stage) + 1];
-  return directions * s.work().micro_batches *
-         fastest_transfer_s(s.problem, std::span<const DeviceId>(s.stage_plan().devices),
-                            std::span<const DeviceId>(next.devices), volume,
-                            s.problem.coefficient(CoefficientId::pipeline_parallel_efficiency));
+  return directions * s.work().micro_batches * crossing;
 }
 
 }  // namespace sextant::terms

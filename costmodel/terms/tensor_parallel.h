@@ -6,7 +6,10 @@
 // n all-reduces a layer and micro-batch: 2 for a forward pass, 4 for forward and backward, 6 with
 // recomputation (the appendix gives 2 and 6; without recomputation the backward pass has the same two as the
 // forward pass). A vocabulary adds one for the embedding on the first stage and, in training, one for the
-// gradient of the head on the last.
+// gradient of the head on the last. Sequence parallelism replaces each all-reduce by a reduce-scatter and an
+// all-gather of the same volume.
+//
+// Ours, neutral at zero: what of it runs beside the computation (tensor_parallel_overlap).
 #pragma once
 
 #include "costmodel/problem.h"
@@ -14,27 +17,40 @@
 
 namespace sextant::terms {
 
-[[nodiscard]] inline double all_reduces_per_layer(bool training, bool recompute) {
+[[nodiscard]] inline double all_reduces_per_layer(bool training, Recompute recompute) {
   if (!training) return 2;
-  return recompute ? 6 : 4;
+  return recompute == Recompute::full ? 6 : 4;
 }
 
 template <typename T>
 [[nodiscard]] double tensor_parallel_volume_bytes(const StageOfTask<T>& s) {
   const double tp = s.tensor_parallel();
   return s.task.element_bytes * s.work().micro_batch_sequences * s.task.sequence_tokens() * s.model().hidden *
-         2.0 * (tp - 1.0) / tp;
+         2.0 * (tp - 1.0) / (tp * s.context_parallel());
+}
+
+// All-reduces of this stage over all its micro-batches.
+template <typename T>
+[[nodiscard]] double tensor_parallel_count(const StageOfTask<T>& s) {
+  double count = all_reduces_per_layer(s.is_training(), s.task.plan->recompute) * s.layers();
+  if (s.model().vocabulary > 0 && s.is_first()) count += 1;
+  if (s.model().vocabulary > 0 && s.is_last() && s.is_training()) count += 1;
+  return count * s.work().micro_batches;
 }
 
 template <typename T>
 [[nodiscard]] T tensor_parallel_s(const StageOfTask<T>& s) {
-  double count = all_reduces_per_layer(s.is_training(), s.task.plan->recompute) * s.layers();
-  if (s.model().vocabulary > 0 && s.is_first()) count += 1;
-  if (s.model().vocabulary > 0 && s.is_last() && s.is_training()) count += 1;
-  return count * s.work().micro_batches *
-         ring_step_s(s.problem, std::span<const DeviceId>(s.stage_plan().devices),
-                     tensor_parallel_volume_bytes(s),
+  if (s.tensor_parallel() < 2) return T(0.0);
+  return tensor_parallel_count(s) *
+         ring_step_s(s.problem, s.tensor_group(), tensor_parallel_volume_bytes(s),
                      s.problem.coefficient(CoefficientId::tensor_parallel_efficiency));
+}
+
+// The latency in it, which the host cannot hide.
+template <typename T>
+[[nodiscard]] T tensor_parallel_latency_s(const StageOfTask<T>& s) {
+  if (s.tensor_parallel() < 2) return T(0.0);
+  return tensor_parallel_count(s) * ring_step_s(s.problem, s.tensor_group(), 0.0, T(1.0));
 }
 
 }  // namespace sextant::terms

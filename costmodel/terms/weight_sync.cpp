@@ -9,4 +9,16 @@ bool is_colocated(const TaskPlan& generation, const TaskPlan& training) {
   return std::includes(trained.begin(), trained.end(), generating.begin(), generating.end());
 }
 
+double weight_tensors(const Model& model) {
+  const double attention = model.latent_attention ? 7 : 4;
+  const double norms = 2, matrices = model.gated_mlp ? 3 : 2;
+  double mlp = matrices;
+  if (model.experts) {
+    const double experts = 1 + matrices * (model.experts->count + (model.experts->shared_intermediate > 0 ? 1 : 0));
+    const double share = 1.0 - static_cast<double>(model.experts->dense_layers) / model.layers;
+    mlp = share * experts + (1 - share) * matrices;
+  }
+  return model.layers * (attention + norms + mlp) + 2 + (model.tied_embeddings ? 0 : 1);
+}
+
 }  // namespace sextant::terms

@@ -6,8 +6,16 @@
 //   C_sync = min_i C_all-gather(t,i) + max_i' C_broadcast(t',i') + C_p2p(t,t')
 // with cv_p2p = B * P and the broadcast's own volume cv_broadcast(t',i') (the appendix writes the
 // all-gather's in its place). P are all parameters, embedding and head included.
+//
+// Ours, neutral by default: a fixed time and a time for every tensor, a copy into the engine, only the fraction
+// of the weights that is sent (WeightSyncPlan::fraction_sent), and two other ways between pools (seed 002, 5.2):
+//   flat            all generation devices fetch the weights: n' * B * P over the pools' links
+//   topology-aware  one copy in shards on all links at once, then a broadcast: B * P over them, C_broadcast
+// Links between pools add up device by device until a node's network is full.
 #pragma once
 
+#include <algorithm>
+#include <set>
 #include <vector>
 
 #include "costmodel/problem.h"
@@ -18,59 +26,113 @@ namespace sextant::terms {
 // All devices of generation also train: the plan is colocated and reshards.
 [[nodiscard]] bool is_colocated(const TaskPlan& generation, const TaskPlan& training);
 
+// Bytes of one copy of the weights as far as they are sent.
+template <typename T>
+[[nodiscard]] double sent_bytes(const Problem<T>& problem, const TaskWork& task) {
+  return problem.plan.weight_sync.fraction_sent * task.weight_bytes * task.model->parameters();
+}
+
+// Weight tensors of a model as checkpoints name them: norms, projections, each expert's matrices.
+[[nodiscard]] double weight_tensors(const Model& model);
+
+// Slowest replica's all-gather or broadcast; replicas of one class are alike.
+template <typename T>
+[[nodiscard]] T slowest_gather_s(const Problem<T>& problem, const TaskWork& task);
+
 // All-gather or broadcast of the whole model inside one replica.
 template <typename T>
 [[nodiscard]] T replica_gather_s(const Problem<T>& problem, const TaskWork& task, const Replica& replica) {
   const std::vector<DeviceId> devices = replica.devices();
   const double n = static_cast<double>(devices.size());
-  const double volume = task.element_bytes * task.model->parameters() * (n - 1.0) / n;
+  const double volume = sent_bytes(problem, task) * (n - 1.0) / n;
   return ring_step_s(problem, std::span<const DeviceId>(devices), volume,
                      problem.coefficient(CoefficientId::weight_sync_efficiency));
 }
 
 template <typename T>
-[[nodiscard]] T reshard_s(const Problem<T>& problem, const TaskWork& training) {
+[[nodiscard]] T slowest_gather_s(const Problem<T>& problem, const TaskWork& task) {
   T slowest(0.0);
-  for (const Replica& replica : training.plan->replicas) {
-    const T cost = replica_gather_s(problem, training, replica);
+  for (const ReplicaClass& of_class : task.classes) {
+    const T cost =
+        replica_gather_s(problem, task, task.plan->replicas[static_cast<std::size_t>(of_class.replica)]);
     if (slowest < cost) slowest = cost;
   }
   return slowest;
 }
 
 template <typename T>
+[[nodiscard]] T reshard_s(const Problem<T>& problem, const TaskWork& training) {
+  return slowest_gather_s(problem, training);
+}
+
+[[nodiscard]] inline std::vector<DeviceId> devices_of(const TaskPlan& plan) {
+  const std::set<DeviceId> unique = plan.devices();
+  return {unique.begin(), unique.end()};
+}
+
+template <typename T>
 [[nodiscard]] T synchronize_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
   T gather = replica_gather_s(problem, training, training.plan->replicas.front());
-  for (const Replica& replica : training.plan->replicas) {
-    const T cost = replica_gather_s(problem, training, replica);
+  for (const ReplicaClass& of_class : training.classes) {
+    const T cost = replica_gather_s(problem, training,
+                                    training.plan->replicas[static_cast<std::size_t>(of_class.replica)]);
     if (cost < gather) gather = cost;
   }
-  T broadcast(0.0);
-  for (const Replica& replica : generation.plan->replicas) {
-    const T cost = replica_gather_s(problem, generation, replica);
-    if (broadcast < cost) broadcast = cost;
-  }
-  const auto devices_of = [](const TaskPlan& plan) {
-    const std::set<DeviceId> unique = plan.devices();
-    return std::vector<DeviceId>(unique.begin(), unique.end());
-  };
+  const T broadcast = slowest_gather_s(problem, generation);
   const std::vector<DeviceId> from = devices_of(*training.plan), to = devices_of(*generation.plan);
   const T transfer = fastest_transfer_s(problem, std::span<const DeviceId>(from), std::span<const DeviceId>(to),
-                                        training.element_bytes * training.model->parameters(),
+                                        sent_bytes(problem, training),
                                         problem.coefficient(CoefficientId::weight_sync_efficiency));
   return gather + broadcast + transfer;
+}
+
+// `copies` of the weights over all links between the two pools at once.
+template <typename T>
+[[nodiscard]] T between_pools_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation,
+                                double copies) {
+  const std::vector<DeviceId> from = devices_of(*training.plan), to = devices_of(*generation.plan);
+  const double streams = static_cast<double>(std::min(from.size(), to.size()));
+  const Cluster& cluster = problem.cluster();
+  const T& efficiency = problem.coefficient(CoefficientId::weight_sync_efficiency);
+  if (from.front() == to.front()) return T(0.0);
+  const LinkCost<T> link = problem.hardware.link(from.front(), to.front());
+  T rate = streams * link.bytes_per_s;
+  for (const auto* pool : {&from, &to}) {
+    double network = 0;
+    bool known = true;
+    std::set<NodeId> nodes;
+    for (const DeviceId device : *pool) {
+      const NodeId node = cluster.node_of(device);
+      if (!nodes.insert(node).second) continue;
+      const auto& of_node = cluster.nodes()[node.index()].network_bytes_per_s;
+      known = known && of_node.has_value();
+      network += of_node.value_or(0);
+    }
+    if (known && T(network) < rate) rate = T(network);
+  }
+  return problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
+         copies * sent_bytes(problem, training) / (efficiency * rate);
+}
+
+template <typename T>
+[[nodiscard]] T topology_aware_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
+  const std::vector<DeviceId> to = devices_of(*generation.plan);
+  const double n = static_cast<double>(to.size());
+  return between_pools_s(problem, training, generation, 1) +
+         ring_step_s(problem, std::span<const DeviceId>(to), sent_bytes(problem, training) * (n - 1.0) / n,
+                     problem.coefficient(CoefficientId::weight_sync_efficiency));
 }
 
 // Ours, neutral at zero: each generation device reads its shard and writes it into the engine's own copy.
 template <typename T>
 [[nodiscard]] T weight_copy_s(const Problem<T>& problem, const TaskWork& generation) {
   T slowest(0.0);
-  for (std::size_t i = 0; i < generation.plan->replicas.size(); ++i) {
-    const Replica& replica = generation.plan->replicas[i];
-    for (std::size_t j = 0; j < replica.stages.size(); ++j) {
-      const StageOfTask<T> stage{problem, generation, static_cast<int>(i), static_cast<int>(j)};
-      const double bytes = 2.0 * generation.element_bytes * stage.parameters() / stage.tensor_parallel();
-      const T cost = max_over_devices<T>(stage.stage_plan(), [&](DeviceId d) {
+  for (std::size_t c = 0; c < generation.classes.size(); ++c) {
+    const auto& replica = generation.plan->replicas[static_cast<std::size_t>(generation.classes[c].replica)];
+    for (int j = 0; j < replica.pipeline_parallel(); ++j) {
+      const StageOfTask<T> stage{problem, generation, static_cast<int>(c), j};
+      const double bytes = 2.0 * generation.weight_bytes * stage.parameters() / stage.tensor_parallel();
+      const T cost = max_over_devices(stage, [&](DeviceId d) {
         return T(problem.coefficient(CoefficientId::weight_copy_weight, d) * bytes /
                  problem.hardware.memory_bytes_per_s(d));
       });
@@ -82,10 +144,26 @@ template <typename T>
 
 // Whichever the plan pays.
 template <typename T>
+[[nodiscard]] T moved_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
+  if (is_colocated(*generation.plan, *training.plan)) return reshard_s(problem, training);
+  switch (problem.plan.weight_sync.method) {
+    case WeightSyncMethod::shortest:
+      return synchronize_s(problem, training, generation);
+    case WeightSyncMethod::flat:
+      return between_pools_s(problem, training, generation,
+                             static_cast<double>(generation.plan->devices().size()));
+    case WeightSyncMethod::topology_aware:
+      return topology_aware_s(problem, training, generation);
+  }
+  SEXTANT_CHECK(false);
+  return T(0.0);
+}
+
+template <typename T>
 [[nodiscard]] T weight_sync_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
-  const T moved = is_colocated(*generation.plan, *training.plan) ? reshard_s(problem, training)
-                                                                 : synchronize_s(problem, training, generation);
-  return moved + weight_copy_s(problem, generation);
+  return moved_s(problem, training, generation) + weight_copy_s(problem, generation) +
+         problem.coefficient(CoefficientId::weight_sync_overhead_s) +
+         weight_tensors(*training.model) * problem.coefficient(CoefficientId::weight_sync_tensor_overhead_s);
 }
 
 }  // namespace sextant::terms

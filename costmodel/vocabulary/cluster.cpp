@@ -1,5 +1,6 @@
 #include "costmodel/vocabulary/cluster.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -83,7 +84,20 @@ void Cluster::index_devices() {
     node_of_.insert(node_of_.end(), static_cast<std::size_t>(nodes_[i].devices), NodeId{static_cast<int>(i)});
     zone_of_.push_back(zone_number(nodes_[i].zone));
     region_of_.push_back(region_number(nodes_[i].region));
+    class_of_.push_back(find_class(i));
   }
+}
+
+int Cluster::find_class(std::size_t node) const {
+  const Node& it = nodes_[node];
+  for (std::size_t other = 0; other < node; ++other) {
+    const Node& known = nodes_[other];
+    if (known.device_type == it.device_type && known.link == it.link &&
+        known.network_bytes_per_s == it.network_bytes_per_s) {
+      return class_of_[other];
+    }
+  }
+  return node == 0 ? 0 : 1 + *std::max_element(class_of_.begin(), class_of_.end());
 }
 
 bool Cluster::contains(DeviceId device) const { return device.value >= 0 && device.value < device_count(); }

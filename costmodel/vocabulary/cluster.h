@@ -33,6 +33,7 @@ struct DeviceType {
   Quantity memory_bytes;                       // capacity, mem_d of HetRL B.1
   Quantity memory_bytes_per_s;                 // rate of reading device memory, hbm_d
   std::map<Precision, Quantity> flop_per_s;    // dense GEMM rate, comp_d
+  std::optional<Quantity> host_bytes_per_s;    // of its link to the host, one direction
   std::optional<Quantity> price_usd_per_hour;  // of one device
 
   friend bool operator==(const DeviceType&, const DeviceType&) = default;
@@ -56,6 +57,7 @@ struct Node {
   int devices = 1;
   std::optional<double> host_memory_bytes;
   std::optional<LinkRate> link;  // between devices of this node, when it differs from the level's
+  std::optional<double> network_bytes_per_s = {};  // all its adapters, one direction; absent: never the limit
 
   friend bool operator==(const Node&, const Node&) = default;
 };
@@ -104,6 +106,12 @@ class Cluster {
   [[nodiscard]] const DeviceType& type_of(DeviceId device) const;
   [[nodiscard]] std::string device_name(DeviceId device) const;  // "node/3"
   [[nodiscard]] LinkLevel level_between(DeviceId from, DeviceId to) const;
+  // No pair of devices is an exception, so that devices differ by their node's class and their place only.
+  [[nodiscard]] bool has_uniform_links() const { return exceptions_.empty(); }
+  // Nodes of one class have the same devices, link and network.
+  [[nodiscard]] int node_class(NodeId node) const { return class_of_[node.index()]; }
+  [[nodiscard]] int zone_number(NodeId node) const { return zone_of_[node.index()]; }
+  [[nodiscard]] int region_number(NodeId node) const { return region_of_[node.index()]; }
   // from != to.
   [[nodiscard]] const LinkRate& link(DeviceId from, DeviceId to) const;
 
@@ -123,6 +131,7 @@ class Cluster {
 
   void index_devices();
   void index_exceptions();
+  [[nodiscard]] int find_class(std::size_t node) const;
   void check_nodes() const;
   void check_levels() const;
   [[nodiscard]] NumberOf number_by_scope() const;
@@ -139,6 +148,7 @@ class Cluster {
   std::vector<int> first_device_;  // by node
   std::vector<int> zone_of_;       // by node; zones and regions are numbered as they appear
   std::vector<int> region_of_;     // by node
+  std::vector<int> class_of_;      // by node
   std::array<ExceptionIndex, kLinkScopeCount> exception_of_;  // by scope
 };
 

@@ -24,12 +24,16 @@ std::map<Precision, Quantity> parse_flop_rates(const JsonView& view) {
 }
 
 DeviceType parse_device_type(const JsonView& view) {
-  view.allow_only({"kind", "memory_bytes", "memory_bytes_per_s", "flop_per_s", "price_usd_per_hour"});
+  view.allow_only(
+      {"kind", "memory_bytes", "memory_bytes_per_s", "flop_per_s", "host_bytes_per_s", "price_usd_per_hour"});
   DeviceType out;
   out.kind = parse_name<DeviceKind>(view.required("kind"), kDeviceKinds);
   out.memory_bytes = Quantity::parse(view.required("memory_bytes"));
   out.memory_bytes_per_s = Quantity::parse(view.required("memory_bytes_per_s"));
   out.flop_per_s = parse_flop_rates(view.required("flop_per_s"));
+  if (const auto host = view.optional("host_bytes_per_s")) {
+    out.host_bytes_per_s = Quantity::parse(*host);
+  }
   if (const auto price = view.optional("price_usd_per_hour")) {
     out.price_usd_per_hour = Quantity::parse(*price, true);
   }
@@ -45,6 +49,9 @@ Json to_json(const DeviceType& type) {
               {"memory_bytes", type.memory_bytes.to_json()},
               {"memory_bytes_per_s", type.memory_bytes_per_s.to_json()},
               {"flop_per_s", rates}};
+  if (type.host_bytes_per_s) {
+    out["host_bytes_per_s"] = type.host_bytes_per_s->to_json();
+  }
   if (type.price_usd_per_hour) {
     out["price_usd_per_hour"] = type.price_usd_per_hour->to_json();
   }
@@ -52,7 +59,8 @@ Json to_json(const DeviceType& type) {
 }
 
 Node parse_node(const JsonView& view) {
-  view.allow_only({"name", "region", "zone", "device_type", "devices", "host_memory_bytes", "link"});
+  view.allow_only({"name", "region", "zone", "device_type", "devices", "host_memory_bytes", "link",
+                   "network_bytes_per_s"});
   Node out;
   out.name = view.required("name").text();
   out.region = view.required("region").text();
@@ -64,6 +72,9 @@ Node parse_node(const JsonView& view) {
   }
   if (const auto link = view.optional("link")) {
     out.link = LinkRate::parse(*link);
+  }
+  if (const auto network = view.optional("network_bytes_per_s")) {
+    out.network_bytes_per_s = network->positive();
   }
   return out;
 }
@@ -79,6 +90,9 @@ Json to_json(const Node& node) {
   }
   if (node.link) {
     out["link"] = node.link->to_json();
+  }
+  if (node.network_bytes_per_s) {
+    out["network_bytes_per_s"] = *node.network_bytes_per_s;
   }
   return out;
 }

@@ -34,7 +34,7 @@ Coefficient parse_coefficient(const JsonView& view) {
   out.id = parse_id(view.required("name"));
   const CoefficientSpec& spec = spec_of(out.id);
   out.device_type = parse_owner(view, "device_type");
-  if (out.device_type != kAny && !spec.by_device_type) {
+  if (out.device_type != kAny && !spec.by_device_type()) {
     view.required("device_type").fail("there is one " + std::string(spec.name) + " for all device types");
   }
   out.framework = parse_owner(view, "framework");
@@ -83,13 +83,16 @@ Json to_json(const Coefficient& coefficient) {
 }
 
 FitSummary parse_fit(const JsonView& view) {
-  view.allow_only({"runs", "residuals", "converged", "message", "initial_cost", "final_cost",
+  view.allow_only({"runs", "residuals", "free_coefficients", "converged", "message", "initial_cost", "final_cost",
                    "task_log_deviation", "iteration_log_deviation"});
   FitSummary out;
   for (const JsonView& run : view.required("runs").items()) {
     out.runs.push_back(run.text());
   }
   out.residuals = view.required("residuals").count(0);
+  if (const auto count = view.optional("free_coefficients")) {
+    out.free_coefficients = count->count(0);
+  }
   out.converged = view.required("converged").flag();
   out.message = view.required("message").any_text();
   out.initial_cost = view.required("initial_cost").non_negative();
@@ -102,6 +105,7 @@ FitSummary parse_fit(const JsonView& view) {
 Json to_json(const FitSummary& fit) {
   return {{"runs", fit.runs},
           {"residuals", fit.residuals},
+          {"free_coefficients", fit.free_coefficients},
           {"converged", fit.converged},
           {"message", fit.message},
           {"initial_cost", fit.initial_cost},
@@ -113,20 +117,24 @@ Json to_json(const FitSummary& fit) {
 }  // namespace
 
 double Coefficients::value(CoefficientId id, std::string_view device_type, std::string_view framework) const {
-  double best = spec_of(id).neutral;
-  int best_rank = -1;
+  const Coefficient *all = nullptr, *of_type = nullptr, *of_framework = nullptr;
   for (const Coefficient& entry : values) {
-    const bool by_type = entry.device_type != kAny;
-    const bool by_framework = entry.framework != kAny;
-    const bool matches = entry.id == id && (!by_type || entry.device_type == device_type) &&
-                         (!by_framework || entry.framework == framework);
-    const int rank = 2 * static_cast<int>(by_type) + static_cast<int>(by_framework);
-    if (matches && rank > best_rank) {
-      best = entry.value;
-      best_rank = rank;
-    }
+    if (entry.id != id) continue;
+    const bool any_type = entry.device_type == kAny, any_framework = entry.framework == kAny;
+    const bool is_type = !any_type && entry.device_type == device_type;
+    const bool is_framework = !any_framework && entry.framework == framework;
+    if (is_type && is_framework) return entry.value;
+    if (any_type && any_framework) all = &entry;
+    if (is_type && any_framework) of_type = &entry;
+    if (any_type && is_framework) of_framework = &entry;
   }
-  return best;
+  if (of_type != nullptr && of_framework != nullptr) {
+    const bool has_ratio = all != nullptr && all->value > 0;
+    return has_ratio ? of_type->value * (of_framework->value / all->value) : of_type->value;
+  }
+  if (of_type != nullptr) return of_type->value;
+  if (of_framework != nullptr) return of_framework->value;
+  return all != nullptr ? all->value : spec_of(id).neutral;
 }
 
 Coefficients Coefficients::parse(const JsonView& view) {

@@ -20,31 +20,62 @@ enum class CoefficientId : int {
   prefill_efficiency,
   inference_efficiency,
   training_efficiency,
+  fp8_efficiency,
+  fp4_efficiency,
   attention_weight,
+  expert_flop_weight,
+  gemm_traffic_weight,
   activation_traffic_weight,
+  score_traffic_weight,
+  logit_traffic_weight,
   layer_overhead_s,
+  micro_batch_overhead_s,
+  collective_overhead_s,
+  host_sharing,
   recompute_flop_weight,
   decode_bandwidth_efficiency,
   decode_flop_weight,
   decode_kv_read_weight,
   decode_layer_overhead_s,
+  decode_graph_layer_overhead_s,
+  decode_step_overhead_s,
+  decode_token_overhead_s,
+  decode_host_sharing,
   decode_latency_weight,
   decode_serialization_weight,
   pipeline_fill_weight,
   bubble_slowest_weight,
   tensor_parallel_efficiency,
+  tensor_parallel_overlap,
   pipeline_parallel_efficiency,
+  pipeline_rendezvous_weight,
+  pipeline_transfer_overhead_s,
+  context_parallel_efficiency,
+  context_parallel_overlap,
+  expert_parallel_efficiency,
   data_parallel_efficiency,
+  data_parallel_overlap,
+  weight_gather_overlap,
   optimizer_traffic_weight,
+  host_link_efficiency,
   weight_sync_efficiency,
+  weight_sync_overhead_s,
+  weight_sync_tensor_overhead_s,
   weight_copy_weight,
   link_latency_scale,
+  collective_step_weight,
+  rail_weight,
+  network_efficiency,
   task_overhead_s,
   sequence_overhead_s,
   iteration_overhead_s,
   task_overlap,
+  memory_state_weight,
+  memory_activation_weight,
+  memory_logit_weight,
+  memory_context_bytes,
 };
-inline constexpr int kCoefficientCount = static_cast<int>(CoefficientId::task_overlap) + 1;
+inline constexpr int kCoefficientCount = static_cast<int>(CoefficientId::memory_context_bytes) + 1;
 
 // How the fit moves a coefficient: by factors, or by differences where zero is neutral.
 enum class CoefficientScale { logarithmic, linear };
@@ -59,8 +90,14 @@ struct CoefficientSpec {
   double prior;            // where the fit starts and is drawn to without evidence
   double prior_deviation;  // of log(value) when logarithmic, else of the value
   CoefficientScale scale;
-  bool by_device_type;  // one value a device type, or one for all
+  // Partial pooling: deviation of the logarithm of one device type's, and of one framework's, value from that
+  // of all; 0: one value for all.
+  double type_deviation;
+  double framework_deviation;
   std::string_view help;
+
+  [[nodiscard]] bool by_device_type() const { return type_deviation > 0; }
+  [[nodiscard]] bool by_framework() const { return framework_deviation > 0; }
 };
 
 // In the order of CoefficientId.
@@ -88,6 +125,7 @@ struct Coefficient {
 struct FitSummary {
   std::vector<std::string> runs;  // names of the runs that the fit saw
   int residuals = 0;
+  int free_coefficients = 0;  // that the runs depend on at all
   bool converged = false;
   std::string message;  // why it stopped
   double initial_cost = 0;
@@ -105,7 +143,8 @@ struct Coefficients {
   std::vector<Coefficient> values;  // those that differ from neutral or were fitted
   std::optional<FitSummary> fit;
 
-  // The most specific entry: device type and framework, device type, framework, "*"; else the neutral value.
+  // The entry for both device type and framework, if there is one. Else the value for all, times what the
+  // device type's and the framework's own values differ from it by. Without any entry the neutral value.
   [[nodiscard]] double value(CoefficientId id, std::string_view device_type = kAny,
                              std::string_view framework = kAny) const;
 

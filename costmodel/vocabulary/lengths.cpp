@@ -25,6 +25,40 @@ double truncated_lognormal_mean(double median, double sigma, double max) {
   return untruncated * normal_below(z - sigma) + max * normal_below(-z);
 }
 
+// E[min(X, max)^2] of a lognormal X.
+double truncated_lognormal_square(double median, double sigma, double max) {
+  if (sigma == 0) {
+    return std::min(median, max) * std::min(median, max);
+  }
+  const double z = std::log(max / median) / sigma;
+  const double untruncated = median * median * std::exp(2 * sigma * sigma);
+  return untruncated * normal_below(z - 2 * sigma) + max * max * normal_below(-z);
+}
+
+// The integral of 1 - F(x)^n from 0 to max, in log(x) by Simpson's rule; below e^-9 deviations from the median
+// the integrand is x itself.
+double longest_of_lognormal(double median, double sigma, double max, double n) {
+  if (sigma == 0) {
+    return std::min(median, max);
+  }
+  constexpr int kIntervals = 256;
+  constexpr double kDeviations = 9;
+  const double from = std::log(median) - kDeviations * sigma;
+  const double to = std::min(std::log(max), std::log(median) + (kDeviations + std::sqrt(2 * std::log(n))) * sigma);
+  if (to <= from) {
+    return max;
+  }
+  const double step = (to - from) / kIntervals;
+  double sum = 0;
+  for (int i = 0; i <= kIntervals; ++i) {
+    const double y = from + i * step;
+    const double beyond = -std::expm1(n * std::log(normal_below((y - std::log(median)) / sigma)));
+    const double weight = i == 0 || i == kIntervals ? 1 : (i % 2 == 1 ? 4 : 2);
+    sum += weight * beyond * std::exp(y);
+  }
+  return std::exp(from) + sum * step / 3;
+}
+
 std::vector<double> parse_support(const JsonView& view) {
   std::vector<double> tokens;
   for (const JsonView& item : view.items()) {
@@ -102,6 +136,40 @@ double Lengths::mean_tokens() const {
   return mean;
 }
 
+double Lengths::mean_square_tokens() const {
+  if (kind == LengthKind::lognormal) {
+    return truncated_lognormal_square(median, sigma, max);
+  }
+  if (kind == LengthKind::fixed) {
+    return tokens.at(0) * tokens.at(0);
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double square = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    square += tokens[i] * tokens[i] * (weights[i] / sum);
+  }
+  return square;
+}
+
+double Lengths::longest_of(double n) const {
+  SEXTANT_CHECK(n >= 1);
+  if (kind == LengthKind::lognormal) {
+    return longest_of_lognormal(median, sigma, max, n);
+  }
+  if (kind == LengthKind::fixed) {
+    return tokens.at(0);
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double below = 0, before = 0, longest = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    below = std::min(1.0, below + weights[i] / sum);
+    const double all_below = std::pow(below, n);
+    longest += tokens[i] * (all_below - before);
+    before = all_below;
+  }
+  return longest;
+}
+
 double Lengths::max_tokens() const {
   if (kind == LengthKind::lognormal) {
     return sigma == 0 ? std::min(median, max) : max;
@@ -128,7 +196,7 @@ Lengths Lengths::parse(const JsonView& view) {
       break;
   }
   view.allow_only({"kind", "tokens"});
-  return fixed_length(view.required("tokens").positive());
+  return fixed_length(view.required("tokens").non_negative());
 }
 
 Json Lengths::to_json() const {
@@ -150,6 +218,13 @@ Lengths fixed_length(double tokens) {
   Lengths out;
   out.tokens = {tokens};
   return out;
+}
+
+Lengths scaled(Lengths lengths, double factor) {
+  SEXTANT_CHECK(factor > 0);
+  for (double& tokens : lengths.tokens) tokens *= factor;
+  lengths.median = std::min(lengths.max, lengths.median * factor);
+  return lengths;
 }
 
 }  // namespace sextant

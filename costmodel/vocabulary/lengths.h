@@ -10,7 +10,7 @@ namespace sextant {
 enum class LengthKind { fixed, empirical, lognormal };
 
 // In a document one of
-//   {"kind": "fixed", "tokens": 1024}
+//   {"kind": "fixed", "tokens": 1024}                                  0: none, as in a training step alone
 //   {"kind": "empirical", "tokens": [100, 200], "weights": [1, 3]}     weights are normalised on use
 //   {"kind": "lognormal", "median": 800, "sigma": 0.6, "max": 4096}    mass beyond max lies at max
 struct Lengths {
@@ -22,7 +22,12 @@ struct Lengths {
   double max = 0;               // lognormal, truncation
 
   [[nodiscard]] double mean_tokens() const;
+  [[nodiscard]] double mean_square_tokens() const;  // E[X^2]
   [[nodiscard]] double max_tokens() const;
+  // E[max of n independent lengths], n >= 1, not necessarily whole: the last response of a batch decides when
+  // generation ends. Exact for fixed and empirical lengths; by quadrature of 1 - F^n, to about 1e-6, for
+  // log-normal ones.
+  [[nodiscard]] double longest_of(double n) const;
 
   friend bool operator==(const Lengths&, const Lengths&) = default;
   static Lengths parse(const JsonView& view);
@@ -30,5 +35,8 @@ struct Lengths {
 };
 
 [[nodiscard]] Lengths fixed_length(double tokens);
+
+// Every length times a factor; the truncation of a log-normal distribution stays.
+[[nodiscard]] Lengths scaled(Lengths lengths, double factor);
 
 }  // namespace sextant

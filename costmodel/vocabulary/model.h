@@ -14,11 +14,22 @@
 namespace sextant {
 
 struct Experts {
-  int count = 0;             // experts a layer
-  int active_per_token = 0;  // top-k
-  int intermediate = 0;      // of one expert
+  int count = 0;                // experts a layer
+  int active_per_token = 0;     // top-k
+  int intermediate = 0;         // of one expert
+  int shared_intermediate = 0;  // of the experts that every token passes, together
+  int dense_layers = 0;         // layers with the model's dense MLP in place of experts
 
   friend bool operator==(const Experts&, const Experts&) = default;
+};
+
+// Multi-head latent attention (DeepSeek-V2): keys and values are kept as one compressed vector a token.
+struct LatentAttention {
+  int query_rank = 0;  // 0: queries are not compressed
+  int kv_rank = 0;
+  int rope_dim = 0;  // of a head, beside head_dim
+
+  friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
 
 // Floating point operations of one layer in a forward pass of one sequence.
@@ -36,28 +47,41 @@ struct Model {
   std::string name;
   int layers = 1;        // nl
   int hidden = 1;        // h1
-  int intermediate = 1;  // h2, gated (SwiGLU): three matrices
+  int intermediate = 1;  // h2
+  bool gated_mlp = true;  // SwiGLU: three matrices; without the gate two, as in GPT
   int heads = 1;
   int kv_heads = 1;
   int head_dim = 1;
   int vocabulary = 0;  // 0: no embedding and no head, as in the appendix's text
   bool tied_embeddings = false;
   bool value_head = false;  // critic and reward models: one output a token instead of a vocabulary
+  int sliding_window = 0;         // tokens that a query attends to at most; 0: all before it
+  int sliding_window_layers = 0;  // how many layers slide; 0: all, where there is a window
   std::optional<Experts> experts;
+  std::optional<LatentAttention> latent_attention;
   std::optional<std::string> source;  // where the shape was published
 
+  // Of one layer; where layers differ (dense ones beside experts) the mean over the model's.
+  [[nodiscard]] double attention_parameters() const;
   [[nodiscard]] double layer_parameters() const;         // all experts
   [[nodiscard]] double layer_active_parameters() const;  // what one token multiplies with
+  [[nodiscard]] double layer_expert_parameters() const;  // the part of layer_parameters in routed experts
+  // What `tokens` tokens at once multiply with: every expert that at least one of them is routed to, when
+  // routing is uniform: count (1 - (1 - k / count)^tokens) of them.
+  [[nodiscard]] double layer_touched_parameters(double tokens) const;
   [[nodiscard]] double embedding_parameters() const;     // input table
   [[nodiscard]] double head_parameters() const;          // output matrix (also when tied: it is read)
   [[nodiscard]] double parameters() const;               // stored once; a tied head is not counted twice
 
-  // One layer, one sequence of `tokens`; query_tokens attend to tokens each (HetRL B.2 "Computation").
+  // One layer, one sequence of `tokens`, each of which attends to all of them, or to the sliding window
+  // (HetRL B.2 "Computation").
   [[nodiscard]] LayerFlop layer_flop(double tokens) const;
   // One layer, one new token that attends to `context` tokens.
   [[nodiscard]] LayerFlop decode_layer_flop(double context) const;
   [[nodiscard]] double head_flop(double tokens) const;
   [[nodiscard]] double kv_cache_elements_per_token() const;  // one layer, keys and values
+  // Mean over layers of the tokens that a query with `context` tokens before it attends to.
+  [[nodiscard]] double attended_tokens(double context) const;
 
   friend bool operator==(const Model&, const Model&) = default;
   static Model parse(const JsonView& view);

@@ -72,6 +72,21 @@ std::vector<Replica> expand_layout(const UniformLayout& layout, int layers) {
   return replicas;
 }
 
+std::optional<UniformLayout> uniform_layout(const std::vector<Replica>& replicas) {
+  if (replicas.empty() || replicas.front().stages.empty()) return std::nullopt;
+  const Replica& first = replicas.front();
+  if (first.stages.front().devices.empty()) return std::nullopt;
+  UniformLayout layout;
+  layout.data_parallel = static_cast<int>(replicas.size());
+  layout.pipeline_parallel = first.pipeline_parallel();
+  layout.tensor_parallel = first.stages.front().width();
+  layout.first = first.stages.front().devices.front();
+  int layers = 0;
+  for (const Stage& stage : first.stages) layers += stage.layers;
+  if (layers < layout.pipeline_parallel || expand_layout(layout, layers) != replicas) return std::nullopt;
+  return layout;
+}
+
 std::vector<int> replica_sequences(const TaskPlan& task, int sequences) {
   double shares = 0;  // 1, but for the digits that a document leaves out
   for (const Replica& replica : task.replicas) {
@@ -105,14 +120,15 @@ std::string describe(const TaskPlan& task) {
   for (const Replica& replica : task.replicas) {
     pipeline.push_back(replica.pipeline_parallel());
     for (const Stage& stage : replica.stages) {
-      tensor.push_back(stage.tensor_parallel());
+      tensor.push_back(task.tensor_parallel(stage));
     }
   }
   if (tensor.empty()) {
     return "on no device";
   }
+  const int context = task.execution.context_parallel;
   return "dp" + std::to_string(task.data_parallel()) + " tp" + degree(tensor) + " pp" + degree(pipeline) +
-         " on " + ranges_of(task.devices());
+         (context > 1 ? " cp" + std::to_string(context) : "") + " on " + ranges_of(task.devices());
 }
 
 std::string describe(const Plan& plan) {

@@ -9,10 +9,12 @@
 //    "devices": {"first": 0, "count": 16}, "micro_batch_sequences": 8}
 // Rule of expansion: stage j of replica i has devices first + ((i * PP) + j) * TP + 0 .. TP - 1; layers
 // are dealt evenly, the earliest stages taking one more while a remainder lasts; shares are equal.
-// Written documents are always expanded.
+// With context parallelism a stage has TP * CP devices in that rule. Documents are written compactly where
+// the rule gives the same plan.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,15 +23,16 @@
 #include "core/ids.h"
 #include "core/json.h"
 #include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/execution.h"
 #include "costmodel/vocabulary/workflow.h"
 
 namespace sextant {
 
 struct Stage {
   int layers = 1;
-  std::vector<DeviceId> devices;  // tensor-parallel group in shard order
+  std::vector<DeviceId> devices;  // in shard order; context-parallel groups one after another
 
-  [[nodiscard]] int tensor_parallel() const { return static_cast<int>(devices.size()); }
+  [[nodiscard]] int width() const { return static_cast<int>(devices.size()); }
   friend bool operator==(const Stage&, const Stage&) = default;
 };
 
@@ -46,23 +49,45 @@ struct TaskPlan {
   std::vector<Replica> replicas;
   int micro_batch_sequences = 1;   // mbs; the last micro-batch of a replica may be smaller
   int decode_batch_sequences = 0;  // dbs of generation: sequences decoded together; 0 = all of the replica's
-  bool recompute = false;          // training: recompute activations in the backward pass
+  Recompute recompute = Recompute::none;  // training: activations computed again in the backward pass
+  Execution execution;
 
+  // Devices that split a stage's matrices: its width without the context-parallel part.
+  [[nodiscard]] int tensor_parallel(const Stage& stage) const {
+    return stage.width() / execution.context_parallel;
+  }
   [[nodiscard]] int data_parallel() const { return static_cast<int>(replicas.size()); }
   [[nodiscard]] std::set<DeviceId> devices() const;
   friend bool operator==(const TaskPlan&, const TaskPlan&) = default;
+};
+
+// How trained weights reach generation.
+enum class WeightSyncMethod {
+  shortest,        // HetRL B.2: resharding where generation trains too, else gather, transfer, broadcast
+  flat,            // every generation device fetches all weights from the trainers (seed 002, figure 9 top)
+  topology_aware,  // one copy crosses to generation on all links at once, then a broadcast there (5.2)
+};
+
+struct WeightSyncPlan {
+  WeightSyncMethod method = WeightSyncMethod::shortest;
+  double fraction_sent = 1;  // of the weights: less where only changes travel
+
+  friend bool operator==(const WeightSyncPlan&, const WeightSyncPlan&) = default;
 };
 
 // Degrees of a uniform layout on the devices first .. first + dp * pp * tp - 1.
 struct UniformLayout {
   int data_parallel = 1;
   int pipeline_parallel = 1;
-  int tensor_parallel = 1;
+  int tensor_parallel = 1;  // width of a stage: with context parallelism the product of both
   DeviceId first;
 };
 
 // Applies the rule of expansion above.
 [[nodiscard]] std::vector<Replica> expand_layout(const UniformLayout& layout, int layers);
+
+// The layout that expands to these replicas, if there is one.
+[[nodiscard]] std::optional<UniformLayout> uniform_layout(const std::vector<Replica>& replicas);
 
 struct Plan {
   static constexpr std::string_view kKind = "plan";
@@ -70,6 +95,7 @@ struct Plan {
 
   std::string name;
   std::map<std::string, TaskPlan> tasks;  // by task name
+  WeightSyncPlan weight_sync;
 
   friend bool operator==(const Plan&, const Plan&) = default;
   // What can be checked without a cluster or a workflow; compact tasks are expanded with `layers` from

@@ -65,6 +65,28 @@ class TaskCheck {
     }
   }
 
+  void check_execution() const {
+    const Execution& execution = task_.execution;
+    const std::string at = path_ + "/execution";
+    if (execution.expert_parallel > 1) {
+      if (!model_.experts) {
+        throw_bad_input(at + "/expert_parallel: model " + in_quotes(model_.name) + " has no experts");
+      }
+      if (model_.experts->count % execution.expert_parallel != 0) {
+        throw_bad_input(at + "/expert_parallel: " + std::to_string(execution.expert_parallel) +
+                        " does not divide the model's " + std::to_string(model_.experts->count) + " experts");
+      }
+    }
+    for (const Replica& replica : task_.replicas) {
+      for (const Stage& stage : replica.stages) {
+        if (execution.virtual_stages > stage.layers) {
+          throw_bad_input(at + "/virtual_stages: " + std::to_string(execution.virtual_stages) +
+                          " chunks of a stage with " + std::to_string(stage.layers) + " layers");
+        }
+      }
+    }
+  }
+
   void check_shares(int sequences) const {
     if (task_.replicas.empty()) {
       throw_bad_input(path_ + "/replicas: expected at least one replica");
@@ -112,7 +134,12 @@ class TaskCheck {
         throw_bad_input(at + "device " + std::to_string(device.value) + " is used twice in this task");
       }
     }
-    check_tensor_parallel(path, stage.tensor_parallel(), model_);
+    const int contexts = task_.execution.context_parallel;
+    if (stage.width() % contexts != 0) {
+      throw_bad_input(path + "/devices: context parallelism " + std::to_string(contexts) +
+                      " does not divide the stage's " + std::to_string(stage.width()) + " devices");
+    }
+    check_tensor_parallel(path, task_.tensor_parallel(stage), model_);
   }
 
   void check_layers(const std::string& stages, const Replica& replica) const {
@@ -139,6 +166,7 @@ void check_plan(const Plan& plan, const Workflow& workflow, const Cluster& clust
   for (const Task& task : workflow.tasks) {
     TaskCheck check(task.name, plan.tasks.at(task.name), workflow.model_of(task), cluster);
     check.check_layout();
+    check.check_execution();
     check.check_shares(workflow.sequences());
   }
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "costmodel/vocabulary/names.h"
 #include "costmodel/vocabulary/plan.h"
 
 namespace sextant {
@@ -63,23 +64,28 @@ int parse_first(const JsonView& view) {
   return first ? first->count(0) : 0;
 }
 
-std::vector<Replica> parse_compact(const JsonView& view) {
+std::vector<Replica> parse_compact(const JsonView& view, int context_parallel) {
   UniformLayout layout;
   layout.data_parallel = view.required("data_parallel").count(1);
   layout.pipeline_parallel = view.required("pipeline_parallel").count(1);
-  layout.tensor_parallel = view.required("tensor_parallel").count(1);
+  const int tensor_parallel = view.required("tensor_parallel").count(1);
   const JsonView devices = view.required("devices");
   devices.allow_only({"first", "count"});
   layout.first.value = parse_first(devices);
   const JsonView count = devices.required("count");
   const auto given = count.integer(1, Cluster::kMostDevices);
-  const double needed =
-      static_cast<double>(layout.data_parallel) * layout.pipeline_parallel * layout.tensor_parallel;
+  const double needed = static_cast<double>(layout.data_parallel) * layout.pipeline_parallel *
+                        tensor_parallel * context_parallel;
   if (needed != static_cast<double>(given)) {
-    count.fail("expected data_parallel * pipeline_parallel * tensor_parallel = " +
+    const bool contexts = context_parallel > 1;
+    count.fail("expected data_parallel * pipeline_parallel * tensor_parallel" +
+               std::string(contexts ? " * context_parallel" : "") + " = " +
                std::to_string(layout.data_parallel) + " * " + std::to_string(layout.pipeline_parallel) + " * " +
-               std::to_string(layout.tensor_parallel) + " devices, got " + std::to_string(given));
+               std::to_string(tensor_parallel) +
+               (contexts ? " * " + std::to_string(context_parallel) : std::string()) + " devices, got " +
+               std::to_string(given));
   }
+  layout.tensor_parallel = tensor_parallel * context_parallel;
   if (layout.first.value > std::numeric_limits<int>::max() - given) {
     devices.required("first").fail("a device number beyond what can be counted");
   }
@@ -93,16 +99,19 @@ std::vector<Replica> parse_compact(const JsonView& view) {
 
 TaskPlan parse_task(const JsonView& view) {
   TaskPlan out;
+  if (const auto execution = view.optional("execution")) {
+    out.execution = Execution::parse(*execution);
+  }
   if (view.optional("replicas")) {
-    view.allow_only({"replicas", "micro_batch_sequences", "decode_batch_sequences", "recompute"});
+    view.allow_only({"replicas", "micro_batch_sequences", "decode_batch_sequences", "recompute", "execution"});
     out.replicas = parse_replicas(view.required("replicas"));
   } else {
     view.allow_only({"replicas", "data_parallel", "pipeline_parallel", "tensor_parallel", "devices", "layers",
-                     "micro_batch_sequences", "decode_batch_sequences", "recompute"});
+                     "micro_batch_sequences", "decode_batch_sequences", "recompute", "execution"});
     if (!view.optional("data_parallel")) {
       view.fail("missing member \"replicas\" (or \"data_parallel\", ... of a compact task)");
     }
-    out.replicas = parse_compact(view);
+    out.replicas = parse_compact(view, out.execution.context_parallel);
   }
   if (const auto micro_batch = view.optional("micro_batch_sequences")) {
     out.micro_batch_sequences = micro_batch->count(1);
@@ -111,7 +120,7 @@ TaskPlan parse_task(const JsonView& view) {
     out.decode_batch_sequences = decode_batch->count(0);
   }
   if (const auto recompute = view.optional("recompute")) {
-    out.recompute = recompute->flag();
+    out.recompute = parse_recompute(*recompute);
   }
   return out;
 }
@@ -132,25 +141,65 @@ Json to_json(const Replica& replica) {
   return {{"batch_share", replica.batch_share}, {"stages", stages}};
 }
 
-Json to_json(const TaskPlan& task) {
+Json layout_to_json(const TaskPlan& task) {
+  const auto layout = uniform_layout(task.replicas);
+  const int contexts = task.execution.context_parallel;
+  if (layout && layout->tensor_parallel % contexts == 0) {
+    int layers = 0;
+    for (const Stage& stage : task.replicas.front().stages) layers += stage.layers;
+    const int count = layout->data_parallel * layout->pipeline_parallel * layout->tensor_parallel;
+    return {{"data_parallel", layout->data_parallel},
+            {"pipeline_parallel", layout->pipeline_parallel},
+            {"tensor_parallel", layout->tensor_parallel / contexts},
+            {"devices", {{"first", layout->first.value}, {"count", count}}},
+            {"layers", layers}};
+  }
   Json replicas = Json::array();
   for (const Replica& replica : task.replicas) {
     replicas.push_back(to_json(replica));
   }
-  return {{"replicas", replicas},
-          {"micro_batch_sequences", task.micro_batch_sequences},
-          {"decode_batch_sequences", task.decode_batch_sequences},
-          {"recompute", task.recompute}};
+  return {{"replicas", replicas}};
+}
+
+Json to_json(const TaskPlan& task) {
+  Json out = layout_to_json(task);
+  out["micro_batch_sequences"] = task.micro_batch_sequences;
+  out["decode_batch_sequences"] = task.decode_batch_sequences;
+  out["recompute"] = name_of(task.recompute);
+  if (const Json execution = task.execution.to_json(); !execution.empty()) {
+    out["execution"] = execution;
+  }
+  return out;
+}
+
+constexpr std::array<std::string_view, 3> kMethods{"shortest", "flat", "topology_aware"};
+
+WeightSyncPlan parse_weight_sync(const JsonView& view) {
+  view.allow_only({"method", "fraction_sent"});
+  WeightSyncPlan out;
+  if (const auto method = view.optional("method")) {
+    out.method = parse_name<WeightSyncMethod>(*method, kMethods);
+  }
+  if (const auto fraction = view.optional("fraction_sent")) {
+    out.fraction_sent = fraction->positive();
+    if (out.fraction_sent > 1) {
+      fraction->fail("expected a fraction of at most 1");
+    }
+  }
+  return out;
 }
 
 }  // namespace
 
 Plan Plan::parse(const JsonView& view) {
-  view.allow_only({"name", "tasks"});
+  view.allow_only({"name", "tasks", "weight_sync"});
   Plan out;
   out.name = view.required("name").text();
   for (const auto& [task, member] : view.required("tasks").members()) {
     out.tasks.emplace(task, parse_task(member));
+  }
+  if (const auto sync = view.optional("weight_sync")) {
+    out.weight_sync = parse_weight_sync(*sync);
   }
   return out;
 }
@@ -160,6 +209,10 @@ Json Plan::to_json() const {
   out["tasks"] = Json::object();
   for (const auto& [task, layout] : tasks) {
     out["tasks"][task] = sextant::to_json(layout);
+  }
+  if (weight_sync != WeightSyncPlan{}) {
+    out["weight_sync"] = {{"method", name_in(kMethods, weight_sync.method)},
+                          {"fraction_sent", weight_sync.fraction_sent}};
   }
   return out;
 }

@@ -7,9 +7,9 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, kTermCount> kTerms{"compute",   "tensor_parallel", "pipeline_parallel",
-                                                          "bubble",    "data_parallel",   "decode",
-                                                          "optimizer", "overhead"};
+constexpr std::array<std::string_view, kTermCount> kTerms{
+    "compute",   "tensor_parallel",  "pipeline_parallel", "bubble",        "data_parallel", "decode",
+    "optimizer", "context_parallel", "expert_parallel",   "weight_gather", "offload",       "overhead"};
 
 Interval parse_interval(const JsonView& view) {
   view.allow_only({"low", "high"});
@@ -23,7 +23,8 @@ Interval parse_interval(const JsonView& view) {
 Json to_json(const Interval& interval) { return {{"low", interval.low}, {"high", interval.high}}; }
 
 std::map<Term, double> parse_terms(const JsonView& view) {
-  view.allow_only({kTerms[0], kTerms[1], kTerms[2], kTerms[3], kTerms[4], kTerms[5], kTerms[6], kTerms[7]});
+  view.allow_only({kTerms[0], kTerms[1], kTerms[2], kTerms[3], kTerms[4], kTerms[5], kTerms[6], kTerms[7],
+                   kTerms[8], kTerms[9], kTerms[10], kTerms[11]});
   std::map<Term, double> out;
   for (std::size_t term = 0; term < kTerms.size(); ++term) {
     if (const auto time = view.optional(kTerms[term])) {
@@ -89,17 +90,37 @@ Json to_json(const DeviceMemory& memory) {
           {"working_bytes", memory.working_bytes}};
 }
 
+HostMemory parse_host_memory(const JsonView& view) {
+  view.allow_only({"node", "capacity_bytes", "needed_bytes"});
+  HostMemory out;
+  out.node = view.required("node").text();
+  if (const auto capacity = view.optional("capacity_bytes")) {
+    out.capacity_bytes = capacity->non_negative();
+  }
+  out.needed_bytes = view.required("needed_bytes").non_negative();
+  return out;
+}
+
+Json to_json(const HostMemory& memory) {
+  Json out = {{"node", memory.node}, {"needed_bytes", memory.needed_bytes}};
+  if (memory.capacity_bytes) {
+    out["capacity_bytes"] = *memory.capacity_bytes;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string_view name_of(Term term) { return name_in(kTerms, term); }
 
 bool Prediction::fits() const {
-  return std::all_of(memory.begin(), memory.end(), [](const DeviceMemory& device) { return device.fits(); });
+  return std::all_of(memory.begin(), memory.end(), [](const auto& device) { return device.fits(); }) &&
+         std::all_of(host_memory.begin(), host_memory.end(), [](const auto& host) { return host.fits(); });
 }
 
 Prediction Prediction::parse(const JsonView& view) {
   view.allow_only({"workflow", "plan", "cluster", "iteration_s", "iteration_interval_s", "sequences_per_s",
-                   "weight_sync_s", "tasks", "memory", "bottleneck"});
+                   "weight_sync_s", "tasks", "memory", "host_memory", "bottleneck"});
   Prediction out;
   out.workflow = view.required("workflow").text();
   out.plan = view.required("plan").text();
@@ -115,6 +136,11 @@ Prediction Prediction::parse(const JsonView& view) {
   }
   for (const JsonView& device : view.required("memory").items()) {
     out.memory.push_back(parse_memory(device));
+  }
+  if (const auto hosts = view.optional("host_memory")) {
+    for (const JsonView& host : hosts->items()) {
+      out.host_memory.push_back(parse_host_memory(host));
+    }
   }
   out.bottleneck = view.required("bottleneck").any_text();
   return out;
@@ -134,6 +160,12 @@ Json Prediction::to_json() const {
   out["memory"] = Json::array();
   for (const DeviceMemory& device : memory) {
     out["memory"].push_back(sextant::to_json(device));
+  }
+  if (!host_memory.empty()) {
+    out["host_memory"] = Json::array();
+    for (const HostMemory& host : host_memory) {
+      out["host_memory"].push_back(sextant::to_json(host));
+    }
   }
   out["bottleneck"] = bottleneck;
   return out;

@@ -22,6 +22,10 @@ enum class Term {
   data_parallel,      // gradient all-reduce
   decode,             // reading weights and KV cache, token by token
   optimizer,          // traffic of the optimizer step
+  context_parallel,   // keys and values around the ring
+  expert_parallel,    // tokens to their experts and back
+  weight_gather,      // sharded weights (ZeRO stage 3, FSDP)
+  offload,            // states and activations over the link to the host
   overhead,           // per layer, per sequence, per task
 };
 inline constexpr int kTermCount = static_cast<int>(Term::overhead) + 1;
@@ -50,6 +54,15 @@ struct DeviceMemory {
   friend bool operator==(const DeviceMemory&, const DeviceMemory&) = default;
 };
 
+// States that a plan keeps in the memory of a host.
+struct HostMemory {
+  std::string node;
+  std::optional<double> capacity_bytes;  // absent: the cluster does not say
+  double needed_bytes = 0;
+  [[nodiscard]] bool fits() const { return !capacity_bytes || needed_bytes <= *capacity_bytes; }
+  friend bool operator==(const HostMemory&, const HostMemory&) = default;
+};
+
 struct Prediction {
   static constexpr std::string_view kKind = "prediction";
   static constexpr SchemaVersion kVersion{1, 0};
@@ -63,9 +76,10 @@ struct Prediction {
   double weight_sync_s = 0;  // resharding or synchronization, whichever the plan pays
   std::map<std::string, TaskPrediction> tasks;
   std::vector<DeviceMemory> memory;
+  std::vector<HostMemory> host_memory;  // of nodes that hold offloaded states
   std::string bottleneck;  // one sentence
 
-  [[nodiscard]] bool fits() const;  // on every device
+  [[nodiscard]] bool fits() const;  // on every device and host
   friend bool operator==(const Prediction&, const Prediction&) = default;
   static Prediction parse(const JsonView& view);
   [[nodiscard]] Json to_json() const;

@@ -9,6 +9,7 @@
 namespace sextant {
 namespace {
 
+constexpr std::array<std::string_view, 2> kUnstated{"response_tokens", "recompute"};
 constexpr std::array<std::string_view, 4> kSources{"proxy", "trace", "import", "published"};
 
 Timing parse_timing(const JsonView& view) {
@@ -62,16 +63,28 @@ std::string parse_reference(const JsonView& view, const std::map<std::string, T>
 
 void parse_task_times(const JsonView& view, const Workflow& workflow, Run& run) {
   for (const auto& [task, timing] : view.members()) {
-    if (task != kWeightSync && !workflow.has_task(task)) {
-      timing.fail("no task of workflow " + in_quotes(run.workflow) + " has this name");
+    for (const std::string& part : parts_of_timer(task)) {
+      if (part == kWeightSync ? !workflow.has_weight_sync() : !workflow.has_task(part)) {
+        timing.fail("no task of workflow " + in_quotes(run.workflow) + " is named " + in_quotes(part));
+      }
     }
     run.tasks.emplace(task, parse_timing(timing));
   }
 }
 
+Unstated parse_unstated(const JsonView& view) {
+  view.allow_only({"quantity", "group", "deviation"});
+  Unstated out;
+  out.quantity = parse_name<UnstatedQuantity>(view.required("quantity"), kUnstated);
+  out.group = view.required("group").text();
+  out.deviation = view.required("deviation").positive();
+  return out;
+}
+
 Run parse_run(const JsonView& view, const Runs& document) {
   view.allow_only(
-      {"name", "cluster", "workflow", "plan", "source", "framework", "iteration", "tasks", "notes"});
+      {"name", "cluster", "workflow", "plan", "source", "framework", "iteration", "tasks", "peak_memory_bytes",
+       "unstated", "notes"});
   Run out;
   out.name = view.required("name").text();
   out.cluster = parse_reference(view.required("cluster"), document.clusters, "cluster");
@@ -79,8 +92,21 @@ Run parse_run(const JsonView& view, const Runs& document) {
   out.plan = parse_reference(view.required("plan"), document.plans, "plan");
   out.source = parse_name<RunSource>(view.required("source"), kSources);
   out.framework = view.required("framework").text();
-  out.iteration = parse_timing(view.required("iteration"));
+  if (const auto iteration = view.optional("iteration")) {
+    out.iteration = parse_timing(*iteration);
+  }
   parse_task_times(view.required("tasks"), document.workflow_of(out), out);
+  if (out.iteration.empty() && out.tasks.empty()) {
+    view.fail("expected the time of the iteration or of a task");
+  }
+  if (const auto memory = view.optional("peak_memory_bytes")) {
+    out.peak_memory_bytes = memory->positive();
+  }
+  if (const auto unstated = view.optional("unstated")) {
+    for (const JsonView& item : unstated->items()) {
+      out.unstated.push_back(parse_unstated(item));
+    }
+  }
   if (const auto notes = view.optional("notes")) {
     for (const auto& [key, note] : notes->members()) {
       out.notes.emplace(key, note.any_text());
@@ -95,11 +121,24 @@ Json to_json(const Run& run) {
               {"workflow", run.workflow},
               {"plan", run.plan},
               {"source", name_in(kSources, run.source)},
-              {"framework", run.framework},
-              {"iteration", to_json(run.iteration)}};
+              {"framework", run.framework}};
+  if (!run.iteration.empty()) {
+    out["iteration"] = to_json(run.iteration);
+  }
   out["tasks"] = Json::object();
   for (const auto& [task, timing] : run.tasks) {
     out["tasks"][task] = to_json(timing);
+  }
+  if (run.peak_memory_bytes) {
+    out["peak_memory_bytes"] = *run.peak_memory_bytes;
+  }
+  if (!run.unstated.empty()) {
+    out["unstated"] = Json::array();
+    for (const Unstated& item : run.unstated) {
+      out["unstated"].push_back({{"quantity", name_in(kUnstated, item.quantity)},
+                                 {"group", item.group},
+                                 {"deviation", item.deviation}});
+    }
   }
   if (!run.notes.empty()) {
     out["notes"] = run.notes;
@@ -108,6 +147,17 @@ Json to_json(const Run& run) {
 }
 
 }  // namespace
+
+std::vector<std::string> parts_of_timer(const std::string& name) {
+  std::vector<std::string> parts;
+  std::size_t from = 0;
+  for (std::size_t plus = name.find('+'); plus != std::string::npos; plus = name.find('+', from)) {
+    parts.push_back(name.substr(from, plus - from));
+    from = plus + 1;
+  }
+  parts.push_back(name.substr(from));
+  return parts;
+}
 
 Runs Runs::parse(const JsonView& view) {
   view.allow_only({"clusters", "workflows", "plans", "runs"});

@@ -17,11 +17,27 @@ namespace sextant {
 
 // Repeated measurements of one duration.
 struct Timing {
-  std::vector<double> samples_s;  // every sample kept, in order; at least one
+  std::vector<double> samples_s;  // every sample kept, in order
 
+  [[nodiscard]] bool empty() const { return samples_s.empty(); }
   [[nodiscard]] double median_s() const { return median(samples_s); }
   [[nodiscard]] double spread_fraction() const { return relative_spread(samples_s); }
   friend bool operator==(const Timing&, const Timing&) = default;
+};
+
+// Something that a source does not say and that the time depends on. The fit treats it as a parameter with a
+// prior around what the workflow or plan assumes; runs of one group share it.
+enum class UnstatedQuantity {
+  response_tokens,  // mean response length; deviation of its logarithm
+  recompute,        // share of full recomputation beyond what the plan says, from 0 to 1; deviation of it
+};
+
+struct Unstated {
+  UnstatedQuantity quantity = UnstatedQuantity::response_tokens;
+  std::string group;
+  double deviation = 0.3;
+
+  friend bool operator==(const Unstated&, const Unstated&) = default;
 };
 
 enum class RunSource { proxy, trace, import, published };
@@ -33,14 +49,21 @@ struct Run {
   std::string plan;
   RunSource source = RunSource::proxy;
   std::string framework;                     // whose execution: "sextant-proxy", "verl-fsdp", ...
-  Timing iteration;                          // wall time of whole iterations
-  std::map<std::string, Timing> tasks;       // by task name, plus "weight_sync"; work without waiting
+  Timing iteration;                          // wall time of whole iterations; empty: not measured
+  // By task name, plus "weight_sync"; work without waiting. A timer around several is named by their names
+  // with a plus sign between: "actor_generation+weight_sync".
+  std::map<std::string, Timing> tasks;
+  std::optional<double> peak_memory_bytes;  // largest over devices
+  std::vector<Unstated> unstated;
   std::map<std::string, std::string> notes;  // free facts: stopping reason, warnings, citation
 
   friend bool operator==(const Run&, const Run&) = default;
 };
 
 inline constexpr const char* kWeightSync = "weight_sync";
+
+// The names in a timer's name.
+[[nodiscard]] std::vector<std::string> parts_of_timer(const std::string& name);
 
 // A document with the clusters, workflows and plans that its runs refer to by name.
 struct Runs {

@@ -5,6 +5,7 @@ set(SEXTANT_VOCABULARY_SOURCES
     vocabulary/cluster_links.cpp
     vocabulary/coefficient_table.cpp
     vocabulary/coefficients.cpp
+    vocabulary/execution.cpp
     vocabulary/experiments.cpp
     vocabulary/lengths.cpp
     vocabulary/model.cpp
@@ -16,12 +17,14 @@ set(SEXTANT_VOCABULARY_SOURCES
     vocabulary/prediction.cpp
     vocabulary/quantity.cpp
     vocabulary/run.cpp
+    vocabulary/semantics.cpp
     vocabulary/workflow.cpp
     vocabulary/workflow_check.cpp
     vocabulary/workflow_json.cpp)
 set(SEXTANT_VOCABULARY_HEADERS
     vocabulary/cluster.h
     vocabulary/coefficients.h
+    vocabulary/execution.h
     vocabulary/experiments.h
     vocabulary/lengths.h
     vocabulary/model.h
@@ -31,4 +34,5 @@ set(SEXTANT_VOCABULARY_HEADERS
     vocabulary/prediction.h
     vocabulary/quantity.h
     vocabulary/run.h
+    vocabulary/semantics.h
     vocabulary/workflow.h)

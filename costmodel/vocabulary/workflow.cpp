@@ -44,6 +44,11 @@ const Task& Workflow::actor_training() const {
   return *found;
 }
 
+bool Workflow::has_weight_sync() const {
+  return find_actor_task(*this, TaskKind::generation) != nullptr &&
+         find_actor_task(*this, TaskKind::training) != nullptr;
+}
+
 std::vector<Task> ppo_tasks() {
   using namespace task_names;
   const std::vector<std::string> experience{kRewardInference, kReferenceInference, kCriticInference};

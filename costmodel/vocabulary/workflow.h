@@ -53,14 +53,18 @@ struct Workflow {
   Lengths response_tokens;
   Precision precision = Precision::bf16;  // weights, activations, arithmetic
   double rule_reward_s_per_sequence = 0;  // rule-based reward on the host; 0 with a reward model
+  double turns = 1;                       // of a multi-turn rollout: the response is made in so many parts
+  double environment_s_per_turn = 0;      // between two turns a sequence waits for its tools
 
   [[nodiscard]] int sequences() const { return prompts * responses_per_prompt; }
   [[nodiscard]] const Task& task(const std::string& name) const;  // must exist
   [[nodiscard]] bool has_task(const std::string& name) const;
   [[nodiscard]] const Model& model_of(const Task& task) const { return models.at(task.model); }
-  // The task of this kind on the model "actor"; every workflow has both.
+  // The task of this kind on the model "actor"; every workflow of PPO and GRPO has both. A custom one may
+  // lack either: a training step or a generation alone can be measured, fitted and predicted too.
   [[nodiscard]] const Task& actor_generation() const;
   [[nodiscard]] const Task& actor_training() const;
+  [[nodiscard]] bool has_weight_sync() const;  // both are there
 
   friend bool operator==(const Workflow&, const Workflow&) = default;
   // Throws Error(bad_input) naming the JSON path; parse calls it.

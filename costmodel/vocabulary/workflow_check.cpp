@@ -30,6 +30,7 @@ void check_staleness(const Workflow& workflow) {
 
 // Unique names, known models, and `after` that looks back only: so the graph has no cycle.
 void check_graph(const Workflow& workflow) {
+  if (workflow.tasks.empty()) throw_bad_input("/tasks: expected at least one task");
   std::set<std::string> earlier;
   for (std::size_t i = 0; i < workflow.tasks.size(); ++i) {
     const Task& task = workflow.tasks[i];
@@ -54,7 +55,8 @@ void check_actor_tasks(const Workflow& workflow) {
     const auto count = std::count_if(workflow.tasks.begin(), workflow.tasks.end(), [kind](const Task& task) {
       return task.kind == kind && task.model == "actor";
     });
-    if (count != 1) {
+    const bool lacks = count == 0 && workflow.algorithm == Algorithm::custom;
+    if (count != 1 && !lacks) {
       throw_bad_input("/tasks: expected exactly one " + std::string(name_of(kind)) +
                       " task on the model \"actor\", got " + std::to_string(count));
     }
@@ -108,6 +110,17 @@ void check_batch(const Workflow& workflow) {
   }
 }
 
+void check_lengths(const Workflow& workflow) {
+  if (!(workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens() > 0)) {
+    throw_bad_input("/prompt_tokens: expected sequences with at least one token");
+  }
+  const bool generates = std::any_of(workflow.tasks.begin(), workflow.tasks.end(),
+                                     [](const Task& task) { return task.kind == TaskKind::generation; });
+  if (generates && !(workflow.response_tokens.max_tokens() > 0)) {
+    throw_bad_input("/response_tokens: expected at least one token where a task generates");
+  }
+}
+
 void check_reward(const Workflow& workflow) {
   const bool has_model = std::any_of(workflow.tasks.begin(), workflow.tasks.end(),
                                      [](const Task& task) { return task.model == "reward"; });
@@ -125,6 +138,7 @@ void Workflow::check() const {
   check_standard_names(*this);
   check_value_heads(*this);
   check_batch(*this);
+  check_lengths(*this);
   check_reward(*this);
 }
 

@@ -85,7 +85,7 @@ std::string_view name_of(TaskKind kind) { return name_in(kTaskKinds, kind); }
 Workflow Workflow::parse(const JsonView& view) {
   view.allow_only({"name", "algorithm", "mode", "staleness", "models", "tasks", "prompts",
                    "responses_per_prompt", "mini_batches", "prompt_tokens", "response_tokens", "precision",
-                   "rule_reward_s_per_sequence"});
+                   "rule_reward_s_per_sequence", "turns", "environment_s_per_turn"});
   Workflow out;
   out.name = view.required("name").text();
   out.algorithm = parse_name<Algorithm>(view.required("algorithm"), kAlgorithms);
@@ -107,6 +107,15 @@ Workflow Workflow::parse(const JsonView& view) {
   out.precision = parse_precision(view.required("precision"));
   if (const auto reward = view.optional("rule_reward_s_per_sequence")) {
     out.rule_reward_s_per_sequence = reward->non_negative();
+  }
+  if (const auto turns = view.optional("turns")) {
+    out.turns = turns->positive();
+    if (out.turns < 1) {
+      turns->fail("expected a number >= 1");
+    }
+  }
+  if (const auto environment = view.optional("environment_s_per_turn")) {
+    out.environment_s_per_turn = environment->non_negative();
   }
   within(view.path(), [&out] { out.check(); });
   return out;
@@ -130,6 +139,12 @@ Json Workflow::to_json() const {
   out["response_tokens"] = response_tokens.to_json();
   out["precision"] = name_of(precision);
   out["rule_reward_s_per_sequence"] = rule_reward_s_per_sequence;
+  if (turns != 1) {
+    out["turns"] = turns;
+  }
+  if (environment_s_per_turn > 0) {
+    out["environment_s_per_turn"] = environment_s_per_turn;
+  }
   return out;
 }
 

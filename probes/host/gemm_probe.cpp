@@ -122,6 +122,7 @@ ProbeResult measure_gemm(Precision precision, const GemmShape& shape, const Prob
       return measure_half_gemm(HalfFormat::fp16, find_half_gemm(HalfFormat::fp16), shape, context);
     case Precision::tf32:
     case Precision::fp8:
+    case Precision::fp4:
       break;
   }
   return waived_result(name, "flop/s", "CPUs do not multiply in " + std::string(name_of(precision)));

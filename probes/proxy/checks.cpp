@@ -12,6 +12,10 @@ std::string number(int value) { return std::to_string(value); }
 void check_model(const std::string& key, const Model& model, int actor_vocabulary) {
   const std::string what = "the proxy cannot run model '" + key + "': ";
   if (model.experts) throw_bad_input(what + "it has experts, and the proxy computes dense layers only");
+  if (model.latent_attention || model.sliding_window > 0 || !model.gated_mlp) {
+    throw_bad_input(what + "it has latent attention, a sliding window or an MLP without a gate, and the proxy "
+                           "computes standard attention and gated layers only");
+  }
   if (model.vocabulary < 1) throw_bad_input(what + "its vocabulary is 0, and the proxy needs tokens");
   if (model.vocabulary < actor_vocabulary) {
     throw_bad_input(what + "its vocabulary of " + number(model.vocabulary) + " is smaller than the actor's " +
@@ -39,6 +43,10 @@ void check_workflow(const Workflow& workflow) {
   const auto generations = std::count_if(workflow.tasks.begin(), workflow.tasks.end(),
                                          [](const Task& task) { return task.kind == TaskKind::generation; });
   if (generations != 1) throw_bad_input("the proxy runs workflows with one generation task");
+  if (!workflow.has_weight_sync()) {
+    throw_bad_input("the proxy runs whole iterations: the actor's generation and its training");
+  }
+  if (workflow.turns != 1) throw_bad_input("the proxy runs rollouts of one turn");
   const Model& actor = workflow.model_of(workflow.actor_generation());
   if (actor.value_head) throw_bad_input("the model that generates must not have a value head");
   for (const Task& task : workflow.tasks) {
@@ -53,11 +61,22 @@ void check_workflow(const Workflow& workflow) {
 void check_vocabulary(const std::string& task, const Model& model, const TaskPlan& plan) {
   for (const Replica& replica : plan.replicas) {
     for (const Stage& stage : replica.stages) {
-      if (model.vocabulary % stage.tensor_parallel() == 0) continue;
-      throw_bad_input("task '" + task + "': tensor parallelism " + number(stage.tensor_parallel()) +
+      if (model.vocabulary % stage.width() == 0) continue;
+      throw_bad_input("task '" + task + "': tensor parallelism " + number(stage.width()) +
                       " does not divide its model's vocabulary of " + number(model.vocabulary) +
                       ", and the proxy cuts embedding and head evenly");
     }
+  }
+}
+
+void check_execution(const std::string& task, const TaskPlan& plan) {
+  if (plan.recompute == Recompute::selective) {
+    throw_bad_input("task '" + task + "': the proxy recomputes all of a layer or nothing, not selectively");
+  }
+  const Json unknown = plan.execution.to_json();
+  if (!unknown.empty()) {
+    throw_bad_input("task '" + task + "': the proxy does not run the execution option " +
+                    unknown.items().begin().key());
   }
 }
 
@@ -105,6 +124,7 @@ void check_runnable(const Workflow& workflow, const Plan& plan, int ranks) {
   check_workflow(workflow);
   for (const Task& task : workflow.tasks) {
     const TaskPlan& task_plan = plan.tasks.at(task.name);
+    check_execution(task.name, task_plan);
     check_devices(task.name, task_plan, ranks);
     check_vocabulary(task.name, workflow.model_of(task), task_plan);
     if (task.kind == TaskKind::training) check_replicas_alike(task.name, task_plan);

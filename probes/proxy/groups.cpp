@@ -8,7 +8,7 @@ int as_int(std::size_t i) { return static_cast<int>(i); }
 int index_in_replica(const Replica& replica, const Position& position) {
   int index = position.shard;
   for (int stage = 0; stage < position.stage; ++stage) {
-    index += replica.stages[static_cast<std::size_t>(stage)].tensor_parallel();
+    index += replica.stages[static_cast<std::size_t>(stage)].width();
   }
   return index;
 }
@@ -42,7 +42,7 @@ StageShape stage_shape(const Model& model, const Replica& replica, const Positio
   const Stage& stage = replica.stages[static_cast<std::size_t>(position.stage)];
   StageShape shape;
   shape.model = model;
-  shape.shard = {position.shard, stage.tensor_parallel()};
+  shape.shard = {position.shard, stage.width()};
   shape.layers = stage.layers;
   for (int before = 0; before < position.stage; ++before) {
     shape.first_layer += replica.stages[static_cast<std::size_t>(before)].layers;

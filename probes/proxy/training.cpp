@@ -11,7 +11,7 @@ Training::Training(const TaskSetup& setup)
     : workload_(&setup.workload),
       group_(&setup.group),
       worker_(setup, Purpose::training),
-      recompute_(setup.plan.recompute) {
+      recompute_(setup.plan.recompute == Recompute::full) {
   plan_mini_batches(setup);
   make_slots(setup);
   const auto elements = static_cast<std::size_t>(limits_.tokens) * worker_.hidden();

@@ -18,11 +18,11 @@ std::string stage_layers(const Replica& replica) {
 }
 
 std::string stage_shards(const Replica& replica) {
-  int least = replica.stages.front().tensor_parallel();
+  int least = replica.stages.front().width();
   int most = least;
   for (const Stage& stage : replica.stages) {
-    least = std::min(least, stage.tensor_parallel());
-    most = std::max(most, stage.tensor_parallel());
+    least = std::min(least, stage.width());
+    most = std::max(most, stage.width());
   }
   return shown_range(least, most);
 }
@@ -58,7 +58,7 @@ Table task_table(const Plan& plan) {
                             device_ranges(replica.devices()),
                             count_cell(static_cast<std::size_t>(task.micro_batch_sequences)),
                             decode_batch,
-                            {task.recompute ? "yes" : "no", task.recompute}});
+                            {std::string(name_of(task.recompute)), task.recompute != Recompute::none}});
     }
   }
   return table;

@@ -30,8 +30,8 @@ std::vector<Cell> run_row(const Run& run) {
           shown_name(run.source),
           run.framework.empty() ? empty_cell() : Cell(run.framework),
           count_cell(run.iteration.samples_s.size()),
-          seconds_cell(run.iteration.median_s()),
-          percent_cell(run.iteration.spread_fraction())};
+          run.iteration.empty() ? empty_cell() : seconds_cell(run.iteration.median_s()),
+          run.iteration.empty() ? empty_cell() : percent_cell(run.iteration.spread_fraction())};
 }
 
 Table run_table(const ReportInput& input) {

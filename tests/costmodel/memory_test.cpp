@@ -7,6 +7,16 @@
 namespace sextant::testing {
 namespace {
 
+// Every device of one task, on the small cluster, with neutral coefficients.
+std::vector<TaskMemory<double>> task_memory(const Task& task, const TaskPlan& plan, const Workflow& workflow) {
+  const Cluster cluster = small_cluster();
+  const Hardware<double> hardware(cluster, workflow.precision);
+  const CoefficientValues<double> neutral(hardware.type_count());
+  return sextant::task_memory(
+      work_of(task, plan, workflow, cluster), neutral,
+      [&](DeviceId device) { return hardware.type_index(device); }, true);
+}
+
 TEST(Memory, ModelStatesByHand) {
   const Workflow workflow = small_workflow();
   // Training in bf16: 2 + 2 + 8 + 4 = 16 bytes a parameter; stage 0 holds 320 parameters over two devices.
@@ -39,13 +49,13 @@ TEST(Memory, KvCacheByHand) {
 TEST(Memory, ActivationsByHand) {
   const Workflow workflow = small_workflow();
   // A layer keeps a token's 4 * 4 + (2*4 + 2*4) * 1 + 8 * 4 + 3 * 8 = 88 elements; 8 tokens, 3 sequences, 3
-  // layers.
+  // layers, and 4 elements a token of the embedding's output.
   EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_training"), on_device(0), workflow)[0].working_bytes,
-                   2.0 * 3 * 3 * 8 * 88);
+                   2.0 * 3 * 8 * (3 * 88 + 4));
   TaskPlan recomputed = on_device(0);
-  recomputed.recompute = true;  // three inputs of 8 * 4, and one whole layer
+  recomputed.recompute = Recompute::full;  // three inputs of 8 * 4, and one whole layer
   EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_training"), recomputed, workflow)[0].working_bytes,
-                   2.0 * 3 * (3 * 32 + 8 * 88));
+                   2.0 * 3 * (3 * 32 + 8 * 88 + 8 * 4));
 }
 
 TEST(Memory, EarlierStagesKeepMoreMicroBatches) {
@@ -53,7 +63,7 @@ TEST(Memory, EarlierStagesKeepMoreMicroBatches) {
   TaskPlan plan = on_device(0);
   plan.replicas = {{1.0, {stage(1, {0}), stage(1, {1}), stage(1, {2})}}};
   const auto memory = task_memory(workflow.task("actor_training"), plan, workflow);
-  EXPECT_DOUBLE_EQ(memory[0].working_bytes, 3 * memory[2].working_bytes);
+  EXPECT_DOUBLE_EQ(memory[0].working_bytes, 3 * (memory[2].working_bytes + 2.0 * 3 * 8 * 4));
 }
 
 TEST(Memory, PlanSumsResidentStatesAndTakesTheLargestWorkingSet) {
@@ -63,7 +73,7 @@ TEST(Memory, PlanSumsResidentStatesAndTakesTheLargestWorkingSet) {
   ASSERT_EQ(memory.size(), 1u);
   double resident = 0, working = 0;
   for (const Task& task : workflow.tasks) {
-    const TaskMemory part = task_memory(task, on_device(0), workflow)[0];
+    const TaskMemory<double> part = task_memory(task, on_device(0), workflow)[0];
     resident += part.resident_bytes;
     working = std::max(working, part.working_bytes);
   }

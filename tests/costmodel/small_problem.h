@@ -121,7 +121,7 @@ struct Case {
   Case(const Case&) = delete;
 
   [[nodiscard]] TaskWork work(const std::string& task) const {
-    return work_of(workflow.task(task), plan.tasks.at(task), workflow);
+    return work_of(workflow.task(task), plan.tasks.at(task), workflow, cluster);
   }
   void set(CoefficientId id, T value) {
     for (int type = 0; type < problem.hardware.type_count(); ++type) problem.coefficients.set(id, type, value);

@@ -225,8 +225,8 @@ Coefficient make_coefficient(const CoefficientSpec& spec, const std::string& typ
 Coefficients make_coefficients(const Cluster& cluster, const Runs& runs, std::mt19937& random) {
   Coefficients coefficients;
   for (const CoefficientSpec& spec : coefficient_table()) {
-    if (!spec.by_device_type) coefficients.values.push_back(make_coefficient(spec, std::string(kAny), random));
-    if (!spec.by_device_type) continue;
+    if (!spec.by_device_type()) coefficients.values.push_back(make_coefficient(spec, std::string(kAny), random));
+    if (!spec.by_device_type()) continue;
     for (const auto& [type, unused] : cluster.device_types()) {
       coefficients.values.push_back(make_coefficient(spec, type, random));
     }

@@ -82,7 +82,7 @@ TEST_F(Terms, TensorParallelCountsAllReduces) {
   EXPECT_DOUBLE_EQ(terms::tensor_parallel_s(at(training, 0)), 4 * 4 * 2 * step);
   EXPECT_DOUBLE_EQ(terms::tensor_parallel_s(at(training, 1)), 0);
   TaskPlan recomputed = uneven_pipeline();
-  recomputed.recompute = true;
+  recomputed.recompute = Recompute::full;
   training.plan = &recomputed;
   EXPECT_DOUBLE_EQ(terms::tensor_parallel_s(at(training, 0)), 6 * 4 * 2 * step);
 }
@@ -124,8 +124,8 @@ TEST_F(Terms, DataParallelTakesTheSlowestStage) {
   Case<> twice(small_cluster(), small_workflow(), same_everywhere(two_replicas()));
   const TaskWork task = twice.work(kTraining);
   // Stage 0: 2 * 2 * 160 * 2 * (1/2) = 640 bytes over a-a, 1 + 6.4. Stage 1: 320 bytes over b-b, 2 + 6.4.
-  EXPECT_DOUBLE_EQ(terms::data_parallel_s(twice.problem, task), 8.4);
-  EXPECT_DOUBLE_EQ(terms::data_parallel_s(small.problem, training), 0);
+  EXPECT_DOUBLE_EQ(terms::data_parallel_s(twice.problem, task, 0.0), 8.4);
+  EXPECT_DOUBLE_EQ(terms::data_parallel_s(small.problem, training, 0.0), 0);
 }
 
 TEST_F(Terms, DataParallelOfUnequalTensorParallelism) {
@@ -136,12 +136,13 @@ TEST_F(Terms, DataParallelOfUnequalTensorParallelism) {
   plan.micro_batch_sequences = 3;
   Case<> mixed(small_cluster(), small_workflow(), same_everywhere(plan));
   const TaskWork task = mixed.work(kTraining);
-  const std::vector<terms::Segment> segments = terms::common_segments(plan);
-  ASSERT_EQ(segments.size(), 2u);
-  EXPECT_EQ(segments[0].layers, 1);
-  EXPECT_EQ(segments[1].stage_of, (std::vector<int>{0, 1}));
+  const std::vector<GradientGroup>& groups = task.gradient_groups;
+  ASSERT_EQ(groups.size(), 2u);  // shards 0 and 1 cost the same
+  EXPECT_EQ(groups[0].layers, 1);
+  EXPECT_EQ(groups[1].members, (std::vector<DeviceId>{DeviceId{0}, DeviceId{3}}));
+  EXPECT_FALSE(groups[1].starts_stage);
   // Devices 0 and 1 hold both segments and pay for both.
-  EXPECT_DOUBLE_EQ(terms::data_parallel_s(mixed.problem, task), (5 + 32.0) + (5 + 64.0));
+  EXPECT_DOUBLE_EQ(terms::data_parallel_s(mixed.problem, task, 0.0), (5 + 32.0) + (5 + 64.0));
 }
 
 TEST_F(Terms, DataParallelOncePerMiniBatch) {
@@ -149,7 +150,7 @@ TEST_F(Terms, DataParallelOncePerMiniBatch) {
   workflow.mini_batches = 3;
   Case<> twice(small_cluster(), workflow, same_everywhere(two_replicas()));
   const TaskWork task = twice.work(kTraining);
-  EXPECT_DOUBLE_EQ(terms::data_parallel_s(twice.problem, task), 3 * 8.4);
+  EXPECT_DOUBLE_EQ(terms::data_parallel_s(twice.problem, task, 0.0), 3 * 8.4);
 }
 
 TEST_F(Terms, DecodeReadsWeightsOncePerStepAndWave) {
@@ -180,7 +181,7 @@ TEST_F(Terms, DecodeExtras) {
   // Keys and values 2 * 4 elements of 2 bytes a token and layer.
   EXPECT_DOUBLE_EQ(terms::kv_cache_reads_s(at(generation, 1)), 60 * 6 * 16 / 20.0);
   small.set(CoefficientId::decode_layer_overhead_s, 0.25);
-  EXPECT_DOUBLE_EQ(terms::decode_overhead_s(at(generation, 0)), 5 * 2 * 0.25);
+  EXPECT_DOUBLE_EQ(terms::decode_host_s(at(generation, 0)), 5 * 2 * 0.25);
   small.set(CoefficientId::decode_latency_weight, 1);
   // A step of stage 0: 2 all-reduces in each of 2 layers at 1 s, one transfer at 5 s.
   EXPECT_DOUBLE_EQ(terms::decode_latency_s(at(generation, 0)), 5 * (4 * 1 + 5));
@@ -246,8 +247,8 @@ TEST_F(Terms, OptimizerPassesOverItsState) {
 
 TEST_F(Terms, Overheads) {
   small.set(CoefficientId::layer_overhead_s, 0.5);
-  EXPECT_DOUBLE_EQ(terms::layer_overhead_s(at(inference, 0)), 4 * 2 * 0.5);
-  EXPECT_DOUBLE_EQ(terms::layer_overhead_s(at(training, 0)), 3 * 4 * 2 * 0.5);
+  EXPECT_DOUBLE_EQ(terms::host_s(at(inference, 0)), 4 * 2 * 0.5);
+  EXPECT_DOUBLE_EQ(terms::host_s(at(training, 0)), 3 * 4 * 2 * 0.5);
   small.set(CoefficientId::task_overhead_s, 7);
   small.set(CoefficientId::sequence_overhead_s, 0.125);
   EXPECT_DOUBLE_EQ(terms::task_overhead_s(small.problem, training, training.replicas[0]), 7 + 12 * 0.125);
@@ -255,8 +256,8 @@ TEST_F(Terms, Overheads) {
 
 TEST_F(Terms, ActivationTraffic) {
   small.set(CoefficientId::activation_traffic_weight, 1);
-  // A token of a layer on TP 1: 8 * 4 + 4 * 8 + 4 * 12 + 3 * 8 * 4 = 208 elements of 2 bytes.
-  EXPECT_DOUBLE_EQ(terms::activation_traffic_s(at(inference, 1)), 12 * 8 * 208 * 2 / 20.0);
+  // A token of a layer on TP 1: 8 * 4 + 4 * 8 + 4 * 12 = 112 elements of 2 bytes.
+  EXPECT_DOUBLE_EQ(terms::traffic_s(at(inference, 1)), 12 * 8 * 112 * 2 / 20.0);
 }
 
 TEST_F(Terms, EfficienciesDivide) {

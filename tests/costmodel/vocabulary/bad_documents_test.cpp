@@ -32,8 +32,7 @@ const Bad kClusters[] = {
     {"missing_member", "/nodes/1: missing member \"devices\""},
     {"unknown_member",
      "/nodes/1/devcies: unknown member; known ones are name, region, zone, device_type, devices, "
-     "host_memory_bytes, "
-     "link"},
+     "host_memory_bytes, link, network_bytes_per_s"},
     {"unknown_end", "/link_exceptions/0/to: unknown device \"virginia-0/4\""},
     {"missing_level", "/links/between_regions: missing; nodes \"virginia-0\" and \"ohio-0\" meet there"},
     {"no_provenance", "missing member \"provenance\""},

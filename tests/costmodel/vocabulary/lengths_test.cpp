@@ -58,7 +58,7 @@ TEST(LengthsTest, LognormalLimits) {
 }
 
 TEST(LengthsTest, Refuses) {
-  EXPECT_EQ(refusal(R"({"kind": "fixed", "tokens": 0})"), "/l/tokens: expected a number > 0, got 0");
+  EXPECT_EQ(refusal(R"({"kind": "fixed", "tokens": -1})"), "/l/tokens: expected a number >= 0, got -1");
   EXPECT_EQ(refusal(R"({"kind": "uniform"})"),
             "/l/kind: expected one of fixed, empirical, lognormal, got \"uniform\"");
   EXPECT_EQ(refusal(R"({"kind": "fixed", "tokens": 1, "max": 2})"),

@@ -38,7 +38,7 @@ Rollout random_rollout(const test::SerialTask& task) {
 
 test::SerialTask make_task(const Case& c, const Workflow& workflow) {
   TaskPlan plan = test::uniform(1, 1, 1);
-  plan.recompute = c.recompute;
+  plan.recompute = c.recompute ? Recompute::full : Recompute::none;
   plan.micro_batch_sequences = 3;  // the last micro-batch is smaller
   return test::SerialTask(workflow, c.task, 1, plan);
 }

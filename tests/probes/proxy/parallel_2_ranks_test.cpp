@@ -45,7 +45,7 @@ TEST(TwoRanks, SplitEqualsSerial) {
 
 TEST(TwoRanks, RecomputeEqualsSerial) {
   for (TaskPlan training : {kTensor, kPipeline, kData}) {
-    training.recompute = true;
+    training.recompute = Recompute::full;
     expect_equals_serial(small_grpo(), plan_of(small_grpo(), {"recompute", kData, kData, training}));
   }
 }

@@ -1,0 +1,98 @@
+#include "calibrate/gradient.h"
+
+#include <ceres/jet.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace sextant {
+namespace {
+
+constexpr int kAtOnce = 16;  // derivatives carried through one evaluation of the model
+using Jet = ceres::Jet<double, kAtOnce>;
+
+}  // namespace
+
+RunGradient::RunGradient(const PreparedRun& run, const std::vector<Parameter>& parameters)
+    : run_(&run),
+      map_(parameters, Hardware<double>(run.cluster(), run.workflow().precision), run.run().framework) {}
+
+CoefficientValues<double> RunGradient::values(const double* coordinates) const {
+  CoefficientValues<double> table(map_.type_count());
+  for (const ParameterMap::Slot& slot : map_.slots()) {
+    table.set(slot.id, slot.type, ParameterMap::value(slot, coordinates).value);
+  }
+  return table;
+}
+
+std::vector<double> RunGradient::predict(const double* coordinates) const {
+  return run_->predict(values(coordinates));
+}
+
+void RunGradient::by_slots(const double* coordinates, const std::vector<int>& slots,
+                           std::vector<double>& predicted, std::vector<std::vector<double>>& by_slot) const {
+  const CoefficientValues<double> plain = values(coordinates);
+  by_slot.assign(run_->times().size(), std::vector<double>(slots.size(), 0.0));
+  for (std::size_t first = 0; first < slots.size(); first += kAtOnce) {
+    CoefficientValues<Jet> table(map_.type_count());
+    for (const ParameterMap::Slot& slot : map_.slots()) {
+      table.set(slot.id, slot.type, Jet(plain.at(slot.id, slot.type)));
+    }
+    const std::size_t end = std::min(slots.size(), first + kAtOnce);
+    for (std::size_t k = first; k < end; ++k) {
+      const ParameterMap::Slot& slot = map_.slots()[static_cast<std::size_t>(slots[k])];
+      table.set(slot.id, slot.type, Jet(plain.at(slot.id, slot.type), static_cast<int>(k - first)));
+    }
+    const std::vector<Jet> jets = run_->predict(std::move(table));
+    predicted.clear();
+    for (std::size_t t = 0; t < jets.size(); ++t) {
+      predicted.push_back(jets[t].a);
+      for (std::size_t k = first; k < end; ++k) by_slot[t][k] = jets[t].v[static_cast<int>(k - first)];
+    }
+  }
+  if (slots.empty()) predicted = run_->predict(plain);
+}
+
+void RunGradient::find_relevant(const double* coordinates) {
+  std::vector<int> all(map_.slots().size());
+  std::iota(all.begin(), all.end(), 0);
+  std::vector<double> predicted;
+  std::vector<std::vector<double>> by_slot;
+  by_slots(coordinates, all, predicted, by_slot);
+  std::set<int> relevant(relevant_.begin(), relevant_.end());
+  for (const std::vector<double>& row : by_slot) {
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      if (row[k] != 0) relevant.insert(static_cast<int>(k));
+    }
+  }
+  relevant_.assign(relevant.begin(), relevant.end());
+  std::set<int> columns;
+  for (const int k : relevant_) {
+    const ParameterMap::Slot& slot = map_.slots()[static_cast<std::size_t>(k)];
+    columns.insert(slot.common);
+    columns.insert(slot.deviations.begin(), slot.deviations.end());
+  }
+  columns_.assign(columns.begin(), columns.end());
+}
+
+void RunGradient::evaluate(const double* coordinates, Result& result) const {
+  std::vector<std::vector<double>> by_slot;
+  by_slots(coordinates, relevant_, result.predicted, by_slot);
+  result.by_parameter.assign(run_->times().size(), std::vector<double>(columns_.size(), 0.0));
+  const auto column_of = [this](int parameter) {
+    return static_cast<std::size_t>(std::lower_bound(columns_.begin(), columns_.end(), parameter) -
+                                    columns_.begin());
+  };
+  for (std::size_t k = 0; k < relevant_.size(); ++k) {
+    const ParameterMap::Slot& slot = map_.slots()[static_cast<std::size_t>(relevant_[k])];
+    const ParameterMap::Value value = ParameterMap::value(slot, coordinates);
+    for (std::size_t t = 0; t < by_slot.size(); ++t) {
+      const double derivative = by_slot[t][k];
+      result.by_parameter[t][column_of(slot.common)] += derivative * value.by_common;
+      for (const int d : slot.deviations) result.by_parameter[t][column_of(d)] += derivative * value.by_deviation;
+    }
+  }
+}
+
+}  // namespace sextant

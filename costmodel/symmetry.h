@@ -1,0 +1,28 @@
+// Which parts of a plan differ in the names of devices only.
+//
+// A device's place is its type, its node, zone and region; numbered as they first appear in a part, places give
+// a signature, and parts with equal signatures cost the same. On a cluster with exceptional links every part
+// is a class of its own.
+#pragma once
+
+#include <vector>
+
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/plan.h"
+#include "costmodel/work.h"
+
+namespace sextant {
+
+[[nodiscard]] std::vector<ReplicaClass> replica_classes(const TaskPlan& plan, const std::vector<ReplicaWork>& work,
+                                                        const Cluster& cluster);
+
+// By stage, the first device of each device type.
+[[nodiscard]] std::vector<std::vector<DeviceId>> device_kinds(const Replica& replica, const Cluster& cluster);
+
+// The gradient all-reduces of a training task, one for each class. Where replicas are cut into different
+// stages the layers are grouped into segments that no replica cuts; shard k of a segment is reduced over the
+// device that holds it in each replica (shard floor(k TP_i / TP_max) where degrees differ). In order of layers;
+// of one segment all groups follow each other.
+[[nodiscard]] std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& cluster);
+
+}  // namespace sextant

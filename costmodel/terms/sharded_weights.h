@@ -1,0 +1,33 @@
+// Gathering of sharded weights (ZeRO stage 3, FSDP): not in the appendix, where replicas hold their weights.
+//
+//   cv_gather(t,j) = B * P_j / TP_j * (n - 1) / n,   n replicas times context-parallel parts
+//   C_gather = passes * nm * ring step
+//
+// Every forward and every backward pass of a micro-batch gathers the weights of the stage (Rajbhandari et al.
+// 2020, section 7; PyTorch FSDP). weight_gather_overlap: the share that runs beside the computation.
+#pragma once
+
+#include "costmodel/problem.h"
+#include "costmodel/terms/collective.h"
+#include "costmodel/terms/smooth.h"
+
+namespace sextant::terms {
+
+template <typename T>
+[[nodiscard]] T weight_gather_s(const StageOfTask<T>& s, const T& compute_s) {
+  if (s.execution().zero_stage < 3 || s.is_generation()) return T(0.0);
+  const T& efficiency = s.problem.coefficient(CoefficientId::data_parallel_efficiency);
+  T slowest(0.0);
+  for (const GradientGroup& group : s.task.gradient_groups) {
+    const double n = static_cast<double>(group.members.size());
+    const double volume = s.task.weight_bytes * s.parameters() / s.tensor_parallel() * (n - 1.0) / n;
+    const T cost = ring_step_s(s.problem, std::span<const DeviceId>(group.members), volume, efficiency,
+                               group.sharing_network);
+    if (slowest < cost) slowest = cost;
+  }
+  const double gathers = (s.is_training() ? 2.0 : 1.0) * s.work().micro_batches;
+  return exposed(T(gathers * slowest), compute_s,
+                 s.problem.coefficient(CoefficientId::weight_gather_overlap));
+}
+
+}  // namespace sextant::terms

@@ -1,0 +1,37 @@
+// Smooth maxima and what overlap leaves: for things that run beside each other.
+#pragma once
+
+#include <cmath>
+
+namespace sextant::terms {
+
+// Two engines that work on the same thing, a and b seconds long (both >= 0). sharing 0: one after the other,
+// a + b. sharing 1: fully beside each other, max(a, b). Between, the p-norm with p = 1 / (1 - sharing), which
+// is smooth where the two are alike. Exactly a when b is zero.
+template <typename T>
+[[nodiscard]] T beside(const T& a, const T& b, const T& sharing) {
+  using std::log;
+  using std::exp;
+  const T& large = a < b ? b : a;
+  const T& small = a < b ? a : b;
+  if (!(small > T(0.0))) return large;
+  constexpr double kMostSharing = 0.95;  // p = 20: a kink that a fit can still follow
+  const T share = sharing < T(kMostSharing) ? sharing : T(kMostSharing);
+  if (!(share > T(0.0))) return a + b;
+  const T p = T(1.0) / (T(1.0) - share);
+  return large * exp(log(T(1.0) + exp(p * log(small / large))) / p);
+}
+
+// The part of `transfer` that `work` beside it does not hide; `overlap` is how well they run together (0: not
+// at all). Never below (1 - overlap) * transfer.
+template <typename T>
+[[nodiscard]] T exposed(const T& transfer, const T& work, const T& overlap) {
+  using std::sqrt;
+  if (!(transfer > T(0.0)) || !(work > T(0.0)) || !(overlap > T(0.0))) return transfer;
+  // Harmonic form of min(transfer, work) with p = 4.
+  const T a = transfer * transfer, b = work * work;
+  const T hidden = transfer * work / sqrt(sqrt(a * a + b * b));
+  return transfer - overlap * hidden;
+}
+
+}  // namespace sextant::terms

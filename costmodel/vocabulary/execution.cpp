@@ -1,0 +1,104 @@
+#include "costmodel/vocabulary/execution.h"
+
+#include "costmodel/vocabulary/names.h"
+#include "costmodel/vocabulary/semantics.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::array<std::string_view, 3> kRecompute{"none", "selective", "full"};
+
+void read(const JsonView& view, std::string_view member, int least, int& out) {
+  if (const auto value = view.optional(member)) out = value->count(least);
+}
+
+void read(const JsonView& view, std::string_view member, bool& out) {
+  if (const auto value = view.optional(member)) out = value->flag();
+}
+
+void read(const JsonView& view, std::string_view member, std::optional<Precision>& out) {
+  if (const auto value = view.optional(member)) out = parse_precision(*value);
+}
+
+}  // namespace
+
+std::string_view name_of(Recompute recompute) { return name_in(kRecompute, recompute); }
+
+Recompute parse_recompute(const JsonView& view) {
+  if (view.json().is_boolean()) return view.flag() ? Recompute::full : Recompute::none;
+  return parse_name<Recompute>(view, kRecompute);
+}
+
+Execution Execution::parse(const JsonView& view) {
+  view.allow_only({"context_parallel", "expert_parallel", "expert_tensor_parallel", "virtual_stages",
+                   "zero_stage", "sequence_parallel", "packed", "continuous_batching", "micro_batch_tokens",
+                   "micro_batches", "prefill_chunk_tokens", "shared_prompts", "fused_attention", "cuda_graphs", "kv_cache_bytes",
+                   "offload_optimizer", "offload_weights", "offload_activations", "lora_rank", "precision",
+                   "weight_precision", "cache_precision", "gradient_precision", "semantics"});
+  Execution out;
+  read(view, "context_parallel", 1, out.context_parallel);
+  read(view, "expert_parallel", 1, out.expert_parallel);
+  read(view, "expert_tensor_parallel", 0, out.expert_tensor_parallel);
+  read(view, "virtual_stages", 1, out.virtual_stages);
+  if (const auto stage = view.optional("zero_stage")) out.zero_stage = static_cast<int>(stage->integer(0, 3));
+  read(view, "sequence_parallel", out.sequence_parallel);
+  read(view, "packed", out.packed);
+  read(view, "continuous_batching", out.continuous_batching);
+  read(view, "micro_batch_tokens", 0, out.micro_batch_tokens);
+  read(view, "micro_batches", 0, out.micro_batches);
+  read(view, "prefill_chunk_tokens", 0, out.prefill_chunk_tokens);
+  read(view, "shared_prompts", out.shared_prompts);
+  read(view, "fused_attention", out.fused_attention);
+  read(view, "cuda_graphs", out.cuda_graphs);
+  if (const auto bytes = view.optional("kv_cache_bytes")) out.kv_cache_bytes = bytes->non_negative();
+  read(view, "offload_optimizer", out.offload_optimizer);
+  read(view, "offload_weights", out.offload_weights);
+  read(view, "offload_activations", out.offload_activations);
+  read(view, "lora_rank", 0, out.lora_rank);
+  read(view, "precision", out.precision);
+  read(view, "weight_precision", out.weight_precision);
+  read(view, "cache_precision", out.cache_precision);
+  read(view, "gradient_precision", out.gradient_precision);
+  if (const auto semantics = view.optional("semantics")) {
+    out.semantics = semantics_table()[semantics->one_of(semantics_names())].name;
+  }
+  return out;
+}
+
+Json Execution::to_json() const {
+  const Execution off;
+  Json out = Json::object();
+  const auto write = [&out](const char* member, const auto& value, const auto& neutral) {
+    if (value != neutral) out[member] = value;
+  };
+  const auto write_precision = [&out](const char* member, const std::optional<Precision>& value) {
+    if (value) out[member] = name_of(*value);
+  };
+  write("context_parallel", context_parallel, off.context_parallel);
+  write("expert_parallel", expert_parallel, off.expert_parallel);
+  write("expert_tensor_parallel", expert_tensor_parallel, off.expert_tensor_parallel);
+  write("virtual_stages", virtual_stages, off.virtual_stages);
+  write("zero_stage", zero_stage, off.zero_stage);
+  write("sequence_parallel", sequence_parallel, off.sequence_parallel);
+  write("packed", packed, off.packed);
+  write("continuous_batching", continuous_batching, off.continuous_batching);
+  write("micro_batch_tokens", micro_batch_tokens, off.micro_batch_tokens);
+  write("micro_batches", micro_batches, off.micro_batches);
+  write("prefill_chunk_tokens", prefill_chunk_tokens, off.prefill_chunk_tokens);
+  write("shared_prompts", shared_prompts, off.shared_prompts);
+  write("fused_attention", fused_attention, off.fused_attention);
+  write("cuda_graphs", cuda_graphs, off.cuda_graphs);
+  write("kv_cache_bytes", kv_cache_bytes, off.kv_cache_bytes);
+  write("offload_optimizer", offload_optimizer, off.offload_optimizer);
+  write("offload_weights", offload_weights, off.offload_weights);
+  write("offload_activations", offload_activations, off.offload_activations);
+  write("lora_rank", lora_rank, off.lora_rank);
+  write_precision("precision", precision);
+  write_precision("weight_precision", weight_precision);
+  write_precision("cache_precision", cache_precision);
+  write_precision("gradient_precision", gradient_precision);
+  write("semantics", semantics, off.semantics);
+  return out;
+}
+
+}  // namespace sextant

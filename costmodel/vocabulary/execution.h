@@ -1,0 +1,67 @@
+// How a task is executed, beyond its layout: what frameworks call parallel, memory and engine options.
+//
+// Everything is off by default, which is HetRL's Appendix B. In a plan document the member "execution" of a
+// task holds those that are not.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/json.h"
+#include "costmodel/vocabulary/precision.h"
+
+namespace sextant {
+
+// Activations that the backward pass computes again: none, those of attention (Korthikanti et al. 2022,
+// "selective"), or all of a layer.
+enum class Recompute { none, selective, full };
+
+// What a framework means by its knobs; see semantics.h.
+inline constexpr const char* kPlainSemantics = "plain";
+
+struct Execution {
+  // Parallelism.
+  int context_parallel = 1;        // a stage's devices are tensor_parallel x context_parallel of these
+  int expert_parallel = 1;         // ranks that share the experts of a layer
+  int expert_tensor_parallel = 0;  // inside one expert; 0: as the stage's tensor parallelism
+  int virtual_stages = 1;          // model chunks a device holds, interleaved schedule
+  int zero_stage = 0;              // 1: optimizer state sharded over replicas, 2: gradients, 3: weights (FSDP)
+  bool sequence_parallel = false;  // norms and residuals split over the tensor-parallel group
+
+  // Batches.
+  bool packed = false;              // sequences of their real length one after another, no padding
+  bool continuous_batching = false;  // a finished response makes place for the next sequence
+  int micro_batch_tokens = 0;       // token budget of a micro-batch; 0: counted in sequences
+  int micro_batches = 0;            // as the framework counts them (semantics); 0: by size
+  int prefill_chunk_tokens = 0;     // tokens of prompts that pass at once; 0: a micro-batch's
+  bool shared_prompts = false;      // prefill of a prompt once for its group of responses
+
+  // Engine.
+  bool fused_attention = false;  // scores never leave the chip (FlashAttention)
+  bool cuda_graphs = false;  // decode steps are replayed, not launched kernel by kernel
+  double kv_cache_bytes = 0;  // a device keeps for the cache; 0: not limited
+
+  // Memory.
+  bool offload_optimizer = false;    // Adam runs on the host: gradients and weights cross the host link
+  bool offload_weights = false;      // states move to the host while other tasks run
+  bool offload_activations = false;  // kept activations cross the host link
+
+  int lora_rank = 0;  // low-rank adapters on every projection; 0: all weights train
+
+  std::optional<Precision> precision;         // of arithmetic; absent: the workflow's
+  std::optional<Precision> weight_precision;  // as weights are stored; absent: as arithmetic
+  std::optional<Precision> cache_precision;   // of the KV cache; absent: the workflow's
+  std::optional<Precision> gradient_precision;  // as replicas reduce gradients; absent: as activations
+
+  std::string semantics{kPlainSemantics};
+
+  friend bool operator==(const Execution&, const Execution&) = default;
+  static Execution parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;  // only what differs from the default
+};
+
+[[nodiscard]] std::string_view name_of(Recompute recompute);
+// A name, or true for full and false for none.
+[[nodiscard]] Recompute parse_recompute(const JsonView& view);
+
+}  // namespace sextant

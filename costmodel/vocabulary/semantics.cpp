@@ -1,0 +1,37 @@
+#include "costmodel/vocabulary/semantics.h"
+
+#include <array>
+
+#include "core/error.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::array<Semantics, 6> kTable{{
+    {"plain", 0, 0, "micro-batches are what passes through a pipeline stage at once, as Megatron means them"},
+    {"real", 2, 1, "ReaL: training cuts a micro-batch into 2 x PP, generation and inference their batch into PP"},
+    {"megatron", 0, 0, "Megatron-LM and Megatron Bridge: micro_batch_size sequences a stage at once"},
+    {"verl", 0, 0, "verl: sizes per device; with a token budget sequences of real length are packed"},
+    {"nemo-rl", 0, 0, "NeMo-RL: train_micro_batch_size sequences, or packed to the maximum length"},
+    {"vllm", 0, 0, "vLLM: max_num_seqs decode together, max_num_batched_tokens pass in a step"},
+}};
+
+}  // namespace
+
+std::span<const Semantics> semantics_table() { return kTable; }
+
+const Semantics& semantics_of(std::string_view name) {
+  for (const Semantics& semantics : kTable) {
+    if (semantics.name == name) return semantics;
+  }
+  SEXTANT_CHECK(!"plans are read with known semantics");
+  return kTable.front();
+}
+
+std::vector<std::string_view> semantics_names() {
+  std::vector<std::string_view> names;
+  for (const Semantics& semantics : kTable) names.push_back(semantics.name);
+  return names;
+}
+
+}  // namespace sextant

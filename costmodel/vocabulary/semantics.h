@@ -1,0 +1,26 @@
+// What a framework means by a knob of the same name, so that a plan can be written in the framework's own
+// numbers. A plan names its semantics; the formulas see only what follows from them.
+//
+// ReaL (seed 001, and its source): a training call cuts each of its micro-batches into 2 x PP pipeline
+// micro-batches, a generation or inference call cuts its batch into PP, so that pipelines are full.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sextant {
+
+struct Semantics {
+  std::string_view name;
+  int training_split_per_stage;  // pipeline micro-batches that one micro-batch of training becomes, a stage
+  int forward_split_per_stage;   // same for inference and generation; 0: not cut
+  std::string_view help;
+};
+
+[[nodiscard]] std::span<const Semantics> semantics_table();
+[[nodiscard]] const Semantics& semantics_of(std::string_view name);  // must exist
+[[nodiscard]] std::vector<std::string_view> semantics_names();
+
+}  // namespace sextant
