@@ -30,8 +30,8 @@ class ModelFacts : public ::testing::Test {
 };
 
 TEST_F(ModelFacts, SayTheirSchema) {
-  EXPECT_EQ(JsonView(json_).required("schema").text(), "sextant.model_facts/1.0");
-  EXPECT_GE(models_.size(), 30U);
+  EXPECT_EQ(JsonView(json_).required("schema").text(), "sextant.model_facts/1.1");
+  EXPECT_GE(models_.size(), 91U);
 }
 
 TEST_F(ModelFacts, HaveASource) {
@@ -51,6 +51,9 @@ TEST_F(ModelFacts, AliasesAndNotesMeanModelsThatAreThere) {
   for (const auto& [alias, model] : JsonView(json_).required("aliases").members()) {
     EXPECT_TRUE(models_.contains(model.text())) << alias;
     EXPECT_FALSE(models_.contains(alias)) << alias << " is both an alias and a model";
+  }
+  for (const auto& [name, reason] : JsonView(json_).required("left_out").members()) {
+    EXPECT_FALSE(models_.contains(name) || JsonView(json_).required("aliases").optional(name)) << name;
   }
   for (const auto& [model, note] : JsonView(json_).required("notes").members()) {
     EXPECT_TRUE(models_.contains(model)) << model;
@@ -84,6 +87,25 @@ TEST_F(ModelFacts, CountThePublishedParameters) {
       {"Qwen3-235B-A22B", 235e9, "model card of Qwen/Qwen3-235B-A22B, number of parameters in total"},
       {"Mixtral-8x7B", 46.7e9, "mistral.ai/news/mixtral-of-experts, total parameters"},
       {"Mixtral-8x22B", 141e9, "mistral.ai/news/mixtral-8x22b, total parameters"},
+      {"DeepSeek-V3", 671e9, "DeepSeek-V3 Technical Report, arXiv 2412.19437, abstract"},
+      {"Kimi-K2", 1.04e12, "Kimi K2, arXiv 2507.20534, abstract"},
+      {"GPT-OSS-120B", 116.83e9, "gpt-oss model card, arXiv 2508.10925, Table 1"},
+      {"GPT-OSS-20B", 20.91e9, "gpt-oss model card, arXiv 2508.10925, Table 1"},
+      {"GLM-4.5-Air", 106e9, "GLM-4.5, arXiv 2508.06471, abstract"},
+      {"Llama-4-Scout-17B-16E", 109e9,
+       "model card of meta-llama/Llama-4-Scout-17B-16E, with its encoder of images"},
+      {"Mistral-7B", 7.24e9, "Hugging Face mistralai/Mistral-7B-v0.1, 7.24B parameters in safetensors"},
+      {"CodeLlama-34B", 33.7e9, "Hugging Face codellama/CodeLlama-34b-hf, 33.7B parameters in safetensors"},
+      {"GPT-J-6B", 6.05e9, "model card of EleutherAI/gpt-j-6b, n_parameters 6053381344"},
+      {"Falcon-180B", 180e9, "The Falcon Series, arXiv 2311.16867, abstract"},
+      {"Nemotron-340B", 340e9, "Nemotron-4 340B, arXiv 2406.11704, its name"},
+      {"OPT-66B", 66e9, "OPT, arXiv 2205.01068, Table 1"},
+      {"gpt3-175B", 175e9, "GPT-3, arXiv 2005.14165, Table 2.1"},
+      {"turing-530B", 530e9, "Megatron-Turing NLG, arXiv 2201.11990, abstract"},
+      {"GPT-18B (Megatron SC21)", 18.4e9, "Narayanan et al., arXiv 2104.04473, Table 1"},
+      {"GPT-1T (Megatron SC21)", 1008e9, "Narayanan et al., arXiv 2104.04473, Table 1"},
+      {"GPT-462B (Megatron H100 table)", 462e9, "Megatron-LM images/model_table.png"},
+      {"MPT-7b", 6.65e9, "Hugging Face mosaicml/mpt-7b, 6.65B parameters"},
       {"LLaMA-7B (ReaL Table 1)", 8030261248, "ReaL, arXiv 2406.14088, Table 1"},
       {"LLaMA-13B (ReaL Table 1)", 14001525760, "ReaL, arXiv 2406.14088, Table 1"},
       {"LLaMA-34B (ReaL Table 1)", 35321028608, "ReaL, arXiv 2406.14088, Table 1"},
@@ -114,7 +136,7 @@ TEST_F(ModelFacts, CountRealTable1ToTheLastDigit) {
 }
 
 // Active parameters: 12.9e9 of Mixtral 8x7B (mistral.ai/news/mixtral-of-experts), 3.3e9 of Qwen3-30B-A3B (its
-// card).
+// card), 37e9 of DeepSeek-V3 (arXiv 2412.19437, abstract).
 TEST_F(ModelFacts, CountActiveParametersOfExperts) {
   const auto active = [&](const std::string& name) {
     const Model& model = models_.at(name);
@@ -123,6 +145,7 @@ TEST_F(ModelFacts, CountActiveParametersOfExperts) {
   };
   EXPECT_NEAR(active("Mixtral-8x7B") / 12.9e9, 1, kTotalTolerance);
   EXPECT_NEAR(active("Qwen3-30B-A3B") / 3.3e9, 1, 0.03);  // printed with two digits only
+  EXPECT_NEAR(active("DeepSeek-V3") / 37e9, 1, 0.03);     // likewise
 }
 
 }  // namespace
