@@ -1,0 +1,61 @@
+#include "calibrate/import/import.h"
+
+#include <algorithm>
+
+#include "calibrate/import/aiconfigurator.h"
+#include "calibrate/import/blis.h"
+#include "calibrate/import/generation.h"
+#include "calibrate/import/published.h"
+#include "calibrate/import/sailor.h"
+#include "calibrate/import/torchtitan.h"
+#include "calibrate/import/training.h"
+#include "calibrate/import/verl.h"
+#include "calibrate/import/vtrain.h"
+#include "core/error.h"
+#include "core/text.h"
+
+namespace sextant {
+namespace {
+
+// In alphabetical order, a line a reader: {"name", read_name, "what the files are"}.
+const std::vector<ImportFormat>& formats() {
+  static const std::vector<ImportFormat> table = {
+      {"aiconfigurator", read_aiconfigurator, "serving points that aiconfigurator keeps: CSV, a row a closed loop"},
+      {"blis", read_blis, "vLLM servers under a constant request rate (BLIS): CSV, a row a load"},
+      {"generation", read_generation, "published prefill and decode of many sources: one JSON, a record a run"},
+      {"published", read_published, "published RL iterations of many sources: one JSON, a record a run"},
+      {"sailor", read_sailor, "Sailor's plans (JSON), layer times, and the tables that these are read with (CSV, JSON)"},
+      {"torchtitan", read_torchtitan, "torchtitan's published throughput: CSV, a row a run"},
+      {"training", read_training, "published training steps of many sources: one JSON, a record a run"},
+      {"verl", read_verl, "verl logs: console text, JSONL, or JSON of their numbers; FILE.setup.json adds the GPUs"},
+      {"vtrain", read_vtrain, "vTrain's training iterations on A100: CSV, a row a run"},
+  };
+  return table;
+}
+
+std::string known_names() {
+  std::string out;
+  for (const ImportFormat& format : formats()) {
+    out += (out.empty() ? "" : ", ") + std::string(format.name);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::span<const ImportFormat> import_formats() { return formats(); }
+
+Imported import_runs(std::string_view format, const std::vector<std::filesystem::path>& files,
+                     const Facts& facts) {
+  const auto found = std::find_if(formats().begin(), formats().end(),
+                                  [format](const ImportFormat& known) { return known.name == format; });
+  if (found == formats().end()) {
+    throw_bad_input("unknown format " + in_quotes(format) + "; expected one of " + known_names());
+  }
+  if (files.empty()) {
+    throw_bad_input("format " + in_quotes(format) + " needs at least one file");
+  }
+  return found->read(files, facts);
+}
+
+}  // namespace sextant

@@ -1,0 +1,445 @@
+#include "calibrate/import/facts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "calibrate/import/import.h"
+#include "core/document.h"
+#include "tests/core/expect_error.h"
+#include "tests/core/temporary_folder.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+const Facts& published() {
+  static const Facts facts =
+      Facts::load(SEXTANT_SOURCE_DIR "/data/gpus.json", SEXTANT_SOURCE_DIR "/data/models.json");
+  return facts;
+}
+
+// ---- what is published ----
+
+// Every name of a GPU in the data sets that Sextant is judged by.
+TEST(FactsTest, KnowTheGpusOfTheDataSets) {
+  const std::vector<std::pair<const char*, const char*>> names = {
+      {"A100", "A100-SXM-80GB"},
+      {"A100-80GB", "A100-SXM-80GB"},
+      {"A100 80G", "A100-SXM-80GB"},
+      {"a100_80gb", "A100-SXM-80GB"},
+      {"A100-80", "A100-SXM-80GB"},
+      {"A100 40G", "A100-SXM-40GB"},
+      {"a100_40gb", "A100-SXM-40GB"},
+      {"A100-40", "A100-SXM-40GB"},
+      {"A800", "A800-SXM-80GB"},
+      {"A800-SXM-80GB", "A800-SXM-80GB"},
+      {"A40", "A40"},
+      {"A6000 48G", "RTX-A6000"},
+      {"RTX A6000", "RTX-A6000"},
+      {"H100", "H100-SXM-80GB"},
+      {"H100 80GB HBM3", "H100-SXM-80GB"},
+      {"h100_80gb", "H100-SXM-80GB"},
+      {"h100_sxm", "H100-SXM-80GB"},
+      {"H200", "H200-SXM-141GB"},
+      {"96 GB HBM2e, 2.4 TB/s, 500 W limit", "H100-SXM-96GB"},
+      {"h200_sxm", "H200-SXM-141GB"},
+      {"H800", "H800"},
+      {"H20", "H20-96GB"},
+      {"H20-96GB", "H20-96GB"},
+      {"GH-96", "GH200-96GB"},
+      {"L40S", "L40S"},
+      {"B200", "B200-SXM"},
+      {"b200_sxm", "B200-SXM"},
+      {"B300", "B300-SXM"},
+      {"b300_sxm", "B300-SXM"},
+      {"gb200", "GB200"},
+      {"GB300", "GB300"},
+      {"MI300", "MI300X"},
+      {"V100 32G", "V100-SXM-32GB"},
+      {"V100-16", "V100-SXM-16GB"},
+      {"RTX-2080", "RTX-2080-Ti"},
+      {"RTX-3090", "RTX-3090"},
+      {"Titan-RTX", "Titan-RTX"},
+  };
+  for (const auto& [name, gpu] : names) {
+    ASSERT_TRUE(published().has_gpu(name)) << name;
+    EXPECT_EQ(published().gpu(name).name, gpu) << name;
+  }
+}
+
+TEST(FactsTest, SayWhyAGpuIsNotKnown) {
+  for (const char* name : {"Ascend 910C", "H800+H20", "H800 to H20", "RTX-2080+RTX-3090+Titan-RTX"}) {
+    EXPECT_FALSE(published().has_gpu(name)) << name;
+    EXPECT_THAT(published().why_no_gpu(name), HasSubstr("\": ")) << name;  // the reason of the file
+  }
+  EXPECT_EQ(published().why_no_gpu("H900"), "no facts about GPU \"H900\"");
+  EXPECT_EQ(refusal_of([] { (void)published().gpu("H900"); }), "no facts about GPU \"H900\"");
+}
+
+// Every name of a model in the data sets, but those whose record has the shape itself ("GPT-18.4B").
+TEST(FactsTest, KnowTheModelsOfTheDataSets) {
+  const std::vector<std::pair<const char*, std::vector<const char*>>> names = {
+      {"CodeLlama-34B",
+       {"CodeLlama/Llama-2-34B", "CodeLlama/Llama-2-34B (reward-model init)", "CodeLlama/Llama-2-34B size",
+        "Llama-2-34B", "codellama/CodeLlama-34b-Instruct-hf"}},
+      {"DeepSeek-V3",
+       {"DeepSeek V3 671B", "DeepSeekV3", "DeepSeekV3 (dropless)", "DeepSeekV3 (w/ MTP)",
+        "DeepSeekV3 (w/o MTP)", "deepseek-ai/DeepSeek-V3", "deepseek-ai/DeepSeek-R1",
+        "nvidia/DeepSeek-V3.1-NVFP4"}},
+      {"DeepSeek-R1-Distill-Qwen-1.5B", {"DeepSeek-R1-Distill-Qwen-1.5B"}},
+      {"Falcon-180B", {"Falcon-180B"}},
+      {"GLM-4.5-Air", {"PrimeIntellect/INTELLECT-3"}},
+      {"GPT-J-6B", {"GPT-J-6B"}},
+      {"GPT-OSS-120B", {"GPT OSS 120B", "GPT-OSS 120B", "openai/gpt-oss-120b"}},
+      {"GPT-OSS-20B", {"GPT-OSS 20B"}},
+      {"GPT3-20B", {"GPT3-20B"}},
+      {"GPT3-5B", {"GPT3-5B"}},
+      {"Kimi-K2", {"Kimi K2", "moonshotai/Kimi-K2.5"}},
+      {"LLaMA-70B (ReaL Table 1)", {"LLaMA-70B (ReaL Table 1)"}},
+      {"LLaMA-7B (ReaL Table 1)", {"LLaMA-7B (ReaL Table 1)"}},
+      {"Llama-2-13B", {"LLAMA2-13B", "Llama-2-13B (reward-model init)", "Llama-2-13B size", "llama2-13b"}},
+      {"Llama-2-70B",
+       {"LLAMA2-70B", "Llama-2-70B (reward-model init)", "Llama-2-70B size", "llama2-70b",
+        "meta-llama/Llama-2-70b-hf"}},
+      {"Llama-2-7B",
+       {"LLAMA2-7B", "Llama-2-7B (reward-model init)", "Llama-2-7B size", "Llama-7B", "llama2-7b",
+        "meta-llama/Llama-2-7b-hf"}},
+      {"Llama-3.1-405B", {"LLAMA3.1_405B", "Llama-3.1-405B"}},
+      {"Llama-3.1-70B",
+       {"LLAMA3-70B", "LLAMA3_70B", "Llama-3-70B", "Llama-3.1-70B Base", "Llama-3.3-70B", "Llama3 70B",
+        "meta-llama/Llama-3.1-70B", "meta-llama/Llama-3.1-70B-Instruct"}},
+      {"Llama-3.1-8B",
+       {"LLAMA3-8B", "LLAMA3_8B", "Llama-3.1-8B-Instruct", "Llama3 8B", "meta-llama/Llama-3.1-8B-Instruct"}},
+      {"Llama-4-Scout-17B-16E", {"RedHatAI/Llama-4-Scout-17B-16E-Instruct-FP8-dynamic"}},
+      {"MPT-125m", {"MPT-125m"}},
+      {"MPT-70b", {"MPT-70b"}},
+      {"MiniMax-M2.5", {"MiniMaxAI/MiniMax-M2.5"}},
+      {"Mistral-7B", {"Mistral-7B"}},
+      {"Mistral-Nemo-12B", {"mistralai/Mistral-Nemo-Instruct-2407"}},
+      {"Mixtral-8x7B", {"Mixtral-8x7B", "mistralai/Mixtral-8x7B-v0.1"}},
+      {"Nemotron-340B", {"Nemotron-340B"}},
+      {"Nemotron-8B", {"Nemotron-8B"}},
+      {"OPT-1.3B", {"OPT-1.3B"}},
+      {"OPT-13B", {"OPT-13.2B"}},
+      {"OPT-175B", {"OPT-175B"}},
+      {"OPT-30B", {"OPT-30B"}},
+      {"OPT-350M", {"OPT-350M"}},
+      {"OPT-6.7B", {"OPT-6.7B"}},
+      {"OPT-66B", {"OPT-66B"}},
+      {"Qwen2-7B", {"Qwen2-7B-Instruct"}},
+      {"Qwen2.5-0.5B", {"Qwen2.5-0.5B-Instruct"}},
+      {"Qwen2.5-1.5B", {"Qwen2.5-1.5B-Instruct"}},
+      {"Qwen2.5-14B", {"Qwen2.5-14B-Instruct", "DeepSeek-R1-Distill-Qwen-14B"}},
+      {"Qwen2.5-32B", {"Qwen2.5-32B-Instruct", "Qwen2.5 32B"}},
+      {"Qwen2.5-3B", {"Qwen2.5-3B-Instruct"}},
+      {"Qwen2.5-72B", {"Qwen2.5-72B-Instruct"}},
+      {"Qwen2.5-7B",
+       {"Qwen2.5-7B-Instruct", "Qwen2.5-Math-7B", "DeepSeek-R1-Distill-Qwen-7B", "Qwen/Qwen2.5-7B-Instruct"}},
+      {"Qwen3-0.6B", {"Qwen3-0.6B", "Qwen/Qwen3-0.6B"}},
+      {"Qwen3-1.7B", {"Qwen3-1.7B"}},
+      {"Qwen3-14B", {"Qwen3-14B"}},
+      {"Qwen3-235B-A22B",
+       {"Qwen3_235B_a22B", "Qwen3_235B_a22B (tokendrop)", "Qwen/Qwen3-235B-A22B-FP8",
+        "Qwen/Qwen3-235B-A22B-Instruct-2507"}},
+      {"Qwen3-30B-A3B",
+       {"Qwen3 MoE 30B", "Qwen3_30B_a3B", "Qwen3_30B_a3B (tokendrop)", "Qwen3-30B-A3B-Base",
+        "Qwen/Qwen3-30B-A3B-Instruct-2507"}},
+      {"Qwen3-32B", {"Qwen3-32B", "Qwen/Qwen3-32B"}},
+      {"Qwen3-4B", {"Qwen3-4B", "Qwen/Qwen3-4B-Instruct-2507"}},
+      {"Qwen3-8B", {"Qwen3-8B"}},
+      {"deepseek-llm-7b", {"deepseek-llm-7b-chat"}},
+      {"gemma-2-2b", {"gemma-2-2b-it"}},
+      {"gpt3-175B", {"GPT3-175B"}},
+      {"megatron-1T", {"megatron-1T"}},
+      {"megatron-22B", {"megatron-22B"}},
+      {"turing-530B", {"turing-530B"}},
+  };
+  for (const auto& [model, others] : names) {
+    for (const char* name : others) {
+      ASSERT_TRUE(published().has_model(name)) << name;
+      EXPECT_EQ(published().model(name).name, model) << name;
+    }
+  }
+}
+
+TEST(FactsTest, SayWhyAModelIsNotKnown) {
+  for (const char* name :
+       {"DeepSeekV4 Flash", "Hybrid Mamba 2B", "Hybrid Nano-v3 3B", "Nemotron V3 Super 120B (26.02)",
+        "Nemotron-3-Nano-30B-A3B", "Nemotron-3-Ultra-550B-A55B", "Nemotron_3_5_Lightning", "Nemotron_3_Nano",
+        "Nemotron_3_Super", "Nemotron_3_Ultra", "Qwen/Qwen3.5-397B-A17B", "Qwen3.5-9B",
+        "Qwen3.5-9B (multimodal)", "Qwen3.8-27B", "zhipuai/GLM-5", "model of 247.2 GB (as printed)",
+        "Minitron-Mistral 583M (24 layers, hidden 1152, 16 heads)"}) {
+    EXPECT_FALSE(published().has_model(name)) << name;
+    EXPECT_THAT(published().why_no_model(name), HasSubstr(" is not known: "))
+        << name;  // the reason of the file
+  }
+  EXPECT_EQ(refusal_of([] { (void)published().model("Qwen9"); }), "the shape of model \"Qwen9\" is not known");
+}
+
+TEST(FactsTest, TakeTheFirstFigure) {
+  const Gpu& h800 = published().gpu("H800");
+  EXPECT_EQ(h800.type.memory_bytes_per_s.value, 3350e9);  // not the PCIe card's 2000e9 beside it
+  EXPECT_EQ(h800.type.flop_per_s.at(Precision::bf16).value, 989.5e12);
+  EXPECT_EQ(h800.type.flop_per_s.at(Precision::bf16).source, Source::datasheet);
+  EXPECT_EQ(h800.within_node.bytes_per_s.value, 200e9);
+  EXPECT_EQ(h800.per_node, 8);
+  EXPECT_EQ(h800.network_bytes_per_s, 400e9);
+  EXPECT_EQ(h800.per_rack, 0);
+  EXPECT_FALSE(h800.between_racks.has_value());
+}
+
+TEST(FactsTest, KnowRacks) {
+  const Gpu& gb200 = published().gpu("GB200");
+  EXPECT_EQ(gb200.per_node, 4);
+  EXPECT_EQ(gb200.per_rack, 72);
+  ASSERT_TRUE(gb200.between_racks.has_value());
+  EXPECT_LT(gb200.between_racks->bytes_per_s.value, gb200.between_nodes.bytes_per_s.value);
+  EXPECT_EQ(gb200.type.flop_per_s.at(Precision::fp4).value, 1e16);
+}
+
+// ---- what a file may be ----
+
+const char* const kGpus = R"({
+  "schema": "sextant.gpu_facts/1.1",
+  "gpus": [{
+    "name": "Tiny", "flop_per_s": {"bf16": [{"value": 1e12, "source": "assumed"}]},
+    "memory_bytes": [{"value": 1e9, "source": "assumed"}],
+    "memory_bytes_per_s": [{"value": 1e10, "source": "assumed"}],
+    "within_node_bytes_per_s": [{"value": 8e9, "source": "assumed"}],
+    "within_node_latency_s": [{"value": 1e-6, "source": "assumed"}],
+    "between_nodes_bytes_per_s": [{"value": 1e9, "source": "assumed"}],
+    "between_nodes_latency_s": [{"value": 1e-5, "source": "assumed"}],
+    "network_bytes_per_s": [{"value": 4e9, "source": "assumed"}],
+    "devices_per_node": [{"value": 4, "source": "assumed"}]
+  }],
+  "aliases": {"Small": "Tiny"},
+  "left_out": {"Huge": "nobody measured it"}
+})";
+
+const char* const kModels = R"({
+  "schema": "sextant.model_facts/1.1",
+  "models": [{"name": "Dot-1B", "layers": 4, "hidden": 64, "intermediate": 256, "heads": 8, "vocabulary": 100}],
+  "aliases": {"Dot 1B": "Dot-1B"},
+  "notes": {},
+  "left_out": {"Dot-9B": "nobody wrote it down"}
+})";
+
+// Both files, with `from` replaced by `to` in the one that holds it.
+Facts load_with(const std::string& from = "", const std::string& to = "") {
+  const TemporaryFolder folder;
+  for (const auto& [name, text] : {std::pair("gpus.json", kGpus), std::pair("models.json", kModels)}) {
+    std::string body = text;
+    const std::size_t at = from.empty() ? std::string::npos : body.find(from);
+    if (at != std::string::npos) {
+      body.replace(at, from.size(), to);
+    }
+    write_text_file(folder.path() / name, body);
+  }
+  return Facts::load(folder.path() / "gpus.json", folder.path() / "models.json");
+}
+
+std::string refusal_with(const std::string& from, const std::string& to) {
+  const std::string message = refusal_of([&] { (void)load_with(from, to); });
+  return message.substr(message.find_last_of('/', message.find(".json")) + 1);
+}
+
+TEST(FactsFileTest, IsReadIgnoringCaseAndPublisher) {
+  const Facts facts = load_with();
+  EXPECT_EQ(facts.gpu("SMALL").name, "Tiny");
+  EXPECT_EQ(facts.model("dot 1b").name, "Dot-1B");
+  EXPECT_EQ(facts.model("someone/DOT-1B").name, "Dot-1B");
+  EXPECT_FALSE(facts.has_gpu("someone/Tiny"));
+  EXPECT_EQ(facts.why_no_gpu("huge"), "no facts about GPU \"huge\": nobody measured it");
+  EXPECT_EQ(facts.why_no_model("someone/dot-9b"),
+            "the shape of model \"someone/dot-9b\" is not known: nobody wrote it down");
+}
+
+TEST(FactsFileTest, IsRefusedWithFileAndPath) {
+  EXPECT_EQ(refusal_with("\"value\": 1e9,", "\"value\": -1,"),
+            "gpus.json: /gpus/0/memory_bytes/0/value: expected a number > 0, got -1");
+  EXPECT_EQ(refusal_with("[{\"value\": 1e-6, \"source\": \"assumed\"}]", "[]"),
+            "gpus.json: /gpus/0/within_node_latency_s: expected at least one figure");
+  EXPECT_EQ(refusal_with("\"value\": 4,", "\"value\": 4.5,"),
+            "gpus.json: /gpus/0/devices_per_node: expected an integer, got 4.5");
+  EXPECT_THAT(refusal_with("\"memory_bytes\"", "\"memory\""), StartsWith("gpus.json: /gpus/0"));
+  EXPECT_THAT(refusal_with("bf16", "bf17"), StartsWith("gpus.json: /gpus/0/flop_per_s/bf17"));
+  EXPECT_THAT(refusal_with("\"heads\": 8", "\"heads\": 0"), StartsWith("models.json: /models/0/heads"));
+}
+
+TEST(FactsFileTest, IsRefusedWhereNamesClash) {
+  EXPECT_EQ(refusal_with("\"Small\": \"Tiny\"", "\"Small\": \"Large\""),
+            "gpus.json: /aliases/Small: unknown name \"Large\"");
+  EXPECT_EQ(refusal_with("\"Dot 1B\": ", "\"DOT-1b\": "),
+            "models.json: /aliases/DOT-1b: another entry is named \"DOT-1b\" too, case ignored");
+}
+
+TEST(FactsFileTest, IsRefusedOfAnotherKind) {
+  EXPECT_EQ(refusal_with("gpu_facts/1.1", "gpu_facts/2.0"),
+            "gpus.json: /schema: expected sextant.gpu_facts/1.x, got \"sextant.gpu_facts/2.0\"");
+  EXPECT_THAT(refusal_of([] { (void)Facts::load("/nowhere/gpus.json", "/nowhere/models.json"); }),
+              HasSubstr("cannot read /nowhere/gpus.json"));
+}
+
+// ---- clusters ----
+
+TEST(UniformClusterTest, FillsNodesInOneZone) {
+  const Cluster cluster = uniform_cluster(load_with().gpu("Tiny"), 10);
+  EXPECT_EQ(cluster.name(), "10 x Tiny, 4 a node");
+  ASSERT_EQ(cluster.nodes().size(), 3U);
+  EXPECT_EQ(cluster.nodes()[0].devices, 4);
+  EXPECT_EQ(cluster.nodes()[2].devices, 2);
+  EXPECT_EQ(cluster.nodes()[0].network_bytes_per_s, 4e9);
+  EXPECT_EQ(cluster.device_count(), 10);
+  EXPECT_EQ(cluster.link(DeviceId{0}, DeviceId{3}).bytes_per_s.value, 8e9);
+  EXPECT_EQ(cluster.link(DeviceId{0}, DeviceId{9}).bytes_per_s.value, 1e9);
+  EXPECT_TRUE(cluster.has_uniform_links());
+}
+
+TEST(UniformClusterTest, ScalesTheNetworkWithTheNode) {
+  const Gpu tiny = load_with().gpu("Tiny");
+  const Cluster cluster = uniform_cluster(tiny, 4, 2);
+  EXPECT_EQ(cluster.name(), "4 x Tiny, 2 a node");
+  EXPECT_EQ(cluster.nodes()[1].network_bytes_per_s, 2e9);
+  EXPECT_EQ(uniform_cluster(tiny, 2, 8).nodes().size(), 1U);
+}
+
+TEST(UniformClusterTest, PutsRacksIntoZones) {
+  const Gpu& gb200 = published().gpu("GB200");
+  const Cluster two_racks = uniform_cluster(gb200, 144);
+  const auto rate = [&](int from, int to) {
+    return two_racks.link(DeviceId{from}, DeviceId{to}).bytes_per_s.value;
+  };
+  EXPECT_EQ(rate(0, 3), gb200.within_node.bytes_per_s.value);
+  EXPECT_EQ(rate(0, 71), gb200.between_nodes.bytes_per_s.value);
+  EXPECT_EQ(rate(71, 72), gb200.between_racks->bytes_per_s.value);
+  // Nodes as large as a rack, or as the part of it that a run uses.
+  const Cluster racks = uniform_cluster(gb200, 128, 64);
+  EXPECT_EQ(racks.link(DeviceId{0}, DeviceId{63}).bytes_per_s.value, gb200.within_node.bytes_per_s.value);
+  EXPECT_EQ(racks.link(DeviceId{0}, DeviceId{64}).bytes_per_s.value, gb200.between_racks->bytes_per_s.value);
+}
+
+// ---- plans, workflows, runs ----
+
+TEST(UniformTaskTest, PutsTensorParallelismInnermost) {
+  const TaskPlan task = uniform_task({2, 2, 2, 1, 8}, 5);
+  ASSERT_EQ(task.replicas.size(), 2U);
+  ASSERT_EQ(task.replicas[1].stages.size(), 2U);
+  EXPECT_EQ(task.replicas[1].stages[0].layers, 3);
+  EXPECT_THAT(task.replicas[1].stages[1].devices, ElementsAre(DeviceId{14}, DeviceId{15}));
+}
+
+TEST(UniformTaskTest, WidensStagesByContextParallelism) {
+  const TaskPlan task = uniform_task({1, 1, 2, 4, 0}, 2);
+  const Stage& stage = task.replicas[0].stages[0];
+  EXPECT_EQ(stage.width(), 8);
+  EXPECT_EQ(task.tensor_parallel(stage), 2);
+  EXPECT_EQ(task.execution.context_parallel, 4);
+}
+
+TEST(OneTaskTest, AreSoundWorkflows) {
+  const Model& model = published().model("Qwen3-8B");
+  const Workflow training = training_step("t", model, 128, 4096, Precision::bf16);
+  EXPECT_NO_THROW(training.check());
+  EXPECT_EQ(training.actor_training().kind, TaskKind::training);
+  EXPECT_EQ(training.sequences(), 128);
+  EXPECT_EQ(training.prompt_tokens.mean_tokens() + training.response_tokens.mean_tokens(), 4096);
+  const Workflow generation = generation_batch("g", model, 64, 512, 128, Precision::fp8);
+  EXPECT_NO_THROW(generation.check());
+  EXPECT_EQ(generation.actor_generation().kind, TaskKind::generation);
+  EXPECT_EQ(generation.response_tokens.max_tokens(), 128);
+  EXPECT_EQ(generation.precision, Precision::fp8);
+}
+
+class AddRunTest : public ::testing::Test {
+ protected:
+  AddRunTest() : facts_(load_with()), cluster_(uniform_cluster(facts_.gpu("Tiny"), 4)) {}
+
+  [[nodiscard]] Workflow workflow(int sequences) const {
+    return training_step("step", facts_.model("Dot-1B"), sequences, 128, Precision::bf16);
+  }
+  [[nodiscard]] static Plan plan(int micro_batch) {
+    Plan plan;
+    plan.tasks[task_names::kActorTraining] = uniform_task({2, 1, 2, 1, 0}, 4);
+    plan.tasks[task_names::kActorTraining].micro_batch_sequences = micro_batch;
+    return plan;
+  }
+  void add(const std::string& name, int sequences, int micro_batch) {
+    sextant::Run run;
+    run.name = name;
+    run.source = RunSource::published;
+    run.framework = "test";
+    run.iteration.samples_s = {1.5};
+    add_run(runs_, run, cluster_, workflow(sequences), plan(micro_batch));
+  }
+
+  Facts facts_;
+  Cluster cluster_;
+  Runs runs_;
+};
+
+TEST_F(AddRunTest, SharesWhatIsEqual) {
+  add("a", 8, 1);
+  add("b", 8, 2);
+  add("c", 16, 2);
+  add("d", 8, 1);
+  EXPECT_EQ(runs_.clusters.size(), 1U);
+  EXPECT_EQ(runs_.workflows.size(), 2U);
+  EXPECT_EQ(runs_.plans.size(), 2U);
+  ASSERT_EQ(runs_.runs.size(), 4U);
+  EXPECT_EQ(runs_.runs[0].workflow, "step");
+  EXPECT_EQ(runs_.runs[2].workflow, "step (2)");
+  EXPECT_EQ(runs_.runs[3].workflow, "step");
+  EXPECT_EQ(runs_.runs[0].plan, "actor_training dp2 tp2 pp1 on 0-3");
+  EXPECT_THAT(runs_.runs[1].plan, EndsWith(" (2)"));
+  EXPECT_EQ(runs_.plan_of(runs_.runs[1]).name, runs_.runs[1].plan);
+}
+
+TEST_F(AddRunTest, MakesADocumentThatCanBeRead) {
+  add("a", 8, 1);
+  add("b", 16, 2);
+  const Json json = runs_.to_json();
+  EXPECT_EQ(Runs::parse(JsonView(json)), runs_);
+}
+
+TEST_F(AddRunTest, RefusesWhatCannotRunAndLeavesTheDocument) {
+  EXPECT_EQ(refusal_of([&] { add("a", 1, 1); }),
+            "run \"a\": /plan/tasks/actor_training/replicas: 2 replicas for 1 sequences");
+  EXPECT_THAT(runs_.runs, IsEmpty());
+  EXPECT_TRUE(runs_.clusters.empty() && runs_.workflows.empty() && runs_.plans.empty());
+  add("a", 8, 1);
+  EXPECT_EQ(refusal_of([&] { add("a", 8, 1); }), "run \"a\": another run has this name");
+}
+
+// ---- formats ----
+
+TEST(ImportFormatsTest, AreInAlphabeticalOrder) {
+  std::vector<std::string_view> names;
+  for (const ImportFormat& format : import_formats()) {
+    names.push_back(format.name);
+    EXPECT_NE(format.read, nullptr);
+    EXPECT_FALSE(format.help.empty()) << format.name;
+  }
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+TEST(ImportFormatsTest, AreRefusedByName) {
+  EXPECT_THAT(refusal_of([] { (void)import_runs("punch-cards", {"a"}, published()); }),
+              StartsWith("unknown format \"punch-cards\"; expected one of "));
+  if (!import_formats().empty()) {
+    EXPECT_THAT(refusal_of([] { (void)import_runs(import_formats().front().name, {}, published()); }),
+                HasSubstr("needs at least one file"));
+  }
+}
+
+}  // namespace
+}  // namespace sextant
