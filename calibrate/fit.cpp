@@ -5,7 +5,6 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 
 #include "calibrate/gradient.h"
@@ -38,11 +37,6 @@ struct Nuisance {
   double deviation;
 };
 
-// Change of the logarithm of every prediction when what is unstated changes by one.
-std::vector<double> slopes_of(const PreparedRun& run, UnstatedQuantity quantity,
-                              const std::vector<double>& predicted,
-                              const std::function<std::vector<double>(const PreparedRun&)>& predict);
-
 struct RunResiduals {
   const PreparedRun* run;
   RunGradient gradient;
@@ -74,15 +68,23 @@ class Fit {
   void solve() {
     find_relevant();
     run_solver();
+    const double initial_cost = summary_.initial_cost;
     // What became relevant on the way joins in a second pass.
     const std::size_t before = free_.size();
     find_relevant();
     if (free_.size() != before || !nuisances_.empty()) run_solver();
+    summary_.initial_cost = initial_cost;
   }
 
-  [[nodiscard]] Coefficients result() {
+  [[nodiscard]] FitResult result() {
     const Eigen::MatrixXd covariance = posterior();
-    Coefficients fitted;
+    FitResult result;
+    result.posterior = posterior_of(covariance);
+    for (std::size_t n = 0; n < nuisances_.size(); ++n) {
+      result.unstated.push_back(
+          {nuisances_[n].quantity, nuisances_[n].group, coordinates_[parameters_.size() + n]});
+    }
+    Coefficients& fitted = result.coefficients;
     fitted.fit = summarise(covariance);
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       if (!parameters_[p].is_deviation) fitted.values.push_back(coefficient(p, -1, covariance));
@@ -90,11 +92,29 @@ class Fit {
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       if (parameters_[p].is_deviation) fitted.values.push_back(coefficient(common_of(p), static_cast<int>(p), covariance));
     }
-    return fitted;
+    return result;
   }
 
  private:
   class Cost;
+
+  // Without what sources left unsaid, which is no coefficient.
+  [[nodiscard]] Posterior posterior_of(const Eigen::MatrixXd& covariance) const {
+    Posterior posterior;
+    posterior.parameters = parameters_;
+    posterior.coordinates.assign(coordinates_.begin(),
+                                 coordinates_.begin() + static_cast<std::ptrdiff_t>(parameters_.size()));
+    std::vector<Eigen::Index> kept;
+    for (std::size_t f = 0; f < free_.size(); ++f) {
+      if (static_cast<std::size_t>(free_[f]) >= parameters_.size()) continue;
+      posterior.free.push_back(free_[f]);
+      kept.push_back(static_cast<Eigen::Index>(f));
+    }
+    for (const Eigen::Index a : kept) {
+      for (const Eigen::Index b : kept) posterior.covariance.push_back(covariance(a, b));
+    }
+    return posterior;
+  }
 
   // Runs that differ in counts only share most of their error.
   void weigh_like_runs() {
@@ -156,10 +176,8 @@ class Fit {
     const auto predict = [&](const PreparedRun& changed) {
       return RunGradient(changed, parameters_).predict(coordinates_.data());
     };
-    const std::vector<double> predicted = run.gradient.predict(coordinates_.data());
     for (const int n : run.nuisances) {
-      run.slopes.push_back(
-          slopes_of(*run.run, nuisances_[static_cast<std::size_t>(n)].quantity, predicted, predict));
+      run.slopes.push_back(log_slopes(*run.run, nuisances_[static_cast<std::size_t>(n)].quantity, predict));
     }
   }
 
@@ -397,9 +415,12 @@ void Fit::run_solver() {
   problem.AddResidualBlock(new Cost(*this), nullptr, free.data());
   for (std::size_t f = 0; f < free_.size(); ++f) {
     const auto p = static_cast<std::size_t>(free_[f]);
-    if (p >= parameters_.size()) continue;
-    problem.SetParameterLowerBound(free.data(), static_cast<int>(f), parameters_[p].lower());
-    problem.SetParameterUpperBound(free.data(), static_cast<int>(f), parameters_[p].upper());
+    const bool nuisance = p >= parameters_.size();
+    const UnstatedRange range =
+        nuisance ? range_of(nuisances_[p - parameters_.size()].quantity)
+                 : UnstatedRange{parameters_[p].lower(), parameters_[p].upper()};
+    problem.SetParameterLowerBound(free.data(), static_cast<int>(f), range.lower);
+    problem.SetParameterUpperBound(free.data(), static_cast<int>(f), range.upper);
   }
   ceres::Solver::Options solver;
   solver.max_num_iterations = options_.most_iterations;
@@ -410,32 +431,9 @@ void Fit::run_solver() {
   for (std::size_t f = 0; f < free_.size(); ++f) coordinates_[static_cast<std::size_t>(free_[f])] = free[f];
 }
 
-std::vector<double> slopes_of(const PreparedRun& run, UnstatedQuantity quantity,
-                              const std::vector<double>& predicted,
-                              const std::function<std::vector<double>(const PreparedRun&)>& predict) {
-  Runs changed;
-  changed.clusters.emplace(run.run().cluster, run.cluster());
-  Workflow workflow = run.workflow();
-  Plan plan = run.plan();
-  double step = 0;
-  if (quantity == UnstatedQuantity::response_tokens) {
-    step = 0.1;
-    workflow.response_tokens = scaled(workflow.response_tokens, std::exp(step));
-  } else {
-    step = 1;
-    for (auto& [name, task] : plan.tasks) task.recompute = Recompute::full;
-  }
-  changed.workflows.emplace(run.run().workflow, std::move(workflow));
-  changed.plans.emplace(run.run().plan, std::move(plan));
-  const std::vector<double> moved = predict(PreparedRun(changed, run.run()));
-  std::vector<double> slopes;
-  for (std::size_t t = 0; t < predicted.size(); ++t) slopes.push_back(std::log(moved[t] / predicted[t]) / step);
-  return slopes;
-}
-
 }  // namespace
 
-Coefficients fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
+FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
                           const FitOptions& options, const Coefficients& start) {
   if (selected.empty()) throw_bad_input("no runs to fit: choose at least one");
   Fit fit(runs, selected, options, start);
@@ -454,7 +452,7 @@ Coefficients fit_coefficients(const Runs& runs, const std::vector<std::string>& 
   const std::vector<PreparedRun> prepared = prepare(runs, selected);
   std::vector<const PreparedRun*> pointers;
   for (const PreparedRun& run : prepared) pointers.push_back(&run);
-  return fit_prepared(runs, pointers, options, start);
+  return fit_prepared(runs, pointers, options, start).coefficients;
 }
 
 }  // namespace sextant

@@ -13,7 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/posterior.h"
 #include "calibrate/residuals.h"
+#include "calibrate/unstated.h"
 #include "costmodel/vocabulary/coefficients.h"
 #include "costmodel/vocabulary/run.h"
 
@@ -37,8 +39,14 @@ struct FitOptions {
 [[nodiscard]] Coefficients fit_coefficients(const Runs& runs, const std::vector<std::string>& selected,
                                             const FitOptions& options = {}, const Coefficients& start = {});
 
+struct FitResult {
+  Coefficients coefficients;
+  Posterior posterior;
+  std::vector<UnstatedValue> unstated;  // by quantity and group
+};
+
 // The same for many selections of one set of runs, each prepared once (cross-validation).
-[[nodiscard]] Coefficients fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
+[[nodiscard]] FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
                                         const FitOptions& options = {}, const Coefficients& start = {});
 
 }  // namespace sextant

@@ -3,8 +3,11 @@
 #include <ceres/jet.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
+
+#include "core/error.h"
 
 namespace sextant {
 namespace {
@@ -61,8 +64,14 @@ void RunGradient::find_relevant(const double* coordinates) {
   std::vector<std::vector<double>> by_slot;
   by_slots(coordinates, all, predicted, by_slot);
   std::set<int> relevant(relevant_.begin(), relevant_.end());
-  for (const std::vector<double>& row : by_slot) {
+  for (std::size_t t = 0; t < by_slot.size(); ++t) {
+    const std::vector<double>& row = by_slot[t];
+    if (!std::isfinite(predicted[t])) {
+      throw_bad_input("run " + run_->run().name + ": the model gives no finite value for " +
+                      run_->times()[t].what);
+    }
     for (std::size_t k = 0; k < row.size(); ++k) {
+      SEXTANT_CHECK(std::isfinite(row[k]));
       if (row[k] != 0) relevant.insert(static_cast<int>(k));
     }
   }

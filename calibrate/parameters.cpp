@@ -9,6 +9,7 @@ namespace {
 
 struct Owners {
   std::set<std::string> types, frameworks;
+  bool only_cpus = true;
 };
 
 Owners owners_in(const Runs& runs, const std::vector<std::string>& selected) {
@@ -23,7 +24,10 @@ Owners owners_in(const Runs& runs, const std::vector<std::string>& selected) {
     for (const auto& [name, task] : runs.plan_of(run).tasks) {
       for (const Replica& replica : task.replicas) {
         for (const Stage& stage : replica.stages) {
-          for (const DeviceId device : stage.devices) owners.types.insert(cluster.type_name(device));
+          for (const DeviceId device : stage.devices) {
+            if (!owners.types.insert(cluster.type_name(device)).second) continue;
+            owners.only_cpus = owners.only_cpus && cluster.type_of(device).kind == DeviceKind::cpu;
+          }
         }
       }
     }
@@ -49,8 +53,9 @@ std::optional<double> known_deviation(const CoefficientSpec& spec, const std::st
   return std::nullopt;
 }
 
-Parameter common(const CoefficientSpec& spec, const std::string& type, const Coefficients& start) {
-  Parameter parameter{spec.id, type, std::string(kAny), false, spec.prior, 1.0};
+Parameter common(const CoefficientSpec& spec, const std::string& type, bool only_cpus, const Coefficients& start) {
+  const double prior = only_cpus ? prior_on_cpu(spec.id) : spec.prior;
+  Parameter parameter{spec.id, type, std::string(kAny), false, prior, 1.0};
   if (spec.scale == CoefficientScale::logarithmic) parameter.deviation = spec.prior_deviation;
   if (!has_entry(start, spec.id)) return parameter;
   parameter.prior = std::clamp(start.value(spec.id, type, kAny), spec.lower, spec.upper);
@@ -75,7 +80,8 @@ Parameter deviation(const CoefficientSpec& spec, const std::string& type, const 
 }  // namespace
 
 double Parameter::coordinate(double value) const {
-  return spec().scale == CoefficientScale::logarithmic ? std::log(value) : value / spec().prior_deviation;
+  if (spec().scale == CoefficientScale::linear) return value / spec().prior_deviation;
+  return std::log(std::max(value, spec().lower));
 }
 
 double Parameter::value(double coordinate) const {
@@ -97,7 +103,8 @@ std::vector<Parameter> free_parameters(const Runs& runs, const std::vector<std::
   const bool one_type = owners.types.size() == 1;
   for (const CoefficientSpec& spec : coefficient_table()) {
     const bool named = one_type && spec.by_device_type();
-    parameters.push_back(common(spec, named ? *owners.types.begin() : std::string(kAny), start));
+    parameters.push_back(
+        common(spec, named ? *owners.types.begin() : std::string(kAny), owners.only_cpus, start));
   }
   for (const CoefficientSpec& spec : coefficient_table()) {
     if (spec.by_device_type() && !one_type) {

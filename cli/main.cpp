@@ -55,7 +55,9 @@ int run(int argc, char** argv) {
   Action action;
   add_probe(app, action);
   add_proxy(app, action);
+  add_import(app, action);
   add_calibrate(app, action);
+  add_accuracy(app, action);
   add_validate(app, action);
   add_predict(app, action);
   add_plan(app, action);

@@ -120,14 +120,11 @@ template <typename T>
 [[nodiscard]] IterationCost<T> iteration_cost(const Problem<T>& problem, std::span<const TaskWork> works) {
   const Workflow& workflow = problem.workflow;
   IterationCost<T> cost;
-  std::vector<std::set<DeviceId>> devices;
   std::vector<PlacedTask<T>> placed;
-  for (std::size_t t = 0; t < works.size(); ++t) {
-    cost.tasks.push_back(task_cost(problem, works[t]));
-    devices.push_back(works[t].plan->devices());
-    placed.push_back({works[t].kind(), cost.tasks.back().time_s, nullptr});
+  for (const TaskWork& work : works) {
+    cost.tasks.push_back(task_cost(problem, work));
+    placed.push_back({work.kind(), cost.tasks.back().time_s, &work.devices});
   }
-  for (std::size_t t = 0; t < placed.size(); ++t) placed[t].devices = &devices[t];
   cost.weight_sync_s = plan_weight_sync_s(problem, works);
   cost.iteration_s = closed_form_s(workflow.mode, std::span<const PlacedTask<T>>(placed),
                                    problem.coefficient(CoefficientId::task_overlap)) +

@@ -76,8 +76,7 @@ double cache_bytes(const TaskWork& task, int replica, int stage) {
   const Stage& layout = stage_of(task, replica, stage);
   const double in_flight = std::min(share.decode_waves, static_cast<double>(stages_of(task, replica)));
   const double cache = in_flight * share.decode_together * task.sequence_tokens() * layout.layers *
-                       task.model->kv_cache_elements_per_token() * task.cache_bytes /
-                       task.plan->tensor_parallel(layout);
+                       task.model->kv_cache_elements_per_token() * task.cache_bytes / cache_split(task, layout);
   if (task.execution().kv_cache_bytes > 0) return std::min(cache, task.execution().kv_cache_bytes);
   return cache;
 }
@@ -116,7 +115,9 @@ void add_working_set(const TaskWork& task, int replica, int stage, StageMemory& 
   double kept = in_flight * layout.layers *
                 kept_elements(task, task.plan->tensor_parallel(layout), task.plan->recompute);
   if (task.execution().offload_activations) kept /= layout.layers;
-  if (stage == 0) kept += in_flight * task.model->hidden;  // the embedding's output
+  if (stage == 0) {  // the embedding's output
+    kept += in_flight * kept_elements(task, task.plan->tensor_parallel(layout), Recompute::full);
+  }
   if (task.plan->recompute == Recompute::full) kept += one_layer;
   memory.activation_bytes = bytes * tokens * kept;
 }

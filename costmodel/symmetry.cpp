@@ -123,6 +123,63 @@ std::vector<GradientGroup> groups_of(const Segment& segment, const TaskPlan& pla
 
 }  // namespace
 
+std::optional<RingEdge> outermost_edge(const Cluster& cluster, std::span<const DeviceId> members) {
+  if (members.size() < 2 || !cluster.has_monotone_links()) return std::nullopt;
+  // Levels nest, so the farthest from the first member are as far apart as any two.
+  RingEdge edge{members[0], members[1]};
+  LinkLevel farthest = cluster.level_between(edge.from, edge.to);
+  for (std::size_t i = 2; i < members.size(); ++i) {
+    const LinkLevel level = cluster.level_between(members[0], members[i]);
+    if (level > farthest) {
+      farthest = level;
+      edge.to = members[i];
+    }
+  }
+  return edge;
+}
+
+std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const DeviceId> from,
+                                       std::span<const DeviceId> to) {
+  if (!cluster.has_monotone_links() || from.empty() || to.empty()) return std::nullopt;
+  const std::set<DeviceId> targets(to.begin(), to.end());
+  for (const DeviceId device : from) {
+    if (targets.contains(device)) return RingEdge{device, device};
+  }
+  // Devices of one node are as near as each other to anything.
+  std::map<NodeId, DeviceId> senders, receivers;
+  for (const DeviceId device : from) senders.emplace(cluster.node_of(device), device);
+  for (const DeviceId device : to) receivers.emplace(cluster.node_of(device), device);
+  RingEdge nearest{senders.begin()->second, receivers.begin()->second};
+  for (const auto& [node, sender] : senders) {
+    for (const auto& [other, receiver] : receivers) {
+      if (cluster.level_between(sender, receiver) < cluster.level_between(nearest.from, nearest.to)) {
+        nearest = {sender, receiver};
+      }
+    }
+  }
+  return nearest;
+}
+
+RingNodes nodes_of_ring(const Cluster& cluster, std::span<const DeviceId> members) {
+  std::map<NodeId, double> count;
+  for (const DeviceId device : members) count[cluster.node_of(device)] += 1;
+  RingNodes nodes;
+  nodes.rails = static_cast<double>(members.size());
+  for (const auto& [node, here] : count) {
+    nodes.rails = std::min(nodes.rails, here);
+    const auto& network = cluster.nodes()[node.index()].network_bytes_per_s;
+    if (network) nodes.network_bytes_per_s = std::min(nodes.network_bytes_per_s, *network);
+  }
+  // What several rails carry out of a node has passed between its members.
+  if (nodes.rails < 2) return nodes;
+  for (std::size_t i = 0; i + 1 < members.size(); ++i) {
+    if (cluster.node_of(members[i]) != cluster.node_of(members[i + 1])) continue;
+    nodes.inner_bytes_per_s =
+        std::min(nodes.inner_bytes_per_s, cluster.link(members[i], members[i + 1]).bytes_per_s.value);
+  }
+  return nodes;
+}
+
 std::vector<ReplicaClass> replica_classes(const TaskPlan& plan, const std::vector<ReplicaWork>& work,
                                           const Cluster& cluster) {
   std::vector<ReplicaClass> classes;
@@ -167,6 +224,8 @@ std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& 
       group.holds_head = s + 1 == segments.size();
       group.starts_stage = s == 0 || !share_a_stage(segments[s], segments[s - 1]);
       group.sharing_network = groups_sharing_network(groups, group, cluster);
+      group.ring = outermost_edge(cluster, group.members);
+      if (group.ring) group.nodes = nodes_of_ring(cluster, group.members);
     }
     for (GradientGroup& group : groups) {
       if (cluster.has_uniform_links()) {

@@ -5,6 +5,8 @@
 // is a class of its own.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "costmodel/vocabulary/cluster.h"
@@ -18,6 +20,17 @@ namespace sextant {
 
 // By stage, the first device of each device type.
 [[nodiscard]] std::vector<std::vector<DeviceId>> device_kinds(const Replica& replica, const Cluster& cluster);
+
+// Where no inner link is slower than an outer one: members that are as far apart as any two, whose link is the
+// slowest edge of every ring over them. Nothing where one has to search (terms/ring.h), or for fewer than two.
+[[nodiscard]] std::optional<RingEdge> outermost_edge(const Cluster& cluster, std::span<const DeviceId> members);
+
+// Likewise the nearest pair of two sets, whose link is the fastest between them; from == to where a device is in
+// both. Nothing where one has to compare all pairs.
+[[nodiscard]] std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const DeviceId> from,
+                                                     std::span<const DeviceId> to);
+
+[[nodiscard]] RingNodes nodes_of_ring(const Cluster& cluster, std::span<const DeviceId> members);
 
 // The gradient all-reduces of a training task, one for each class. Where replicas are cut into different
 // stages the layers are grouped into segments that no replica cuts; shard k of a segment is reduced over the

@@ -28,17 +28,29 @@ double micro_batches_of(const TaskWork& work, double sequences, int stages) {
   return count;
 }
 
+// Pipelines that one mini-batch (or a whole batch) is worked off in: a framework that cuts each of its
+// micro-batches fills and drains the pipeline for each.
+double flushes_of(const TaskWork& work) {
+  const Semantics& semantics = semantics_of(work.execution().semantics);
+  const int split =
+      work.kind() == TaskKind::training ? semantics.training_split_per_stage : semantics.forward_split_per_stage;
+  return split > 0 ? std::max(1, work.execution().micro_batches) : 1;
+}
+
 // Places of the decode batch: what the plan allows and what the KV cache holds.
 double decode_places(const TaskWork& work, const Replica& replica, double sequences) {
   const TaskPlan& plan = *work.plan;
   double places = plan.decode_batch_sequences > 0 ? std::min<double>(plan.decode_batch_sequences, sequences)
                                                   : sequences;
+  if (plan.decode_batch_sequences == 0 && work.execution().micro_batches > 0) {
+    places = std::max(1.0, sequences / micro_batches_of(work, sequences, replica.pipeline_parallel()));
+  }
   if (work.execution().kv_cache_bytes <= 0) return places;
   // Half of the responses' tokens are there in the mean once places are refilled one by one.
   const double response = work.execution().continuous_batching ? 0.5 * work.response_tokens : work.response_tokens;
   for (const Stage& stage : replica.stages) {
     const double elements = (work.prompt_tokens + response) * stage.layers *
-                            work.model->kv_cache_elements_per_token() / plan.tensor_parallel(stage);
+                            work.model->kv_cache_elements_per_token() / cache_split(work, stage);
     places = std::min(places, std::max(1.0, work.execution().kv_cache_bytes / (elements * work.cache_bytes)));
   }
   return places;
@@ -84,6 +96,7 @@ ReplicaWork replica_work(const TaskWork& work, const Replica& plan, const Workfl
   replica.sequences = sequences;
   const double in_mini_batch = replica.sequences / work.mini_batches;
   replica.micro_batches = work.mini_batches * micro_batches_of(work, in_mini_batch, plan.pipeline_parallel());
+  replica.flushes = work.mini_batches * flushes_of(work);
   replica.micro_batch_sequences = replica.sequences / replica.micro_batches;
   if (work.kind() == TaskKind::generation) {
     plan_decoding(work, plan, workflow, replica);
@@ -127,6 +140,12 @@ void set_precisions(const Workflow& workflow, TaskWork& work) {
 
 }  // namespace
 
+double cache_split(const TaskWork& task, const Stage& stage) {
+  const double contexts = task.execution().context_parallel;
+  if (task.model->latent_attention) return contexts;
+  return std::min(task.plan->tensor_parallel(stage), task.model->kv_heads) * contexts;
+}
+
 double slice_parameters(const Model& model, int layers, bool is_first, bool is_last) {
   double count = layers * model.layer_parameters();
   if (is_first) count += model.embedding_parameters();
@@ -156,6 +175,7 @@ TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflo
     work.replicas.push_back(same ? work.replicas.back()
                                  : replica_work(work, plan.replicas[i], workflow, sequences[i]));
   }
+  work.devices = plan.devices();
   work.classes = replica_classes(plan, work.replicas, cluster);
   for (const ReplicaClass& of_class : work.classes) {
     work.kinds.push_back(device_kinds(plan.replicas[static_cast<std::size_t>(of_class.replica)], cluster));

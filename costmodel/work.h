@@ -15,6 +15,9 @@
 // The last is the time that c places need for all but their last sequences, and then the longest of those.
 #pragma once
 
+#include <limits>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "costmodel/vocabulary/cluster.h"
@@ -26,6 +29,7 @@ namespace sextant {
 struct ReplicaWork {
   double sequences = 0;              // nm * mbs: this replica's share of the global batch
   double micro_batches = 0;          // nm, over all mini-batches
+  double flushes = 1;                // times that the pipeline fills and drains
   double micro_batch_sequences = 0;  // mbs: mean size, smaller than the plan's when it does not divide
   // Generation.
   double prefill_sequences = 0;      // whose prompts pass through the layers
@@ -45,6 +49,19 @@ struct ReplicaClass {
   int count = 1;
 };
 
+// Two neighbours on a ring.
+struct RingEdge {
+  DeviceId from;
+  DeviceId to;
+};
+
+// What the nodes of a ring's members give it: it passes through all of them, so the least counts.
+struct RingNodes {
+  double rails = 1;  // members in a node: rings that can leave it side by side
+  double network_bytes_per_s = std::numeric_limits<double>::infinity();
+  double inner_bytes_per_s = std::numeric_limits<double>::infinity();  // between members of one node
+};
+
 // Devices that hold the same shard of the same layers in every replica, and reduce gradients together.
 struct GradientGroup {
   int first_layer = 0;
@@ -55,6 +72,8 @@ struct GradientGroup {
   bool starts_stage = false;        // no replica holds it in the same stage as the group before
   std::vector<DeviceId> members;    // one a replica and context-parallel part
   double sharing_network = 1;       // such groups that leave one node at the same time
+  std::optional<RingEdge> ring;     // its slowest edge, where that does not depend on coefficients
+  RingNodes nodes;                  // where there is `ring`
 };
 
 struct TaskWork {
@@ -73,6 +92,7 @@ struct TaskWork {
   double weight_bytes = 2;                       // of a stored weight
   double cache_bytes = 2;                        // of an element of the KV cache
   double gradient_bytes = 2;                     // of a gradient on its way between replicas
+  std::set<DeviceId> devices;                    // of the plan
   std::vector<ReplicaWork> replicas;             // all
   std::vector<ReplicaClass> classes;             // of replicas
   std::vector<GradientGroup> gradient_groups;    // training, and sharded inference; unlike ones only
@@ -86,6 +106,10 @@ struct TaskWork {
 // Weights of a slice of `layers` layers of a model over all its shards, with the embedding if it is the first
 // and the head if it is the last. A tied head on the same slice is the embedding and is not counted twice.
 [[nodiscard]] double slice_parameters(const Model& model, int layers, bool is_first, bool is_last);
+
+// Devices over which one token's keys and values in a stage are split: each keeps at least one key-value head, and
+// the compressed vector of latent attention is not split by tensor parallelism.
+[[nodiscard]] double cache_split(const TaskWork& task, const Stage& stage);
 
 // The plan must have passed check_plan.
 [[nodiscard]] TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow,

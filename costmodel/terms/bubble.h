@@ -3,7 +3,7 @@
 //   C_bubble(t,i) = sum over j != 0 of (C_comp(t,i,j) + C_tp(t,i,j) + C_pp(t,i,j)) / nm
 //
 // The sum is the time of one micro-batch in every later stage; a pipeline fills and drains once a
-// mini-batch, so it counts mini_batches times. With stages of unequal speed the appendix counts a slow later
+// mini-batch (more often where a framework cuts its micro-batches, semantics.h), so it counts so many times. With stages of unequal speed the appendix counts a slow later
 // stage twice and leaves the first one out: what really passes before and after the slowest stage's own work
 // is one micro-batch in each of the others. bubble_slowest_weight moves from the appendix (0, neutral) to the
 // sum over all stages but the slowest (1). Inference and prefill fill a pipeline too, which the appendix
@@ -30,11 +30,11 @@ template <typename T>
   const double chunks = task.execution().virtual_stages;
   const T others_s = (sum - slowest) / (passes * chunks);
   if (task.kind() != TaskKind::training)
-    return problem.coefficient(CoefficientId::pipeline_fill_weight) * others_s;
+    return work.flushes * problem.coefficient(CoefficientId::pipeline_fill_weight) * others_s;
   T later(0.0);
   for (std::size_t j = 1; j < stage_s.size(); ++j) later += stage_s[j];
   const T later_s = later / (passes * chunks);
-  return task.mini_batches *
+  return work.flushes *
          (later_s + problem.coefficient(CoefficientId::bubble_slowest_weight) * (others_s - later_s));
 }
 

@@ -14,6 +14,7 @@
 
 #include "costmodel/hardware.h"
 #include "costmodel/problem.h"
+#include "costmodel/symmetry.h"
 #include "costmodel/terms/ring.h"
 
 namespace sextant::terms {
@@ -30,45 +31,10 @@ template <typename Jet>
   return std::max(0.0, std::min(2.0 * (n - 1.0), 2.0 * std::ceil(std::log2(n))) - 1.0);
 }
 
-// The pair of members whose link is slowest on the best ring.
-struct RingEdge {
-  DeviceId from;
-  DeviceId to;
-};
-
-namespace detail {
-
-// Members of different nodes, zones or regions, as far apart as any two; nothing where one cannot tell.
-[[nodiscard]] inline RingEdge farthest_pair(const Cluster& cluster, std::span<const DeviceId> members) {
-  RingEdge edge{members[0], members[1]};
-  LinkLevel farthest = cluster.level_between(edge.from, edge.to);
-  for (std::size_t i = 2; i < members.size(); ++i) {
-    const LinkLevel level = cluster.level_between(members[0], members[i]);
-    if (level > farthest) {
-      farthest = level;
-      edge.to = members[i];
-    }
-  }
-  return edge;
-}
-
-}  // namespace detail
-
 // Slowest edge of the ring that makes its slowest edge fastest. edge_s(from, to): seconds.
-//
-// Where links depend on the level alone, every ring must cross the outermost level that the members span, and
-// some ring crosses nothing slower as long as inner links are not slower than outer ones: no search is needed.
 template <typename Edge>
 [[nodiscard]] RingEdge slowest_ring_edge(const Cluster& cluster, std::span<const DeviceId> members, Edge edge_s) {
-  if (cluster.has_uniform_links()) {
-    const RingEdge far = detail::farthest_pair(cluster, members);
-    const double far_s = edge_s(far.from, far.to);
-    bool inner_faster = true;
-    for (std::size_t i = 0; inner_faster && i < members.size(); ++i) {
-      inner_faster = edge_s(members[i], members[(i + 1) % members.size()]) <= far_s;
-    }
-    if (inner_faster) return far;
-  }
+  if (const auto edge = outermost_edge(cluster, members)) return *edge;
   const BottleneckRing ring = find_bottleneck_ring(members, edge_s);
   return {ring.from, ring.to};
 }
@@ -76,15 +42,8 @@ template <typename Edge>
 // What a collective between nodes has at its disposal.
 struct NetworkUse {
   double sharing = 1;  // groups like this one that leave a node at once
-  double rails = 1;    // members that the group has in a node: rings that can leave it side by side
+  RingNodes nodes = {};
 };
-
-[[nodiscard]] inline double members_in_node(const Cluster& cluster, std::span<const DeviceId> members,
-                                            DeviceId device) {
-  return static_cast<double>(std::count_if(members.begin(), members.end(), [&](DeviceId other) {
-    return cluster.node_of(other) == cluster.node_of(device);
-  }));
-}
 
 // Bandwidth between two members: the link's own; between nodes times the rails that are used, at most what
 // the adapters of a node give each group.
@@ -94,12 +53,31 @@ template <typename T>
   const Cluster& cluster = problem.cluster();
   if (cluster.level_between(from, to) == LinkLevel::within_node) return link.bytes_per_s;
   T rate = link.bytes_per_s;
-  if (use.rails > 1) rate *= 1.0 + (use.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);
+  if (use.nodes.rails > 1) rate *= 1.0 + (use.nodes.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);
+  const double inner = std::max(plain_value(link.bytes_per_s), use.nodes.inner_bytes_per_s);
+  if (T(inner) < rate) rate = T(inner);
+  if (T(use.nodes.network_bytes_per_s / use.sharing) < rate) rate = T(use.nodes.network_bytes_per_s / use.sharing);
   for (const DeviceId device : {from, to}) {
     const auto& network = cluster.nodes()[cluster.node_of(device).index()].network_bytes_per_s;
     if (network && T(*network / use.sharing) < rate) rate = T(*network / use.sharing);
   }
   return problem.coefficient(CoefficientId::network_efficiency) * rate;
+}
+
+// Latency of all steps of a collective over n members that is paid, in units of the link's.
+template <typename T>
+[[nodiscard]] T latency_steps(const Problem<T>& problem, double n) {
+  return problem.coefficient(CoefficientId::link_latency_scale) *
+         (1.0 + further_steps(n) * problem.coefficient(CoefficientId::collective_step_weight));
+}
+
+// One edge of a ring of n members.
+template <typename T>
+[[nodiscard]] T edge_s(const Problem<T>& problem, const RingEdge& edge, double n, double volume_bytes,
+                       const T& efficiency, const NetworkUse& use) {
+  const LinkCost<T> link = problem.hardware.link(edge.from, edge.to);
+  return latency_steps(problem, n) * link.latency_s +
+         volume_bytes / (efficiency * group_bytes_per_s(problem, edge.from, edge.to, link, use));
 }
 
 // volume_bytes: what a pair of neighbours exchanges (cv). efficiency: share of the bandwidth reached. sharing:
@@ -108,27 +86,30 @@ template <typename T>
 [[nodiscard]] T ring_step_s(const Problem<T>& problem, std::span<const DeviceId> members, double volume_bytes,
                             const T& efficiency, double sharing = 1) {
   if (members.size() < 2) return T(0.0);
-  const T latency_scale =
-      problem.coefficient(CoefficientId::link_latency_scale) *
-      (1.0 + further_steps(static_cast<double>(members.size())) *
-                 problem.coefficient(CoefficientId::collective_step_weight));
-  const auto edge = [&](DeviceId from, DeviceId to) {
-    const LinkCost<T> link = problem.hardware.link(from, to);
-    const NetworkUse use{sharing, members_in_node(problem.cluster(), members, from)};
-    return T(latency_scale * link.latency_s +
-             volume_bytes / (efficiency * group_bytes_per_s(problem, from, to, link, use)));
+  const double n = static_cast<double>(members.size());
+  const NetworkUse use{sharing, nodes_of_ring(problem.cluster(), members)};
+  const auto cost = [&](const RingEdge& edge) {
+    return edge_s(problem, edge, n, volume_bytes, efficiency, use);
   };
   if (members.size() == 2) {
-    const T there = edge(members[0], members[1]), back = edge(members[1], members[0]);
+    const T there = cost({members[0], members[1]}), back = cost({members[1], members[0]});
     return there < back ? back : there;
   }
-  const double scale = plain_value(latency_scale), share = plain_value(efficiency);
-  const RingEdge slowest =
-      slowest_ring_edge(problem.cluster(), members, [&](DeviceId from, DeviceId to) {
-        const LinkRate& link = problem.cluster().link(from, to);
-        return scale * link.latency_s.value + volume_bytes / (share * link.bytes_per_s.value);
-      });
-  return edge(slowest.from, slowest.to);
+  return cost(slowest_ring_edge(problem.cluster(), members, [&](DeviceId from, DeviceId to) {
+    return plain_value(cost({from, to}));
+  }));
+}
+
+// The same for a group whose ring was found once (symmetry.h).
+template <typename T>
+[[nodiscard]] T ring_step_s(const Problem<T>& problem, const GradientGroup& group, double volume_bytes,
+                            const T& efficiency) {
+  if (!group.ring) {
+    return ring_step_s(problem, std::span<const DeviceId>(group.members), volume_bytes, efficiency,
+                       group.sharing_network);
+  }
+  return edge_s(problem, *group.ring, static_cast<double>(group.members.size()), volume_bytes, efficiency,
+                NetworkUse{group.sharing_network, group.nodes});
 }
 
 // The fastest way from any of `from` to any of `to`: min over pairs of (alpha + bytes / beta). Zero where a
@@ -137,20 +118,25 @@ template <typename T>
 [[nodiscard]] T fastest_transfer_s(const Problem<T>& problem, std::span<const DeviceId> from,
                                    std::span<const DeviceId> to, double bytes, const T& efficiency) {
   const T& latency_scale = problem.coefficient(CoefficientId::link_latency_scale);
-  const double scale = plain_value(latency_scale), share = plain_value(efficiency);
-  bool found = false;
-  double best_s = 0;
   RingEdge best{};
-  for (const DeviceId a : from) {
-    for (const DeviceId b : to) {
-      if (a == b) return T(0.0);
-      const LinkRate& link = problem.cluster().link(a, b);
-      const double cost = scale * link.latency_s.value + bytes / (share * link.bytes_per_s.value);
-      if (!found || cost < best_s) {
-        best_s = cost;
-        best = {a, b};
+  if (const auto nearest = innermost_edge(problem.cluster(), from, to)) {
+    best = *nearest;
+    if (best.from == best.to) return T(0.0);
+  } else {
+    bool found = false;
+    double best_s = 0;
+    for (const DeviceId a : from) {
+      for (const DeviceId b : to) {
+        if (a == b) return T(0.0);
+        const LinkCost<T> link = problem.hardware.link(a, b);
+        const T rate = efficiency * group_bytes_per_s(problem, a, b, link, {});
+        const double cost = plain_value(T(latency_scale * link.latency_s + bytes / rate));
+        if (!found || cost < best_s) {
+          best_s = cost;
+          best = {a, b};
+        }
+        found = true;
       }
-      found = true;
     }
   }
   const LinkCost<T> link = problem.hardware.link(best.from, best.to);

@@ -26,11 +26,18 @@ namespace sextant::terms {
 // projection from a to b have r (a + b) weights.
 [[nodiscard]] double trainable_parameters(const TaskWork& task, int layers, bool is_first, bool is_last);
 
+// Devices over which the experts of a layer are dealt.
+[[nodiscard]] double expert_width(const Execution& execution, double tensor_parallel);
+
 // Times that gradients are reduced in one mini-batch by a replica with so many micro-batches a mini-batch.
 [[nodiscard]] inline double reductions_per_mini_batch(const TaskWork& task) {
   if (task.execution().zero_stage < 2) return 1;
   return task.replicas.front().micro_batches / task.mini_batches;
 }
+
+// Parameters of one shard times 2 (n - 1) / n, the share of them that a neighbour on the ring sees. Experts that
+// are dealt over EP ranks are smaller shards with fewer holders.
+[[nodiscard]] double reduced_share(const TaskWork& task, const GradientGroup& group, double n);
 
 // backward_s: of the whole task on its slowest stage, which the reductions can run beside.
 template <typename T>
@@ -48,11 +55,8 @@ template <typename T>
       segment_s = T(0.0);
       if (group.starts_stage) stage_sum = T(0.0);
     }
-    const double volume = task.gradient_bytes *
-                          trainable_parameters(task, group.layers, group.holds_embedding, group.holds_head) *
-                          share_of_all_reduce * 2.0 * (n - 1.0) / (n * group.tensor_parallel);
-    const T cost = ring_step_s(problem, std::span<const DeviceId>(group.members), volume, efficiency,
-                               group.sharing_network);
+    const double volume = task.gradient_bytes * share_of_all_reduce * reduced_share(task, group, n);
+    const T cost = ring_step_s(problem, group, volume, efficiency);
     if (segment_s < cost) segment_s = cost;
     if (slowest < stage_sum + segment_s) slowest = stage_sum + segment_s;
   }

@@ -13,6 +13,7 @@
 
 #include "costmodel/problem.h"
 #include "costmodel/terms/collective.h"
+#include "costmodel/terms/data_parallel.h"
 #include "costmodel/terms/smooth.h"
 #include "costmodel/terms/tensor_parallel.h"
 
@@ -25,9 +26,8 @@ template <typename T>
   if (s.model().experts) {
     const double all = s.model().layer_touched_parameters(s.work().live_sequences() * ep);
     const double dense = s.model().layer_parameters() - s.model().layer_expert_parameters();
-    const double expert_width =
-        ep > 1 ? ep * std::max(1, s.execution().expert_tensor_parallel) : s.tensor_parallel();
-    parameters = s.layers() * (dense / s.tensor_parallel() + (all - dense) / expert_width);
+    parameters = s.layers() * (dense / s.tensor_parallel() +
+                               (all - dense) / expert_width(s.execution(), s.tensor_parallel()));
   }
   if (s.is_last()) parameters += s.model().head_parameters() / s.tensor_parallel();
   const double bytes = s.work().decode_steps * s.task.weight_bytes * parameters;
@@ -60,10 +60,7 @@ template <typename T>
 
 template <typename T>
 [[nodiscard]] T kv_cache_reads_s(const StageOfTask<T>& s) {
-  // A device keeps at least one key-value head; the compressed vector of latent attention is not split.
-  const double split = s.model().latent_attention
-                           ? s.context_parallel()
-                           : std::min<double>(s.tensor_parallel(), s.model().kv_heads) * s.context_parallel();
+  const double split = cache_split(s.task, s.stage_plan());
   const double attended = s.model().attended_tokens(mean_context(s));
   const double bytes = s.work().decode_tokens * attended * s.layers() *
                        s.model().kv_cache_elements_per_token() * s.task.cache_bytes / split;

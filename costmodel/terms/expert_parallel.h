@@ -17,7 +17,9 @@ template <typename T>
 [[nodiscard]] std::vector<DeviceId> expert_group(const StageOfTask<T>& s) {
   const auto wanted = static_cast<std::size_t>(s.execution().expert_parallel);
   const std::size_t replicas = s.task.plan->replicas.size();
-  const std::size_t inside = static_cast<std::size_t>(std::max(1, s.execution().expert_tensor_parallel));
+  const std::size_t inside = s.execution().expert_tensor_parallel > 0
+                                 ? static_cast<std::size_t>(s.execution().expert_tensor_parallel)
+                                 : static_cast<std::size_t>(s.tensor_parallel());
   std::vector<DeviceId> members;
   for (std::size_t i = 0; i < replicas && members.size() < wanted; ++i) {
     const Replica& replica = s.task.plan->replicas[(static_cast<std::size_t>(s.replica()) + i) % replicas];

@@ -9,6 +9,7 @@
 
 #include "costmodel/problem.h"
 #include "costmodel/terms/collective.h"
+#include "costmodel/terms/data_parallel.h"
 #include "costmodel/terms/smooth.h"
 
 namespace sextant::terms {
@@ -18,11 +19,18 @@ template <typename T>
   if (s.execution().zero_stage < 3 || s.is_generation()) return T(0.0);
   const T& efficiency = s.problem.coefficient(CoefficientId::data_parallel_efficiency);
   T slowest(0.0);
+  int first_layer = 0;
+  for (int j = 0; j < s.stage; ++j) first_layer += s.replica_plan().stages[static_cast<std::size_t>(j)].layers;
   for (const GradientGroup& group : s.task.gradient_groups) {
+    if (group.first_layer < first_layer || group.first_layer >= first_layer + s.stage_plan().layers) continue;
     const double n = static_cast<double>(group.members.size());
-    const double volume = s.task.weight_bytes * s.parameters() / s.tensor_parallel() * (n - 1.0) / n;
-    const T cost = ring_step_s(s.problem, std::span<const DeviceId>(group.members), volume, efficiency,
-                               group.sharing_network);
+    const double width = expert_width(s.execution(), s.tensor_parallel());
+    const double experts = s.layers() * s.model().layer_expert_parameters();
+    const double holders = std::max(1.0, n * s.tensor_parallel() / width);
+    const double dealt = (s.parameters() - experts) / s.tensor_parallel() * (n - 1.0) / n +
+                         experts / width * (holders - 1.0) / holders;
+    const double volume = s.task.weight_bytes * dealt;
+    const T cost = ring_step_s(s.problem, group, volume, efficiency);
     if (slowest < cost) slowest = cost;
   }
   const double gathers = (s.is_training() ? 2.0 : 1.0) * s.work().micro_batches;

@@ -38,6 +38,7 @@ Cluster::Cluster(std::string name, std::map<std::string, DeviceType> device_type
   index_devices();
   check_levels();
   index_exceptions();
+  monotone_ = find_monotone();
 }
 
 void Cluster::check_nodes() const {
@@ -86,6 +87,27 @@ void Cluster::index_devices() {
     region_of_.push_back(region_number(nodes_[i].region));
     class_of_.push_back(find_class(i));
   }
+}
+
+bool Cluster::find_monotone() const {
+  if (!exceptions_.empty()) return false;
+  for (const Node& node : nodes_) {
+    if (node.network_bytes_per_s != nodes_.front().network_bytes_per_s) return false;
+    if (node.link != nodes_.front().link) return false;
+  }
+  const auto no_slower = [](const LinkRate& inner, const LinkRate& outer) {
+    return inner.latency_s.value <= outer.latency_s.value && inner.bytes_per_s.value >= outer.bytes_per_s.value;
+  };
+  for (auto outer = levels_.begin(); outer != levels_.end(); ++outer) {
+    for (auto inner = levels_.begin(); inner != outer; ++inner) {
+      if (!no_slower(inner->second, outer->second)) return false;
+    }
+    if (outer->first == LinkLevel::within_node) continue;
+    for (const Node& node : nodes_) {
+      if (node.link && !no_slower(*node.link, outer->second)) return false;
+    }
+  }
+  return true;
 }
 
 int Cluster::find_class(std::size_t node) const {

@@ -108,6 +108,10 @@ class Cluster {
   [[nodiscard]] LinkLevel level_between(DeviceId from, DeviceId to) const;
   // No pair of devices is an exception, so that devices differ by their node's class and their place only.
   [[nodiscard]] bool has_uniform_links() const { return exceptions_.empty(); }
+  // Links depend on the level alone, no inner one is slower than an outer one, and all nodes have the same network,
+  // so that the slowest edge of any
+  // ring is between members as far apart as any two.
+  [[nodiscard]] bool has_monotone_links() const { return monotone_; }
   // Nodes of one class have the same devices, link and network.
   [[nodiscard]] int node_class(NodeId node) const { return class_of_[node.index()]; }
   [[nodiscard]] int zone_number(NodeId node) const { return zone_of_[node.index()]; }
@@ -131,6 +135,7 @@ class Cluster {
 
   void index_devices();
   void index_exceptions();
+  [[nodiscard]] bool find_monotone() const;
   [[nodiscard]] int find_class(std::size_t node) const;
   void check_nodes() const;
   void check_levels() const;
@@ -149,6 +154,7 @@ class Cluster {
   std::vector<int> zone_of_;       // by node; zones and regions are numbered as they appear
   std::vector<int> region_of_;     // by node
   std::vector<int> class_of_;      // by node
+  bool monotone_ = true;
   std::array<ExceptionIndex, kLinkScopeCount> exception_of_;  // by scope
 };
 

@@ -13,53 +13,53 @@ constexpr auto kLinear = CoefficientScale::linear;
 // id, name, unit, neutral, lower, upper, prior, prior deviation, scale, deviation of device types and of
 // frameworks, help
 constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
-    {prefill_efficiency, "prefill_efficiency", "1", 1, 0.02, 2, 0.7, 0.5, kLog, 0.15, 0.2,
+    {prefill_efficiency, "prefill_efficiency", "1", 1, 0.02, 2, 0.7, 0.35, kLog, 0.15, 0.2,
      "share of the measured GEMM rate that the prefill of generation reaches"},
-    {inference_efficiency, "inference_efficiency", "1", 1, 0.02, 2, 0.7, 0.5, kLog, 0.15, 0.25,
+    {inference_efficiency, "inference_efficiency", "1", 1, 0.02, 2, 0.7, 0.35, kLog, 0.15, 0.25,
      "share of the measured GEMM rate that forward passes over whole sequences reach"},
-    {training_efficiency, "training_efficiency", "1", 1, 0.02, 2, 0.7, 0.5, kLog, 0.15, 0.2,
+    {training_efficiency, "training_efficiency", "1", 1, 0.02, 2, 0.75, 0.3, kLog, 0.15, 0.2,
      "share of the measured GEMM rate that forward and backward passes reach"},
     {fp8_efficiency, "fp8_efficiency", "1", 1, 0.1, 1.5, 0.75, 0.3, kLog, 0.1, 0.15,
      "share that 8-bit arithmetic reaches of its rate, relative to 16-bit's share (casts, scales)"},
     {fp4_efficiency, "fp4_efficiency", "1", 1, 0.05, 1.5, 0.6, 0.4, kLog, 0.1, 0.2,
      "share that 4-bit arithmetic reaches of its rate, relative to 16-bit's share"},
-    {attention_weight, "attention_weight", "1", 1, 0.2, 30, 1.5, 0.7, kLog, 0.2, 0.2,
+    {attention_weight, "attention_weight", "1", 1, 0.2, 30, 1.3, 0.5, kLog, 0.2, 0.2,
      "cost of a FLOP of attention relative to one of a projection (softmax, small matrices)"},
     {expert_flop_weight, "expert_flop_weight", "1", 1, 0.3, 10, 1.3, 0.4, kLog, 0.2, 0.2,
      "cost of a FLOP of routed experts relative to one of a dense projection (small, uneven matrices)"},
-    {gemm_traffic_weight, "gemm_traffic_weight", "1", 0, 0, 5, 0.5, 0.5, kLinear, 0.2, 0.2,
+    {gemm_traffic_weight, "gemm_traffic_weight", "1", 0, 0.001, 5, 0.7, 0.5, kLog, 0.2, 0.2,
      "time of moving the operands of matrix products at the measured memory bandwidth, beside their arithmetic"},
-    {activation_traffic_weight, "activation_traffic_weight", "1", 0, 0, 20, 0.5, 1, kLinear, 0.2, 0.3,
+    {activation_traffic_weight, "activation_traffic_weight", "1", 0, 0.001, 20, 1, 0.5, kLog, 0.2, 0.3,
      "share of element-wise passes over activations that is not hidden behind arithmetic"},
-    {score_traffic_weight, "score_traffic_weight", "1", 0, 0, 60, 5, 5, kLinear, 0.2, 0.3,
+    {score_traffic_weight, "score_traffic_weight", "1", 0, 0.001, 80, 8, 0.5, kLog, 0.2, 0.3,
      "passes over the matrix of attention scores where attention is not fused"},
-    {logit_traffic_weight, "logit_traffic_weight", "1", 0, 0, 60, 3, 3, kLinear, 0.2, 0.3,
+    {logit_traffic_weight, "logit_traffic_weight", "1", 0, 0.001, 80, 6, 0.5, kLog, 0.2, 0.3,
      "passes over the logits of a vocabulary (loss, log-probabilities)"},
-    {layer_overhead_s, "layer_overhead_s", "s", 0, 0, 1e-2, 1e-5, 1e-4, kLinear, 0.25, 0.5,
+    {layer_overhead_s, "layer_overhead_s", "s", 0, 1e-9, 1e-1, 2e-4, 2, kLog, 0.25, 0.5,
      "fixed time of one layer of one micro-batch in one pass (launches, small kernels)"},
-    {micro_batch_overhead_s, "micro_batch_overhead_s", "s", 0, 0, 1, 1e-4, 1e-3, kLinear, 0.3, 0.5,
+    {micro_batch_overhead_s, "micro_batch_overhead_s", "s", 0, 1e-9, 1, 3e-4, 1.5, kLog, 0.3, 0.5,
      "fixed time of the host for each micro-batch of a stage"},
-    {collective_overhead_s, "collective_overhead_s", "s", 0, 0, 1e-2, 1e-5, 3e-5, kLinear, 0.3, 0.3,
+    {collective_overhead_s, "collective_overhead_s", "s", 0, 1e-9, 1e-2, 5e-5, 1.2, kLog, 0.3, 0.3,
      "fixed time of the host for launching one collective of a layer"},
-    {host_sharing, "host_sharing", "1", 0, 0, 0.95, 0.7, 0.2, kLinear, 0, 0,
+    {host_sharing, "host_sharing", "1", 0, 0, 0.95, 0.8, 0.08, kLinear, 0, 0,
      "how far the host prepares work beside the device: 0 one after the other, 1 the longer of the two"},
     {recompute_flop_weight, "recompute_flop_weight", "1", 0, 0, 1.5, 1, 0.2, kLinear, 0, 0,
      "share of the forward pass that recomputation repeats (the appendix counts its communication only)"},
-    {decode_bandwidth_efficiency, "decode_bandwidth_efficiency", "1", 1, 0.02, 8, 0.8, 0.7, kLog, 0.12, 0.2,
+    {decode_bandwidth_efficiency, "decode_bandwidth_efficiency", "1", 1, 0.02, 8, 0.85, 0.5, kLog, 0.12, 0.2,
      "share of the measured memory bandwidth at which decoding reads weights; above 1 where caches hold them"},
-    {decode_flop_weight, "decode_flop_weight", "1", 0, 0, 20, 0.5, 1, kLinear, 0.2, 0.2,
+    {decode_flop_weight, "decode_flop_weight", "1", 0, 1e-3, 20, 1, 0.5, kLog, 0.2, 0.2,
      "time of the arithmetic of decoding at the measured GEMM rate, beside reading the weights"},
-    {decode_kv_read_weight, "decode_kv_read_weight", "1", 0, 0, 20, 0.5, 1, kLinear, 0.15, 0.2,
+    {decode_kv_read_weight, "decode_kv_read_weight", "1", 0, 1e-3, 20, 1.1, 0.4, kLog, 0.15, 0.2,
      "time of reading the KV cache at the measured memory bandwidth"},
-    {decode_layer_overhead_s, "decode_layer_overhead_s", "s", 0, 0, 1e-2, 1e-5, 1e-4, kLinear, 0.25, 0.6,
+    {decode_layer_overhead_s, "decode_layer_overhead_s", "s", 0, 1e-9, 1e-1, 1e-4, 2, kLog, 0.25, 0.6,
      "fixed time of one layer in one decode step"},
-    {decode_graph_layer_overhead_s, "decode_graph_layer_overhead_s", "s", 0, 0, 1e-2, 5e-6, 2e-5, kLinear, 0.25, 0.4,
+    {decode_graph_layer_overhead_s, "decode_graph_layer_overhead_s", "s", 0, 1e-9, 1e-2, 2e-5, 1, kLog, 0.25, 0.4,
      "fixed time of one layer in one decode step that is replayed from a CUDA graph"},
-    {decode_step_overhead_s, "decode_step_overhead_s", "s", 0, 0, 1, 1e-4, 2e-3, kLinear, 0.25, 0.6,
+    {decode_step_overhead_s, "decode_step_overhead_s", "s", 0, 1e-9, 1, 5e-4, 1.5, kLog, 0.25, 0.6,
      "fixed time of one decode step (scheduling, sampling)"},
-    {decode_token_overhead_s, "decode_token_overhead_s", "s", 0, 0, 1e-2, 1e-6, 1e-5, kLinear, 0.25, 0.5,
+    {decode_token_overhead_s, "decode_token_overhead_s", "s", 0, 1e-10, 1e-2, 5e-6, 1.5, kLog, 0.25, 0.5,
      "fixed time of one sequence in one decode step (sampling, bookkeeping)"},
-    {decode_host_sharing, "decode_host_sharing", "1", 0, 0, 0.95, 0.3, 0.3, kLinear, 0, 0,
+    {decode_host_sharing, "decode_host_sharing", "1", 0, 0, 0.95, 0.5, 0.2, kLinear, 0, 0,
      "how far the host works beside the device in decoding: 0 one after the other, 1 the longer of the two"},
     {decode_latency_weight, "decode_latency_weight", "1", 0, 0, 50, 1, 2, kLinear, 0, 0,
      "link latency paid by the collectives and transfers of every decode step"},
@@ -69,15 +69,15 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "share of pipeline fill and drain paid by inference and prefill (training always pays it)"},
     {bubble_slowest_weight, "bubble_slowest_weight", "1", 0, 0, 1, 1, 0.3, kLinear, 0, 0,
      "training's bubble: 0 the appendix (every stage but the first), 1 every stage but the slowest"},
-    {tensor_parallel_efficiency, "tensor_parallel_efficiency", "1", 1, 0.01, 4, 0.7, 0.7, kLog, 0, 0.15,
+    {tensor_parallel_efficiency, "tensor_parallel_efficiency", "1", 1, 0.01, 4, 0.85, 0.4, kLog, 0, 0.15,
      "share of the link bandwidth that all-reduces of activations reach"},
-    {tensor_parallel_overlap, "tensor_parallel_overlap", "1", 0, 0, 0.95, 0.1, 0.2, kLinear, 0, 0,
+    {tensor_parallel_overlap, "tensor_parallel_overlap", "1", 0, 0, 0.95, 0.05, 0.1, kLinear, 0, 0,
      "share of tensor-parallel all-reduces that runs beside the computation"},
-    {pipeline_parallel_efficiency, "pipeline_parallel_efficiency", "1", 1, 0.01, 4, 0.7, 0.7, kLog, 0, 0,
+    {pipeline_parallel_efficiency, "pipeline_parallel_efficiency", "1", 1, 0.01, 4, 0.8, 0.5, kLog, 0, 0,
      "share of the link bandwidth that transfers between stages reach"},
     {pipeline_rendezvous_weight, "pipeline_rendezvous_weight", "1", 0, 0, 1.5, 0.7, 0.4, kLinear, 0, 0,
      "share of the transfer from the stage before that a stage waits for too"},
-    {pipeline_transfer_overhead_s, "pipeline_transfer_overhead_s", "s", 0, 0, 1, 1e-4, 1e-3, kLinear, 0, 0.5,
+    {pipeline_transfer_overhead_s, "pipeline_transfer_overhead_s", "s", 0, 1e-9, 1, 2e-5, 2, kLog, 0, 0.5,
      "fixed time of one transfer between stages"},
     {context_parallel_efficiency, "context_parallel_efficiency", "1", 1, 0.01, 4, 0.7, 0.7, kLog, 0, 0,
      "share of the link bandwidth that the ring of context parallelism reaches"},
@@ -85,37 +85,37 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "share of context-parallel transfers that runs beside attention"},
     {expert_parallel_efficiency, "expert_parallel_efficiency", "1", 1, 0.01, 4, 0.5, 0.7, kLog, 0, 0.3,
      "share of the link bandwidth that the all-to-all of experts reaches"},
-    {data_parallel_efficiency, "data_parallel_efficiency", "1", 1, 0.01, 4, 0.7, 0.7, kLog, 0, 0.15,
+    {data_parallel_efficiency, "data_parallel_efficiency", "1", 1, 0.01, 4, 0.85, 0.4, kLog, 0, 0.15,
      "share of the link bandwidth that all-reduces of gradients reach"},
     {data_parallel_overlap, "data_parallel_overlap", "1", 0, 0, 0.95, 0.3, 0.3, kLinear, 0, 0,
      "share of gradient reductions that runs beside the backward pass"},
     {weight_gather_overlap, "weight_gather_overlap", "1", 0, 0, 0.95, 0.6, 0.3, kLinear, 0, 0,
      "share of gathering sharded weights that runs beside the computation"},
-    {optimizer_traffic_weight, "optimizer_traffic_weight", "1", 0, 0, 20, 1, 0.7, kLinear, 0.15, 0.3,
+    {optimizer_traffic_weight, "optimizer_traffic_weight", "1", 0, 1e-3, 20, 1.2, 0.4, kLog, 0.15, 0.3,
      "time of the optimizer's passes over its state at the measured memory bandwidth"},
     {host_link_efficiency, "host_link_efficiency", "1", 1, 0.02, 2, 0.6, 0.5, kLog, 0.25, 0.3,
      "share of the bandwidth to the host that offloading reaches"},
     {weight_sync_efficiency, "weight_sync_efficiency", "1", 1, 0.005, 4, 0.5, 1, kLog, 0, 0.7,
      "share of the link bandwidth that resharding and weight synchronization reach"},
-    {weight_sync_overhead_s, "weight_sync_overhead_s", "s", 0, 0, 120, 0.2, 3, kLinear, 0, 1.0,
+    {weight_sync_overhead_s, "weight_sync_overhead_s", "s", 0, 1e-9, 120, 1e-3, 3, kLog, 0, 1.0,
      "fixed time of one weight synchronization or resharding"},
-    {weight_sync_tensor_overhead_s, "weight_sync_tensor_overhead_s", "s", 0, 0, 1, 1e-4, 2e-3, kLinear, 0, 0.7,
+    {weight_sync_tensor_overhead_s, "weight_sync_tensor_overhead_s", "s", 0, 1e-9, 1, 2e-5, 2.5, kLog, 0, 0.7,
      "fixed time of one tensor in a weight synchronization"},
-    {weight_copy_weight, "weight_copy_weight", "1", 0, 0, 20, 1, 1, kLinear, 0.3, 0.5,
+    {weight_copy_weight, "weight_copy_weight", "1", 0, 1e-3, 20, 1, 0.7, kLog, 0.3, 0.5,
      "time of copying the weights into the generation engine at the measured memory bandwidth"},
-    {link_latency_scale, "link_latency_scale", "1", 1, 0.1, 100, 2, 1, kLog, 0, 0,
+    {link_latency_scale, "link_latency_scale", "1", 1, 0.1, 100, 1.5, 0.7, kLog, 0, 0,
      "latency of a collective relative to the measured point-to-point latency"},
     {collective_step_weight, "collective_step_weight", "1", 0, 0, 2, 0.5, 0.5, kLinear, 0, 0,
      "share of the latency of a collective's steps after the first that is paid"},
     {rail_weight, "rail_weight", "1", 0, 0, 1, 0.9, 0.2, kLinear, 0, 0,
      "share of further adapters that a group with several members in a node uses between nodes"},
-    {network_efficiency, "network_efficiency", "1", 1, 0.02, 2, 0.7, 0.5, kLog, 0, 0.2,
+    {network_efficiency, "network_efficiency", "1", 1, 0.02, 2, 0.75, 0.3, kLog, 0, 0.2,
      "share of the bandwidth between nodes that collectives and transfers reach, beyond their own efficiency"},
-    {task_overhead_s, "task_overhead_s", "s", 0, 0, 60, 1e-4, 1e-3, kLinear, 0, 0.8,
+    {task_overhead_s, "task_overhead_s", "s", 0, 1e-9, 60, 5e-3, 3, kLog, 0, 0.8,
      "fixed time of starting a task (a mini-batch, for training)"},
-    {sequence_overhead_s, "sequence_overhead_s", "s", 0, 0, 1, 1e-6, 1e-4, kLinear, 0, 0.7,
+    {sequence_overhead_s, "sequence_overhead_s", "s", 0, 1e-10, 1, 2e-5, 3, kLog, 0, 0.7,
      "fixed time of one sequence in one task"},
-    {iteration_overhead_s, "iteration_overhead_s", "s", 0, 0, 600, 1e-3, 1e-2, kLinear, 0, 0.7,
+    {iteration_overhead_s, "iteration_overhead_s", "s", 0, 1e-9, 600, 1e-2, 3, kLog, 0, 0.7,
      "fixed time of an iteration outside its tasks"},
     {task_overlap, "task_overlap", "1", 1, 0, 1, 1, 0.1, kLinear, 0, 0,
      "eta: how far tasks without dependencies on disjoint devices run in parallel (0 one by one, 1 fully)"},
@@ -125,7 +125,7 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "size of kept activations relative to their count"},
     {memory_logit_weight, "memory_logit_weight", "1", 1, 0.2, 12, 3, 0.4, kLog, 0, 0.3,
      "copies of the logits that are alive at once"},
-    {memory_context_bytes, "memory_context_bytes", "bytes", 0, 0, 2e10, 2e9, 2e9, kLinear, 0.25, 0.3,
+    {memory_context_bytes, "memory_context_bytes", "bytes", 0, 1, 4e10, 2.5e9, 0.7, kLog, 0.25, 0.3,
      "memory of a device that the run-time, its libraries and its allocator hold"},
 }};
 
@@ -142,5 +142,40 @@ static_assert(in_order(), "the table follows the order of CoefficientId");
 std::span<const CoefficientSpec> coefficient_table() { return kTable; }
 
 const CoefficientSpec& spec_of(CoefficientId id) { return kTable[static_cast<std::size_t>(id)]; }
+
+double prior_on_cpu(CoefficientId id) {
+  switch (id) {
+    case layer_overhead_s:
+    case decode_layer_overhead_s:
+    case decode_step_overhead_s:
+    case micro_batch_overhead_s:
+      return 1e-5;
+    case collective_overhead_s:
+    case pipeline_transfer_overhead_s:
+    case weight_sync_tensor_overhead_s:
+    case sequence_overhead_s:
+      return 1e-6;
+    case decode_token_overhead_s:
+      return 1e-7;
+    case task_overhead_s:
+    case weight_sync_overhead_s:
+      return 1e-4;
+    case iteration_overhead_s:
+      return 1e-3;
+    case host_sharing:
+    case decode_host_sharing:
+      return 0.05;
+    case activation_traffic_weight:
+      return 0.5;
+    case gemm_traffic_weight:
+      return 0.1;
+    case score_traffic_weight:
+      return 2;
+    case logit_traffic_weight:
+      return 1;
+    default:
+      return spec_of(id).prior;
+  }
+}
 
 }  // namespace sextant

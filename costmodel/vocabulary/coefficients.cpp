@@ -16,7 +16,7 @@ CoefficientId parse_id(const JsonView& view) {
 
 // In the range that the coefficient's kind allows; the bounds of the fit bind the fit only.
 double parse_value(const JsonView& view, const CoefficientSpec& spec) {
-  if (spec.scale == CoefficientScale::logarithmic) {
+  if (spec.scale == CoefficientScale::logarithmic && spec.neutral > 0) {
     return view.positive();
   }
   return spec.lower >= 0 ? view.non_negative() : view.number();

@@ -77,7 +77,8 @@ enum class CoefficientId : int {
 };
 inline constexpr int kCoefficientCount = static_cast<int>(CoefficientId::memory_context_bytes) + 1;
 
-// How the fit moves a coefficient: by factors, or by differences where zero is neutral.
+// How the fit moves a coefficient: by factors, or by differences where it is a share that may be nothing. Fixed
+// times and weights are moved by factors too, though nothing (zero) is their neutral value: they span decades.
 enum class CoefficientScale { logarithmic, linear };
 
 struct CoefficientSpec {
@@ -103,6 +104,8 @@ struct CoefficientSpec {
 // In the order of CoefficientId.
 [[nodiscard]] std::span<const CoefficientSpec> coefficient_table();
 [[nodiscard]] const CoefficientSpec& spec_of(CoefficientId id);
+// The prior where the devices are CPU cores, which launch nothing and are their own hosts.
+[[nodiscard]] double prior_on_cpu(CoefficientId id);
 
 inline constexpr std::string_view kAny = "*";
 

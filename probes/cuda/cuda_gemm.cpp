@@ -33,6 +33,7 @@ std::optional<GemmFormat> format_of(Precision precision) {
       return GemmFormat{gpu::Element::fp16, CUDA_R_16F, 2, CUBLAS_COMPUTE_32F, 0};
     case Precision::fp64:
     case Precision::fp8:
+    case Precision::fp4:
       return std::nullopt;
   }
   return std::nullopt;

@@ -10,7 +10,7 @@
 namespace sextant::charts {
 
 CoefficientAxis axis_of(const CoefficientSpec& spec) {
-  if (spec.scale == CoefficientScale::logarithmic) return CoefficientAxis::ratio;
+  if (spec.neutral > 0 && spec.scale == CoefficientScale::logarithmic) return CoefficientAxis::ratio;
   return spec.unit == "s" ? CoefficientAxis::seconds : CoefficientAxis::weight;
 }
 
@@ -139,6 +139,7 @@ Json coefficient_intervals(const std::vector<Coefficient>& coefficients, Coeffic
   std::vector<std::string> labels;
   for (const Coefficient& coefficient : coefficients) {
     if (axis_of(spec_of(coefficient.id)) != axis) continue;
+    if (spec_of(coefficient.id).unit == "bytes") continue;  // on none of the axes; the table has it
     rows.push_back(row_of(coefficient, axis));
     labels.push_back(label_of(coefficient));
   }

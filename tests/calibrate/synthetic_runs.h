@@ -103,7 +103,7 @@ inline Coefficient coefficient(CoefficientId id, double value) {
 inline Coefficients synthetic_truth() {
   Coefficients truth;
   for (const CoefficientSpec& spec : coefficient_table())
-    truth.values.push_back(coefficient(spec.id, spec.prior));
+    truth.values.push_back(coefficient(spec.id, prior_on_cpu(spec.id)));
   const auto set = [&](CoefficientId id, double value) {
     truth.values[static_cast<std::size_t>(id)].value = value;
   };

@@ -36,10 +36,10 @@ void use(const Model& model) {
 
 void use(const Workflow& workflow) {
   SEXTANT_CHECK(workflow.sequences() >= 1);
-  SEXTANT_CHECK(workflow.model_of(workflow.actor_training()).layers >= 1);
+  if (workflow.has_weight_sync()) SEXTANT_CHECK(workflow.model_of(workflow.actor_training()).layers >= 1);
   for (const Lengths& lengths : {workflow.prompt_tokens, workflow.response_tokens}) {
     SEXTANT_CHECK(lengths.mean_tokens() >= 0 && std::isfinite(lengths.mean_tokens()));
-    SEXTANT_CHECK(lengths.max_tokens() > 0);
+    SEXTANT_CHECK(lengths.max_tokens() >= 0);
   }
 }
 
@@ -55,7 +55,7 @@ void use(const Plan& plan) {
 
 void use(const Runs& runs) {
   for (const Run& run : runs.runs) {
-    SEXTANT_CHECK(run.iteration.median_s() > 0);
+    SEXTANT_CHECK(run.iteration.empty() || run.iteration.median_s() > 0);
     use(runs.cluster_of(run));
   }
 }

@@ -1,7 +1,8 @@
 """Checks the documents of tests/data against docs/schemas: usage validate.py SCHEMAS DATA
 
 Every good document must pass. So must none of the damaged ones below, and of DATA/bad those whose fault a schema
-can express. Exit code 0 all well, 1 not, 77 python3-jsonschema is missing.
+can express. cases.json beside this file holds changes to good documents, accepted and refused; the parsers are
+held to the same by tests/costmodel/vocabulary/schema_cases_test.cpp. Exit code 0 all well, 1 not, 77 python3-jsonschema is missing.
 """
 
 import copy
@@ -79,6 +80,41 @@ def damaged(document):
             yield f"/{'/'.join(map(str, path + (key,)))}", wrong
 
 
+def key_of(value, token):
+    return int(token) if isinstance(value, list) else token.replace("~1", "/").replace("~0", "~")
+
+
+def changed(document, case):
+    """The document with the members of case["set"] (by JSON pointer) set and those of case["remove"] removed."""
+    out = copy.deepcopy(document)
+    for pointer, content in case.get("set", {}).items():
+        *parents, last = pointer.split("/")[1:]
+        place = out
+        for token in parents:
+            place = place[key_of(place, token)]
+        place[key_of(place, last)] = content
+    for pointer in case.get("remove", []):
+        *parents, last = pointer.split("/")[1:]
+        place = out
+        for token in parents:
+            place = place[key_of(place, token)]
+        del place[key_of(place, last)]
+    return out
+
+
+def case_faults(schemas, data):
+    """What the schemas say to cases.json that they should not."""
+    cases = load(pathlib.Path(__file__).parent / "cases.json")
+    faults = []
+    for verdict, wanted in (("accepted", True), ("refused", False)):
+        for case in cases[verdict]:
+            document = load(data / case["document"])
+            kind = document["schema"].removeprefix("sextant.").split("/")[0]
+            if make_validator(schemas, kind).is_valid(changed(document, case)) != wanted:
+                faults.append(f"cases.json: expected the schema to have {verdict} {case}")
+    return faults
+
+
 def main(schema_folder, data):
     schemas = {path.name: load(path) for path in sorted(schema_folder.glob("*.schema.json"))}
     faults, checked, refused = [], 0, 0
@@ -95,6 +131,7 @@ def main(schema_folder, data):
     for name, kind in REFUSED.items():
         if make_validator(schemas, kind).is_valid(load(data / "bad" / f"{name}.json")):
             faults.append(f"bad/{name}.json: the schema accepts it")
+    faults += case_faults(schemas, data)
     print("\n".join(faults[:50]))
     print(f"{checked} good documents, {refused + len(REFUSED)} bad ones, {len(faults)} faults")
     return 1 if faults or checked < 8 else 0

@@ -1,0 +1,171 @@
+#include "calibrate/claims/claims.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "calibrate/claims/families.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "costmodel/vocabulary/names.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKinds{"at_most", "at_least", "between"};
+constexpr std::size_t kWorstKept = 10;  // of a claim
+
+constexpr std::array<ClaimFamily, 7> kFamilies{{
+    {"generation", claims::generation},
+    {"real", claims::real},
+    {"rl", claims::rl},
+    {"sailor", claims::sailor},
+    {"training", claims::training},
+    {"verl", claims::verl},
+    {"vtrain", claims::vtrain},
+}};
+
+Claim parse_claim(const JsonView& view) {
+  view.allow_only({"name", "protocol", "kind", "value", "threshold", "upper", "records", "free_coefficients"});
+  Claim claim;
+  claim.name = view.required("name").text();
+  claim.protocol = view.required("protocol").text();
+  claim.kind = parse_name<ClaimKind>(view.required("kind"), kKinds);
+  claim.value = view.required("value").number();
+  claim.threshold = view.required("threshold").number();
+  if (const auto upper = view.optional("upper")) claim.upper = upper->number();
+  claim.records = view.required("records").count(0);
+  claim.free_coefficients = view.required("free_coefficients").count(0);
+  return claim;
+}
+
+Json to_json(const Claim& claim) {
+  Json out = {{"name", claim.name},
+              {"protocol", claim.protocol},
+              {"kind", name_in(kKinds, claim.kind)},
+              {"value", claim.value},
+              {"threshold", claim.threshold},
+              {"records", claim.records},
+              {"free_coefficients", claim.free_coefficients}};
+  if (claim.kind == ClaimKind::between) out["upper"] = claim.upper;
+  return out;
+}
+
+WorstRecord parse_worst(const JsonView& view) {
+  view.allow_only({"claim", "run", "what", "measured", "predicted"});
+  return {view.required("claim").text(), view.required("run").text(), view.required("what").text(),
+          view.required("measured").positive(), view.required("predicted").positive()};
+}
+
+void keep_worst(ClaimReport& report, const std::string& name, const CrossValidation& validation,
+                const CrossValidation::Filter& filter) {
+  std::vector<const HeldOut*> sorted;
+  for (const HeldOut& time : validation.times) {
+    if (!filter || filter(time)) sorted.push_back(&time);
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const HeldOut* a, const HeldOut* b) {
+    return std::abs(std::log(a->predicted / a->measured)) > std::abs(std::log(b->predicted / b->measured));
+  });
+  for (std::size_t i = 0; i < std::min(kWorstKept, sorted.size()); ++i) {
+    report.worst.push_back({name, sorted[i]->run, sorted[i]->what, sorted[i]->measured, sorted[i]->predicted});
+  }
+}
+
+}  // namespace
+
+bool Claim::met() const {
+  switch (kind) {
+    case ClaimKind::at_most:
+      return value <= threshold;
+    case ClaimKind::at_least:
+      return value >= threshold;
+    case ClaimKind::between:
+      return value >= threshold && value <= upper;
+  }
+  return false;
+}
+
+bool ClaimReport::all_met() const {
+  return std::all_of(claims.begin(), claims.end(), [](const Claim& claim) { return claim.met(); });
+}
+
+ClaimReport ClaimReport::parse(const JsonView& view) {
+  view.allow_only({"claims", "worst"});
+  ClaimReport report;
+  for (const JsonView& claim : view.required("claims").items()) report.claims.push_back(parse_claim(claim));
+  for (const JsonView& record : view.required("worst").items()) report.worst.push_back(parse_worst(record));
+  return report;
+}
+
+Json ClaimReport::to_json() const {
+  Json out = Json::object();
+  out["claims"] = Json::array();
+  for (const Claim& claim : claims) out["claims"].push_back(sextant::to_json(claim));
+  out["worst"] = Json::array();
+  for (const WorstRecord& record : worst) {
+    out["worst"].push_back({{"claim", record.claim},
+                            {"run", record.run},
+                            {"what", record.what},
+                            {"measured", record.measured},
+                            {"predicted", record.predicted}});
+  }
+  return out;
+}
+
+Runs ClaimContext::import(std::string_view format, const std::vector<std::string>& files) const {
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& file : files) paths.push_back(data / "public" / file);
+  return import_runs(format, paths, facts).runs;
+}
+
+std::span<const ClaimFamily> claim_families() { return kFamilies; }
+
+ClaimReport compute_claims(const ClaimContext& context, std::string_view prefix) {
+  ClaimReport report;
+  bool any = false;
+  for (const ClaimFamily& family : kFamilies) {
+    const bool wanted = family.name.starts_with(prefix) || prefix.starts_with(family.name);
+    if (!wanted) continue;
+    any = true;
+    family.compute(context, report);
+  }
+  if (!any) throw_bad_input("no family of accuracy figures starts with " + in_quotes(std::string(prefix)));
+  return report;
+}
+
+void add_claim(ClaimReport& report, std::string name, std::string protocol, double value, double threshold,
+               const CrossValidation& validation, int records) {
+  report.claims.push_back({std::move(name), std::move(protocol), ClaimKind::at_most, value, threshold, 0, records,
+                           validation.free_coefficients});
+}
+
+void add_mape(ClaimReport& report, std::string name, std::string protocol, double threshold,
+              const CrossValidation& validation, const CrossValidation::Filter& filter) {
+  const ErrorSummary errors = validation.errors(filter);
+  keep_worst(report, name, validation, filter);
+  add_claim(report, std::move(name), std::move(protocol), errors.mape, threshold, validation, errors.count);
+}
+
+Runs joined(const std::vector<Runs>& parts) {
+  Runs all;
+  for (const Runs& part : parts) {
+    for (const Run& run : part.runs) {
+      add_run(all, run, part.cluster_of(run), part.workflow_of(run), part.plan_of(run));
+    }
+  }
+  return all;
+}
+
+Runs subset(const Runs& runs, const std::function<bool(const Run&)>& keep) {
+  Runs out;
+  for (const Run& run : runs.runs) {
+    if (!keep(run)) continue;
+    out.clusters.emplace(run.cluster, runs.cluster_of(run));
+    out.workflows.emplace(run.workflow, runs.workflow_of(run));
+    out.plans.emplace(run.plan, runs.plan_of(run));
+    out.runs.push_back(run);
+  }
+  return out;
+}
+
+}  // namespace sextant

@@ -1,0 +1,86 @@
+// The accuracy figures that Sextant states about itself, each recomputed from documents in this repository:
+// what is measured, how the fit was kept from seeing it, and the threshold that a test holds it to.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrate/cross_validation.h"
+#include "calibrate/import/import.h"
+#include "core/document.h"
+
+namespace sextant {
+
+enum class ClaimKind { at_most, at_least, between };
+
+struct Claim {
+  std::string name;      // "vtrain.five_fold"
+  std::string protocol;  // one sentence: what was left out
+  ClaimKind kind = ClaimKind::at_most;
+  double value = 0;
+  double threshold = 0;
+  double upper = 0;  // of ClaimKind::between
+  int records = 0;
+  int free_coefficients = 0;
+
+  [[nodiscard]] bool met() const;
+  friend bool operator==(const Claim&, const Claim&) = default;
+};
+
+// A record that fits badly, for the table of the worst.
+struct WorstRecord {
+  std::string claim;
+  std::string run;
+  std::string what;
+  double measured = 0;
+  double predicted = 0;
+  friend bool operator==(const WorstRecord&, const WorstRecord&) = default;
+};
+
+struct ClaimReport {
+  static constexpr std::string_view kKind = "claims";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  std::vector<Claim> claims;
+  std::vector<WorstRecord> worst;
+
+  [[nodiscard]] bool all_met() const;
+  friend bool operator==(const ClaimReport&, const ClaimReport&) = default;
+  static ClaimReport parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+// Where the data is, and how to read it.
+struct ClaimContext {
+  std::filesystem::path data;  // the data/ folder
+  Facts facts;
+  std::function<void(const std::string&)> say = [](const std::string&) {};  // progress
+
+  [[nodiscard]] Runs import(std::string_view format, const std::vector<std::string>& files) const;
+};
+
+// Claims that share their data are a family: they are computed together.
+struct ClaimFamily {
+  std::string_view name;  // "vtrain": the claims' names start with it
+  void (*compute)(const ClaimContext& context, ClaimReport& report);
+};
+[[nodiscard]] std::span<const ClaimFamily> claim_families();
+
+// Those whose names start with `prefix` (all with an empty one).
+[[nodiscard]] ClaimReport compute_claims(const ClaimContext& context, std::string_view prefix);
+
+// Helpers of the families.
+void add_claim(ClaimReport& report, std::string name, std::string protocol, double value, double threshold,
+               const CrossValidation& validation, int records);
+void add_mape(ClaimReport& report, std::string name, std::string protocol, double threshold,
+              const CrossValidation& validation, const CrossValidation::Filter& filter = {});
+// All runs of several documents; what is named alike and differs is told apart.
+[[nodiscard]] Runs joined(const std::vector<Runs>& parts);
+// Runs whose names the predicate takes, with what they refer to.
+[[nodiscard]] Runs subset(const Runs& runs, const std::function<bool(const Run&)>& keep);
+
+}  // namespace sextant

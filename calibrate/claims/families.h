@@ -1,0 +1,16 @@
+// The families of claims, a file each.
+#pragma once
+
+#include "calibrate/claims/claims.h"
+
+namespace sextant::claims {
+
+void generation(const ClaimContext& context, ClaimReport& report);
+void real(const ClaimContext& context, ClaimReport& report);
+void rl(const ClaimContext& context, ClaimReport& report);
+void sailor(const ClaimContext& context, ClaimReport& report);
+void training(const ClaimContext& context, ClaimReport& report);
+void verl(const ClaimContext& context, ClaimReport& report);
+void vtrain(const ClaimContext& context, ClaimReport& report);
+
+}  // namespace sextant::claims

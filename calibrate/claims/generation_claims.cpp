@@ -1,0 +1,15 @@
+// Generation: serving points and published batches.
+#include "calibrate/claims/families.h"
+
+namespace sextant::claims {
+
+void generation(const ClaimContext& context, ClaimReport& report) {
+  const Runs all = joined({context.import("aiconfigurator", {"aiconfigurator/silicon_runs.csv"}),
+                           context.import("blis", {"blis/runs.csv"}),
+                           context.import("generation", {"generation/generation.json"})});
+  context.say("generation: " + std::to_string(all.runs.size()) + " runs");
+  add_mape(report, "generation.leave_one_gpu_out", "time of a generation batch, one GPU type left out", 0.12,
+           cross_validate(all, leave_one_out(all, [&](const Run& run) { return device_types_of(all, run); })));
+}
+
+}  // namespace sextant::claims

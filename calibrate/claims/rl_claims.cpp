@@ -1,0 +1,83 @@
+// RL iterations: the tables of ReaL, and the published iterations of other systems.
+#include <cmath>
+
+#include "calibrate/claims/families.h"
+
+namespace sextant::claims {
+namespace {
+
+bool is_iteration(const HeldOut& time) { return time.what == kIteration; }
+bool is_task(const HeldOut& time) { return time.what != kIteration && time.what != kPeakMemory; }
+
+std::string grade_of(const Run& run) {
+  const auto found = run.notes.find("grade");
+  return found == run.notes.end() ? "" : found->second;
+}
+
+// The same fit that sees all and is asked about all.
+Fold everything(const Runs& runs) {
+  Fold fold{"in sample", {}, {}};
+  for (const Run& run : runs.runs) {
+    fold.fit.push_back(run.name);
+    fold.held_out.push_back(run.name);
+  }
+  return fold;
+}
+
+// The four plans of ReaL are each measured with and without CUDA graphs.
+std::string real_plan(const Run& run) {
+  const std::size_t dash = run.name.rfind('-');
+  return run.name.substr(0, dash);
+}
+
+}  // namespace
+
+void real(const ClaimContext& context, ClaimReport& report) {
+  const Runs published = context.import("published", {"rl/runs.json"});
+  const Runs all = subset(published, [](const Run& run) { return run.framework == "real"; });
+  context.say("real: " + std::to_string(all.runs.size()) + " runs");
+  const auto with_graphs = [](const HeldOut& time) { return !time.run.ends_with("-nocudagraph"); };
+  const auto tasks = [&](const HeldOut& time) { return is_task(time) && with_graphs(time); };
+  const auto iterations = [&](const HeldOut& time) { return is_iteration(time) && with_graphs(time); };
+  add_mape(report, "real.tasks.in_sample", "the 24 task times of ReaL's tables, in sample", 0.06,
+           cross_validate(all, {everything(all)}), tasks);
+  const CrossValidation left_out = cross_validate(all, leave_one_out(all, real_plan));
+  add_mape(report, "real.tasks.leave_one_plan_out", "the 24 task times of ReaL's tables, one plan left out", 0.12,
+           left_out, tasks);
+  add_mape(report, "real.iterations.leave_one_plan_out", "ReaL's iterations with CUDA graphs, one plan left out",
+           0.08, left_out, iterations);
+}
+
+void rl(const ClaimContext& context, ClaimReport& report) {
+  const Runs published = context.import("published", {"rl/runs.json"});
+  const Runs all = subset(published, [](const Run& run) {
+    return run.framework != "real" && (grade_of(run) == "A" || grade_of(run) == "B");
+  });
+  context.say("rl: " + std::to_string(all.runs.size()) + " runs");
+  const CrossValidation left_out =
+      cross_validate(all, leave_one_out(all, [&](const Run& run) { return model_of(all, run); }));
+  add_mape(report, "rl.iterations.leave_one_model_out", "RL iterations of grade A and B, one model left out", 0.12,
+           left_out, is_iteration);
+  Claim coverage{"rl.iterations.coverage_90", "share inside their 90 % interval, one model left out",
+                 ClaimKind::between, left_out.coverage(is_iteration), 0.80, 0.97,
+                 left_out.errors(is_iteration).count, left_out.free_coefficients};
+  report.claims.push_back(std::move(coverage));
+}
+
+void verl(const ClaimContext& context, ClaimReport& report) {
+  const Runs published = context.import("published", {"rl/runs.json"});
+  const Runs logs = context.import(
+      "verl", {"verl/deepseek7b-grpo-mi300x.json", "verl/deepseek7b-ppo-mi300x.json", "verl/qwen2-7b-fsdp.json",
+               "verl/qwen2-7b-megatron.json", "verl/qwen2.5-0.5b-ppo-1gpu.json",
+               "verl/qwen2.5-3b-reinforce-a40.json", "verl/qwen2.5-7b-ppo-2x8.json"});
+  const Runs all = joined({subset(published, [](const Run& run) { return run.framework.starts_with("verl"); }), logs});
+  context.say("verl: " + std::to_string(all.runs.size()) + " runs");
+  add_mape(report, "verl.tasks.leave_one_run_out", "task times of verl, one run (all bands of a log) left out", 0.12,
+           cross_validate(all, leave_one_out(all, [](const Run& run) {
+                            const auto log = run.notes.find("log");
+                            return log == run.notes.end() ? run.name : log->second;
+                          })),
+           is_task);
+}
+
+}  // namespace sextant::claims

@@ -1,0 +1,69 @@
+// Accuracy on runs that a fit never saw, fold by fold.
+//
+// Random folds flatter: runs of one model, plan or machine share their errors. The honest question leaves a
+// whole group out. Every fold is fitted from the priors, never from a fit that saw what it is asked about.
+//
+// Intervals: the spread of a held-out prediction is that of the coefficients (posterior.h) with that of the
+// model; the latter is scaled so that the other folds' held-out errors are covered as often as asked (a
+// conformal correction), so coverage is a figure on data that the interval never saw either.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "calibrate/accuracy.h"
+#include "calibrate/fit.h"
+
+namespace sextant {
+
+struct Fold {
+  std::string name;  // what is left out
+  std::vector<std::string> fit;
+  std::vector<std::string> held_out;
+};
+
+// A fold for each value of the key; needs two. Runs with an empty key are always fitted, never held out.
+[[nodiscard]] std::vector<Fold> leave_one_out(const Runs& runs, const std::function<std::string(const Run&)>& key);
+
+// k folds of runs by a seeded shuffle; the same on every machine.
+[[nodiscard]] std::vector<Fold> random_folds(const Runs& runs, int k, unsigned seed);
+
+// `draws` times: fitted to `count` random runs, held out on the rest.
+[[nodiscard]] std::vector<Fold> few_runs(const Runs& runs, int count, int draws, unsigned seed);
+
+// Usual keys: the first model that trains or generates, the plan's degrees, the cluster, the device types, the
+// number of devices, the framework.
+[[nodiscard]] std::string model_of(const Runs& runs, const Run& run);
+[[nodiscard]] std::string degrees_of(const Runs& runs, const Run& run);
+[[nodiscard]] std::string device_types_of(const Runs& runs, const Run& run);
+[[nodiscard]] int devices_of(const Runs& runs, const Run& run);
+
+struct HeldOut {
+  std::string run;
+  std::string what;  // timer, kIteration or kPeakMemory
+  std::string fold;
+  double measured = 0;
+  double predicted = 0;
+  double low = 0;  // 90 % interval
+  double high = 0;
+
+  [[nodiscard]] double error_fraction() const { return predicted / measured - 1; }
+  [[nodiscard]] bool covered() const { return low <= measured && measured <= high; }
+};
+
+struct CrossValidation {
+  std::vector<HeldOut> times;
+  int folds = 0;
+  int free_coefficients = 0;  // most of any fold
+
+  using Filter = std::function<bool(const HeldOut&)>;
+  [[nodiscard]] ErrorSummary errors(const Filter& filter = {}) const;
+  [[nodiscard]] double coverage(const Filter& filter = {}) const;
+  [[nodiscard]] double log_deviation(const Filter& filter = {}) const;  // 90 % quantile of |log error| / 1.645
+};
+
+[[nodiscard]] CrossValidation cross_validate(const Runs& runs, const std::vector<Fold>& folds,
+                                             const FitOptions& options = {}, const Coefficients& start = {});
+
+}  // namespace sextant

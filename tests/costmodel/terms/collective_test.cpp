@@ -1,0 +1,162 @@
+// The step of a collective beyond HetRL's one latency and one link: steps, rails, shared adapters; and the ring
+// that needs no search is the one a search finds.
+#include "costmodel/terms/collective.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "tests/costmodel/terms/term_case.h"
+
+namespace sextant::testing {
+namespace {
+
+using enum CoefficientId;
+
+// A row of nodes; the plan does not matter here.
+struct Row {
+  TermCase whole;
+  explicit Row(int nodes, int devices, std::optional<double> network = std::nullopt)
+      : whole(kInference, on_device(0), small_workflow(), row_of_nodes(nodes, devices, network)) {}
+  [[nodiscard]] double step_s(const std::vector<int>& members, double bytes, double sharing = 1) const {
+    const std::vector<DeviceId> ids = device_ids(members);
+    return terms::ring_step_s(whole.problem(), std::span<const DeviceId>(ids), bytes, 1.0, sharing);
+  }
+};
+
+TEST(Collective, StepsAreThoseOfTheShorterOfRingAndTree) {
+  EXPECT_EQ(terms::further_steps(1), 0);
+  EXPECT_EQ(terms::further_steps(2), 1);    // 2 and 2
+  EXPECT_EQ(terms::further_steps(3), 3);    // 4 and 4
+  EXPECT_EQ(terms::further_steps(4), 3);    // 6 and 4
+  EXPECT_EQ(terms::further_steps(5), 5);    // 8 and 6
+  EXPECT_EQ(terms::further_steps(64), 11);  // 126 and 12
+}
+
+TEST(Collective, FurtherStepsPayLatencyOnly) {
+  Row row(1, 4);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 200), 1 + 2);
+  row.whole.set(collective_step_weight, 0.5);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 200), 1 + 3 * 0.5 + 2);
+  row.whole.set(link_latency_scale, 2);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 200), 2 * (1 + 3 * 0.5) + 2);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1}, 200), 2 * 1.5 + 2);
+  EXPECT_EQ(row.step_s({0}, 200), 0);
+}
+
+TEST(Collective, MembersOfANodeAreRailsOutOfIt) {
+  Row row(2, 2);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 100), 5 + 10);
+  row.whole.set(rail_weight, 0.5);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 120), 5 + 120 / 15.0);
+  row.whole.set(rail_weight, 1);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 100), 5 + 100 / 20.0);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 2}, 100), 5 + 10);  // one member a node: one rail
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1}, 100), 1 + 1);   // none is needed inside
+}
+
+TEST(Collective, TheNodeWithTheFewestMembersHasTheFewestRails) {
+  // Every ring enters and leaves the node with one member through its one rail, whoever is named first.
+  Row row(2, 2);
+  row.whole.set(rail_weight, 1);
+  EXPECT_DOUBLE_EQ(row.step_s({2, 0, 1}, 100), 5 + 10);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2}, 100), 5 + 10);
+}
+
+TEST(Collective, AdaptersOfANodeAreTheLimit) {
+  Row row(2, 2, 15);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 120), 5 + 12);  // the link's 10 is less
+  row.whole.set(rail_weight, 1);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 120), 5 + 120 / 15.0);
+  // Two groups leave together: 7.5 for each.
+  EXPECT_DOUBLE_EQ(row.step_s({0, 2}, 120, 2), 5 + 120 / 7.5);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1}, 100, 2), 1 + 1);
+}
+
+TEST(Collective, TheNarrowestNodeOfARingIsTheLimit) {
+  // Three nodes with adapters of 30, 20 and 2 B/s: a ring passes the last one, whichever pair it is charged
+  // for.
+  std::vector<Node> nodes = row_of_nodes(3, 1).nodes();
+  nodes[0].network_bytes_per_s = 30;
+  nodes[1].network_bytes_per_s = 20;
+  nodes[2].network_bytes_per_s = 2;
+  const Cluster row = row_of_nodes(3, 1);
+  const TermCase narrow(kInference, on_device(0), small_workflow(),
+                        Cluster("row", row.device_types(), nodes, row.levels()));
+  for (const std::vector<int>& order : {std::vector<int>{0, 1, 2}, {2, 0, 1}, {1, 2, 0}}) {
+    const std::vector<DeviceId> ids = device_ids(order);
+    EXPECT_DOUBLE_EQ(terms::ring_step_s(narrow.problem(), std::span<const DeviceId>(ids), 100, 1.0), 5 + 50);
+  }
+}
+
+TEST(Collective, NetworkEfficiencyIsOfLinksBetweenNodes) {
+  Row row(2, 2, 15);
+  row.whole.set(network_efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 2}, 100), 5 + 100 / 5.0);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 2}, 120, 2), 5 + 120 / 3.75);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1}, 100), 1 + 1);
+}
+
+TEST(Collective, TransfersSeeTheNetworkToo) {
+  Row row(2, 2, 8);
+  const std::vector<DeviceId> from = device_ids({0, 1}), to = device_ids({2, 3});
+  EXPECT_DOUBLE_EQ(terms::fastest_transfer_s(row.whole.problem(), std::span<const DeviceId>(from),
+                                             std::span<const DeviceId>(to), 80, 1.0),
+                   5 + 80 / 8.0);
+  EXPECT_EQ(terms::fastest_transfer_s(row.whole.problem(), std::span<const DeviceId>(from),
+                                      std::span<const DeviceId>(from), 80, 1.0),
+            0);
+}
+
+// Nodes in zones in regions at random; `ordered`: links further in are faster.
+Cluster random_hierarchy(std::mt19937& random, bool ordered) {
+  const auto draw = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  std::vector<Node> nodes;
+  const int count = 1 + static_cast<int>(random() % 5);
+  for (int i = 0; i < count; ++i) {
+    nodes.push_back(node("n" + std::to_string(i), "fast", 1 + static_cast<int>(random() % 4)));
+    const std::string region = std::to_string(random() % 2);
+    nodes.back().region = "r" + region;
+    nodes.back().zone = "z" + region + std::to_string(random() % 2);
+    if (random() % 3 == 0) nodes.back().link = link_rate(draw(0.1, 4), draw(10, 300));
+  }
+  std::map<LinkLevel, LinkRate> levels;
+  double latency = draw(0.1, 1), rate = draw(100, 200);
+  for (int level = 0; level < kLinkLevelCount; ++level) {
+    levels[static_cast<LinkLevel>(level)] = link_rate(latency, rate);
+    latency = ordered ? latency * draw(1, 3) : draw(0.1, 9);
+    rate = ordered ? rate / draw(1, 3) : draw(10, 200);
+  }
+  return Cluster("random", {{"fast", device_type(100, 50)}}, nodes, levels);
+}
+
+TEST(Collective, TheRingWithoutSearchIsTheOneASearchFinds) {
+  std::mt19937 random(5);
+  int compared = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    const Cluster cluster = random_hierarchy(random, trial % 2 == 0);
+    ASSERT_TRUE(cluster.has_uniform_links());
+    std::vector<DeviceId> members;
+    for (int d = 0; d < cluster.device_count(); ++d) members.push_back(DeviceId{d});
+    std::shuffle(members.begin(), members.end(), random);
+    members.resize(std::min<std::size_t>(members.size(), 2 + random() % 9));
+    if (members.size() < 3) continue;
+    const double bytes = static_cast<double>(random() % 1000);
+    const auto edge_s = [&](DeviceId from, DeviceId to) {
+      const LinkRate& link = cluster.link(from, to);
+      return link.latency_s.value + bytes / link.bytes_per_s.value;
+    };
+    const BottleneckRing found = find_bottleneck_ring(members, edge_s);
+    ASSERT_TRUE(found.exact());
+    const auto edge = terms::slowest_ring_edge(cluster, members, edge_s);
+    ASSERT_DOUBLE_EQ(edge_s(edge.from, edge.to), found.upper_s) << "trial " << trial;
+    ++compared;
+  }
+  EXPECT_GT(compared, 250);
+}
+
+}  // namespace
+}  // namespace sextant::testing

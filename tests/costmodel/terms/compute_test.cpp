@@ -1,0 +1,241 @@
+// Arithmetic and memory traffic of the layers beyond HetRL B.2: precision, adapters, recomputation, real
+// lengths, experts, windows, and the traffic of GEMMs, scores, logits and element-wise passes.
+#include "costmodel/terms/compute.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/costmodel/terms/term_case.h"
+
+namespace sextant::testing {
+namespace {
+
+using enum CoefficientId;
+
+// Forward FLOP of a layer and a sequence of 8 tokens: projections 2 * 8 * 64, attention 2 * 2 * 64 * 4, MLP
+// 2 * 8 * 96.
+constexpr double kProjections = 1024, kAttention = 1024, kMlp = 1536;
+constexpr double kTokens = 12 * 8;
+
+Cluster cluster_with(Precision precision, double fast, double slow) {
+  DeviceType a = device_type(100, 50), b = device_type(40, 20);
+  a.flop_per_s[precision] = assumed(fast);
+  b.flop_per_s[precision] = assumed(slow);
+  const Cluster small = small_cluster();
+  return Cluster("small", {{"fast", a}, {"slow", b}}, small.nodes(), small.levels());
+}
+
+TEST(Compute, EightAndFourBitsHaveTheirOwnRateAndShare) {
+  Execution execution;
+  execution.precision = Precision::fp8;
+  TermCase eight(kInference, with(uneven_pipeline(), execution), small_workflow(),
+                 cluster_with(Precision::fp8, 200, 80));
+  EXPECT_DOUBLE_EQ(terms::compute_s(eight.at(0)), 12 * 2 * 3584 / (200 * 2.0));
+  eight.set(fp8_efficiency, 0.5);
+  eight.set(fp4_efficiency, 0.25);  // of the other format
+  EXPECT_DOUBLE_EQ(terms::compute_s(eight.at(0)), 12 * 2 * 3584 / (0.5 * 200 * 2));
+  // Activations stay in 16 bits, weights are stored as the arithmetic reads them.
+  EXPECT_EQ(eight.task.element_bytes, 2);
+  EXPECT_EQ(eight.task.weight_bytes, 1);
+  EXPECT_EQ(eight.task.cache_bytes, 2);
+
+  execution.precision = Precision::fp4;
+  TermCase four(kInference, with(uneven_pipeline(), execution), small_workflow(),
+                cluster_with(Precision::fp4, 400, 160));
+  four.set(fp4_efficiency, 0.25);
+  EXPECT_DOUBLE_EQ(terms::compute_s(four.at(1)), 12 * 3584 / (0.25 * 160));
+  EXPECT_EQ(four.task.weight_bytes, 0.5);
+}
+
+TEST(Compute, SixteenBitsDoNotSeeTheSharesOfFewer) {
+  TermCase sixteen(kInference, uneven_pipeline());
+  sixteen.set(fp8_efficiency, 0.5);
+  sixteen.set(fp4_efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(terms::compute_s(sixteen.at(0)), 430.08);
+}
+
+TEST(Compute, AttentionHasItsOwnWeight) {
+  TermCase inference(kInference, uneven_pipeline());
+  inference.set(attention_weight, 2);
+  EXPECT_DOUBLE_EQ(terms::compute_s(inference.at(0)), 12 * 2 * (kProjections + kMlp + 2 * kAttention) / 200);
+}
+
+TEST(Compute, AdaptersNeedNoGradientsOfFrozenWeights) {
+  Execution execution;
+  execution.lora_rank = 2;
+  TermCase training(kTraining, with(uneven_pipeline(), execution));
+  // Projections and MLP twice (forward, and the gradient of the input), attention three times.
+  EXPECT_DOUBLE_EQ(terms::compute_s(training.at(0)),
+                   12 * 2 * (2 * (kProjections + kMlp) + 3 * kAttention) / 200);
+}
+
+TEST(Compute, RecomputationRepeatsWhatItSays) {
+  TaskPlan selective = uneven_pipeline(), full = uneven_pipeline();
+  selective.recompute = Recompute::selective;
+  full.recompute = Recompute::full;
+  TermCase attention_again(kTraining, selective), all_again(kTraining, full),
+      none(kTraining, uneven_pipeline());
+  // The appendix does not count it.
+  EXPECT_DOUBLE_EQ(terms::compute_s(attention_again.at(0)), terms::compute_s(none.at(0)));
+  EXPECT_DOUBLE_EQ(terms::compute_s(all_again.at(0)), terms::compute_s(none.at(0)));
+  for (TermCase* each : {&attention_again, &all_again, &none}) each->set(recompute_flop_weight, 1);
+  EXPECT_DOUBLE_EQ(terms::compute_s(none.at(0)), 12 * 2 * 3 * 3584.0 / 200);
+  EXPECT_DOUBLE_EQ(terms::compute_s(attention_again.at(0)),
+                   12 * 2 * (3 * (kProjections + kMlp) + 4 * kAttention) / 200);
+  EXPECT_DOUBLE_EQ(terms::compute_s(all_again.at(0)), 12 * 2 * 4 * 3584.0 / 200);
+}
+
+TEST(Compute, PackedSequencesHaveTheirRealLength) {
+  Workflow workflow = small_workflow();
+  workflow.response_tokens = two_or_six();
+  Execution packed;
+  packed.packed = true;
+  const TermCase padded(kInference, uneven_pipeline(), workflow);
+  const TermCase real(kInference, with(uneven_pipeline(), packed), workflow);
+  // Padded: 9 tokens; projections and MLP 2 * 9 * 160, attention 4 * 81 * 4.
+  EXPECT_DOUBLE_EQ(terms::compute_s(padded.at(0)), 12 * 2 * (2880.0 + 1296) / 200);
+  // Real: 5 or 9 tokens, 7 in the mean; attention (4 * 25 * 4 + 4 * 81 * 4) / 2 = 848.
+  EXPECT_DOUBLE_EQ(terms::compute_s(real.at(0)), 12 * 2 * (2.0 * 7 * 160 + 848) / 200);
+}
+
+TEST(Compute, PackedPromptsOfThePrefill) {
+  Workflow workflow = small_workflow();
+  workflow.prompt_tokens = two_or_six();
+  Execution packed;
+  packed.packed = true;
+  const TermCase real(kGeneration, with(uneven_pipeline(), packed), workflow);
+  // 4 tokens in the mean; attention 4 * 20 * 4 by the mean square.
+  EXPECT_DOUBLE_EQ(terms::compute_s(real.at(0)), 12 * 2 * (2.0 * 4 * 160 + 320) / 200);
+}
+
+TEST(Compute, SharedPromptsPassOnceAGroup) {
+  Execution shared;
+  shared.shared_prompts = true;
+  const TermCase prefill(kGeneration, with(uneven_pipeline(), shared));
+  EXPECT_EQ(prefill.work().prefill_sequences, 4);  // 12 sequences, 3 responses a prompt
+  EXPECT_DOUBLE_EQ(terms::compute_s(prefill.at(0)), 4 * 2 * 1104.0 / 200);
+}
+
+TEST(Compute, ContextParallelPartsShareTheWork) {
+  Execution execution;
+  execution.context_parallel = 2;
+  const TermCase split(kInference, with(plan_of({{stage(3, {0, 1})}}), execution));
+  EXPECT_EQ(split.at().tensor_parallel(), 1);
+  EXPECT_DOUBLE_EQ(terms::compute_s(split.at()), 12 * 3 * 3584.0 / (2 * 100));
+}
+
+TEST(Compute, SlidingWindow) {
+  Model model = small_model();
+  model.sliding_window = 4;
+  const TermCase all(kInference, uneven_pipeline(), with_model(model));
+  EXPECT_DOUBLE_EQ(terms::compute_s(all.at(1)), 12 * (kProjections + kMlp + kAttention / 2) / 40);
+  model.sliding_window_layers = 2;  // of 3: 16/3 of 8 tokens in the mean
+  const TermCase some(kInference, uneven_pipeline(), with_model(model));
+  EXPECT_DOUBLE_EQ(terms::compute_s(some.at(1)), 12 * (kProjections + kMlp + kAttention * 2 / 3) / 40);
+}
+
+TEST(Compute, RoutedExpertsHaveTheirOwnWeight) {
+  TermCase inference(kInference, uneven_pipeline(), with_model(small_mixture()));
+  // Active a token: 120 in routed experts, 36 + 16 in shared ones and the router.
+  const double routed = 2 * 8 * 120, other = 2 * 8 * 52;
+  EXPECT_DOUBLE_EQ(terms::compute_s(inference.at(1)), 12 * (kProjections + kAttention + routed + other) / 40);
+  inference.set(expert_flop_weight, 2);
+  EXPECT_DOUBLE_EQ(terms::compute_s(inference.at(1)),
+                   12 * (kProjections + kAttention + 2 * routed + other) / 40);
+}
+
+TEST(Compute, DenseLayersBesideExperts) {
+  Model model = small_mixture();
+  model.experts->dense_layers = 1;
+  TermCase inference(kInference, on_device(0), with_model(model));
+  inference.set(expert_flop_weight, 2);
+  // Over the three layers: two with experts, one with the dense MLP of 96.
+  const double mlp = 2 * (2 * 8 * 120 * 2 + 2 * 8 * 52) + kMlp;
+  EXPECT_DOUBLE_EQ(terms::compute_s(inference.at()), 12 * (3 * (kProjections + kAttention) + mlp) / 100);
+}
+
+TEST(Traffic, GemmsReadWeightsOncePerPassAndMoveTheirRows) {
+  TermCase inference(kInference, uneven_pipeline());
+  inference.set(gemm_traffic_weight, 1);
+  // A row: in and out of query-key-value 4 + 12/2, output 4/2 + 4, up and gate 4 + 16/2, down 8/2 + 4.
+  const double row = (4 + 6) + (2 + 4) + (4 + 8) + (4 + 4);
+  EXPECT_DOUBLE_EQ(terms::gemm_traffic_bytes(inference.at(0)), 2 * (2 * 80 * 4 + 2 * row * kTokens));
+  EXPECT_DOUBLE_EQ(terms::traffic_s(inference.at(0)), 2 * (2 * 80 * 4 + 2 * row * kTokens) / 50);
+  TermCase training(kTraining, uneven_pipeline());
+  training.set(gemm_traffic_weight, 0.5);
+  EXPECT_DOUBLE_EQ(terms::traffic_s(training.at(0)), 3 * 0.5 * 2 * (2 * 80 * 4 + 2 * row * kTokens) / 50);
+}
+
+TEST(Traffic, GemmsWithoutGateHaveTwoMatrices) {
+  Model model = small_model();
+  model.gated_mlp = false;
+  const TermCase inference(kInference, uneven_pipeline(), with_model(model));
+  const double row = (4 + 12) + (4 + 4) + (4 + 8) + (8 + 4);  // TP 1
+  EXPECT_DOUBLE_EQ(terms::gemm_traffic_bytes(inference.at(1)), 2.0 * 128 * 4 + 2 * row * kTokens);
+}
+
+TEST(Traffic, OfEightBitWeights) {
+  Execution execution;
+  execution.weight_precision = Precision::fp8;
+  const TermCase inference(kInference, with(uneven_pipeline(), execution));
+  EXPECT_DOUBLE_EQ(terms::gemm_traffic_bytes(inference.at(0)), 2 * (1 * 80 * 4 + 2 * 36 * kTokens));
+}
+
+TEST(Traffic, ChunkedPrefillReadsWeightsOnceAChunk) {
+  Execution execution;
+  execution.prefill_chunk_tokens = 9;  // 36 tokens of prompts in 4 chunks, as before
+  const TermCase four(kGeneration, with(uneven_pipeline(), execution));
+  EXPECT_EQ(four.work().prefill_passes, 4);
+  execution.prefill_chunk_tokens = 100;
+  const TermCase one(kGeneration, with(uneven_pipeline(), execution));
+  EXPECT_EQ(one.work().prefill_passes, 1);
+  EXPECT_DOUBLE_EQ(terms::gemm_traffic_bytes(four.at(0)) - terms::gemm_traffic_bytes(one.at(0)),
+                   2 * 2 * 80 * 3.0);
+}
+
+TEST(Traffic, ScoresWhereAttentionIsNotFused) {
+  TermCase inference(kInference, uneven_pipeline());
+  inference.set(score_traffic_weight, 1);
+  // One layer on TP 1: 96 rows of 8 scores for 4 heads, in 2 bytes. Two layers on TP 2.
+  EXPECT_DOUBLE_EQ(terms::traffic_s(inference.at(1)), 96 * 8 * 4 * 2 / 20.0);
+  EXPECT_DOUBLE_EQ(terms::traffic_s(inference.at(0)), 2 * 96 * 8 * 2 * 2 / 50.0);
+  Execution execution;
+  execution.fused_attention = true;
+  TermCase fused(kInference, with(uneven_pipeline(), execution));
+  fused.set(score_traffic_weight, 1);
+  EXPECT_EQ(terms::traffic_s(fused.at(1)), 0);
+}
+
+TEST(Traffic, SelectiveRecomputationRepeatsScores) {
+  TaskPlan plan = uneven_pipeline();
+  plan.recompute = Recompute::selective;
+  TermCase training(kTraining, plan);
+  training.set(score_traffic_weight, 1);
+  training.set(recompute_flop_weight, 1);
+  EXPECT_DOUBLE_EQ(terms::traffic_s(training.at(1)), 4 * 96 * 8 * 4 * 2 / 20.0);
+}
+
+TEST(Traffic, LogitsOfTheLastStage) {
+  const Workflow worded = small_workflow(Mode::synchronous, 10);
+  TermCase inference(kInference, uneven_pipeline(), worded), training(kTraining, uneven_pipeline(), worded),
+      generation(kGeneration, uneven_pipeline(), worded);
+  for (TermCase* each : {&inference, &training, &generation}) each->set(logit_traffic_weight, 1);
+  EXPECT_EQ(terms::traffic_s(inference.at(0)), 0);
+  EXPECT_DOUBLE_EQ(terms::traffic_s(inference.at(1)), 96 * 10 * 2 / 20.0);
+  EXPECT_DOUBLE_EQ(terms::traffic_s(training.at(1)), 3 * 96 * 10 * 2 / 20.0);
+  EXPECT_EQ(terms::traffic_s(generation.at(1)), 0);  // of the last position only
+  Model scorer = small_model(10);
+  scorer.value_head = true;
+  TermCase value(kInference, uneven_pipeline(), with_model(scorer));
+  value.set(logit_traffic_weight, 1);
+  EXPECT_EQ(terms::traffic_s(value.at(1)), 0);
+}
+
+TEST(Traffic, SequenceParallelismSplitsWhatIsWhole) {
+  // Whole 8 * 4 elements, split 4 * 8 + 4 * 12.
+  EXPECT_DOUBLE_EQ(terms::activation_elements(small_model(), 1, false), 112);
+  EXPECT_DOUBLE_EQ(terms::activation_elements(small_model(), 2, false), 32 + 40);
+  EXPECT_DOUBLE_EQ(terms::activation_elements(small_model(), 2, true), 56);
+}
+
+}  // namespace
+}  // namespace sextant::testing

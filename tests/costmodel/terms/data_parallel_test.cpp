@@ -1,0 +1,123 @@
+// Gradient reductions beyond the appendix: overlap with the backward pass, context-parallel parts, shared
+// networks, adapters and the precision in which gradients travel.
+#include "costmodel/terms/data_parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/costmodel/terms/term_case.h"
+
+namespace sextant::testing {
+namespace {
+
+using enum CoefficientId;
+
+TaskPlan two_fast() { return plan_of({{stage(3, {0})}, {stage(3, {1})}}); }
+
+double reduced_s(const TermCase& training, double backward_s = 0) {
+  return terms::data_parallel_s(training.problem(), training.task, backward_s);
+}
+
+// 2 * 480 bytes, twice a half of it, over a-a.
+constexpr double kAllReduce = 1 + 960 / 100.0;
+
+TEST(DataParallel, RunsBesideTheBackwardPassOfTheLastMicroBatch) {
+  TermCase training(kTraining, two_fast());  // 2 micro-batches
+  EXPECT_DOUBLE_EQ(reduced_s(training, 1e6), kAllReduce);
+  training.set(data_parallel_overlap, 0.5);
+  EXPECT_DOUBLE_EQ(reduced_s(training, 2 * kAllReduce), kAllReduce * (1 - 0.5 * std::pow(2, -0.25)));
+  EXPECT_NEAR(reduced_s(training, 1e7), 0.5 * kAllReduce, 1e-9);
+  EXPECT_DOUBLE_EQ(reduced_s(training, 0), kAllReduce);
+}
+
+TEST(DataParallel, RunsBesideAllOfItWhereGradientsAreReducedEveryMicroBatch) {
+  Execution execution;
+  execution.zero_stage = 2;
+  TermCase training(kTraining, with(two_fast(), execution));
+  training.set(data_parallel_overlap, 0.5);
+  EXPECT_DOUBLE_EQ(reduced_s(training, 2 * kAllReduce), 2 * kAllReduce * (1 - 0.5 * std::pow(2, -0.25)));
+}
+
+TEST(DataParallel, EveryMiniBatchHidesItsOwn) {
+  Workflow workflow = small_workflow();
+  workflow.mini_batches = 2;  // one micro-batch each
+  TermCase training(kTraining, two_fast(), workflow);
+  training.set(data_parallel_overlap, 0.5);
+  EXPECT_DOUBLE_EQ(reduced_s(training, 2 * kAllReduce), 2 * kAllReduce * (1 - 0.5 * std::pow(2, -0.25)));
+}
+
+TEST(DataParallel, ContextParallelPartsTakePart) {
+  Execution execution;
+  execution.context_parallel = 2;
+  const TermCase one(kTraining, with(plan_of({{stage(3, {0, 1})}}), execution));
+  EXPECT_DOUBLE_EQ(reduced_s(one), kAllReduce);
+  // Two replicas of two parts: 2 * 480 * 2 * 3/4 = 1440 bytes over a-b.
+  const TermCase two(kTraining, with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), execution));
+  ASSERT_EQ(two.task.gradient_groups.size(), 1u);
+  EXPECT_EQ(two.task.gradient_groups[0].members, device_ids({0, 1, 2, 3}));
+  EXPECT_DOUBLE_EQ(reduced_s(two), 5 + 144);
+}
+
+TEST(DataParallel, TensorAndContextParallelPartsGoTogether) {
+  // TP 2 x CP 2 in each of two nodes: shard 0 lies on 0, 2, 4, 6 and shard 1 on 1, 3, 5, 7.
+  Execution execution;
+  execution.context_parallel = 2;
+  const TermCase training(kTraining,
+                          with(plan_of({{stage(3, {0, 1, 2, 3})}, {stage(3, {4, 5, 6, 7})}}), execution),
+                          small_workflow(), row_of_nodes(2, 4));
+  ASSERT_EQ(training.task.gradient_groups.size(), 1u);  // both cost the same
+  EXPECT_EQ(training.task.gradient_groups[0].members, device_ids({0, 2, 4, 6}));
+  EXPECT_EQ(training.task.gradient_groups[0].sharing_network, 2);
+  // 2 * 480 / 2 * 2 * 3/4 = 720 bytes.
+  EXPECT_DOUBLE_EQ(reduced_s(training), 5 + 72);
+}
+
+TEST(DataParallel, GroupsThatLeaveANodeTogetherShareItsNetwork) {
+  // TP 2 in each of two nodes: two groups of two, 480 bytes each, through adapters of 15 B/s: 7.5 for each.
+  const TaskPlan plan = plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}});
+  const TermCase narrow(kTraining, plan, small_workflow(), row_of_nodes(2, 2, 15));
+  EXPECT_DOUBLE_EQ(reduced_s(narrow), 5 + 480 / 7.5);
+  const TermCase wide(kTraining, plan, small_workflow(), row_of_nodes(2, 2, 30));
+  EXPECT_DOUBLE_EQ(reduced_s(wide), 5 + 48);  // the link's own 10
+  // Groups inside a node do not.
+  const TermCase inside(kTraining, plan, small_workflow(), row_of_nodes(1, 4, 15));
+  EXPECT_EQ(inside.task.gradient_groups[0].sharing_network, 1);
+  EXPECT_DOUBLE_EQ(reduced_s(inside), 1 + 4.8);
+}
+
+TEST(DataParallel, AdaptersAlone) {
+  // Rank 2: query 2 (4 + 4), key and value 2 * 2 (4 + 4), output 2 (4 + 4), three MLP matrices 3 * 2 (4 + 8).
+  Execution execution;
+  execution.lora_rank = 2;
+  const TermCase training(kTraining, with(two_fast(), execution));
+  EXPECT_EQ(terms::trainable_parameters(training.task, 3, true, true), 3 * (16 + 32 + 16 + 72));
+  EXPECT_DOUBLE_EQ(reduced_s(training), 1 + 2 * 408 / 100.0);
+}
+
+TEST(DataParallel, ExpertsAreReducedAmongThoseThatHoldThem) {
+  // 3 layers: 240 parameters of routed experts, 116 others. Two ranks over two replicas: nobody shares an
+  // expert.
+  Execution execution;
+  execution.expert_parallel = 2;
+  execution.expert_tensor_parallel = 1;
+  const Workflow mixture = with_model(small_mixture());
+  const TermCase alone(kTraining, with(two_fast(), execution), mixture);
+  EXPECT_DOUBLE_EQ(reduced_s(alone), 1 + 2 * 3 * 116 / 100.0);
+  // Over four replicas two hold each: the others' 2 * 3/4, and of a half of the experts 2 * 1/2.
+  const TaskPlan four = plan_of({{stage(3, {0})}, {stage(3, {1})}, {stage(3, {2})}, {stage(3, {3})}});
+  const TermCase pairs(kTraining, with(four, execution), mixture, row_of_nodes(1, 4));
+  EXPECT_DOUBLE_EQ(reduced_s(pairs), 1 + 2 * (3 * 116 * 1.5 + 3 * 120) / 100.0);
+  const TermCase dense(kTraining, four, mixture, row_of_nodes(1, 4));
+  EXPECT_DOUBLE_EQ(reduced_s(dense), 1 + 2 * 3 * 356 * 1.5 / 100.0);
+}
+
+TEST(DataParallel, GradientsInTheirOwnPrecision) {
+  Execution execution;
+  execution.gradient_precision = Precision::fp32;
+  const TermCase training(kTraining, with(two_fast(), execution));
+  EXPECT_DOUBLE_EQ(reduced_s(training), 1 + 1920 / 100.0);
+}
+
+}  // namespace
+}  // namespace sextant::testing

@@ -1,0 +1,223 @@
+// Decoding beyond one wave of full-length responses: how many steps, how many sequences live in them, what the
+// KV cache holds, and what a step reads and launches.
+#include "costmodel/terms/decode.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/costmodel/terms/term_case.h"
+
+namespace sextant::testing {
+namespace {
+
+using enum CoefficientId;
+
+// 12 sequences with 3 tokens of prompt and 2 or 6 of response, decoded in 4 places.
+Workflow uneven_responses() {
+  Workflow workflow = small_workflow();
+  workflow.response_tokens = two_or_six();
+  return workflow;
+}
+
+TaskPlan four_places(const Execution& execution = {}) {
+  TaskPlan plan = with(on_device(0), execution);
+  plan.decode_batch_sequences = 4;
+  return plan;
+}
+
+Execution stopping() {
+  Execution execution;
+  execution.packed = true;
+  return execution;
+}
+
+Execution refilling() {
+  Execution execution;
+  execution.continuous_batching = true;
+  return execution;
+}
+
+TEST(Decode, WithoutStopsEveryWaveTakesTheLongest) {
+  const TermCase full(kGeneration, four_places(), uneven_responses());
+  EXPECT_EQ(full.work().decode_waves, 3);
+  EXPECT_EQ(full.work().decode_steps, 3 * 6);
+  EXPECT_EQ(full.work().live_sequences(), 4);
+}
+
+TEST(Decode, AWaveEndsWithItsLongestResponse) {
+  const TermCase stopped(kGeneration, four_places(stopping()), uneven_responses());
+  // All four are short once in 16: 2 / 16 + 6 * 15 / 16.
+  EXPECT_DOUBLE_EQ(stopped.work().decode_steps, 3 * 5.75);
+  EXPECT_DOUBLE_EQ(stopped.work().decode_tokens, 12 * 4);
+  EXPECT_DOUBLE_EQ(stopped.work().live_sequences(), 48 / 17.25);
+  // A short response attends to 4 + 5 tokens, a long one to 4 + ... + 9 = 39: 24 in the mean.
+  EXPECT_DOUBLE_EQ(stopped.work().decode_context_tokens, 12 * 24);
+}
+
+TEST(Decode, EndedResponsesMakePlace) {
+  const TermCase continuous(kGeneration, four_places(refilling()), uneven_responses());
+  // 8 more sequences of 4 tokens in 4 places, then the longest of the last four.
+  EXPECT_DOUBLE_EQ(continuous.work().decode_steps, 8 * 4 / 4.0 + 5.75);
+  EXPECT_DOUBLE_EQ(continuous.work().live_sequences(), 48 / 13.75);
+}
+
+TEST(Decode, AllAtOnceTakesTheLongestOfAll) {
+  TaskPlan plan = four_places(refilling());
+  plan.decode_batch_sequences = 0;
+  const TermCase once(kGeneration, plan, uneven_responses());
+  EXPECT_DOUBLE_EQ(once.work().decode_steps, 6 - 4 * std::pow(0.5, 12));
+}
+
+TEST(Decode, FixedLengthsNeedTheSameStepsEitherWay) {
+  for (const Execution& execution : {Execution{}, stopping(), refilling()}) {
+    const TermCase fixed(kGeneration, four_places(execution));
+    EXPECT_DOUBLE_EQ(fixed.work().decode_steps, 15);
+    EXPECT_DOUBLE_EQ(fixed.work().live_sequences(), 4);
+    EXPECT_DOUBLE_EQ(fixed.work().decode_context_tokens, 12 * (4 + 5 + 6 + 7 + 8));
+  }
+}
+
+TEST(Decode, TheCacheLimitsThePlaces) {
+  // A sequence takes 8 tokens * 3 layers * 8 elements * 2 bytes = 384 bytes.
+  Execution execution;
+  execution.kv_cache_bytes = 4 * 384;
+  const TermCase four(kGeneration, with(on_device(0), execution));
+  EXPECT_DOUBLE_EQ(four.work().decode_together, 4);
+  EXPECT_DOUBLE_EQ(four.work().decode_steps, 15);
+  execution.kv_cache_bytes = 1;  // one is always let in
+  const TermCase one(kGeneration, with(on_device(0), execution));
+  EXPECT_DOUBLE_EQ(one.work().decode_together, 1);
+  execution.kv_cache_bytes = 1e9;
+  const TermCase all(kGeneration, with(on_device(0), execution));
+  EXPECT_DOUBLE_EQ(all.work().decode_together, 12);
+  // With places refilled one by one half of the response is there in the mean: 5.5 tokens.
+  execution.continuous_batching = true;
+  execution.kv_cache_bytes = 4 * 5.5 * 3 * 8 * 2;
+  const TermCase refilled(kGeneration, with(on_device(0), execution));
+  EXPECT_DOUBLE_EQ(refilled.work().decode_together, 4);
+  // In 8 bits twice as many.
+  execution.cache_precision = Precision::fp8;
+  const TermCase eight(kGeneration, with(on_device(0), execution));
+  EXPECT_DOUBLE_EQ(eight.work().decode_together, 8);
+}
+
+TEST(Decode, TheTightestStageLimitsThePlaces) {
+  Execution execution;
+  execution.kv_cache_bytes = 8 * 2 * 8 * 2 / 2 * 3;  // stage 0: 2 layers of 8 elements over TP 2, 3 sequences
+  const TermCase generation(kGeneration, with(uneven_pipeline(), execution));
+  EXPECT_DOUBLE_EQ(generation.work().decode_together, 3);  // stage 1 holds as much: 1 layer on TP 1
+}
+
+TEST(Decode, GraphsReplaceLaunches) {
+  const auto host_s = [](bool graphs) {
+    Execution execution;
+    execution.cuda_graphs = graphs;
+    TermCase generation(kGeneration, with(uneven_pipeline(), execution));
+    generation.set(decode_layer_overhead_s, 0.25);
+    generation.set(decode_graph_layer_overhead_s, 0.0625);
+    generation.set(decode_step_overhead_s, 1);
+    generation.set(decode_token_overhead_s, 0.125);
+    return terms::decode_host_s(generation.at(0));
+  };
+  // 5 steps, 2 layers, 60 tokens.
+  EXPECT_DOUBLE_EQ(host_s(false), 5 * (2 * 0.25 + 1) + 60 * 0.125);
+  EXPECT_DOUBLE_EQ(host_s(true), 5 * (2 * 0.0625 + 1) + 60 * 0.125);
+}
+
+TEST(Decode, TheHostWorksBesideTheDevice) {
+  TermCase generation(kGeneration, on_device(0));
+  // Weights: 5 steps * 2 bytes * 480 / 50 = 96 s. Host: 5 * 5.6 = 28 s.
+  generation.set(decode_step_overhead_s, 5.6);
+  EXPECT_DOUBLE_EQ(terms::decode_s(generation.at()), 96 + 28);
+  generation.set(decode_host_sharing, 0.5);
+  EXPECT_DOUBLE_EQ(terms::decode_s(generation.at()), 100);  // 28, 96, 100
+}
+
+TEST(Decode, WeightsInEightBitsAreHalfTheReads) {
+  Execution execution;
+  execution.weight_precision = Precision::fp8;
+  TermCase generation(kGeneration, with(on_device(0), execution));
+  EXPECT_DOUBLE_EQ(terms::weight_reads_s(generation.at()), 5 * 1 * 480 / 50.0);
+  generation.set(decode_bandwidth_efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(terms::weight_reads_s(generation.at()), 5 * 1 * 480 / 25.0);
+}
+
+// Of a layer 64 attention, 36 shared and 16 router parameters are always read, 60 of every expert touched.
+TEST(Decode, AStepReadsTheExpertsItsTokensTouch) {
+  const auto reads_s = [](int places) {
+    TaskPlan plan = on_device(0);
+    plan.decode_batch_sequences = places;
+    const TermCase generation(kGeneration, plan, with_model(small_mixture()));
+    return terms::weight_reads_s(generation.at());
+  };
+  // One token touches 2 of 4 experts, two 4 (1 - 1/4) = 3, twelve nearly all.
+  EXPECT_DOUBLE_EQ(reads_s(1), 12 * 5 * 2 * 3 * (116 + 2 * 60) / 50.0);
+  EXPECT_DOUBLE_EQ(reads_s(2), 6 * 5 * 2 * 3 * (116 + 3 * 60) / 50.0);
+  EXPECT_DOUBLE_EQ(reads_s(12), 5 * 2 * 3 * (116 + 4 * (1 - std::pow(0.5, 12)) * 60) / 50);
+}
+
+TEST(Decode, ExpertRanksReadTheirOwn) {
+  // Two replicas of one device are the two ranks: 6 sequences of each, 12 tokens over both.
+  Execution execution;
+  execution.expert_parallel = 2;
+  execution.expert_tensor_parallel = 1;
+  const TermCase ranks(kGeneration, with(plan_of({{stage(3, {0})}, {stage(3, {1})}}), execution),
+                       with_model(small_mixture()));
+  const double touched = 4 * (1 - std::pow(0.5, 12));
+  EXPECT_DOUBLE_EQ(terms::weight_reads_s(ranks.at()), 5 * 2 * 3 * (116 + touched * 60 / 2) / 50);
+}
+
+TEST(Decode, ExpertTensorParallelismOfZeroIsThatOfTheStage) {
+  // execution.h: TP 2 inside every expert, two ranks over two replicas: a device holds a quarter of the
+  // experts.
+  Execution execution;
+  execution.expert_parallel = 2;
+  const TermCase ranks(kGeneration, with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), execution),
+                       with_model(small_mixture()), row_of_nodes(1, 4));
+  const double touched = 4 * (1 - std::pow(0.5, 12));
+  EXPECT_DOUBLE_EQ(terms::weight_reads_s(ranks.at()), 5 * 2 * 3 * (116 / 2.0 + touched * 60 / 4) / 50);
+}
+
+TEST(Decode, LatentAttentionReadsItsCompressedVector) {
+  Model model = small_model();
+  model.latent_attention = LatentAttention{0, 2, 1};
+  TermCase generation(kGeneration, uneven_pipeline(), with_model(model));
+  generation.set(decode_kv_read_weight, 1);
+  // 60 tokens that attend to 6 in the mean; 3 elements, whole on each of the two devices; 2 layers.
+  EXPECT_DOUBLE_EQ(terms::kv_cache_reads_s(generation.at(0)), 60 * 6 * 2 * 3 * 2 / 50.0);
+  EXPECT_DOUBLE_EQ(terms::kv_cache_reads_s(generation.at(1)), 60 * 6 * 1 * 3 * 2 / 20.0);
+  // Its arithmetic is on that vector: 4 heads score 2 + 1 elements and weigh 2.
+  generation.set(decode_flop_weight, 1);
+  const double projections = 2 * model.attention_parameters();
+  EXPECT_DOUBLE_EQ(terms::decode_flop_s(generation.at(1)), 60 * (projections + 192 + 2 * 6 * 4 * 5) / 40);
+}
+
+TEST(Decode, ADeviceKeepsAtLeastOneKeyValueHead) {
+  Model model = small_model();
+  model.kv_heads = 1;
+  TermCase generation(kGeneration, uneven_pipeline(), with_model(model));
+  generation.set(decode_kv_read_weight, 1);
+  EXPECT_DOUBLE_EQ(terms::kv_cache_reads_s(generation.at(0)),
+                   60 * 6 * 2 * 2 * 2 / 50.0);  // TP 2 splits nothing
+}
+
+TEST(Decode, ReadsReachBackAsFarAsTheWindow) {
+  Model model = small_model();
+  model.sliding_window = 4;
+  TermCase generation(kGeneration, uneven_pipeline(), with_model(model));
+  generation.set(decode_kv_read_weight, 1);
+  // Every context, 4 to 8 tokens long, fills the window.
+  EXPECT_DOUBLE_EQ(terms::kv_cache_reads_s(generation.at(1)), 60 * 4 * 8 * 2 / 20.0);
+}
+
+TEST(Decode, CacheInEightBits) {
+  Execution execution;
+  execution.cache_precision = Precision::fp8;
+  TermCase generation(kGeneration, with(uneven_pipeline(), execution));
+  generation.set(decode_kv_read_weight, 1);
+  EXPECT_DOUBLE_EQ(terms::kv_cache_reads_s(generation.at(1)), 60 * 6 * 8 * 1 / 20.0);
+}
+
+}  // namespace
+}  // namespace sextant::testing

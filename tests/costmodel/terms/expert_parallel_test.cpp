@@ -1,0 +1,74 @@
+// Tokens to their experts and back: the formula of terms/expert_parallel.h on the small mixture.
+#include "costmodel/terms/expert_parallel.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/costmodel/terms/term_case.h"
+
+namespace sextant::testing {
+namespace {
+
+using enum CoefficientId;
+
+Execution experts_over(int ranks, int inside = 1) {
+  Execution execution;
+  execution.expert_parallel = ranks;
+  execution.expert_tensor_parallel = inside;
+  return execution;
+}
+
+const Workflow kMixture = with_model(small_mixture());
+
+TEST(ExpertParallel, NothingWithoutExpertsOrRanks) {
+  const TermCase dense(kInference, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)));
+  EXPECT_EQ(terms::expert_parallel_s(dense.at()), 0);
+  const TermCase one(kInference, plan_of({{stage(3, {0, 1})}}), kMixture);
+  EXPECT_EQ(terms::expert_parallel_s(one.at()), 0);
+}
+
+TEST(ExpertParallel, TokensGoAndComeOnceALayer) {
+  // A micro-batch has 24 tokens, 12 a device of the TP group: 2 bytes * 12 * 2 experts * 4 * 1/2 = 96 over a-a.
+  const TermCase inference(kInference, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)), kMixture);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(inference.at()), 2 * 4 * 3 * (1 + 0.96));
+  TermCase training(kTraining, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)), kMixture);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(training.at()), 2 * 2 * 4 * 3 * (1 + 0.96));
+  training.set(expert_parallel_efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(training.at()), 2 * 2 * 4 * 3 * (1 + 1.92));
+}
+
+TEST(ExpertParallel, RecomputingGoesAThirdTime) {
+  TaskPlan plan = with(plan_of({{stage(3, {0, 1})}}), experts_over(2));
+  plan.recompute = Recompute::full;
+  const TermCase training(kTraining, plan, kMixture);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(training.at()), 2 * 3 * 4 * 3 * (1 + 0.96));
+}
+
+TEST(ExpertParallel, DenseLayersSendNothing) {
+  Model model = small_mixture();
+  model.experts->dense_layers = 1;
+  const TermCase inference(kInference, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)), with_model(model));
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(inference.at()), 2 * 4 * 2 * (1 + 0.96));
+}
+
+TEST(ExpertParallel, PrefillSendsThePromptsOnly) {
+  // 9 tokens a micro-batch, TP 2: 2 * 4.5 * 2 * 4 / 2 = 36 bytes.
+  const TermCase prefill(kGeneration, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)), kMixture);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(prefill.at()), 2 * 4 * 3 * (1 + 0.36));
+}
+
+TEST(ExpertParallel, RanksFollowEachOther) {
+  const TaskPlan plan = plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}});
+  const auto group = [&](const Execution& execution) {
+    const TermCase task(kInference, with(plan, execution), kMixture);
+    return terms::expert_group(task.at());
+  };
+  EXPECT_EQ(group(experts_over(2)), device_ids({0, 1}));
+  EXPECT_EQ(group(experts_over(4)), device_ids({0, 1, 2, 3}));
+  // One expert over two devices: a rank is a pair, the first of each speaks for it.
+  EXPECT_EQ(group(experts_over(2, 2)), device_ids({0, 2}));
+  // Expert tensor parallelism of 0 is that of the stage (execution.h).
+  EXPECT_EQ(group(experts_over(2, 0)), device_ids({0, 2}));
+}
+
+}  // namespace
+}  // namespace sextant::testing

@@ -1,0 +1,215 @@
+// Memory under execution options: ZeRO, adapters, offloading, experts, contexts, caches, virtual stages, and
+// the four coefficients. The bare layouts are in ../memory_test.cpp.
+#include <gtest/gtest.h>
+
+#include "costmodel/memory.h"
+#include "tests/costmodel/terms/term_case.h"
+
+namespace sextant::testing {
+namespace {
+
+using enum CoefficientId;
+
+StageMemory memory_of(const TermCase& task, int stage = 0) { return stage_memory(task.task, 0, stage); }
+
+TaskPlan two_fast() { return plan_of({{stage(3, {0})}, {stage(3, {1})}}); }
+
+TEST(MemoryOptions, ZeroDividesStatesByTheReplicas) {
+  // Bytes a parameter: weights 2, gradients 2, optimizer 12.
+  const double bytes[] = {2 + 2 + 12, 2 + 2 + 6, 2 + 1 + 6, 1 + 1 + 6};
+  for (int stage = 0; stage <= 3; ++stage) {
+    Execution execution;
+    execution.zero_stage = stage;
+    const TermCase training(kTraining, with(two_fast(), execution));
+    EXPECT_DOUBLE_EQ(memory_of(training).state_bytes, bytes[stage] * 480) << stage;
+    const TermCase inference(kInference, with(two_fast(), execution));
+    EXPECT_DOUBLE_EQ(memory_of(inference).state_bytes, (stage == 3 ? 1 : 2) * 480.0);
+    const TermCase generation(kGeneration, with(two_fast(), execution));
+    EXPECT_DOUBLE_EQ(memory_of(generation).state_bytes, 2 * 480.0);  // each replica needs all of them
+  }
+}
+
+TEST(MemoryOptions, ContextParallelPartsShareStatesAndTokens) {
+  Execution execution;
+  execution.context_parallel = 2;
+  execution.zero_stage = 1;
+  const TermCase training(kTraining, with(plan_of({{stage(3, {0, 1})}}), execution));
+  EXPECT_DOUBLE_EQ(memory_of(training).state_bytes, (2 + 2 + 6) * 480);
+  // Half of 24 tokens: 88 elements in each of 3 layers, and the embedding's output.
+  EXPECT_DOUBLE_EQ(memory_of(training).activation_bytes, 2 * 12 * (3 * 88 + 4.0));
+}
+
+TEST(MemoryOptions, AdaptersTrainAlone) {
+  Execution execution;
+  execution.lora_rank = 2;
+  const TermCase training(kTraining, with(on_device(0), execution));
+  // 408 parameters of adapters (data_parallel_test.cpp) with all their states, and the frozen weights.
+  EXPECT_DOUBLE_EQ(memory_of(training).state_bytes, 2 * 480 + 16 * 408);
+}
+
+TEST(MemoryOptions, OffloadingMovesStatesToTheHost) {
+  Execution execution;
+  execution.offload_optimizer = true;
+  const StageMemory optimizer = memory_of(TermCase(kTraining, with(on_device(0), execution)));
+  EXPECT_DOUBLE_EQ(optimizer.state_bytes, 4 * 480);
+  EXPECT_DOUBLE_EQ(optimizer.host_bytes, 12 * 480);
+  EXPECT_EQ(optimizer.loaded_bytes, 0);
+  execution.offload_weights = true;
+  const StageMemory both = memory_of(TermCase(kTraining, with(on_device(0), execution)));
+  EXPECT_EQ(both.state_bytes, 0);
+  EXPECT_DOUBLE_EQ(both.host_bytes, 16 * 480);
+  EXPECT_DOUBLE_EQ(both.loaded_bytes, 4 * 480);
+  execution.offload_optimizer = false;
+  const StageMemory weights = memory_of(TermCase(kTraining, with(on_device(0), execution)));
+  EXPECT_EQ(weights.state_bytes, 0);
+  EXPECT_DOUBLE_EQ(weights.loaded_bytes, 16 * 480);
+}
+
+TEST(MemoryOptions, OffloadedActivationsLeaveOneLayerBehind) {
+  Execution execution;
+  execution.offload_activations = true;
+  const TermCase training(kTraining, with(on_device(0), execution));
+  EXPECT_DOUBLE_EQ(memory_of(training).activation_bytes, 2 * 24 * (88 + 4.0));
+  EXPECT_DOUBLE_EQ(micro_batch_activation_bytes(training.task, 0, 0), 2 * 24 * 3 * 88.0);
+}
+
+TEST(MemoryOptions, ExpertsAreDealtOverTheirRanks) {
+  // 3 layers: 240 parameters of routed experts and 116 others each.
+  Execution execution;
+  execution.expert_parallel = 2;
+  execution.expert_tensor_parallel = 1;
+  const Workflow mixture = with_model(small_mixture());
+  const TermCase split(kInference, with(two_fast(), execution), mixture);
+  EXPECT_DOUBLE_EQ(held_parameters(split.task, 0, 0), 3 * (116 + 240 / 2.0));
+  EXPECT_DOUBLE_EQ(memory_of(split).state_bytes, 2 * 3 * (116 + 240 / 2.0));
+  const TermCase whole(kInference, two_fast(), mixture);
+  EXPECT_DOUBLE_EQ(held_parameters(whole.task, 0, 0), 3 * 356);
+  // TP 2 and experts whole on their ranks; then as the stage, TP 2 inside an expert.
+  const TaskPlan pair = plan_of({{stage(3, {0, 1})}});
+  const TermCase ranks(kInference, with(pair, execution), mixture);
+  EXPECT_DOUBLE_EQ(held_parameters(ranks.task, 0, 0), 3 * (116 / 2.0 + 240 / 2.0));
+  execution.expert_tensor_parallel = 0;
+  const TermCase inside(kInference, with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), execution),
+                        mixture);
+  EXPECT_DOUBLE_EQ(held_parameters(inside.task, 0, 0), 3 * (116 / 2.0 + 240 / 4.0));
+}
+
+TEST(MemoryOptions, KeptActivationsOfExperts) {
+  const TermCase training(kTraining, on_device(0), with_model(small_mixture()));
+  // 4 * 4 + 16 + scores 32 + three matrices of 2 * 5 + 3 columns.
+  EXPECT_DOUBLE_EQ(memory_of(training).activation_bytes, 2 * 24 * (3 * (16 + 16 + 32 + 39) + 4.0));
+}
+
+TEST(MemoryOptions, FusedAttentionAndSelectiveRecomputationKeepNoScores) {
+  Execution execution;
+  execution.fused_attention = true;
+  const TermCase fused(kTraining, with(on_device(0), execution));
+  EXPECT_DOUBLE_EQ(memory_of(fused).activation_bytes, 2 * 24 * (3 * (88 - 32) + 4.0));
+  TaskPlan selective = on_device(0);
+  selective.recompute = Recompute::selective;
+  const TermCase recomputed(kTraining, selective);
+  EXPECT_DOUBLE_EQ(memory_of(recomputed).activation_bytes, 2 * 24 * (3 * (88 - 32) + 4.0));
+}
+
+TEST(MemoryOptions, SequenceParallelismSplitsWhatIsHidden) {
+  // TP 2, two layers, two micro-batches in flight: 4 * 4 whole or halved, 72 / 2 split; the embedding's output.
+  const TermCase whole(kTraining, uneven_pipeline());
+  EXPECT_DOUBLE_EQ(memory_of(whole).activation_bytes, 2 * 24 * 2 * (2 * (16 + 36) + 4.0));
+  Execution execution;
+  execution.sequence_parallel = true;
+  const TermCase split(kTraining, with(uneven_pipeline(), execution));
+  EXPECT_DOUBLE_EQ(memory_of(split).activation_bytes, 2 * 24 * 2 * (2 * (8 + 36) + 2.0));
+}
+
+TEST(MemoryOptions, VirtualStagesKeepMoreMicroBatches) {
+  // Two stages: 2 in flight on the first, with 2 chunks (1 + 1 / (2 * 2)) times as many.
+  Execution execution;
+  execution.virtual_stages = 2;
+  const TermCase training(kTraining, with(uneven_pipeline(), execution));
+  EXPECT_DOUBLE_EQ(memory_of(training).activation_bytes, 2 * 24 * 2.5 * (2 * (16 + 36) + 4.0));
+  // Never more than there are.
+  execution.micro_batches = 2;
+  const TermCase few(kTraining, with(uneven_pipeline(), execution));
+  EXPECT_DOUBLE_EQ(memory_of(few).activation_bytes, 2 * 48 * 2 * (2 * (16 + 36) + 4.0));
+}
+
+TEST(MemoryOptions, CacheOfLatentAttentionIsWholeOnEveryDevice) {
+  Model model = small_model();
+  model.latent_attention = LatentAttention{0, 2, 1};
+  const TermCase one(kGeneration, on_device(0), with_model(model));
+  EXPECT_DOUBLE_EQ(memory_of(one).activation_bytes, 12 * 8 * 3 * 3 * 2);
+  const TermCase two(kGeneration, plan_of({{stage(3, {0, 1})}}), with_model(model));
+  EXPECT_DOUBLE_EQ(memory_of(two).activation_bytes, 12 * 8 * 3 * 3 * 2);  // as decode.h reads it
+}
+
+TEST(MemoryOptions, ADeviceKeepsAtLeastOneKeyValueHead) {
+  Model model = small_model();
+  model.kv_heads = 1;
+  const TermCase two(kGeneration, plan_of({{stage(3, {0, 1})}}), with_model(model));
+  EXPECT_DOUBLE_EQ(memory_of(two).activation_bytes, 12 * 8 * 3 * 2 * 2);
+}
+
+TEST(MemoryOptions, TheCacheIsNeverLargerThanItsRoom) {
+  Execution execution;
+  execution.kv_cache_bytes = 1000;
+  const TermCase limited(kGeneration, with(on_device(0), execution));
+  EXPECT_DOUBLE_EQ(memory_of(limited).activation_bytes, 1000);
+  execution.kv_cache_bytes = 0;
+  execution.cache_precision = Precision::fp8;
+  const TermCase eight(kGeneration, with(on_device(0), execution));
+  EXPECT_DOUBLE_EQ(memory_of(eight).activation_bytes, 12 * 8 * 3 * 8 * 1);
+}
+
+TEST(MemoryOptions, LogitsOfOneMicroBatch) {
+  const Workflow worded = small_workflow(Mode::synchronous, 10);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, uneven_pipeline(), worded), 0).logit_bytes, 0);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, uneven_pipeline(), worded), 1).logit_bytes, 2 * 24 * 10);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan_of({{stage(3, {0, 1})}}), worded)).logit_bytes,
+                   2 * 24 * 5);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kGeneration, on_device(0), worded)).logit_bytes, 2 * 12 * 10);
+}
+
+TEST(MemoryOptions, CoefficientsMakeItWhatAFrameworkTakes) {
+  const TermCase training(kTraining, on_device(0), small_workflow(Mode::synchronous, 10));
+  const StageMemory counted = memory_of(training);
+  CoefficientValues<double> values(2);
+  for (int type = 0; type < 2; ++type) {
+    values.set(memory_state_weight, type, 1.5);
+    values.set(memory_activation_weight, type, 2);
+    values.set(memory_logit_weight, type, 3);
+    values.set(memory_context_bytes, type, 100);
+  }
+  const Hardware<double>& hardware = training.problem().hardware;
+  const auto memory =
+      plan_memory(std::vector<TaskWork>{training.task}, training.problem().cluster(), values, hardware);
+  ASSERT_EQ(memory.size(), 1u);
+  EXPECT_DOUBLE_EQ(memory[0].resident_bytes, 100 + 1.5 * 16 * (480 + 80));
+  EXPECT_DOUBLE_EQ(memory[0].working_bytes, 2 * counted.activation_bytes + 3 * counted.logit_bytes);
+}
+
+TEST(MemoryOptions, ContextIsHeldOncePerDevice) {
+  const TermCase training(kTraining, on_device(0));
+  CoefficientValues<double> values(2);
+  for (int type = 0; type < 2; ++type) values.set(memory_context_bytes, type, 100);
+  const auto memory = plan_memory(std::vector<TaskWork>{training.task, training.task},
+                                  training.problem().cluster(), values, training.problem().hardware);
+  EXPECT_DOUBLE_EQ(memory[0].resident_bytes, 100 + 2 * 16 * 480);
+}
+
+TEST(MemoryOptions, HostsSumWhatTheirDevicesOffload) {
+  Execution execution;
+  execution.offload_weights = true;
+  const TermCase training(kTraining, with(uneven_pipeline(), execution));
+  const auto hosts = host_memory(std::vector<TaskWork>{training.task}, training.problem().cluster());
+  ASSERT_EQ(hosts.size(), 2u);
+  EXPECT_EQ(hosts[0].node, "a");
+  EXPECT_DOUBLE_EQ(hosts[0].needed_bytes, 2 * 16 * 160);  // two devices with a half of two layers each
+  EXPECT_DOUBLE_EQ(hosts[1].needed_bytes, 16 * 160);
+  EXPECT_TRUE(hosts[0].fits());  // the cluster does not say how much there is
+  const HostMemory full{"a", 100.0, 101.0}, enough{"a", 101.0, 101.0};
+  EXPECT_FALSE(full.fits());
+  EXPECT_TRUE(enough.fits());
+}
+
+}  // namespace
+}  // namespace sextant::testing

@@ -1,0 +1,77 @@
+// Traffic over the link to the host: terms/offload.h, and the optimizer that runs there.
+#include "costmodel/terms/offload.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "costmodel/terms/optimizer.h"
+#include "tests/costmodel/terms/term_case.h"
+
+namespace sextant::testing {
+namespace {
+
+using enum CoefficientId;
+
+// Links to the host of 10 and 5 B/s.
+Cluster with_hosts() {
+  const Cluster small = small_cluster();
+  auto types = small.device_types();
+  types.at("fast").host_bytes_per_s = assumed(10);
+  types.at("slow").host_bytes_per_s = assumed(5);
+  return Cluster("small", types, small.nodes(), small.levels());
+}
+
+std::unique_ptr<TermCase> offloading(const char* task, const Execution& execution, int device = 0) {
+  return std::make_unique<TermCase>(task, with(on_device(device), execution), small_workflow(), with_hosts());
+}
+
+TEST(Offload, NothingWithoutIt) { EXPECT_EQ(terms::offload_s(offloading(kTraining, {})->at()), 0); }
+
+TEST(Offload, WeightsComeInAndGoOut) {
+  Execution execution;
+  execution.offload_weights = true;
+  const auto inference = offloading(kInference, execution);
+  EXPECT_DOUBLE_EQ(terms::offload_s(inference->at()), 2 * 2 * 480 / 10.0);
+  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kInference, execution, 2)->at()), 2 * 2 * 480 / 5.0);
+  inference->set(host_link_efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(terms::offload_s(inference->at()), 2 * 2 * 480 / 5.0);
+  // Training: 16 bytes a parameter; 4 where the optimizer's state stays on the host.
+  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kTraining, execution)->at()), 2 * 16 * 480 / 10.0);
+  execution.offload_optimizer = true;
+  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kTraining, execution)->at()), 2 * 4 * 480 / 10.0);
+}
+
+TEST(Offload, ActivationsGoOutAndComeBack) {
+  Execution execution;
+  execution.offload_activations = true;
+  // A token of a layer keeps 88 elements (memory_test.cpp): 24 tokens, 3 layers, 2 bytes, 4 micro-batches.
+  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kTraining, execution)->at()), 2 * 4 * (24 * 3 * 88 * 2) / 10.0);
+  EXPECT_EQ(terms::offload_s(offloading(kInference, execution)->at()), 0);
+}
+
+TEST(Offload, TheOptimizerOnTheHost) {
+  Execution execution;
+  execution.offload_optimizer = true;
+  const auto training = offloading(kTraining, execution);
+  training->set(optimizer_traffic_weight, 1);  // of the device, which does not run it
+  // Gradients down and weights up, 2 bytes each.
+  EXPECT_DOUBLE_EQ(terms::optimizer_s(training->at()), 480 * (2 + 2) / 10.0);
+  EXPECT_EQ(terms::offload_s(training->at()), 0);
+  training->set(host_link_efficiency, 0.25);
+  EXPECT_DOUBLE_EQ(terms::optimizer_s(training->at()), 480 * (2 + 2) / 2.5);
+}
+
+TEST(Offload, OncePerMiniBatchOfTheShard) {
+  Execution execution;
+  execution.offload_optimizer = true;
+  execution.zero_stage = 1;
+  Workflow workflow = small_workflow();
+  workflow.mini_batches = 3;
+  const TermCase training(kTraining, with(plan_of({{stage(3, {0})}, {stage(3, {1})}}), execution), workflow,
+                          with_hosts());
+  EXPECT_DOUBLE_EQ(terms::optimizer_s(training.at()), 3 * 240 * (2 + 2) / 10.0);
+}
+
+}  // namespace
+}  // namespace sextant::testing

@@ -1,0 +1,117 @@
+// Ways for trained weights to reach generation on devices of its own: terms/weight_sync.h.
+#include "costmodel/terms/weight_sync.h"
+
+#include <gtest/gtest.h>
+
+#include "costmodel/vocabulary/model.h"
+#include "tests/costmodel/terms/term_case.h"
+
+namespace sextant::testing {
+namespace {
+
+using enum CoefficientId;
+
+// Trains on node n0, generates on node n1: 960 bytes of weights, 10 B/s a link between.
+struct Pools {
+  Case<> whole;
+  TaskWork training, generation;
+
+  Pools(WeightSyncMethod method, double fraction = 1, std::optional<double> network = std::nullopt)
+      : whole(row_of_nodes(2, 2, network), small_workflow(), plan(method, fraction)),
+        training(whole.work(kTraining)),
+        generation(whole.work(kGeneration)) {}
+
+  static Plan plan(WeightSyncMethod method, double fraction) {
+    const TaskPlan trains = plan_of({{stage(3, {0, 1})}}), generates = plan_of({{stage(3, {2, 3})}});
+    Plan plan = plan_with(generates, trains, trains);
+    plan.weight_sync = {method, fraction};
+    return plan;
+  }
+  [[nodiscard]] double sync_s() const { return terms::weight_sync_s(whole.problem, training, generation); }
+};
+
+TEST(WeightSync, Shortest) {
+  // All-gather 480 over a-a, broadcast 480 over b-b, 960 across on the fastest link.
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::shortest).sync_s(), (1 + 4.8) + (1 + 4.8) + (5 + 96));
+}
+
+TEST(WeightSync, FlatSendsACopyToEveryDevice) {
+  // Two copies over two links at once.
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::flat).sync_s(), 5 + 2 * 960 / 20.0);
+}
+
+TEST(WeightSync, TopologyAwareSendsOneAndBroadcasts) {
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::topology_aware).sync_s(), (5 + 960 / 20.0) + (1 + 4.8));
+}
+
+TEST(WeightSync, TheNetworkOfANodeIsTheLimit) {
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::flat, 1, 15).sync_s(), 5 + 2 * 960 / 15.0);
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::topology_aware, 1, 15).sync_s(), (5 + 960 / 15.0) + (1 + 4.8));
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::flat, 1, 25).sync_s(), 5 + 2 * 960 / 20.0);
+}
+
+TEST(WeightSync, OnlyTheFractionThatIsSent) {
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::flat, 0.25).sync_s(), 5 + 2 * 240 / 20.0);
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::topology_aware, 0.25).sync_s(), (5 + 12.0) + (1 + 1.2));
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::shortest, 0.25).sync_s(), (1 + 1.2) + (1 + 1.2) + (5 + 24));
+}
+
+TEST(WeightSync, EfficiencyAndLatency) {
+  Pools flat(WeightSyncMethod::flat);
+  flat.whole.set(weight_sync_efficiency, 0.5);
+  flat.whole.set(link_latency_scale, 3);
+  EXPECT_DOUBLE_EQ(flat.sync_s(), 3 * 5 + 2 * 960 / 10.0);
+}
+
+TEST(WeightSync, FixedTimesOfEachAndOfEveryTensor) {
+  Pools flat(WeightSyncMethod::flat);
+  const double moved = flat.sync_s();
+  flat.whole.set(weight_sync_overhead_s, 7);
+  EXPECT_DOUBLE_EQ(flat.sync_s(), moved + 7);
+  flat.whole.set(weight_sync_tensor_overhead_s, 0.5);
+  // 3 layers of 4 projections, 2 norms and 3 matrices; embedding, last norm and head.
+  EXPECT_DOUBLE_EQ(flat.sync_s(), moved + 7 + 0.5 * (3 * 9 + 3));
+}
+
+TEST(WeightSync, GenerationCopiesItsShard) {
+  Pools flat(WeightSyncMethod::flat);
+  const double moved = flat.sync_s();
+  flat.whole.set(weight_copy_weight, 1);
+  EXPECT_DOUBLE_EQ(flat.sync_s(), moved + 2 * 2 * 240 / 50.0);  // read and written
+}
+
+TEST(WeightSync, ColocatedPlansReshardWhateverTheMethod) {
+  for (const WeightSyncMethod method :
+       {WeightSyncMethod::shortest, WeightSyncMethod::flat, WeightSyncMethod::topology_aware}) {
+    Plan plan = same_everywhere(uneven_pipeline());
+    plan.weight_sync.method = method;
+    plan.weight_sync.fraction_sent = 0.5;
+    const Case<> colocated(small_cluster(), small_workflow(), plan);
+    // 480 * 2/3 bytes over a-b.
+    EXPECT_DOUBLE_EQ(
+        terms::weight_sync_s(colocated.problem, colocated.work(kTraining), colocated.work(kGeneration)),
+        5 + 32);
+  }
+}
+
+TEST(WeightSync, CountsTensorsAsCheckpointsDo) {
+  Model llama;  // Llama-3.1-8B: 291 in model.safetensors.index.json
+  llama.layers = 32;
+  EXPECT_EQ(terms::weight_tensors(llama), 291);
+  Model mixtral = llama;  // Mixtral-8x7B: 995
+  mixtral.experts = Experts{8, 2, 14336, 0, 0};
+  EXPECT_EQ(terms::weight_tensors(mixtral), 995);
+  Model tied = llama;
+  tied.tied_embeddings = true;
+  EXPECT_EQ(terms::weight_tensors(tied), 290);
+  // Two layers of latent attention (seven tensors each), one dense and one with a shared and four routed
+  // experts.
+  Model latent = small_mixture();
+  latent.layers = 2;
+  latent.experts->dense_layers = 1;
+  latent.latent_attention = LatentAttention{2, 2, 1};
+  EXPECT_EQ(terms::weight_tensors(latent), (7 + 2 + 3) + (7 + 2 + 1 + 3 * 5) + 3);
+}
+
+}  // namespace
+}  // namespace sextant::testing
