@@ -53,10 +53,14 @@ std::optional<double> known_deviation(const CoefficientSpec& spec, const std::st
   return std::nullopt;
 }
 
-Parameter common(const CoefficientSpec& spec, const std::string& type, bool only_cpus, const Coefficients& start) {
+Parameter common(const CoefficientSpec& spec, const std::string& type, bool only_cpus, bool only_framework,
+                 const Coefficients& start) {
   const double prior = only_cpus ? prior_on_cpu(spec.id) : spec.prior;
   Parameter parameter{spec.id, type, std::string(kAny), false, prior, 1.0};
-  if (spec.scale == CoefficientScale::logarithmic) parameter.deviation = spec.prior_deviation;
+  if (spec.scale == CoefficientScale::logarithmic) {
+    // One framework's own value is as far from the prior as that of all and its own deviation together.
+    parameter.deviation = std::hypot(spec.prior_deviation, only_framework ? spec.framework_deviation : 0.0);
+  }
   if (!has_entry(start, spec.id)) return parameter;
   parameter.prior = std::clamp(start.value(spec.id, type, kAny), spec.lower, spec.upper);
   for (const std::string& owner : {type, std::string(kAny)}) {
@@ -104,7 +108,8 @@ std::vector<Parameter> free_parameters(const Runs& runs, const std::vector<std::
   for (const CoefficientSpec& spec : coefficient_table()) {
     const bool named = one_type && spec.by_device_type();
     parameters.push_back(
-        common(spec, named ? *owners.types.begin() : std::string(kAny), owners.only_cpus, start));
+        common(spec, named ? *owners.types.begin() : std::string(kAny), owners.only_cpus,
+               owners.frameworks.size() == 1, start));
   }
   for (const CoefficientSpec& spec : coefficient_table()) {
     if (spec.by_device_type() && !one_type) {
