@@ -1,5 +1,7 @@
 #include "costmodel/memory.h"
 
+#include "costmodel/terms/data_parallel.h"
+
 namespace sextant {
 namespace {
 
@@ -9,16 +11,6 @@ const Stage& stage_of(const TaskWork& task, int replica, int stage) {
 
 int stages_of(const TaskWork& task, int replica) {
   return task.plan->replicas[static_cast<std::size_t>(replica)].pipeline_parallel();
-}
-
-// Adapters of rank r on every projection of the stage.
-double adapter_parameters(const TaskWork& task, int layers) {
-  const Model& model = *task.model;
-  const double h = model.hidden;
-  const double query = static_cast<double>(model.heads) * model.head_dim;
-  const double key = static_cast<double>(model.kv_heads) * model.head_dim;
-  const double mlp = (model.gated_mlp ? 3.0 : 2.0) * (h + model.intermediate);
-  return layers * task.execution().lora_rank * ((h + query) + 2 * (h + key) + (query + h) + mlp);
 }
 
 struct States {
@@ -38,7 +30,8 @@ States states_of(const TaskWork& task, int replica, int stage) {
   if (task.kind() != TaskKind::training) return states;
   const Stage& layout = stage_of(task, replica, stage);
   const double trained = execution.lora_rank > 0
-                             ? adapter_parameters(task, layout.layers) / task.plan->tensor_parallel(layout)
+                             ? terms::trainable_parameters(task, layout.layers, false, false) /
+                                   task.plan->tensor_parallel(layout)
                              : held;
   if (execution.lora_rank > 0) states.weights += task.weight_bytes * trained;
   const double moments = 8;
@@ -130,9 +123,7 @@ double held_parameters(const TaskWork& task, int replica, int stage) {
   const double all =
       slice_parameters(*task.model, layout.layers, stage == 0, stage + 1 == stages_of(task, replica));
   const double experts = layout.layers * task.model->layer_expert_parameters();
-  const Execution& execution = task.execution();
-  const double inside = execution.expert_tensor_parallel > 0 ? execution.expert_tensor_parallel : tp;
-  const double width = execution.expert_parallel > 1 ? execution.expert_parallel * inside : tp;
+  const double width = terms::expert_width(task.execution(), tp);
   return (all - experts) / tp + experts / width;
 }
 
