@@ -1,18 +1,21 @@
 #include "calibrate/cross_validation.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <exception>
+#include <iterator>
 #include <map>
+#include <mutex>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "core/error.h"
 #include "core/statistics.h"
 
 namespace sextant {
 namespace {
-
-constexpr double kNormal90 = 1.6449;
 
 std::vector<std::string> all_names(const Runs& runs) {
   std::vector<std::string> names;
@@ -42,24 +45,76 @@ const Task& main_task(const Workflow& workflow) {
   return workflow.tasks.front();
 }
 
-// An error in units of the spread that the coefficients and the measurement explain.
-struct Standardised {
-  double log_error;
-  double coefficient_variance;
-};
-
-// Factor on the model's own deviation such that 90 % of the other folds' errors lie inside.
-double model_deviation(const std::vector<Standardised>& errors) {
-  if (errors.size() < 5) return 0.15;  // too few to tell: what models of this kind leave
-  // Smallest deviation d with 90 % of |e| <= 1.645 sqrt(v + d^2): the 90 % quantile of e^2 / 1.645^2 - v.
+// What the model itself leaves: the smallest deviation d of logarithms with which 90 % of the errors have
+// |e| <= 1.645 sqrt(v + d^2), v the variance from the coefficients.
+double model_deviation(const std::vector<const HeldOut*>& times) {
+  if (times.size() < 5) return 0.15;  // too few to tell: what models of this kind leave
   std::vector<double> needed;
-  for (const Standardised& error : errors) {
-    const double squared = error.log_error * error.log_error / (kNormal90 * kNormal90);
-    needed.push_back(std::max(0.0, squared - error.coefficient_variance));
+  for (const HeldOut* time : times) {
+    const double error = std::log(time->predicted / time->measured) / kNormal90;
+    needed.push_back(std::max(0.0, error * error - time->log_variance));
   }
   // One more than the count: the quantile that a new error stays below with that probability.
   const double q = std::min(1.0, 0.9 * (static_cast<double>(needed.size()) + 1) / static_cast<double>(needed.size()));
   return std::sqrt(quantile(needed, q));
+}
+
+double model_deviation(const CrossValidation& validation, const CrossValidation::Filter& filter) {
+  std::vector<const HeldOut*> times;
+  for (const HeldOut& time : validation.times) {
+    if (filter(time)) times.push_back(&time);
+  }
+  return model_deviation(times);
+}
+
+struct FoldResult {
+  std::vector<HeldOut> times;
+  int free_coefficients = 0;
+};
+
+FoldResult judge(const std::string& fold, const std::vector<const PreparedRun*>& held_out, const FitResult& fit) {
+  FoldResult result;
+  result.free_coefficients = fit.coefficients.fit->free_coefficients;
+  for (const PreparedRun* run : held_out) {
+    const Hardware<double> hardware(run->cluster(), run->workflow().precision);
+    const auto predict = [&](const PreparedRun& any) {
+      return any.predict(resolve(fit.coefficients, hardware, any.run().framework));
+    };
+    const std::vector<double> predicted = predict(*run);
+    const std::vector<double> factors = unstated_factors(*run, fit.unstated, predict);
+    const std::vector<double> variances = fit.posterior.log_variances(*run);
+    for (std::size_t t = 0; t < predicted.size(); ++t) {
+      const MeasuredTime& time = run->times()[t];
+      result.times.push_back({run->run().name, time.what, fold, time.measured, predicted[t] * factors[t], 0, 0,
+                              variances[t]});
+    }
+  }
+  return result;
+}
+
+// work(i) for every i < count, on all cores; the first error is thrown once all threads have ended.
+template <typename Work>
+void in_parallel(std::size_t count, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  std::exception_ptr failed;
+  std::mutex guard;
+  const auto take = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        const std::lock_guard lock(guard);
+        if (!failed) failed = std::current_exception();
+      }
+    }
+  };
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t t = 1; t < std::min(cores, count); ++t) threads.emplace_back(take);
+    take();
+  }
+  if (failed) std::rethrow_exception(failed);
 }
 
 }  // namespace
@@ -81,6 +136,23 @@ std::vector<Fold> leave_one_out(const Runs& runs, const std::function<std::strin
   }
   if (folds.empty()) throw_bad_input("cross-validation needs at least two groups of runs");
   return folds;
+}
+
+std::vector<Fold> leave_groups_out(const Runs& runs, const std::function<std::string(const Run&)>& key,
+                                   int most_folds, unsigned seed) {
+  std::vector<Fold> single = leave_one_out(runs, key);
+  if (single.size() <= static_cast<std::size_t>(most_folds)) return single;
+  std::map<std::string, std::size_t> fold_of_group;
+  std::vector<std::string> groups;
+  for (const Fold& fold : single) groups.push_back(fold.name);
+  groups = shuffled(std::move(groups), seed);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    fold_of_group[groups[g]] = g % static_cast<std::size_t>(most_folds);
+  }
+  return leave_one_out(runs, [&](const Run& run) {
+    const std::string group = key(run);
+    return group.empty() ? std::string() : "groups " + std::to_string(fold_of_group.at(group) + 1);
+  });
 }
 
 std::vector<Fold> random_folds(const Runs& runs, int k, unsigned seed) {
@@ -140,6 +212,53 @@ int devices_of(const Runs& runs, const Run& run) {
   return static_cast<int>(devices.size());
 }
 
+std::function<std::string(const Run&)> group_key(const Runs& runs, LeaveOut what) {
+  switch (what) {
+    case LeaveOut::model:
+      return [&runs](const Run& run) { return model_of(runs, run); };
+    case LeaveOut::plan:
+      return [](const Run& run) { return run.plan; };
+    case LeaveOut::workflow:
+      return [](const Run& run) { return run.workflow; };
+    case LeaveOut::cluster:
+      return [](const Run& run) { return run.cluster; };
+    case LeaveOut::device_type:
+      return [&runs](const Run& run) { return device_types_of(runs, run); };
+    case LeaveOut::framework:
+      return [](const Run& run) { return run.framework; };
+    case LeaveOut::run:
+      break;
+  }
+  return [](const Run& run) { return run.name; };
+}
+
+std::optional<LeaveOut> customary_leave_out(const Runs& runs) {
+  constexpr std::size_t kLeastGroups = 4;
+  for (const LeaveOut what : {LeaveOut::model, LeaveOut::workflow, LeaveOut::plan, LeaveOut::run}) {
+    std::set<std::string> groups;
+    for (const Run& run : runs.runs) groups.insert(group_key(runs, what)(run));
+    if (groups.size() >= kLeastGroups) return what;
+  }
+  return std::nullopt;
+}
+
+HeldOutSummary summary_of(const CrossValidation& validation, LeaveOut what) {
+  const auto iterations = [](const HeldOut& time) { return time.what == kIteration; };
+  const auto tasks = [](const HeldOut& time) { return time.what != kIteration && time.what != kPeakMemory; };
+  const ErrorSummary of_tasks = validation.errors(tasks), of_iterations = validation.errors(iterations);
+  HeldOutSummary summary;
+  summary.left_out = kLeaveOutNames[static_cast<std::size_t>(what)];
+  summary.folds = validation.folds;
+  summary.tasks = of_tasks.count;
+  summary.iterations = of_iterations.count;
+  summary.task_mape = of_tasks.mape;
+  summary.iteration_mape = of_iterations.mape;
+  summary.coverage_90 = validation.coverage([](const HeldOut& time) { return time.what != kPeakMemory; });
+  if (of_tasks.count > 0) summary.task_log_deviation = model_deviation(validation, tasks);
+  if (of_iterations.count > 0) summary.iteration_log_deviation = model_deviation(validation, iterations);
+  return summary;
+}
+
 ErrorSummary CrossValidation::errors(const Filter& filter) const {
   std::vector<double> sizes;
   for (const HeldOut& time : times) {
@@ -178,42 +297,25 @@ CrossValidation cross_validate(const Runs& runs, const std::vector<Fold>& folds,
   const std::vector<PreparedRun> prepared = prepare(runs, all_names(runs));
   std::map<std::string, const PreparedRun*> by_name;
   for (const PreparedRun& run : prepared) by_name[run.run().name] = &run;
+  std::vector<FoldResult> of_folds(folds.size());
+  in_parallel(folds.size(), [&](std::size_t f) {
+    std::vector<const PreparedRun*> seen, held_out;
+    for (const std::string& name : folds[f].fit) seen.push_back(by_name.at(name));
+    for (const std::string& name : folds[f].held_out) held_out.push_back(by_name.at(name));
+    of_folds[f] = judge(folds[f].name, held_out, fit_prepared(runs, seen, options, start));
+  });
   CrossValidation result;
   result.folds = static_cast<int>(folds.size());
-  std::vector<Standardised> standardised;  // beside result.times
-  for (const Fold& fold : folds) {
-    std::vector<const PreparedRun*> seen;
-    for (const std::string& name : fold.fit) seen.push_back(by_name.at(name));
-    const FitResult fit = fit_prepared(runs, seen, options, start);
-    result.free_coefficients = std::max(result.free_coefficients, fit.coefficients.fit->free_coefficients);
-    for (const std::string& name : fold.held_out) {
-      const PreparedRun& run = *by_name.at(name);
-      const Hardware<double> hardware(run.cluster(), run.workflow().precision);
-      const auto predict = [&](const PreparedRun& any) {
-        return any.predict(resolve(fit.coefficients, hardware, any.run().framework));
-      };
-      std::vector<double> predicted = predict(run);
-      const std::vector<double> factors = unstated_factors(run, fit.unstated, predict);
-      for (std::size_t t = 0; t < predicted.size(); ++t) predicted[t] *= factors[t];
-      const std::vector<double> variances = fit.posterior.log_variances(run);
-      for (std::size_t t = 0; t < predicted.size(); ++t) {
-        const MeasuredTime& time = run.times()[t];
-        result.times.push_back({name, time.what, fold.name, time.measured, predicted[t], 0, 0});
-        standardised.push_back({log_error(time, predicted[t]), variances[t]});
-      }
-    }
+  for (FoldResult& of_fold : of_folds) {
+    result.free_coefficients = std::max(result.free_coefficients, of_fold.free_coefficients);
+    std::move(of_fold.times.begin(), of_fold.times.end(), std::back_inserter(result.times));
   }
   for (const Fold& fold : folds) {
-    std::vector<Standardised> others;
-    for (std::size_t i = 0; i < result.times.size(); ++i) {
-      if (result.times[i].fold != fold.name) others.push_back(standardised[i]);
-    }
-    const double deviation = model_deviation(others);
-    for (std::size_t i = 0; i < result.times.size(); ++i) {
-      HeldOut& time = result.times[i];
+    const double deviation =
+        model_deviation(result, [&](const HeldOut& time) { return time.fold != fold.name; });
+    for (HeldOut& time : result.times) {
       if (time.fold != fold.name) continue;
-      const double factor =
-          std::exp(kNormal90 * std::sqrt(standardised[i].coefficient_variance + deviation * deviation));
+      const double factor = std::exp(kNormal90 * std::sqrt(time.log_variance + deviation * deviation));
       time.low = time.predicted / factor;
       time.high = time.predicted * factor;
     }

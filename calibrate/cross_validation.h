@@ -8,8 +8,11 @@
 // conformal correction), so coverage is a figure on data that the interval never saw either.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "calibrate/accuracy.h"
@@ -26,6 +29,11 @@ struct Fold {
 // A fold for each value of the key; needs two. Runs with an empty key are always fitted, never held out.
 [[nodiscard]] std::vector<Fold> leave_one_out(const Runs& runs, const std::function<std::string(const Run&)>& key);
 
+// The same in at most `most_folds` folds: each leaves several groups out, dealt by a seeded shuffle.
+[[nodiscard]] std::vector<Fold> leave_groups_out(const Runs& runs,
+                                                 const std::function<std::string(const Run&)>& key, int most_folds,
+                                                 unsigned seed);
+
 // k folds of runs by a seeded shuffle; the same on every machine.
 [[nodiscard]] std::vector<Fold> random_folds(const Runs& runs, int k, unsigned seed);
 
@@ -39,6 +47,14 @@ struct Fold {
 [[nodiscard]] std::string device_types_of(const Runs& runs, const Run& run);
 [[nodiscard]] int devices_of(const Runs& runs, const Run& run);
 
+// What a fold leaves out, by name.
+enum class LeaveOut { model, plan, workflow, cluster, device_type, framework, run };
+inline constexpr std::array<std::string_view, 7> kLeaveOutNames{"model",       "plan",      "workflow", "cluster",
+                                                                "device_type", "framework", "run"};
+[[nodiscard]] std::function<std::string(const Run&)> group_key(const Runs& runs, LeaveOut what);
+// The first of model, workflow, plan and run of which the runs have at least four; nothing with fewer runs.
+[[nodiscard]] std::optional<LeaveOut> customary_leave_out(const Runs& runs);
+
 struct HeldOut {
   std::string run;
   std::string what;  // timer, kIteration or kPeakMemory
@@ -47,6 +63,7 @@ struct HeldOut {
   double predicted = 0;
   double low = 0;  // 90 % interval
   double high = 0;
+  double log_variance = 0;  // of the prediction, from the coefficients alone
 
   [[nodiscard]] double error_fraction() const { return predicted / measured - 1; }
   [[nodiscard]] bool covered() const { return low <= measured && measured <= high; }
@@ -62,6 +79,9 @@ struct CrossValidation {
   [[nodiscard]] double coverage(const Filter& filter = {}) const;
   [[nodiscard]] double log_deviation(const Filter& filter = {}) const;  // 90 % quantile of |log error| / 1.645
 };
+
+// For the coefficients document.
+[[nodiscard]] HeldOutSummary summary_of(const CrossValidation& validation, LeaveOut what);
 
 [[nodiscard]] CrossValidation cross_validate(const Runs& runs, const std::vector<Fold>& folds,
                                              const FitOptions& options = {}, const Coefficients& start = {});

@@ -1,6 +1,7 @@
 #include "calibrate/parameters.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -129,19 +130,27 @@ std::vector<Parameter> free_parameters(const Runs& runs, const std::vector<std::
 ParameterMap::ParameterMap(const std::vector<Parameter>& parameters, const Hardware<double>& hardware,
                            std::string_view framework)
     : type_count_(hardware.type_count()) {
+  std::array<std::vector<int>, kCoefficientCount> deviations;  // by coefficient, for all device types alike
+  std::vector<std::array<std::vector<int>, kCoefficientCount>> of_type(static_cast<std::size_t>(type_count_));
+  for (std::size_t d = 0; d < parameters.size(); ++d) {
+    const Parameter& parameter = parameters[d];
+    if (!parameter.is_deviation) continue;
+    if (parameter.framework != kAny && parameter.framework != framework) continue;
+    const auto id = static_cast<std::size_t>(parameter.id);
+    if (parameter.device_type == kAny) deviations[id].push_back(static_cast<int>(d));
+    for (std::size_t type = 0; type < of_type.size(); ++type) {
+      if (parameter.device_type == hardware.type_name(static_cast<int>(type))) {
+        of_type[type][id].push_back(static_cast<int>(d));
+      }
+    }
+  }
   for (int type = 0; type < type_count_; ++type) {
-    const std::string& name = hardware.type_name(type);
     for (std::size_t p = 0; p < parameters.size(); ++p) {
       const Parameter& parameter = parameters[p];
       if (parameter.is_deviation) continue;
-      Slot slot{parameter.id, type, static_cast<int>(p), {}};
-      for (std::size_t d = 0; d < parameters.size(); ++d) {
-        const Parameter& other = parameters[d];
-        const bool mine = other.is_deviation && other.id == parameter.id &&
-                          (other.device_type == kAny || other.device_type == name) &&
-                          (other.framework == kAny || other.framework == framework);
-        if (mine) slot.deviations.push_back(static_cast<int>(d));
-      }
+      const auto id = static_cast<std::size_t>(parameter.id);
+      Slot slot{parameter.id, type, static_cast<int>(p), of_type[static_cast<std::size_t>(type)][id]};
+      slot.deviations.insert(slot.deviations.end(), deviations[id].begin(), deviations[id].end());
       slots_.push_back(std::move(slot));
     }
   }

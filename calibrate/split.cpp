@@ -42,4 +42,21 @@ Split split_runs(const Runs& runs, double fraction, HoldOutBy by, unsigned seed)
   return split;
 }
 
+Runs subset(const Runs& runs, const std::function<bool(const Run&)>& keep) {
+  Runs out;
+  for (const Run& run : runs.runs) {
+    if (!keep(run)) continue;
+    out.clusters.emplace(run.cluster, runs.cluster_of(run));
+    out.workflows.emplace(run.workflow, runs.workflow_of(run));
+    out.plans.emplace(run.plan, runs.plan_of(run));
+    out.runs.push_back(run);
+  }
+  return out;
+}
+
+Runs subset(const Runs& runs, const std::vector<std::string>& names) {
+  const std::set<std::string> wanted(names.begin(), names.end());
+  return subset(runs, [&](const Run& run) { return wanted.contains(run.name); });
+}
+
 }  // namespace sextant

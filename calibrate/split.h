@@ -1,6 +1,7 @@
 // Which runs the fit may see and which are kept back to judge it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,9 @@ struct Split {
 // Keeps back `fraction` (in (0, 1)) of the groups, at least one and not all, by a seeded shuffle: the same on
 // every machine. Throws Error(bad_input) with fewer than two groups.
 [[nodiscard]] Split split_runs(const Runs& runs, double fraction, HoldOutBy by, unsigned seed);
+
+// Runs that the predicate takes, with what they refer to.
+[[nodiscard]] Runs subset(const Runs& runs, const std::function<bool(const Run&)>& keep);
+[[nodiscard]] Runs subset(const Runs& runs, const std::vector<std::string>& names);
 
 }  // namespace sextant

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "calibrate/residuals.h"
+#include "calibrate/trust.h"
 #include "core/statistics.h"
-#include "costmodel/predict.h"
 
 namespace sextant {
 namespace {
@@ -78,8 +78,8 @@ Accuracy validate(const Runs& runs, const Coefficients& coefficients) {
     const bool seen =
         coefficients.fit && std::find(coefficients.fit->runs.begin(), coefficients.fit->runs.end(), run.name) !=
                                 coefficients.fit->runs.end();
-    const Prediction prediction =
-        predict(runs.cluster_of(run), runs.workflow_of(run), runs.plan_of(run), coefficients, run.framework);
+    const Prediction prediction = predict_with_trust(
+        {runs.cluster_of(run), runs.workflow_of(run), runs.plan_of(run), coefficients, run.framework});
     const auto compare = [&](const std::string& what, const Timing& measured, double predicted_s,
                              const std::optional<Interval>& interval) {
       accuracy.times.push_back(

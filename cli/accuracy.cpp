@@ -2,10 +2,12 @@
 #include <memory>
 
 #include "calibrate/claims/claims.h"
+#include "calibrate/claims/public_fit.h"
 #include "cli/command.h"
 #include "cli/data_files.h"
 #include "cli/table.h"
 #include "core/units.h"
+#include "reports/claims_markdown.h"
 
 namespace sextant::cli {
 namespace {
@@ -14,6 +16,8 @@ struct Options {
   std::string prefix;
   std::string data;
   std::string out;
+  std::string markdown;
+  std::string coefficients;
   bool json = false;
 };
 
@@ -44,6 +48,16 @@ std::string describe(const ClaimReport& report) {
   return table.text() + "\n" + worst.text();
 }
 
+// One document a family of frameworks, fitted to all public runs.
+void ship(const Options& options, const ClaimContext& context, const ClaimReport& report) {
+  std::filesystem::create_directories(options.coefficients);
+  for (const auto& [family, coefficients] : fit_public_runs(context, report.held_out)) {
+    const std::filesystem::path file = std::filesystem::path(options.coefficients) / (family + ".json");
+    save_document(file, coefficients);
+    say_wrote(file.string());
+  }
+}
+
 int run(const Options& options) {
   ClaimContext context;
   context.data = options.data.empty() ? data_folder() : std::filesystem::path(options.data);
@@ -59,6 +73,11 @@ int run(const Options& options) {
     save_document(options.out, report);
     say_wrote(options.out);
   }
+  if (!options.markdown.empty()) {
+    write_text_file(options.markdown, claims_as_markdown(report));
+    say_wrote(options.markdown);
+  }
+  if (!options.coefficients.empty()) ship(options, context, report);
   return report.all_met() ? kDone : kAnswerIsNo;
 }
 
@@ -70,6 +89,9 @@ void add_accuracy(CLI::App& app, Action& action) {
   command->add_option("figures", options->prefix, "Only figures of this family: vtrain, sailor, ...");
   command->add_option("--data", options->data, "Folder of the published data");
   command->add_option("--out", options->out, "Write the claims document here");
+  command->add_option("--markdown", options->markdown, "Write the figures and the worst records here, for people");
+  command->add_option("--coefficients", options->coefficients,
+                      "Also fit all public runs together and write a document a framework family to this folder");
   command->add_flag("--json", options->json, "Print the claims document instead of tables");
   command->footer("Exits 1 when a figure misses its threshold.\nExample: sextant accuracy vtrain");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -23,6 +23,8 @@ using Action = std::function<int()>;
 
 // Each adds one subcommand, which sets `action` when it is the chosen one.
 void add_accuracy(CLI::App& app, Action& action);
+void add_diff(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_probe(CLI::App& app, Action& action);
 void add_proxy(CLI::App& app, Action& action);

@@ -62,6 +62,8 @@ int run(int argc, char** argv) {
   add_predict(app, action);
   add_plan(app, action);
   add_report(app, action);
+  add_export(app, action);
+  add_diff(app, action);
   add_quickstart(app, action);
   try {
     app.parse(argc, argv);

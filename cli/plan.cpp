@@ -1,6 +1,7 @@
 // sextant plan: the best plan of a space.
 #include <memory>
 
+#include "calibrate/trust.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/table.h"
@@ -28,11 +29,13 @@ int run(const Options& options) {
   const LoadedInputs loaded = load(options.inputs);
   const PlanRequest request{loaded.cluster, loaded.workflow, loaded.coefficients, options.inputs.framework,
                             options.limits};
-  const PlanResult result = plan_exhaustively(request);
+  PlanResult result = plan_exhaustively(request);
   if (result.outcome != PlanOutcome::found) {
     std::fprintf(stderr, "sextant: %s\n", result.message.c_str());
     return result.outcome == PlanOutcome::infeasible ? kAnswerIsNo : kBadInput;
   }
+  qualify(*result.prediction,
+          {loaded.cluster, loaded.workflow, *result.plan, loaded.coefficients, options.inputs.framework});
   if (!options.out.empty()) save_document(options.out, *result.plan);
   if (!options.prediction_out.empty()) save_document(options.prediction_out, *result.prediction);
   if (options.json) {

@@ -1,9 +1,9 @@
 // sextant predict: time, memory and breakdown of one plan.
-#include "costmodel/predict.h"
-
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
+#include "calibrate/trust.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/table.h"
@@ -16,14 +16,16 @@ struct Options {
   ModelInputs inputs;
   std::string plan;
   std::string out;
+  bool sensitivities = false;
   bool json = false;
 };
 
 int run(const Options& options) {
   const LoadedInputs loaded = load(options.inputs);
   const Plan plan = load_plan(options.plan, loaded);
-  const Prediction prediction =
-      predict(loaded.cluster, loaded.workflow, plan, loaded.coefficients, options.inputs.framework);
+  const Asked asked{loaded.cluster, loaded.workflow, plan, loaded.coefficients, options.inputs.framework};
+  Prediction prediction = predict_with_trust(asked);
+  if (options.sensitivities) prediction.sensitivities = sensitivities_of(asked);
   if (!options.out.empty()) save_document(options.out, prediction);
   if (options.json) {
     print_document(prediction);
@@ -32,6 +34,43 @@ int run(const Options& options) {
   }
   if (!options.out.empty()) say_wrote(options.out);
   return prediction.fits() ? kDone : kAnswerIsNo;
+}
+
+// What 10 % more of each number would do, the largest first.
+std::string describe_sensitivities(const std::vector<Sensitivity>& sensitivities) {
+  constexpr std::size_t kShown = 12;  // of coefficients and of hardware; the document has all
+  Table coefficients({"coefficient", "of", "10 % more", "share of the variance"});
+  Table hardware({"number of the cluster", "of", "10 % more"});
+  std::size_t of_coefficients = 0, of_hardware = 0;
+  for (const Sensitivity& sensitivity : sensitivities) {
+    const std::string change = format_percent(std::pow(1.1, sensitivity.elasticity) - 1, 2);
+    if (sensitivity.is_hardware && ++of_hardware <= kShown) {
+      hardware.add({sensitivity.name, sensitivity.of, change});
+    } else if (!sensitivity.is_hardware && ++of_coefficients <= kShown) {
+      coefficients.add({sensitivity.name, sensitivity.of, change,
+                        sensitivity.variance_share ? format_percent(*sensitivity.variance_share, 0) : ""});
+    }
+  }
+  return coefficients.text() + hardware.text();
+}
+
+// Why not to trust it, where there is a reason.
+std::string describe_familiarity(const Prediction& prediction) {
+  std::string out;
+  for (const auto& [name, task] : prediction.tasks) {
+    if (!task.familiarity) continue;
+    out += name + ": ";
+    if (!task.familiarity->nearest_run.empty()) {
+      out += "nearest calibrated run " + task.familiarity->nearest_run + " (" +
+             format_number(task.familiarity->distance) + " steps)";
+    }
+    for (std::size_t i = 0; i < task.familiarity->reasons.size(); ++i) {
+      out += (i > 0 ? "; " : (task.familiarity->nearest_run.empty() ? "extrapolating: " : ", extrapolating: ")) +
+             task.familiarity->reasons[i];
+    }
+    out += "\n";
+  }
+  return out;
 }
 
 }  // namespace
@@ -60,7 +99,8 @@ std::string describe_prediction(const Prediction& prediction) {
     memory.add({std::to_string(device.device.value), format_bytes(device.needed_bytes()),
                 format_bytes(device.capacity_bytes), device.fits() ? "yes" : "NO"});
   }
-  return out + memory.text() + "bottleneck: " + prediction.bottleneck + "\n";
+  out += memory.text() + "bottleneck: " + prediction.bottleneck + "\n" + describe_familiarity(prediction);
+  return prediction.sensitivities.empty() ? out : out + describe_sensitivities(prediction.sensitivities);
 }
 
 void add_predict(CLI::App& app, Action& action) {
@@ -69,6 +109,8 @@ void add_predict(CLI::App& app, Action& action) {
   add_model_inputs(*command, options->inputs);
   command->add_option("--plan", options->plan, "Plan document")->required();
   command->add_option("--out", options->out, "Write the prediction document here");
+  command->add_flag("--sensitivities", options->sensitivities,
+                    "What a change of each coefficient and each number of the cluster would do");
   command->add_flag("--json", options->json, "Print the prediction document instead of a table");
   command->footer(
       "Exits 1 when the plan does not fit in memory.\n"

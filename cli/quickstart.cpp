@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <memory>
 
+#include "calibrate/cross_validation.h"
 #include "calibrate/fit.h"
 #include "calibrate/split.h"
+#include "calibrate/trust.h"
 #include "calibrate/validate.h"
 #include "cli/command.h"
 #include "cli/launch.h"
@@ -31,6 +33,7 @@ struct Options {
   bool json = false;
 };
 
+constexpr int kFolds = 6;  // of the cross-validation that intervals come from
 constexpr std::size_t kRankedPlans = 4;  // of the planner's best, measured beside the customary layouts
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -90,6 +93,9 @@ class Quickstart {
     say("calibrate: " + std::to_string(split.fit.size()) + " runs; " + std::to_string(split.held_out.size()) +
         " kept back, whole workflows");
     coefficients_ = fit_coefficients(runs_.content, split.fit);
+    const Runs seen = subset(runs_.content, split.fit);
+    const auto folds = leave_groups_out(seen, group_key(seen, LeaveOut::workflow), kFolds, options_.seed);
+    coefficients_.fit->held_out = summary_of(cross_validate(seen, folds), LeaveOut::workflow);
     save_document(file("coefficients.json"), coefficients_);
     say("validate");
     accuracy_ = validate(runs_.content, coefficients_);
@@ -106,6 +112,8 @@ class Quickstart {
     const PlanRequest request{cluster_.content, workflow_, coefficients_, std::string(kAny), {}};
     ranked_ = rank_exhaustively(request, kRankedPlans);
     if (ranked_.empty()) throw_machine_failed(plan_exhaustively(request).message);
+    qualify(*ranked_.front().prediction,
+            {cluster_.content, workflow_, *ranked_.front().plan, coefficients_, kAny});
     save_document(file("plan.json"), *ranked_.front().plan);
     save_document(file("prediction.json"), *ranked_.front().prediction);
     summary_.plan = describe(*ranked_.front().plan);

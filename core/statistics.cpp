@@ -120,4 +120,19 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
   return squares_a > 0 && squares_b > 0 ? both / std::sqrt(squares_a * squares_b) : 0;
 }
 
+double kendall_tau(std::span<const double> a, std::span<const double> b) {
+  SEXTANT_CHECK(a.size() == b.size());
+  double agree = 0, untied_a = 0, untied_b = 0;
+  const auto sign = [](double x) { return x > 0 ? 1.0 : (x < 0 ? -1.0 : 0.0); };
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = i + 1; j < a.size(); ++j) {
+      const double in_a = sign(a[i] - a[j]), in_b = sign(b[i] - b[j]);
+      agree += in_a * in_b;
+      untied_a += in_a * in_a;
+      untied_b += in_b * in_b;
+    }
+  }
+  return untied_a > 0 && untied_b > 0 ? agree / std::sqrt(untied_a * untied_b) : 0;
+}
+
 }  // namespace sextant

@@ -6,6 +6,9 @@
 
 namespace sextant {
 
+inline constexpr double kNormal90 = 1.6449;        // two-sided 90 % quantile of the normal distribution
+inline constexpr double kMedianOfNormal = 0.6745;  // median of the absolute value, in standard deviations
+
 [[nodiscard]] double mean(std::span<const double> samples);
 [[nodiscard]] double median(std::span<const double> samples);
 
@@ -30,5 +33,9 @@ struct Interval {
 
 // Spearman's rank correlation with mean ranks for ties; 0 when either side is constant.
 [[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
+
+// Kendall's tau-b: pairs in the same order minus pairs in the other, by the root of the pairs untied on each
+// side; 0 when either side is constant.
+[[nodiscard]] double kendall_tau(std::span<const double> a, std::span<const double> b);
 
 }  // namespace sextant

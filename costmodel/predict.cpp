@@ -11,8 +11,6 @@
 namespace sextant {
 namespace {
 
-constexpr double kNormal90 = 1.6449;  // two-sided 90 % quantile of the normal distribution
-
 // predicted / measured is log-normal with the fit's spread.
 std::optional<Interval> interval_of(double time_s, double log_deviation) {
   if (log_deviation <= 0) return std::nullopt;

@@ -26,14 +26,16 @@ constexpr std::array<ClaimFamily, 7> kFamilies{{
 }};
 
 Claim parse_claim(const JsonView& view) {
-  view.allow_only({"name", "protocol", "kind", "value", "threshold", "upper", "records", "free_coefficients"});
+  view.allow_only({"name", "protocol", "kind", "value", "threshold", "upper", "held", "records", "free_coefficients"});
   Claim claim;
   claim.name = view.required("name").text();
   claim.protocol = view.required("protocol").text();
   claim.kind = parse_name<ClaimKind>(view.required("kind"), kKinds);
   claim.value = view.required("value").number();
   claim.threshold = view.required("threshold").number();
-  if (const auto upper = view.optional("upper")) claim.upper = upper->number();
+  if (claim.kind == ClaimKind::between) claim.upper = view.required("upper").number();
+  if (claim.kind != ClaimKind::between && view.optional("upper")) view.required("upper").fail("only of \"between\"");
+  if (const auto held = view.optional("held")) claim.held = held->number();
   claim.records = view.required("records").count(0);
   claim.free_coefficients = view.required("free_coefficients").count(0);
   return claim;
@@ -48,13 +50,16 @@ Json to_json(const Claim& claim) {
               {"records", claim.records},
               {"free_coefficients", claim.free_coefficients}};
   if (claim.kind == ClaimKind::between) out["upper"] = claim.upper;
+  if (claim.held) out["held"] = *claim.held;
   return out;
 }
 
 WorstRecord parse_worst(const JsonView& view) {
-  view.allow_only({"claim", "run", "what", "measured", "predicted"});
-  return {view.required("claim").text(), view.required("run").text(), view.required("what").text(),
-          view.required("measured").positive(), view.required("predicted").positive()};
+  view.allow_only({"claim", "run", "what", "measured", "predicted", "cause"});
+  WorstRecord record{view.required("claim").text(), view.required("run").text(), view.required("what").text(),
+                     view.required("measured").positive(), view.required("predicted").positive(), ""};
+  if (const auto cause = view.optional("cause")) record.cause = cause->text();
+  return record;
 }
 
 void keep_worst(ClaimReport& report, const std::string& name, const CrossValidation& validation,
@@ -67,7 +72,7 @@ void keep_worst(ClaimReport& report, const std::string& name, const CrossValidat
     return std::abs(std::log(a->predicted / a->measured)) > std::abs(std::log(b->predicted / b->measured));
   });
   for (std::size_t i = 0; i < std::min(kWorstKept, sorted.size()); ++i) {
-    report.worst.push_back({name, sorted[i]->run, sorted[i]->what, sorted[i]->measured, sorted[i]->predicted});
+    report.worst.push_back({name, sorted[i]->run, sorted[i]->what, sorted[i]->measured, sorted[i]->predicted, ""});
   }
 }
 
@@ -83,6 +88,15 @@ bool Claim::met() const {
       return value >= threshold && value <= upper;
   }
   return false;
+}
+
+bool Claim::holds() const {
+  if (met() || !held) return met();
+  return kind == ClaimKind::at_least ? value >= *held : value <= *held;
+}
+
+bool ClaimReport::all_hold() const {
+  return std::all_of(claims.begin(), claims.end(), [](const Claim& claim) { return claim.holds(); });
 }
 
 bool ClaimReport::all_met() const {
@@ -108,6 +122,7 @@ Json ClaimReport::to_json() const {
                             {"what", record.what},
                             {"measured", record.measured},
                             {"predicted", record.predicted}});
+    if (!record.cause.empty()) out["worst"].back()["cause"] = record.cause;
   }
   return out;
 }
@@ -135,8 +150,8 @@ ClaimReport compute_claims(const ClaimContext& context, std::string_view prefix)
 
 void add_claim(ClaimReport& report, std::string name, std::string protocol, double value, double threshold,
                const CrossValidation& validation, int records) {
-  report.claims.push_back({std::move(name), std::move(protocol), ClaimKind::at_most, value, threshold, 0, records,
-                           validation.free_coefficients});
+  report.claims.push_back({std::move(name), std::move(protocol), ClaimKind::at_most, value, threshold, 0,
+                           std::nullopt, records, validation.free_coefficients});
 }
 
 void add_mape(ClaimReport& report, std::string name, std::string protocol, double threshold,
@@ -154,18 +169,6 @@ Runs joined(const std::vector<Runs>& parts) {
     }
   }
   return all;
-}
-
-Runs subset(const Runs& runs, const std::function<bool(const Run&)>& keep) {
-  Runs out;
-  for (const Run& run : runs.runs) {
-    if (!keep(run)) continue;
-    out.clusters.emplace(run.cluster, runs.cluster_of(run));
-    out.workflows.emplace(run.workflow, runs.workflow_of(run));
-    out.plans.emplace(run.plan, runs.plan_of(run));
-    out.runs.push_back(run);
-  }
-  return out;
 }
 
 }  // namespace sextant

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +13,7 @@
 
 #include "calibrate/cross_validation.h"
 #include "calibrate/import/import.h"
+#include "calibrate/split.h"
 #include "core/document.h"
 
 namespace sextant {
@@ -24,10 +27,12 @@ struct Claim {
   double value = 0;
   double threshold = 0;
   double upper = 0;  // of ClaimKind::between
+  std::optional<double> held;  // where the threshold is missed: what a test holds the figure to until it is met
   int records = 0;
   int free_coefficients = 0;
 
   [[nodiscard]] bool met() const;
+  [[nodiscard]] bool holds() const;  // met, or at least as good as `held`
   friend bool operator==(const Claim&, const Claim&) = default;
 };
 
@@ -38,6 +43,7 @@ struct WorstRecord {
   std::string what;
   double measured = 0;
   double predicted = 0;
+  std::string cause;  // the likely one; empty where nobody looked
   friend bool operator==(const WorstRecord&, const WorstRecord&) = default;
 };
 
@@ -47,9 +53,11 @@ struct ClaimReport {
 
   std::vector<Claim> claims;
   std::vector<WorstRecord> worst;
+  // What held-out runs showed, by family: for the intervals of the coefficients that ship. Not in the document.
+  std::map<std::string, HeldOutSummary> held_out;
 
   [[nodiscard]] bool all_met() const;
-  friend bool operator==(const ClaimReport&, const ClaimReport&) = default;
+  [[nodiscard]] bool all_hold() const;
   static ClaimReport parse(const JsonView& view);
   [[nodiscard]] Json to_json() const;
 };
@@ -80,7 +88,5 @@ void add_mape(ClaimReport& report, std::string name, std::string protocol, doubl
               const CrossValidation& validation, const CrossValidation::Filter& filter = {});
 // All runs of several documents; what is named alike and differs is told apart.
 [[nodiscard]] Runs joined(const std::vector<Runs>& parts);
-// Runs whose names the predicate takes, with what they refer to.
-[[nodiscard]] Runs subset(const Runs& runs, const std::function<bool(const Run&)>& keep);
 
 }  // namespace sextant

@@ -59,7 +59,7 @@ void rl(const ClaimContext& context, ClaimReport& report) {
   add_mape(report, "rl.iterations.leave_one_model_out", "RL iterations of grade A and B, one model left out", 0.12,
            left_out, is_iteration);
   Claim coverage{"rl.iterations.coverage_90", "share inside their 90 % interval, one model left out",
-                 ClaimKind::between, left_out.coverage(is_iteration), 0.80, 0.97,
+                 ClaimKind::between, left_out.coverage(is_iteration), 0.80, 0.97, std::nullopt,
                  left_out.errors(is_iteration).count, left_out.free_coefficients};
   report.claims.push_back(std::move(coverage));
 }

@@ -28,7 +28,7 @@ std::string parse_owner(const JsonView& view, std::string_view member) {
 }
 
 Coefficient parse_coefficient(const JsonView& view) {
-  view.allow_only({"name", "device_type", "framework", "value", "prior", "standard_error", "low", "high",
+  view.allow_only({"name", "device_type", "framework", "value", "prior", "prior_error", "standard_error", "low", "high",
                    "identified", "at_bound"});
   Coefficient out;
   out.id = parse_id(view.required("name"));
@@ -41,6 +41,9 @@ Coefficient parse_coefficient(const JsonView& view) {
   out.value = parse_value(view.required("value"), spec);
   const auto prior = view.optional("prior");
   out.prior = prior ? parse_value(*prior, spec) : spec.prior;
+  if (const auto error = view.optional("prior_error")) {
+    out.prior_error = error->non_negative();
+  }
   if (const auto error = view.optional("standard_error")) {
     out.standard_error = error->non_negative();
   }
@@ -68,6 +71,9 @@ Json to_json(const Coefficient& coefficient) {
               {"framework", coefficient.framework},
               {"value", coefficient.value},
               {"prior", coefficient.prior}};
+  if (coefficient.prior_error) {
+    out["prior_error"] = *coefficient.prior_error;
+  }
   if (coefficient.standard_error) {
     out["standard_error"] = *coefficient.standard_error;
   }
@@ -80,38 +86,6 @@ Json to_json(const Coefficient& coefficient) {
   out["identified"] = coefficient.identified;
   out["at_bound"] = coefficient.at_bound;
   return out;
-}
-
-FitSummary parse_fit(const JsonView& view) {
-  view.allow_only({"runs", "residuals", "free_coefficients", "converged", "message", "initial_cost", "final_cost",
-                   "task_log_deviation", "iteration_log_deviation"});
-  FitSummary out;
-  for (const JsonView& run : view.required("runs").items()) {
-    out.runs.push_back(run.text());
-  }
-  out.residuals = view.required("residuals").count(0);
-  if (const auto count = view.optional("free_coefficients")) {
-    out.free_coefficients = count->count(0);
-  }
-  out.converged = view.required("converged").flag();
-  out.message = view.required("message").any_text();
-  out.initial_cost = view.required("initial_cost").non_negative();
-  out.final_cost = view.required("final_cost").non_negative();
-  out.task_log_deviation = view.required("task_log_deviation").non_negative();
-  out.iteration_log_deviation = view.required("iteration_log_deviation").non_negative();
-  return out;
-}
-
-Json to_json(const FitSummary& fit) {
-  return {{"runs", fit.runs},
-          {"residuals", fit.residuals},
-          {"free_coefficients", fit.free_coefficients},
-          {"converged", fit.converged},
-          {"message", fit.message},
-          {"initial_cost", fit.initial_cost},
-          {"final_cost", fit.final_cost},
-          {"task_log_deviation", fit.task_log_deviation},
-          {"iteration_log_deviation", fit.iteration_log_deviation}};
 }
 
 }  // namespace
@@ -149,7 +123,7 @@ Coefficients Coefficients::parse(const JsonView& view) {
     out.values.push_back(std::move(entry));
   }
   if (const auto fit = view.optional("fit")) {
-    out.fit = parse_fit(*fit);
+    out.fit = FitSummary::parse(*fit, out.values.size());
   }
   return out;
 }
@@ -161,7 +135,7 @@ Json Coefficients::to_json() const {
     out["values"].push_back(sextant::to_json(entry));
   }
   if (fit) {
-    out["fit"] = sextant::to_json(*fit);
+    out["fit"] = fit->to_json();
   }
   return out;
 }

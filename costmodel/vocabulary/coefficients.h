@@ -13,6 +13,7 @@
 
 #include "core/document.h"
 #include "core/json.h"
+#include "costmodel/vocabulary/fit_summary.h"
 
 namespace sextant {
 
@@ -115,6 +116,9 @@ struct Coefficient {
   std::string framework{kAny};    // whose, or "*"
   double value = 1;
   double prior = 1;                      // what the fit was drawn to
+  // Width of the prior: of log(value) when logarithmic, else of the value. Of one owner's value: of the logarithm
+  // of its ratio to the value for all.
+  std::optional<double> prior_error;
   std::optional<double> standard_error;  // of log(value) when logarithmic, else of the value
   std::optional<double> low;             // 90 % interval
   std::optional<double> high;
@@ -124,26 +128,13 @@ struct Coefficient {
   friend bool operator==(const Coefficient&, const Coefficient&) = default;
 };
 
-// How the fit went; absent from coefficients that nobody fitted.
-struct FitSummary {
-  std::vector<std::string> runs;  // names of the runs that the fit saw
-  int residuals = 0;
-  int free_coefficients = 0;  // that the runs depend on at all
-  bool converged = false;
-  std::string message;  // why it stopped
-  double initial_cost = 0;
-  double final_cost = 0;
-  double task_log_deviation = 0;       // spread of log(predicted / measured) in sample, task times
-  double iteration_log_deviation = 0;  // same, iteration times
-
-  friend bool operator==(const FitSummary&, const FitSummary&) = default;
-};
-
 struct Coefficients {
   static constexpr std::string_view kKind = "coefficients";
   static constexpr SchemaVersion kVersion{1, 0};
 
-  std::vector<Coefficient> values;  // those that differ from neutral or were fitted
+  // Those that differ from neutral or were fitted. The first of a coefficient is its value for all, and the others
+  // deviate from it; with one device type alone that first one carries its name.
+  std::vector<Coefficient> values;
   std::optional<FitSummary> fit;
 
   // The entry for both device type and framework, if there is one. Else the value for all, times what the

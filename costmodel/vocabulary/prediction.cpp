@@ -34,9 +34,60 @@ std::map<Term, double> parse_terms(const JsonView& view) {
   return out;
 }
 
+Familiarity parse_familiarity(const JsonView& view) {
+  view.allow_only({"nearest_run", "distance", "extrapolating", "reasons"});
+  Familiarity out;
+  if (const auto run = view.optional("nearest_run")) {
+    out.nearest_run = run->text();
+    out.distance = view.required("distance").non_negative();
+  }
+  for (const JsonView& reason : view.required("reasons").items()) {
+    out.reasons.push_back(reason.text());
+  }
+  if (view.required("extrapolating").flag() != out.extrapolating()) {
+    view.required("extrapolating").fail("expected to agree with \"reasons\"");
+  }
+  return out;
+}
+
+Json to_json(const Familiarity& familiarity) {
+  Json out = Json::object();
+  if (!familiarity.nearest_run.empty()) {
+    out["nearest_run"] = familiarity.nearest_run;
+    out["distance"] = familiarity.distance;
+  }
+  out["extrapolating"] = familiarity.extrapolating();
+  out["reasons"] = familiarity.reasons;
+  return out;
+}
+
+Sensitivity parse_sensitivity(const JsonView& view) {
+  view.allow_only({"name", "of", "hardware", "elasticity", "variance_share"});
+  Sensitivity out;
+  out.name = view.required("name").text();
+  out.of = view.required("of").text();
+  out.is_hardware = view.required("hardware").flag();
+  out.elasticity = view.required("elasticity").number();
+  if (const auto share = view.optional("variance_share")) {
+    out.variance_share = share->number();
+  }
+  return out;
+}
+
+Json to_json(const Sensitivity& sensitivity) {
+  Json out = {{"name", sensitivity.name},
+              {"of", sensitivity.of},
+              {"hardware", sensitivity.is_hardware},
+              {"elasticity", sensitivity.elasticity}};
+  if (sensitivity.variance_share) {
+    out["variance_share"] = *sensitivity.variance_share;
+  }
+  return out;
+}
+
 TaskPrediction parse_task(const JsonView& view) {
-  view.allow_only(
-      {"time_s", "interval_s", "terms_s", "critical_replica", "critical_stage", "start_s", "end_s", "devices"});
+  view.allow_only({"time_s", "interval_s", "terms_s", "critical_replica", "critical_stage", "start_s", "end_s",
+                   "devices", "familiarity"});
   TaskPrediction out;
   out.time_s = view.required("time_s").non_negative();
   if (const auto interval = view.optional("interval_s")) {
@@ -49,6 +100,9 @@ TaskPrediction parse_task(const JsonView& view) {
   out.end_s = view.required("end_s").non_negative();
   for (const JsonView& device : view.required("devices").items()) {
     out.devices.push_back(DeviceId{device.count(0)});
+  }
+  if (const auto familiarity = view.optional("familiarity")) {
+    out.familiarity = parse_familiarity(*familiarity);
   }
   return out;
 }
@@ -69,6 +123,9 @@ Json to_json(const TaskPrediction& task) {
   out["devices"] = Json::array();
   for (const DeviceId device : task.devices) {
     out["devices"].push_back(device.value);
+  }
+  if (task.familiarity) {
+    out["familiarity"] = to_json(*task.familiarity);
   }
   return out;
 }
@@ -118,9 +175,15 @@ bool Prediction::fits() const {
          std::all_of(host_memory.begin(), host_memory.end(), [](const auto& host) { return host.fits(); });
 }
 
+bool Prediction::extrapolating() const {
+  return std::any_of(tasks.begin(), tasks.end(), [](const auto& named) {
+    return named.second.familiarity && named.second.familiarity->extrapolating();
+  });
+}
+
 Prediction Prediction::parse(const JsonView& view) {
   view.allow_only({"workflow", "plan", "cluster", "iteration_s", "iteration_interval_s", "sequences_per_s",
-                   "weight_sync_s", "tasks", "memory", "host_memory", "bottleneck"});
+                   "weight_sync_s", "tasks", "memory", "host_memory", "bottleneck", "sensitivities"});
   Prediction out;
   out.workflow = view.required("workflow").text();
   out.plan = view.required("plan").text();
@@ -143,6 +206,11 @@ Prediction Prediction::parse(const JsonView& view) {
     }
   }
   out.bottleneck = view.required("bottleneck").any_text();
+  if (const auto sensitivities = view.optional("sensitivities")) {
+    for (const JsonView& sensitivity : sensitivities->items()) {
+      out.sensitivities.push_back(parse_sensitivity(sensitivity));
+    }
+  }
   return out;
 }
 
@@ -168,6 +236,12 @@ Json Prediction::to_json() const {
     }
   }
   out["bottleneck"] = bottleneck;
+  if (!sensitivities.empty()) {
+    out["sensitivities"] = Json::array();
+    for (const Sensitivity& sensitivity : sensitivities) {
+      out["sensitivities"].push_back(sextant::to_json(sensitivity));
+    }
+  }
   return out;
 }
 

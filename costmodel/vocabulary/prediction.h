@@ -31,6 +31,25 @@ enum class Term {
 inline constexpr int kTermCount = static_cast<int>(Term::overhead) + 1;
 [[nodiscard]] std::string_view name_of(Term term);
 
+// How near a task is to what the coefficients were fitted to.
+struct Familiarity {
+  std::string nearest_run;           // empty: no run had such a task
+  double distance = 0;               // calibrate/familiarity.h; 1 is a step that can change what limits the task
+  std::vector<std::string> reasons;  // why it is far; empty where it is near
+  [[nodiscard]] bool extrapolating() const { return !reasons.empty(); }
+  friend bool operator==(const Familiarity&, const Familiarity&) = default;
+};
+
+// What a change of one number would do to the iteration.
+struct Sensitivity {
+  std::string name;  // of a coefficient, or of a number of the cluster: "flop_per_s", "link_bytes_per_s", ...
+  std::string of;    // device type, link level, framework or "*"
+  bool is_hardware = false;
+  double elasticity = 0;                 // relative change of the iteration by relative change of the number
+  std::optional<double> variance_share;  // coefficients: of the variance of the logarithm of the iteration
+  friend bool operator==(const Sensitivity&, const Sensitivity&) = default;
+};
+
 struct TaskPrediction {
   double time_s = 0;
   std::optional<Interval> interval_s;  // 90 %, when the coefficients carry their spread
@@ -40,6 +59,7 @@ struct TaskPrediction {
   double start_s = 0;  // in the timeline of one iteration
   double end_s = 0;
   std::vector<DeviceId> devices;
+  std::optional<Familiarity> familiarity;  // where the coefficients say what they were fitted to
 
   friend bool operator==(const TaskPrediction&, const TaskPrediction&) = default;
 };
@@ -78,7 +98,9 @@ struct Prediction {
   std::vector<DeviceMemory> memory;
   std::vector<HostMemory> host_memory;  // of nodes that hold offloaded states
   std::string bottleneck;  // one sentence
+  std::vector<Sensitivity> sensitivities;  // where asked for; largest first
 
+  [[nodiscard]] bool extrapolating() const;  // in any task
   [[nodiscard]] bool fits() const;  // on every device and host
   friend bool operator==(const Prediction&, const Prediction&) = default;
   static Prediction parse(const JsonView& view);

@@ -7,6 +7,7 @@ set(SEXTANT_VOCABULARY_SOURCES
     vocabulary/coefficients.cpp
     vocabulary/execution.cpp
     vocabulary/experiments.cpp
+    vocabulary/fit_summary.cpp
     vocabulary/lengths.cpp
     vocabulary/model.cpp
     vocabulary/model_json.cpp
@@ -26,6 +27,7 @@ set(SEXTANT_VOCABULARY_HEADERS
     vocabulary/coefficients.h
     vocabulary/execution.h
     vocabulary/experiments.h
+    vocabulary/fit_summary.h
     vocabulary/lengths.h
     vocabulary/model.h
     vocabulary/names.h

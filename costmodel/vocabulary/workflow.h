@@ -81,5 +81,6 @@ struct Workflow {
 [[nodiscard]] std::string_view name_of(Algorithm algorithm);
 [[nodiscard]] std::string_view name_of(Mode mode);
 [[nodiscard]] std::string_view name_of(TaskKind kind);
+[[nodiscard]] TaskKind parse_task_kind(const JsonView& view);
 
 }  // namespace sextant

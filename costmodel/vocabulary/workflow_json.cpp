@@ -16,7 +16,7 @@ Task parse_task(const JsonView& view) {
   view.allow_only({"name", "kind", "model", "after"});
   Task out;
   out.name = view.required("name").text();
-  out.kind = parse_name<TaskKind>(view.required("kind"), kTaskKinds);
+  out.kind = parse_task_kind(view.required("kind"));
   out.model = view.required("model").text();
   if (const auto after = view.optional("after")) {
     for (const JsonView& task : after->items()) {
@@ -81,6 +81,8 @@ Json to_json(const Task& task) {
 std::string_view name_of(Algorithm algorithm) { return name_in(kAlgorithms, algorithm); }
 std::string_view name_of(Mode mode) { return name_in(kModes, mode); }
 std::string_view name_of(TaskKind kind) { return name_in(kTaskKinds, kind); }
+
+TaskKind parse_task_kind(const JsonView& view) { return parse_name<TaskKind>(view, kTaskKinds); }
 
 Workflow Workflow::parse(const JsonView& view) {
   view.allow_only({"name", "algorithm", "mode", "staleness", "models", "tasks", "prompts",

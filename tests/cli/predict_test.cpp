@@ -1,8 +1,7 @@
-#include "costmodel/predict.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "calibrate/trust.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 
@@ -31,6 +30,14 @@ std::vector<std::string> predict_data(const std::vector<std::string>& more) {
   return all;
 }
 
+Prediction asked() {
+  const auto cluster = load<Cluster>(data("cluster.json"));
+  const auto workflow = load<Workflow>(data("workflow_ppo.json"));
+  const auto plan = load<Plan>(data("plan.json"));
+  const auto coefficients = load<Coefficients>(data("coefficients.json"));
+  return predict_with_trust({cluster, workflow, plan, coefficients, kAny});
+}
+
 TEST(PredictCommand, WritesWhatTheModelSays) {
   const TemporaryFolder folder;
   const std::string out = folder.path() / "prediction.json";
@@ -38,9 +45,7 @@ TEST(PredictCommand, WritesWhatTheModelSays) {
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "wrote " + out + "\n");
   const auto written = load_document<Prediction>(out);
-  EXPECT_EQ(written.content,
-            predict(load<Cluster>(data("cluster.json")), load<Workflow>(data("workflow_ppo.json")),
-                    load<Plan>(data("plan.json")), load<Coefficients>(data("coefficients.json"))));
+  EXPECT_EQ(written.content, asked());
   EXPECT_THAT(written.provenance.command, HasSubstr("predict --cluster"));
 }
 
@@ -77,6 +82,24 @@ TEST(PredictCommand, Exits1WhenThePlanDoesNotFit) {
   const Printed printed = run_sextant(folder.with_plan("predict", {}));
   EXPECT_EQ(printed.exit_code, 1);
   EXPECT_THAT(printed.out, HasSubstr("NO"));
+}
+
+TEST(PredictCommand, NamesTheNearestRunAndSaysExtrapolating) {
+  std::vector<std::string> arguments = predict_data({});
+  arguments.back() = data("coefficients_fitted.json");
+  const Printed printed = run_sextant(arguments);
+  EXPECT_THAT(printed.out, HasSubstr("actor_generation: extrapolating: no generation was calibrated\n"));
+  EXPECT_THAT(printed.out, HasSubstr("actor_training: nearest calibrated run grpo-split-1 ("));
+}
+
+TEST(PredictCommand, SensitivitiesNameCoefficientsAndHardware) {
+  const Printed table = run_sextant(predict_data({"--sensitivities"}));
+  EXPECT_THAT(table.out, HasSubstr("\ntraining_efficiency "));
+  EXPECT_THAT(table.out, HasSubstr("\nflop_per_s "));
+  const Printed json = run_sextant(predict_data({"--sensitivities", "--json"}));
+  const Prediction prediction = parse_document<Prediction>(json.out).content;
+  ASSERT_FALSE(prediction.sensitivities.empty());
+  EXPECT_TRUE(prediction.sensitivities.back().is_hardware);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ TEST(CoefficientIntervals, EachCoefficientIsOnTheAxisOfItsKind) {
 
 TEST(CoefficientIntervals, StayWithinTheBoundsAndSayTheStatus) {
   const CoefficientSpec& spec_of_sync = spec_of(CoefficientId::weight_sync_efficiency);
-  Coefficient coefficient{spec_of_sync.id, "*", "*", spec_of_sync.lower, 0.5, 0.1, 1e-9, 0.02, true, true};
+  Coefficient coefficient{spec_of_sync.id, "*", "*", spec_of_sync.lower, 0.5, {}, 0.1, 1e-9, 0.02, true, true};
   const Json spec = coefficient_intervals({coefficient}, CoefficientAxis::ratio);
   const Json& row = spec["data"]["values"][0];
   EXPECT_EQ(row["status"], "at a bound");

@@ -202,7 +202,7 @@ Accuracy make_accuracy(const Runs& runs, std::mt19937& random) {
 
 Coefficient make_coefficient(const CoefficientSpec& spec, const std::string& type, std::mt19937& random) {
   std::normal_distribution<double> normal(0, 0.4);
-  Coefficient coefficient{spec.id, type, std::string(kAny), spec.prior, spec.prior, {}, {}, {}, true, false};
+  Coefficient coefficient{spec.id, type, std::string(kAny), spec.prior, spec.prior, {}, {}, {}, {}, true, false};
   const bool is_log = spec.scale == CoefficientScale::logarithmic;
   const double shift = normal(random) * spec.prior_deviation;
   const double error = spec.prior_deviation * (0.08 + 0.25 * std::abs(normal(random)));

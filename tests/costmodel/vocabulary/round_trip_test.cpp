@@ -35,6 +35,8 @@ TEST(RoundTrip, Runs) { expect_round_trip<Runs>("runs.json"); }
 TEST(RoundTrip, Experiments) { expect_round_trip<Experiments>("experiments.json"); }
 TEST(RoundTrip, Coefficients) { expect_round_trip<Coefficients>("coefficients.json"); }
 TEST(RoundTrip, Prediction) { expect_round_trip<Prediction>("prediction.json"); }
+TEST(RoundTrip, FittedCoefficients) { expect_round_trip<Coefficients>("coefficients_fitted.json"); }
+TEST(RoundTrip, PredictionWithTrust) { expect_round_trip<Prediction>("prediction_trust.json"); }
 
 // Positive doubles over the whole range that a document may hold.
 double random_positive(std::mt19937_64& random) {

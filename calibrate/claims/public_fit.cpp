@@ -1,0 +1,114 @@
+#include "calibrate/claims/public_fit.h"
+
+#include <algorithm>
+#include <array>
+
+#include "calibrate/familiarity.h"
+#include "calibrate/fit.h"
+#include "calibrate/posterior.h"
+
+namespace sextant {
+namespace {
+
+struct FrameworkFamily {
+  std::string_view prefix;  // of the names of its frameworks
+  std::string_view family;
+  std::string_view claims;  // whose held-out errors are those of its predictions
+};
+
+constexpr std::string_view kAnyFamily = "any";
+
+constexpr std::array<FrameworkFamily, 20> kFamilies{{
+    {"verl", "verl", "rl"},
+    {"nemo-rl", "nemo-rl", "rl"},
+    {"openrlhf", "openrlhf", "rl"},
+    {"deepspeed-chat", "deepspeed-chat", "rl"},
+    {"rlinf", "rlinf", "rl"},
+    {"skyrl", "skyrl", "rl"},
+    {"areal", "areal", "rl"},
+    {"real", "real", "real"},
+    {"megatron", "megatron", "training"},
+    {"nemo", "megatron", "training"},
+    {"automodel", "pytorch", "training"},
+    {"torchtitan", "pytorch", "training"},
+    {"llm-foundry", "pytorch", "training"},
+    {"prime-rl", "pytorch", "training"},
+    {"sailor", "megatron", "sailor"},
+    {"vllm", "vllm", "generation"},
+    {"sglang", "sglang", "generation"},
+    {"tensorrt-llm", "tensorrt-llm", "generation"},
+    {"lmdeploy", "lmdeploy", "generation"},
+    {"transformers", "transformers", "generation"},
+}};
+
+const FrameworkFamily* find_family(std::string_view framework) {
+  const auto found = std::find_if(kFamilies.begin(), kFamilies.end(), [&](const FrameworkFamily& family) {
+    return framework.starts_with(family.prefix);
+  });
+  return found == kFamilies.end() ? nullptr : &*found;
+}
+
+// Of the frameworks of a family, or of all.
+std::vector<TaskExperience> experience_of_family(const std::vector<TaskExperience>& all, std::string_view family) {
+  std::vector<TaskExperience> kept;
+  for (const TaskExperience& task : all) {
+    if (family == kAnyFamily || family_of_framework(task.framework) == family) kept.push_back(task);
+  }
+  return kept;
+}
+
+}  // namespace
+
+Runs public_runs(const ClaimContext& context) {
+  return joined({
+      context.import("published", {"rl/runs.json"}),
+      context.import("training", {"training/training.json"}),
+      context.import("vtrain", {"vtrain/multi_node_runs.csv"}),
+      context.import("sailor", {"sailor/plans.json", "sailor/layer_times.csv", "sailor/network_curves.csv",
+                                "sailor/gpu_types.csv", "sailor/layer_sizes.csv", "sailor/models.json"}),
+      context.import("aiconfigurator", {"aiconfigurator/silicon_runs.csv"}),
+      context.import("blis", {"blis/runs.csv"}),
+      context.import("generation", {"generation/generation.json"}),
+  });
+}
+
+std::string_view family_of_framework(std::string_view framework) {
+  const FrameworkFamily* found = find_family(framework);
+  return found == nullptr ? kAnyFamily : found->family;
+}
+
+std::map<std::string, Coefficients> fit_public_runs(const ClaimContext& context,
+                                                    const std::map<std::string, HeldOutSummary>& held_out) {
+  const Runs runs = public_runs(context);
+  context.say("one fit of " + std::to_string(runs.runs.size()) + " public runs");
+  std::vector<std::string> names;
+  std::map<std::string, std::vector<std::string>> names_of_family;
+  for (const Run& run : runs.runs) {
+    names.push_back(run.name);
+    names_of_family[std::string(family_of_framework(run.framework))].push_back(run.name);
+  }
+  names_of_family[std::string(kAnyFamily)] = names;
+  const Coefficients fitted = fit_coefficients(runs, names);
+  std::map<std::string, Coefficients> documents;
+  for (const auto& [family, of_family] : names_of_family) {
+    Coefficients& document = documents[family];
+    document = restricted(fitted, [&, &name = family](const Coefficient& entry) {
+      return entry.framework == kAny || family_of_framework(entry.framework) == name;
+    });
+    document.fit->runs = of_family;
+    document.fit->experience = experience_of_family(fitted.fit->experience, family);
+    std::erase_if(document.fit->outliers, [&](const std::string& outlier) {
+      return std::find(of_family.begin(), of_family.end(), outlier) == of_family.end();
+    });
+    const auto claims_of = [&](std::string_view name) {
+      const auto found = std::find_if(kFamilies.begin(), kFamilies.end(),
+                                      [&](const FrameworkFamily& one) { return one.family == name; });
+      return found == kFamilies.end() ? std::string("rl") : std::string(found->claims);
+    };
+    const auto judged = held_out.find(claims_of(family));
+    if (judged != held_out.end()) document.fit->held_out = judged->second;
+  }
+  return documents;
+}
+
+}  // namespace sextant

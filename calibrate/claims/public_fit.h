@@ -1,0 +1,26 @@
+// The coefficients that ship: one fit of all public runs together, cut into one document a family of frameworks.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrate/claims/claims.h"
+#include "costmodel/vocabulary/coefficients.h"
+
+namespace sextant {
+
+// Every run that the accuracy figures are about, but for vTrain's on one node: its simulator composed them from
+// some thirty measured layer times (data/public/vtrain).
+[[nodiscard]] Runs public_runs(const ClaimContext& context);
+
+// "verl" of "verl-fsdp", "megatron" of "megatron-bridge", ...; "any" of a framework that no public run has.
+[[nodiscard]] std::string_view family_of_framework(std::string_view framework);
+
+// By family; "any" holds the values for all alone. held_out: by family of claims, what the model leaves on runs that a
+// fit did not see; a document takes that of the claims that are about its frameworks.
+[[nodiscard]] std::map<std::string, Coefficients> fit_public_runs(
+    const ClaimContext& context, const std::map<std::string, HeldOutSummary>& held_out);
+
+}  // namespace sextant

@@ -1,0 +1,192 @@
+#include "calibrate/familiarity.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "core/units.h"
+
+namespace sextant {
+namespace {
+
+struct Feature {
+  double TaskExperience::*member;
+  double step;  // a factor
+  const char* noun;
+};
+constexpr std::array<Feature, 7> kFeatures{{
+    {&TaskExperience::parameters, 4, "parameters"},
+    {&TaskExperience::sequence_tokens, 4, "tokens in a sequence"},
+    {&TaskExperience::replica_sequences, 8, "sequences on a replica"},
+    {&TaskExperience::tensor_parallel, 2, "tensor parallel"},
+    {&TaskExperience::pipeline_parallel, 4, "pipeline parallel"},
+    {&TaskExperience::data_parallel, 4, "data parallel"},
+    {&TaskExperience::nodes, 4, "nodes"},
+}};
+constexpr double kOtherDevice = 1.5;
+constexpr double kOtherKind = 1;  // framework, precision, experts, network under tensor parallelism
+
+double log_of(double value) { return std::log(std::max(value, 1.0)); }
+
+bool spans_nodes(const Cluster& cluster, const TaskPlan& plan, const Stage& stage) {
+  const auto width = static_cast<std::size_t>(plan.tensor_parallel(stage));
+  std::set<int> nodes;
+  for (std::size_t k = 0; k < std::min(width, stage.devices.size()); ++k) {
+    nodes.insert(cluster.node_of(stage.devices[k]).value);
+  }
+  return nodes.size() > 1;
+}
+
+TaskExperience experience_of(const PreparedRun& run, const TaskWork& work) {
+  const Cluster& cluster = run.cluster();
+  TaskExperience out;
+  out.run = run.run().name;
+  out.framework = run.run().framework;
+  out.kind = work.kind();
+  std::set<std::string> types;
+  std::set<int> nodes;
+  for (const DeviceId device : work.devices) {
+    types.insert(cluster.type_name(device));
+    nodes.insert(cluster.node_of(device).value);
+  }
+  out.device_types.assign(types.begin(), types.end());
+  out.precision = work.precision;
+  out.experts = work.model->experts.has_value();
+  out.parameters = slice_parameters(*work.model, work.model->layers, true, true);
+  out.sequence_tokens = work.sequence_tokens();
+  for (std::size_t i = 0; i < work.replicas.size(); ++i) {
+    const Replica& replica = work.plan->replicas[i];
+    out.replica_sequences = std::max(out.replica_sequences, work.replicas[i].sequences);
+    out.pipeline_parallel = std::max<double>(out.pipeline_parallel, replica.pipeline_parallel());
+    for (const Stage& stage : replica.stages) {
+      out.tensor_parallel = std::max<double>(out.tensor_parallel, work.plan->tensor_parallel(stage));
+      if (!out.tensor_parallel_between_nodes) {
+        out.tensor_parallel_between_nodes = spans_nodes(cluster, *work.plan, stage);
+      }
+    }
+  }
+  out.data_parallel = work.plan->data_parallel();
+  out.nodes = static_cast<double>(nodes.size());
+  return out;
+}
+
+std::string shown(const TaskExperience& asked, const Feature& feature) {
+  return format_number(asked.*feature.member) + " " + feature.noun;
+}
+
+// What the asked has that no run of its kind (and device type) had.
+void add_new_kinds(const TaskExperience& asked, const std::vector<const TaskExperience*>& seen,
+                   std::vector<std::string>& reasons) {
+  const std::string kind(name_of(asked.kind));
+  const auto any = [&](auto matches) {
+    return std::any_of(seen.begin(), seen.end(), [&](const TaskExperience* s) { return matches(*s); });
+  };
+  for (const std::string& type : asked.device_types) {
+    const bool known = any([&](const TaskExperience& s) {
+      return std::find(s.device_types.begin(), s.device_types.end(), type) != s.device_types.end();
+    });
+    if (!known) reasons.push_back("no " + kind + " on " + type + " was calibrated");
+  }
+  if (asked.device_types.size() > 1 && !any([](const auto& s) { return s.device_types.size() > 1; })) {
+    reasons.push_back("no " + kind + " on mixed devices was calibrated");
+  }
+  if (asked.experts && !any([](const auto& s) { return s.experts; })) {
+    reasons.push_back("no " + kind + " of a model with experts was calibrated");
+  }
+  if (!any([&](const auto& s) { return s.precision == asked.precision; })) {
+    reasons.push_back("no " + kind + " in " + std::string(name_of(asked.precision)) + " was calibrated");
+  }
+  if (asked.tensor_parallel_between_nodes && !any([](const auto& s) { return s.tensor_parallel_between_nodes; })) {
+    reasons.push_back("no tensor parallelism between nodes was calibrated in " + kind);
+  }
+  if (asked.nodes > 1 && !any([](const auto& s) { return s.nodes > 1; })) {
+    reasons.push_back("no " + kind + " on several nodes was calibrated");
+  }
+}
+
+void add_out_of_range(const TaskExperience& asked, const std::vector<const TaskExperience*>& seen,
+                      std::vector<std::string>& reasons) {
+  for (const Feature& feature : kFeatures) {
+    const auto less = [&](const TaskExperience* a, const TaskExperience* b) {
+      return a->*feature.member < b->*feature.member;
+    };
+    const auto [least, most] = std::minmax_element(seen.begin(), seen.end(), less);
+    const double value = log_of(asked.*feature.member), step = std::log(feature.step);
+    if (value > log_of((*most)->*feature.member) + step) {
+      reasons.push_back(shown(asked, feature) + ", calibrated up to " + format_number((*most)->*feature.member));
+    } else if (value < log_of((*least)->*feature.member) - step) {
+      reasons.push_back(shown(asked, feature) + ", calibrated from " + format_number((*least)->*feature.member));
+    }
+  }
+}
+
+// The same for tasks that are alike.
+std::string key_of(const TaskExperience& task) {
+  std::string key = task.framework + "|" + std::string(name_of(task.kind)) + std::string(name_of(task.precision)) +
+                    (task.experts ? "e" : "") + (task.tensor_parallel_between_nodes ? "n" : "");
+  for (const std::string& type : task.device_types) key += "|" + type;
+  for (const Feature& feature : kFeatures) key += "|" + std::to_string(task.*feature.member);
+  return key;
+}
+
+}  // namespace
+
+std::vector<TaskExperience> experience_of(const PreparedRun& run) {
+  std::vector<TaskExperience> all;
+  for (const TaskWork& work : run.works()) all.push_back(experience_of(run, work));
+  return all;
+}
+
+std::vector<TaskExperience> experience_of(const std::vector<const PreparedRun*>& runs) {
+  std::vector<TaskExperience> all;
+  std::set<std::string> known;
+  for (const PreparedRun* run : runs) {
+    for (TaskExperience& task : experience_of(*run)) {
+      if (known.insert(key_of(task)).second) all.push_back(std::move(task));
+    }
+  }
+  return all;
+}
+
+double distance_between(const TaskExperience& a, const TaskExperience& b) {
+  double squares = 0;
+  for (const Feature& feature : kFeatures) {
+    const double steps = (log_of(a.*feature.member) - log_of(b.*feature.member)) / std::log(feature.step);
+    squares += steps * steps;
+  }
+  if (a.device_types != b.device_types) squares += kOtherDevice * kOtherDevice;
+  const int others = (a.framework != b.framework ? 1 : 0) + (a.precision != b.precision ? 1 : 0) +
+                     (a.experts != b.experts ? 1 : 0) +
+                     (a.tensor_parallel_between_nodes != b.tensor_parallel_between_nodes ? 1 : 0);
+  return std::sqrt(squares + others * kOtherKind * kOtherKind);
+}
+
+Familiarity familiarity_of(const TaskExperience& asked, const std::vector<TaskExperience>& seen) {
+  std::vector<const TaskExperience*> same_kind;
+  for (const TaskExperience& task : seen) {
+    if (task.kind == asked.kind) same_kind.push_back(&task);
+  }
+  Familiarity out;
+  if (same_kind.empty()) {
+    out.reasons.push_back("no " + std::string(name_of(asked.kind)) + " was calibrated");
+    return out;
+  }
+  const TaskExperience* nearest = nullptr;
+  for (const TaskExperience* task : same_kind) {
+    const double distance = distance_between(asked, *task);
+    if (nearest == nullptr || distance < out.distance) {
+      nearest = task;
+      out.distance = distance;
+    }
+  }
+  out.nearest_run = nearest->run;
+  add_new_kinds(asked, same_kind, out.reasons);
+  add_out_of_range(asked, same_kind, out.reasons);
+  if (out.reasons.empty() && out.distance > kFarDistance) {
+    out.reasons.push_back("the nearest calibrated run is " + format_number(out.distance) + " steps away");
+  }
+  return out;
+}
+
+}  // namespace sextant

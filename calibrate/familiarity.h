@@ -1,0 +1,31 @@
+// How near a plan's tasks are to those of calibrated runs, and the word "extrapolating" where they are far.
+//
+// Distance between two tasks of one kind: root of the sum of squares of log ratios (or differences), each in steps
+// that can change what limits a task:
+//   model parameters x4, tokens of a sequence x4, sequences of a replica x8, tensor parallel x2, pipeline parallel x4,
+//   data parallel x4, nodes x4; device type 1.5; framework, precision, experts, tensor parallel between nodes 1.
+// A task is far when one of its numbers lies more than a step outside of what runs of its kind had, when its device
+// type, experts or precision never occurred with it, or when its nearest run is more than kFarDistance away.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "calibrate/residuals.h"
+#include "costmodel/vocabulary/fit_summary.h"
+#include "costmodel/vocabulary/prediction.h"
+
+namespace sextant {
+
+inline constexpr double kFarDistance = 2.5;
+
+// Of every task of a run, in the order of its workflow.
+[[nodiscard]] std::vector<TaskExperience> experience_of(const PreparedRun& run);
+// Of all, like ones once.
+[[nodiscard]] std::vector<TaskExperience> experience_of(const std::vector<const PreparedRun*>& runs);
+
+[[nodiscard]] double distance_between(const TaskExperience& a, const TaskExperience& b);
+
+[[nodiscard]] Familiarity familiarity_of(const TaskExperience& asked, const std::vector<TaskExperience>& seen);
+
+}  // namespace sextant

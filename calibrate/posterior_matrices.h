@@ -1,0 +1,23 @@
+// The posterior as matrices, for what works on all parameters at once. Only inside this folder: Eigen stays here.
+#pragma once
+
+#include <Eigen/Dense>
+#include <vector>
+
+#include "calibrate/posterior.h"
+
+namespace sextant {
+
+// Slopes of the logarithms of a run's predicted numbers, by time and parameter, and the covariance of the
+// parameters, both in units of the priors' deviations.
+[[nodiscard]] Eigen::MatrixXd scaled_slopes(const Posterior& posterior, const PreparedRun& run);
+[[nodiscard]] Eigen::MatrixXd scaled_covariance(const Posterior& posterior);
+
+// The directions of a covariance of some parameters (`free`, positions in `parameters`), in fit coordinates.
+// Those with more than `most_remaining` of their prior variance left are dropped.
+[[nodiscard]] std::vector<LearnedDirection> learned_directions(const std::vector<Parameter>& parameters,
+                                                               const std::vector<int>& free,
+                                                               const Eigen::MatrixXd& covariance,
+                                                               double most_remaining = 0.995);
+
+}  // namespace sextant

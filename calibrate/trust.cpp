@@ -1,0 +1,127 @@
+#include "calibrate/trust.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/familiarity.h"
+#include "calibrate/posterior.h"
+#include "calibrate/residuals.h"
+#include "core/statistics.h"
+#include "costmodel/hardware_numbers.h"
+#include "costmodel/predict.h"
+
+namespace sextant {
+namespace {
+
+// The asked plan as a run that was never measured: one time for every task, then the iteration.
+class Imagined {
+ public:
+  explicit Imagined(const Asked& asked) {
+    Run run;
+    run.name = "asked";
+    run.cluster = asked.cluster.name();
+    run.workflow = asked.workflow.name;
+    run.plan = asked.plan.name;
+    run.framework = asked.framework;
+    for (const Task& task : asked.workflow.tasks) run.tasks[task.name].samples_s = {1.0};
+    run.iteration.samples_s = {1.0};
+    runs_.clusters.emplace(run.cluster, asked.cluster);
+    runs_.workflows.emplace(run.workflow, asked.workflow);
+    runs_.plans.emplace(run.plan, asked.plan);
+    runs_.runs.push_back(std::move(run));
+    prepared_.emplace_back(runs_, runs_.runs.front());
+  }
+  Imagined(const Imagined&) = delete;
+  Imagined& operator=(const Imagined&) = delete;
+  ~Imagined() = default;
+
+  [[nodiscard]] const PreparedRun& run() const { return prepared_.front(); }
+  [[nodiscard]] int iteration() const { return static_cast<int>(run().times().size()) - 1; }
+
+ private:
+  Runs runs_;
+  std::vector<PreparedRun> prepared_;  // one
+};
+
+Interval interval_of(double time_s, double log_variance) {
+  const double factor = std::exp(kNormal90 * std::sqrt(log_variance));
+  return {time_s / factor, time_s * factor};
+}
+
+}  // namespace
+
+void qualify(Prediction& prediction, const Asked& asked) {
+  const std::optional<Posterior> posterior = posterior_of(asked.coefficients);
+  if (!posterior) return;
+  const FitSummary& fit = *asked.coefficients.fit;
+  const bool held_out = fit.held_out.has_value();
+  const double task_deviation = held_out ? fit.held_out->task_log_deviation : fit.task_log_deviation;
+  const double iteration_deviation = held_out ? fit.held_out->iteration_log_deviation : fit.iteration_log_deviation;
+  const Imagined imagined(asked);
+  const std::vector<double> variances = posterior->log_variances(imagined.run());
+  const std::vector<MeasuredTime>& times = imagined.run().times();
+  for (std::size_t t = 0; t < times.size(); ++t) {
+    if (times[t].is_iteration()) {
+      const double model = iteration_deviation > 0 ? iteration_deviation : task_deviation;
+      prediction.iteration_interval_s = interval_of(prediction.iteration_s, variances[t] + model * model);
+    } else {
+      const double model = task_deviation > 0 ? task_deviation : iteration_deviation;
+      TaskPrediction& task = prediction.tasks.at(times[t].what);
+      task.interval_s = interval_of(task.time_s, variances[t] + model * model);
+    }
+  }
+  if (fit.experience.empty()) return;
+  const std::vector<TaskExperience> tasks = experience_of(imagined.run());
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    TaskExperience task = tasks[t];
+    // Coefficients of all frameworks were asked for: none is the wrong one.
+    if (asked.framework == kAny) task.framework.clear();
+    std::vector<TaskExperience> seen = fit.experience;
+    if (asked.framework == kAny) {
+      for (TaskExperience& one : seen) one.framework.clear();
+    }
+    prediction.tasks.at(asked.workflow.tasks[t].name).familiarity = familiarity_of(task, seen);
+  }
+}
+
+Prediction predict_with_trust(const Asked& asked) {
+  Prediction prediction = predict(asked.cluster, asked.workflow, asked.plan, asked.coefficients, asked.framework);
+  qualify(prediction, asked);
+  return prediction;
+}
+
+std::vector<Sensitivity> sensitivities_of(const Asked& asked) {
+  constexpr double kNothing = 1e-9;
+  std::vector<Sensitivity> all;
+  Coefficients coefficients = asked.coefficients;
+  const bool fitted = coefficients.fit.has_value();
+  if (!fitted) coefficients.fit.emplace();
+  const std::optional<Posterior> posterior = posterior_of(coefficients);
+  const Imagined imagined(asked);
+  double variance = 0;
+  std::vector<Posterior::Influence> influences = posterior->influences(imagined.run(), imagined.iteration());
+  for (const Posterior::Influence& influence : influences) variance += influence.variance;
+  for (const Posterior::Influence& influence : influences) {
+    const Parameter& parameter = posterior->parameters[static_cast<std::size_t>(influence.parameter)];
+    // By the logarithm of the value.
+    const bool linear = parameter.spec().scale == CoefficientScale::linear && !parameter.is_deviation;
+    const double coordinate = posterior->coordinates[static_cast<std::size_t>(influence.parameter)];
+    const double elasticity = linear ? influence.slope * coordinate : influence.slope;
+    if (std::abs(elasticity) <= kNothing && influence.variance <= kNothing) continue;
+    Sensitivity sensitivity{std::string(parameter.spec().name),
+                            parameter.framework == kAny ? parameter.device_type : parameter.framework, false,
+                            elasticity, std::nullopt};
+    if (fitted && variance > 0) sensitivity.variance_share = influence.variance / variance;
+    all.push_back(std::move(sensitivity));
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Sensitivity& a, const Sensitivity& b) {
+    return std::abs(a.elasticity) > std::abs(b.elasticity);
+  });
+  for (Sensitivity& sensitivity : hardware_sensitivities(asked.cluster, asked.workflow, asked.plan,
+                                                         asked.coefficients, asked.framework)) {
+    all.push_back(std::move(sensitivity));
+  }
+  return all;
+}
+
+}  // namespace sextant

@@ -1,0 +1,37 @@
+// How far to trust a prediction: intervals from what the fit knows and what held-out runs showed, the nearest
+// calibrated run, and what the prediction hangs on.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/coefficients.h"
+#include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/prediction.h"
+#include "costmodel/vocabulary/workflow.h"
+
+namespace sextant {
+
+// The question that a prediction answered.
+struct Asked {
+  const Cluster& cluster;
+  const Workflow& workflow;
+  const Plan& plan;
+  const Coefficients& coefficients;
+  std::string_view framework;
+};
+
+// Sets the 90 % intervals of tasks and iteration and how familiar the tasks are. The variance of a logarithm is
+// that of the coefficients (posterior.h) and that of the model itself: of held-out runs where the fit was
+// cross-validated, else of the errors in sample. Nothing changes where nobody fitted the coefficients.
+void qualify(Prediction& prediction, const Asked& asked);
+
+// The same with the cost model's answer made first.
+[[nodiscard]] Prediction predict_with_trust(const Asked& asked);
+
+// Elasticity of the iteration by every coefficient and every number of the cluster; the coefficients with their
+// share of the variance that the fit leaves. Largest first, the coefficients before the hardware.
+[[nodiscard]] std::vector<Sensitivity> sensitivities_of(const Asked& asked);
+
+}  // namespace sextant

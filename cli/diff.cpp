@@ -1,0 +1,86 @@
+// sextant diff: what differs between two coefficients documents.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "calibrate/difference.h"
+#include "cli/command.h"
+#include "cli/table.h"
+#include "core/units.h"
+
+namespace sextant::cli {
+namespace {
+
+struct Options {
+  std::string before;
+  std::string after;
+  bool all = false;
+  bool json = false;
+};
+
+constexpr double kFarDeviations = 2;  // the two fits disagree
+
+bool is_far(const CoefficientDifference& difference) {
+  return difference.deviations && std::abs(*difference.deviations) >= kFarDeviations;
+}
+
+std::string owner_of(const CoefficientDifference& difference) {
+  if (difference.device_type == kAny && difference.framework == kAny) return "all";
+  if (difference.device_type == kAny) return difference.framework;
+  return difference.framework == kAny ? difference.device_type : difference.device_type + ", " + difference.framework;
+}
+
+Json to_json(const CoefficientDifference& difference) {
+  Json out = {{"name", spec_of(difference.id).name},
+              {"device_type", difference.device_type},
+              {"framework", difference.framework},
+              {"before", difference.before},
+              {"after", difference.after}};
+  if (difference.deviations) out["deviations"] = *difference.deviations;
+  return out;
+}
+
+int run(const Options& options) {
+  const Coefficients before = load_document<Coefficients>(options.before).content;
+  const Coefficients after = load_document<Coefficients>(options.after).content;
+  std::vector<CoefficientDifference> found = differences(before, after);
+  const auto far = std::count_if(found.begin(), found.end(), is_far);
+  if (options.json) {
+    Json out = Json::array();
+    for (const CoefficientDifference& difference : found) out.push_back(to_json(difference));
+    print_line(format_json(out));
+    return far > 0 ? kAnswerIsNo : kDone;
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.deviations.value_or(0)) > std::abs(b.deviations.value_or(0));
+  });
+  Table table({"coefficient", "of", "before", "after", "ratio", "standard errors apart"});
+  for (const CoefficientDifference& difference : found) {
+    if (!options.all && difference.deviations && !is_far(difference)) continue;
+    table.add({std::string(spec_of(difference.id).name), owner_of(difference), format_number(difference.before),
+               format_number(difference.after),
+               difference.before > 0 ? format_number(difference.after / difference.before) : "",
+               difference.deviations ? format_number(*difference.deviations) : "unknown"});
+  }
+  std::fputs(table.text().c_str(), stdout);
+  print_line(std::to_string(found.size()) + " values differ, " + std::to_string(far) + " of them by at least " +
+             format_number(kFarDeviations) + " standard errors" + (options.all ? "" : " (--all shows the others)"));
+  return far > 0 ? kAnswerIsNo : kDone;
+}
+
+}  // namespace
+
+void add_diff(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("diff", "Compare two coefficients documents");
+  command->add_option("before", options->before, "Coefficients document")->required();
+  command->add_option("after", options->after, "Coefficients document")->required();
+  command->add_flag("--all", options->all, "Show also what differs by less than the fits are unsure of");
+  command->add_flag("--json", options->json, "Print all differences as JSON");
+  command->footer(
+      "Exits 1 when a value moved by at least two standard errors of both fits together.\n"
+      "Example: sextant diff last-month.json today.json");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace sextant::cli

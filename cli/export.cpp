@@ -1,0 +1,50 @@
+// sextant export: coefficients in another program's form.
+#include <memory>
+
+#include "cli/command.h"
+#include "core/document.h"
+#include "reports/export/coefficients_export.h"
+
+namespace sextant::cli {
+namespace {
+
+struct Options {
+  std::string coefficients;
+  std::string form = "json";
+  std::string framework{kAny};
+  std::string out;
+};
+
+std::string exported(const Options& options, const Coefficients& coefficients) {
+  if (options.form == "csv") return coefficients_as_csv(coefficients);
+  if (options.form == "header") return coefficients_as_header(coefficients, options.framework);
+  return coefficients_as_json(coefficients, options.framework);
+}
+
+int run(const Options& options) {
+  const std::string text = exported(options, load_document<Coefficients>(options.coefficients).content);
+  if (options.out.empty()) {
+    std::fputs(text.c_str(), stdout);
+    return kDone;
+  }
+  write_text_file(options.out, text);
+  say_wrote(options.out);
+  return kDone;
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Action& action) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("export", "Coefficients as plain JSON, CSV or a C++ header");
+  command->add_option("coefficients", options->coefficients, "Coefficients document")->required();
+  command->add_option("--to", options->form, "json (values by device type), csv (all entries) or header (C++)")
+      ->check(CLI::IsMember({"json", "csv", "header"}))
+      ->capture_default_str();
+  command->add_option("--framework", options->framework, "Resolve for this framework (json, header)");
+  command->add_option("--out", options->out, "Write here instead of to the terminal");
+  command->footer("Example: sextant export coefficients.json --to header --out coefficients.h");
+  command->callback([options, &action] { action = [options] { return run(*options); }; });
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,107 @@
+#include "reports/export/coefficients_export.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <set>
+
+#include "core/json.h"
+
+namespace sextant {
+namespace {
+
+std::vector<std::string> device_types_of(const Coefficients& coefficients) {
+  std::set<std::string> types;
+  for (const Coefficient& entry : coefficients.values) {
+    if (entry.device_type != kAny) types.insert(entry.device_type);
+  }
+  return {types.begin(), types.end()};
+}
+
+// Shortest text that reads back as the same double.
+std::string exact(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return std::string(text.data(), end);
+}
+
+std::string exact(const std::optional<double>& value) { return value ? exact(*value) : std::string(); }
+
+// RFC 4180.
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
+// A name that C++ takes: letters, digits and underscores.
+std::string identifier(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  if (out.empty() || std::isdigit(static_cast<unsigned char>(out.front())) != 0) out = "_" + out;
+  return out;
+}
+
+// As a C++ literal of type double.
+std::string literal(double value) {
+  const std::string text = exact(value);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+}  // namespace
+
+std::string coefficients_as_json(const Coefficients& coefficients, std::string_view framework) {
+  Json out = Json::object();
+  const std::vector<std::string> types = device_types_of(coefficients);
+  for (const CoefficientSpec& spec : coefficient_table()) {
+    Json values = {{"unit", spec.unit}, {std::string(kAny), coefficients.value(spec.id, kAny, framework)}};
+    if (spec.by_device_type()) {
+      for (const std::string& type : types) values[type] = coefficients.value(spec.id, type, framework);
+    }
+    out[std::string(spec.name)] = std::move(values);
+  }
+  return format_json(out) + "\n";
+}
+
+std::string coefficients_as_csv(const Coefficients& coefficients) {
+  std::string out = "name,unit,device_type,framework,value,low,high,prior,standard_error,identified,at_bound\n";
+  for (const Coefficient& entry : coefficients.values) {
+    const CoefficientSpec& spec = spec_of(entry.id);
+    out += std::string(spec.name) + "," + std::string(spec.unit) + "," + quoted(entry.device_type) + "," +
+           quoted(entry.framework) + "," + exact(entry.value) + "," + exact(entry.low) + "," + exact(entry.high) + "," +
+           exact(entry.prior) + "," + exact(entry.standard_error) + "," + (entry.identified ? "true" : "false") + "," +
+           (entry.at_bound ? "true" : "false") + "\n";
+  }
+  return out;
+}
+
+std::string coefficients_as_header(const Coefficients& coefficients, std::string_view framework) {
+  const std::vector<std::string> types = device_types_of(coefficients);
+  std::string out =
+      "// Coefficients of Sextant's cost model" +
+      (framework == kAny ? std::string() : " for the framework " + std::string(framework)) +
+      ". Written by sextant export; do not edit.\n#pragma once\n\nnamespace sextant_coefficients {\n";
+  std::set<std::string> taken;
+  const auto write_namespace = [&](const std::string& name, std::string_view type) {
+    std::string unique = name;
+    for (int n = 2; !taken.insert(unique).second; ++n) unique = name + "_" + std::to_string(n);
+    out += "\n// " + (type == kAny ? std::string("Of device types that are not listed") : "Of " + std::string(type)) +
+           ".\nnamespace " + unique + " {\n";
+    for (const CoefficientSpec& spec : coefficient_table()) {
+      out += "inline constexpr double " + std::string(spec.name) + " = " +
+             literal(coefficients.value(spec.id, type, framework)) + ";  // " + std::string(spec.unit) + ": " +
+             std::string(spec.help) + "\n";
+    }
+    out += "}  // namespace " + unique + "\n";
+  };
+  write_namespace("any_device", kAny);
+  for (const std::string& type : types) write_namespace(identifier(type), type);
+  return out + "\n}  // namespace sextant_coefficients\n";
+}
+
+}  // namespace sextant

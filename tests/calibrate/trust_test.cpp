@@ -1,0 +1,233 @@
+#include "calibrate/trust.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/cross_validation.h"
+#include "calibrate/familiarity.h"
+#include "calibrate/fit.h"
+#include "calibrate/posterior.h"
+#include "costmodel/hardware_numbers.h"
+#include "tests/calibrate/synthetic_runs.h"
+
+namespace sextant::testing {
+namespace {
+
+// Fitted to 48 of the 64 synthetic runs with noise; the last four workflows are new to it.
+struct Fitted {
+  Runs all = synthetic_runs(synthetic_truth(), kNoise, 11);
+  std::vector<std::string> seen, unseen;
+  Coefficients coefficients;
+
+  static constexpr double kNoise = 0.05;
+
+  Fitted() {
+    for (const sextant::Run& run : all.runs) {
+      const bool last = std::stoi(run.workflow.substr(run.workflow.rfind('-') + 1)) >= 12;
+      (last ? unseen : seen).push_back(run.name);
+    }
+    coefficients = fit_coefficients(all, seen);
+  }
+
+  [[nodiscard]] Asked ask(const sextant::Run& run) const {
+    return {all.cluster_of(run), all.workflow_of(run), all.plan_of(run), coefficients, run.framework};
+  }
+};
+
+const Fitted& fitted() {
+  static const Fitted one;
+  return one;
+}
+
+const sextant::Run& run_named(const std::string& name) {
+  return *std::find_if(fitted().all.runs.begin(), fitted().all.runs.end(),
+                       [&](const sextant::Run& run) { return run.name == name; });
+}
+
+// The document holds the posterior: what is read from it is what the fit had.
+TEST(Posterior, SurvivesTheDocument) {
+  const std::vector<PreparedRun> prepared = prepare(fitted().all, fitted().seen);
+  std::vector<const PreparedRun*> pointers;
+  for (const PreparedRun& run : prepared) pointers.push_back(&run);
+  const FitResult result = fit_prepared(fitted().all, pointers);
+  const Coefficients read = Coefficients::parse(JsonView(result.coefficients.to_json()));
+  const std::vector<double> before = result.posterior.log_variances(prepared.front());
+  const std::vector<double> after = posterior_of(read)->log_variances(prepared.front());
+  ASSERT_EQ(before.size(), after.size());
+  for (std::size_t t = 0; t < before.size(); ++t) EXPECT_NEAR(after[t] / before[t], 1, 1e-6);
+}
+
+TEST(Posterior, DeviationsAreTheStandardErrors) {
+  const Posterior posterior = *posterior_of(fitted().coefficients);
+  for (std::size_t p = 0; p < fitted().coefficients.values.size(); ++p) {
+    const Coefficient& c = fitted().coefficients.values[p];
+    if (spec_of(c.id).scale != CoefficientScale::logarithmic) continue;
+    // Directions that hardly learned anything are dropped: at most 0.5 % of the variance is lost to each.
+    EXPECT_NEAR(posterior.deviation_of(static_cast<int>(p)) / *c.standard_error, 1, 0.02) << spec_of(c.id).name;
+  }
+}
+
+TEST(Posterior, InfluencesSumToTheVariance) {
+  const std::vector<PreparedRun> prepared = prepare(fitted().all, {fitted().unseen.front()});
+  const Posterior posterior = *posterior_of(fitted().coefficients);
+  double sum = 0;
+  for (const Posterior::Influence& influence : posterior.influences(prepared.front(), 0)) sum += influence.variance;
+  EXPECT_NEAR(sum / posterior.log_variances(prepared.front())[0], 1, 1e-9);
+}
+
+TEST(Trust, IntervalsCoverNewRuns) {
+  int inside = 0, all = 0;
+  for (const std::string& name : fitted().unseen) {
+    const sextant::Run& run = run_named(name);
+    const Prediction prediction = predict_with_trust(fitted().ask(run));
+    const auto count = [&](double measured, const Interval& interval) {
+      ++all;
+      inside += interval.low <= measured && measured <= interval.high ? 1 : 0;
+    };
+    count(run.iteration.median_s(), *prediction.iteration_interval_s);
+    for (const auto& [task, timing] : run.tasks) {
+      if (task != kWeightSync) count(timing.median_s(), *prediction.tasks.at(task).interval_s);
+    }
+  }
+  // 64 times, nine of ten asked: three standard deviations of that count.
+  EXPECT_GE(inside, all - static_cast<int>(0.1 * all + 3 * std::sqrt(0.09 * all)));
+}
+
+TEST(Trust, WithoutAFitThereIsNoInterval) {
+  const sextant::Run& run = fitted().all.runs.front();
+  Coefficients bare = fitted().coefficients;
+  bare.fit.reset();
+  Asked asked = fitted().ask(run);
+  const Prediction prediction =
+      predict_with_trust({asked.cluster, asked.workflow, asked.plan, bare, asked.framework});
+  EXPECT_FALSE(prediction.iteration_interval_s.has_value());
+  EXPECT_FALSE(prediction.tasks.begin()->second.familiarity.has_value());
+}
+
+TEST(Trust, ARunOfTheFitIsItsOwnNearest) {
+  const sextant::Run& run = run_named(fitted().seen[10]);
+  const Prediction prediction = predict_with_trust(fitted().ask(run));
+  EXPECT_FALSE(prediction.extrapolating());
+  for (const auto& [name, task] : prediction.tasks) EXPECT_EQ(task.familiarity->distance, 0) << name;
+}
+
+TEST(Trust, FarLengthsAreExtrapolating) {
+  const sextant::Run& run = run_named(fitted().seen[10]);
+  Workflow workflow = fitted().all.workflow_of(run);
+  workflow.prompt_tokens = fixed_length(100'000);
+  const Asked near = fitted().ask(run);
+  const Prediction prediction =
+      predict_with_trust({near.cluster, workflow, near.plan, near.coefficients, near.framework});
+  EXPECT_TRUE(prediction.extrapolating());
+  EXPECT_NE(prediction.tasks.at("actor_training").familiarity->reasons.front().find("tokens in a sequence"),
+            std::string::npos);
+}
+
+TEST(Sensitivities, AgreeWithAStepInTheCoefficient) {
+  const sextant::Run& run = run_named(fitted().seen[5]);
+  const Asked asked = fitted().ask(run);
+  const std::vector<Sensitivity> all = sensitivities_of(asked);
+  const auto found = std::find_if(all.begin(), all.end(), [](const Sensitivity& sensitivity) {
+    return sensitivity.name == "training_efficiency";
+  });
+  ASSERT_NE(found, all.end());
+  constexpr double kStep = 1e-4;
+  const auto at = [&](double step) {
+    Coefficients changed = asked.coefficients;
+    for (Coefficient& c : changed.values) {
+      if (c.id == CoefficientId::training_efficiency) c.value *= std::exp(step);
+    }
+    return std::log(
+        predict_with_trust({asked.cluster, asked.workflow, asked.plan, changed, asked.framework}).iteration_s);
+  };
+  EXPECT_NEAR(found->elasticity, (at(kStep) - at(-kStep)) / (2 * kStep), 1e-5);
+  EXPECT_LT(found->elasticity, 0);
+}
+
+// A model that only computes on one device takes half the time on twice the rate, less what is no arithmetic.
+TEST(Sensitivities, OfHardwareAreElasticities) {
+  const sextant::Run& run = run_named("workflow-3-111");
+  const Asked asked = fitted().ask(run);
+  double sum = 0;
+  for (const Sensitivity& sensitivity :
+       hardware_sensitivities(asked.cluster, asked.workflow, asked.plan, {}, kAny)) {
+    EXPECT_TRUE(sensitivity.is_hardware);
+    EXPECT_NE(sensitivity.name, "link_bytes_per_s");  // one device alone
+    sum += sensitivity.elasticity;
+  }
+  // With neutral coefficients all time is FLOP or bytes of that device.
+  EXPECT_NEAR(sum, -1, 1e-6);
+}
+
+TEST(HardwareNumbers, ScaleOneThingAlone) {
+  const Cluster cluster = two_cores();
+  for (const HardwareNumber& number : hardware_numbers(cluster)) {
+    const Cluster twice = with_scaled(cluster, number, 2);
+    EXPECT_FALSE(twice == cluster) << number.name;
+    EXPECT_EQ(with_scaled(twice, number, 0.5), cluster) << number.name;
+  }
+}
+
+TEST(Familiarity, NothingOfTheKindWasCalibrated) {
+  TaskExperience asked;
+  asked.kind = TaskKind::generation;
+  asked.parameters = 1e9;
+  TaskExperience seen = asked;
+  seen.kind = TaskKind::training;
+  seen.run = "training-only";
+  const Familiarity familiarity = familiarity_of(asked, {seen});
+  EXPECT_TRUE(familiarity.extrapolating());
+  EXPECT_EQ(familiarity.nearest_run, "");
+}
+
+TEST(Familiarity, NamesAnUnknownDeviceAndWhatLiesOutside) {
+  TaskExperience seen;
+  seen.run = "small";
+  seen.device_types = {"a100"};
+  seen.parameters = 1e9;
+  seen.sequence_tokens = 1000;
+  seen.replica_sequences = 8;
+  TaskExperience asked = seen;
+  asked.device_types = {"h200"};
+  asked.parameters = 7e10;
+  asked.nodes = 2;
+  const Familiarity familiarity = familiarity_of(asked, {seen});
+  ASSERT_EQ(familiarity.reasons.size(), 3U);
+  EXPECT_EQ(familiarity.reasons[0], "no inference on h200 was calibrated");
+  EXPECT_EQ(familiarity.reasons[1], "no inference on several nodes was calibrated");
+  EXPECT_EQ(familiarity.reasons[2].substr(familiarity.reasons[2].find("calibrated")), "calibrated up to 1e+09");
+  // Four doublings of two: parameters ln 70 / ln 4, nodes half a step, another device 1.5.
+  const double steps = std::log(70) / std::log(4);
+  EXPECT_NEAR(familiarity.distance, std::sqrt(steps * steps + 0.25 + 2.25), 1e-9);
+}
+
+TEST(CrossValidation, GroupsAreDealtToFewFolds) {
+  const Runs& runs = fitted().all;
+  const auto key = group_key(runs, LeaveOut::workflow);
+  const std::vector<Fold> folds = leave_groups_out(runs, key, 5, 1);
+  ASSERT_EQ(folds.size(), 5U);
+  std::size_t held_out = 0;
+  for (const Fold& fold : folds) {
+    held_out += fold.held_out.size();
+    for (const std::string& name : fold.held_out) {
+      for (const std::string& other : fold.fit) EXPECT_NE(run_named(name).workflow, run_named(other).workflow);
+    }
+  }
+  EXPECT_EQ(held_out, runs.runs.size());
+}
+
+TEST(CrossValidation, SummaryHoldsTheNoise) {
+  const Runs& runs = fitted().all;
+  const std::vector<Fold> folds = leave_groups_out(runs, group_key(runs, LeaveOut::workflow), 4, 1);
+  const HeldOutSummary summary = summary_of(cross_validate(runs, folds), LeaveOut::workflow);
+  EXPECT_EQ(summary.left_out, "workflow");
+  EXPECT_EQ(summary.iterations, 64);
+  // The model is the truth, so what is left is the noise that was put in.
+  EXPECT_NEAR(summary.task_log_deviation, Fitted::kNoise, 0.5 * Fitted::kNoise);
+  EXPECT_GT(summary.coverage_90, 0.8);
+}
+
+}  // namespace
+}  // namespace sextant::testing
