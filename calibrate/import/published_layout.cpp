@@ -221,14 +221,8 @@ void set_generation(const PublishedRecord& record, const PublishedTask& layout, 
   Execution& execution = task.execution;
   execution.cuda_graphs =
       record.cuda_graph.value_or(is_serving(record) && !has_text(record.rollout_backend, "eager"));
-  const int of_replica = (iteration.prompts * iteration.responses_per_prompt + task.degrees.data_parallel - 1) /
-                         task.degrees.data_parallel;
-  if (is_real(record)) {
-    // Every micro-batch is generated to its end before the next.
-    const int parts = layout.micro_batches.value_or(1);
-    task.decode_batch_sequences = std::max(1, (of_replica + parts - 1) / parts);
-    return;
-  }
+  // ReaL generates every micro-batch to its end before the next, cut into as many parts as stages (semantics.h).
+  if (is_real(record)) return;
   if (generates_without_engine(record)) {
     task.decode_batch_sequences = layout.micro_batch_size.value_or(0);
     return;
