@@ -20,6 +20,11 @@ namespace sextant {
 // Beside task_names: the actor's log-probabilities of what it generated, where a framework computes them again.
 inline constexpr const char* kOldLogProb = "old_log_prob";
 
+// Ends the name of a framework whose serving engine is the first generation of vLLM (V0, to the middle of
+// 2025): its scheduler and sampler are Python between two steps, a tenth of a millisecond a sequence, ten times
+// the next one's.
+inline constexpr const char* kFirstEngine = "-v0";
+
 // Deviation of the logarithm of response lengths where nothing is said about it.
 inline constexpr double kUsualSigma = 0.6;
 

@@ -131,9 +131,15 @@ constexpr std::array<NamedFramework, 12> kFrameworks{{
     {"WEAVE", "weave"},
 }};
 
+// verl of 2024 and of the first half of 2025, whose engine is the first generation of vLLM.
+bool has_first_engine(std::string_view framework) {
+  return framework.ends_with("2024)") || framework.ends_with("July 2025)");
+}
+
 std::string framework_of(const PublishedRecord& record) {
   if (record.framework.starts_with("verl")) {
-    return shards_whole_model(record) ? "verl-fsdp" : "verl-megatron";
+    const std::string trainer = shards_whole_model(record) ? "verl-fsdp" : "verl-megatron";
+    return trainer + (has_first_engine(record.framework) ? kFirstEngine : "");
   }
   for (const NamedFramework& known : kFrameworks) {
     if (record.framework.starts_with(known.prefix)) return known.name;

@@ -25,6 +25,7 @@ struct Source {
   std::string gpu;  // empty: not stated
   std::optional<int> gpus;
   int gpus_per_node = 0;  // 0: not stated
+  bool has_first_engine = false;
   std::map<std::string, std::string> notes;
 };
 
@@ -88,6 +89,11 @@ void parse_steps(const JsonView& view, VerlLog& log) {
   if (!log.steps.empty() && log.steps.front().number <= 1) log.steps.front().is_first_of_process = true;
 }
 
+// verl 0.1 to 0.4 drive the first generation of vLLM.
+bool is_before_05(std::string_view version) {
+  return version.starts_with("0.") && version.size() > 2 && version[2] >= '1' && version[2] <= '4';
+}
+
 void take_texts(const JsonView& view, const std::string& note, Source& source) {
   for (const auto& [key, value] : view.members()) {
     if (value.json().is_string()) add_note(source.notes, note, key + ": " + value.text() + ".");
@@ -101,7 +107,11 @@ Source parse_collection(const JsonView& view, const std::string& name) {
   Source source;
   source.name = name;
   take_texts(view.required("source"), "source", source);
-  if (const auto framework = view.optional("framework")) take_texts(*framework, "version", source);
+  if (const auto framework = view.optional("framework")) {
+    take_texts(*framework, "version", source);
+    if (const auto version = framework->optional("version"))
+      source.has_first_engine = is_before_05(version->text());
+  }
   if (const auto semantics = view.optional("semantics")) take_texts(*semantics, "remarks", source);
   const JsonView hardware = view.required("hardware");
   take_hardware(hardware, source);
@@ -347,6 +357,7 @@ void add_band(const Source& source, const Facts& facts, const std::vector<VerlSt
     imported.left_out.push_back({name, reason});
     return;
   }
+  if (source.has_first_engine) iteration.framework += kFirstEngine;
   set_lengths(config, steps, iteration);
   set_times(steps, iteration);
   note_phases(steps, iteration);

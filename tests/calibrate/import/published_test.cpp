@@ -89,7 +89,8 @@ TEST(PublishedTest, AccountsForEveryCarriedRecord) {
                                                     {"real", 8},
                                                     {"rlinf", 1},
                                                     {"skyrl", 1},
-                                                    {"verl-fsdp", 15},
+                                                    {"verl-fsdp", 8},
+                                                    {"verl-fsdp-v0", 7},
                                                     {"verl-megatron", 4}}));
   EXPECT_EQ(count_by_reason(carried()),
             (std::map<std::string, int>{
@@ -126,7 +127,8 @@ TEST(PublishedTest, ReadsReaLWithItsOwnKnobs) {
   const TaskPlan& generation = task_of(name, "actor_generation");
   EXPECT_EQ(generation.execution.semantics, "real");
   EXPECT_EQ(generation.execution.micro_batches, 1);
-  EXPECT_EQ(generation.decode_batch_sequences, 128);  // 512 over 4 replicas, in one part
+  EXPECT_EQ(generation.decode_batch_sequences,
+            0);  // its semantics cut the 128 of a replica into as many parts as stages
   EXPECT_TRUE(generation.execution.cuda_graphs);
   EXPECT_EQ(first_device(task_of(name, "actor_training")), 0);
   EXPECT_EQ(first_device(task_of(name, "critic_training")), 8);  // trainer02

@@ -76,7 +76,7 @@ TEST(VerlTest, AccountsForEveryCarriedLog) {
 
 TEST(VerlTest, ReadsAPpoLogWithItsPlan) {
   const sextant::Run& run = run_named(carried(), "qwen2.5-0.5b-ppo-1gpu");
-  EXPECT_EQ(run.framework, "verl-fsdp");
+  EXPECT_EQ(run.framework, "verl-fsdp-v0");  // version 0.4
   EXPECT_EQ(run.source, RunSource::import);
   EXPECT_THAT(run.tasks,
               UnorderedElementsAre(Key("actor_generation+weight_sync"), Key("old_log_prob"),
