@@ -82,7 +82,9 @@ FoldResult judge(const std::string& fold, const std::vector<const PreparedRun*>&
     };
     const std::vector<double> predicted = predict(*run);
     const std::vector<double> factors = unstated_factors(*run, fit.unstated, predict);
-    const std::vector<double> variances = fit.posterior.log_variances(*run);
+    std::vector<double> variances = fit.posterior.log_variances(*run);
+    const std::vector<double> unsaid = unstated_variances(*run, fit.unstated, predict);
+    for (std::size_t t = 0; t < variances.size(); ++t) variances[t] += unsaid[t];
     for (std::size_t t = 0; t < predicted.size(); ++t) {
       const MeasuredTime& time = run->times()[t];
       result.times.push_back({run->run().name, time.what, fold, time.measured, predicted[t] * factors[t], 0, 0,

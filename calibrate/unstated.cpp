@@ -44,4 +44,18 @@ std::vector<double> unstated_factors(const PreparedRun& run, const std::vector<U
   return factors;
 }
 
+std::vector<double> unstated_variances(const PreparedRun& run, const std::vector<UnstatedValue>& values,
+                                       const RunPredictor& predict) {
+  std::vector<double> variances(run.times().size(), 0.0);
+  for (const Unstated& unstated : run.run().unstated) {
+    double deviation = unstated.deviation;
+    for (const UnstatedValue& value : values) {
+      if (value.quantity == unstated.quantity && value.group == unstated.group) deviation = value.deviation;
+    }
+    const std::vector<double> slopes = log_slopes(run, unstated.quantity, predict);
+    for (std::size_t t = 0; t < variances.size(); ++t) variances[t] += std::pow(slopes[t] * deviation, 2);
+  }
+  return variances;
+}
+
 }  // namespace sextant

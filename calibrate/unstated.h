@@ -28,10 +28,17 @@ struct UnstatedValue {
   UnstatedQuantity quantity = UnstatedQuantity::response_tokens;
   std::string group;
   double value = 0;
+  double deviation = 0;  // that the fit leaves
 };
 
 // Factor on every prediction of a run from the values found for its groups.
 [[nodiscard]] std::vector<double> unstated_factors(const PreparedRun& run, const std::vector<UnstatedValue>& values,
                                                    const RunPredictor& predict);
+
+// Variance of the logarithm of every prediction of a run that follows from what is unstated: with the deviation
+// that the fit left of its groups, and the prior's of groups that the fit did not see.
+[[nodiscard]] std::vector<double> unstated_variances(const PreparedRun& run,
+                                                     const std::vector<UnstatedValue>& values,
+                                                     const RunPredictor& predict);
 
 }  // namespace sextant
