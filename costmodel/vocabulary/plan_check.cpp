@@ -65,6 +65,21 @@ class TaskCheck {
     }
   }
 
+  // What is kept on the host crosses the link to it.
+  void check_offloading() const {
+    const Execution& execution = task_.execution;
+    const char* offloaded = execution.offload_weights       ? "offload_weights"
+                            : execution.offload_optimizer   ? "offload_optimizer"
+                            : execution.offload_activations ? "offload_activations"
+                                                            : nullptr;
+    if (offloaded == nullptr) return;
+    for (const DeviceId device : task_.devices()) {
+      if (cluster_.type_of(device).host_bytes_per_s) continue;
+      throw_bad_input(path_ + "/execution/" + offloaded + ": device type " +
+                      in_quotes(cluster_.type_name(device)) + " of the cluster has no host_bytes_per_s");
+    }
+  }
+
   void check_execution() const {
     const Execution& execution = task_.execution;
     const std::string at = path_ + "/execution";
@@ -167,6 +182,7 @@ void check_plan(const Plan& plan, const Workflow& workflow, const Cluster& clust
     TaskCheck check(task.name, plan.tasks.at(task.name), workflow.model_of(task), cluster);
     check.check_layout();
     check.check_execution();
+    check.check_offloading();
     check.check_shares(workflow.sequences());
   }
 }

@@ -160,6 +160,21 @@ TEST_F(ExecutionCheck, ContextParallelismDividesTheStages) {
             "stage's 4 devices");
 }
 
+TEST_F(ExecutionCheck, OffloadingNeedsALinkToTheHost) {
+  auto types = cluster.device_types();
+  for (auto& [name, type] : types) type.host_bytes_per_s.reset();
+  cluster = Cluster(cluster.name(), types, cluster.nodes(), cluster.levels());
+  for (auto& [name, task] : plan.tasks) {
+    task.execution.offload_weights = task.execution.offload_activations = task.execution.offload_optimizer =
+        false;
+  }
+  EXPECT_NO_THROW(check_plan(plan, workflow, cluster));
+  plan.tasks.at("reference_inference").execution.offload_weights = true;
+  const std::string type = cluster.type_name(*plan.tasks.at("reference_inference").devices().begin());
+  EXPECT_EQ(refusal(), "/tasks/reference_inference/execution/offload_weights: device type \"" + type +
+                           "\" of the cluster has no host_bytes_per_s");
+}
+
 TEST_F(ExecutionCheck, ExpertsAreThereAndDividedEvenly) {
   plan.tasks.at("actor_generation").execution.expert_parallel = 3;
   EXPECT_EQ(refusal(),
