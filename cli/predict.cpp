@@ -7,7 +7,9 @@
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/table.h"
+#include "core/document.h"
 #include "core/units.h"
+#include "reports/export/chrome_trace.h"
 
 namespace sextant::cli {
 namespace {
@@ -17,6 +19,7 @@ struct Options {
   std::string plan;
   std::string out;
   bool sensitivities = false;
+  std::string trace;
   bool json = false;
 };
 
@@ -33,6 +36,10 @@ int run(const Options& options) {
     std::fputs(describe_prediction(prediction).c_str(), stdout);
   }
   if (!options.out.empty()) say_wrote(options.out);
+  if (!options.trace.empty()) {
+    write_text_file(options.trace, chrome_trace(prediction, loaded.cluster).dump(1) + "\n");
+    say_wrote(options.trace);
+  }
   return prediction.fits() ? kDone : kAnswerIsNo;
 }
 
@@ -111,6 +118,7 @@ void add_predict(CLI::App& app, Action& action) {
   command->add_option("--out", options->out, "Write the prediction document here");
   command->add_flag("--sensitivities", options->sensitivities,
                     "What a change of each coefficient and each number of the cluster would do");
+  command->add_option("--trace", options->trace, "Write the timeline here, for Perfetto or chrome://tracing");
   command->add_flag("--json", options->json, "Print the prediction document instead of a table");
   command->footer(
       "Exits 1 when the plan does not fit in memory.\n"

@@ -49,6 +49,17 @@ TEST(PredictCommand, WritesWhatTheModelSays) {
   EXPECT_THAT(written.provenance.command, HasSubstr("predict --cluster"));
 }
 
+TEST(PredictCommand, WritesTheTimelineAsATrace) {
+  const TemporaryFolder folder;
+  const std::string trace = folder.path() / "trace.json";
+  const Printed printed = run_sextant(predict_data({"--trace", trace}));
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_EQ(printed.err, "wrote " + trace + "\n");
+  const Json written = parse_json(read_text_file(trace));
+  EXPECT_EQ(written["displayTimeUnit"], "ms");
+  EXPECT_FALSE(written["traceEvents"].empty());
+}
+
 TEST(PredictCommand, ShowsTasksMemoryAndBottleneck) {
   const Printed printed = run_sextant(predict_data({}));
   EXPECT_THAT(printed.out, StartsWith("iteration  "));

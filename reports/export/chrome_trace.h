@@ -1,0 +1,16 @@
+// The predicted timeline of one iteration in the Trace Event Format, which chrome://tracing and Perfetto open.
+//
+// A node is a process and a device a thread of it. Every task is a complete event ("ph": "X") on each of its
+// devices, in microseconds from the start of the iteration, with its terms in seconds as arguments.
+#pragma once
+
+#include "core/json.h"
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/prediction.h"
+
+namespace sextant {
+
+// The cluster must be the prediction's.
+[[nodiscard]] Json chrome_trace(const Prediction& prediction, const Cluster& cluster);
+
+}  // namespace sextant
