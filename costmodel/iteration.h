@@ -9,73 +9,45 @@
 // Decisions: the appendix's GRPO lines write C^6 and mean the actor's training, C^5. A synchronous plan
 // whose generation has devices of its own pays C_sync in place of C_reshard; an asynchronous plan whose
 // generation shares devices with other tasks cannot overlap them and pays the sum. Tasks of one Phi that share
-// a device run one after another, so eta applies between groups of tasks that share no device: all on one
-// set of devices is eta = 0, all apart is eta = task_overlap.
-// One-step-off is the asynchronous form. Other graphs ("custom") are the event simulation, timeline.h.
+// a device wait for each other, so its max is the makespan of their simulation (timeline.h): the sum where all
+// share devices, the largest where none do, and between these where only some do.
+// One-step-off is the asynchronous form. Other graphs ("custom") are simulated whole, with the same eta.
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "costmodel/task.h"
 #include "costmodel/terms/weight_sync.h"
+#include "costmodel/timeline.h"
 
 namespace sextant {
 
-// eta in [0, 1]; zero for no costs.
+// Phi: eta 1 is the makespan of tasks that run beside each other where they can, eta 0 their sum.
 template <typename T>
-[[nodiscard]] T overlapped_s(std::span<const T> costs, const T& eta) {
-  if (costs.empty()) return T(0.0);
-  T largest = costs.front(), sum(0.0);
-  for (const T& cost : costs) {
-    sum += cost;
-    if (largest < cost) largest = cost;
-  }
-  return largest + (1.0 - eta) * (sum - largest);
+[[nodiscard]] T overlapped_s(const std::vector<TimedTask<T>>& tasks, const T& eta) {
+  const T makespan = makespan_s(simulate_timeline(tasks));
+  T sum(0.0);
+  for (const TimedTask<T>& task : tasks) sum += task.duration_s;
+  return makespan + (1.0 - eta) * (sum - makespan);
 }
 
-// A task's cost and the devices it keeps busy, which is all that the closed forms look at.
+// A task's cost, the devices that it keeps busy, and for custom graphs the positions of its parents.
 template <typename T>
 struct PlacedTask {
   TaskKind kind = TaskKind::inference;
   T time_s = T(0.0);
   const std::set<DeviceId>* devices = nullptr;
+  std::vector<int> after = {};
 };
-
-// Groups of tasks, by position, such that tasks of different groups share no device.
-[[nodiscard]] std::vector<std::vector<int>> groups_by_device(
-    const std::vector<const std::set<DeviceId>*>& devices);
 
 // Generation runs beside the rest: not synchronous, and on devices of its own.
 [[nodiscard]] bool generation_overlaps(Mode mode, const std::set<DeviceId>& generation,
                                        const std::vector<const std::set<DeviceId>*>& others);
 
-// Phi over the tasks of one kind, with the rule for shared devices above.
 template <typename T>
-[[nodiscard]] T phase_s(std::span<const PlacedTask<T>> tasks, TaskKind kind, const T& eta) {
-  std::vector<T> times;
-  std::vector<const std::set<DeviceId>*> devices;
-  for (const PlacedTask<T>& task : tasks) {
-    if (task.kind != kind) continue;
-    times.push_back(task.time_s);
-    devices.push_back(task.devices);
-  }
-  if (times.empty()) return T(0.0);
-  if (times.size() == 1) return times.front();
-  std::vector<T> sums;
-  for (const std::vector<int>& group : groups_by_device(devices)) {
-    T sum(0.0);
-    for (const int member : group) sum += times[static_cast<std::size_t>(member)];
-    sums.push_back(sum);
-  }
-  return overlapped_s(std::span<const T>(sums), eta);
-}
-
-// The closed form without weight sync: C1 + Phi + Phi, or the larger side of an asynchronous plan.
-template <typename T>
-[[nodiscard]] T closed_form_s(Mode mode, std::span<const PlacedTask<T>> tasks, const T& eta) {
-  const T generation = phase_s(tasks, TaskKind::generation, eta);
-  const T rest = phase_s(tasks, TaskKind::inference, eta) + phase_s(tasks, TaskKind::training, eta);
+[[nodiscard]] bool generation_overlaps(Mode mode, std::span<const PlacedTask<T>> tasks) {
   const std::set<DeviceId>* generating = nullptr;
   std::vector<const std::set<DeviceId>*> others;
   for (const PlacedTask<T>& task : tasks) {
@@ -85,16 +57,60 @@ template <typename T>
       others.push_back(task.devices);
     }
   }
-  if (generating == nullptr) return rest;
-  if (!generation_overlaps(mode, *generating, others)) return generation + rest;
-  return generation < rest ? rest : generation;
+  return generating != nullptr && !others.empty() && generation_overlaps(mode, *generating, others);
 }
 
-// What an iteration costs beside its tasks and weight sync.
+// Positions of a task's parents in the workflow.
+[[nodiscard]] std::vector<int> parents_of(const Workflow& workflow, const Task& task);
+
+// Phi over the tasks of one kind.
+template <typename T>
+[[nodiscard]] T phase_s(std::span<const PlacedTask<T>> tasks, TaskKind kind, const T& eta) {
+  std::vector<TimedTask<T>> phase;
+  for (const PlacedTask<T>& task : tasks) {
+    if (task.kind == kind) phase.push_back({task.time_s, task.devices, {}});
+  }
+  if (phase.empty()) return T(0.0);
+  if (phase.size() == 1) return phase.front().duration_s;
+  return overlapped_s(phase, eta);
+}
+
+template <typename T>
+[[nodiscard]] T longer(const T& a, const T& b) {
+  return a < b ? b : a;
+}
+
+// The closed form without weight sync: C1 + Phi + Phi, or the larger side of an asynchronous plan.
+template <typename T>
+[[nodiscard]] T closed_form_s(Mode mode, std::span<const PlacedTask<T>> tasks, const T& eta) {
+  const T generation = phase_s(tasks, TaskKind::generation, eta);
+  const T rest = phase_s(tasks, TaskKind::inference, eta) + phase_s(tasks, TaskKind::training, eta);
+  return generation_overlaps(mode, tasks) ? longer(generation, rest) : generation + rest;
+}
+
+// The same of any graph. Generation that overlaps works on another batch: nothing of this one waits for it.
+template <typename T>
+[[nodiscard]] T graph_s(Mode mode, std::span<const PlacedTask<T>> tasks, const T& eta) {
+  const bool overlaps = generation_overlaps(mode, tasks);
+  std::vector<TimedTask<T>> simulated;
+  T generation(0.0);
+  for (const PlacedTask<T>& task : tasks) {
+    const bool apart = overlaps && task.kind == TaskKind::generation;
+    simulated.push_back({apart ? T(0.0) : task.time_s, task.devices, task.after});
+    if (apart) generation = longer(generation, task.time_s);
+  }
+  return longer(generation, overlapped_s(simulated, eta));
+}
+
+// What an iteration costs beside its tasks and weight sync: rewards of a rule, and what the controller of an RL
+// framework does between tasks, once and for every sequence.
 template <typename T>
 [[nodiscard]] T iteration_overhead_s(const Workflow& workflow, const CoefficientValues<T>& coefficients) {
-  return workflow.rule_reward_s_per_sequence * workflow.sequences() +
-         coefficients.at(CoefficientId::iteration_overhead_s);
+  const T rewards = T(workflow.rule_reward_s_per_sequence * workflow.sequences());
+  if (!workflow.is_orchestrated()) return rewards;
+  const double sequences = workflow.sequences();
+  return rewards + coefficients.at(CoefficientId::iteration_overhead_s) +
+         sequences * coefficients.at(CoefficientId::sequence_overhead_s);
 }
 
 template <typename T>
@@ -119,16 +135,19 @@ template <typename T>
 template <typename T>
 [[nodiscard]] IterationCost<T> iteration_cost(const Problem<T>& problem, std::span<const TaskWork> works) {
   const Workflow& workflow = problem.workflow;
+  const bool is_custom = workflow.algorithm == Algorithm::custom;
   IterationCost<T> cost;
   std::vector<PlacedTask<T>> placed;
   for (const TaskWork& work : works) {
     cost.tasks.push_back(task_cost(problem, work));
-    placed.push_back({work.kind(), cost.tasks.back().time_s, &work.devices});
+    std::vector<int> after = is_custom ? parents_of(workflow, *work.task) : std::vector<int>{};
+    placed.push_back({work.kind(), cost.tasks.back().time_s, &work.devices, std::move(after)});
   }
   cost.weight_sync_s = plan_weight_sync_s(problem, works);
-  cost.iteration_s = closed_form_s(workflow.mode, std::span<const PlacedTask<T>>(placed),
-                                   problem.coefficient(CoefficientId::task_overlap)) +
-                     cost.weight_sync_s + iteration_overhead_s(workflow, problem.coefficients);
+  const T& eta = problem.coefficient(CoefficientId::task_overlap);
+  const std::span<const PlacedTask<T>> all(placed);
+  const T working = is_custom ? graph_s(workflow.mode, all, eta) : closed_form_s(workflow.mode, all, eta);
+  cost.iteration_s = working + cost.weight_sync_s + iteration_overhead_s(workflow, problem.coefficients);
   return cost;
 }
 

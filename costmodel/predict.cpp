@@ -57,33 +57,25 @@ bool overlaps_generation(const Workflow& workflow, const Plan& plan) {
 // nothing of this iteration waits for it.
 void place_in_time(Prediction& prediction, const Workflow& workflow, const Plan& plan) {
   const bool overlaps = overlaps_generation(workflow, plan);
-  std::vector<TimelineTask> tasks;
-  for (const Task& task : workflow.tasks) {
-    TimelineTask entry;
-    entry.duration_s = prediction.tasks.at(task.name).time_s;
-    entry.devices = plan.tasks.at(task.name).devices();
-    for (std::size_t p = 0; p < workflow.tasks.size(); ++p) {
-      const bool crosses = overlaps && workflow.tasks[p].kind == TaskKind::generation;
-      const auto& after = task.after;
-      if (!crosses && std::find(after.begin(), after.end(), workflow.tasks[p].name) != after.end()) {
-        entry.after.push_back(static_cast<int>(p));
-      }
+  std::vector<std::set<DeviceId>> devices;
+  for (const Task& task : workflow.tasks) devices.push_back(plan.tasks.at(task.name).devices());
+  std::vector<TimedTask<double>> tasks;
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+    const Task& task = workflow.tasks[t];
+    TimedTask<double> entry{prediction.tasks.at(task.name).time_s, &devices[t], {}};
+    for (const int parent : parents_of(workflow, task)) {
+      const bool crosses =
+          overlaps && workflow.tasks[static_cast<std::size_t>(parent)].kind == TaskKind::generation;
+      if (!crosses) entry.after.push_back(parent);
     }
     tasks.push_back(std::move(entry));
   }
-  const std::vector<TimelineSpan> spans = simulate_timeline(tasks);
+  const std::vector<TimedSpan<double>> spans = simulate_timeline(tasks);
   for (std::size_t t = 0; t < spans.size(); ++t) {
     TaskPrediction& task = prediction.tasks.at(workflow.tasks[t].name);
     task.start_s = spans[t].start_s;
     task.end_s = spans[t].end_s;
   }
-}
-
-// No closed form for a custom graph: its work is the makespan of the simulation.
-double custom_iteration_s(const Prediction& prediction, const Problem<double>& problem) {
-  double end = 0;
-  for (const auto& [name, task] : prediction.tasks) end = std::max(end, task.end_s);
-  return end + prediction.weight_sync_s + iteration_overhead_s(problem.workflow, problem.coefficients);
 }
 
 }  // namespace
@@ -118,8 +110,7 @@ Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan&
     prediction.tasks[workflow.tasks[t].name] = std::move(task);
   }
   place_in_time(prediction, workflow, plan);
-  prediction.iteration_s =
-      workflow.algorithm == Algorithm::custom ? custom_iteration_s(prediction, problem) : cost.iteration_s;
+  prediction.iteration_s = cost.iteration_s;
   prediction.iteration_interval_s =
       interval_of(prediction.iteration_s, coefficients.fit ? coefficients.fit->iteration_log_deviation : 0);
   prediction.sequences_per_s = workflow.sequences() / prediction.iteration_s;

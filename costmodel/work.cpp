@@ -56,11 +56,18 @@ double decode_places(const TaskWork& work, const Replica& replica, double sequen
   return places;
 }
 
+// Asynchronous generation goes on with the next batches while the last responses of one are still on their way.
+bool never_drains(const TaskWork& work, const Workflow& workflow) {
+  return workflow.mode == Mode::asynchronous && work.execution().continuous_batching;
+}
+
 void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& workflow, ReplicaWork& replica) {
   const Execution& execution = work.execution();
   const double n = replica.sequences;
-  replica.decode_together = decode_places(work, plan, n);
-  replica.decode_waves = n / replica.decode_together;
+  // As many batches are on their way as responses may be old.
+  const double in_flight = never_drains(work, workflow) ? n * std::max(1, workflow.staleness) : n;
+  replica.decode_together = decode_places(work, plan, in_flight);
+  replica.decode_waves = std::max(1.0, n / replica.decode_together);
   const Lengths& response = workflow.response_tokens;
   const double waves = replica.decode_waves, c = replica.decode_together;
   if (!execution.packed && !execution.continuous_batching) {
@@ -72,6 +79,7 @@ void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& wo
   }
   const double longest = response.longest_of(std::max(1.0, c)), mean = response.mean_tokens();
   replica.decode_steps = execution.continuous_batching ? (n - c) * mean / c + longest : waves * longest;
+  if (never_drains(work, workflow)) replica.decode_steps = n * mean / c;
   replica.decode_tokens = n * mean;
   replica.decode_context_tokens =
       n * (work.prompt_tokens * mean + 0.5 * (response.mean_square_tokens() + mean));

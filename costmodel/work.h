@@ -12,7 +12,10 @@
 //   fixed places, no stops          steps = (n / c) max X
 //   responses stop                  steps = (n / c) E[longest of c]
 //   ended ones are replaced         steps = (n - c) E[X] / c + E[longest of c]
-// The last is the time that c places need for all but their last sequences, and then the longest of those.
+//   asynchronous                    steps = n E[X] / c
+// The last but one is the time that c places need for all but their last sequences, and then the longest of
+// those. An asynchronous engine never waits for those (AReaL-Hex, seed 003): with a staleness of s it works on
+// s batches at once.
 #pragma once
 
 #include <limits>

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "costmodel/problem.h"
+#include "costmodel/terms/adapters.h"
 #include "costmodel/terms/collective.h"
 #include "costmodel/terms/data_parallel.h"
 #include "costmodel/terms/smooth.h"
@@ -70,14 +71,27 @@ template <typename T>
   });
 }
 
-// Of the host and of launches: a step, its layers, and its sequences (scheduling, sampling).
+// The device starts and ends the kernels of a layer one after another, however little they move: that is all that a
+// layer of a replayed graph costs beside its reads. Launched layers wait for the host instead, which takes longer.
+template <typename T>
+[[nodiscard]] T decode_floor_s(const StageOfTask<T>& s) {
+  if (!s.execution().cuda_graphs) return T(0.0);
+  const T layers = prepared_layers(s);
+  return max_over_devices(s, [&](DeviceId d) {
+    return T(s.work().decode_steps * layers *
+             s.problem.coefficient(CoefficientId::decode_graph_layer_overhead_s, d));
+  });
+}
+
+// Of the host: a step, its launched layers, and its sequences (scheduling, sampling).
 template <typename T>
 [[nodiscard]] T decode_host_s(const StageOfTask<T>& s) {
-  const CoefficientId layer = s.execution().cuda_graphs ? CoefficientId::decode_graph_layer_overhead_s
-                                                        : CoefficientId::decode_layer_overhead_s;
+  const T layers = prepared_layers(s);
   return max_over_devices(s, [&](DeviceId d) {
-    return T(s.work().decode_steps * (s.layers() * s.problem.coefficient(layer, d) +
-                                      s.problem.coefficient(CoefficientId::decode_step_overhead_s, d)) +
+    T step = s.problem.coefficient(CoefficientId::decode_step_overhead_s, d);
+    if (!s.execution().cuda_graphs)
+      step += layers * s.problem.coefficient(CoefficientId::decode_layer_overhead_s, d);
+    return T(s.work().decode_steps * step +
              s.work().decode_tokens * s.problem.coefficient(CoefficientId::decode_token_overhead_s, d));
   });
 }
@@ -99,7 +113,8 @@ template <typename T>
 // Everything of one stage.
 template <typename T>
 [[nodiscard]] T decode_s(const StageOfTask<T>& s) {
-  const T device = weight_reads_s(s) + decode_flop_s(s) + kv_cache_reads_s(s) + decode_latency_s(s);
+  const T device =
+      weight_reads_s(s) + decode_flop_s(s) + kv_cache_reads_s(s) + decode_latency_s(s) + decode_floor_s(s);
   return beside(device, decode_host_s(s), s.problem.coefficient(CoefficientId::decode_host_sharing));
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "costmodel/problem.h"
+#include "costmodel/terms/adapters.h"
 #include "costmodel/terms/compute.h"
 #include "costmodel/terms/smooth.h"
 #include "costmodel/terms/tensor_parallel.h"
@@ -16,10 +17,10 @@ namespace sextant::terms {
 template <typename T>
 [[nodiscard]] T host_s(const StageOfTask<T>& s) {
   const double entries = stage_passes(s);
-  const T passed = passes(s);
+  const T passed = passes(s), layers = prepared_layers(s);
   const double collectives = s.tensor_parallel() > 1 ? tensor_parallel_count(s) : 0.0;
   return max_over_devices(s, [&](DeviceId d) {
-    return T(entries * (passed * s.layers() * s.problem.coefficient(CoefficientId::layer_overhead_s, d) +
+    return T(entries * (passed * layers * s.problem.coefficient(CoefficientId::layer_overhead_s, d) +
                         s.problem.coefficient(CoefficientId::micro_batch_overhead_s, d)) +
              collectives * s.problem.coefficient(CoefficientId::collective_overhead_s, d));
   });
@@ -32,11 +33,21 @@ template <typename T>
   return beside(busy, host_s(s), s.problem.coefficient(CoefficientId::host_sharing)) - busy;
 }
 
+// What a call of a task costs beside its work: the controller of an RL framework dispatches it, wakes the
+// workers, and hands each replica its sequences and takes them back. A task that is a whole workflow is called
+// by nobody.
+template <typename T>
+[[nodiscard]] T call_overhead_s(const Problem<T>& problem, const ReplicaWork& work) {
+  if (!problem.workflow.is_orchestrated()) return T(0.0);
+  return problem.coefficient(CoefficientId::call_overhead_s) +
+         work.sequences * problem.coefficient(CoefficientId::sequence_overhead_s);
+}
+
 // Of a replica in a task.
 template <typename T>
 [[nodiscard]] T task_overhead_s(const Problem<T>& problem, const TaskWork& task, const ReplicaWork& work) {
   return task.mini_batches * problem.coefficient(CoefficientId::task_overhead_s) +
-         work.sequences * problem.coefficient(CoefficientId::sequence_overhead_s) + task.environment_s;
+         call_overhead_s(problem, work) + task.environment_s;
 }
 
 }  // namespace sextant::terms

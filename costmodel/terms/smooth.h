@@ -17,7 +17,10 @@ template <typename T>
   if (!(small > T(0.0))) return large;
   constexpr double kMostSharing = 0.95;  // p = 20: a kink that a fit can still follow
   const T share = sharing < T(kMostSharing) ? sharing : T(kMostSharing);
-  if (!(share > T(0.0))) return a + b;
+  if (!(share > T(0.0))) {
+    // The sum itself, to the last digit, with the slope by which it begins to fall.
+    return a + b + share * (large * log(large / (a + b)) + small * log(small / (a + b)));
+  }
   const T p = T(1.0) / (T(1.0) - share);
   return large * exp(log(T(1.0) + exp(p * log(small / large))) / p);
 }

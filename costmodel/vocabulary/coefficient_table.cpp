@@ -28,7 +28,8 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
     {expert_flop_weight, "expert_flop_weight", "1", 1, 0.3, 10, 1.3, 0.4, kLog, 0.2, 0.2,
      "cost of a FLOP of routed experts relative to one of a dense projection (small, uneven matrices)"},
     {gemm_traffic_weight, "gemm_traffic_weight", "1", 0, 0.001, 5, 0.7, 0.5, kLog, 0.2, 0.2,
-     "time of moving the operands of matrix products at the measured memory bandwidth, beside their arithmetic"},
+     "time of moving the operands of matrix products at the measured memory bandwidth, beside their "
+     "arithmetic"},
     {activation_traffic_weight, "activation_traffic_weight", "1", 0, 0.001, 20, 1, 0.5, kLog, 0.2, 0.3,
      "share of element-wise passes over activations that is not hidden behind arithmetic"},
     {score_traffic_weight, "score_traffic_weight", "1", 0, 0.001, 80, 8, 0.5, kLog, 0.2, 0.3,
@@ -37,6 +38,9 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "passes over the logits of a vocabulary (loss, log-probabilities)"},
     {layer_overhead_s, "layer_overhead_s", "s", 0, 1e-9, 1e-1, 2e-4, 2, kLog, 0.25, 0.5,
      "fixed time of one layer of one micro-batch in one pass (launches, small kernels)"},
+    {lora_overhead_weight, "lora_overhead_weight", "1", 0, 0, 10, 1.5, 0.7, kLinear, 0, 0,
+     "host's work for the adapters of a layer relative to that for the layer (two small products a "
+     "projection)"},
     {micro_batch_overhead_s, "micro_batch_overhead_s", "s", 0, 1e-9, 1, 3e-4, 1.5, kLog, 0.3, 0.5,
      "fixed time of the host for each micro-batch of a stage"},
     {collective_overhead_s, "collective_overhead_s", "s", 0, 1e-9, 1e-2, 5e-5, 1.2, kLog, 0.3, 0.3,
@@ -45,27 +49,27 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "how far the host prepares work beside the device: 0 one after the other, 1 the longer of the two"},
     {recompute_flop_weight, "recompute_flop_weight", "1", 0, 0, 1.5, 1, 0.2, kLinear, 0, 0,
      "share of the forward pass that recomputation repeats (the appendix counts its communication only)"},
-    {decode_bandwidth_efficiency, "decode_bandwidth_efficiency", "1", 1, 0.02, 8, 0.85, 0.5, kLog, 0.12, 0.2,
+    {decode_bandwidth_efficiency, "decode_bandwidth_efficiency", "1", 1, 0.02, 8, 0.85, 0.25, kLog, 0.12, 0.2,
      "share of the measured memory bandwidth at which decoding reads weights; above 1 where caches hold them"},
     {decode_flop_weight, "decode_flop_weight", "1", 0, 1e-3, 20, 1, 0.5, kLog, 0.2, 0.2,
      "time of the arithmetic of decoding at the measured GEMM rate, beside reading the weights"},
     {decode_kv_read_weight, "decode_kv_read_weight", "1", 0, 1e-3, 20, 1.1, 0.4, kLog, 0.15, 0.2,
      "time of reading the KV cache at the measured memory bandwidth"},
-    {decode_layer_overhead_s, "decode_layer_overhead_s", "s", 0, 1e-9, 1e-1, 1e-4, 2, kLog, 0.25, 0.6,
+    {decode_layer_overhead_s, "decode_layer_overhead_s", "s", 0, 1e-9, 1e-1, 4e-4, 1, kLog, 0.25, 0.6,
      "fixed time of one layer in one decode step"},
-    {decode_graph_layer_overhead_s, "decode_graph_layer_overhead_s", "s", 0, 1e-9, 1e-2, 2e-5, 1, kLog, 0.25, 0.4,
-     "fixed time of one layer in one decode step that is replayed from a CUDA graph"},
-    {decode_step_overhead_s, "decode_step_overhead_s", "s", 0, 1e-9, 1, 5e-4, 1.5, kLog, 0.25, 0.6,
+    {decode_graph_layer_overhead_s, "decode_graph_layer_overhead_s", "s", 0, 1e-9, 1e-2, 4e-5, 0.8, kLog, 0.25,
+     1.0, "fixed time of one layer in one decode step that is replayed from a CUDA graph"},
+    {decode_step_overhead_s, "decode_step_overhead_s", "s", 0, 1e-9, 1, 5e-4, 0.8, kLog, 0.25, 0.6,
      "fixed time of one decode step (scheduling, sampling)"},
-    {decode_token_overhead_s, "decode_token_overhead_s", "s", 0, 1e-10, 1e-2, 5e-6, 1.5, kLog, 0.25, 0.5,
+    {decode_token_overhead_s, "decode_token_overhead_s", "s", 0, 1e-10, 1e-2, 5e-6, 0.8, kLog, 0.25, 0.8,
      "fixed time of one sequence in one decode step (sampling, bookkeeping)"},
-    {decode_host_sharing, "decode_host_sharing", "1", 0, 0, 0.95, 0.5, 0.2, kLinear, 0, 0,
+    {decode_host_sharing, "decode_host_sharing", "1", 0, 0, 0.95, 0.4, 0.3, kLinear, 0, 0,
      "how far the host works beside the device in decoding: 0 one after the other, 1 the longer of the two"},
-    {decode_latency_weight, "decode_latency_weight", "1", 0, 0, 50, 1, 2, kLinear, 0, 0,
+    {decode_latency_weight, "decode_latency_weight", "1", 0, 0, 50, 1, 0.5, kLinear, 0, 0,
      "link latency paid by the collectives and transfers of every decode step"},
-    {decode_serialization_weight, "decode_serialization_weight", "1", 0, 0, 2, 0.8, 0.5, kLinear, 0, 0,
+    {decode_serialization_weight, "decode_serialization_weight", "1", 0, 0, 2, 0.9, 0.2, kLinear, 0, 0,
      "share of the time that pipeline stages wait for each other when decoding fewer batches than stages"},
-    {pipeline_fill_weight, "pipeline_fill_weight", "1", 0, 0, 2, 0.8, 0.5, kLinear, 0, 0,
+    {pipeline_fill_weight, "pipeline_fill_weight", "1", 0, 0, 2, 0.9, 0.2, kLinear, 0, 0,
      "share of pipeline fill and drain paid by inference and prefill (training always pays it)"},
     {bubble_slowest_weight, "bubble_slowest_weight", "1", 0, 0, 1, 1, 0.3, kLinear, 0, 0,
      "training's bubble: 0 the appendix (every stage but the first), 1 every stage but the slowest"},
@@ -95,15 +99,15 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "time of the optimizer's passes over its state at the measured memory bandwidth"},
     {host_link_efficiency, "host_link_efficiency", "1", 1, 0.02, 2, 0.6, 0.5, kLog, 0.25, 0.3,
      "share of the bandwidth to the host that offloading reaches"},
-    {weight_sync_efficiency, "weight_sync_efficiency", "1", 1, 0.005, 4, 0.5, 1, kLog, 0, 0.7,
+    {weight_sync_efficiency, "weight_sync_efficiency", "1", 1, 0.005, 4, 0.15, 1.2, kLog, 0, 0.7,
      "share of the link bandwidth that resharding and weight synchronization reach"},
-    {weight_sync_overhead_s, "weight_sync_overhead_s", "s", 0, 1e-9, 120, 1e-3, 3, kLog, 0, 1.0,
+    {weight_sync_overhead_s, "weight_sync_overhead_s", "s", 0, 1e-9, 120, 0.3, 1.2, kLog, 0, 1.0,
      "fixed time of one weight synchronization or resharding"},
-    {weight_sync_tensor_overhead_s, "weight_sync_tensor_overhead_s", "s", 0, 1e-9, 1, 2e-5, 2.5, kLog, 0, 0.7,
+    {weight_sync_tensor_overhead_s, "weight_sync_tensor_overhead_s", "s", 0, 1e-9, 1, 3e-4, 1.2, kLog, 0, 0.7,
      "fixed time of one tensor in a weight synchronization"},
     {weight_copy_weight, "weight_copy_weight", "1", 0, 1e-3, 20, 1, 0.7, kLog, 0.3, 0.5,
      "time of copying the weights into the generation engine at the measured memory bandwidth"},
-    {link_latency_scale, "link_latency_scale", "1", 1, 0.1, 100, 1.5, 0.7, kLog, 0, 0,
+    {link_latency_scale, "link_latency_scale", "1", 1, 0.1, 100, 1.5, 0.5, kLog, 0, 0,
      "latency of a collective relative to the measured point-to-point latency"},
     {collective_step_weight, "collective_step_weight", "1", 0, 0, 2, 0.5, 0.5, kLinear, 0, 0,
      "share of the latency of a collective's steps after the first that is paid"},
@@ -111,12 +115,14 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "share of further adapters that a group with several members in a node uses between nodes"},
     {network_efficiency, "network_efficiency", "1", 1, 0.02, 2, 0.75, 0.3, kLog, 0, 0.2,
      "share of the bandwidth between nodes that collectives and transfers reach, beyond their own efficiency"},
-    {task_overhead_s, "task_overhead_s", "s", 0, 1e-9, 60, 1e-3, 1.5, kLog, 0, 2,
-     "fixed time of starting a task (a mini-batch, for training)"},
-    {sequence_overhead_s, "sequence_overhead_s", "s", 0, 1e-10, 1, 1e-5, 1.5, kLog, 0, 2,
-     "fixed time of one sequence in one task"},
-    {iteration_overhead_s, "iteration_overhead_s", "s", 0, 1e-9, 600, 3e-3, 1.5, kLog, 0, 2,
-     "fixed time of an iteration outside its tasks"},
+    {task_overhead_s, "task_overhead_s", "s", 0, 1e-9, 60, 3e-3, 1, kLog, 0, 0.5,
+     "fixed time of a mini-batch of training, or of one pass of another task"},
+    {call_overhead_s, "call_overhead_s", "s", 0, 1e-9, 60, 0.4, 0.8, kLog, 0, 0.7,
+     "fixed time of one call of a task by the controller of an RL framework (dispatch, waking, collecting)"},
+    {sequence_overhead_s, "sequence_overhead_s", "s", 0, 1e-10, 1, 3e-4, 1, kLog, 0, 1,
+     "time of handing one sequence to or from the controller of an RL framework (padding, copies)"},
+    {iteration_overhead_s, "iteration_overhead_s", "s", 0, 1e-9, 600, 1, 1, kLog, 0, 1,
+     "fixed time of an iteration of an RL framework outside its tasks (data loading, advantages, logging)"},
     {task_overlap, "task_overlap", "1", 1, 0, 1, 1, 0.1, kLinear, 0, 0,
      "eta: how far tasks without dependencies on disjoint devices run in parallel (0 one by one, 1 fully)"},
     {memory_state_weight, "memory_state_weight", "1", 1, 0.5, 3, 1.05, 0.1, kLog, 0, 0.1,
@@ -158,6 +164,7 @@ double prior_on_cpu(CoefficientId id) {
     case decode_token_overhead_s:
       return 1e-7;
     case task_overhead_s:
+    case call_overhead_s:
     case weight_sync_overhead_s:
       return 1e-4;
     case iteration_overhead_s:
@@ -169,6 +176,8 @@ double prior_on_cpu(CoefficientId id) {
       return 0.5;
     case gemm_traffic_weight:
       return 0.1;
+    case weight_sync_efficiency:
+      return 0.5;
     case score_traffic_weight:
       return 2;
     case logit_traffic_weight:

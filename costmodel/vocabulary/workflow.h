@@ -65,6 +65,8 @@ struct Workflow {
   [[nodiscard]] const Task& actor_generation() const;
   [[nodiscard]] const Task& actor_training() const;
   [[nodiscard]] bool has_weight_sync() const;  // both are there
+  // Several tasks: a controller calls them one by one. A training step or a serving batch alone has none.
+  [[nodiscard]] bool is_orchestrated() const { return tasks.size() > 1; }
 
   friend bool operator==(const Workflow&, const Workflow&) = default;
   // Throws Error(bad_input) naming the JSON path; parse calls it.

@@ -66,17 +66,20 @@ TEST(TaskCost, TermsSumToTheTime) {
 }
 
 TEST(Overlap, PhiBetweenSequentialAndParallel) {
-  const std::vector<double> costs{3, 5, 4};
-  EXPECT_DOUBLE_EQ(overlapped_s<double>(costs, 0.0), 12);
-  EXPECT_DOUBLE_EQ(overlapped_s<double>(costs, 1.0), 5);
-  EXPECT_DOUBLE_EQ(overlapped_s<double>(costs, 0.25), 5 + 0.75 * 7);
-  EXPECT_DOUBLE_EQ(overlapped_s<double>({}, 0.5), 0);
+  const std::set<DeviceId> a{DeviceId{0}}, b{DeviceId{1}}, c{DeviceId{2}};
+  const std::vector<TimedTask<double>> apart{{3, &a, {}}, {5, &b, {}}, {4, &c, {}}};
+  EXPECT_DOUBLE_EQ(overlapped_s(apart, 0.0), 12);
+  EXPECT_DOUBLE_EQ(overlapped_s(apart, 1.0), 5);
+  EXPECT_DOUBLE_EQ(overlapped_s(apart, 0.25), 5 + 0.75 * 7);
+  EXPECT_DOUBLE_EQ(overlapped_s(std::vector<TimedTask<double>>{}, 0.5), 0);
 }
 
-TEST(Overlap, TasksThatShareDevicesFormGroups) {
-  const std::set<DeviceId> a{DeviceId{0}, DeviceId{1}}, b{DeviceId{1}, DeviceId{2}}, c{DeviceId{3}};
-  EXPECT_EQ(groups_by_device({&a, &c, &b}), (std::vector<std::vector<int>>{{0, 2}, {1}}));
-  EXPECT_TRUE(groups_by_device({}).empty());
+TEST(Overlap, TasksThatShareSomeDevicesWaitForThem) {
+  // Two side by side, then one on the devices of both: 8 + 5, not 6 + 8 + 5.
+  const std::set<DeviceId> a{DeviceId{0}}, b{DeviceId{1}}, both{DeviceId{0}, DeviceId{1}};
+  const std::vector<TimedTask<double>> tasks{{6, &a, {}}, {8, &b, {}}, {5, &both, {}}};
+  EXPECT_DOUBLE_EQ(overlapped_s(tasks, 1.0), 13);
+  EXPECT_DOUBLE_EQ(overlapped_s(tasks, 0.0), 19);
 }
 
 struct ClosedForm {
@@ -135,6 +138,53 @@ TEST(Iteration, AsynchronousGrpoByHand) {
   // Generation on one slow device: 12 * 3 * 1104 / 40 + 5 * 2 * 480 / 20 = 1233.6, hidden behind 1075.2 + 4032.
   EXPECT_DOUBLE_EQ(cost.tasks[0].time_s, 1233.6);
   EXPECT_DOUBLE_EQ(cost.iteration_s, 1075.2 + 4032 + 69 + 21.2);
+}
+
+TEST(Graphs, ACustomGraphRunsAsItsParentsAndDevicesAllow) {
+  const ClosedForm form;
+  // Both inference tasks wait for generation; the second training only for the first inference.
+  const std::vector<PlacedTask<double>> tasks{{TaskKind::generation, 10, &form.zero},
+                                              {TaskKind::inference, 2, &form.zero, {0}},
+                                              {TaskKind::inference, 9, &form.one, {0}},
+                                              {TaskKind::training, 20, &form.one, {1, 2}},
+                                              {TaskKind::training, 5, &form.zero, {1}}};
+  const std::span<const PlacedTask<double>> all(tasks);
+  EXPECT_DOUBLE_EQ(graph_s(Mode::synchronous, all, 1.0), 10 + 9 + 20);
+  EXPECT_DOUBLE_EQ(graph_s(Mode::synchronous, all, 0.0), 46);
+}
+
+TEST(Graphs, GenerationOfAnotherBatchRunsBeside) {
+  const ClosedForm form;
+  std::vector<PlacedTask<double>> tasks{{TaskKind::generation, 10, &form.zero},
+                                        {TaskKind::inference, 2, &form.one, {0}},
+                                        {TaskKind::training, 3, &form.one, {1}}};
+  EXPECT_DOUBLE_EQ(graph_s<double>(Mode::asynchronous, tasks, 1.0), 10);
+  EXPECT_DOUBLE_EQ(graph_s<double>(Mode::synchronous, tasks, 1.0), 15);
+  tasks[0].time_s = 4;
+  EXPECT_DOUBLE_EQ(graph_s<double>(Mode::asynchronous, tasks, 1.0), 5);
+}
+
+TEST(Iteration, TheControllerHandlesEverySequenceOnce) {
+  Case<> small(small_cluster(), small_workflow(), same_everywhere(uneven_pipeline()));
+  small.set(CoefficientId::sequence_overhead_s, 0.25);
+  // 12 sequences: once in the iteration and once in each of the three calls.
+  EXPECT_DOUBLE_EQ(iteration_overhead_s(small.workflow, small.problem.coefficients), 12 * 0.25);
+  EXPECT_DOUBLE_EQ(iteration_cost(small.problem).iteration_s, 411.2 + 1075.2 + 4032 + 69 + 4 * 12 * 0.25);
+}
+
+TEST(Iteration, ATaskAloneIsCalledByNobody) {
+  Workflow step = small_workflow();
+  step.algorithm = Algorithm::custom;
+  step.tasks = {step.task("actor_training")};
+  step.tasks.front().after.clear();
+  Plan plan = same_everywhere(uneven_pipeline());
+  std::erase_if(plan.tasks, [](const auto& task) { return task.first != "actor_training"; });
+  Case<> small(small_cluster(), step, plan);
+  for (const CoefficientId id : {CoefficientId::call_overhead_s, CoefficientId::sequence_overhead_s,
+                                 CoefficientId::iteration_overhead_s}) {
+    small.set(id, 1000);
+  }
+  EXPECT_DOUBLE_EQ(iteration_cost(small.problem).iteration_s, 4032);
 }
 
 TEST(Iteration, RuleRewardAndOverheadAreAdded) {

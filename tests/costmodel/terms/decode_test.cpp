@@ -110,7 +110,7 @@ TEST(Decode, TheTightestStageLimitsThePlaces) {
 }
 
 TEST(Decode, GraphsReplaceLaunches) {
-  const auto host_s = [](bool graphs) {
+  for (const bool graphs : {false, true}) {
     Execution execution;
     execution.cuda_graphs = graphs;
     TermCase generation(kGeneration, with(uneven_pipeline(), execution));
@@ -118,11 +118,44 @@ TEST(Decode, GraphsReplaceLaunches) {
     generation.set(decode_graph_layer_overhead_s, 0.0625);
     generation.set(decode_step_overhead_s, 1);
     generation.set(decode_token_overhead_s, 0.125);
-    return terms::decode_host_s(generation.at(0));
-  };
-  // 5 steps, 2 layers, 60 tokens.
-  EXPECT_DOUBLE_EQ(host_s(false), 5 * (2 * 0.25 + 1) + 60 * 0.125);
-  EXPECT_DOUBLE_EQ(host_s(true), 5 * (2 * 0.0625 + 1) + 60 * 0.125);
+    // 5 steps, 2 layers, 60 tokens. The layers of a replayed step are the device's.
+    EXPECT_DOUBLE_EQ(terms::decode_host_s(generation.at(0)), 5 * (graphs ? 1.0 : 2 * 0.25 + 1) + 60 * 0.125);
+    EXPECT_DOUBLE_EQ(terms::decode_floor_s(generation.at(0)), graphs ? 5 * 2 * 0.0625 : 0);
+  }
+}
+
+TEST(Decode, TheFloorOfAReplayedStepIsNotHiddenBehindItsReads) {
+  Execution execution;
+  execution.cuda_graphs = true;
+  TermCase generation(kGeneration, with(on_device(0), execution));
+  generation.set(decode_graph_layer_overhead_s, 0.5);
+  generation.set(decode_host_sharing, 0.9);
+  // Weights: 5 steps * 2 bytes * 480 / 50 = 96 s; three layers.
+  EXPECT_DOUBLE_EQ(terms::decode_s(generation.at()), 96 + 5 * 3 * 0.5);
+}
+
+TEST(Decode, AsynchronousGenerationNeverDrains) {
+  Workflow asynchronous = uneven_responses(), one_off = uneven_responses();
+  asynchronous.mode = Mode::asynchronous;
+  asynchronous.staleness = 1;
+  one_off.mode = Mode::one_step_off;
+  one_off.staleness = 1;
+  const TermCase flowing(kGeneration, four_places(refilling()), asynchronous);
+  const TermCase draining(kGeneration, four_places(refilling()), one_off);
+  // 12 sequences of 4 tokens in 4 places, without the wait for the last ones.
+  EXPECT_DOUBLE_EQ(flowing.work().decode_steps, 12 * 4 / 4.0);
+  EXPECT_DOUBLE_EQ(draining.work().decode_steps, 8 * 4 / 4.0 + 5.75);
+}
+
+TEST(Decode, StalenessPutsMoreBatchesOnTheirWay) {
+  Workflow asynchronous = uneven_responses();
+  asynchronous.mode = Mode::asynchronous;
+  asynchronous.staleness = 3;
+  const TermCase flowing(kGeneration, with(on_device(0), refilling()), asynchronous);
+  // 36 of 12 a batch: a batch is done after a third of the mean response.
+  EXPECT_DOUBLE_EQ(flowing.work().decode_together, 36);
+  EXPECT_DOUBLE_EQ(flowing.work().decode_steps, 4 / 3.0);
+  EXPECT_DOUBLE_EQ(flowing.work().live_sequences(), 36);
 }
 
 TEST(Decode, TheHostWorksBesideTheDevice) {

@@ -17,6 +17,13 @@ TEST(Smooth, BesideByHand) {
   EXPECT_DOUBLE_EQ(beside(1.0, 1.0, 0.75), std::pow(2.0, 0.25));  // p = 4
 }
 
+TEST(Smooth, BesideFallsFromTheSumWithTheSlopeOfTheNorm) {
+  // d/dp of the p-norm at p = 1: a ln(a / (a + b)) + b ln(b / (a + b)).
+  constexpr double kStep = 1e-6;
+  const double slope = 3 * std::log(3.0 / 7) + 4 * std::log(4.0 / 7);
+  EXPECT_NEAR((beside(3.0, 4.0, kStep) - beside(3.0, 4.0, 0.0)) / kStep, slope, 1e-4);
+}
+
 TEST(Smooth, NothingBesideChangesNothing) {
   for (const double sharing : {0.0, 0.3, 0.95, 1.0}) {
     EXPECT_EQ(beside(3.0, 0.0, sharing), 3);
