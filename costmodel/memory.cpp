@@ -26,9 +26,12 @@ States states_of(const TaskWork& task, int replica, int stage) {
   const double shards = static_cast<double>(task.plan->data_parallel()) * execution.context_parallel;
   const bool shards_weights = execution.zero_stage == 3 && task.kind() != TaskKind::generation;
   States states;
-  states.weights = task.weight_bytes * held / (shards_weights ? shards : 1.0);
-  if (task.kind() != TaskKind::training) return states;
   const Stage& layout = stage_of(task, replica, stage);
+  const double experts = layout.layers * task.model->layer_expert_parameters() /
+                         terms::expert_width(execution, task.plan->tensor_parallel(layout));
+  states.weights = (task.weight_bytes * held + (task.expert_weight_bytes - task.weight_bytes) * experts) /
+                   (shards_weights ? shards : 1.0);
+  if (task.kind() != TaskKind::training) return states;
   const double trained = execution.lora_rank > 0
                              ? terms::trainable_parameters(task, layout.layers, false, false) /
                                    task.plan->tensor_parallel(layout)

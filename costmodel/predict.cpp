@@ -87,7 +87,10 @@ Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan&
   CoefficientValues<double> values = resolve(coefficients, hardware, framework);
   const Problem<double> problem(workflow, plan, std::move(hardware), std::move(values));
   const std::vector<TaskWork> works = works_of(workflow, plan, cluster);
-  for (const TaskWork& work : works) problem.hardware.require(work.precision);
+  for (const TaskWork& work : works) {
+    problem.hardware.require(work.precision);
+    if (work.model->experts) problem.hardware.require(work.expert_precision);
+  }
   const IterationCost<double> cost = iteration_cost(problem, std::span<const TaskWork>(works));
 
   Prediction prediction;

@@ -25,6 +25,7 @@
 #include "costmodel/terms/optimizer.h"
 #include "costmodel/terms/overhead.h"
 #include "costmodel/terms/pipeline_parallel.h"
+#include "costmodel/terms/prefill.h"
 #include "costmodel/terms/sharded_weights.h"
 #include "costmodel/terms/tensor_parallel.h"
 #include "costmodel/vocabulary/prediction.h"
@@ -51,7 +52,7 @@ template <typename T>
   TaskCost<T> cost;
   cost.critical_replica = s.replica();
   cost.critical_stage = s.stage;
-  const T computed = terms::compute_s(s) + terms::traffic_s(s);
+  const T computed = s.is_generation() ? terms::prefill_s(s) : T(terms::compute_s(s) + terms::traffic_s(s));
   cost.term(Term::compute) = computed;
   cost.term(Term::tensor_parallel) =
       terms::exposed(terms::tensor_parallel_s(s), computed,

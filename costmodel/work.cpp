@@ -141,6 +141,10 @@ void set_precisions(const Workflow& workflow, TaskWork& work) {
     work.element_bytes = bytes_per_element(workflow.precision);
   }
   work.weight_bytes = bytes_per_element(execution.weight_precision.value_or(work.precision));
+  work.expert_precision = execution.expert_precision.value_or(work.precision);
+  const std::optional<Precision> stored_experts =
+      execution.expert_weight_precision ? execution.expert_weight_precision : execution.expert_precision;
+  work.expert_weight_bytes = stored_experts ? bytes_per_element(*stored_experts) : work.weight_bytes;
   work.cache_bytes = bytes_per_element(execution.cache_precision.value_or(workflow.precision));
   work.gradient_bytes = execution.gradient_precision ? bytes_per_element(*execution.gradient_precision)
                                                      : work.element_bytes;

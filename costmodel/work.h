@@ -92,7 +92,9 @@ struct TaskWork {
   double environment_s = 0;  // generation: waited for in all turns of a sequence
   Precision precision = Precision::bf16;         // of arithmetic
   double element_bytes = 2;                      // B_BF16, or the workflow's precision: activations
-  double weight_bytes = 2;                       // of a stored weight
+  Precision expert_precision = Precision::bf16;  // of arithmetic in routed experts
+  double weight_bytes = 2;                       // of a stored weight outside routed experts and the head
+  double expert_weight_bytes = 2;                // of a stored weight of a routed expert
   double cache_bytes = 2;                        // of an element of the KV cache
   double gradient_bytes = 2;                     // of a gradient on its way between replicas
   std::set<DeviceId> devices;                    // of the plan

@@ -37,6 +37,7 @@ struct Engine {
   bool batches_continuously = false;
   bool has_cuda_graphs = false;
   bool is_pipelined = false;     // several GPUs have a part of the layers each
+  bool is_unfused = false;       // runs the model's code as it is written
   bool shares_experts = false;   // attention data parallel, experts parallel over all GPUs
   bool quantizes_cache = false;  // to eight bits where the weights have no more
   int most_sequences = 0;        // that decode together unless told otherwise; 0: not limited
@@ -58,7 +59,7 @@ constexpr std::array<Engine, 7> kEngines{{
      .quantizes_cache = true,
      .most_sequences = 2048},
     {.prefix = "LMDeploy", .framework = "lmdeploy", .batches_continuously = true},
-    {.prefix = "HF Transformers", .framework = "transformers", .is_pipelined = true},
+    {.prefix = "HF Transformers", .framework = "transformers", .is_pipelined = true, .is_unfused = true},
     {.prefix = "Megatron Core", .framework = "megatron-core", .batches_continuously = true},
 }};
 
@@ -228,6 +229,7 @@ void set_engine(const Record& record, MeasuredGeneration& generation) {
   if (record.engine.batches_continuously) set_serving(generation);
   generation.execution.fused_attention = true;  // all of these engines have it
   generation.execution.cuda_graphs = record.engine.has_cuda_graphs;
+  generation.execution.unfused = record.engine.is_unfused;
   generation.decode_batch_sequences = record.engine.most_sequences;
 }
 

@@ -45,20 +45,25 @@ double weight_bytes(const MeasuredGeneration& generation) {
       execution.weight_precision.value_or(execution.precision.value_or(generation.precision)));
 }
 
-// Of `parameters`, of which `experts` are in routed experts, what one device of a stage of all layers has.
+double expert_weight_bytes(const MeasuredGeneration& generation) {
+  const std::optional<Precision>& experts = generation.execution.expert_weight_precision;
+  return experts ? bytes_per_element(*experts) : weight_bytes(generation);
+}
+
+// Bytes of `parameters`, of which `experts` are in routed experts, that one device of a stage of all layers has.
 double on_one_device(const MeasuredGeneration& generation, double parameters, double experts) {
   const Execution& execution = generation.execution;
   const double expert_width = execution.expert_parallel > 1
                                   ? execution.expert_parallel * std::max(1, execution.expert_tensor_parallel)
                                   : generation.degrees.tensor_parallel;
-  return (parameters - experts) / generation.degrees.tensor_parallel + experts / expert_width;
+  return weight_bytes(generation) * (parameters - experts) / generation.degrees.tensor_parallel +
+         expert_weight_bytes(generation) * experts / expert_width;
 }
 
 double weight_bytes_per_device(const MeasuredGeneration& generation) {
   const Model& model = generation.model;
   const double experts = model.layers * model.layer_expert_parameters();
-  return weight_bytes(generation) * on_one_device(generation, model.parameters(), experts) /
-         generation.degrees.pipeline_parallel;
+  return on_one_device(generation, model.parameters(), experts) / generation.degrees.pipeline_parallel;
 }
 
 // Of a batch whose every step reads at the datasheet's rate, and only, the weights that its tokens pass when
@@ -70,7 +75,7 @@ double least_s(const MeasuredGeneration& generation) {
   const double dense = model.layer_parameters() - model.layer_expert_parameters();
   const double parameters = model.layers * touched + model.head_parameters();
   const double read = on_one_device(generation, parameters, model.layers * (touched - dense));
-  return generation.response_tokens * weight_bytes(generation) * read /
+  return generation.response_tokens * read /
          generation.gpu.type.memory_bytes_per_s.value;
 }
 
@@ -159,9 +164,12 @@ void set_number_format(MeasuredGeneration& generation, NumberFormat format) {
   const DeviceType& type = generation.gpu.type;
   generation.precision = sixteen_bits(type, has_sixteen_bits(format.stored) ? format.stored : Precision::bf16);
   if (has_sixteen_bits(format.stored)) return;
-  generation.execution.weight_precision = format.stored;
+  Execution& execution = generation.execution;
+  // Four-bit checkpoints of models with experts have them, and little else, in four bits.
+  const bool experts_only = format.stored == Precision::fp4 && generation.model.experts.has_value();
+  (experts_only ? execution.expert_weight_precision : execution.weight_precision) = format.stored;
   if (format.is_for_arithmetic && type.flop_per_s.contains(format.stored)) {
-    generation.execution.precision = format.stored;
+    (experts_only ? execution.expert_precision : execution.precision) = format.stored;
   } else {
     generation.notes["arithmetic"] =
         "16 bits: " + std::string(name_of(format.stored)) + " is for the weights only";

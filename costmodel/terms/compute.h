@@ -100,13 +100,19 @@ template <typename T>
   return flop;
 }
 
+// What 8- and 4-bit arithmetic reaches of its rate, relative to 16-bit's share.
+template <typename T>
+[[nodiscard]] T narrow_share(const Problem<T>& problem, DeviceId d, Precision precision) {
+  if (precision == Precision::fp8) return problem.coefficient(CoefficientId::fp8_efficiency, d);
+  if (precision == Precision::fp4) return problem.coefficient(CoefficientId::fp4_efficiency, d);
+  return T(1.0);
+}
+
 // Share of the device's rate that GEMMs reach in this task.
 template <typename T>
 [[nodiscard]] T efficiency(const StageOfTask<T>& s, DeviceId d) {
-  T share = s.problem.coefficient(efficiency_of(s.task.kind()), d);
-  if (s.task.precision == Precision::fp8) share *= s.problem.coefficient(CoefficientId::fp8_efficiency, d);
-  if (s.task.precision == Precision::fp4) share *= s.problem.coefficient(CoefficientId::fp4_efficiency, d);
-  return share;
+  return s.problem.coefficient(efficiency_of(s.task.kind()), d) *
+         narrow_share(s.problem, d, s.task.precision);
 }
 
 template <typename T>
@@ -140,8 +146,10 @@ template <typename T>
   }
   // In and out of query-key-value, output, up (and gate), down.
   const double moved = 4.0 * model.hidden + (2 * query + 2 * key + (model.gated_mlp ? 3.0 : 2.0) * inner) / tp;
-  const double weights = model.layer_touched_parameters(rows_at_once) / tp;
-  return s.layers() * (s.task.weight_bytes * weights * stage_passes(s) + s.task.element_bytes * moved * tokens);
+  const double dense = model.layer_parameters() - model.layer_expert_parameters();
+  const double experts = model.layer_touched_parameters(rows_at_once) - dense;
+  const double weights = (s.task.weight_bytes * dense + s.task.expert_weight_bytes * experts) / tp;
+  return s.layers() * (weights * stage_passes(s) + s.task.element_bytes * moved * tokens);
 }
 
 // Element-wise passes (normalisation, rotary positions, SwiGLU, residuals) over the activations of one layer

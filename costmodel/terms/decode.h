@@ -3,40 +3,26 @@
 //   C_hbm(t,i,j,k) = seq_out * nm * mbs * B * nl_j * params / (dbs * hbm_d * TP_j),   max over k
 //
 // Every step reads the stage's weights once for the sequences that decode together. Ours, neutral by default:
-// the arithmetic of a step, reads of the KV cache, a fixed time of the host a step, layer and sequence (less
-// with CUDA graphs), latency of collectives and transfers every step, and the waiting of pipeline stages for
-// each other. How many steps there are and how many sequences live in them is in work.h. Experts: a step
-// reads those that any of its tokens is routed to; sharded over EP ranks each reads its own.
+// the arithmetic of a step beside its reads (roofline.h), reads of the KV cache, a fixed time a layer (by its
+// kernels, kernels.h), a step and a sequence, latency of collectives and transfers every step, and the waiting
+// of pipeline stages for each other. How many steps there are and how many sequences live in them is in work.h.
+// Experts: a step reads those that any of its tokens is routed to; sharded over EP ranks each reads its own.
+// Attention and head have 16-bit operands whatever the format of the products.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "costmodel/problem.h"
 #include "costmodel/terms/adapters.h"
 #include "costmodel/terms/collective.h"
 #include "costmodel/terms/data_parallel.h"
+#include "costmodel/terms/kernels.h"
+#include "costmodel/terms/roofline.h"
 #include "costmodel/terms/smooth.h"
 #include "costmodel/terms/tensor_parallel.h"
 
 namespace sextant::terms {
-
-template <typename T>
-[[nodiscard]] T weight_reads_s(const StageOfTask<T>& s) {
-  const double ep = s.execution().expert_parallel;
-  double parameters = s.layers() * s.model().layer_active_parameters() / s.tensor_parallel();
-  if (s.model().experts) {
-    const double all = s.model().layer_touched_parameters(s.work().live_sequences() * ep);
-    const double dense = s.model().layer_parameters() - s.model().layer_expert_parameters();
-    parameters = s.layers() * (dense / s.tensor_parallel() +
-                               (all - dense) / expert_width(s.execution(), s.tensor_parallel()));
-  }
-  if (s.is_last()) parameters += s.model().head_parameters() / s.tensor_parallel();
-  const double bytes = s.work().decode_steps * s.task.weight_bytes * parameters;
-  return max_over_devices(s, [&](DeviceId d) {
-    return T(bytes / (s.problem.coefficient(CoefficientId::decode_bandwidth_efficiency, d) *
-                      s.problem.hardware.memory_bytes_per_s(d)));
-  });
-}
 
 // Tokens that an average decode step attends to.
 template <typename T>
@@ -44,54 +30,105 @@ template <typename T>
   return s.work().decode_context_tokens / s.work().decode_tokens;
 }
 
+// Rows that a matrix product computes for `rows` of them: matrix units work on tiles, so few rows cost a tile.
+[[nodiscard]] inline double padded_rows(double rows, double tile) {
+  return std::sqrt(rows * rows + tile * tile);
+}
+
+// Smallest tiles of a GPU: 64 rows of a product (Hopper's wgmma and the usual choice elsewhere), 16 of a
+// grouped one. A CPU's core works row by row.
+struct TileRows {
+  double product = 64;
+  double grouped = 16;
+};
+[[nodiscard]] inline TileRows tile_rows(DeviceKind kind) {
+  return kind == DeviceKind::cpu ? TileRows{0, 0} : TileRows{};
+}
+
+// One kind of kernel of a stage in a mean decode step, on one device.
+struct DecodeKernel {
+  double flop = 0;
+  double bytes = 0;
+};
+struct DecodeStep {
+  DecodeKernel dense;    // projections and MLP outside routed experts
+  DecodeKernel experts;  // routed: those that any token of the ranks that share them touches
+  DecodeKernel attention;
+  DecodeKernel head;
+};
+
 template <typename T>
-[[nodiscard]] T decode_flop_s(const StageOfTask<T>& s) {
-  const LayerFlop layer = s.model().decode_layer_flop(mean_context(s));
-  const double head = s.is_last() ? s.model().head_flop(1) : 0.0;
-  const double tokens = s.work().decode_tokens;
+[[nodiscard]] DecodeStep decode_step(const StageOfTask<T>& s) {
+  const Model& model = s.model();
+  const double tp = s.tensor_parallel(), live = s.work().live_sequences();
+  const TileRows tile = tile_rows(s.problem.cluster().type_of(s.kinds().front()).kind);
+  const double rows = padded_rows(live, tile.product);
+  const double dense = s.layers() * (model.layer_parameters() - model.layer_expert_parameters());
+  const double attended = model.attended_tokens(mean_context(s));
+  DecodeStep step;
+  step.dense = {2.0 * dense * rows / s.width(), s.task.weight_bytes * dense / tp};
+  if (model.experts) {
+    const double width = expert_width(s.execution(), tp);
+    const double tokens = live * width / tp;  // of the ranks that share the experts
+    const double touched = model.touched_experts(tokens);
+    const double read = s.layers() * model.layer_expert_parameters() * touched / (model.experts->count * width);
+    const double of_expert = tokens * model.experts->active_per_token / touched;
+    step.experts = {2.0 * read * padded_rows(of_expert, tile.grouped) / s.context_parallel(),
+                    s.task.expert_weight_bytes * read};
+  }
+  step.attention = {live * s.layers() * model.decode_layer_flop(mean_context(s)).attention / s.width(),
+                    live * attended * s.layers() * model.kv_cache_elements_per_token() * s.task.cache_bytes /
+                        cache_split(s.task, s.stage_plan())};
+  if (s.is_last()) {
+    step.head = {2.0 * model.head_parameters() * rows / s.width(),
+                 s.task.element_bytes * model.head_parameters() / tp};
+  }
+  return step;
+}
+
+// All steps of one device without fixed times: every kernel the longer of its arithmetic and its reads.
+template <typename T>
+[[nodiscard]] T decode_kernels_s(const StageOfTask<T>& s) {
+  const DecodeStep step = decode_step(s);
+  const T& sharing = s.problem.coefficient(CoefficientId::roofline_sharing);
+  const Precision plain = s.problem.workflow.precision;
   return max_over_devices(s, [&](DeviceId d) {
-    const T flop =
-        tokens * (s.layers() * (layer.projections + layer.mlp +
-                                s.problem.coefficient(CoefficientId::attention_weight, d) * layer.attention) +
-                  head);
-    return T(s.problem.coefficient(CoefficientId::decode_flop_weight, d) * flop /
-             (s.problem.hardware.flop_per_s(d, s.task.precision) * s.width()));
+    const auto coefficient = [&](CoefficientId id) -> const T& { return s.problem.coefficient(id, d); };
+    const T& memory = s.problem.hardware.memory_bytes_per_s(d);
+    const T& flop_weight = coefficient(CoefficientId::decode_flop_weight);
+    const auto kernel_s = [&](const DecodeKernel& kernel, Precision precision, const T& bytes_per_s) {
+      return beside(T(flop_weight * kernel.flop / reached_flop_per_s(s, d, precision)),
+                    T(kernel.bytes / bytes_per_s), sharing);
+    };
+    const T weights = coefficient(CoefficientId::decode_bandwidth_efficiency) * memory;
+    T step_s = kernel_s(step.dense, s.task.precision, weights);
+    if (step.head.bytes > 0) step_s += kernel_s(step.head, plain, weights);
+    if (step.experts.bytes > 0) {
+      const T experts = weights / coefficient(CoefficientId::expert_read_weight);
+      step_s += kernel_s(step.experts, s.task.expert_precision, experts);
+    }
+    const T& cache = coefficient(CoefficientId::decode_kv_read_weight);
+    step_s += beside(T(flop_weight * step.attention.flop / reached_flop_per_s(s, d, plain)),
+                     T(cache * step.attention.bytes / memory), sharing);
+    return T(s.work().decode_steps * step_s);
   });
 }
 
+// Of the kernels of every layer: replayed from a graph they are a time of the device, launched one by one of
+// the host, which works ahead of it.
 template <typename T>
-[[nodiscard]] T kv_cache_reads_s(const StageOfTask<T>& s) {
-  const double split = cache_split(s.task, s.stage_plan());
-  const double attended = s.model().attended_tokens(mean_context(s));
-  const double bytes = s.work().decode_tokens * attended * s.layers() *
-                       s.model().kv_cache_elements_per_token() * s.task.cache_bytes / split;
-  return max_over_devices(s, [&](DeviceId d) {
-    return T(s.problem.coefficient(CoefficientId::decode_kv_read_weight, d) * bytes /
-             s.problem.hardware.memory_bytes_per_s(d));
-  });
+[[nodiscard]] T decode_layers_s(const StageOfTask<T>& s) {
+  const CoefficientId layer = s.execution().cuda_graphs ? CoefficientId::decode_graph_layer_overhead_s
+                                                        : CoefficientId::decode_layer_overhead_s;
+  const T layers = s.work().decode_steps * prepared_layers(s) * layer_kernels(s.task);
+  return max_over_devices(s, [&](DeviceId d) { return T(layers * s.problem.coefficient(layer, d)); });
 }
 
-// The device starts and ends the kernels of a layer one after another, however little they move: that is all that a
-// layer of a replayed graph costs beside its reads. Launched layers wait for the host instead, which takes longer.
+// Between steps: scheduling, sampling, and what each sequence takes of it.
 template <typename T>
-[[nodiscard]] T decode_floor_s(const StageOfTask<T>& s) {
-  if (!s.execution().cuda_graphs) return T(0.0);
-  const T layers = prepared_layers(s);
+[[nodiscard]] T decode_scheduling_s(const StageOfTask<T>& s) {
   return max_over_devices(s, [&](DeviceId d) {
-    return T(s.work().decode_steps * layers *
-             s.problem.coefficient(CoefficientId::decode_graph_layer_overhead_s, d));
-  });
-}
-
-// Of the host: a step, its launched layers, and its sequences (scheduling, sampling).
-template <typename T>
-[[nodiscard]] T decode_host_s(const StageOfTask<T>& s) {
-  const T layers = prepared_layers(s);
-  return max_over_devices(s, [&](DeviceId d) {
-    T step = s.problem.coefficient(CoefficientId::decode_step_overhead_s, d);
-    if (!s.execution().cuda_graphs)
-      step += layers * s.problem.coefficient(CoefficientId::decode_layer_overhead_s, d);
-    return T(s.work().decode_steps * step +
+    return T(s.work().decode_steps * s.problem.coefficient(CoefficientId::decode_step_overhead_s, d) +
              s.work().decode_tokens * s.problem.coefficient(CoefficientId::decode_token_overhead_s, d));
   });
 }
@@ -113,9 +150,11 @@ template <typename T>
 // Everything of one stage.
 template <typename T>
 [[nodiscard]] T decode_s(const StageOfTask<T>& s) {
-  const T device =
-      weight_reads_s(s) + decode_flop_s(s) + kv_cache_reads_s(s) + decode_latency_s(s) + decode_floor_s(s);
-  return beside(device, decode_host_s(s), s.problem.coefficient(CoefficientId::decode_host_sharing));
+  const T device = decode_kernels_s(s) + decode_latency_s(s), layers = decode_layers_s(s);
+  const T step = s.execution().cuda_graphs
+                     ? T(device + layers)
+                     : beside(device, layers, s.problem.coefficient(CoefficientId::decode_host_sharing));
+  return step + decode_scheduling_s(s);
 }
 
 // A token needs all stages one after another, so with fewer waves than stages the pipeline is not full:

@@ -8,6 +8,7 @@
 #include "costmodel/problem.h"
 #include "costmodel/terms/adapters.h"
 #include "costmodel/terms/compute.h"
+#include "costmodel/terms/kernels.h"
 #include "costmodel/terms/smooth.h"
 #include "costmodel/terms/tensor_parallel.h"
 
@@ -19,6 +20,7 @@ template <typename T>
   const double entries = stage_passes(s);
   const T passed = passes(s), layers = prepared_layers(s);
   const double collectives = s.tensor_parallel() > 1 ? tensor_parallel_count(s) : 0.0;
+  const double layers = s.is_generation() ? s.layers() * layer_kernels(s.task) : s.layers();
   return max_over_devices(s, [&](DeviceId d) {
     return T(entries * (passed * layers * s.problem.coefficient(CoefficientId::layer_overhead_s, d) +
                         s.problem.coefficient(CoefficientId::micro_batch_overhead_s, d)) +

@@ -13,18 +13,24 @@ constexpr auto kLinear = CoefficientScale::linear;
 // id, name, unit, neutral, lower, upper, prior, prior deviation, scale, deviation of device types and of
 // frameworks, help
 constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
-    {prefill_efficiency, "prefill_efficiency", "1", 1, 0.02, 2, 0.7, 0.35, kLog, 0.15, 0.2,
+    {prefill_efficiency, "prefill_efficiency", "1", 1, 0.02, 2, 0.75, 0.15, kLog, 0.08, 0.1,
      "share of the measured GEMM rate that the prefill of generation reaches"},
     {inference_efficiency, "inference_efficiency", "1", 1, 0.02, 2, 0.7, 0.35, kLog, 0.15, 0.25,
      "share of the measured GEMM rate that forward passes over whole sequences reach"},
     {training_efficiency, "training_efficiency", "1", 1, 0.02, 2, 0.75, 0.3, kLog, 0.15, 0.2,
      "share of the measured GEMM rate that forward and backward passes reach"},
-    {fp8_efficiency, "fp8_efficiency", "1", 1, 0.1, 1.5, 0.75, 0.3, kLog, 0.1, 0.15,
+    {fp8_efficiency, "fp8_efficiency", "1", 1, 0.1, 1.5, 0.8, 0.15, kLog, 0, 0.1,
      "share that 8-bit arithmetic reaches of its rate, relative to 16-bit's share (casts, scales)"},
-    {fp4_efficiency, "fp4_efficiency", "1", 1, 0.05, 1.5, 0.6, 0.4, kLog, 0.1, 0.2,
+    {fp4_efficiency, "fp4_efficiency", "1", 1, 0.05, 1.5, 0.7, 0.25, kLog, 0, 0.1,
      "share that 4-bit arithmetic reaches of its rate, relative to 16-bit's share"},
+    {peak_rate_exponent, "peak_rate_exponent", "1", 0, -0.2, 0.6, 0.15, 0.03, kLinear, 0, 0,
+     "how fast the share of the arithmetic rate that generation reaches falls with the rate: its power, from 3e14"},
+    {roofline_sharing, "roofline_sharing", "1", 0, 0, 0.95, 0.75, 0.1, kLinear, 0, 0,
+     "how far arithmetic and memory traffic of a kernel of generation run beside each other: 0 sum, 1 the longer"},
     {attention_weight, "attention_weight", "1", 1, 0.2, 30, 1.3, 0.5, kLog, 0.2, 0.2,
      "cost of a FLOP of attention relative to one of a projection (softmax, small matrices)"},
+    {prefill_attention_weight, "prefill_attention_weight", "1", 1, 0.2, 30, 1.2, 0.15, kLog, 0, 0.05,
+     "cost of a FLOP of attention in prefill relative to one of a projection"},
     {expert_flop_weight, "expert_flop_weight", "1", 1, 0.3, 10, 1.3, 0.4, kLog, 0.2, 0.2,
      "cost of a FLOP of routed experts relative to one of a dense projection (small, uneven matrices)"},
     {gemm_traffic_weight, "gemm_traffic_weight", "1", 0, 0.001, 5, 0.7, 0.5, kLog, 0.2, 0.2,
@@ -49,22 +55,24 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "how far the host prepares work beside the device: 0 one after the other, 1 the longer of the two"},
     {recompute_flop_weight, "recompute_flop_weight", "1", 0, 0, 1.5, 1, 0.2, kLinear, 0, 0,
      "share of the forward pass that recomputation repeats (the appendix counts its communication only)"},
-    {decode_bandwidth_efficiency, "decode_bandwidth_efficiency", "1", 1, 0.02, 8, 0.85, 0.25, kLog, 0.12, 0.2,
+    {decode_bandwidth_efficiency, "decode_bandwidth_efficiency", "1", 1, 0.02, 8, 0.82, 0.3, kLog, 0.05, 0.06,
      "share of the measured memory bandwidth at which decoding reads weights; above 1 where caches hold them"},
-    {decode_flop_weight, "decode_flop_weight", "1", 0, 1e-3, 20, 1, 0.5, kLog, 0.2, 0.2,
+    {decode_flop_weight, "decode_flop_weight", "1", 0, 1e-3, 20, 1.3, 0.3, kLog, 0, 0.05,
      "time of the arithmetic of decoding at the measured GEMM rate, beside reading the weights"},
-    {decode_kv_read_weight, "decode_kv_read_weight", "1", 0, 1e-3, 20, 1.1, 0.4, kLog, 0.15, 0.2,
+    {decode_kv_read_weight, "decode_kv_read_weight", "1", 0, 1e-3, 20, 1.2, 0.3, kLog, 0.1, 0.6,
      "time of reading the KV cache at the measured memory bandwidth"},
-    {decode_layer_overhead_s, "decode_layer_overhead_s", "s", 0, 1e-9, 1e-1, 4e-4, 1, kLog, 0.25, 0.6,
-     "fixed time of one layer in one decode step"},
-    {decode_graph_layer_overhead_s, "decode_graph_layer_overhead_s", "s", 0, 1e-9, 1e-2, 4e-5, 0.8, kLog, 0.25,
-     1.0, "fixed time of one layer in one decode step that is replayed from a CUDA graph"},
-    {decode_step_overhead_s, "decode_step_overhead_s", "s", 0, 1e-9, 1, 5e-4, 0.8, kLog, 0.25, 0.6,
+    {expert_read_weight, "expert_read_weight", "1", 1, 0.2, 10, 1.3, 0.2, kLog, 0, 0.1,
+     "time of reading weights of routed experts in decoding relative to other weights"},
+    {decode_layer_overhead_s, "decode_layer_overhead_s", "s", 0, 1e-9, 1e-1, 3e-4, 1, kLog, 0.15, 0.6,
+     "fixed time of one layer in one decode step; of a dense one in 16 bits, others by their kernels"},
+    {decode_graph_layer_overhead_s, "decode_graph_layer_overhead_s", "s", 0, 1e-9, 1e-2, 3e-5, 0.5, kLog, 0.1, 0.3,
+     "fixed time of one layer in one decode step that is replayed from a CUDA graph"},
+    {decode_step_overhead_s, "decode_step_overhead_s", "s", 0, 1e-9, 1, 1e-3, 0.7, kLog, 0, 0.3,
      "fixed time of one decode step (scheduling, sampling)"},
-    {decode_token_overhead_s, "decode_token_overhead_s", "s", 0, 1e-10, 1e-2, 5e-6, 0.8, kLog, 0.25, 0.8,
+    {decode_token_overhead_s, "decode_token_overhead_s", "s", 0, 1e-10, 1e-2, 5e-6, 1, kLog, 0, 0.4,
      "fixed time of one sequence in one decode step (sampling, bookkeeping)"},
-    {decode_host_sharing, "decode_host_sharing", "1", 0, 0, 0.95, 0.4, 0.3, kLinear, 0, 0,
-     "how far the host works beside the device in decoding: 0 one after the other, 1 the longer of the two"},
+    {decode_host_sharing, "decode_host_sharing", "1", 0, 0, 0.95, 0.7, 0.1, kLinear, 0, 0,
+     "how far the host launches kernels beside the device in decoding: 0 one after the other, 1 the longer of the two"},
     {decode_latency_weight, "decode_latency_weight", "1", 0, 0, 50, 1, 0.5, kLinear, 0, 0,
      "link latency paid by the collectives and transfers of every decode step"},
     {decode_serialization_weight, "decode_serialization_weight", "1", 0, 0, 2, 0.9, 0.2, kLinear, 0, 0,
@@ -180,6 +188,14 @@ double prior_on_cpu(CoefficientId id) {
       return 0.5;
     case score_traffic_weight:
       return 2;
+    case peak_rate_exponent:
+      return 0;
+    case decode_flop_weight:
+    case expert_read_weight:
+    case prefill_attention_weight:
+      return 1;
+    case decode_bandwidth_efficiency:
+      return 0.85;
     case logit_traffic_weight:
       return 1;
     default:

@@ -32,9 +32,10 @@ Recompute parse_recompute(const JsonView& view) {
 Execution Execution::parse(const JsonView& view) {
   view.allow_only({"context_parallel", "expert_parallel", "expert_tensor_parallel", "virtual_stages",
                    "zero_stage", "sequence_parallel", "packed", "continuous_batching", "micro_batch_tokens",
-                   "micro_batches", "prefill_chunk_tokens", "shared_prompts", "fused_attention", "cuda_graphs", "kv_cache_bytes",
+                   "micro_batches", "prefill_chunk_tokens", "shared_prompts", "fused_attention", "cuda_graphs", "unfused",
+                   "kv_cache_bytes",
                    "offload_optimizer", "offload_weights", "offload_activations", "lora_rank", "precision",
-                   "weight_precision", "cache_precision", "gradient_precision", "semantics"});
+                   "weight_precision", "expert_precision", "expert_weight_precision", "cache_precision", "gradient_precision", "semantics"});
   Execution out;
   read(view, "context_parallel", 1, out.context_parallel);
   read(view, "expert_parallel", 1, out.expert_parallel);
@@ -50,6 +51,7 @@ Execution Execution::parse(const JsonView& view) {
   read(view, "shared_prompts", out.shared_prompts);
   read(view, "fused_attention", out.fused_attention);
   read(view, "cuda_graphs", out.cuda_graphs);
+  read(view, "unfused", out.unfused);
   if (const auto bytes = view.optional("kv_cache_bytes")) out.kv_cache_bytes = bytes->non_negative();
   read(view, "offload_optimizer", out.offload_optimizer);
   read(view, "offload_weights", out.offload_weights);
@@ -57,6 +59,8 @@ Execution Execution::parse(const JsonView& view) {
   read(view, "lora_rank", 0, out.lora_rank);
   read(view, "precision", out.precision);
   read(view, "weight_precision", out.weight_precision);
+  read(view, "expert_precision", out.expert_precision);
+  read(view, "expert_weight_precision", out.expert_weight_precision);
   read(view, "cache_precision", out.cache_precision);
   read(view, "gradient_precision", out.gradient_precision);
   if (const auto semantics = view.optional("semantics")) {
@@ -88,6 +92,7 @@ Json Execution::to_json() const {
   write("shared_prompts", shared_prompts, off.shared_prompts);
   write("fused_attention", fused_attention, off.fused_attention);
   write("cuda_graphs", cuda_graphs, off.cuda_graphs);
+  write("unfused", unfused, off.unfused);
   write("kv_cache_bytes", kv_cache_bytes, off.kv_cache_bytes);
   write("offload_optimizer", offload_optimizer, off.offload_optimizer);
   write("offload_weights", offload_weights, off.offload_weights);
@@ -95,6 +100,8 @@ Json Execution::to_json() const {
   write("lora_rank", lora_rank, off.lora_rank);
   write_precision("precision", precision);
   write_precision("weight_precision", weight_precision);
+  write_precision("expert_precision", expert_precision);
+  write_precision("expert_weight_precision", expert_weight_precision);
   write_precision("cache_precision", cache_precision);
   write_precision("gradient_precision", gradient_precision);
   write("semantics", semantics, off.semantics);

@@ -39,6 +39,7 @@ struct Execution {
   // Engine.
   bool fused_attention = false;  // scores never leave the chip (FlashAttention)
   bool cuda_graphs = false;  // decode steps are replayed, not launched kernel by kernel
+  bool unfused = false;  // kernels as the model's code writes them: experts in a loop, casts on their own
   double kv_cache_bytes = 0;  // a device keeps for the cache; 0: not limited
 
   // Memory.
@@ -50,6 +51,8 @@ struct Execution {
 
   std::optional<Precision> precision;         // of arithmetic; absent: the workflow's
   std::optional<Precision> weight_precision;  // as weights are stored; absent: as arithmetic
+  std::optional<Precision> expert_precision;         // of arithmetic in routed experts; absent: `precision`
+  std::optional<Precision> expert_weight_precision;  // as their weights are stored; absent: see work.cpp
   std::optional<Precision> cache_precision;   // of the KV cache; absent: the workflow's
   std::optional<Precision> gradient_precision;  // as replicas reduce gradients; absent: as activations
 

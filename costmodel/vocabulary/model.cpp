@@ -63,11 +63,15 @@ double Model::layer_expert_parameters() const {
          experts->intermediate;
 }
 
+double Model::touched_experts(double tokens) const {
+  if (!experts) return 0;
+  const double missed = 1.0 - static_cast<double>(experts->active_per_token) / experts->count;
+  return experts->count * (1.0 - std::pow(missed, std::max(1.0, tokens)));
+}
+
 double Model::layer_touched_parameters(double tokens) const {
   if (!experts) return layer_active_parameters();
-  const double missed = 1.0 - static_cast<double>(experts->active_per_token) / experts->count;
-  const double touched = experts->count * (1.0 - std::pow(missed, std::max(1.0, tokens)));
-  return attention_parameters() + mlp_parameters(*this, touched);
+  return attention_parameters() + mlp_parameters(*this, touched_experts(tokens));
 }
 
 double Model::embedding_parameters() const { return static_cast<double>(vocabulary) * hidden; }

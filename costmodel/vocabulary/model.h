@@ -66,8 +66,10 @@ struct Model {
   [[nodiscard]] double layer_parameters() const;         // all experts
   [[nodiscard]] double layer_active_parameters() const;  // what one token multiplies with
   [[nodiscard]] double layer_expert_parameters() const;  // the part of layer_parameters in routed experts
-  // What `tokens` tokens at once multiply with: every expert that at least one of them is routed to, when
-  // routing is uniform: count (1 - (1 - k / count)^tokens) of them.
+  // Experts of a layer that at least one of `tokens` tokens is routed to, when routing is uniform:
+  // count (1 - (1 - k / count)^tokens). Zero without experts.
+  [[nodiscard]] double touched_experts(double tokens) const;
+  // What `tokens` tokens at once multiply with: those experts, and all that is no routed expert.
   [[nodiscard]] double layer_touched_parameters(double tokens) const;
   [[nodiscard]] double embedding_parameters() const;     // input table
   [[nodiscard]] double head_parameters() const;          // output matrix (also when tied: it is read)

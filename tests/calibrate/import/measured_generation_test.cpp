@@ -126,6 +126,17 @@ TEST(MeasuredGenerationTest, UnpacksWeightsWhereTheGpuCannotCalculateInTheirForm
   }
 }
 
+TEST(MeasuredGenerationTest, FourBitCheckpointsOfMixturesHaveTheirExpertsInFourBits) {
+  MeasuredGeneration generation = small_generation();
+  generation.model.experts = Experts{4, 2, 5, 0, 0};
+  set_number_format(generation, *find_number_format("fp4"));
+  EXPECT_EQ(generation.execution.weight_precision, std::nullopt);
+  EXPECT_EQ(generation.execution.expert_weight_precision, Precision::fp4);
+  EXPECT_EQ(generation.execution.expert_precision, std::nullopt);  // no rate: 16 bits
+  set_number_format(generation, *find_number_format("fp8"));
+  EXPECT_EQ(generation.execution.weight_precision, Precision::fp8);  // all of it
+}
+
 TEST(MeasuredGenerationTest, TakesOneSixteenBitFormatForTheOther) {
   MeasuredGeneration generation = small_generation();
   set_number_format(generation, *find_number_format("FP16"));

@@ -13,6 +13,13 @@ namespace {
 
 using enum CoefficientId;
 
+// What reading the cache adds.
+double cache_reads_s(const StageOfTask<double>& s) {
+  const terms::DecodeStep step = terms::decode_step(s);
+  return s.work().decode_steps * s.problem.coefficient(decode_kv_read_weight, s.kinds().front()) *
+         step.attention.bytes / s.problem.hardware.memory_bytes_per_s(s.kinds().front());
+}
+
 // 12 sequences with 3 tokens of prompt and 2 or 6 of response, decoded in 4 places.
 Workflow uneven_responses() {
   Workflow workflow = small_workflow();
@@ -118,10 +125,11 @@ TEST(Decode, GraphsReplaceLaunches) {
     generation.set(decode_graph_layer_overhead_s, 0.0625);
     generation.set(decode_step_overhead_s, 1);
     generation.set(decode_token_overhead_s, 0.125);
-    // 5 steps, 2 layers, 60 tokens. The layers of a replayed step are the device's.
-    EXPECT_DOUBLE_EQ(terms::decode_host_s(generation.at(0)), 5 * (graphs ? 1.0 : 2 * 0.25 + 1) + 60 * 0.125);
-    EXPECT_DOUBLE_EQ(terms::decode_floor_s(generation.at(0)), graphs ? 5 * 2 * 0.0625 : 0);
-  }
+    return terms::decode_layers_s(generation.at(0)) + terms::decode_scheduling_s(generation.at(0));
+  };
+  // 5 steps, 2 layers, 60 tokens.
+  EXPECT_DOUBLE_EQ(host_s(false), 5 * (2 * 0.25 + 1) + 60 * 0.125);
+  EXPECT_DOUBLE_EQ(host_s(true), 5 * (2 * 0.0625 + 1) + 60 * 0.125);
 }
 
 TEST(Decode, TheFloorOfAReplayedStepIsNotHiddenBehindItsReads) {
@@ -158,22 +166,57 @@ TEST(Decode, StalenessPutsMoreBatchesOnTheirWay) {
   EXPECT_DOUBLE_EQ(flowing.work().live_sequences(), 36);
 }
 
-TEST(Decode, TheHostWorksBesideTheDevice) {
+TEST(Decode, TheHostLaunchesBesideTheDevice) {
   TermCase generation(kGeneration, on_device(0));
-  // Weights: 5 steps * 2 bytes * 480 / 50 = 96 s. Host: 5 * 5.6 = 28 s.
-  generation.set(decode_step_overhead_s, 5.6);
+  // Weights: 5 steps * 2 bytes * 480 / 50 = 96 s. Launches: 5 * 3 layers * 28 / 15 = 28 s.
+  generation.set(decode_layer_overhead_s, 28.0 / 15);
   EXPECT_DOUBLE_EQ(terms::decode_s(generation.at()), 96 + 28);
   generation.set(decode_host_sharing, 0.5);
   EXPECT_DOUBLE_EQ(terms::decode_s(generation.at()), 100);  // 28, 96, 100
+  generation.set(decode_step_overhead_s, 2);  // between steps: hidden by nothing
+  EXPECT_DOUBLE_EQ(terms::decode_s(generation.at()), 100 + 5 * 2);
+}
+
+TEST(Decode, GraphsAreTimeOfTheDevice) {
+  Execution execution;
+  execution.cuda_graphs = true;
+  TermCase generation(kGeneration, with(on_device(0), execution));
+  generation.set(decode_graph_layer_overhead_s, 1);
+  generation.set(decode_host_sharing, 0.5);
+  EXPECT_DOUBLE_EQ(terms::decode_s(generation.at()), 96 + 5 * 3 * 1);
+}
+
+// 12 sequences live: 65.1 rows of a product with tiles of 64.
+const double kRows = std::sqrt(12.0 * 12 + 64 * 64);
+
+TEST(Decode, ArithmeticBesideReads) {
+  TermCase generation(kGeneration, on_device(0));
+  generation.set(decode_flop_weight, 1);
+  generation.set(decode_kv_read_weight, 1);
+  // A step: 3 layers of 160 parameters, 960 bytes at 50 B/s; attention 12 * 3 * 96 FLOP and 12 * 6 * 3 * 16 bytes.
+  const double arithmetic = 2 * 480 * kRows / 100, reads = 960 / 50.0;
+  const double attention = 12 * 3 * 96 / 100.0, cache = 12 * 6 * 3 * 16 / 50.0;
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(generation.at()), 5 * (arithmetic + reads + attention + cache));
+  generation.set(roofline_sharing, 0.5);
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(generation.at()),
+                   5 * (std::hypot(arithmetic, reads) + std::hypot(attention, cache)));
+}
+
+TEST(Decode, FewRowsCostATile) {
+  EXPECT_DOUBLE_EQ(terms::padded_rows(48, 64), 80);
+  EXPECT_NEAR(terms::padded_rows(1, 64), 64, 0.01);
+  EXPECT_NEAR(terms::padded_rows(1e4, 64), 1e4, 1);
+  EXPECT_EQ(terms::padded_rows(3, terms::tile_rows(DeviceKind::cpu).product), 3);
+  EXPECT_EQ(terms::tile_rows(DeviceKind::gpu).grouped, 16);
 }
 
 TEST(Decode, WeightsInEightBitsAreHalfTheReads) {
   Execution execution;
   execution.weight_precision = Precision::fp8;
   TermCase generation(kGeneration, with(on_device(0), execution));
-  EXPECT_DOUBLE_EQ(terms::weight_reads_s(generation.at()), 5 * 1 * 480 / 50.0);
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(generation.at()), 5 * 1 * 480 / 50.0);
   generation.set(decode_bandwidth_efficiency, 0.5);
-  EXPECT_DOUBLE_EQ(terms::weight_reads_s(generation.at()), 5 * 1 * 480 / 25.0);
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(generation.at()), 5 * 1 * 480 / 25.0);
 }
 
 // Of a layer 64 attention, 36 shared and 16 router parameters are always read, 60 of every expert touched.
@@ -182,7 +225,7 @@ TEST(Decode, AStepReadsTheExpertsItsTokensTouch) {
     TaskPlan plan = on_device(0);
     plan.decode_batch_sequences = places;
     const TermCase generation(kGeneration, plan, with_model(small_mixture()));
-    return terms::weight_reads_s(generation.at());
+    return terms::decode_kernels_s(generation.at());
   };
   // One token touches 2 of 4 experts, two 4 (1 - 1/4) = 3, twelve nearly all.
   EXPECT_DOUBLE_EQ(reads_s(1), 12 * 5 * 2 * 3 * (116 + 2 * 60) / 50.0);
@@ -198,7 +241,33 @@ TEST(Decode, ExpertRanksReadTheirOwn) {
   const TermCase ranks(kGeneration, with(plan_of({{stage(3, {0})}, {stage(3, {1})}}), execution),
                        with_model(small_mixture()));
   const double touched = 4 * (1 - std::pow(0.5, 12));
-  EXPECT_DOUBLE_EQ(terms::weight_reads_s(ranks.at()), 5 * 2 * 3 * (116 + touched * 60 / 2) / 50);
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(ranks.at()), 5 * 2 * 3 * (116 + touched * 60 / 2) / 50);
+}
+
+TEST(Decode, RanksOfOneTensorParallelGroupShareItsTokens) {
+  // The two devices of one replica are the two ranks: 12 tokens, not twice as many.
+  Execution execution;
+  execution.expert_parallel = 2;
+  execution.expert_tensor_parallel = 1;
+  const TermCase ranks(kGeneration, with(plan_of({{stage(3, {0, 1})}}), execution), with_model(small_mixture()));
+  const double touched = 4 * (1 - std::pow(0.5, 12));
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(ranks.at()), 5 * 2 * 3 * (116 / 2.0 + touched * 60 / 2) / 50);
+}
+
+TEST(Decode, RoutedExpertsHaveTheirOwnFormatAndReads) {
+  Execution execution;
+  execution.expert_weight_precision = Precision::fp8;
+  TermCase mixture(kGeneration, with(on_device(0), execution), with_model(small_mixture()));
+  const double touched = 4 * (1 - std::pow(0.5, 12));
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(mixture.at()), 5 * 3 * (2 * 116 + touched * 60) / 50);
+  mixture.set(expert_read_weight, 1.5);
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(mixture.at()), 5 * 3 * (2 * 116 + 1.5 * touched * 60) / 50);
+  // Arithmetic: 12 tokens with 2 of 4 experts each, in tiles of 16 rows.
+  mixture.set(decode_flop_weight, 1);
+  const double rows = std::hypot(12 * 2 / touched, 16), attention = 12 * 96;
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(mixture.at()),
+                   5 * 3 * ((2 * 116 + 1.5 * touched * 60) / 50 +
+                            (2 * 116 * kRows + 2 * touched * 60 * rows + attention) / 100));
 }
 
 TEST(Decode, ExpertTensorParallelismOfZeroIsThatOfTheStage) {
@@ -209,7 +278,7 @@ TEST(Decode, ExpertTensorParallelismOfZeroIsThatOfTheStage) {
   const TermCase ranks(kGeneration, with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), execution),
                        with_model(small_mixture()), row_of_nodes(1, 4));
   const double touched = 4 * (1 - std::pow(0.5, 12));
-  EXPECT_DOUBLE_EQ(terms::weight_reads_s(ranks.at()), 5 * 2 * 3 * (116 / 2.0 + touched * 60 / 4) / 50);
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(ranks.at()), 5 * 2 * 3 * (116 / 2.0 + touched * 60 / 4) / 50);
 }
 
 TEST(Decode, LatentAttentionReadsItsCompressedVector) {
@@ -218,12 +287,10 @@ TEST(Decode, LatentAttentionReadsItsCompressedVector) {
   TermCase generation(kGeneration, uneven_pipeline(), with_model(model));
   generation.set(decode_kv_read_weight, 1);
   // 60 tokens that attend to 6 in the mean; 3 elements, whole on each of the two devices; 2 layers.
-  EXPECT_DOUBLE_EQ(terms::kv_cache_reads_s(generation.at(0)), 60 * 6 * 2 * 3 * 2 / 50.0);
-  EXPECT_DOUBLE_EQ(terms::kv_cache_reads_s(generation.at(1)), 60 * 6 * 1 * 3 * 2 / 20.0);
+  EXPECT_DOUBLE_EQ(cache_reads_s(generation.at(0)), 60 * 6 * 2 * 3 * 2 / 50.0);
+  EXPECT_DOUBLE_EQ(cache_reads_s(generation.at(1)), 60 * 6 * 1 * 3 * 2 / 20.0);
   // Its arithmetic is on that vector: 4 heads score 2 + 1 elements and weigh 2.
-  generation.set(decode_flop_weight, 1);
-  const double projections = 2 * model.attention_parameters();
-  EXPECT_DOUBLE_EQ(terms::decode_flop_s(generation.at(1)), 60 * (projections + 192 + 2 * 6 * 4 * 5) / 40);
+  EXPECT_DOUBLE_EQ(terms::decode_step(generation.at(1)).attention.flop, 12 * 2 * 6 * 4 * 5);
 }
 
 TEST(Decode, ADeviceKeepsAtLeastOneKeyValueHead) {
@@ -231,7 +298,7 @@ TEST(Decode, ADeviceKeepsAtLeastOneKeyValueHead) {
   model.kv_heads = 1;
   TermCase generation(kGeneration, uneven_pipeline(), with_model(model));
   generation.set(decode_kv_read_weight, 1);
-  EXPECT_DOUBLE_EQ(terms::kv_cache_reads_s(generation.at(0)),
+  EXPECT_DOUBLE_EQ(cache_reads_s(generation.at(0)),
                    60 * 6 * 2 * 2 * 2 / 50.0);  // TP 2 splits nothing
 }
 
@@ -241,7 +308,7 @@ TEST(Decode, ReadsReachBackAsFarAsTheWindow) {
   TermCase generation(kGeneration, uneven_pipeline(), with_model(model));
   generation.set(decode_kv_read_weight, 1);
   // Every context, 4 to 8 tokens long, fills the window.
-  EXPECT_DOUBLE_EQ(terms::kv_cache_reads_s(generation.at(1)), 60 * 4 * 8 * 2 / 20.0);
+  EXPECT_DOUBLE_EQ(cache_reads_s(generation.at(1)), 60 * 4 * 8 * 2 / 20.0);
 }
 
 TEST(Decode, CacheInEightBits) {
@@ -249,7 +316,7 @@ TEST(Decode, CacheInEightBits) {
   execution.cache_precision = Precision::fp8;
   TermCase generation(kGeneration, with(uneven_pipeline(), execution));
   generation.set(decode_kv_read_weight, 1);
-  EXPECT_DOUBLE_EQ(terms::kv_cache_reads_s(generation.at(1)), 60 * 6 * 8 * 1 / 20.0);
+  EXPECT_DOUBLE_EQ(cache_reads_s(generation.at(1)), 60 * 6 * 8 * 1 / 20.0);
 }
 
 }  // namespace

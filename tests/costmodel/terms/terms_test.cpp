@@ -1,6 +1,8 @@
 // Every formula of HetRL B.2 with numbers worked by hand on the cluster of small_problem.h.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "costmodel/terms/bubble.h"
 #include "costmodel/terms/compute.h"
 #include "costmodel/terms/data_parallel.h"
@@ -159,8 +161,8 @@ TEST_F(Terms, DecodeReadsWeightsOncePerStepAndWave) {
   Case<> decoding(small_cluster(), small_workflow(), same_everywhere(waves));
   const TaskWork task = decoding.work(kGeneration);
   // 5 tokens * 3 waves * 2 bytes * 2 layers * 160 / (50 * 2), and one layer on a slow device.
-  EXPECT_DOUBLE_EQ(terms::weight_reads_s(StageOfTask<double>{decoding.problem, task, 0, 0}), 96);
-  EXPECT_DOUBLE_EQ(terms::weight_reads_s(StageOfTask<double>{decoding.problem, task, 0, 1}), 240);
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(StageOfTask<double>{decoding.problem, task, 0, 0}), 96);
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(StageOfTask<double>{decoding.problem, task, 0, 1}), 240);
   EXPECT_DOUBLE_EQ(terms::decode_s(StageOfTask<double>{decoding.problem, task, 0, 1}),
                    240);  // all else is neutral
 }
@@ -173,15 +175,19 @@ TEST_F(Terms, DecodeBatchIsNeverLargerThanTheReplica) {
 }
 
 TEST_F(Terms, DecodeExtras) {
-  // 12 sequences * 5 tokens; mean context 3 + 3 = 6. Stage 1, one layer on a slow device.
-  small.set(CoefficientId::decode_flop_weight, 1);
-  // A token: projections 2 * 64 = 128, MLP 2 * 96 = 192, attention 4 * 6 * 4 = 96.
-  EXPECT_DOUBLE_EQ(terms::decode_flop_s(at(generation, 1)), 60 * (128 + 192 + 96) / 40.0);
+  // 12 sequences * 5 tokens; mean context 3 + 3 = 6. Stage 1, one layer on a slow device: 320 bytes of weights.
+  const double reads = 5 * 320 / 20.0;
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(at(generation, 1)), reads);
   small.set(CoefficientId::decode_kv_read_weight, 1);
   // Keys and values 2 * 4 elements of 2 bytes a token and layer.
-  EXPECT_DOUBLE_EQ(terms::kv_cache_reads_s(at(generation, 1)), 60 * 6 * 16 / 20.0);
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(at(generation, 1)), reads + 60 * 6 * 16 / 20.0);
+  small.set(CoefficientId::decode_kv_read_weight, 0);
+  small.set(CoefficientId::decode_flop_weight, 1);
+  // A token: projections 2 * 64 = 128, MLP 2 * 96 = 192, in tiles of 64 rows; attention 4 * 6 * 4 = 96.
+  const double rows = std::hypot(12, 64);
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(at(generation, 1)), reads + 5 * (rows * (128 + 192) + 12 * 96) / 40.0);
   small.set(CoefficientId::decode_layer_overhead_s, 0.25);
-  EXPECT_DOUBLE_EQ(terms::decode_host_s(at(generation, 0)), 5 * 2 * 0.25);
+  EXPECT_DOUBLE_EQ(terms::decode_layers_s(at(generation, 0)), 5 * 2 * 0.25);
   small.set(CoefficientId::decode_latency_weight, 1);
   // A step of stage 0: 2 all-reduces in each of 2 layers at 1 s, one transfer at 5 s.
   EXPECT_DOUBLE_EQ(terms::decode_latency_s(at(generation, 0)), 5 * (4 * 1 + 5));
@@ -230,7 +236,7 @@ TEST_F(Terms, VocabularyAddsHeadAndEmbedding) {
   EXPECT_DOUBLE_EQ(terms::compute_s(last), 12 * (kLayerFlop + 640) / 40);
   EXPECT_DOUBLE_EQ(terms::compute_s(StageOfTask<double>{worded.problem, decoding, 0, 1}),
                    12 * (kPrefillLayerFlop + 80) / 40);
-  EXPECT_DOUBLE_EQ(terms::weight_reads_s(StageOfTask<double>{worded.problem, decoding, 0, 1}),
+  EXPECT_DOUBLE_EQ(terms::decode_kernels_s(StageOfTask<double>{worded.problem, decoding, 0, 1}),
                    5 * 2 * (160 + 40) / 20.0);
   // The embedding's all-reduce on the first stage.
   EXPECT_DOUBLE_EQ(terms::tensor_parallel_s(StageOfTask<double>{worded.problem, inferring, 0, 0}),

@@ -17,9 +17,10 @@ const Json& every_option() {
     "context_parallel": 2, "expert_parallel": 4, "expert_tensor_parallel": 1, "virtual_stages": 3,
     "zero_stage": 2, "sequence_parallel": true, "packed": true, "continuous_batching": true,
     "micro_batch_tokens": 16384, "micro_batches": 8, "prefill_chunk_tokens": 2048, "shared_prompts": true,
-    "fused_attention": true, "cuda_graphs": true, "kv_cache_bytes": 4e10, "offload_optimizer": true,
+    "fused_attention": true, "cuda_graphs": true, "unfused": true, "kv_cache_bytes": 4e10, "offload_optimizer": true,
     "offload_weights": true, "offload_activations": true, "lora_rank": 16, "precision": "fp8",
-    "weight_precision": "fp4", "cache_precision": "fp16", "gradient_precision": "fp32", "semantics": "verl"})");
+    "weight_precision": "fp4", "expert_precision": "bf16", "expert_weight_precision": "fp8",
+    "cache_precision": "fp16", "gradient_precision": "fp32", "semantics": "verl"})");
   return all;
 }
 
