@@ -164,6 +164,7 @@ RingNodes nodes_of_ring(const Cluster& cluster, std::span<const DeviceId> member
   std::map<NodeId, double> count;
   for (const DeviceId device : members) count[cluster.node_of(device)] += 1;
   RingNodes nodes;
+  nodes.count = static_cast<double>(count.size());
   nodes.rails = static_cast<double>(members.size());
   for (const auto& [node, here] : count) {
     nodes.rails = std::min(nodes.rails, here);

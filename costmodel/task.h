@@ -58,7 +58,7 @@ template <typename T>
       terms::exposed(terms::tensor_parallel_s(s), computed,
                      s.problem.coefficient(CoefficientId::tensor_parallel_overlap));
   cost.term(Term::context_parallel) = terms::context_parallel_s(s, computed);
-  cost.term(Term::expert_parallel) = terms::expert_parallel_s(s);
+  cost.term(Term::expert_parallel) = terms::expert_parallel_s(s, computed);
   cost.term(Term::weight_gather) = terms::weight_gather_s(s, computed);
   T device(0.0);
   for (const T& term : cost.terms_s) device += term;

@@ -60,6 +60,7 @@ struct RingEdge {
 
 // What the nodes of a ring's members give it: it passes through all of them, so the least counts.
 struct RingNodes {
+  double count = 1;
   double rails = 1;  // members in a node: rings that can leave it side by side
   double network_bytes_per_s = std::numeric_limits<double>::infinity();
   double inner_bytes_per_s = std::numeric_limits<double>::infinity();  // between members of one node

@@ -4,13 +4,15 @@
 // Beyond the appendix, each neutral by default: a ring of n members takes 2 (n - 1) steps and pays the link's
 // latency for each, a tree 2 log2(n) (collective_step_weight: share of the fewer of the two that is paid beyond
 // the one latency of the appendix); groups that leave a node together share its network adapters; a group with
-// several members in a node can leave it on as many rails (rail_weight: share of the further ones it uses);
-// links between nodes reach less of their rate than those within (network_efficiency).
+// several members in a node can leave it on as many rails (rail_weight: share of the further ones it uses), and
+// works by nodes then: m nodes exchange (m - 1) / m of what they reduce, not the (n - 1) / n of a flat ring (NCCL's
+// trees; the same share); links between nodes reach less of their rate than those within (network_efficiency).
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <type_traits>
 
 #include "costmodel/hardware.h"
 #include "costmodel/problem.h"
@@ -45,23 +47,45 @@ struct NetworkUse {
   RingNodes nodes = {};
 };
 
+// Share of a link's bandwidth that a collective reaches: within a node, and between nodes beyond
+// network_efficiency. What kernels of one node lose on its links says nothing about the network.
+template <typename T>
+struct Reached {
+  Reached(const T& everywhere) : within(everywhere), between(everywhere) {}  // NOLINT: a share is the usual case
+  Reached(const T& in_node, const T& outside) : within(in_node), between(outside) {}
+  T within;
+  T between;
+};
+template <typename T>
+[[nodiscard]] Reached<T> within_nodes(const T& share) {
+  return {share, T(1.0)};
+}
+
 // Bandwidth between two members: the link's own; between nodes times the rails that are used, at most what
-// the adapters of a node give each group.
+// the adapters of a node give each group and what its inner links carry to them.
 template <typename T>
 [[nodiscard]] T group_bytes_per_s(const Problem<T>& problem, DeviceId from, DeviceId to, const LinkCost<T>& link,
-                                  const NetworkUse& use) {
+                                  const Reached<T>& reached, const NetworkUse& use) {
   const Cluster& cluster = problem.cluster();
-  if (cluster.level_between(from, to) == LinkLevel::within_node) return link.bytes_per_s;
+  if (cluster.level_between(from, to) == LinkLevel::within_node) return reached.within * link.bytes_per_s;
   T rate = link.bytes_per_s;
   if (use.nodes.rails > 1) rate *= 1.0 + (use.nodes.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);
-  const double inner = std::max(plain_value(link.bytes_per_s), use.nodes.inner_bytes_per_s);
-  if (T(inner) < rate) rate = T(inner);
   if (T(use.nodes.network_bytes_per_s / use.sharing) < rate) rate = T(use.nodes.network_bytes_per_s / use.sharing);
   for (const DeviceId device : {from, to}) {
     const auto& network = cluster.nodes()[cluster.node_of(device).index()].network_bytes_per_s;
     if (network && T(*network / use.sharing) < rate) rate = T(*network / use.sharing);
   }
-  return problem.coefficient(CoefficientId::network_efficiency) * rate;
+  rate *= problem.coefficient(CoefficientId::network_efficiency) * reached.between;
+  const T inner = reached.within * std::max(plain_value(link.bytes_per_s), use.nodes.inner_bytes_per_s);
+  return inner < rate ? inner : rate;
+}
+
+// Share of a flat ring's volume that crosses between nodes when a group of n works by nodes.
+template <typename T>
+[[nodiscard]] T crossing_share(const Problem<T>& problem, double n, const RingNodes& nodes) {
+  if (nodes.rails < 2 || nodes.count < 2) return T(1.0);
+  const double by_nodes = (nodes.count - 1.0) / nodes.count * n / (n - 1.0);
+  return 1.0 - problem.coefficient(CoefficientId::rail_weight) * (1.0 - by_nodes);
 }
 
 // Latency of all steps of a collective over n members that is paid, in units of the link's.
@@ -74,23 +98,23 @@ template <typename T>
 // One edge of a ring of n members.
 template <typename T>
 [[nodiscard]] T edge_s(const Problem<T>& problem, const RingEdge& edge, double n, double volume_bytes,
-                       const T& efficiency, const NetworkUse& use) {
+                       const Reached<T>& reached, const NetworkUse& use) {
   const LinkCost<T> link = problem.hardware.link(edge.from, edge.to);
-  return latency_steps(problem, n) * link.latency_s +
-         volume_bytes / (efficiency * group_bytes_per_s(problem, edge.from, edge.to, link, use));
+  const T rate = group_bytes_per_s(problem, edge.from, edge.to, link, reached, use);
+  const T latency = latency_steps(problem, n) * link.latency_s;
+  if (problem.cluster().level_between(edge.from, edge.to) == LinkLevel::within_node) {
+    return latency + volume_bytes / rate;
+  }
+  return latency + volume_bytes * crossing_share(problem, n, use.nodes) / rate;
 }
 
-// volume_bytes: what a pair of neighbours exchanges (cv). efficiency: share of the bandwidth reached. sharing:
-// groups like this one that use a node's network at once. Zero for fewer than two members.
+// volume_bytes: what a pair of neighbours exchanges (cv). Zero for fewer than two members.
 template <typename T>
 [[nodiscard]] T ring_step_s(const Problem<T>& problem, std::span<const DeviceId> members, double volume_bytes,
-                            const T& efficiency, double sharing = 1) {
+                            const std::type_identity_t<Reached<T>>& reached, const NetworkUse& use) {
   if (members.size() < 2) return T(0.0);
   const double n = static_cast<double>(members.size());
-  const NetworkUse use{sharing, nodes_of_ring(problem.cluster(), members)};
-  const auto cost = [&](const RingEdge& edge) {
-    return edge_s(problem, edge, n, volume_bytes, efficiency, use);
-  };
+  const auto cost = [&](const RingEdge& edge) { return edge_s(problem, edge, n, volume_bytes, reached, use); };
   if (members.size() == 2) {
     const T there = cost({members[0], members[1]}), back = cost({members[1], members[0]});
     return there < back ? back : there;
@@ -100,23 +124,34 @@ template <typename T>
   }));
 }
 
+// sharing: groups like this one that use a node's network at once.
+template <typename T>
+[[nodiscard]] T ring_step_s(const Problem<T>& problem, std::span<const DeviceId> members, double volume_bytes,
+                            const std::type_identity_t<Reached<T>>& reached, double sharing = 1) {
+  if (members.size() < 2) return T(0.0);
+  return ring_step_s(problem, members, volume_bytes, reached,
+                     NetworkUse{sharing, nodes_of_ring(problem.cluster(), members)});
+}
+
 // The same for a group whose ring was found once (symmetry.h).
 template <typename T>
 [[nodiscard]] T ring_step_s(const Problem<T>& problem, const GradientGroup& group, double volume_bytes,
-                            const T& efficiency) {
+                            const std::type_identity_t<Reached<T>>& reached) {
   if (!group.ring) {
-    return ring_step_s(problem, std::span<const DeviceId>(group.members), volume_bytes, efficiency,
+    return ring_step_s(problem, std::span<const DeviceId>(group.members), volume_bytes, reached,
                        group.sharing_network);
   }
-  return edge_s(problem, *group.ring, static_cast<double>(group.members.size()), volume_bytes, efficiency,
+  return edge_s(problem, *group.ring, static_cast<double>(group.members.size()), volume_bytes, reached,
                 NetworkUse{group.sharing_network, group.nodes});
 }
 
 // The fastest way from any of `from` to any of `to`: min over pairs of (alpha + bytes / beta). Zero where a
-// device is in both.
+// device is in both. sharing: such transfers that leave a node at once.
 template <typename T>
 [[nodiscard]] T fastest_transfer_s(const Problem<T>& problem, std::span<const DeviceId> from,
-                                   std::span<const DeviceId> to, double bytes, const T& efficiency) {
+                                   std::span<const DeviceId> to, double bytes, const T& efficiency,
+                                   double sharing = 1) {
+  const NetworkUse use{sharing, {}};
   const T& latency_scale = problem.coefficient(CoefficientId::link_latency_scale);
   RingEdge best{};
   if (const auto nearest = innermost_edge(problem.cluster(), from, to)) {
@@ -129,7 +164,7 @@ template <typename T>
       for (const DeviceId b : to) {
         if (a == b) return T(0.0);
         const LinkCost<T> link = problem.hardware.link(a, b);
-        const T rate = efficiency * group_bytes_per_s(problem, a, b, link, {});
+        const T rate = group_bytes_per_s(problem, a, b, link, Reached<T>(efficiency), use);
         const double cost = plain_value(T(latency_scale * link.latency_s + bytes / rate));
         if (!found || cost < best_s) {
           best_s = cost;
@@ -141,7 +176,7 @@ template <typename T>
   }
   const LinkCost<T> link = problem.hardware.link(best.from, best.to);
   return latency_scale * link.latency_s +
-         bytes / (efficiency * group_bytes_per_s(problem, best.from, best.to, link, {}));
+         bytes / group_bytes_per_s(problem, best.from, best.to, link, Reached<T>(efficiency), use);
 }
 
 }  // namespace sextant::terms

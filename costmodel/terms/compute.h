@@ -130,6 +130,13 @@ template <typename T>
   });
 }
 
+// Width of the MLP that one token passes through.
+[[nodiscard]] inline double active_width(const Model& model) {
+  if (!model.experts) return model.intermediate;
+  return static_cast<double>(model.experts->active_per_token) * model.experts->intermediate +
+         model.experts->shared_intermediate;
+}
+
 // Operands and results of the GEMMs of one forward pass: each pass reads the stage's weights once and moves
 // its rows in and out of every product. In bytes, of one device.
 template <typename T>
@@ -139,11 +146,7 @@ template <typename T>
   const double rows_at_once = tokens / stage_passes(s);
   const double query = static_cast<double>(model.heads) * model.head_dim;
   const double key = static_cast<double>(model.kv_heads) * model.head_dim;
-  double inner = model.intermediate;
-  if (model.experts) {
-    inner = static_cast<double>(model.experts->active_per_token) * model.experts->intermediate +
-            model.experts->shared_intermediate;
-  }
+  const double inner = active_width(model);
   // In and out of query-key-value, output, up (and gate), down.
   const double moved = 4.0 * model.hidden + (2 * query + 2 * key + (model.gated_mlp ? 3.0 : 2.0) * inner) / tp;
   const double dense = model.layer_parameters() - model.layer_expert_parameters();
@@ -154,10 +157,12 @@ template <typename T>
 
 // Element-wise passes (normalisation, rotary positions, SwiGLU, residuals) over the activations of one layer
 // and one token, in elements: what is not arithmetic but memory traffic. Split over the tensor-parallel group
-// where the tensors are; with sequence parallelism they all are.
+// where the tensors are; with sequence parallelism they all are. Experts also take their tokens in a copy each, and
+// give them back to be added: each copy is written and read on both ways.
 [[nodiscard]] inline double activation_elements(const Model& model, double tensor_parallel, bool sequence_parallel) {
-  const double whole = 8.0 * model.hidden;
-  const double split = 4.0 * model.intermediate + 4.0 * (model.heads + 2.0 * model.kv_heads) * model.head_dim;
+  const double copies = model.experts ? 4.0 * model.experts->active_per_token * model.hidden : 0.0;
+  const double whole = 8.0 * model.hidden + copies;
+  const double split = 4.0 * active_width(model) + 4.0 * (model.heads + 2.0 * model.kv_heads) * model.head_dim;
   return sequence_parallel ? (whole + split) / tensor_parallel : whole + split / tensor_parallel;
 }
 

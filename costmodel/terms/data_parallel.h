@@ -42,7 +42,7 @@ namespace sextant::terms {
 // backward_s: of the whole task on its slowest stage, which the reductions can run beside.
 template <typename T>
 [[nodiscard]] T data_parallel_s(const Problem<T>& problem, const TaskWork& task, const T& backward_s) {
-  const T& efficiency = problem.coefficient(CoefficientId::data_parallel_efficiency);
+  const Reached<T> reached = within_nodes(problem.coefficient(CoefficientId::data_parallel_efficiency));
   const double share_of_all_reduce = task.execution().zero_stage == 3 ? 0.5 : 1.0;
   const double reductions = reductions_per_mini_batch(task);
   T slowest(0.0), stage_sum(0.0), segment_s(0.0);
@@ -56,7 +56,7 @@ template <typename T>
       if (group.starts_stage) stage_sum = T(0.0);
     }
     const double volume = task.gradient_bytes * share_of_all_reduce * reduced_share(task, group, n);
-    const T cost = ring_step_s(problem, group, volume, efficiency);
+    const T cost = ring_step_s(problem, group, volume, reached);
     if (segment_s < cost) segment_s = cost;
     if (slowest < stage_sum + segment_s) slowest = stage_sum + segment_s;
   }

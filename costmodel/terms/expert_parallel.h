@@ -4,11 +4,17 @@
 // all-to-all dispatcher):
 //   cv_ep = B * tokens of a micro-batch / (CP * TP) * k * h1 * (EP - 1) / EP,   TP: the tokens are split there
 //   C_ep  = 2 * n * nm * nl_j * (alpha + cv_ep / beta),   n = 1 forward, 2 forward and backward (3 recomputing)
+// Of an all-to-all every device sends its own part through its own link: what goes to other nodes, (EP - r) /
+// (EP - 1) with r devices of the group in a node, beside what stays, so the longer of the two counts.
+// Ours, neutral at zero: what of it runs beside the computation (expert_parallel_overlap), and a fixed time of
+// every layer's routing (expert_layer_overhead_s): the counts of tokens must be known, on the host too, before
+// they are sent, and many small kernels sort them.
 // The group is EP devices that follow each other: first those of the stage, then of the next replicas.
 #pragma once
 
 #include "costmodel/problem.h"
 #include "costmodel/terms/collective.h"
+#include "costmodel/terms/smooth.h"
 
 namespace sextant::terms {
 
@@ -30,24 +36,45 @@ template <typename T>
   return members;
 }
 
+// One all-to-all; volume_bytes: what a device sends to the others.
 template <typename T>
-[[nodiscard]] T expert_parallel_s(const StageOfTask<T>& s) {
+[[nodiscard]] T all_to_all_s(const Problem<T>& problem, std::span<const DeviceId> members, double volume_bytes) {
+  const T& efficiency = problem.coefficient(CoefficientId::expert_parallel_efficiency);
+  const RingNodes nodes = nodes_of_ring(problem.cluster(), members);
+  if (nodes.count < 2 || nodes.rails < 2) return ring_step_s(problem, members, volume_bytes, efficiency);
+  const double others = static_cast<double>(members.size()) - 1.0;
+  const double staying = (nodes.rails - 1.0) / others;
+  const T outside = ring_step_s(problem, members, volume_bytes * (1.0 - staying), efficiency, NetworkUse{nodes.rails, {}});
+  const T inside = volume_bytes * staying / (efficiency * nodes.inner_bytes_per_s);
+  return outside < inside ? inside : outside;
+}
+
+// Layers with experts that are passed, over all micro-batches; forward and backward (and once more recomputing).
+template <typename T>
+[[nodiscard]] double routed_layers(const StageOfTask<T>& s) {
+  if (!s.model().experts) return 0;
+  const double passes = s.is_generation() ? s.work().prefill_passes : s.work().micro_batches;
+  const double directions = s.is_training() ? (s.task.plan->recompute == Recompute::full ? 3.0 : 2.0) : 1.0;
+  return directions * passes * s.layers() *
+         (1.0 - static_cast<double>(s.model().experts->dense_layers) / s.model().layers);
+}
+
+template <typename T>
+[[nodiscard]] T expert_parallel_s(const StageOfTask<T>& s, const T& compute_s) {
+  const double layers = routed_layers(s);
+  if (layers == 0) return T(0.0);
+  const T routing = layers * s.problem.coefficient(CoefficientId::expert_layer_overhead_s);
   const double ep = s.execution().expert_parallel;
-  if (ep < 2 || !s.model().experts) return T(0.0);
+  if (ep < 2) return routing;
   const double tokens = s.is_generation() ? s.work().prefill_sequences * s.task.prompt_tokens
                                           : s.work().sequences * s.task.sequence_tokens();
   const double passes = s.is_generation() ? s.work().prefill_passes : s.work().micro_batches;
   const double share = s.context_parallel() * s.tensor_parallel();
-  const double layers =
-      s.layers() * (1.0 - static_cast<double>(s.model().experts->dense_layers) / s.model().layers);
   const double volume = s.task.element_bytes * tokens / (passes * share) * s.model().experts->active_per_token *
                         s.model().hidden * (ep - 1.0) / ep;
-  const double directions =
-      s.is_training() ? (s.task.plan->recompute == Recompute::full ? 3.0 : 2.0) : 1.0;
   const std::vector<DeviceId> members = expert_group(s);
-  return 2.0 * directions * passes * layers *
-         ring_step_s(s.problem, std::span<const DeviceId>(members), volume,
-                     s.problem.coefficient(CoefficientId::expert_parallel_efficiency));
+  const T sent = 2.0 * layers * all_to_all_s(s.problem, std::span<const DeviceId>(members), volume);
+  return routing + exposed(sent, compute_s, s.problem.coefficient(CoefficientId::expert_parallel_overlap));
 }
 
 }  // namespace sextant::terms

@@ -6,13 +6,18 @@
 // n = 1 for a forward pass, 2 for forward and backward. Nothing after the last stage. With v virtual stages a
 // micro-batch crosses v times (Narayanan et al. 2021), the last time less on the last stage.
 //
+// Frameworks that scatter (semantics.h) cut the volume into TP parts, sent side by side and gathered behind the
+// transfer on the links of the next stage:  cv_pp / TP + cv_pp (TP - 1) / TP there.
 // Ours, neutral at zero: with blocking transfers every edge is a rendezvous once a micro-batch, so a stage waits
 // for the transfer before it too (pipeline_rendezvous_weight: the period of 1F1B is the largest sum of a stage's
 // work and both its edges); and a fixed time of each transfer (pipeline_transfer_overhead_s).
 #pragma once
 
+#include <algorithm>
+
 #include "costmodel/problem.h"
 #include "costmodel/terms/collective.h"
+#include "costmodel/vocabulary/semantics.h"
 
 namespace sextant::terms {
 
@@ -20,12 +25,22 @@ namespace sextant::terms {
 template <typename T>
 [[nodiscard]] T stage_transfer_s(const StageOfTask<T>& s, const Stage& from, const Stage& to) {
   const double volume = s.task.element_bytes * s.work().micro_batch_sequences * s.task.sequence_tokens() *
-                        s.model().hidden / s.context_parallel() /
-                        (s.execution().sequence_parallel ? s.tensor_parallel() : 1.0);
-  return fastest_transfer_s(s.problem, std::span<const DeviceId>(from.devices),
-                            std::span<const DeviceId>(to.devices), volume,
-                            s.problem.coefficient(CoefficientId::pipeline_parallel_efficiency)) +
-         s.problem.coefficient(CoefficientId::pipeline_transfer_overhead_s);
+                        s.model().hidden / s.context_parallel();
+  const double narrower = std::min(s.task.plan->tensor_parallel(from), s.task.plan->tensor_parallel(to));
+  const bool split = s.execution().sequence_parallel;
+  const bool scatters = !split && semantics_of(s.execution().semantics).scatters_to_next_stage;
+  const double parts = split ? s.task.plan->tensor_parallel(from) : scatters ? narrower : 1.0;
+  T time = fastest_transfer_s(s.problem, std::span<const DeviceId>(from.devices),
+                              std::span<const DeviceId>(to.devices), volume / parts,
+                              s.problem.coefficient(CoefficientId::pipeline_parallel_efficiency), parts) +
+           s.problem.coefficient(CoefficientId::pipeline_transfer_overhead_s);
+  if (scatters && narrower > 1) {
+    const auto wide = static_cast<std::size_t>(s.task.plan->tensor_parallel(to));
+    time += ring_step_s(s.problem, std::span<const DeviceId>(to.devices).first(wide),
+                        volume * (narrower - 1.0) / narrower,
+                        within_nodes(s.problem.coefficient(CoefficientId::tensor_parallel_efficiency)));
+  }
+  return time;
 }
 
 template <typename T>

@@ -17,7 +17,7 @@ namespace sextant::terms {
 template <typename T>
 [[nodiscard]] T weight_gather_s(const StageOfTask<T>& s, const T& compute_s) {
   if (s.execution().zero_stage < 3 || s.is_generation()) return T(0.0);
-  const T& efficiency = s.problem.coefficient(CoefficientId::data_parallel_efficiency);
+  const Reached<T> reached = within_nodes(s.problem.coefficient(CoefficientId::data_parallel_efficiency));
   T slowest(0.0);
   int first_layer = 0;
   for (int j = 0; j < s.stage; ++j) first_layer += s.replica_plan().stages[static_cast<std::size_t>(j)].layers;
@@ -30,7 +30,7 @@ template <typename T>
     const double dealt = (s.parameters() - experts) / s.tensor_parallel() * (n - 1.0) / n +
                          experts / width * (holders - 1.0) / holders;
     const double volume = s.task.weight_bytes * dealt;
-    const T cost = ring_step_s(s.problem, group, volume, efficiency);
+    const T cost = ring_step_s(s.problem, group, volume, reached);
     if (slowest < cost) slowest = cost;
   }
   const double gathers = (s.is_training() ? 2.0 : 1.0) * s.work().micro_batches;

@@ -43,7 +43,7 @@ template <typename T>
   if (s.tensor_parallel() < 2) return T(0.0);
   return tensor_parallel_count(s) *
          ring_step_s(s.problem, s.tensor_group(), tensor_parallel_volume_bytes(s),
-                     s.problem.coefficient(CoefficientId::tensor_parallel_efficiency));
+                     within_nodes(s.problem.coefficient(CoefficientId::tensor_parallel_efficiency)));
 }
 
 // The latency in it, which the host cannot hide.

@@ -17,7 +17,7 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "share of the measured GEMM rate that the prefill of generation reaches"},
     {inference_efficiency, "inference_efficiency", "1", 1, 0.02, 2, 0.7, 0.35, kLog, 0.15, 0.25,
      "share of the measured GEMM rate that forward passes over whole sequences reach"},
-    {training_efficiency, "training_efficiency", "1", 1, 0.02, 2, 0.75, 0.3, kLog, 0.15, 0.2,
+    {training_efficiency, "training_efficiency", "1", 1, 0.02, 2, 0.78, 0.15, kLog, 0.15, 0.1,
      "share of the measured GEMM rate that forward and backward passes reach"},
     {fp8_efficiency, "fp8_efficiency", "1", 1, 0.1, 1.5, 0.8, 0.15, kLog, 0, 0.1,
      "share that 8-bit arithmetic reaches of its rate, relative to 16-bit's share (casts, scales)"},
@@ -81,8 +81,8 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "share of pipeline fill and drain paid by inference and prefill (training always pays it)"},
     {bubble_slowest_weight, "bubble_slowest_weight", "1", 0, 0, 1, 1, 0.3, kLinear, 0, 0,
      "training's bubble: 0 the appendix (every stage but the first), 1 every stage but the slowest"},
-    {tensor_parallel_efficiency, "tensor_parallel_efficiency", "1", 1, 0.01, 4, 0.85, 0.4, kLog, 0, 0.15,
-     "share of the link bandwidth that all-reduces of activations reach"},
+    {tensor_parallel_efficiency, "tensor_parallel_efficiency", "1", 1, 0.01, 4, 0.8, 0.2, kLog, 0, 0.15,
+     "share of the link bandwidth within a node that all-reduces of activations reach"},
     {tensor_parallel_overlap, "tensor_parallel_overlap", "1", 0, 0, 0.95, 0.05, 0.1, kLinear, 0, 0,
      "share of tensor-parallel all-reduces that runs beside the computation"},
     {pipeline_parallel_efficiency, "pipeline_parallel_efficiency", "1", 1, 0.01, 4, 0.8, 0.5, kLog, 0, 0,
@@ -97,8 +97,12 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "share of context-parallel transfers that runs beside attention"},
     {expert_parallel_efficiency, "expert_parallel_efficiency", "1", 1, 0.01, 4, 0.5, 0.7, kLog, 0, 0.3,
      "share of the link bandwidth that the all-to-all of experts reaches"},
-    {data_parallel_efficiency, "data_parallel_efficiency", "1", 1, 0.01, 4, 0.85, 0.4, kLog, 0, 0.15,
-     "share of the link bandwidth that all-reduces of gradients reach"},
+    {expert_parallel_overlap, "expert_parallel_overlap", "1", 0, 0, 0.95, 0.3, 0.3, kLinear, 0, 0,
+     "share of the all-to-all of experts that runs beside the computation"},
+    {expert_layer_overhead_s, "expert_layer_overhead_s", "s", 0, 1e-9, 1e-1, 1.5e-4, 0.8, kLog, 0, 0.4,
+     "fixed time of routing the tokens of a layer with experts in one pass (counts, sorting, small kernels)"},
+    {data_parallel_efficiency, "data_parallel_efficiency", "1", 1, 0.01, 4, 0.8, 0.3, kLog, 0, 0.15,
+     "share of the link bandwidth within a node that all-reduces of gradients reach"},
     {data_parallel_overlap, "data_parallel_overlap", "1", 0, 0, 0.95, 0.3, 0.3, kLinear, 0, 0,
      "share of gradient reductions that runs beside the backward pass"},
     {weight_gather_overlap, "weight_gather_overlap", "1", 0, 0, 0.95, 0.6, 0.3, kLinear, 0, 0,
@@ -165,6 +169,7 @@ double prior_on_cpu(CoefficientId id) {
     case micro_batch_overhead_s:
       return 1e-5;
     case collective_overhead_s:
+    case expert_layer_overhead_s:
     case pipeline_transfer_overhead_s:
     case weight_sync_tensor_overhead_s:
     case sequence_overhead_s:

@@ -59,6 +59,8 @@ enum class CoefficientId : int {
   context_parallel_efficiency,
   context_parallel_overlap,
   expert_parallel_efficiency,
+  expert_parallel_overlap,
+  expert_layer_overhead_s,
   data_parallel_efficiency,
   data_parallel_overlap,
   weight_gather_overlap,

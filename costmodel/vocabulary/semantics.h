@@ -3,6 +3,9 @@
 //
 // ReaL (seed 001, and its source): a training call cuts each of its micro-batches into 2 x PP pipeline
 // micro-batches, a generation or inference call cuts its batch into PP, so that pipelines are full.
+//
+// Megatron-LM (Narayanan et al. 2021, section 4.1) and DeepSpeed's pipeline engine: each member of a
+// tensor-parallel group sends its part of the activations to the next stage, where they are gathered.
 #pragma once
 
 #include <span>
@@ -16,6 +19,7 @@ struct Semantics {
   std::string_view name;
   int training_split_per_stage;  // pipeline micro-batches that one micro-batch of training becomes, a stage
   int forward_split_per_stage;   // same for inference and generation; 0: not cut
+  bool scatters_to_next_stage;   // the members of a tensor-parallel group share the transfer between stages
   std::string_view help;
 };
 

@@ -48,10 +48,11 @@ TEST(Collective, FurtherStepsPayLatencyOnly) {
 TEST(Collective, MembersOfANodeAreRailsOutOfIt) {
   Row row(2, 2);
   EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 100), 5 + 10);
+  // Two nodes exchange 1/2 of what they reduce where a flat ring of four sends 3/4: two thirds of it.
   row.whole.set(rail_weight, 0.5);
-  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 120), 5 + 120 / 15.0);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 120), 5 + 120 * (5 / 6.0) / 15.0);
   row.whole.set(rail_weight, 1);
-  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 100), 5 + 100 / 20.0);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 100), 5 + 100 * (2 / 3.0) / 20.0);
   EXPECT_DOUBLE_EQ(row.step_s({0, 2}, 100), 5 + 10);  // one member a node: one rail
   EXPECT_DOUBLE_EQ(row.step_s({0, 1}, 100), 1 + 1);   // none is needed inside
 }
@@ -68,7 +69,7 @@ TEST(Collective, AdaptersOfANodeAreTheLimit) {
   Row row(2, 2, 15);
   EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 120), 5 + 12);  // the link's 10 is less
   row.whole.set(rail_weight, 1);
-  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 120), 5 + 120 / 15.0);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 120), 5 + 80 / 15.0);
   // Two groups leave together: 7.5 for each.
   EXPECT_DOUBLE_EQ(row.step_s({0, 2}, 120, 2), 5 + 120 / 7.5);
   EXPECT_DOUBLE_EQ(row.step_s({0, 1}, 100, 2), 1 + 1);
@@ -96,6 +97,27 @@ TEST(Collective, NetworkEfficiencyIsOfLinksBetweenNodes) {
   EXPECT_DOUBLE_EQ(row.step_s({0, 2}, 100), 5 + 100 / 5.0);
   EXPECT_DOUBLE_EQ(row.step_s({0, 2}, 120, 2), 5 + 120 / 3.75);
   EXPECT_DOUBLE_EQ(row.step_s({0, 1}, 100), 1 + 1);
+}
+
+TEST(Collective, WhatIsLostOnLinksOfANodeIsNotLostBetweenNodes) {
+  Row row(2, 2);
+  const auto step_s = [&](const std::vector<int>& members, double share) {
+    const std::vector<DeviceId> ids = device_ids(members);
+    return terms::ring_step_s(row.whole.problem(), std::span<const DeviceId>(ids), 100, terms::within_nodes(share));
+  };
+  EXPECT_DOUBLE_EQ(step_s({0, 1}, 0.5), 1 + 100 / 50.0);
+  EXPECT_DOUBLE_EQ(step_s({0, 2}, 0.5), 5 + 100 / 10.0);
+  // Unless the node's own links are the slower ones: 5 of 100 B/s carry what two rails of 10 could.
+  row.whole.set(rail_weight, 1);
+  EXPECT_DOUBLE_EQ(step_s({0, 1, 2, 3}, 0.05), 5 + 100 * (2 / 3.0) / 5.0);
+}
+
+TEST(Collective, TransfersThatLeaveTogetherShareTheNetwork) {
+  const Row row(2, 2, 15);
+  const std::vector<DeviceId> from = device_ids({0, 1}), to = device_ids({2, 3});
+  EXPECT_DOUBLE_EQ(terms::fastest_transfer_s(row.whole.problem(), std::span<const DeviceId>(from),
+                                             std::span<const DeviceId>(to), 60, 1.0, 2),
+                   5 + 60 / 7.5);
 }
 
 TEST(Collective, TransfersSeeTheNetworkToo) {

@@ -237,5 +237,10 @@ TEST(Traffic, SequenceParallelismSplitsWhatIsWhole) {
   EXPECT_DOUBLE_EQ(terms::activation_elements(small_model(), 2, true), 56);
 }
 
+TEST(Traffic, ExpertsTakeACopyOfTheirTokens) {
+  // Two copies of 4 elements written and read on both ways; an MLP of 2 * 5 + 3 columns.
+  EXPECT_DOUBLE_EQ(terms::activation_elements(small_mixture(), 1, false), 32 + 32 + 4 * 13 + 4 * 12);
+}
+
 }  // namespace
 }  // namespace sextant::testing

@@ -21,39 +21,70 @@ const Workflow kMixture = with_model(small_mixture());
 
 TEST(ExpertParallel, NothingWithoutExpertsOrRanks) {
   const TermCase dense(kInference, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)));
-  EXPECT_EQ(terms::expert_parallel_s(dense.at()), 0);
+  EXPECT_EQ(terms::expert_parallel_s(dense.at(), 0.0), 0);
   const TermCase one(kInference, plan_of({{stage(3, {0, 1})}}), kMixture);
-  EXPECT_EQ(terms::expert_parallel_s(one.at()), 0);
+  EXPECT_EQ(terms::expert_parallel_s(one.at(), 0.0), 0);
 }
 
 TEST(ExpertParallel, TokensGoAndComeOnceALayer) {
   // A micro-batch has 24 tokens, 12 a device of the TP group: 2 bytes * 12 * 2 experts * 4 * 1/2 = 96 over a-a.
   const TermCase inference(kInference, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)), kMixture);
-  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(inference.at()), 2 * 4 * 3 * (1 + 0.96));
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(inference.at(), 0.0), 2 * 4 * 3 * (1 + 0.96));
   TermCase training(kTraining, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)), kMixture);
-  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(training.at()), 2 * 2 * 4 * 3 * (1 + 0.96));
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(training.at(), 0.0), 2 * 2 * 4 * 3 * (1 + 0.96));
   training.set(expert_parallel_efficiency, 0.5);
-  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(training.at()), 2 * 2 * 4 * 3 * (1 + 1.92));
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(training.at(), 0.0), 2 * 2 * 4 * 3 * (1 + 1.92));
 }
 
 TEST(ExpertParallel, RecomputingGoesAThirdTime) {
   TaskPlan plan = with(plan_of({{stage(3, {0, 1})}}), experts_over(2));
   plan.recompute = Recompute::full;
   const TermCase training(kTraining, plan, kMixture);
-  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(training.at()), 2 * 3 * 4 * 3 * (1 + 0.96));
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(training.at(), 0.0), 2 * 3 * 4 * 3 * (1 + 0.96));
 }
 
 TEST(ExpertParallel, DenseLayersSendNothing) {
   Model model = small_mixture();
   model.experts->dense_layers = 1;
   const TermCase inference(kInference, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)), with_model(model));
-  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(inference.at()), 2 * 4 * 2 * (1 + 0.96));
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(inference.at(), 0.0), 2 * 4 * 2 * (1 + 0.96));
 }
 
 TEST(ExpertParallel, PrefillSendsThePromptsOnly) {
   // 9 tokens a micro-batch, TP 2: 2 * 4.5 * 2 * 4 / 2 = 36 bytes.
   const TermCase prefill(kGeneration, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)), kMixture);
-  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(prefill.at()), 2 * 4 * 3 * (1 + 0.36));
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(prefill.at(), 0.0), 2 * 4 * 3 * (1 + 0.36));
+}
+
+TEST(ExpertParallel, WhatLeavesTheNodeGoesThroughEachDevicesOwnLink) {
+  // 12 tokens a device: 2 bytes * 12 * 2 * 4 * 3/4 = 144 to three others, 96 of them to the two of the other node,
+  // in 2 micro-batches; the 48 to the neighbour take 0.48 s beside it.
+  const TaskPlan plan = with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), experts_over(4));
+  TermCase own(kInference, plan, kMixture, row_of_nodes(2, 2));
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(own.at(), 0.0), 2 * 2 * 3 * (5 + 9.6));
+  own.set(rail_weight, 1);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(own.at(), 0.0), 2 * 2 * 3 * (5 + 9.6));
+  own.set(expert_parallel_efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(own.at(), 0.0), 2 * 2 * 3 * (5 + 19.2));
+  const TermCase shared(kInference, plan, kMixture, row_of_nodes(2, 2, 15));
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(shared.at(), 0.0), 2 * 2 * 3 * (5 + 12.8));
+}
+
+TEST(ExpertParallel, OverlapHidesAShareBesideLongWork) {
+  constexpr double kRoundingOfALongWork = 1e-9;
+  TermCase inference(kInference, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)), kMixture);
+  inference.set(expert_parallel_overlap, 0.5);
+  EXPECT_NEAR(terms::expert_parallel_s(inference.at(), 1e6), 0.5 * 2 * 4 * 3 * (1 + 0.96), kRoundingOfALongWork);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(inference.at(), 0.0), 2 * 4 * 3 * (1 + 0.96));
+}
+
+TEST(ExpertParallel, RoutingTakesItsTimeInEveryLayerWithExperts) {
+  const TaskPlan one = plan_of({{stage(3, {0, 1})}});
+  TermCase inference(kInference, one, kMixture), training(kTraining, one, kMixture), dense(kInference, one);
+  for (TermCase* each : {&inference, &training, &dense}) each->set(expert_layer_overhead_s, 0.25);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(inference.at(), 1e6), 4 * 3 * 0.25);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(training.at(), 1e6), 2 * 4 * 3 * 0.25);
+  EXPECT_EQ(terms::expert_parallel_s(dense.at(), 1e6), 0);
 }
 
 TEST(ExpertParallel, RanksFollowEachOther) {

@@ -74,6 +74,21 @@ TEST(Pipeline, SplitActivationsAreSmaller) {
   EXPECT_DOUBLE_EQ(terms::pipeline_parallel_s(parts.at(0)), 4 * (5 + 9.6));
 }
 
+TEST(Pipeline, AScatteredTransferGoesInParts) {
+  Execution execution;
+  execution.semantics = "megatron";
+  const TaskPlan pairs = with(plan_of({{stage(2, {0, 1}), stage(1, {2, 3})}}), execution);
+  // Half of the 192 bytes from each device of the pair, and the other half from its neighbour behind it.
+  const TermCase own(kInference, pairs, small_workflow(), row_of_nodes(2, 2));
+  EXPECT_DOUBLE_EQ(terms::pipeline_parallel_s(own.at(0)), 4 * (5 + 9.6 + 1 + 0.96));
+  // Both leave the node at once: 7.5 B/s for each.
+  const TermCase shared(kInference, pairs, small_workflow(), row_of_nodes(2, 2, 15));
+  EXPECT_DOUBLE_EQ(terms::pipeline_parallel_s(shared.at(0)), 4 * (5 + 12.8 + 1 + 0.96));
+  // One device has nobody to share with.
+  const TermCase single(kInference, with(uneven_pipeline(), execution));
+  EXPECT_DOUBLE_EQ(terms::pipeline_parallel_s(single.at(0)), 4 * kTransfer);
+}
+
 TEST(Pipeline, EfficiencyAndFixedTimes) {
   TermCase inference(kInference, uneven_pipeline());
   inference.set(pipeline_parallel_efficiency, 0.5);
