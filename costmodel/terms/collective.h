@@ -5,8 +5,9 @@
 // latency for each, a tree 2 log2(n) (collective_step_weight: share of the fewer of the two that is paid beyond
 // the one latency of the appendix); groups that leave a node together share its network adapters; a group with
 // several members in a node can leave it on as many rails (rail_weight: share of the further ones it uses), and
-// works by nodes then: m nodes exchange (m - 1) / m of what they reduce, not the (n - 1) / n of a flat ring (NCCL's
-// trees; the same share); links between nodes reach less of their rate than those within (network_efficiency).
+// works by nodes then: m nodes exchange (m - 1) / m of what they reduce, not the (n - 1) / n of a flat ring
+// (NCCL's trees; the same share); links between nodes reach less of their rate than those within
+// (network_efficiency).
 #pragma once
 
 #include <algorithm>
@@ -51,7 +52,8 @@ struct NetworkUse {
 // network_efficiency. What kernels of one node lose on its links says nothing about the network.
 template <typename T>
 struct Reached {
-  Reached(const T& everywhere) : within(everywhere), between(everywhere) {}  // NOLINT: a share is the usual case
+  Reached(const T& everywhere)
+      : within(everywhere), between(everywhere) {}  // NOLINT: a share is the usual case
   Reached(const T& in_node, const T& outside) : within(in_node), between(outside) {}
   T within;
   T between;
@@ -64,12 +66,13 @@ template <typename T>
 // Bandwidth between two members: the link's own; between nodes times the rails that are used, at most what
 // the adapters of a node give each group and what its inner links carry to them.
 template <typename T>
-[[nodiscard]] T group_bytes_per_s(const Problem<T>& problem, DeviceId from, DeviceId to, const LinkCost<T>& link,
-                                  const Reached<T>& reached, const NetworkUse& use) {
+[[nodiscard]] T group_bytes_per_s(const Problem<T>& problem, DeviceId from, DeviceId to,
+                                  const LinkCost<T>& link, const Reached<T>& reached, const NetworkUse& use) {
   const Cluster& cluster = problem.cluster();
   if (cluster.level_between(from, to) == LinkLevel::within_node) return reached.within * link.bytes_per_s;
   T rate = link.bytes_per_s;
-  if (use.nodes.rails > 1) rate *= 1.0 + (use.nodes.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);
+  if (use.nodes.rails > 1)
+    rate *= 1.0 + (use.nodes.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);
   if (T(use.nodes.network_bytes_per_s / use.sharing) < rate) rate = T(use.nodes.network_bytes_per_s / use.sharing);
   for (const DeviceId device : {from, to}) {
     const auto& network = cluster.nodes()[cluster.node_of(device).index()].network_bytes_per_s;

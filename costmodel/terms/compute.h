@@ -157,8 +157,8 @@ template <typename T>
 
 // Element-wise passes (normalisation, rotary positions, SwiGLU, residuals) over the activations of one layer
 // and one token, in elements: what is not arithmetic but memory traffic. Split over the tensor-parallel group
-// where the tensors are; with sequence parallelism they all are. Experts also take their tokens in a copy each, and
-// give them back to be added: each copy is written and read on both ways.
+// where the tensors are; with sequence parallelism they all are. Experts also take their tokens in a copy each,
+// and give them back to be added: each copy is written and read on both ways.
 [[nodiscard]] inline double activation_elements(const Model& model, double tensor_parallel, bool sequence_parallel) {
   const double copies = model.experts ? 4.0 * model.experts->active_per_token * model.hidden : 0.0;
   const double whole = 8.0 * model.hidden + copies;

@@ -38,18 +38,21 @@ template <typename T>
 
 // One all-to-all; volume_bytes: what a device sends to the others.
 template <typename T>
-[[nodiscard]] T all_to_all_s(const Problem<T>& problem, std::span<const DeviceId> members, double volume_bytes) {
+[[nodiscard]] T all_to_all_s(const Problem<T>& problem, std::span<const DeviceId> members,
+                             double volume_bytes) {
   const T& efficiency = problem.coefficient(CoefficientId::expert_parallel_efficiency);
   const RingNodes nodes = nodes_of_ring(problem.cluster(), members);
   if (nodes.count < 2 || nodes.rails < 2) return ring_step_s(problem, members, volume_bytes, efficiency);
   const double others = static_cast<double>(members.size()) - 1.0;
   const double staying = (nodes.rails - 1.0) / others;
-  const T outside = ring_step_s(problem, members, volume_bytes * (1.0 - staying), efficiency, NetworkUse{nodes.rails, {}});
+  const T outside =
+      ring_step_s(problem, members, volume_bytes * (1.0 - staying), efficiency, NetworkUse{nodes.rails, {}});
   const T inside = volume_bytes * staying / (efficiency * nodes.inner_bytes_per_s);
   return outside < inside ? inside : outside;
 }
 
-// Layers with experts that are passed, over all micro-batches; forward and backward (and once more recomputing).
+// Layers with experts that are passed, over all micro-batches; forward and backward (and once more
+// recomputing).
 template <typename T>
 [[nodiscard]] double routed_layers(const StageOfTask<T>& s) {
   if (!s.model().experts) return 0;

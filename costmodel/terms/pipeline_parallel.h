@@ -8,9 +8,9 @@
 //
 // Frameworks that scatter (semantics.h) cut the volume into TP parts, sent side by side and gathered behind the
 // transfer on the links of the next stage:  cv_pp / TP + cv_pp (TP - 1) / TP there.
-// Ours, neutral at zero: with blocking transfers every edge is a rendezvous once a micro-batch, so a stage waits
-// for the transfer before it too (pipeline_rendezvous_weight: the period of 1F1B is the largest sum of a stage's
-// work and both its edges); and a fixed time of each transfer (pipeline_transfer_overhead_s).
+// Ours, neutral at zero: with blocking transfers every edge is a rendezvous once a micro-batch, so a stage
+// waits for the transfer before it too (pipeline_rendezvous_weight: the period of 1F1B is the largest sum of a
+// stage's work and both its edges); and a fixed time of each transfer (pipeline_transfer_overhead_s).
 #pragma once
 
 #include <algorithm>

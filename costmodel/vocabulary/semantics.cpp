@@ -8,8 +8,10 @@ namespace sextant {
 namespace {
 
 constexpr std::array<Semantics, 6> kTable{{
-    {"plain", 0, 0, false, "micro-batches are what passes through a pipeline stage at once, as Megatron means them"},
-    {"real", 2, 1, false, "ReaL: training cuts a micro-batch into 2 x PP, generation and inference their batch into PP"},
+    {"plain", 0, 0, false,
+     "micro-batches are what passes through a pipeline stage at once, as Megatron means them"},
+    {"real", 2, 1, false,
+     "ReaL: training cuts a micro-batch into 2 x PP, generation and inference their batch into PP"},
     {"megatron", 0, 0, true, "Megatron-LM and Megatron Bridge: micro_batch_size sequences a stage at once"},
     {"verl", 0, 0, false, "verl: sizes per device; with a token budget sequences of real length are packed"},
     {"nemo-rl", 0, 0, false, "NeMo-RL: train_micro_batch_size sequences, or packed to the maximum length"},

@@ -103,7 +103,8 @@ TEST(Collective, WhatIsLostOnLinksOfANodeIsNotLostBetweenNodes) {
   Row row(2, 2);
   const auto step_s = [&](const std::vector<int>& members, double share) {
     const std::vector<DeviceId> ids = device_ids(members);
-    return terms::ring_step_s(row.whole.problem(), std::span<const DeviceId>(ids), 100, terms::within_nodes(share));
+    return terms::ring_step_s(row.whole.problem(), std::span<const DeviceId>(ids), 100,
+                              terms::within_nodes(share));
   };
   EXPECT_DOUBLE_EQ(step_s({0, 1}, 0.5), 1 + 100 / 50.0);
   EXPECT_DOUBLE_EQ(step_s({0, 2}, 0.5), 5 + 100 / 10.0);

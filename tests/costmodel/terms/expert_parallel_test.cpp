@@ -57,8 +57,8 @@ TEST(ExpertParallel, PrefillSendsThePromptsOnly) {
 }
 
 TEST(ExpertParallel, WhatLeavesTheNodeGoesThroughEachDevicesOwnLink) {
-  // 12 tokens a device: 2 bytes * 12 * 2 * 4 * 3/4 = 144 to three others, 96 of them to the two of the other node,
-  // in 2 micro-batches; the 48 to the neighbour take 0.48 s beside it.
+  // 12 tokens a device: 2 bytes * 12 * 2 * 4 * 3/4 = 144 to three others, 96 of them to the two of the other
+  // node, in 2 micro-batches; the 48 to the neighbour take 0.48 s beside it.
   const TaskPlan plan = with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), experts_over(4));
   TermCase own(kInference, plan, kMixture, row_of_nodes(2, 2));
   EXPECT_DOUBLE_EQ(terms::expert_parallel_s(own.at(), 0.0), 2 * 2 * 3 * (5 + 9.6));
@@ -74,7 +74,8 @@ TEST(ExpertParallel, OverlapHidesAShareBesideLongWork) {
   constexpr double kRoundingOfALongWork = 1e-9;
   TermCase inference(kInference, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)), kMixture);
   inference.set(expert_parallel_overlap, 0.5);
-  EXPECT_NEAR(terms::expert_parallel_s(inference.at(), 1e6), 0.5 * 2 * 4 * 3 * (1 + 0.96), kRoundingOfALongWork);
+  EXPECT_NEAR(terms::expert_parallel_s(inference.at(), 1e6), 0.5 * 2 * 4 * 3 * (1 + 0.96),
+              kRoundingOfALongWork);
   EXPECT_DOUBLE_EQ(terms::expert_parallel_s(inference.at(), 0.0), 2 * 4 * 3 * (1 + 0.96));
 }
 
