@@ -43,7 +43,7 @@ Evidence::Evidence(const Runs& runs, const std::vector<const PreparedRun*>& sele
     : huber_deviations_(options.huber_deviations),
       prior_weight_(options.prior_weight),
       likeness_correlation_(options.likeness_correlation),
-      model_log_deviation_(options.model_log_deviation) {
+      model_log_deviation_(options.model_log_deviation.value_or(0)) {
   for (const PreparedRun* run : selected) names_.push_back(run->run().name);
   parameters_ = free_parameters(runs, names_, start);
   for (const PreparedRun* run : selected) {
@@ -112,6 +112,26 @@ void Evidence::update_slopes(Observed& observed, const std::vector<double>& coor
   for (const int n : observed.nuisances) {
     observed.slopes.push_back(log_slopes(*observed.run, nuisances_[static_cast<std::size_t>(n)].quantity, predict));
   }
+}
+
+bool Evidence::estimate_model_deviation(const std::vector<double>& coordinates, double used) {
+  constexpr double kMuch = 0.1;  // relative
+  std::vector<double> sizes, measured;
+  for (const Observed& observed : observed_) {
+    const std::vector<double> errors = log_errors_of(observed, coordinates);
+    for (std::size_t t = 0; t < errors.size(); ++t) {
+      const MeasuredTime& time = observed.run->times()[t];
+      if (time.is_memory()) continue;
+      sizes.push_back(std::abs(errors[t]));
+      measured.push_back(time.log_deviation());
+    }
+  }
+  if (sizes.empty()) return false;
+  const double all = static_cast<double>(sizes.size());
+  const double spread = median(sizes) / kMedianOfNormal * std::sqrt(all / (all - std::min(used, 0.75 * all)));
+  const double before = model_log_deviation_, own = median(measured);
+  model_log_deviation_ = std::sqrt(std::max(0.0, spread * spread - own * own));
+  return std::abs(model_log_deviation_ - before) > kMuch * std::hypot(before, own);
 }
 
 bool Evidence::distrust_outliers(const std::vector<double>& coordinates) {

@@ -54,6 +54,9 @@ class Evidence {
   // themselves (Maronna, Martin and Yohai, Robust Statistics, 2006, section 2.3). A loss that only grows slowly, such
   // as Huber's, lets outliers that are all to one side pull. Returns whether any weight is below one half.
   bool distrust_outliers(const std::vector<double>& coordinates);
+  // Takes what the errors at this point show beyond the spread of the measurements for the model's own: the median
+  // size, enlarged for the coefficients that the runs have used up. Returns whether it changed much.
+  bool estimate_model_deviation(const std::vector<double>& coordinates, double used);
   // Positions of the coordinates that the runs depend on, ascending, and where in it each one is (-1: nowhere).
   [[nodiscard]] const std::vector<int>& free() const { return free_; }
   [[nodiscard]] const std::vector<int>& column_of() const { return column_of_; }

@@ -99,6 +99,17 @@ Eigen::MatrixXd covariance_of(const Evidence& evidence, const Coordinates& coord
   return information.ldlt().solve(Eigen::MatrixXd::Identity(n, n));
 }
 
+// Effective number of coefficients: what the runs took from the priors.
+double coefficients_used(const Evidence& evidence, const Eigen::MatrixXd& covariance) {
+  double used = 0;
+  for (std::size_t f = 0; f < evidence.free().size(); ++f) {
+    const double prior = evidence.prior_deviation_of(evidence.free()[f]);
+    const auto i = static_cast<Eigen::Index>(f);
+    used += std::max(0.0, 1.0 - covariance(i, i) / (prior * prior));
+  }
+  return used;
+}
+
 }  // namespace
 
 FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
@@ -113,6 +124,13 @@ FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& 
   const std::size_t before = evidence.free().size();
   evidence.find_relevant(coordinates);
   if (evidence.free().size() != before || !evidence.nuisances().empty()) {
+    summary = minimise(evidence, options, coordinates);
+  }
+  // The model's own spread follows from where the fit is, and the fit from it.
+  constexpr int kSpreadPasses = 3;
+  for (int pass = 0; pass < kSpreadPasses && !options.model_log_deviation; ++pass) {
+    const double used = coefficients_used(evidence, covariance_of(evidence, coordinates));
+    if (!evidence.estimate_model_deviation(coordinates, used)) break;
     summary = minimise(evidence, options, coordinates);
   }
   // The weights of outliers follow from where the fit is, and the fit from them.

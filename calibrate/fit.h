@@ -10,6 +10,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,9 @@ struct FitOptions {
   // Correlation of the errors of runs that differ in counts only (same models, lengths, parallel degrees and
   // micro-batch): n of them weigh as n / (1 + (n - 1) * correlation) independent ones.
   double likeness_correlation = 0.1;
-  // Spread that the model itself leaves, beyond that of the measurement: of the logarithm.
-  double model_log_deviation = 0;
+  // Spread that the model itself leaves, beyond that of the measurement: of the logarithm. Absent: as the errors show
+  // it, so that priors keep their say where the model cannot follow the runs anyway.
+  std::optional<double> model_log_deviation;
 };
 
 // `selected`: names of the runs to learn from; at least one. `start`: priors, beyond the table's.

@@ -46,6 +46,7 @@ void real(const ClaimContext& context, ClaimReport& report) {
            left_out, tasks);
   add_mape(report, "real.iterations.leave_one_plan_out", "ReaL's iterations with CUDA graphs, one plan left out",
            0.08, left_out, iterations);
+  report.held_out["real"] = summary_of(left_out, LeaveOut::plan);
 }
 
 void rl(const ClaimContext& context, ClaimReport& report) {
@@ -62,6 +63,7 @@ void rl(const ClaimContext& context, ClaimReport& report) {
                  ClaimKind::between, left_out.coverage(is_iteration), 0.80, 0.97, std::nullopt,
                  left_out.errors(is_iteration).count, left_out.free_coefficients};
   report.claims.push_back(std::move(coverage));
+  report.held_out["rl"] = summary_of(left_out, LeaveOut::model);
 }
 
 void verl(const ClaimContext& context, ClaimReport& report) {

@@ -120,7 +120,7 @@ template <typename T>
 [[nodiscard]] T decode_layers_s(const StageOfTask<T>& s) {
   const CoefficientId layer = s.execution().cuda_graphs ? CoefficientId::decode_graph_layer_overhead_s
                                                         : CoefficientId::decode_layer_overhead_s;
-  const T layers = s.work().decode_steps * prepared_layers(s) * layer_kernels(s.task);
+  const T layers = s.work().decode_steps * layer_kernels(s.task) * prepared_layers(s);
   return max_over_devices(s, [&](DeviceId d) { return T(layers * s.problem.coefficient(layer, d)); });
 }
 

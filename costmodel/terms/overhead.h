@@ -18,9 +18,9 @@ namespace sextant::terms {
 template <typename T>
 [[nodiscard]] T host_s(const StageOfTask<T>& s) {
   const double entries = stage_passes(s);
-  const T passed = passes(s), layers = prepared_layers(s);
+  const double kernels = s.is_generation() ? layer_kernels(s.task) : 1.0;
+  const T passed = passes(s), layers = kernels * prepared_layers(s);
   const double collectives = s.tensor_parallel() > 1 ? tensor_parallel_count(s) : 0.0;
-  const double layers = s.is_generation() ? s.layers() * layer_kernels(s.task) : s.layers();
   return max_over_devices(s, [&](DeviceId d) {
     return T(entries * (passed * layers * s.problem.coefficient(CoefficientId::layer_overhead_s, d) +
                         s.problem.coefficient(CoefficientId::micro_batch_overhead_s, d)) +

@@ -55,7 +55,7 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "how far the host prepares work beside the device: 0 one after the other, 1 the longer of the two"},
     {recompute_flop_weight, "recompute_flop_weight", "1", 0, 0, 1.5, 1, 0.2, kLinear, 0, 0,
      "share of the forward pass that recomputation repeats (the appendix counts its communication only)"},
-    {decode_bandwidth_efficiency, "decode_bandwidth_efficiency", "1", 1, 0.02, 8, 0.82, 0.3, kLog, 0.05, 0.06,
+    {decode_bandwidth_efficiency, "decode_bandwidth_efficiency", "1", 1, 0.02, 8, 0.85, 0.3, kLog, 0.05, 0.1,
      "share of the measured memory bandwidth at which decoding reads weights; above 1 where caches hold them"},
     {decode_flop_weight, "decode_flop_weight", "1", 0, 1e-3, 20, 1.3, 0.3, kLog, 0, 0.05,
      "time of the arithmetic of decoding at the measured GEMM rate, beside reading the weights"},
@@ -63,15 +63,15 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "time of reading the KV cache at the measured memory bandwidth"},
     {expert_read_weight, "expert_read_weight", "1", 1, 0.2, 10, 1.3, 0.2, kLog, 0, 0.1,
      "time of reading weights of routed experts in decoding relative to other weights"},
-    {decode_layer_overhead_s, "decode_layer_overhead_s", "s", 0, 1e-9, 1e-1, 3e-4, 1, kLog, 0.15, 0.6,
+    {decode_layer_overhead_s, "decode_layer_overhead_s", "s", 0, 1e-9, 1e-1, 4e-4, 1, kLog, 0.15, 0.6,
      "fixed time of one layer in one decode step; of a dense one in 16 bits, others by their kernels"},
-    {decode_graph_layer_overhead_s, "decode_graph_layer_overhead_s", "s", 0, 1e-9, 1e-2, 3e-5, 0.5, kLog, 0.1, 0.3,
+    {decode_graph_layer_overhead_s, "decode_graph_layer_overhead_s", "s", 0, 1e-9, 1e-2, 4e-5, 0.6, kLog, 0.1, 0.5,
      "fixed time of one layer in one decode step that is replayed from a CUDA graph"},
-    {decode_step_overhead_s, "decode_step_overhead_s", "s", 0, 1e-9, 1, 1e-3, 0.7, kLog, 0, 0.3,
+    {decode_step_overhead_s, "decode_step_overhead_s", "s", 0, 1e-9, 1, 1e-3, 0.8, kLog, 0, 0.5,
      "fixed time of one decode step (scheduling, sampling)"},
-    {decode_token_overhead_s, "decode_token_overhead_s", "s", 0, 1e-10, 1e-2, 5e-6, 1, kLog, 0, 0.4,
+    {decode_token_overhead_s, "decode_token_overhead_s", "s", 0, 1e-10, 1e-2, 5e-6, 1, kLog, 0, 0.6,
      "fixed time of one sequence in one decode step (sampling, bookkeeping)"},
-    {decode_host_sharing, "decode_host_sharing", "1", 0, 0, 0.95, 0.7, 0.1, kLinear, 0, 0,
+    {decode_host_sharing, "decode_host_sharing", "1", 0, 0, 0.95, 0.6, 0.2, kLinear, 0, 0,
      "how far the host launches kernels beside the device in decoding: 0 one after the other, 1 the longer of the two"},
     {decode_latency_weight, "decode_latency_weight", "1", 0, 0, 50, 1, 0.5, kLinear, 0, 0,
      "link latency paid by the collectives and transfers of every decode step"},
@@ -199,8 +199,6 @@ double prior_on_cpu(CoefficientId id) {
     case expert_read_weight:
     case prefill_attention_weight:
       return 1;
-    case decode_bandwidth_efficiency:
-      return 0.85;
     case logit_traffic_weight:
       return 1;
     default:
