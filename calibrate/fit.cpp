@@ -55,7 +55,12 @@ class Cost : public ceres::CostFunction {
   const Coordinates& coordinates_;
 };
 
-ceres::Solver::Summary minimise(const Evidence& evidence, const FitOptions& options, Coordinates& coordinates) {
+// Relative changes of the cost that end a solve: of one whose weights are about to change, and of the last.
+constexpr double kRoughly = 1e-4;
+constexpr double kWell = 1e-6;
+
+ceres::Solver::Summary minimise(const Evidence& evidence, const FitOptions& options, double tolerance,
+                                Coordinates& coordinates) {
   ceres::Solver::Summary summary;
   const std::vector<int>& positions = evidence.free();
   std::vector<double> free;
@@ -71,7 +76,7 @@ ceres::Solver::Summary minimise(const Evidence& evidence, const FitOptions& opti
   ceres::Solver::Options solver;
   solver.max_num_iterations = options.most_iterations;
   solver.linear_solver_type = ceres::DENSE_NORMAL_CHOLESKY;
-  solver.function_tolerance = 1e-9;
+  solver.function_tolerance = tolerance;
   solver.logging_type = ceres::SILENT;
   ceres::Solve(solver, &problem, &summary);
   for (std::size_t f = 0; f < positions.size(); ++f) coordinates[static_cast<std::size_t>(positions[f])] = free[f];
@@ -118,26 +123,23 @@ FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& 
   Evidence evidence(runs, selected, options, start);
   Coordinates coordinates = evidence.prior_coordinates();
   evidence.find_relevant(coordinates);
-  ceres::Solver::Summary summary = minimise(evidence, options, coordinates);
+  ceres::Solver::Summary summary = minimise(evidence, options, kRoughly, coordinates);
   const double initial_cost = summary.initial_cost;
-  // What became relevant on the way joins in a second pass.
-  const std::size_t before = evidence.free().size();
+  // What became relevant on the way joins.
   evidence.find_relevant(coordinates);
-  if (evidence.free().size() != before || !evidence.nuisances().empty()) {
-    summary = minimise(evidence, options, coordinates);
-  }
   // The model's own spread follows from where the fit is, and the fit from it.
   constexpr int kSpreadPasses = 3;
   for (int pass = 0; pass < kSpreadPasses && !options.model_log_deviation; ++pass) {
     const double used = coefficients_used(evidence, covariance_of(evidence, coordinates));
     if (!evidence.estimate_model_deviation(coordinates, used)) break;
-    summary = minimise(evidence, options, coordinates);
+    summary = minimise(evidence, options, kRoughly, coordinates);
   }
-  // The weights of outliers follow from where the fit is, and the fit from them.
-  constexpr int kPasses = 2;
-  for (int pass = 0; pass < kPasses && evidence.distrust_outliers(coordinates); ++pass) {
-    summary = minimise(evidence, options, coordinates);
+  // So do the weights of outliers.
+  if (evidence.distrust_outliers(coordinates)) {
+    summary = minimise(evidence, options, kRoughly, coordinates);
+    (void)evidence.distrust_outliers(coordinates);
   }
+  summary = minimise(evidence, options, kWell, coordinates);
   const Solved solved{summary.termination_type == ceres::CONVERGENCE, summary.message, initial_cost,
                       summary.final_cost, coordinates, covariance_of(evidence, coordinates)};
   return fit_result(evidence, solved, options);

@@ -17,9 +17,15 @@ using Jet = ceres::Jet<double, kAtOnce>;
 
 }  // namespace
 
+struct RunGradient::DualHardware {
+  Hardware<Jet> hardware;
+};
+
 RunGradient::RunGradient(const PreparedRun& run, const std::vector<Parameter>& parameters)
     : run_(&run),
-      map_(parameters, Hardware<double>(run.cluster(), run.workflow().precision), run.run().framework) {}
+      hardware_(run.hardware<double>()),
+      dual_hardware_(std::make_shared<DualHardware>(DualHardware{run.hardware<Jet>()})),
+      map_(parameters, hardware_, run.run().framework) {}
 
 CoefficientValues<double> RunGradient::values(const double* coordinates) const {
   CoefficientValues<double> table(map_.type_count());
@@ -30,7 +36,7 @@ CoefficientValues<double> RunGradient::values(const double* coordinates) const {
 }
 
 std::vector<double> RunGradient::predict(const double* coordinates) const {
-  return run_->predict(values(coordinates));
+  return run_->predict(values(coordinates), hardware_);
 }
 
 void RunGradient::by_slots(const double* coordinates, const std::vector<int>& slots,
@@ -47,14 +53,14 @@ void RunGradient::by_slots(const double* coordinates, const std::vector<int>& sl
       const ParameterMap::Slot& slot = map_.slots()[static_cast<std::size_t>(slots[k])];
       table.set(slot.id, slot.type, Jet(plain.at(slot.id, slot.type), static_cast<int>(k - first)));
     }
-    const std::vector<Jet> jets = run_->predict(std::move(table));
+    const std::vector<Jet> jets = run_->predict(std::move(table), dual_hardware_->hardware);
     predicted.clear();
     for (std::size_t t = 0; t < jets.size(); ++t) {
       predicted.push_back(jets[t].a);
       for (std::size_t k = first; k < end; ++k) by_slot[t][k] = jets[t].v[static_cast<int>(k - first)];
     }
   }
-  if (slots.empty()) predicted = run_->predict(plain);
+  if (slots.empty()) predicted = run_->predict(plain, hardware_);
 }
 
 void RunGradient::find_relevant(const double* coordinates) {

@@ -1,6 +1,7 @@
 // Predictions of one run with their exact derivatives by the run's coefficient values.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "calibrate/parameters.h"
@@ -33,7 +34,11 @@ class RunGradient {
   void by_slots(const double* coordinates, const std::vector<int>& slots, std::vector<double>& predicted,
                 std::vector<std::vector<double>>& by_slot) const;
 
+  struct DualHardware;  // the cluster's rates as dual numbers
+
   const PreparedRun* run_;
+  Hardware<double> hardware_;
+  std::shared_ptr<const DualHardware> dual_hardware_;
   ParameterMap map_;
   std::vector<int> relevant_;  // slots, ascending
   std::vector<int> columns_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "calibrate/gradient.h"
 #include "calibrate/posterior_matrices.h"
@@ -289,8 +290,18 @@ Coefficients restricted(const Coefficients& coefficients, const std::function<bo
       covariance(i, j) = all(p, q) * deviation(p) * deviation(q);
     }
   }
-  // A document for people's disks: what was learned of a direction less than a twentieth is left out.
-  out.fit->directions = learned_directions(parameters, positions, covariance, 0.95);
+  // A document for people's disks: a direction of which less than a twentieth was learned is left out, and so are
+  // parts of a hundredth.
+  constexpr double kMostRemaining = 0.95, kLeastPart = 0.01, kDigits = 1e4;
+  out.fit->directions = learned_directions(parameters, positions, covariance, kMostRemaining);
+  for (LearnedDirection& direction : out.fit->directions) {
+    const LearnedDirection whole = std::exchange(direction, {direction.remaining, {}, {}});
+    for (std::size_t i = 0; i < whole.parts.size(); ++i) {
+      if (std::abs(whole.parts[i]) < kLeastPart) continue;
+      direction.of.push_back(whole.of[i]);
+      direction.parts.push_back(std::round(whole.parts[i] * kDigits) / kDigits);
+    }
+  }
   return out;
 }
 

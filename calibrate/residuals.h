@@ -56,7 +56,16 @@ class PreparedRun {
 
   // The model's value of every measured number, in the order of times().
   template <typename T>
-  [[nodiscard]] std::vector<T> predict(CoefficientValues<T> values) const;
+  [[nodiscard]] std::vector<T> predict(CoefficientValues<T> values) const {
+    return predict(std::move(values), hardware<T>());
+  }
+  // With the hardware made once, where many values are asked for.
+  template <typename T>
+  [[nodiscard]] std::vector<T> predict(CoefficientValues<T> values, const Hardware<T>& hardware) const;
+  template <typename T>
+  [[nodiscard]] Hardware<T> hardware() const {
+    return Hardware<T>(*cluster_, workflow_->precision);
+  }
 
  private:
   const Run* run_;
@@ -79,8 +88,8 @@ template <typename T>
 }
 
 template <typename T>
-std::vector<T> PreparedRun::predict(CoefficientValues<T> values) const {
-  const Problem<T> problem(*workflow_, *plan_, Hardware<T>(*cluster_, workflow_->precision), std::move(values));
+std::vector<T> PreparedRun::predict(CoefficientValues<T> values, const Hardware<T>& hardware) const {
+  const Problem<T> problem(*workflow_, *plan_, hardware, std::move(values));
   IterationCost<T> cost;
   if (needs_iteration_) {
     cost = iteration_cost(problem, std::span<const TaskWork>(works_));

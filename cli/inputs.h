@@ -15,7 +15,7 @@ namespace sextant::cli {
 struct ModelInputs {
   std::string cluster;
   std::string workflow;
-  std::string coefficients;  // empty: all neutral
+  std::string coefficients;  // empty: those that ship; "none": all neutral
   std::string framework{kAny};
 };
 
@@ -23,10 +23,13 @@ struct LoadedInputs {
   Cluster cluster;
   Workflow workflow;
   Coefficients coefficients;
+  std::string note;  // what the user should know about them; may be empty
 };
 
 void add_model_inputs(CLI::App& command, ModelInputs& inputs);
 [[nodiscard]] LoadedInputs load(const ModelInputs& inputs);
+// The note, on stderr.
+void say_note(const LoadedInputs& loaded);
 
 // Loads and checks a plan; every fault names the plan's file.
 [[nodiscard]] Plan load_plan(const std::string& file, const LoadedInputs& loaded);

@@ -34,6 +34,7 @@ int run(const Options& options) {
     std::fprintf(stderr, "sextant: %s\n", result.message.c_str());
     return result.outcome == PlanOutcome::infeasible ? kAnswerIsNo : kBadInput;
   }
+  say_note(loaded);
   qualify(*result.prediction,
           {loaded.cluster, loaded.workflow, *result.plan, loaded.coefficients, options.inputs.framework});
   if (!options.out.empty()) save_document(options.out, *result.plan);

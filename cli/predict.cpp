@@ -26,6 +26,7 @@ struct Options {
 int run(const Options& options) {
   const LoadedInputs loaded = load(options.inputs);
   const Plan plan = load_plan(options.plan, loaded);
+  say_note(loaded);
   const Asked asked{loaded.cluster, loaded.workflow, plan, loaded.coefficients, options.inputs.framework};
   Prediction prediction = predict_with_trust(asked);
   if (options.sensitivities) prediction.sensitivities = sensitivities_of(asked);
@@ -41,6 +42,10 @@ int run(const Options& options) {
     say_wrote(options.trace);
   }
   return prediction.fits() ? kDone : kAnswerIsNo;
+}
+
+bool alike(const DeviceMemory& a, const DeviceMemory& b) {
+  return a.needed_bytes() == b.needed_bytes() && a.capacity_bytes == b.capacity_bytes;
 }
 
 // What 10 % more of each number would do, the largest first.
@@ -102,9 +107,14 @@ std::string describe_prediction(const Prediction& prediction) {
              format_percent(prediction.weight_sync_s / prediction.iteration_s, 0), ""});
   out += tasks.text();
   Table memory({"device", "needed", "of", "fits"});
-  for (const DeviceMemory& device : prediction.memory) {
-    memory.add({std::to_string(device.device.value), format_bytes(device.needed_bytes()),
+  for (std::size_t first = 0; first < prediction.memory.size();) {
+    const DeviceMemory& device = prediction.memory[first];
+    std::size_t end = first + 1;  // of the devices after it that need as much
+    while (end < prediction.memory.size() && alike(device, prediction.memory[end])) ++end;
+    const std::string last = end == first + 1 ? "" : " to " + std::to_string(prediction.memory[end - 1].device.value);
+    memory.add({std::to_string(device.device.value) + last, format_bytes(device.needed_bytes()),
                 format_bytes(device.capacity_bytes), device.fits() ? "yes" : "NO"});
+    first = end;
   }
   out += memory.text() + "bottleneck: " + prediction.bottleneck + "\n" + describe_familiarity(prediction);
   return prediction.sensitivities.empty() ? out : out + describe_sensitivities(prediction.sensitivities);

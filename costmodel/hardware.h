@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,24 +31,26 @@ class Hardware {
   // Throws Error(bad_input) when a device type in use has no rate for the precision.
   Hardware(const Cluster& cluster, Precision precision) : cluster_(&cluster) {
     std::map<std::string, int> index_of;
+    auto rates = std::make_shared<Rates>();
     for (const auto& [name, type] : cluster.device_types()) {
-      index_of[name] = static_cast<int>(types_.size());
+      index_of[name] = static_cast<int>(rates->types.size());
       Type entry{name, {}, {}, T(type.memory_bytes_per_s.value), type.memory_bytes.value, T(0.0)};
       for (const auto& [format, rate] : type.flop_per_s) {
         entry.flop_per_s[static_cast<std::size_t>(format)] = T(rate.value);
         entry.has_rate[static_cast<std::size_t>(format)] = true;
       }
       if (type.host_bytes_per_s) entry.host_bytes_per_s = T(type.host_bytes_per_s->value);
-      types_.push_back(std::move(entry));
+      rates->types.push_back(std::move(entry));
     }
-    for (const Node& node : cluster.nodes()) type_of_node_.push_back(index_of.at(node.device_type));
+    for (const Node& node : cluster.nodes()) rates->type_of_node.push_back(index_of.at(node.device_type));
+    rates_ = std::move(rates);
     require(precision);
   }
 
   // Every device must have a rate for this precision too.
   void require(Precision precision) const {
-    for (const int index : type_of_node_) {
-      const Type& type = types_[static_cast<std::size_t>(index)];
+    for (const int index : rates_->type_of_node) {
+      const Type& type = rates_->types[static_cast<std::size_t>(index)];
       if (!type.has_rate[static_cast<std::size_t>(precision)]) {
         throw_bad_input("cluster " + cluster_->name() + ": device type " + type.name +
                         " has no flop_per_s for " + std::string(name_of(precision)) +
@@ -56,10 +59,10 @@ class Hardware {
     }
   }
 
-  [[nodiscard]] int type_count() const { return static_cast<int>(types_.size()); }
-  [[nodiscard]] int type_index(DeviceId device) const { return type_of_node_[cluster_->node_of(device).index()]; }
+  [[nodiscard]] int type_count() const { return static_cast<int>(rates_->types.size()); }
+  [[nodiscard]] int type_index(DeviceId device) const { return rates_->type_of_node[cluster_->node_of(device).index()]; }
   [[nodiscard]] const std::string& type_name(int index) const {
-    return types_[static_cast<std::size_t>(index)].name;
+    return rates_->types[static_cast<std::size_t>(index)].name;
   }
   [[nodiscard]] const T& flop_per_s(DeviceId device, Precision precision) const {
     return type(device).flop_per_s[static_cast<std::size_t>(precision)];
@@ -84,12 +87,16 @@ class Hardware {
     T host_bytes_per_s;
   };
   [[nodiscard]] const Type& type(DeviceId device) const {
-    return types_[static_cast<std::size_t>(type_index(device))];
+    return rates_->types[static_cast<std::size_t>(type_index(device))];
   }
 
+  struct Rates {
+    std::vector<Type> types;
+    std::vector<int> type_of_node;
+  };
+
   const Cluster* cluster_;
-  std::vector<Type> types_;
-  std::vector<int> type_of_node_;
+  std::shared_ptr<const Rates> rates_;  // shared by copies: a fit asks one cluster many times
 };
 
 }  // namespace sextant

@@ -57,20 +57,42 @@ std::vector<TaskExperience> experience_of_family(const std::vector<TaskExperienc
   return kept;
 }
 
-}  // namespace
+constexpr const char* kIterations = "RL iterations";
 
-Runs public_runs(const ClaimContext& context) {
-  return joined({
-      context.import("published", {"rl/runs.json"}),
-      context.import("training", {"training/training.json"}),
-      context.import("vtrain", {"vtrain/multi_node_runs.csv"}),
-      context.import("sailor", {"sailor/plans.json", "sailor/layer_times.csv", "sailor/network_curves.csv",
-                                "sailor/gpu_types.csv", "sailor/layer_sizes.csv", "sailor/models.json"}),
-      context.import("aiconfigurator", {"aiconfigurator/silicon_runs.csv"}),
-      context.import("blis", {"blis/runs.csv"}),
-      context.import("generation", {"generation/generation.json"}),
-  });
+std::map<std::string, Runs> runs_by_kind(const ClaimContext& context) {
+  return {
+      {kIterations, context.import("published", {"rl/runs.json"})},
+      {"training steps",
+       joined({context.import("training", {"training/training.json"}),
+               context.import("vtrain", {"vtrain/multi_node_runs.csv"}),
+               context.import("sailor", {"sailor/plans.json", "sailor/layer_times.csv", "sailor/network_curves.csv",
+                                         "sailor/gpu_types.csv", "sailor/layer_sizes.csv", "sailor/models.json"})})},
+      {"generation", joined({context.import("aiconfigurator", {"aiconfigurator/silicon_runs.csv"}),
+                             context.import("blis", {"blis/runs.csv"}),
+                             context.import("generation", {"generation/generation.json"})})},
+  };
 }
+
+std::string claims_of(std::string_view family) {
+  const auto found = std::find_if(kFamilies.begin(), kFamilies.end(),
+                                  [&](const FrameworkFamily& one) { return one.family == family; });
+  return found == kFamilies.end() ? "rl" : std::string(found->claims);
+}
+
+// What a family's frameworks need of a fit.
+Coefficients cut(const Coefficients& fitted, const std::string& family, const std::vector<std::string>& runs) {
+  Coefficients document = restricted(fitted, [&](const Coefficient& entry) {
+    return entry.framework == kAny || family_of_framework(entry.framework) == family;
+  });
+  document.fit->runs = runs;
+  document.fit->experience = experience_of_family(fitted.fit->experience, family);
+  std::erase_if(document.fit->outliers, [&](const std::string& outlier) {
+    return std::find(runs.begin(), runs.end(), outlier) == runs.end();
+  });
+  return document;
+}
+
+}  // namespace
 
 std::string_view family_of_framework(std::string_view framework) {
   const FrameworkFamily* found = find_family(framework);
@@ -79,34 +101,23 @@ std::string_view family_of_framework(std::string_view framework) {
 
 std::map<std::string, Coefficients> fit_public_runs(const ClaimContext& context,
                                                     const std::map<std::string, HeldOutSummary>& held_out) {
-  const Runs runs = public_runs(context);
-  context.say("one fit of " + std::to_string(runs.runs.size()) + " public runs");
-  std::vector<std::string> names;
-  std::map<std::string, std::vector<std::string>> names_of_family;
-  for (const Run& run : runs.runs) {
-    names.push_back(run.name);
-    names_of_family[std::string(family_of_framework(run.framework))].push_back(run.name);
-  }
-  names_of_family[std::string(kAnyFamily)] = names;
-  const Coefficients fitted = fit_coefficients(runs, names);
   std::map<std::string, Coefficients> documents;
-  for (const auto& [family, of_family] : names_of_family) {
-    Coefficients& document = documents[family];
-    document = restricted(fitted, [&, &name = family](const Coefficient& entry) {
-      return entry.framework == kAny || family_of_framework(entry.framework) == name;
-    });
-    document.fit->runs = of_family;
-    document.fit->experience = experience_of_family(fitted.fit->experience, family);
-    std::erase_if(document.fit->outliers, [&](const std::string& outlier) {
-      return std::find(of_family.begin(), of_family.end(), outlier) == of_family.end();
-    });
-    const auto claims_of = [&](std::string_view name) {
-      const auto found = std::find_if(kFamilies.begin(), kFamilies.end(),
-                                      [&](const FrameworkFamily& one) { return one.family == name; });
-      return found == kFamilies.end() ? std::string("rl") : std::string(found->claims);
-    };
-    const auto judged = held_out.find(claims_of(family));
-    if (judged != held_out.end()) document.fit->held_out = judged->second;
+  for (const auto& [kind, runs] : runs_by_kind(context)) {
+    context.say("fit of " + std::to_string(runs.runs.size()) + " public runs: " + kind);
+    std::vector<std::string> names;
+    std::map<std::string, std::vector<std::string>> names_of_family;
+    for (const Run& run : runs.runs) {
+      names.push_back(run.name);
+      names_of_family[std::string(family_of_framework(run.framework))].push_back(run.name);
+    }
+    if (kind == kIterations) names_of_family[std::string(kAnyFamily)] = names;
+    const Coefficients fitted = fit_coefficients(runs, names);
+    for (const auto& [family, of_family] : names_of_family) {
+      Coefficients document = cut(fitted, family, of_family);
+      const auto judged = held_out.find(claims_of(family));
+      if (judged != held_out.end()) document.fit->held_out = judged->second;
+      documents[family] = std::move(document);
+    }
   }
   return documents;
 }

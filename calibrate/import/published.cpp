@@ -149,8 +149,13 @@ std::string framework_of(const PublishedRecord& record) {
 
 // ---- workload ----
 
+// NeMo RL's trajectories may be one step old (max_trajectory_age_steps: 1), but its recipes for performance keep
+// generating through weight updates (grpo.async_grpo.in_flight_weight_updates: true, for instance in
+// examples/configs/recipes/llm/performance/grpo-qwen3-235b-32n8g-async-1off.yaml of NVIDIA-NeMo/RL): no batch is
+// waited for, as verl's one-step-off trainer does.
 Mode mode_of(const PublishedRecord& record) {
   if (record.synchrony == "sync") return Mode::synchronous;
+  if (record.synchrony == "one_step_off" && record.framework.starts_with("NeMo RL")) return Mode::asynchronous;
   if (record.synchrony == "one_step_off") return Mode::one_step_off;
   if (record.synchrony == "async") return Mode::asynchronous;
   throw_bad_input("record \"" + record.id + "\": unknown synchrony \"" + record.synchrony + "\"");

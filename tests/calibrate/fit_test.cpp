@@ -53,8 +53,11 @@ TEST(Fit, RecoversWithinThreeStandardErrorsUnderNoise) {
   const Coefficients fitted = fit_coefficients(runs, names_of(runs));
   for (const CoefficientId id : kMoved) {
     const Coefficient& c = find(fitted, id);
-    // What the gradients' reduction lacks in speed, overlap with the backward pass explains as well.
-    EXPECT_TRUE(c.identified || id == CoefficientId::data_parallel_efficiency) << spec_of(id).name;
+    // Efficiencies of links have narrow priors, and overlap and latency explain part of what they do: the runs move
+    // them by several of the prior's deviations without halving its width.
+    const bool of_links =
+        id == CoefficientId::data_parallel_efficiency || id == CoefficientId::tensor_parallel_efficiency;
+    EXPECT_TRUE(c.identified || of_links) << spec_of(id).name;
     const double off = std::log(c.value / find(truth, id).value);
     EXPECT_LT(std::abs(off), 3 * *c.standard_error) << spec_of(id).name << " " << c.value;
     EXPECT_LT(*c.low, c.value);

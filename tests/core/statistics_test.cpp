@@ -101,5 +101,13 @@ TEST(StatisticsDeathTest, NoSamplesIsABug) {
   EXPECT_DEATH((void)rank_correlation(one_to(2), one_to(3)), "does not hold");
 }
 
+TEST(KendallTau, CountsPairsByHand) {
+  const std::vector<double> a{1, 2, 3, 4}, b{1, 3, 2, 4};
+  EXPECT_DOUBLE_EQ(kendall_tau(a, b), (5.0 - 1.0) / 6);  // one of six pairs the other way round
+  const std::vector<double> tied{1, 1, 2, 3};
+  EXPECT_DOUBLE_EQ(kendall_tau(a, tied), 5 / std::sqrt(6.0 * 5.0));
+  EXPECT_EQ(kendall_tau(a, std::vector<double>{7, 7, 7, 7}), 0);
+}
+
 }  // namespace
 }  // namespace sextant

@@ -70,7 +70,7 @@ TEST(ExhaustiveSearch, CoefficientsChangeTheAnswer) {
   const Cluster cluster = pair_of(100, 100);
   Coefficients slow_links;
   Coefficient c;
-  c.id = CoefficientId::data_parallel_efficiency;
+  c.id = CoefficientId::network_efficiency;
   c.value = 0.001;
   slow_links.values = {c};
   const PlanResult result = plan_exhaustively({cluster, workflow, slow_links, std::string(kAny), few_sizes()});

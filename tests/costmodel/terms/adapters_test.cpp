@@ -31,9 +31,9 @@ TEST(Adapters, AnAdaptedLayerIsPreparedLikeSeveral) {
 TEST(Adapters, DecodingLaunchesThemInEveryStep) {
   TermCase generation(kGeneration, with(on_device(0), adapted()));
   generation.set(decode_layer_overhead_s, 0.5);
-  EXPECT_DOUBLE_EQ(terms::decode_host_s(generation.at()), 5 * 3 * 0.5);
+  EXPECT_DOUBLE_EQ(terms::decode_layers_s(generation.at()), 5 * 3 * 0.5);
   generation.set(lora_overhead_weight, 1);
-  EXPECT_DOUBLE_EQ(terms::decode_host_s(generation.at()), 5 * 3 * 2 * 0.5);
+  EXPECT_DOUBLE_EQ(terms::decode_layers_s(generation.at()), 5 * 3 * 2 * 0.5);
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ TEST(Decode, TheTightestStageLimitsThePlaces) {
 }
 
 TEST(Decode, GraphsReplaceLaunches) {
-  const auto host_s = [](bool graphs) {
+  for (const bool graphs : {false, true}) {
     Execution execution;
     execution.cuda_graphs = graphs;
     TermCase generation(kGeneration, with(uneven_pipeline(), execution));
