@@ -109,10 +109,9 @@ std::optional<LeaveOut> what_to_leave_out(const Options& options, const Runs& ru
 }
 
 // The suggested runs as experiments for the proxy.
-void suggest(const Options& options, const Runs& runs, const Coefficients& fitted) {
-  const Candidates candidates =
-      options.candidates.empty() ? candidates_like(runs)
-                                 : candidates_of(load_document<Experiments>(options.candidates).content, runs);
+void suggest(const Options& options, const std::optional<Experiments>& listed, const Runs& runs,
+             const Coefficients& fitted) {
+  const Candidates candidates = listed ? candidates_of(*listed, runs) : candidates_like(runs);
   const std::vector<Suggestion> suggestions =
       suggest_runs(candidates, fitted, options.suggest, options.budget_device_s);
   if (suggestions.empty()) throw_bad_input("no run that could be suggested fits the devices and the budget");
@@ -132,6 +131,8 @@ void suggest(const Options& options, const Runs& runs, const Coefficients& fitte
 
 int run(const Options& options) {
   const Runs all = load_document<Runs>(options.runs).content;
+  std::optional<Experiments> listed;  // read before anything is written
+  if (!options.candidates.empty()) listed = load_document<Experiments>(options.candidates).content;
   Coefficients start;
   if (!options.start.empty()) start = load_document<Coefficients>(options.start).content;
   Split split;
@@ -160,7 +161,7 @@ int run(const Options& options) {
     if (!fitted.fit->converged) print_line("not converged: " + fitted.fit->message);
   }
   say_wrote(options.out);
-  if (options.suggest > 0) suggest(options, seen, fitted);
+  if (options.suggest > 0) suggest(options, listed, seen, fitted);
   return fitted.fit->converged ? kDone : kAnswerIsNo;
 }
 
