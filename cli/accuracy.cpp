@@ -18,6 +18,7 @@ struct Options {
   std::string out;
   std::string markdown;
   std::string coefficients;
+  std::size_t worst = 10;
   bool json = false;
 };
 
@@ -36,7 +37,8 @@ std::string shown_bound(const Claim& claim) {
 std::string describe(const ClaimReport& report) {
   Table table({"figure", "value", "threshold", "", "records", "free coefficients", "protocol"});
   for (const Claim& claim : report.claims) {
-    table.add({claim.name, claim.kind == ClaimKind::at_least ? format_number(claim.value) : format_percent(claim.value),
+    table.add({claim.name,
+               claim.kind == ClaimKind::at_least ? format_number(claim.value) : format_percent(claim.value),
                shown_bound(claim), claim.met() ? "met" : "MISSED", std::to_string(claim.records),
                std::to_string(claim.free_coefficients), claim.protocol});
   }
@@ -63,6 +65,7 @@ int run(const Options& options) {
   context.data = options.data.empty() ? data_folder() : std::filesystem::path(options.data);
   context.facts = Facts::load(context.data / "gpus.json", context.data / "models.json");
   context.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  context.worst_kept = options.worst;
   const ClaimReport report = compute_claims(context, options.prefix);
   if (options.json) {
     print_document(report);
@@ -85,13 +88,18 @@ int run(const Options& options) {
 
 void add_accuracy(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("accuracy", "Recompute the accuracy figures on the public measurements");
+  CLI::App* command =
+      app.add_subcommand("accuracy", "Recompute the accuracy figures on the public measurements");
   command->add_option("figures", options->prefix, "Only figures of this family: vtrain, sailor, ...");
   command->add_option("--data", options->data, "Folder of the published data");
   command->add_option("--out", options->out, "Write the claims document here");
-  command->add_option("--markdown", options->markdown, "Write the figures and the worst records here, for people");
-  command->add_option("--coefficients", options->coefficients,
-                      "Also fit all public runs together and write a document a framework family to this folder");
+  command->add_option("--markdown", options->markdown,
+                      "Write the figures and the worst records here, for people");
+  command->add_option(
+      "--coefficients", options->coefficients,
+      "Also fit all public runs together and write a document a framework family to this folder");
+  command->add_option("--worst", options->worst, "Records to name of each figure, those that fit worst")
+      ->capture_default_str();
   command->add_flag("--json", options->json, "Print the claims document instead of tables");
   command->footer("Exits 1 when a figure misses its threshold.\nExample: sextant accuracy vtrain");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

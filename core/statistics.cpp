@@ -120,6 +120,26 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
   return squares_a > 0 && squares_b > 0 ? both / std::sqrt(squares_a * squares_b) : 0;
 }
 
+std::vector<double> medians_in_rounds(std::span<const std::vector<double>> samples) {
+  std::size_t rounds = samples.empty() ? 0 : samples.front().size();
+  std::vector<double> medians;
+  for (const std::vector<double>& of_one : samples) {
+    rounds = std::min(rounds, of_one.size());
+    medians.push_back(median(of_one));
+  }
+  std::vector<std::vector<double>> adjusted(samples.size());
+  for (std::size_t round = 0; round < rounds; ++round) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < samples.size(); ++i) ratios.push_back(samples[i][round] / medians[i]);
+    const double factor = median(ratios);
+    for (std::size_t i = 0; i < samples.size(); ++i) adjusted[i].push_back(samples[i][round] / factor);
+  }
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (rounds > 0) medians[i] = median(adjusted[i]);
+  }
+  return medians;
+}
+
 double kendall_tau(std::span<const double> a, std::span<const double> b) {
   SEXTANT_CHECK(a.size() == b.size());
   double agree = 0, untied_a = 0, untied_b = 0;

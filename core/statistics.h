@@ -31,6 +31,11 @@ struct Interval {
 // Half the width of median_interval divided by the median: the spread that documents carry.
 [[nodiscard]] double relative_spread(std::span<const double> samples, double confidence = 0.95);
 
+// Alternatives measured in turns, samples[alternative][round]: the median time of each after every round's own
+// factor (a machine that is slower for a while is slower for all) is taken out, which is the median over the
+// alternatives of sample / median. Rounds that not all alternatives have are left out.
+[[nodiscard]] std::vector<double> medians_in_rounds(std::span<const std::vector<double>> samples);
+
 // Spearman's rank correlation with mean ranks for ties; 0 when either side is constant.
 [[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
 

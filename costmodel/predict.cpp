@@ -1,7 +1,6 @@
 #include "costmodel/predict.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/units.h"
 #include "costmodel/iteration.h"
@@ -10,13 +9,6 @@
 
 namespace sextant {
 namespace {
-
-// predicted / measured is log-normal with the fit's spread.
-std::optional<Interval> interval_of(double time_s, double log_deviation) {
-  if (log_deviation <= 0) return std::nullopt;
-  const double factor = std::exp(kNormal90 * log_deviation);
-  return Interval{time_s / factor, time_s * factor};
-}
 
 std::string percent_of(double part, double whole) { return format_percent(whole > 0 ? part / whole : 0, 0); }
 
@@ -98,11 +90,9 @@ Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan&
   prediction.plan = plan.name;
   prediction.cluster = cluster.name();
   prediction.weight_sync_s = cost.weight_sync_s;
-  const double task_deviation = coefficients.fit ? coefficients.fit->task_log_deviation : 0;
   for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
     TaskPrediction task;
     task.time_s = cost.tasks[t].time_s;
-    task.interval_s = interval_of(task.time_s, task_deviation);
     for (int term = 0; term < kTermCount; ++term) {
       task.terms_s[static_cast<Term>(term)] = cost.tasks[t].terms_s[static_cast<std::size_t>(term)];
     }
@@ -114,8 +104,6 @@ Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan&
   }
   place_in_time(prediction, workflow, plan);
   prediction.iteration_s = cost.iteration_s;
-  prediction.iteration_interval_s =
-      interval_of(prediction.iteration_s, coefficients.fit ? coefficients.fit->iteration_log_deviation : 0);
   prediction.sequences_per_s = workflow.sequences() / prediction.iteration_s;
   prediction.memory = plan_memory(works, cluster, problem.coefficients, problem.hardware);
   prediction.host_memory = host_memory(works, cluster);

@@ -1,4 +1,4 @@
-// The whole model in one call: time with interval, breakdown, memory, timeline and bottleneck of one plan.
+// The whole model in one call: time, breakdown, memory, timeline and bottleneck of one plan.
 #pragma once
 
 #include <string_view>
@@ -11,8 +11,8 @@
 
 namespace sextant {
 
-// Checks the plan first (check_plan). Intervals are 90 % and come from the spread of the fit's residuals;
-// without a fit there are none. `framework` chooses coefficients that belong to one.
+// Checks the plan first (check_plan). Without intervals: those are calibrate/trust.h's. `framework` chooses
+// coefficients that belong to one.
 [[nodiscard]] Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan& plan,
                                  const Coefficients& coefficients, std::string_view framework = kAny);
 

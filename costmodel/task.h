@@ -7,7 +7,8 @@
 // The appendix closes the inner maximum of the first two lines before C_pp and C_hbm; the maximum over stages
 // of the whole sum is meant, as its training line writes it. Our terms join where they belong: traffic, context
 // and expert parallelism, gathered weights and the host's overhead in the stage's sum, pipeline fill and
-// serialization beside the bubble, offloading after the stages, the optimizer after the data-parallel all-reduce.
+// serialization beside the bubble, offloading after the stages, the wait for stragglers after the replicas, the
+// optimizer after the data-parallel all-reduce.
 // Replicas that are alike (symmetry.h) are looked at once.
 #pragma once
 
@@ -27,6 +28,7 @@
 #include "costmodel/terms/pipeline_parallel.h"
 #include "costmodel/terms/prefill.h"
 #include "costmodel/terms/sharded_weights.h"
+#include "costmodel/terms/stragglers.h"
 #include "costmodel/terms/tensor_parallel.h"
 #include "costmodel/vocabulary/prediction.h"
 
@@ -54,9 +56,8 @@ template <typename T>
   cost.critical_stage = s.stage;
   const T computed = s.is_generation() ? terms::prefill_s(s) : T(terms::compute_s(s) + terms::traffic_s(s));
   cost.term(Term::compute) = computed;
-  cost.term(Term::tensor_parallel) =
-      terms::exposed(terms::tensor_parallel_s(s), computed,
-                     s.problem.coefficient(CoefficientId::tensor_parallel_overlap));
+  cost.term(Term::tensor_parallel) = terms::exposed(
+      terms::tensor_parallel_s(s), computed, s.problem.coefficient(CoefficientId::tensor_parallel_overlap));
   cost.term(Term::context_parallel) = terms::context_parallel_s(s, computed);
   cost.term(Term::expert_parallel) = terms::expert_parallel_s(s, computed);
   cost.term(Term::weight_gather) = terms::weight_gather_s(s, computed);
@@ -65,7 +66,8 @@ template <typename T>
   cost.term(Term::overhead) = terms::host_overhead_s(s, device);
   cost.term(Term::pipeline_parallel) = terms::pipeline_parallel_s(s);
   if (s.is_generation()) cost.term(Term::decode) = terms::decode_s(s);
-  cost.time_s = device + cost.term(Term::overhead) + cost.term(Term::pipeline_parallel) + cost.term(Term::decode);
+  cost.time_s =
+      device + cost.term(Term::overhead) + cost.term(Term::pipeline_parallel) + cost.term(Term::decode);
   return cost;
 }
 
@@ -126,6 +128,7 @@ template <typename T>
     TaskCost<T> cost = detail::replica_cost(problem, task, static_cast<int>(c));
     if (c == 0 || slowest.time_s < cost.time_s) slowest = std::move(cost);
   }
+  detail::add(slowest, Term::stragglers, terms::stragglers_s(problem, task, slowest.time_s));
   if (task.kind() == TaskKind::training) {
     constexpr double kBackwardShare = 2.0 / 3.0;  // of forward and backward
     const T backward = kBackwardShare * slowest.term(Term::compute);

@@ -51,21 +51,28 @@ std::vector<WorstRecord> ten_worst(const ClaimReport& report) {
 }  // namespace
 
 std::string claims_as_markdown(const ClaimReport& report) {
-  const auto met = std::count_if(report.claims.begin(), report.claims.end(), [](const Claim& c) { return c.met(); });
+  const auto met =
+      std::count_if(report.claims.begin(), report.claims.end(), [](const Claim& c) { return c.met(); });
   std::string out =
       "# Accuracy\n\n"
-      "Every figure is of times (or memory) that the fit behind it never saw, unless it says \"in sample\": whole groups\n"
-      "of runs are left out in turn, and each fold is fitted from the priors. `scripts/accuracy` computes this page, and\n"
-      "`docs/accuracy.json`, from the measurements in `data/`. A test recomputes ReaL's figures, which take seconds, and\n"
-      "fails where another one stated in `docs/accuracy.json` is past its bound.\n"
-      "MAPE is the mean of |predicted / measured - 1|. Free coefficients are those that the runs of a fold depend on at\n"
+      "Every figure is of times (or memory) that the fit behind it never saw, unless it says \"in sample\": "
+      "whole groups\n"
+      "of runs are left out in turn, and each fold is fitted from the priors. `scripts/accuracy` computes this "
+      "page, and\n"
+      "`docs/accuracy.json`, from the measurements in `data/`. A test computes them all again, and fails where "
+      "one is past its\n"
+      "bound or not what is stated.\n"
+      "MAPE is the mean of |predicted / measured - 1|. Free coefficients are those that the runs of a fold "
+      "depend on at\n"
       "all, with the deviations of device types and frameworks; priors hold most of them.\n\n" +
-      std::to_string(met) + " of " + std::to_string(report.claims.size()) + " figures meet what is asked of them.\n\n";
+      std::to_string(met) + " of " + std::to_string(report.claims.size()) +
+      " figures meet what is asked of them.\n\n";
   out += row({"figure", "value", "asked", "", "records", "free coefficients", "what was left out"});
   out += row({"---", "---:", "---:", "---", "---:", "---:", "---"});
   for (const Claim& claim : report.claims) {
-    out += row({"`" + claim.name + "`", shown(claim, claim.value), bound_of(claim), claim.met() ? "met" : "**missed**",
-                std::to_string(claim.records), std::to_string(claim.free_coefficients), claim.protocol});
+    out += row({"`" + claim.name + "`", shown(claim, claim.value), bound_of(claim),
+                claim.met() ? "met" : "**missed**", std::to_string(claim.records),
+                std::to_string(claim.free_coefficients), claim.protocol});
   }
   out += "\n## Worst records\n\nThe ten of all figures that fit worst, by the logarithm of the error.\n\n";
   out += row({"figure", "run", "what", "measured", "predicted", "error", "likely cause"});
@@ -73,8 +80,8 @@ std::string claims_as_markdown(const ClaimReport& report) {
   for (const WorstRecord& record : ten_worst(report)) {
     const bool memory = record.what == kPeakMemory;
     const auto number = [&](double value) { return memory ? format_bytes(value) : format_seconds(value); };
-    out += row({"`" + record.claim + "`", record.run, record.what, number(record.measured), number(record.predicted),
-                format_percent(record.predicted / record.measured - 1, 0),
+    out += row({"`" + record.claim + "`", record.run, record.what, number(record.measured),
+                number(record.predicted), format_percent(record.predicted / record.measured - 1, 0),
                 record.cause.empty() ? "not looked into" : record.cause});
   }
   return out;

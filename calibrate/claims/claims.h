@@ -26,7 +26,7 @@ struct Claim {
   ClaimKind kind = ClaimKind::at_most;
   double value = 0;
   double threshold = 0;
-  double upper = 0;  // of ClaimKind::between
+  double upper = 0;            // of ClaimKind::between
   std::optional<double> held;  // where the threshold is missed: what a test holds the figure to until it is met
   int records = 0;
   int free_coefficients = 0;
@@ -67,6 +67,7 @@ struct ClaimContext {
   std::filesystem::path data;  // the data/ folder
   Facts facts;
   std::function<void(const std::string&)> say = [](const std::string&) {};  // progress
+  std::size_t worst_kept = 10;                                              // of a claim
 
   [[nodiscard]] Runs import(std::string_view format, const std::vector<std::string>& files) const;
 };
@@ -84,8 +85,8 @@ struct ClaimFamily {
 // Helpers of the families.
 void add_claim(ClaimReport& report, std::string name, std::string protocol, double value, double threshold,
                const CrossValidation& validation, int records);
-void add_mape(ClaimReport& report, std::string name, std::string protocol, double threshold,
-              const CrossValidation& validation, const CrossValidation::Filter& filter = {});
+void add_mape(const ClaimContext& context, ClaimReport& report, std::string name, std::string protocol,
+              double threshold, const CrossValidation& validation, const CrossValidation::Filter& filter = {});
 // All runs of several documents; what is named alike and differs is told apart.
 [[nodiscard]] Runs joined(const std::vector<Runs>& parts);
 

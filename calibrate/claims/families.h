@@ -5,7 +5,13 @@
 
 namespace sextant::claims {
 
+[[nodiscard]] inline bool is_iteration(const HeldOut& time) { return time.what == kIteration; }
+[[nodiscard]] inline bool is_task(const HeldOut& time) {
+  return time.what != kIteration && time.what != kPeakMemory;
+}
+
 void generation(const ClaimContext& context, ClaimReport& report);
+void proxy(const ClaimContext& context, ClaimReport& report);
 void real(const ClaimContext& context, ClaimReport& report);
 void rl(const ClaimContext& context, ClaimReport& report);
 void sailor(const ClaimContext& context, ClaimReport& report);

@@ -6,9 +6,6 @@
 namespace sextant::claims {
 namespace {
 
-bool is_iteration(const HeldOut& time) { return time.what == kIteration; }
-bool is_task(const HeldOut& time) { return time.what != kIteration && time.what != kPeakMemory; }
-
 std::string grade_of(const Run& run) {
   const auto found = run.notes.find("grade");
   return found == run.notes.end() ? "" : found->second;
@@ -39,13 +36,13 @@ void real(const ClaimContext& context, ClaimReport& report) {
   const auto with_graphs = [](const HeldOut& time) { return !time.run.ends_with("-nocudagraph"); };
   const auto tasks = [&](const HeldOut& time) { return is_task(time) && with_graphs(time); };
   const auto iterations = [&](const HeldOut& time) { return is_iteration(time) && with_graphs(time); };
-  add_mape(report, "real.tasks.in_sample", "the 24 task times of ReaL's tables, in sample", 0.06,
+  add_mape(context, report, "real.tasks.in_sample", "the 24 task times of ReaL's tables, in sample", 0.06,
            cross_validate(all, {everything(all)}), tasks);
   const CrossValidation left_out = cross_validate(all, leave_one_out(all, real_plan));
-  add_mape(report, "real.tasks.leave_one_plan_out", "the 24 task times of ReaL's tables, one plan left out", 0.12,
-           left_out, tasks);
-  add_mape(report, "real.iterations.leave_one_plan_out", "ReaL's iterations with CUDA graphs, one plan left out",
-           0.08, left_out, iterations);
+  add_mape(context, report, "real.tasks.leave_one_plan_out",
+           "the 24 task times of ReaL's tables, one plan left out", 0.12, left_out, tasks);
+  add_mape(context, report, "real.iterations.leave_one_plan_out",
+           "ReaL's iterations with CUDA graphs, one plan left out", 0.08, left_out, iterations);
   report.held_out["real"] = summary_of(left_out, LeaveOut::plan);
 }
 
@@ -57,11 +54,17 @@ void rl(const ClaimContext& context, ClaimReport& report) {
   context.say("rl: " + std::to_string(all.runs.size()) + " runs");
   const CrossValidation left_out =
       cross_validate(all, leave_one_out(all, [&](const Run& run) { return model_of(all, run); }));
-  add_mape(report, "rl.iterations.leave_one_model_out", "RL iterations of grade A and B, one model left out", 0.12,
-           left_out, is_iteration);
-  Claim coverage{"rl.iterations.coverage_90", "share inside their 90 % interval, one model left out",
-                 ClaimKind::between, left_out.coverage(is_iteration), 0.80, 0.97, std::nullopt,
-                 left_out.errors(is_iteration).count, left_out.free_coefficients};
+  add_mape(context, report, "rl.iterations.leave_one_model_out",
+           "RL iterations of grade A and B, one model left out", 0.12, left_out, is_iteration);
+  Claim coverage{"rl.iterations.coverage_90",
+                 "share inside their 90 % interval, one model left out",
+                 ClaimKind::between,
+                 left_out.coverage(is_iteration),
+                 0.80,
+                 0.97,
+                 std::nullopt,
+                 left_out.errors(is_iteration).count,
+                 left_out.free_coefficients};
   report.claims.push_back(std::move(coverage));
   report.held_out["rl"] = summary_of(left_out, LeaveOut::model);
 }
@@ -72,13 +75,16 @@ void verl(const ClaimContext& context, ClaimReport& report) {
       "verl", {"verl/deepseek7b-grpo-mi300x.json", "verl/deepseek7b-ppo-mi300x.json", "verl/qwen2-7b-fsdp.json",
                "verl/qwen2-7b-megatron.json", "verl/qwen2.5-0.5b-ppo-1gpu.json",
                "verl/qwen2.5-3b-reinforce-a40.json", "verl/qwen2.5-7b-ppo-2x8.json"});
-  const Runs all = joined({subset(published, [](const Run& run) { return run.framework.starts_with("verl"); }), logs});
+  const Runs all =
+      joined({subset(published, [](const Run& run) { return run.framework.starts_with("verl"); }), logs});
   context.say("verl: " + std::to_string(all.runs.size()) + " runs");
-  add_mape(report, "verl.tasks.leave_one_run_out", "task times of verl, one run (all bands of a log) left out", 0.12,
-           cross_validate(all, leave_one_out(all, [](const Run& run) {
-                            const auto log = run.notes.find("log");
-                            return log == run.notes.end() ? run.name : log->second;
-                          })),
+  add_mape(context, report, "verl.tasks.leave_one_run_out",
+           "task times of verl, one run (all bands of a log) left out", 0.12,
+           cross_validate(all, leave_one_out(all,
+                                             [](const Run& run) {
+                                               const auto log = run.notes.find("log");
+                                               return log == run.notes.end() ? run.name : log->second;
+                                             })),
            is_task);
 }
 

@@ -22,35 +22,36 @@ void vtrain(const ClaimContext& context, ClaimReport& report) {
   const Runs all = context.import("vtrain", {"vtrain/single_node_runs.csv", "vtrain/multi_node_runs.csv"});
   const Runs single = subset(all, [&](const Run& run) { return on_one_node(all, run); });
   context.say("vtrain: " + std::to_string(all.runs.size()) + " runs");
-  add_mape(report, "vtrain.five_fold", "single node, five random folds", 0.06,
+  add_mape(context, report, "vtrain.five_fold", "single node, five random folds", 0.06,
            cross_validate(single, random_folds(single, 5, 1)));
   context.say("vtrain: five folds done");
-  add_mape(report, "vtrain.from_40_runs", "fitted to 40 random single-node runs, ten draws", 0.08,
+  add_mape(context, report, "vtrain.from_40_runs", "fitted to 40 random single-node runs, ten draws", 0.08,
            cross_validate(single, few_runs(single, 40, 10, 1)));
   context.say("vtrain: 40 runs done");
-  add_mape(report, "vtrain.leave_hidden_out", "single node, one hidden size left out", 0.10,
+  add_mape(context, report, "vtrain.leave_hidden_out", "single node, one hidden size left out", 0.10,
            cross_validate(single, leave_one_out(single, [&](const Run& run) {
                             return std::to_string(actor_of(single, run).hidden);
                           })));
-  add_mape(report, "vtrain.leave_tp8_out", "single node, tensor parallelism 8 left out", 0.12,
+  add_mape(context, report, "vtrain.leave_tp8_out", "single node, tensor parallelism 8 left out", 0.12,
            cross_validate(single, leave_one_out(single, [&](const Run& run) {
                             return tensor_parallel_of(single, run) == 8 ? "tp8" : "";
                           })));
-  add_mape(report, "vtrain.single_to_multi_node", "fitted to one node, 64 to 512 GPUs predicted", 0.15,
+  add_mape(context, report, "vtrain.single_to_multi_node", "fitted to one node, 64 to 512 GPUs predicted", 0.15,
            cross_validate(all, leave_one_out(all, [&](const Run& run) {
                             return on_one_node(all, run) ? "" : "several nodes";
                           })));
 }
 
 void sailor(const ClaimContext& context, ClaimReport& report) {
-  const Runs all = context.import(
-      "sailor", {"sailor/plans.json", "sailor/layer_times.csv", "sailor/network_curves.csv", "sailor/gpu_types.csv", "sailor/layer_sizes.csv",
-                 "sailor/models.json"});
+  const Runs all =
+      context.import("sailor", {"sailor/plans.json", "sailor/layer_times.csv", "sailor/network_curves.csv",
+                                "sailor/gpu_types.csv", "sailor/layer_sizes.csv", "sailor/models.json"});
   context.say("sailor: " + std::to_string(all.runs.size()) + " runs");
   const CrossValidation validation = cross_validate(
       all, leave_one_out(all, [&](const Run& run) { return run.peak_memory_bytes ? run.name : ""; }));
-  add_mape(report, "sailor.time", "iteration time, one plan left out", 0.08, validation, is_time);
-  add_mape(report, "sailor.memory", "largest memory of a GPU, one plan left out", 0.06, validation, is_memory);
+  add_mape(context, report, "sailor.time", "iteration time, one plan left out", 0.08, validation, is_time);
+  add_mape(context, report, "sailor.memory", "largest memory of a GPU, one plan left out", 0.06, validation,
+           is_memory);
   report.held_out["sailor"] = summary_of(validation, LeaveOut::plan);
 }
 
@@ -59,8 +60,8 @@ void training(const ClaimContext& context, ClaimReport& report) {
   context.say("training: " + std::to_string(all.runs.size()) + " runs");
   const CrossValidation left_out =
       cross_validate(all, leave_one_out(all, [&](const Run& run) { return model_of(all, run); }));
-  add_mape(report, "training.leave_one_model_out", "published training steps, one model left out", 0.08, left_out,
-           is_time);
+  add_mape(context, report, "training.leave_one_model_out", "published training steps, one model left out",
+           0.08, left_out, is_time);
   report.held_out["training"] = summary_of(left_out, LeaveOut::model);
 }
 

@@ -252,8 +252,8 @@ Cluster uniform_cluster(const Gpu& gpu, int gpus, int per_node) {
   SEXTANT_CHECK(gpus >= 1 && per_node >= 0);
   const int in_node = std::min(gpus, per_node > 0 ? per_node : gpu.per_node);
   const bool in_racks = gpu.per_rack > 0;
-  // As few racks as it takes and as many nodes of each: a batch system asked for whole groups inside a rack gives 16 of
-  // 18 trays where groups have 64 members.
+  // As few racks as it takes and as many nodes of each: a batch system asked for whole groups inside a rack
+  // gives 16 of 18 trays where groups have 64 members.
   const int most_in_rack = std::max(1, gpu.per_rack / in_node);
   const int all_nodes = (gpus + in_node - 1) / in_node;
   const int racks = (all_nodes + most_in_rack - 1) / most_in_rack;
@@ -319,6 +319,15 @@ void add_run(Runs& runs, Run run, const Cluster& cluster, Workflow workflow, Pla
   runs.workflows.emplace(run.workflow, std::move(workflow));
   runs.plans.emplace(run.plan, std::move(plan));
   runs.runs.push_back(std::move(run));
+}
+
+std::string why_refused(const Plan& plan, const Workflow& workflow, const Cluster& cluster) {
+  try {
+    check_plan(plan, workflow, cluster);
+  } catch (const Error& error) {
+    return std::string("the plan cannot be run: ") + error.what();
+  }
+  return "";
 }
 
 }  // namespace sextant

@@ -80,4 +80,7 @@ struct Degrees {
 // for a run whose name is taken. The document is as before then.
 void add_run(Runs& runs, Run run, const Cluster& cluster, Workflow workflow, Plan plan);
 
+// What check_plan says against the plan, as a reason to leave a record out; empty where it passes.
+[[nodiscard]] std::string why_refused(const Plan& plan, const Workflow& workflow, const Cluster& cluster);
+
 }  // namespace sextant

@@ -5,8 +5,6 @@
 #include <sstream>
 #include <utility>
 
-#include "core/error.h"
-
 namespace sextant {
 namespace {
 
@@ -50,7 +48,8 @@ double expert_weight_bytes(const MeasuredGeneration& generation) {
   return experts ? bytes_per_element(*experts) : weight_bytes(generation);
 }
 
-// Bytes of `parameters`, of which `experts` are in routed experts, that one device of a stage of all layers has.
+// Bytes of `parameters`, of which `experts` are in routed experts, that one device of a stage of all layers
+// has.
 double on_one_device(const MeasuredGeneration& generation, double parameters, double experts) {
   const Execution& execution = generation.execution;
   const double expert_width = execution.expert_parallel > 1
@@ -75,8 +74,7 @@ double least_s(const MeasuredGeneration& generation) {
   const double dense = model.layer_parameters() - model.layer_expert_parameters();
   const double parameters = model.layers * touched + model.head_parameters();
   const double read = on_one_device(generation, parameters, model.layers * (touched - dense));
-  return generation.response_tokens * read /
-         generation.gpu.type.memory_bytes_per_s.value;
+  return generation.response_tokens * read / generation.gpu.type.memory_bytes_per_s.value;
 }
 
 // Empty where the numbers can all be right.
@@ -127,16 +125,6 @@ Plan plan_of(const MeasuredGeneration& generation, Degrees degrees) {
   Plan plan;
   plan.tasks.emplace(task_names::kActorGeneration, std::move(task));
   return plan;
-}
-
-// What check_plan says about the plan; empty where it passes.
-std::string refusal(const Plan& plan, const Workflow& workflow, const Cluster& cluster) {
-  try {
-    check_plan(plan, workflow, cluster);
-  } catch (const Error& error) {
-    return std::string("the plan cannot be run: ") + error.what();
-  }
-  return "";
 }
 
 Run run_of(const MeasuredGeneration& generation) {
@@ -197,7 +185,7 @@ void add_measured_generation(Imported& imported, const MeasuredGeneration& gener
       generation.gpu, degrees.data_parallel * degrees.pipeline_parallel * degrees.tensor_parallel);
   const Workflow workflow = workflow_of(generation);
   const Plan plan = plan_of(generation, degrees);
-  if (const std::string reason = refusal(plan, workflow, cluster); !reason.empty()) {
+  if (const std::string reason = why_refused(plan, workflow, cluster); !reason.empty()) {
     imported.left_out.push_back({generation.name, reason});
     return;
   }

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <utility>
 
-#include "core/error.h"
-
 namespace sextant {
 namespace {
 
@@ -77,16 +75,6 @@ Plan plan_of(const MeasuredStep& step, const Workflow& workflow) {
   return plan;
 }
 
-// What check_plan says about the plan; empty where it passes.
-std::string refusal(const Plan& plan, const Workflow& workflow, const Cluster& cluster) {
-  try {
-    check_plan(plan, workflow, cluster);
-  } catch (const Error& error) {
-    return std::string("the plan cannot be run: ") + error.what();
-  }
-  return "";
-}
-
 // The run that this one repeats: a table printed again in a later release. Empty where there is none; two
 // measurements of one configuration differ in the last digit.
 std::string repeated(const Runs& runs, const MeasuredStep& step, const Cluster& cluster, Workflow workflow,
@@ -133,7 +121,7 @@ void add_measured_step(Imported& imported, const MeasuredStep& step) {
   const Workflow workflow =
       training_step(workflow_name(step), step.model, step.sequences, step.sequence_tokens, step.precision);
   const Plan plan = plan_of(step, workflow);
-  reason = refusal(plan, workflow, cluster);
+  reason = why_refused(plan, workflow, cluster);
   if (reason.empty()) reason = repeated(imported.runs, step, cluster, workflow, plan);
   if (!reason.empty()) {
     imported.left_out.push_back({step.name, reason});

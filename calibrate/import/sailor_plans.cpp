@@ -4,8 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "core/error.h"
-
 namespace sextant {
 namespace {
 
@@ -358,13 +356,9 @@ std::string import_plan(Imported& imported, const SailorPlan& plan, const Sailor
   const Workflow workflow = training_step(plan.model + ", " + std::to_string(plan.sequences) + " sequences",
                                           known.model, plan.sequences, plan.tokens, Precision::tf32);
   const Plan layout = plan_of(plan, placement, known.model, workflow);
-  try {
-    check_plan(layout, workflow, cluster);
-  } catch (const Error& error) {
-    return std::string("the plan cannot be run: ") + error.what();
-  }
-  add_run(imported.runs, run_of(plan), cluster, workflow, layout);
-  return "";
+  std::string refused = why_refused(layout, workflow, cluster);
+  if (refused.empty()) add_run(imported.runs, run_of(plan), cluster, workflow, layout);
+  return refused;
 }
 
 }  // namespace

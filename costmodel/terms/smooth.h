@@ -10,8 +10,8 @@ namespace sextant::terms {
 // is smooth where the two are alike. Exactly a when b is zero.
 template <typename T>
 [[nodiscard]] T beside(const T& a, const T& b, const T& sharing) {
-  using std::log;
   using std::exp;
+  using std::log;
   const T& large = a < b ? b : a;
   const T& small = a < b ? a : b;
   if (!(small > T(0.0))) return large;
@@ -30,7 +30,7 @@ template <typename T>
 template <typename T>
 [[nodiscard]] T exposed(const T& transfer, const T& work, const T& overlap) {
   using std::sqrt;
-  if (!(transfer > T(0.0)) || !(work > T(0.0)) || !(overlap > T(0.0))) return transfer;
+  if (!(transfer > T(0.0)) || !(work > T(0.0))) return transfer;
   // Harmonic form of min(transfer, work) with p = 4.
   const T a = transfer * transfer, b = work * work;
   const T hidden = transfer * work / sqrt(sqrt(a * a + b * b));

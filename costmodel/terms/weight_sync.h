@@ -7,11 +7,14 @@
 // with cv_p2p = B * P and the broadcast's own volume cv_broadcast(t',i') (the appendix writes the
 // all-gather's in its place). P are all parameters, embedding and head included.
 //
-// Ours, neutral by default: a fixed time and a time for every tensor, a copy into the engine, only the fraction
-// of the weights that is sent (WeightSyncPlan::fraction_sent), and two other ways between pools (seed 002, 5.2):
+// Ours, neutral by default: a fixed time and a time for every tensor, what is copied in a device's own memory
+// (the parts of tensor-parallel stages put together, the engine's own copy filled), only the fraction of the
+// weights that is sent (WeightSyncPlan::fraction_sent), and two other ways between pools (seed 002, 5.2):
 //   flat            all generation devices fetch the weights: n' * B * P over the pools' links
 //   topology-aware  one copy in shards on all links at once, then a broadcast: B * P over them, C_broadcast
-// Links between pools add up device by device until a node's network is full.
+// Links between pools add up device by device until a node's network is full. Adapters are sent alone, but
+// gathering them gathers their layers, and the engine wakes with all weights: their sync grows with P like any
+// other (verl's logs of LoRA: 0.7 s with 0.5 B parameters, 6.2 s with 32 B).
 #pragma once
 
 #include <algorithm>
@@ -28,33 +31,30 @@ namespace sextant::terms {
 
 // Bytes of one copy of the weights as far as they are sent.
 template <typename T>
-[[nodiscard]] double sent_bytes(const Problem<T>& problem, const TaskWork& task) {
-  return problem.plan.weight_sync.fraction_sent * task.weight_bytes * task.model->parameters();
+[[nodiscard]] double sent_bytes(const Problem<T>& problem, const TaskWork& training) {
+  return problem.plan.weight_sync.fraction_sent * training.weight_bytes * training.model->parameters();
 }
 
 // Weight tensors of a model as checkpoints name them: norms, projections, each expert's matrices.
 [[nodiscard]] double weight_tensors(const Model& model);
 
-// Slowest replica's all-gather or broadcast; replicas of one class are alike.
+// All-gather or broadcast of `bytes` inside one replica.
 template <typename T>
-[[nodiscard]] T slowest_gather_s(const Problem<T>& problem, const TaskWork& task);
-
-// All-gather or broadcast of the whole model inside one replica.
-template <typename T>
-[[nodiscard]] T replica_gather_s(const Problem<T>& problem, const TaskWork& task, const Replica& replica) {
+[[nodiscard]] T replica_gather_s(const Problem<T>& problem, const Replica& replica, double bytes) {
   const std::vector<DeviceId> devices = replica.devices();
   const double n = static_cast<double>(devices.size());
-  const double volume = sent_bytes(problem, task) * (n - 1.0) / n;
+  const double volume = bytes * (n - 1.0) / n;
   return ring_step_s(problem, std::span<const DeviceId>(devices), volume,
-                     problem.coefficient(CoefficientId::weight_sync_efficiency));
+                     problem.coefficient(CoefficientId::reshard_efficiency));
 }
 
+// Slowest replica's; replicas of one class are alike.
 template <typename T>
-[[nodiscard]] T slowest_gather_s(const Problem<T>& problem, const TaskWork& task) {
+[[nodiscard]] T slowest_gather_s(const Problem<T>& problem, const TaskWork& task, double bytes) {
   T slowest(0.0);
   for (const ReplicaClass& of_class : task.classes) {
     const T cost =
-        replica_gather_s(problem, task, task.plan->replicas[static_cast<std::size_t>(of_class.replica)]);
+        replica_gather_s(problem, task.plan->replicas[static_cast<std::size_t>(of_class.replica)], bytes);
     if (slowest < cost) slowest = cost;
   }
   return slowest;
@@ -62,7 +62,7 @@ template <typename T>
 
 template <typename T>
 [[nodiscard]] T reshard_s(const Problem<T>& problem, const TaskWork& training) {
-  return slowest_gather_s(problem, training);
+  return slowest_gather_s(problem, training, sent_bytes(problem, training));
 }
 
 [[nodiscard]] inline std::vector<DeviceId> devices_of(const TaskPlan& plan) {
@@ -72,17 +72,17 @@ template <typename T>
 
 template <typename T>
 [[nodiscard]] T synchronize_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
-  T gather = replica_gather_s(problem, training, training.plan->replicas.front());
+  const double bytes = sent_bytes(problem, training);
+  T gather = replica_gather_s(problem, training.plan->replicas.front(), bytes);
   for (const ReplicaClass& of_class : training.classes) {
-    const T cost = replica_gather_s(problem, training,
-                                    training.plan->replicas[static_cast<std::size_t>(of_class.replica)]);
+    const T cost =
+        replica_gather_s(problem, training.plan->replicas[static_cast<std::size_t>(of_class.replica)], bytes);
     if (cost < gather) gather = cost;
   }
-  const T broadcast = slowest_gather_s(problem, generation);
+  const T broadcast = slowest_gather_s(problem, generation, bytes);
   const std::vector<DeviceId> from = devices_of(*training.plan), to = devices_of(*generation.plan);
   const T transfer = fastest_transfer_s(problem, std::span<const DeviceId>(from), std::span<const DeviceId>(to),
-                                        sent_bytes(problem, training),
-                                        problem.coefficient(CoefficientId::weight_sync_efficiency));
+                                        bytes, problem.coefficient(CoefficientId::weight_sync_efficiency));
   return gather + broadcast + transfer;
 }
 
@@ -115,31 +115,72 @@ template <typename T>
 }
 
 template <typename T>
-[[nodiscard]] T topology_aware_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
+[[nodiscard]] T topology_aware_s(const Problem<T>& problem, const TaskWork& training,
+                                 const TaskWork& generation) {
   const std::vector<DeviceId> to = devices_of(*generation.plan);
   const double n = static_cast<double>(to.size());
   return between_pools_s(problem, training, generation, 1) +
          ring_step_s(problem, std::span<const DeviceId>(to), sent_bytes(problem, training) * (n - 1.0) / n,
-                     problem.coefficient(CoefficientId::weight_sync_efficiency));
+                     problem.coefficient(CoefficientId::reshard_efficiency));
 }
 
-// Ours, neutral at zero: each generation device reads its shard and writes it into the engine's own copy.
+// Read and written at the measured memory bandwidth, by the slowest of the devices.
 template <typename T>
-[[nodiscard]] T weight_copy_s(const Problem<T>& problem, const TaskWork& generation) {
+[[nodiscard]] T copy_s(const Problem<T>& problem, const std::vector<DeviceId>& devices, double bytes) {
+  T slowest(0.0);
+  for (const DeviceId d : devices) {
+    const T cost = problem.coefficient(CoefficientId::weight_copy_weight, d) * (2.0 * bytes) /
+                   problem.hardware.memory_bytes_per_s(d);
+    if (slowest < cost) slowest = cost;
+  }
+  return slowest;
+}
+
+// Ours, neutral at zero: the gathered parts of tensor-parallel stages become whole tensors, one stage's after
+// the other's.
+template <typename T>
+[[nodiscard]] T assembling_s(const Problem<T>& problem, const TaskWork& training) {
+  const double all = training.model->parameters(), sent = sent_bytes(problem, training);
+  T slowest(0.0);
+  for (std::size_t c = 0; c < training.classes.size(); ++c) {
+    const auto& replica = training.plan->replicas[static_cast<std::size_t>(training.classes[c].replica)];
+    double in_parts = 0;
+    for (int j = 0; j < replica.pipeline_parallel(); ++j) {
+      const StageOfTask<T> stage{problem, training, static_cast<int>(c), j};
+      if (stage.tensor_parallel() > 1) in_parts += stage.parameters();
+    }
+    if (in_parts == 0) continue;
+    const T cost = copy_s(problem, replica.devices(), sent * in_parts / all);
+    if (slowest < cost) slowest = cost;
+  }
+  return slowest;
+}
+
+// Ours, neutral at zero: each generation device cuts its shard out and writes it into the engine's own copy.
+template <typename T>
+[[nodiscard]] T delivering_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
+  const double all = generation.model->parameters(), sent = sent_bytes(problem, training);
   T slowest(0.0);
   for (std::size_t c = 0; c < generation.classes.size(); ++c) {
     const auto& replica = generation.plan->replicas[static_cast<std::size_t>(generation.classes[c].replica)];
     for (int j = 0; j < replica.pipeline_parallel(); ++j) {
       const StageOfTask<T> stage{problem, generation, static_cast<int>(c), j};
-      const double bytes = 2.0 * generation.weight_bytes * stage.parameters() / stage.tensor_parallel();
-      const T cost = max_over_devices(stage, [&](DeviceId d) {
-        return T(problem.coefficient(CoefficientId::weight_copy_weight, d) * bytes /
-                 problem.hardware.memory_bytes_per_s(d));
-      });
+      const T cost = copy_s(problem, {stage.stage_plan().devices.begin(), stage.stage_plan().devices.end()},
+                            sent * stage.parameters() / (all * stage.tensor_parallel()));
       if (slowest < cost) slowest = cost;
     }
   }
   return slowest;
+}
+
+// Devices that do both do one after the other; pools of their own hand tensors on, so that the slower copies
+// pace.
+template <typename T>
+[[nodiscard]] T copied_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
+  const T assembling = assembling_s(problem, training),
+          delivering = delivering_s(problem, training, generation);
+  if (is_colocated(*generation.plan, *training.plan)) return assembling + delivering;
+  return assembling < delivering ? delivering : assembling;
 }
 
 // Whichever the plan pays.
@@ -161,7 +202,7 @@ template <typename T>
 
 template <typename T>
 [[nodiscard]] T weight_sync_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
-  return moved_s(problem, training, generation) + weight_copy_s(problem, generation) +
+  return moved_s(problem, training, generation) + copied_s(problem, training, generation) +
          problem.coefficient(CoefficientId::weight_sync_overhead_s) +
          weight_tensors(*training.model) * problem.coefficient(CoefficientId::weight_sync_tensor_overhead_s);
 }

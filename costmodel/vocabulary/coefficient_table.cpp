@@ -24,9 +24,11 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
     {fp4_efficiency, "fp4_efficiency", "1", 1, 0.05, 1.5, 0.7, 0.25, kLog, 0, 0.1,
      "share that 4-bit arithmetic reaches of its rate, relative to 16-bit's share"},
     {peak_rate_exponent, "peak_rate_exponent", "1", 0, -0.2, 0.6, 0.15, 0.03, kLinear, 0, 0,
-     "how fast the share of the arithmetic rate that generation reaches falls with the rate: its power, from 3e14"},
+     "how fast the share of the arithmetic rate that generation reaches falls with the rate: its power, from "
+     "3e14"},
     {roofline_sharing, "roofline_sharing", "1", 0, 0, 0.95, 0.75, 0.1, kLinear, 0, 0,
-     "how far arithmetic and memory traffic of a kernel of generation run beside each other: 0 sum, 1 the longer"},
+     "how far arithmetic and memory traffic of a kernel of generation run beside each other: 0 sum, 1 the "
+     "longer"},
     {attention_weight, "attention_weight", "1", 1, 0.2, 30, 1.3, 0.5, kLog, 0.2, 0.2,
      "cost of a FLOP of attention relative to one of a projection (softmax, small matrices)"},
     {prefill_attention_weight, "prefill_attention_weight", "1", 1, 0.2, 30, 1.2, 0.15, kLog, 0, 0.05,
@@ -65,14 +67,15 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "time of reading weights of routed experts in decoding relative to other weights"},
     {decode_layer_overhead_s, "decode_layer_overhead_s", "s", 0, 1e-9, 1e-1, 4e-4, 1, kLog, 0.15, 0.6,
      "fixed time of one layer in one decode step; of a dense one in 16 bits, others by their kernels"},
-    {decode_graph_layer_overhead_s, "decode_graph_layer_overhead_s", "s", 0, 1e-9, 1e-2, 4e-5, 0.6, kLog, 0.1, 0.5,
-     "fixed time of one layer in one decode step that is replayed from a CUDA graph"},
+    {decode_graph_layer_overhead_s, "decode_graph_layer_overhead_s", "s", 0, 1e-9, 1e-2, 4e-5, 0.6, kLog, 0.1,
+     0.5, "fixed time of one layer in one decode step that is replayed from a CUDA graph"},
     {decode_step_overhead_s, "decode_step_overhead_s", "s", 0, 1e-9, 1, 1e-3, 0.8, kLog, 0, 0.5,
      "fixed time of one decode step (scheduling, sampling)"},
     {decode_token_overhead_s, "decode_token_overhead_s", "s", 0, 1e-10, 1e-2, 5e-6, 1, kLog, 0, 0.6,
      "fixed time of one sequence in one decode step (sampling, bookkeeping)"},
     {decode_host_sharing, "decode_host_sharing", "1", 0, 0, 0.95, 0.6, 0.2, kLinear, 0, 0,
-     "how far the host launches kernels beside the device in decoding: 0 one after the other, 1 the longer of the two"},
+     "how far the host launches kernels beside the device in decoding: 0 one after the other, 1 the longer of "
+     "the two"},
     {decode_latency_weight, "decode_latency_weight", "1", 0, 0, 50, 1, 0.5, kLinear, 0, 0,
      "link latency paid by the collectives and transfers of every decode step"},
     {decode_serialization_weight, "decode_serialization_weight", "1", 0, 0, 2, 0.9, 0.2, kLinear, 0, 0,
@@ -83,7 +86,7 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "training's bubble: 0 the appendix (every stage but the first), 1 every stage but the slowest"},
     {tensor_parallel_efficiency, "tensor_parallel_efficiency", "1", 1, 0.01, 4, 0.8, 0.2, kLog, 0, 0.15,
      "share of the link bandwidth within a node that all-reduces of activations reach"},
-    {tensor_parallel_overlap, "tensor_parallel_overlap", "1", 0, 0, 0.95, 0.05, 0.1, kLinear, 0, 0,
+    {tensor_parallel_overlap, "tensor_parallel_overlap", "1", 0, 0, 0.95, 0.05, 0.05, kLinear, 0, 0,
      "share of tensor-parallel all-reduces that runs beside the computation"},
     {pipeline_parallel_efficiency, "pipeline_parallel_efficiency", "1", 1, 0.01, 4, 0.8, 0.5, kLog, 0, 0,
      "share of the link bandwidth that transfers between stages reach"},
@@ -111,8 +114,10 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "time of the optimizer's passes over its state at the measured memory bandwidth"},
     {host_link_efficiency, "host_link_efficiency", "1", 1, 0.02, 2, 0.6, 0.5, kLog, 0.25, 0.3,
      "share of the bandwidth to the host that offloading reaches"},
+    {reshard_efficiency, "reshard_efficiency", "1", 1, 0.005, 4, 0.15, 1.2, kLog, 0, 0.7,
+     "share of the link bandwidth at which a replica gathers or hands round the weights for generation"},
     {weight_sync_efficiency, "weight_sync_efficiency", "1", 1, 0.005, 4, 0.15, 1.2, kLog, 0, 0.7,
-     "share of the link bandwidth that resharding and weight synchronization reach"},
+     "share of the link bandwidth at which weights reach generation devices of its own"},
     {weight_sync_overhead_s, "weight_sync_overhead_s", "s", 0, 1e-9, 120, 0.3, 1.2, kLog, 0, 1.0,
      "fixed time of one weight synchronization or resharding"},
     {weight_sync_tensor_overhead_s, "weight_sync_tensor_overhead_s", "s", 0, 1e-9, 1, 3e-4, 1.2, kLog, 0, 0.7,
@@ -127,6 +132,8 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "share of further adapters that a group with several members in a node uses between nodes"},
     {network_efficiency, "network_efficiency", "1", 1, 0.02, 2, 0.75, 0.3, kLog, 0, 0.2,
      "share of the bandwidth between nodes that collectives and transfers reach, beyond their own efficiency"},
+    {straggler_spread, "straggler_spread", "1", 0, 1e-4, 0.5, 0.002, 0.5, kLog, 0, 0,
+     "spread of devices that do the same work: all wait for the slowest"},
     {task_overhead_s, "task_overhead_s", "s", 0, 1e-9, 60, 3e-3, 1, kLog, 0, 0.5,
      "fixed time of a mini-batch of training, or of one pass of another task"},
     {call_overhead_s, "call_overhead_s", "s", 0, 1e-9, 60, 0.4, 0.8, kLog, 0, 0.7,
@@ -189,12 +196,19 @@ double prior_on_cpu(CoefficientId id) {
       return 0.5;
     case gemm_traffic_weight:
       return 0.1;
+    case reshard_efficiency:
     case weight_sync_efficiency:
       return 0.5;
+    case data_parallel_efficiency:
+      return 0.4;  // the cores that move the gradients also add them
+    case data_parallel_overlap:
+      return 0;
     case score_traffic_weight:
       return 2;
     case peak_rate_exponent:
       return 0;
+    case straggler_spread:
+      return 0.05;
     case decode_flop_weight:
     case expert_read_weight:
     case prefill_attention_weight:

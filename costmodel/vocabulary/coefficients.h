@@ -66,6 +66,7 @@ enum class CoefficientId : int {
   weight_gather_overlap,
   optimizer_traffic_weight,
   host_link_efficiency,
+  reshard_efficiency,
   weight_sync_efficiency,
   weight_sync_overhead_s,
   weight_sync_tensor_overhead_s,
@@ -74,6 +75,7 @@ enum class CoefficientId : int {
   collective_step_weight,
   rail_weight,
   network_efficiency,
+  straggler_spread,
   task_overhead_s,
   call_overhead_s,
   sequence_overhead_s,
@@ -123,9 +125,9 @@ struct Coefficient {
   std::string device_type{kAny};  // whose, or "*"
   std::string framework{kAny};    // whose, or "*"
   double value = 1;
-  double prior = 1;                      // what the fit was drawn to
-  // Width of the prior: of log(value) when logarithmic, else of the value. Of one owner's value: of the logarithm
-  // of its ratio to the value for all.
+  double prior = 1;  // what the fit was drawn to
+  // Width of the prior: of log(value) when logarithmic, else of the value. Of one owner's value: of the
+  // logarithm of its ratio to the value for all.
   std::optional<double> prior_error;
   std::optional<double> standard_error;  // of log(value) when logarithmic, else of the value
   std::optional<double> low;             // 90 % interval
@@ -140,8 +142,8 @@ struct Coefficients {
   static constexpr std::string_view kKind = "coefficients";
   static constexpr SchemaVersion kVersion{1, 0};
 
-  // Those that differ from neutral or were fitted. The first of a coefficient is its value for all, and the others
-  // deviate from it; with one device type alone that first one carries its name.
+  // Those that differ from neutral or were fitted. The first of a coefficient is its value for all, and the
+  // others deviate from it; with one device type alone that first one carries its name.
   std::vector<Coefficient> values;
   std::optional<FitSummary> fit;
 

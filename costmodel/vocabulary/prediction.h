@@ -27,14 +27,15 @@ enum class Term {
   weight_gather,      // sharded weights (ZeRO stage 3, FSDP)
   offload,            // states and activations over the link to the host
   overhead,           // per layer, per sequence, per task
+  stragglers,         // waiting for the slowest of devices that do the same work
 };
-inline constexpr int kTermCount = static_cast<int>(Term::overhead) + 1;
+inline constexpr int kTermCount = static_cast<int>(Term::stragglers) + 1;
 [[nodiscard]] std::string_view name_of(Term term);
 
 // How near a task is to what the coefficients were fitted to.
 struct Familiarity {
-  std::string nearest_run;           // empty: no run had such a task
-  double distance = 0;               // calibrate/familiarity.h; 1 is a step that can change what limits the task
+  std::string nearest_run;  // empty: no run had such a task
+  double distance = 0;      // calibrate/familiarity.h; 1 is a step that can change what limits the task
   std::vector<std::string> reasons;  // why it is far; empty where it is near
   [[nodiscard]] bool extrapolating() const { return !reasons.empty(); }
   friend bool operator==(const Familiarity&, const Familiarity&) = default;
@@ -96,12 +97,12 @@ struct Prediction {
   double weight_sync_s = 0;  // resharding or synchronization, whichever the plan pays
   std::map<std::string, TaskPrediction> tasks;
   std::vector<DeviceMemory> memory;
-  std::vector<HostMemory> host_memory;  // of nodes that hold offloaded states
-  std::string bottleneck;  // one sentence
+  std::vector<HostMemory> host_memory;     // of nodes that hold offloaded states
+  std::string bottleneck;                  // one sentence
   std::vector<Sensitivity> sensitivities;  // where asked for; largest first
 
   [[nodiscard]] bool extrapolating() const;  // in any task
-  [[nodiscard]] bool fits() const;  // on every device and host
+  [[nodiscard]] bool fits() const;           // on every device and host
   friend bool operator==(const Prediction&, const Prediction&) = default;
   static Prediction parse(const JsonView& view);
   [[nodiscard]] Json to_json() const;

@@ -59,7 +59,14 @@ void WeightSync::size_buffers() {
   gathered_.resize(largest_part * static_cast<std::size_t>(shape.shard.size));
 }
 
+bool WeightSync::holds_whole(int block) const {
+  if (!gathers()) return false;
+  const StageShape& shape = setup_.trained->shape();
+  return shape.shard.size == 1 && block >= shape.first_block() && block < shape.end_block();
+}
+
 std::span<float> WeightSync::full_block(int block) {
+  if (holds_whole(block)) return setup_.trained->block(block);
   const std::size_t rows = block_shard(setup_.model, block, {}).full_rows;
   return std::span(full_).first(rows * static_cast<std::size_t>(setup_.model.hidden));
 }
@@ -93,14 +100,11 @@ void WeightSync::gather(int block) {
 }
 
 void WeightSync::gather_in_stage(int block) {
+  if (holds_whole(block)) return;
   const auto hidden = static_cast<std::size_t>(setup_.model.hidden);
   const std::span<const float> mine = setup_.trained->block(block);
   const TensorShard shard = setup_.trained->shape().shard;
   const std::span<float> full = full_block(block);
-  if (shard.size == 1) {
-    insert_block(block_shard(setup_.model, block, shard), hidden, mine, full);
-    return;
-  }
   const auto gathered = std::span(gathered_).first(mine.size() * static_cast<std::size_t>(shard.size));
   setup_.training.tensor().all_gather(mine, gathered);
   for (int rank = 0; rank < shard.size; ++rank) {

@@ -1,7 +1,7 @@
 // New weights from the actor's training to its generation, block by block (embedding, each layer, head).
 //
-// A training replica all-gathers a block within the tensor-parallel group that owns it and broadcasts it to
-// its other stages, so that all its devices get the whole block. Then
+// A training replica all-gathers a block within the tensor-parallel group that owns it, puts the parts together
+// and broadcasts it to its other stages, so that all its devices get the whole block. Then
 //   resharding, when every generation device trains as well: each replica gathers for itself and each
 //     generation rank cuts its shard out of the block;
 //   synchronization, otherwise: only replica 0 gathers; its first device sends the block to the first device
@@ -43,6 +43,8 @@ class WeightSync {
 
  private:
   [[nodiscard]] bool gathers() const;
+  // Trained here and not cut: sent as it lies.
+  [[nodiscard]] bool holds_whole(int block) const;
   [[nodiscard]] std::span<float> full_block(int block);
   void make_owner_groups();
   void size_buffers();

@@ -13,6 +13,7 @@ namespace sextant {
 [[nodiscard]] std::optional<Section> plan_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> breakdown_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> timeline_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> trust_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> memory_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> coefficients_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> devices_section(const ReportInput& input);

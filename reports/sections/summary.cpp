@@ -19,12 +19,12 @@ void add_accuracy(Facts& facts, const Accuracy& accuracy) {
   add("Held-out error, iteration times", accuracy.held_out_iterations);
 }
 
-// A measured run of the same plan on the same workflow.
+// A run of the same plan on the same workflow whose iteration was measured.
 const Run* run_of_plan(const ReportInput& input) {
   if (!input.runs || !input.plan || !input.prediction) return nullptr;
   const Runs& runs = input.runs->content;
   for (const Run& run : runs.runs) {
-    if (run.workflow == input.prediction->content.workflow &&
+    if (run.workflow == input.prediction->content.workflow && !run.iteration.empty() &&
         runs.plan_of(run).tasks == input.plan->content.tasks) {
       return &run;
     }

@@ -57,6 +57,18 @@ void warn_fit(Warnings& warnings, const ReportInput& input) {
   }
 }
 
+void warn_extrapolation(Warnings& warnings, const ReportInput& input) {
+  if (!input.prediction) return;
+  std::vector<std::string> far;
+  for (const auto& [task, predicted] : input.prediction->content.tasks) {
+    if (predicted.familiarity && predicted.familiarity->extrapolating()) far.push_back(shown_name(task));
+  }
+  if (!far.empty()) {
+    warnings.push_back({"The prediction is extrapolating for " + shown_list(far) +
+                        ": no calibrated run is near. Measure one that is before trusting it."});
+  }
+}
+
 void warn_memory(Warnings& warnings, const ReportInput& input) {
   if (!input.prediction) return;
   std::vector<DeviceId> full;
@@ -111,6 +123,7 @@ void warn_sources(Warnings& warnings, const ReportInput& input) {
 std::vector<Warning> report_warnings(const ReportInput& input) {
   Warnings warnings;
   warn_accuracy(warnings, input);
+  warn_extrapolation(warnings, input);
   warn_memory(warnings, input);
   warn_fit(warnings, input);
   warn_spread(warnings, input);

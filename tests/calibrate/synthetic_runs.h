@@ -112,7 +112,7 @@ inline Coefficients synthetic_truth() {
   set(CoefficientId::training_efficiency, 0.8);
   set(CoefficientId::attention_weight, 3);
   set(CoefficientId::decode_bandwidth_efficiency, 0.6);
-  set(CoefficientId::tensor_parallel_efficiency, 0.3);
+  set(CoefficientId::tensor_parallel_efficiency, 0.5);  // more than two deviations from its prior
   set(CoefficientId::data_parallel_efficiency, 0.25);
   return truth;
 }

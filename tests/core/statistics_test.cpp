@@ -101,6 +101,21 @@ TEST(StatisticsDeathTest, NoSamplesIsABug) {
   EXPECT_DEATH((void)rank_correlation(one_to(2), one_to(3)), "does not hold");
 }
 
+TEST(MediansInRounds, ASlowRoundIsNobodysFault) {
+  // The second round is twice as slow for all. The plain median of the second is 11.
+  const std::vector<std::vector<double>> samples{{1, 2, 1}, {10, 20, 11}, {5, 10, 5}};
+  const std::vector<double> medians = medians_in_rounds(samples);
+  EXPECT_DOUBLE_EQ(medians[0], 1);
+  EXPECT_DOUBLE_EQ(medians[1], 10);
+  EXPECT_DOUBLE_EQ(medians[2], 5);
+}
+
+TEST(MediansInRounds, RoundsThatNotAllHaveAreLeftOut) {
+  const std::vector<std::vector<double>> samples{{1, 3}, {2}};
+  const std::vector<double> medians = medians_in_rounds(samples);
+  EXPECT_DOUBLE_EQ(medians[1] / medians[0], 2);  // as in the round that both have
+}
+
 TEST(KendallTau, CountsPairsByHand) {
   const std::vector<double> a{1, 2, 3, 4}, b{1, 3, 2, 4};
   EXPECT_DOUBLE_EQ(kendall_tau(a, b), (5.0 - 1.0) / 6);  // one of six pairs the other way round

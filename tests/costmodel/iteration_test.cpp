@@ -208,16 +208,5 @@ TEST(Predict, AgreesWithTheModelAndPlacesTasksInTime) {
   EXPECT_NE(prediction.bottleneck.find("actor_training"), std::string::npos);
 }
 
-TEST(Predict, IntervalsComeFromTheFit) {
-  Coefficients coefficients;
-  coefficients.fit = FitSummary{};
-  coefficients.fit->iteration_log_deviation = 0.1;
-  const Prediction prediction =
-      predict(small_cluster(), small_workflow(), same_everywhere(uneven_pipeline()), coefficients);
-  ASSERT_TRUE(prediction.iteration_interval_s.has_value());
-  EXPECT_NEAR(prediction.iteration_interval_s->high / prediction.iteration_s, std::exp(0.16449), 1e-6);
-  EXPECT_NEAR(prediction.iteration_s / prediction.iteration_interval_s->low, std::exp(0.16449), 1e-6);
-}
-
 }  // namespace
 }  // namespace sextant::testing

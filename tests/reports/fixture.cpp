@@ -202,7 +202,8 @@ Accuracy make_accuracy(const Runs& runs, std::mt19937& random) {
 
 Coefficient make_coefficient(const CoefficientSpec& spec, const std::string& type, std::mt19937& random) {
   std::normal_distribution<double> normal(0, 0.4);
-  Coefficient coefficient{spec.id, type, std::string(kAny), spec.prior, spec.prior, {}, {}, {}, {}, true, false};
+  Coefficient coefficient{spec.id, type, std::string(kAny), spec.prior, spec.prior, {}, {}, {}, {},
+                          true,    false};
   const bool is_log = spec.scale == CoefficientScale::logarithmic;
   const double shift = normal(random) * spec.prior_deviation;
   const double error = spec.prior_deviation * (0.08 + 0.25 * std::abs(normal(random)));
@@ -225,7 +226,8 @@ Coefficient make_coefficient(const CoefficientSpec& spec, const std::string& typ
 Coefficients make_coefficients(const Cluster& cluster, const Runs& runs, std::mt19937& random) {
   Coefficients coefficients;
   for (const CoefficientSpec& spec : coefficient_table()) {
-    if (!spec.by_device_type()) coefficients.values.push_back(make_coefficient(spec, std::string(kAny), random));
+    if (!spec.by_device_type())
+      coefficients.values.push_back(make_coefficient(spec, std::string(kAny), random));
     if (!spec.by_device_type()) continue;
     for (const auto& [type, unused] : cluster.device_types()) {
       coefficients.values.push_back(make_coefficient(spec, type, random));
@@ -294,6 +296,12 @@ Prediction make_prediction(const Cluster& cluster, const Plan& plan) {
     const double capacity_bytes = cluster.type_of(DeviceId{i}).memory_bytes.value;
     prediction.memory.push_back({DeviceId{i}, capacity_bytes, 0.41 * capacity_bytes, 0.33 * capacity_bytes});
   }
+  prediction.tasks.at("actor_generation").familiarity = Familiarity{"ppo-512/dp2", 0.25, {}};
+  prediction.tasks.at("actor_training").familiarity =
+      Familiarity{"ppo-512/tp4", 2.5, {"4 times the tokens of a sequence"}};
+  prediction.sensitivities = {{"training_efficiency", "*", false, -0.4, 0.3},
+                              {"layer_overhead_s", "*", false, 0.02, 0.1},
+                              {"flop_per_s", "gpu", true, -0.7, std::nullopt}};
   prediction.bottleneck =
       "Actor generation takes most of the iteration; most of it is reading weights token by token.";
   return prediction;

@@ -50,8 +50,8 @@ std::vector<std::string> chart_ids(const Section& section) {
 
 TEST(Report, HasEverySectionWhenEveryDocumentIsThere) {
   EXPECT_THAT(section_ids(fixture_report(sixteen_gpus())),
-              ElementsAre("summary", "accuracy", "plan", "timeline", "breakdown", "memory", "coefficients",
-                          "devices", "links", "runs", "provenance"));
+              ElementsAre("summary", "accuracy", "plan", "timeline", "trust", "breakdown", "memory",
+                          "coefficients", "devices", "links", "runs", "provenance"));
 }
 
 TEST(Report, EmptyInputSaysSo) {
@@ -74,7 +74,8 @@ TEST(Report, SectionsFollowTheirDocuments) {
   EXPECT_THAT(section_ids(input), ElementsAre("summary", "runs", "provenance"));
   input = {};
   input.prediction = all.prediction;
-  EXPECT_THAT(section_ids(input), ElementsAre("summary", "timeline", "breakdown", "memory", "provenance"));
+  EXPECT_THAT(section_ids(input),
+              ElementsAre("summary", "timeline", "trust", "breakdown", "memory", "provenance"));
   input = {};
   input.coefficients = all.coefficients;
   EXPECT_THAT(section_ids(input), ElementsAre("summary", "coefficients", "provenance"));
@@ -155,6 +156,15 @@ TEST(Report, MarkdownRowsHaveAsManyCellsAsTheirHeader) {
     if (header_cells == 0) header_cells = cells;
     EXPECT_EQ(cells, header_cells) << line;
   }
+}
+
+TEST(Report, NamesWhatIsExtrapolatedAndWhatThePredictionHangsOn) {
+  const std::string text = render_markdown(fixture_report(sixteen_gpus()));
+  EXPECT_THAT(text, HasSubstr("The prediction is extrapolating for actor training"));
+  EXPECT_THAT(text, HasSubstr("4 times the tokens of a sequence"));
+  // 1.1 ^ -0.7 - 1 of the rate, before 1.1 ^ -0.4 - 1 of the coefficient.
+  const std::size_t table = text.find("What the prediction hangs on");
+  EXPECT_LT(text.find("-6.5 %", table), text.find("-3.7 %", table));
 }
 
 TEST(Report, HostileNamesStayText) {

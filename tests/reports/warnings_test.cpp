@@ -20,6 +20,7 @@ ReportInput quiet_report() {
   ReportInput input = fixture_report(two_cores());
   for (Coefficient& coefficient : input.coefficients->content.values) coefficient.at_bound = false;
   for (Run& run : input.runs->content.runs) run.iteration.samples_s = {1.0, 1.0, 1.0};
+  for (auto& [name, task] : input.prediction->content.tasks) task.familiarity.reset();
   return input;
 }
 
@@ -71,6 +72,14 @@ TEST(Warnings, CoefficientsAtABoundThatIsNotNeutral) {
     coefficient.at_bound = true;
   }
   EXPECT_THAT(report_warnings(input), warns_of("At a bound of the fit: weight sync efficiency."));
+}
+
+TEST(Warnings, PredictionsFarFromTheRuns) {
+  ReportInput input = quiet_report();
+  input.prediction->content.tasks.begin()->second.familiarity = Familiarity{"a run", 3, {"a longer sequence"}};
+  EXPECT_THAT(report_warnings(input), warns_of("extrapolating"));
+  input.prediction->content.tasks.begin()->second.familiarity = Familiarity{"a run", 0.1, {}};
+  EXPECT_THAT(report_warnings(input), IsEmpty());
 }
 
 TEST(Warnings, RunsThatSpread) {

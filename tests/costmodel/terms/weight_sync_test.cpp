@@ -16,13 +16,14 @@ struct Pools {
   Case<> whole;
   TaskWork training, generation;
 
-  Pools(WeightSyncMethod method, double fraction = 1, std::optional<double> network = std::nullopt)
-      : whole(row_of_nodes(2, 2, network), small_workflow(), plan(method, fraction)),
+  explicit Pools(WeightSyncMethod method, double fraction = 1, std::optional<double> network = std::nullopt,
+                 const TaskPlan& trains = plan_of({{stage(3, {0, 1})}}))
+      : whole(row_of_nodes(2, 2, network), small_workflow(), plan(method, fraction, trains)),
         training(whole.work(kTraining)),
         generation(whole.work(kGeneration)) {}
 
-  static Plan plan(WeightSyncMethod method, double fraction) {
-    const TaskPlan trains = plan_of({{stage(3, {0, 1})}}), generates = plan_of({{stage(3, {2, 3})}});
+  static Plan plan(WeightSyncMethod method, double fraction, const TaskPlan& trains) {
+    const TaskPlan generates = plan_of({{stage(3, {2, 3})}});
     Plan plan = plan_with(generates, trains, trains);
     plan.weight_sync = {method, fraction};
     return plan;
@@ -73,11 +74,32 @@ TEST(WeightSync, FixedTimesOfEachAndOfEveryTensor) {
   EXPECT_DOUBLE_EQ(flat.sync_s(), moved + 7 + 0.5 * (3 * 9 + 3));
 }
 
-TEST(WeightSync, GenerationCopiesItsShard) {
+TEST(WeightSync, PoolsCopyBesideEachOther) {
+  // The trainer puts 960 bytes together, each of two generation devices writes its 480: read and written at 50
+  // B/s.
   Pools flat(WeightSyncMethod::flat);
   const double moved = flat.sync_s();
   flat.whole.set(weight_copy_weight, 1);
-  EXPECT_DOUBLE_EQ(flat.sync_s(), moved + 2 * 2 * 240 / 50.0);  // read and written
+  EXPECT_DOUBLE_EQ(flat.sync_s(), moved + 2 * 960 / 50.0);
+  flat.whole.set(weight_copy_weight, 0.5);
+  EXPECT_DOUBLE_EQ(flat.sync_s(), moved + 960 / 50.0);
+}
+
+TEST(WeightSync, WhatIsNotInPartsIsNotPutTogether) {
+  Pools stages(WeightSyncMethod::flat, 1, std::nullopt, plan_of({{stage(2, {0}), stage(1, {1})}}));
+  const double moved = stages.sync_s();
+  stages.whole.set(weight_copy_weight, 1);
+  EXPECT_DOUBLE_EQ(stages.sync_s(), moved + 2 * 480 / 50.0);
+}
+
+TEST(WeightSync, ColocatedDevicesCopyOneAfterTheOther) {
+  Case<> colocated(row_of_nodes(1, 2), small_workflow(), same_everywhere(plan_of({{stage(3, {0, 1})}})));
+  const auto sync_s = [&] {
+    return terms::weight_sync_s(colocated.problem, colocated.work(kTraining), colocated.work(kGeneration));
+  };
+  const double moved = sync_s();
+  colocated.set(weight_copy_weight, 1);
+  EXPECT_DOUBLE_EQ(sync_s(), moved + 2 * 960 / 50.0 + 2 * 480 / 50.0);
 }
 
 TEST(WeightSync, ColocatedPlansReshardWhateverTheMethod) {
