@@ -99,6 +99,7 @@ void add_accuracy(CLI::App& app, Action& action) {
       "--coefficients", options->coefficients,
       "Also fit all public runs together and write a document a framework family to this folder");
   command->add_option("--worst", options->worst, "Records to name of each figure, those that fit worst")
+      ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print the claims document instead of tables");
   command->footer("Exits 1 when a figure misses its threshold.\nExample: sextant accuracy vtrain");

@@ -84,7 +84,7 @@ class Quickstart {
     say("proxy: " + std::to_string(summary_.configurations) + " configurations");
     save_document(file("experiments.json"), experiments);
     run_quietly({"proxy", "--cluster", file("cluster.json"), "--experiments", file("experiments.json"), "--out",
-                 file("runs.json"), "--passes", "5", "--budget", "0.5", "--least", "1", "--most", "3",
+                 file("runs.json"), "--passes", "4", "--budget", "0.5", "--least", "1", "--most", "3",
                  "--spread", "0.01"});
     runs_ = load_document<Runs>(file("runs.json"));
   }

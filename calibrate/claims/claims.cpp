@@ -181,7 +181,7 @@ ClaimReport compute_claims(const ClaimContext& context, std::string_view prefix)
   ClaimReport report;
   bool any = false;
   for (const ClaimFamily& family : kFamilies) {
-    const bool wanted = family.name.starts_with(prefix) || prefix.starts_with(family.name);
+    const bool wanted = family.name.starts_with(prefix) || prefix.starts_with(std::string(family.name) + ".");
     if (!wanted) continue;
     any = true;
     family.compute(context, report);

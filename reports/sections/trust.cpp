@@ -86,8 +86,9 @@ std::optional<Section> trust_section(const ReportInput& input) {
   }
   if (!prediction.sensitivities.empty()) {
     section.blocks.emplace_back(
-        Text{"The next measurement worth taking is of what the uncertainty hangs on most (`sextant calibrate "
-             "--suggest`)."});
+        Text{"The next measurement worth taking is of what the uncertainty hangs on most: sextant calibrate "
+             "--suggest "
+             "names it. A share below zero is an error that another coefficient's error takes back."});
     section.blocks.emplace_back(sensitivity_table(prediction));
   }
   if (section.blocks.empty()) return std::nullopt;
