@@ -61,12 +61,15 @@ void proxy(const ClaimContext& context, ClaimReport& report) {
   const CrossValidation of_plans = cross_validate(joined({runs, plans}), {unseen(runs, plans)});
   const Ranked order = ranked(plans, of_plans);
   const int records = static_cast<int>(order.measured_s.size());
+  const auto add_tau = [&](const char* name, const std::string& pairs, double tau) {
+    add_claim(report, name, "order of the plans of a workflow that the fit did not see, " + pairs, tau, 0.9,
+              of_plans, records);
+    report.claims.back().kind = ClaimKind::at_least;
+  };
+  add_tau("proxy.kendall_tau", "all pairs", kendall_tau(order.measured_s, order.predicted_s));
   const RankAgreement agreement = rank_agreement(order.rounds_s, order.predicted_s);
-  add_claim(report, "proxy.kendall_tau",
-            "order of the plans of a workflow that the fit did not see, over the " +
-                std::to_string(agreement.pairs) + " pairs that 15 rounds tell apart",
-            agreement.tau, 0.9, of_plans, records);
-  report.claims.back().kind = ClaimKind::at_least;
+  add_tau("proxy.kendall_tau_told_apart",
+          "the " + std::to_string(agreement.pairs) + " pairs that their rounds tell apart", agreement.tau);
   add_claim(report, "proxy.regret",
             "how much slower than the fastest of these plans is the one that the model ranks first",
             order.regret(), 0.03, of_plans, records);

@@ -49,7 +49,8 @@ const FrameworkFamily* find_family(std::string_view framework) {
 }
 
 // Of the frameworks of a family, or of all.
-std::vector<TaskExperience> experience_of_family(const std::vector<TaskExperience>& all, std::string_view family) {
+std::vector<TaskExperience> experience_of_family(const std::vector<TaskExperience>& all,
+                                                 std::string_view family) {
   std::vector<TaskExperience> kept;
   for (const TaskExperience& task : all) {
     if (family == kAnyFamily || family_of_framework(task.framework) == family) kept.push_back(task);
@@ -62,11 +63,11 @@ constexpr const char* kIterations = "RL iterations";
 std::map<std::string, Runs> runs_by_kind(const ClaimContext& context) {
   return {
       {kIterations, context.import("published", {"rl/runs.json"})},
-      {"training steps",
-       joined({context.import("training", {"training/training.json"}),
-               context.import("vtrain", {"vtrain/multi_node_runs.csv"}),
-               context.import("sailor", {"sailor/plans.json", "sailor/layer_times.csv", "sailor/network_curves.csv",
-                                         "sailor/gpu_types.csv", "sailor/layer_sizes.csv", "sailor/models.json"})})},
+      {"training steps", joined({context.import("training", {"training/training.json"}),
+                                 context.import("vtrain", {"vtrain/multi_node_runs.csv"}),
+                                 context.import("sailor", {"sailor/plans.json", "sailor/layer_times.csv",
+                                                           "sailor/network_curves.csv", "sailor/gpu_types.csv",
+                                                           "sailor/layer_sizes.csv", "sailor/models.json"})})},
       {"generation", joined({context.import("aiconfigurator", {"aiconfigurator/silicon_runs.csv"}),
                              context.import("blis", {"blis/runs.csv"}),
                              context.import("generation", {"generation/generation.json"})})},

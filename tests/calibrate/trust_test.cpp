@@ -73,7 +73,8 @@ TEST(Posterior, InfluencesSumToTheVariance) {
   const std::vector<PreparedRun> prepared = prepare(fitted().all, {fitted().unseen.front()});
   const Posterior posterior = *posterior_of(fitted().coefficients);
   double sum = 0;
-  for (const Posterior::Influence& influence : posterior.influences(prepared.front(), 0)) sum += influence.variance;
+  for (const Posterior::Influence& influence : posterior.influences(prepared.front(), 0))
+    sum += influence.variance;
   EXPECT_NEAR(sum / posterior.log_variances(prepared.front())[0], 1, 1e-9);
 }
 
@@ -93,6 +94,25 @@ TEST(Trust, IntervalsCoverNewRuns) {
   }
   // 64 times, nine of ten asked: three standard deviations of that count.
   EXPECT_GE(inside, all - static_cast<int>(0.1 * all + 3 * std::sqrt(0.09 * all)));
+}
+
+TEST(Trust, TheIntervalIsThatOfTheCoefficientsAndOfTheModelTogether) {
+  Coefficients coefficients = fitted().coefficients;
+  coefficients.fit->held_out = HeldOutSummary{.left_out = "run", .iteration_log_deviation = 0.1};
+  const std::vector<PreparedRun> prepared = prepare(fitted().all, {fitted().unseen.front()});
+  const std::vector<MeasuredTime>& times = prepared.front().times();
+  const auto iteration =
+      std::find_if(times.begin(), times.end(), [](const MeasuredTime& time) { return time.is_iteration(); });
+  ASSERT_NE(iteration, times.end());
+  const double variance =
+      posterior_of(coefficients)
+          ->log_variances(prepared.front())[static_cast<std::size_t>(iteration - times.begin())];
+  const Asked asked = fitted().ask(run_named(fitted().unseen.front()));
+  const Prediction prediction =
+      predict_with_trust({asked.cluster, asked.workflow, asked.plan, coefficients, asked.framework});
+  const double factor = std::exp(1.6449 * std::sqrt(variance + 0.1 * 0.1));
+  EXPECT_NEAR(prediction.iteration_interval_s->high / prediction.iteration_s, factor, 1e-9);
+  EXPECT_NEAR(prediction.iteration_s / prediction.iteration_interval_s->low, factor, 1e-9);
 }
 
 TEST(Trust, WithoutAFitThereIsNoInterval) {

@@ -36,16 +36,15 @@ TEST_P(EveryFigure, IsStatedAndHolds) {
   EXPECT_GT(claim.free_coefficients, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Asked, EveryFigure,
-                         ::testing::Values("real.tasks.in_sample", "real.tasks.leave_one_plan_out",
-                                           "real.iterations.leave_one_plan_out",
-                                           "rl.iterations.leave_one_model_out", "rl.iterations.coverage_90",
-                                           "verl.tasks.leave_one_run_out", "vtrain.five_fold",
-                                           "vtrain.from_40_runs", "vtrain.leave_hidden_out",
-                                           "vtrain.leave_tp8_out", "vtrain.single_to_multi_node",
-                                           "training.leave_one_model_out", "sailor.time", "sailor.memory",
-                                           "generation.leave_one_gpu_out", "proxy.tasks.held_out",
-                                           "proxy.kendall_tau", "proxy.regret"));
+INSTANTIATE_TEST_SUITE_P(
+    Asked, EveryFigure,
+    ::testing::Values("real.tasks.in_sample", "real.tasks.leave_one_plan_out",
+                      "real.iterations.leave_one_plan_out", "rl.iterations.leave_one_model_out",
+                      "rl.iterations.coverage_90", "verl.tasks.leave_one_run_out", "vtrain.five_fold",
+                      "vtrain.from_40_runs", "vtrain.leave_hidden_out", "vtrain.leave_tp8_out",
+                      "vtrain.single_to_multi_node", "training.leave_one_model_out", "sailor.time",
+                      "sailor.memory", "generation.leave_one_gpu_out", "proxy.tasks.held_out",
+                      "proxy.kendall_tau", "proxy.kendall_tau_told_apart", "proxy.regret"));
 
 TEST(Ranking, ASignTestTellsApart) {
   // Two-sided, a fair coin: 12 of 15 at 3.5 %, 11 of 15 at 11.8 %, 5 of 5 at 6.3 %, 6 of 6 at 3.1 %.
