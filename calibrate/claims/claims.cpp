@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "calibrate/claims/families.h"
+#include "calibrate/import/run_parts.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "costmodel/vocabulary/names.h"

@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
-#include "calibrate/import/facts.h"
 #include "calibrate/import/import.h"
+#include "calibrate/import/run_parts.h"
 
 namespace sextant {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/import/facts.h"
 #include "calibrate/import/import.h"
+#include "calibrate/import/run_parts.h"
 
 namespace sextant {
 

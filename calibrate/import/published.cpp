@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 
 #include "calibrate/import/measured_iteration.h"
 #include "calibrate/import/published_layout.h"
+#include "calibrate/import/published_reasons.h"
 #include "calibrate/import/published_record.h"
+#include "calibrate/import/published_times.h"
 #include "core/document.h"
 #include "core/error.h"
 
@@ -20,94 +21,6 @@ constexpr double kAssumedResponseTokens = 1200;
 constexpr double kResponseDeviation = 0.3;
 // The prompts of the mathematical data sets have 82 to 157 tokens in the mean where records state it.
 constexpr double kAssumedPromptTokens = 120;
-
-// ---- what is missing ----
-
-// verl divides by these peaks for its MFU; a peak names a class of GPU, of which the usual one is taken.
-const char* gpu_of_peak(double tflops) {
-  constexpr double kA100 = 312, kH100 = 989, kL20 = 119.5;
-  if (tflops == kA100) return "A100";
-  if (tflops == kH100) return "H100";
-  if (tflops == kL20) return "L20";
-  return "";
-}
-
-std::string gpu_name(const PublishedRecord& record) {
-  if (record.gpu) return *record.gpu;
-  return record.peak_tflops ? gpu_of_peak(*record.peak_tflops) : "";
-}
-
-// ReaL's base setting says 512 sequences for 16 GPUs, its rule of weak scaling 4096 for 128; with 512 there
-// training would run at 3 % of the GPUs' rate. Elsewhere several batches are a page that contradicts its
-// recipe.
-std::optional<int> sequences_of(const PublishedRecord& record) {
-  if (record.sequences) return record.sequences;
-  if (record.prompts && record.responses_per_prompt) return *record.prompts * *record.responses_per_prompt;
-  if (record.sequence_candidates.empty() || record.framework != "ReaL") return std::nullopt;
-  return *std::max_element(record.sequence_candidates.begin(), record.sequence_candidates.end());
-}
-
-bool says_plan_is_missing(const PublishedRecord& record) {
-  return std::any_of(record.missing.begin(), record.missing.end(),
-                     [](const std::string& what) { return what == "plan" || what.starts_with("plan "); });
-}
-
-std::string listed(const std::vector<std::string>& things) {
-  std::string out;
-  for (const std::string& thing : things) out += (out.empty() ? "" : ", ") + thing;
-  return out;
-}
-
-std::string what_is_missing(const PublishedRecord& record) {
-  std::vector<std::string> missing;
-  if (gpu_name(record).empty()) missing.emplace_back("the GPU");
-  if (!record.gpus) missing.emplace_back("the number of GPUs");
-  if (!record.models.contains("actor")) missing.emplace_back("the model");
-  if (!sequences_of(record)) {
-    missing.emplace_back(record.sequence_candidates.empty() ? "the batch" : "which of two batches");
-  }
-  if (says_plan_is_missing(record) || !has_training_layout(record)) missing.emplace_back("the plan");
-  if (!record.iteration_s && record.tasks_s.empty()) missing.emplace_back("the time of an iteration");
-  return missing.empty() ? "" : "not stated: " + listed(missing);
-}
-
-std::string unknown_fact(const PublishedRecord& record, const Facts& facts) {
-  if (const std::string gpu = gpu_name(record); !gpu.empty() && !facts.has_gpu(gpu)) {
-    return facts.why_no_gpu(gpu);
-  }
-  for (const auto& [role, model] : record.models) {
-    if (!facts.has_model(model)) return facts.why_no_model(model);
-  }
-  return "";
-}
-
-bool starts_with_times(const std::vector<double>& times, const std::vector<double>& beginning) {
-  return !beginning.empty() && times.size() >= beginning.size() &&
-         std::equal(beginning.begin(), beginning.end(), times.begin());
-}
-
-// A table that averages another window of one run prints the same wall times for its first steps.
-std::string same_run(const PublishedRecord& record, const std::vector<PublishedRecord>& records) {
-  for (const PublishedRecord& earlier : records) {
-    if (&earlier == &record) return "";
-    if (starts_with_times(earlier.cumulative_s, record.cumulative_s)) return earlier.id;
-  }
-  return "";
-}
-
-std::string reason_against(const PublishedRecord& record, const std::vector<PublishedRecord>& records,
-                           const Facts& facts) {
-  if (!record.repeated_in.empty()) return "the whole log of this run is in " + record.repeated_in;
-  if (std::string reason = unknown_fact(record, facts); !reason.empty()) return reason;
-  if (std::string reason = what_is_missing(record); !reason.empty()) return reason;
-  if (record.synchrony == "async" && record.staleness_threshold == 0.0) {
-    return "it streams samples into training within one iteration, which no mode of a workflow does";
-  }
-  if (const std::string other = same_run(record, records); !other.empty()) {
-    return "the same run as " + other + ": their wall times after the same steps are equal";
-  }
-  return "";
-}
 
 // ---- framework ----
 
@@ -149,10 +62,10 @@ std::string framework_of(const PublishedRecord& record) {
 
 // ---- workload ----
 
-// NeMo RL's trajectories may be one step old (max_trajectory_age_steps: 1), but its recipes for performance keep
-// generating through weight updates (grpo.async_grpo.in_flight_weight_updates: true, for instance in
-// examples/configs/recipes/llm/performance/grpo-qwen3-235b-32n8g-async-1off.yaml of NVIDIA-NeMo/RL): no batch is
-// waited for, as verl's one-step-off trainer does.
+// NeMo RL's trajectories may be one step old (max_trajectory_age_steps: 1), but its recipes for performance
+// keep generating through weight updates (grpo.async_grpo.in_flight_weight_updates: true, for instance in
+// examples/configs/recipes/llm/performance/grpo-qwen3-235b-32n8g-async-1off.yaml of NVIDIA-NeMo/RL): no batch
+// is waited for, as verl's one-step-off trainer does.
 Mode mode_of(const PublishedRecord& record) {
   if (record.synchrony == "sync") return Mode::synchronous;
   if (record.synchrony == "one_step_off" && record.framework.starts_with("NeMo RL")) return Mode::asynchronous;
@@ -249,96 +162,6 @@ void set_recompute(const PublishedRecord& record, MeasuredIteration& iteration) 
   }
 }
 
-// ---- times ----
-
-// The timer of an entry of tasks_s as Run::tasks names it; empty for what is not the time of a task.
-std::string timer_name(const std::string& entry, const PublishedRecord& record) {
-  const bool is_synchronous = mode_of(record) == Mode::synchronous;
-  // verl up to 0.7: the engine wakes up and takes the weights inside the timer of generation.
-  const bool syncs_inside = record.framework.starts_with("verl") && is_synchronous;
-  if (entry == "actor_gen") return syncs_inside ? "actor_generation+weight_sync" : "actor_generation";
-  // A part of actor_gen, the mean over workers, which is all there is where generation runs beside training.
-  if (entry == "generate_sequences") return is_synchronous ? "" : "actor_generation";
-  if (entry == "old_logp_inf") return kOldLogProb;
-  if (entry == "ref_inf") return task_names::kReferenceInference;
-  if (entry == "reward_inf") return record.models.contains("reward") ? task_names::kRewardInference : "";
-  if (entry == "critic_inf") return task_names::kCriticInference;
-  if (entry == "actor_train") return task_names::kActorTraining;
-  if (entry == "critic_train") return task_names::kCriticTraining;
-  if (entry == "weight_sync") return kWeightSync;
-  if (entry == "logprob_inf" || entry == "policy_and_ref_forward") return "old_log_prob+reference_inference";
-  if (entry == "training") return "actor_training+critic_training";
-  if (entry == "actor_gen_and_inference") {
-    return "actor_generation+reward_inference+old_log_prob+reference_inference+critic_inference";
-  }
-  return "";
-}
-
-// What a trainer that does not wait for generation does comes one after another, so its parts cannot be more
-// than the whole. 3 %: as far as the phases of synchronous logs miss their step.
-bool trainer_contradicts(const PublishedRecord& record) {
-  if (mode_of(record) == Mode::synchronous || !record.iteration_s) return false;
-  double sum_s = 0;
-  for (const auto& [entry, time_s] : record.tasks_s) {
-    if (entry != "generate_sequences") sum_s += time_s;
-  }
-  constexpr double kTolerance = 0.03;
-  return sum_s > (1 + kTolerance) * *record.iteration_s;
-}
-
-// A time that one source prints for one layout and workload in several rows was measured once.
-class Repetitions {
- public:
-  // Whether the time was there before; from now on it is.
-  bool take(const PublishedRecord& record, const std::string& entry, double time_s) {
-    const auto layout = record.plan.find(entry);
-    if (layout == record.plan.end()) return false;
-    const std::string source = record.source.substr(0, record.source.find(','));
-    return !seen_
-                .insert(source + "\n" + entry + "\n" + layout->second.text + "\n" + record.workload_text +
-                        "\n" + Json(time_s).dump())
-                .second;
-  }
-
- private:
-  std::set<std::string> seen_;
-};
-
-void set_task_times(const PublishedRecord& record, Repetitions& repetitions, MeasuredIteration& iteration) {
-  if (trainer_contradicts(record)) {
-    add_note(iteration.notes, "dropped",
-             "The times of tasks, because the trainer's parts sum to more than its iteration.");
-    return;
-  }
-  for (const auto& [entry, time_s] : record.tasks_s) {
-    const std::string timer = timer_name(entry, record);
-    if (timer.empty()) {
-      add_note(iteration.notes, "other times", entry + " " + Json(time_s).dump() + " s.");
-    } else if (repetitions.take(record, entry, time_s)) {
-      add_note(iteration.notes, "dropped", "The time of " + timer + ": printed for another row before.");
-    } else {
-      iteration.timers[timer] = {time_s};
-    }
-  }
-}
-
-// Samples take the place of their mean.
-void set_samples(const PublishedRecord& record, MeasuredIteration& iteration) {
-  if (record.iteration_s) iteration.iteration_s = {*record.iteration_s};
-  std::vector<double> iterations;
-  std::map<std::string, std::vector<double>> timers;
-  for (const PublishedSample& sample : record.samples) {
-    if (sample.iteration_s) iterations.push_back(*sample.iteration_s);
-    for (const auto& [entry, time_s] : sample.tasks_s) {
-      if (const std::string timer = timer_name(entry, record); !timer.empty()) timers[timer].push_back(time_s);
-    }
-  }
-  if (!iterations.empty()) iteration.iteration_s = iterations;
-  for (auto& [timer, samples] : timers) {
-    if (iteration.timers.contains(timer)) iteration.timers[timer] = samples;
-  }
-}
-
 // ---- runs ----
 
 void set_notes(const PublishedRecord& record, MeasuredIteration& iteration) {
@@ -405,12 +228,10 @@ Imported read_published(const std::vector<std::filesystem::path>& files, const F
   Imported imported;
   for (const std::filesystem::path& file : files) {
     const std::string text = read_text_file(file);
-    try {
+    within(file.string(), [&] {
       const Json json = parse_json(text);
       add_records(JsonView(json), facts, imported);
-    } catch (const Error& error) {
-      throw Error(error.kind(), file.string() + ": " + error.what());
-    }
+    });
   }
   return imported;
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "calibrate/import/run_parts.h"
 #include "core/error.h"
 #include "core/statistics.h"
 

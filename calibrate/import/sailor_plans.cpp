@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "calibrate/import/run_parts.h"
+
 namespace sextant {
 namespace {
 
@@ -12,8 +14,7 @@ constexpr const char* kSource =
     "@cf2c8e3cc53ce178fe58a4003f46b4b6b848fc33 (MIT)";
 constexpr const char* kLeftUnsaid =
     "precision (TF32 where there is any: a layer runs above the rate of fp32 vectors), overlap, which replicas "
-    "share "
-    "a node where they are more than the nodes";
+    "share a node where they are more than the nodes";
 
 // ---- reading ----
 

@@ -6,217 +6,16 @@
 #include <utility>
 
 #include "calibrate/import/measured_iteration.h"
-#include "calibrate/import/verl_log.h"
 #include "calibrate/import/verl_setup.h"
-#include "core/document.h"
-#include "core/error.h"
+#include "calibrate/import/verl_source.h"
+#include "calibrate/import/verl_timers.h"
 #include "core/statistics.h"
 
 namespace sextant {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A log with all that is known about it.
-struct Source {
-  std::string name;  // of its runs
-  VerlLog log;       // its configuration is in `config`
-  std::map<std::string, Json> config;
-  std::string gpu;  // empty: not stated
-  std::optional<int> gpus;
-  int gpus_per_node = 0;  // 0: not stated
-  bool has_first_engine = false;
-  std::map<std::string, std::string> notes;
-};
-
-constexpr int kMostGpus = 65536;  // a slip of the pen must not fill the memory
-
-// ---- side file ----
-
-void take_hardware(const JsonView& view, Source& source) {
-  if (const auto gpu = view.optional("gpu")) source.gpu = gpu->text();
-  if (const auto gpus = view.optional("gpus"); gpus && !gpus->json().is_null()) {
-    source.gpus = static_cast<int>(gpus->integer(1, kMostGpus));
-  }
-  if (const auto per_node = view.optional("gpus_per_node")) {
-    source.gpus_per_node = static_cast<int>(per_node->integer(1, kMostGpus));
-  }
-}
-
-void read_setup(const fs::path& file, Source& source) {
-  const std::string text = read_text_file(file);
-  within(file.string(), [&] {
-    const Json json = parse_json(text);
-    const JsonView view(json);
-    view.allow_only({"gpu", "gpus", "gpus_per_node", "source", "config"});
-    take_hardware(view, source);
-    if (const auto cited = view.optional("source")) source.notes["source"] = cited->text();
-    if (const auto config = view.optional("config")) flatten_config(config->json(), "", source.config);
-  });
-}
-
-// ---- collections of numbers ----
-
-// A value may be null: the step has none.
-void take_value(const JsonView& value, const std::string& key, VerlStep& step) {
-  if (!value.json().is_null()) step.metrics[key] = value.number();
-}
-
-// {"step": [1, 2], "timing_s/gen": [16.2, null]}
-void parse_columns(const JsonView& view, VerlLog& log) {
-  for (const JsonView& number : view.required("step").items()) log.steps.push_back({number.count(), false, {}});
-  for (const auto& [key, column] : view.members()) {
-    if (key == "step") continue;
-    const std::vector<JsonView> values = column.items();
-    if (values.size() != log.steps.size()) column.fail("expected a value for each step");
-    for (std::size_t i = 0; i < values.size(); ++i) take_value(values[i], key, log.steps[i]);
-  }
-}
-
-// [{"step": 1, "metrics": {"timing_s/gen": 16.2}}]
-void parse_rows(const JsonView& view, VerlLog& log) {
-  for (const JsonView& row : view.items()) {
-    row.allow_only({"step", "metrics"});
-    VerlStep step{row.required("step").count(), false, {}};
-    for (const auto& [key, value] : row.required("metrics").members()) take_value(value, key, step);
-    log.steps.push_back(std::move(step));
-  }
-}
-
-void parse_steps(const JsonView& view, VerlLog& log) {
-  view.json().is_array() ? parse_rows(view, log) : parse_columns(view, log);
-  // An excerpt does not begin where the process did.
-  if (!log.steps.empty() && log.steps.front().number <= 1) log.steps.front().is_first_of_process = true;
-}
-
-// verl 0.1 to 0.4 drive the first generation of vLLM.
-bool is_before_05(std::string_view version) {
-  return version.starts_with("0.") && version.size() > 2 && version[2] >= '1' && version[2] <= '4';
-}
-
-void take_texts(const JsonView& view, const std::string& note, Source& source) {
-  for (const auto& [key, value] : view.members()) {
-    if (value.json().is_string()) add_note(source.notes, note, key + ": " + value.text() + ".");
-  }
-}
-
-Source parse_collection(const JsonView& view, const std::string& name) {
-  view.allow_only({"kind", "framework", "source", "hardware", "config_stated", "config_inferred", "semantics",
-                   "steps_in_log", "summary_after_first_step", "per_step", "per_step_first_120", "derived",
-                   "precision_of_values", "runs", "rows", "tables"});
-  Source source;
-  source.name = name;
-  take_texts(view.required("source"), "source", source);
-  if (const auto framework = view.optional("framework")) {
-    take_texts(*framework, "version", source);
-    if (const auto version = framework->optional("version"))
-      source.has_first_engine = is_before_05(version->text());
-  }
-  if (const auto semantics = view.optional("semantics")) take_texts(*semantics, "remarks", source);
-  const JsonView hardware = view.required("hardware");
-  take_hardware(hardware, source);
-  if (const auto how = hardware.optional("gpu_is")) source.notes["gpu is"] = how->text();
-  if (const auto config = view.optional("config_stated")) flatten_config(config->json(), "", source.config);
-  for (const std::string_view member : {"per_step", "per_step_first_120"}) {
-    if (const auto steps = view.optional(member)) parse_steps(*steps, source.log);
-  }
-  return source;
-}
-
-Source read_source(const fs::path& file) {
-  const std::string text = read_text_file(file);
-  const std::string name = file.stem().string();
-  if (file.extension() == ".json") {
-    return within(file.string(), [&] {
-      const Json json = parse_json(text);
-      return parse_collection(JsonView(json), name);
-    });
-  }
-  Source source;
-  source.name = name;
-  source.log = file.extension() == ".jsonl" ? parse_verl_jsonl(text) : parse_verl_console(text);
-  source.config = source.log.config;
-  const fs::path setup = file.string() + ".setup.json";
-  if (fs::exists(setup)) read_setup(setup, source);
-  return source;
-}
-
-// ---- timers ----
-
-const std::string kSeconds = "timing_s/";
-
-bool any_step_has(const std::vector<VerlStep>& steps, const std::string& key) {
-  return std::any_of(steps.begin(), steps.end(), [&key](const VerlStep& step) { return step.has(key); });
-}
-
-// What only the asynchronous trainers print. Their `gen` is a wait.
-bool is_asynchronous(const std::vector<VerlStep>& steps) {
-  for (const char* key : {"wait_prev_gen", "generate_async", "sync_rollout_weights", "wait_for_enough_samples",
-                          "timing_s/param_sync", "switch_wait", "switch_to_rollout", "switch_to_trainer"}) {
-    if (any_step_has(steps, kSeconds + key)) return true;
-  }
-  return any_step_has(steps, "fully_async/trainer/idle_ratio");
-}
-
-// Parts of other timers, the whole, and what is not a time at all.
-bool is_phase(const std::string& phase) {
-  static const std::set<std::string> kOthers{
-      "step",    "testing",       "save_checkpoint", "generate_sequences",
-      "reshard", "start_profile", "stop_profile",    "dump_rollout_generations"};
-  return phase.find('/') == std::string::npos && !kOthers.contains(phase);
-}
-
-double phases_s(const VerlStep& step) {
-  double sum = 0;
-  for (const auto& [key, value] : step.metrics) {
-    if (key.starts_with(kSeconds) && is_phase(key.substr(kSeconds.size()))) sum += value;
-  }
-  return sum;
-}
-
-double value_or_zero(const VerlStep& step, const std::string& key) {
-  return step.has(key) ? step.at(key) : 0.0;
-}
-
-// Phases miss the step by less than this where its contents are understood.
-constexpr double kTolerance = 0.03;
-
-// Of training alone. Up to 0.5.0 the step holds validation and saving, later ones do not, and the log does not
-// say which it is: the phases do.
-double iteration_s(const VerlStep& step) {
-  const double whole_s = step.at(kSeconds + "step");
-  const double beside_s =
-      value_or_zero(step, kSeconds + "testing") + value_or_zero(step, kSeconds + "save_checkpoint");
-  const double sum_s = phases_s(step);
-  const bool holds_them = std::abs(whole_s - sum_s - beside_s) < std::abs(whole_s - sum_s);
-  return holds_them ? whole_s - beside_s : whole_s;
-}
-
-// What verl calls generation: with the weights' way to the engine while that has no timer of its own, and with
-// the log-probabilities in the first version.
-std::string generation_timer(const std::vector<VerlStep>& steps) {
-  std::string name = task_names::kActorGeneration;
-  if (!any_step_has(steps, kSeconds + "old_log_prob")) name += std::string("+") + kOldLogProb;
-  if (!any_step_has(steps, kSeconds + "update_weights")) name += std::string("+") + kWeightSync;
-  return name;
-}
-
-std::map<std::string, std::string> timers_of(const std::vector<VerlStep>& steps) {
-  std::map<std::string, std::string> timers{{"gen", generation_timer(steps)},
-                                            {"old_log_prob", kOldLogProb},
-                                            {"ref", task_names::kReferenceInference},
-                                            {"values", task_names::kCriticInference},
-                                            {"update_critic", task_names::kCriticTraining},
-                                            {"update_actor", task_names::kActorTraining},
-                                            {"update_weights", kWeightSync}};
-  if (!any_step_has(steps, kSeconds + "update_weights")) timers["reshard"] = kWeightSync;
-  return timers;
-}
-
-VerlTasks tasks_of(const std::vector<VerlStep>& steps) {
-  return {any_step_has(steps, kSeconds + "ref"),
-          any_step_has(steps, kSeconds + "values") || any_step_has(steps, kSeconds + "update_critic")};
-}
+using namespace verl_timers;
 
 // ---- bands ----
 
@@ -286,6 +85,9 @@ void set_lengths(const VerlConfig& config, const std::vector<VerlStep>& steps, M
                                   : lengths_with_mean(response, kUsualSigma, most);
 }
 
+// Phases miss the step by less than this where its contents are understood.
+constexpr double kTolerance = 0.03;
+
 void note_phases(const std::vector<VerlStep>& steps, MeasuredIteration& iteration) {
   std::set<std::string> others;
   int missed = 0;
@@ -328,7 +130,8 @@ std::string length_range(const std::vector<VerlStep>& steps) {
   return std::to_string(std::lround(*low)) + " to " + std::to_string(std::lround(*high)) + " tokens";
 }
 
-MeasuredIteration iteration_of(const Source& source, const Facts& facts, const std::vector<VerlStep>& steps) {
+MeasuredIteration iteration_of(const VerlSource& source, const Facts& facts,
+                               const std::vector<VerlStep>& steps) {
   MeasuredIteration iteration;
   iteration.source = RunSource::import;
   iteration.gpu = facts.gpu(source.gpu);
@@ -344,7 +147,7 @@ MeasuredIteration iteration_of(const Source& source, const Facts& facts, const s
   return iteration;
 }
 
-void add_band(const Source& source, const Facts& facts, const std::vector<VerlStep>& steps,
+void add_band(const VerlSource& source, const Facts& facts, const std::vector<VerlStep>& steps,
               const std::string& name, Imported& imported) {
   const VerlConfig config(source.config);
   MeasuredIteration iteration = iteration_of(source, facts, steps);
@@ -366,16 +169,7 @@ void add_band(const Source& source, const Facts& facts, const std::vector<VerlSt
 
 // ---- what is missing ----
 
-void complete_gpus(const VerlConfig& config, Source& source) {
-  const std::optional<int> per_node = config.count("trainer.n_gpus_per_node");
-  if (per_node && source.gpus_per_node == 0) source.gpus_per_node = *per_node;
-  if (!source.gpus && per_node) {
-    const double gpus = 1.0 * *per_node * config.count("trainer.nnodes").value_or(1);
-    if (gpus <= kMostGpus) source.gpus = static_cast<int>(gpus);
-  }
-}
-
-std::string reason_against(const Source& source, const Facts& facts) {
+std::string reason_against(const VerlSource& source, const Facts& facts) {
   if (source.log.steps.empty()) return "it has no values by step";
   if (is_asynchronous(source.log.steps)) {
     return "an asynchronous trainer's log: its gen is a wait, and it does not say which GPUs generate";
@@ -392,8 +186,7 @@ std::string reason_against(const Source& source, const Facts& facts) {
   return "";
 }
 
-void add_log(Source source, const Facts& facts, Imported& imported) {
-  complete_gpus(VerlConfig(source.config), source);
+void add_log(const VerlSource& source, const Facts& facts, Imported& imported) {
   if (const std::string reason = reason_against(source, facts); !reason.empty()) {
     imported.left_out.push_back({source.name, reason});
     return;
@@ -416,7 +209,7 @@ void add_log(Source source, const Facts& facts, Imported& imported) {
 
 Imported read_verl(const std::vector<fs::path>& files, const Facts& facts) {
   Imported imported;
-  for (const fs::path& file : files) add_log(read_source(file), facts, imported);
+  for (const fs::path& file : files) add_log(read_verl_source(file), facts, imported);
   return imported;
 }
 
