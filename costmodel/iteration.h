@@ -11,9 +11,16 @@
 // generation shares devices with other tasks cannot overlap them and pays the sum. Tasks of one Phi that share
 // a device wait for each other, so its max is the makespan of their simulation (timeline.h): the sum where all
 // share devices, the largest where none do, and between these where only some do.
-// One-step-off is the asynchronous form. Other graphs ("custom") are simulated whole, with the same eta.
+// One-step-off is the asynchronous form. Streaming (verl's fully asynchronous trainer): with a staleness s < 1
+// generation makes s of a batch ahead, and training takes a batch in c parts, each when it is ready. Generation
+// G and the rest R then take
+//   max(G, R + (1/c - s)+ G, (1 - s)+ G + R/c):
+// the slower of both; all of training after its first part is there; the last part of training after all is
+// there. s >= 1 is the asynchronous form, s = 0 with c = 1 the synchronous one. Other graphs ("custom") are
+// simulated whole, with the same eta.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -80,18 +87,27 @@ template <typename T>
   return a < b ? b : a;
 }
 
+// Generation and the rest of an iteration on devices of their own, as far as the workflow lets them overlap.
+template <typename T>
+[[nodiscard]] T streamed_s(const Workflow& workflow, const T& generation, const T& rest) {
+  const double ahead = workflow.staleness, part = 1.0 / workflow.streamed_parts;
+  const T first_part = rest + std::max(0.0, part - ahead) * generation;
+  const T last_part = std::max(0.0, 1.0 - ahead) * generation + part * rest;
+  return longer(generation, longer(first_part, last_part));
+}
+
 // The closed form without weight sync: C1 + Phi + Phi, or the larger side of an asynchronous plan.
 template <typename T>
-[[nodiscard]] T closed_form_s(Mode mode, std::span<const PlacedTask<T>> tasks, const T& eta) {
+[[nodiscard]] T closed_form_s(const Workflow& workflow, std::span<const PlacedTask<T>> tasks, const T& eta) {
   const T generation = phase_s(tasks, TaskKind::generation, eta);
   const T rest = phase_s(tasks, TaskKind::inference, eta) + phase_s(tasks, TaskKind::training, eta);
-  return generation_overlaps(mode, tasks) ? longer(generation, rest) : generation + rest;
+  return generation_overlaps(workflow.mode, tasks) ? streamed_s(workflow, generation, rest) : generation + rest;
 }
 
 // The same of any graph. Generation that overlaps works on another batch: nothing of this one waits for it.
 template <typename T>
-[[nodiscard]] T graph_s(Mode mode, std::span<const PlacedTask<T>> tasks, const T& eta) {
-  const bool overlaps = generation_overlaps(mode, tasks);
+[[nodiscard]] T graph_s(const Workflow& workflow, std::span<const PlacedTask<T>> tasks, const T& eta) {
+  const bool overlaps = generation_overlaps(workflow.mode, tasks);
   std::vector<TimedTask<T>> simulated;
   T generation(0.0);
   for (const PlacedTask<T>& task : tasks) {
@@ -99,7 +115,8 @@ template <typename T>
     simulated.push_back({apart ? T(0.0) : task.time_s, task.devices, task.after});
     if (apart) generation = longer(generation, task.time_s);
   }
-  return longer(generation, overlapped_s(simulated, eta));
+  const T rest = overlapped_s(simulated, eta);
+  return overlaps ? streamed_s(workflow, generation, rest) : rest;
 }
 
 // What an iteration costs beside its tasks and weight sync: rewards of a rule, and what the controller of an RL
@@ -146,7 +163,7 @@ template <typename T>
   cost.weight_sync_s = plan_weight_sync_s(problem, works);
   const T& eta = problem.coefficient(CoefficientId::task_overlap);
   const std::span<const PlacedTask<T>> all(placed);
-  const T working = is_custom ? graph_s(workflow.mode, all, eta) : closed_form_s(workflow.mode, all, eta);
+  const T working = is_custom ? graph_s(workflow, all, eta) : closed_form_s(workflow, all, eta);
   cost.iteration_s = working + cost.weight_sync_s + iteration_overhead_s(workflow, problem.coefficients);
   return cost;
 }

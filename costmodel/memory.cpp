@@ -28,7 +28,7 @@ States states_of(const TaskWork& task, int replica, int stage) {
   States states;
   const Stage& layout = stage_of(task, replica, stage);
   const double experts = layout.layers * task.model->layer_expert_parameters() /
-                         terms::expert_width(execution, task.plan->tensor_parallel(layout));
+                         expert_width(execution, task.plan->tensor_parallel(layout));
   states.weights = (task.weight_bytes * held + (task.expert_weight_bytes - task.weight_bytes) * experts) /
                    (shards_weights ? shards : 1.0);
   if (task.kind() != TaskKind::training) return states;
@@ -126,7 +126,7 @@ double held_parameters(const TaskWork& task, int replica, int stage) {
   const double all =
       slice_parameters(*task.model, layout.layers, stage == 0, stage + 1 == stages_of(task, replica));
   const double experts = layout.layers * task.model->layer_expert_parameters();
-  const double width = terms::expert_width(task.execution(), tp);
+  const double width = expert_width(task.execution(), tp);
   return (all - experts) / tp + experts / width;
 }
 

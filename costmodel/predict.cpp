@@ -45,6 +45,16 @@ bool overlaps_generation(const Workflow& workflow, const Plan& plan) {
   return generation_overlaps(workflow.mode, generation, references);
 }
 
+// How long training waits for its parts of a batch that is still being made: where it may not be made ahead.
+double wait_for_parts_s(const Workflow& workflow, const std::vector<TimedSpan<double>>& spans) {
+  double generation = 0, rest = 0;
+  for (std::size_t t = 0; t < spans.size(); ++t) {
+    double& end = workflow.tasks[t].kind == TaskKind::generation ? generation : rest;
+    end = std::max(end, spans[t].end_s);
+  }
+  return workflow.staleness < 1 ? streamed_s(workflow, generation, rest) - rest : 0;
+}
+
 // Start and end of every task in one iteration. An asynchronous plan's generation works on the next batch, so
 // nothing of this iteration waits for it.
 void place_in_time(Prediction& prediction, const Workflow& workflow, const Plan& plan) {
@@ -63,10 +73,12 @@ void place_in_time(Prediction& prediction, const Workflow& workflow, const Plan&
     tasks.push_back(std::move(entry));
   }
   const std::vector<TimedSpan<double>> spans = simulate_timeline(tasks);
+  const double wait_s = overlaps ? wait_for_parts_s(workflow, spans) : 0;
   for (std::size_t t = 0; t < spans.size(); ++t) {
     TaskPrediction& task = prediction.tasks.at(workflow.tasks[t].name);
-    task.start_s = spans[t].start_s;
-    task.end_s = spans[t].end_s;
+    const double waited_s = workflow.tasks[t].kind == TaskKind::generation ? 0 : wait_s;
+    task.start_s = spans[t].start_s + waited_s;
+    task.end_s = spans[t].end_s + waited_s;
   }
 }
 

@@ -175,8 +175,10 @@ RingNodes nodes_of_ring(const Cluster& cluster, std::span<const DeviceId> member
   if (nodes.rails < 2) return nodes;
   for (std::size_t i = 0; i + 1 < members.size(); ++i) {
     if (cluster.node_of(members[i]) != cluster.node_of(members[i + 1])) continue;
-    nodes.inner_bytes_per_s =
-        std::min(nodes.inner_bytes_per_s, cluster.link(members[i], members[i + 1]).bytes_per_s.value);
+    const double inner = cluster.link(members[i], members[i + 1]).bytes_per_s.value;
+    if (nodes.inner && inner >= nodes.inner_bytes_per_s) continue;
+    nodes.inner_bytes_per_s = inner;
+    nodes.inner = RingEdge{members[i], members[i + 1]};
   }
   return nodes;
 }

@@ -22,8 +22,8 @@ double micro_batches_of(const TaskWork& work, double sequences, int stages) {
     count = std::ceil(sequences / work.plan->micro_batch_sequences);
   }
   const Semantics& semantics = semantics_of(execution.semantics);
-  const int split =
-      work.kind() == TaskKind::training ? semantics.training_split_per_stage : semantics.forward_split_per_stage;
+  const int split = work.kind() == TaskKind::training ? semantics.training_split_per_stage
+                                                      : semantics.forward_split_per_stage;
   if (split > 0) count *= split * stages;
   return count;
 }
@@ -32,22 +32,23 @@ double micro_batches_of(const TaskWork& work, double sequences, int stages) {
 // micro-batches fills and drains the pipeline for each.
 double flushes_of(const TaskWork& work) {
   const Semantics& semantics = semantics_of(work.execution().semantics);
-  const int split =
-      work.kind() == TaskKind::training ? semantics.training_split_per_stage : semantics.forward_split_per_stage;
+  const int split = work.kind() == TaskKind::training ? semantics.training_split_per_stage
+                                                      : semantics.forward_split_per_stage;
   return split > 0 ? std::max(1, work.execution().micro_batches) : 1;
 }
 
 // Places of the decode batch: what the plan allows and what the KV cache holds.
 double decode_places(const TaskWork& work, const Replica& replica, double sequences) {
   const TaskPlan& plan = *work.plan;
-  double places = plan.decode_batch_sequences > 0 ? std::min<double>(plan.decode_batch_sequences, sequences)
-                                                  : sequences;
+  double places =
+      plan.decode_batch_sequences > 0 ? std::min<double>(plan.decode_batch_sequences, sequences) : sequences;
   if (plan.decode_batch_sequences == 0 && work.execution().micro_batches > 0) {
     places = std::max(1.0, sequences / micro_batches_of(work, sequences, replica.pipeline_parallel()));
   }
   if (work.execution().kv_cache_bytes <= 0) return places;
   // Half of the responses' tokens are there in the mean once places are refilled one by one.
-  const double response = work.execution().continuous_batching ? 0.5 * work.response_tokens : work.response_tokens;
+  const double response =
+      work.execution().continuous_batching ? 0.5 * work.response_tokens : work.response_tokens;
   for (const Stage& stage : replica.stages) {
     const double elements = (work.prompt_tokens + response) * stage.layers *
                             work.model->kv_cache_elements_per_token() / cache_split(work, stage);
@@ -56,16 +57,17 @@ double decode_places(const TaskWork& work, const Replica& replica, double sequen
   return places;
 }
 
-// Asynchronous generation goes on with the next batches while the last responses of one are still on their way.
+// Asynchronous generation goes on with the next batches while the last responses of one are still on their way,
+// as far as it may work ahead.
 bool never_drains(const TaskWork& work, const Workflow& workflow) {
-  return workflow.mode == Mode::asynchronous && work.execution().continuous_batching;
+  return workflow.mode == Mode::asynchronous && workflow.staleness > 0 && work.execution().continuous_batching;
 }
 
 void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& workflow, ReplicaWork& replica) {
   const Execution& execution = work.execution();
   const double n = replica.sequences;
   // As many batches are on their way as responses may be old.
-  const double in_flight = never_drains(work, workflow) ? n * std::max(1, workflow.staleness) : n;
+  const double in_flight = never_drains(work, workflow) ? n * std::max(1.0, workflow.staleness) : n;
   replica.decode_together = decode_places(work, plan, in_flight);
   replica.decode_waves = std::max(1.0, n / replica.decode_together);
   const Lengths& response = workflow.response_tokens;
@@ -127,8 +129,9 @@ void set_lengths(const Workflow& workflow, TaskWork& work) {
   }
   work.prompt_tokens = prompt.mean_tokens();
   work.response_tokens = response.mean_tokens();
-  work.attention_tokens = std::sqrt(prompt.mean_square_tokens() + 2 * work.prompt_tokens * work.response_tokens +
-                                    response.mean_square_tokens());
+  work.attention_tokens =
+      std::sqrt(prompt.mean_square_tokens() + 2 * work.prompt_tokens * work.response_tokens +
+                response.mean_square_tokens());
   work.prompt_attention_tokens = std::sqrt(prompt.mean_square_tokens());
 }
 
@@ -146,11 +149,24 @@ void set_precisions(const Workflow& workflow, TaskWork& work) {
       execution.expert_weight_precision ? execution.expert_weight_precision : execution.expert_precision;
   work.expert_weight_bytes = stored_experts ? bytes_per_element(*stored_experts) : work.weight_bytes;
   work.cache_bytes = bytes_per_element(execution.cache_precision.value_or(workflow.precision));
-  work.gradient_bytes = execution.gradient_precision ? bytes_per_element(*execution.gradient_precision)
-                                                     : work.element_bytes;
+  work.gradient_bytes =
+      execution.gradient_precision ? bytes_per_element(*execution.gradient_precision) : work.element_bytes;
 }
 
 }  // namespace
+
+double expert_width(const Execution& execution, double tensor_parallel) {
+  if (execution.expert_parallel <= 1) return tensor_parallel;
+  const double inside =
+      execution.expert_tensor_parallel > 0 ? execution.expert_tensor_parallel : tensor_parallel;
+  return execution.expert_parallel * inside;
+}
+
+double expert_share_read(const TaskWork& task, double tensor_parallel, double tokens) {
+  const double width = expert_width(task.execution(), tensor_parallel);
+  const double touched = task.model->touched_experts(tokens * width / tensor_parallel);
+  return touched / (task.model->experts->count * width);
+}
 
 double cache_split(const TaskWork& task, const Stage& stage) {
   const double contexts = task.execution().context_parallel;

@@ -12,7 +12,7 @@
 //   fixed places, no stops          steps = (n / c) max X
 //   responses stop                  steps = (n / c) E[longest of c]
 //   ended ones are replaced         steps = (n - c) E[X] / c + E[longest of c]
-//   asynchronous                    steps = n E[X] / c
+//   asynchronous, working ahead     steps = n E[X] / c
 // The last but one is the time that c places need for all but their last sequences, and then the longest of
 // those. An asynchronous engine never waits for those (AReaL-Hex, seed 003): with a staleness of s it works on
 // s batches at once.
@@ -64,6 +64,7 @@ struct RingNodes {
   double rails = 1;  // members in a node: rings that can leave it side by side
   double network_bytes_per_s = std::numeric_limits<double>::infinity();
   double inner_bytes_per_s = std::numeric_limits<double>::infinity();  // between members of one node
+  std::optional<RingEdge> inner;  // two members of one node, where every node has several
 };
 
 // Devices that hold the same shard of the same layers in every replica, and reduce gradients together.
@@ -112,6 +113,13 @@ struct TaskWork {
 // Weights of a slice of `layers` layers of a model over all its shards, with the embedding if it is the first
 // and the head if it is the last. A tied head on the same slice is the embedding and is not counted twice.
 [[nodiscard]] double slice_parameters(const Model& model, int layers, bool is_first, bool is_last);
+
+// Devices over which the experts of a layer are dealt.
+[[nodiscard]] double expert_width(const Execution& execution, double tensor_parallel);
+
+// Share of a layer's experts whose weights one device reads in a pass over `tokens` tokens of its tensor-parallel
+// group: those that any token of the ranks among which they are dealt is routed to. The model must have experts.
+[[nodiscard]] double expert_share_read(const TaskWork& task, double tensor_parallel, double tokens);
 
 // Devices over which one token's keys and values in a stage are split: each keeps at least one key-value head, and
 // the compressed vector of latent attention is not split by tensor parallelism.

@@ -89,7 +89,7 @@ class Search {
         const Option& option = options_[t][choice[t]];
         placed[t] = {workflow_.tasks[t].kind, option.time_s, &option.devices};
       }
-      const double work_s = closed_form_s(workflow_.mode, std::span<const PlacedTask<double>>(placed),
+      const double work_s = closed_form_s(workflow_, std::span<const PlacedTask<double>>(placed),
                                           values_.at(CoefficientId::task_overlap));
       found(choice,
             work_s + sync_s(choice[generation_], choice[training_]) + iteration_overhead_s(workflow_, values_));

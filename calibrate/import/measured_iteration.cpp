@@ -110,6 +110,7 @@ Workflow workflow_of(const MeasuredIteration& iteration) {
   workflow.algorithm = algorithm_of(workflow.tasks);
   workflow.mode = iteration.mode;
   workflow.staleness = iteration.staleness;
+  workflow.streamed_parts = iteration.streamed_parts;
   for (const Task& task : workflow.tasks) {
     Model model = iteration.models.at(task.model);
     model.value_head = task.model == "critic" || task.model == "reward";

@@ -50,7 +50,8 @@ struct MeasuredIteration {
   std::map<std::string, Model> models;  // by role: "actor", "critic", "reference", "reward"
   std::vector<MeasuredTask> tasks;      // in any order
   Mode mode = Mode::synchronous;
-  int staleness = 0;
+  double staleness = 0;
+  int streamed_parts = 1;
   int prompts = 1;
   int responses_per_prompt = 1;
   int mini_batches = 1;

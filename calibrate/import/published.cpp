@@ -74,13 +74,24 @@ Mode mode_of(const PublishedRecord& record) {
   throw_bad_input("record \"" + record.id + "\": unknown synchrony \"" + record.synchrony + "\"");
 }
 
-// A threshold is a share of a batch that may be older by one iteration.
-int staleness_of(const PublishedRecord& record, Mode mode) {
+// Steps that a batch may be old, or the share of a batch (threshold) that may be older by one. The age of a
+// trajectory that nobody states is one.
+double staleness_of(const PublishedRecord& record, Mode mode) {
   if (mode == Mode::synchronous) return 0;
   if (mode == Mode::one_step_off) return 1;
-  const double stated = std::max(record.staleness_steps.value_or(0), record.staleness_threshold.value_or(0));
+  if (record.staleness_threshold) return *record.staleness_threshold;
   constexpr double kMost = 1000;
-  return static_cast<int>(std::clamp(std::ceil(stated), 1.0, kMost));
+  return std::clamp(record.staleness_steps.value_or(1), 1.0, kMost);
+}
+
+// verl's fully asynchronous trainer takes require_batches mini-batches at once, and syncs weights after
+// trigger_parameter_sync_step of these: what its records call a step (docs/advance/fully_async.md of
+// volcengine/verl).
+int streamed_parts_of(const PublishedRecord& record, Mode mode) {
+  if (mode != Mode::asynchronous) return 1;
+  if (record.parts_of_step) return *record.parts_of_step;
+  if (!record.required_mini_batches || !record.prompts || !record.minibatch_prompts) return 1;
+  return std::max(1, *record.prompts / (*record.required_mini_batches * *record.minibatch_prompts));
 }
 
 void set_batch(const PublishedRecord& record, MeasuredIteration& iteration) {
@@ -191,6 +202,7 @@ MeasuredIteration iteration_of(const PublishedRecord& record, const Facts& facts
   for (const auto& [role, model] : record.models) iteration.models[role] = facts.model(model);
   iteration.mode = mode_of(record);
   iteration.staleness = staleness_of(record, iteration.mode);
+  iteration.streamed_parts = streamed_parts_of(record, iteration.mode);
   set_notes(record, iteration);
   set_batch(record, iteration);
   set_lengths(record, iteration);

@@ -86,9 +86,6 @@ std::string reason_against(const PublishedRecord& record, const std::vector<Publ
   if (!record.repeated_in.empty()) return "the whole log of this run is in " + record.repeated_in;
   if (std::string reason = unknown_fact(record, facts); !reason.empty()) return reason;
   if (std::string reason = what_is_missing(record); !reason.empty()) return reason;
-  if (record.synchrony == "async" && record.staleness_threshold == 0.0) {
-    return "it streams samples into training within one iteration, which no mode of a workflow does";
-  }
   if (const std::string other = same_run(record, records); !other.empty()) {
     return "the same run as " + other + ": their wall times after the same steps are equal";
   }

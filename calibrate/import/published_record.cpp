@@ -111,6 +111,8 @@ std::optional<bool> parse_packing(const JsonView& workload) {
 void parse_options(const JsonView& view, PublishedRecord& record) {
   record.staleness_steps = optional_non_negative(view, "staleness_steps");
   record.staleness_threshold = optional_non_negative(view, "staleness_threshold");
+  record.parts_of_step = optional_count(view, "trigger_parameter_sync_step");
+  record.required_mini_batches = optional_count(view, "require_batches");
   if (const auto precision = view.optional("precision")) {
     precision->allow_only({"train", "generation"});
     record.train_precision = precision->required("train").text();

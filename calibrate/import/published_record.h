@@ -53,6 +53,7 @@ struct PublishedRecord {
   std::optional<double> prompt_tokens_mean, response_tokens_mean, total_tokens_mean;
   std::optional<double> max_prompt_tokens, max_response_tokens, max_total_tokens;
   std::optional<double> staleness_steps, staleness_threshold;
+  std::optional<int> parts_of_step, required_mini_batches;  // of verl's fully asynchronous trainer
   std::string train_precision, generation_precision;
   std::optional<bool> packing, recompute, cuda_graph;
   std::string partial_recompute;  // "20 blocks"

@@ -3,11 +3,11 @@
 //
 // Beyond the appendix, each neutral by default: a ring of n members takes 2 (n - 1) steps and pays the link's
 // latency for each, a tree 2 log2(n) (collective_step_weight: share of the fewer of the two that is paid beyond
-// the one latency of the appendix); groups that leave a node together share its network adapters; a group with
-// several members in a node can leave it on as many rails (rail_weight: share of the further ones it uses), and
-// works by nodes then: m nodes exchange (m - 1) / m of what they reduce, not the (n - 1) / n of a flat ring
-// (NCCL's trees; the same share); links between nodes reach less of their rate than those within
-// (network_efficiency).
+// the one latency of the appendix), inside nodes at the latency of their links; groups that leave a node
+// together share its network adapters; a group with several members in a node can leave it on as many rails
+// (rail_weight: share of the further ones it uses), and works by nodes then: m nodes exchange (m - 1) / m of
+// what they reduce, not the (n - 1) / n of a flat ring (NCCL's trees; the same share); links between nodes
+// reach less of their rate than those within (network_efficiency).
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,8 @@ template <typename Jet>
 
 // Slowest edge of the ring that makes its slowest edge fastest. edge_s(from, to): seconds.
 template <typename Edge>
-[[nodiscard]] RingEdge slowest_ring_edge(const Cluster& cluster, std::span<const DeviceId> members, Edge edge_s) {
+[[nodiscard]] RingEdge slowest_ring_edge(const Cluster& cluster, std::span<const DeviceId> members,
+                                         Edge edge_s) {
   if (const auto edge = outermost_edge(cluster, members)) return *edge;
   const BottleneckRing ring = find_bottleneck_ring(members, edge_s);
   return {ring.from, ring.to};
@@ -73,7 +74,8 @@ template <typename T>
   T rate = link.bytes_per_s;
   if (use.nodes.rails > 1)
     rate *= 1.0 + (use.nodes.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);
-  if (T(use.nodes.network_bytes_per_s / use.sharing) < rate) rate = T(use.nodes.network_bytes_per_s / use.sharing);
+  if (T(use.nodes.network_bytes_per_s / use.sharing) < rate)
+    rate = T(use.nodes.network_bytes_per_s / use.sharing);
   for (const DeviceId device : {from, to}) {
     const auto& network = cluster.nodes()[cluster.node_of(device).index()].network_bytes_per_s;
     if (network && T(*network / use.sharing) < rate) rate = T(*network / use.sharing);
@@ -91,11 +93,17 @@ template <typename T>
   return 1.0 - problem.coefficient(CoefficientId::rail_weight) * (1.0 - by_nodes);
 }
 
-// Latency of all steps of a collective over n members that is paid, in units of the link's.
+// Latency of all steps of a collective over n members that is paid. Members that share nodes reduce inside
+// them first: only the steps from node to node have the network's latency.
 template <typename T>
-[[nodiscard]] T latency_steps(const Problem<T>& problem, double n) {
-  return problem.coefficient(CoefficientId::link_latency_scale) *
-         (1.0 + further_steps(n) * problem.coefficient(CoefficientId::collective_step_weight));
+[[nodiscard]] T steps_latency_s(const Problem<T>& problem, const T& link_latency_s, double n,
+                                const RingNodes& nodes) {
+  const T& scale = problem.coefficient(CoefficientId::link_latency_scale);
+  const T& further = problem.coefficient(CoefficientId::collective_step_weight);
+  if (nodes.count < 2 || !nodes.inner) return scale * link_latency_s * (1.0 + further * further_steps(n));
+  const T& inner_latency_s = problem.hardware.link(nodes.inner->from, nodes.inner->to).latency_s;
+  return scale * (link_latency_s * (1.0 + further * further_steps(nodes.count)) +
+                  inner_latency_s * further * (1.0 + further_steps(nodes.rails)));
 }
 
 // One edge of a ring of n members.
@@ -104,11 +112,11 @@ template <typename T>
                        const Reached<T>& reached, const NetworkUse& use) {
   const LinkCost<T> link = problem.hardware.link(edge.from, edge.to);
   const T rate = group_bytes_per_s(problem, edge.from, edge.to, link, reached, use);
-  const T latency = latency_steps(problem, n) * link.latency_s;
   if (problem.cluster().level_between(edge.from, edge.to) == LinkLevel::within_node) {
-    return latency + volume_bytes / rate;
+    return steps_latency_s(problem, link.latency_s, n, {}) + volume_bytes / rate;
   }
-  return latency + volume_bytes * crossing_share(problem, n, use.nodes) / rate;
+  return steps_latency_s(problem, link.latency_s, n, use.nodes) +
+         volume_bytes * crossing_share(problem, n, use.nodes) / rate;
 }
 
 // volume_bytes: what a pair of neighbours exchanges (cv). Zero for fewer than two members.

@@ -111,8 +111,7 @@ template <typename T>
 // Share of the device's rate that GEMMs reach in this task.
 template <typename T>
 [[nodiscard]] T efficiency(const StageOfTask<T>& s, DeviceId d) {
-  return s.problem.coefficient(efficiency_of(s.task.kind()), d) *
-         narrow_share(s.problem, d, s.task.precision);
+  return s.problem.coefficient(efficiency_of(s.task.kind()), d) * narrow_share(s.problem, d, s.task.precision);
 }
 
 template <typename T>
@@ -150,8 +149,11 @@ template <typename T>
   // In and out of query-key-value, output, up (and gate), down.
   const double moved = 4.0 * model.hidden + (2 * query + 2 * key + (model.gated_mlp ? 3.0 : 2.0) * inner) / tp;
   const double dense = model.layer_parameters() - model.layer_expert_parameters();
-  const double experts = model.layer_touched_parameters(rows_at_once) - dense;
-  const double weights = (s.task.weight_bytes * dense + s.task.expert_weight_bytes * experts) / tp;
+  double weights = s.task.weight_bytes * dense / tp;
+  if (model.experts) {
+    weights += s.task.expert_weight_bytes * model.layer_expert_parameters() *
+               expert_share_read(s.task, tp, rows_at_once);
+  }
   return s.layers() * (weights * stage_passes(s) + s.task.element_bytes * moved * tokens);
 }
 
@@ -159,7 +161,8 @@ template <typename T>
 // and one token, in elements: what is not arithmetic but memory traffic. Split over the tensor-parallel group
 // where the tensors are; with sequence parallelism they all are. Experts also take their tokens in a copy each,
 // and give them back to be added: each copy is written and read on both ways.
-[[nodiscard]] inline double activation_elements(const Model& model, double tensor_parallel, bool sequence_parallel) {
+[[nodiscard]] inline double activation_elements(const Model& model, double tensor_parallel,
+                                                bool sequence_parallel) {
   const double copies = model.experts ? 4.0 * model.experts->active_per_token * model.hidden : 0.0;
   const double whole = 8.0 * model.hidden + copies;
   const double split = 4.0 * active_width(model) + 4.0 * (model.heads + 2.0 * model.kv_heads) * model.head_dim;

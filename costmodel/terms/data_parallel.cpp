@@ -15,13 +15,6 @@ double trainable_parameters(const TaskWork& task, int layers, bool is_first, boo
   return layers * rank * ((h + query) + 2 * (h + key) + (query + h) + mlp);
 }
 
-double expert_width(const Execution& execution, double tensor_parallel) {
-  if (execution.expert_parallel <= 1) return tensor_parallel;
-  const double inside =
-      execution.expert_tensor_parallel > 0 ? execution.expert_tensor_parallel : tensor_parallel;
-  return execution.expert_parallel * inside;
-}
-
 double reduced_share(const TaskWork& task, const GradientGroup& group, double n) {
   const double all = trainable_parameters(task, group.layers, group.holds_embedding, group.holds_head);
   const double dense_share = 2.0 * (n - 1.0) / (n * group.tensor_parallel);

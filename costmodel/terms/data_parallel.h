@@ -26,9 +26,6 @@ namespace sextant::terms {
 // projection from a to b have r (a + b) weights.
 [[nodiscard]] double trainable_parameters(const TaskWork& task, int layers, bool is_first, bool is_last);
 
-// Devices over which the experts of a layer are dealt.
-[[nodiscard]] double expert_width(const Execution& execution, double tensor_parallel);
-
 // Times that gradients are reduced in one mini-batch by a replica with so many micro-batches a mini-batch.
 [[nodiscard]] inline double reductions_per_mini_batch(const TaskWork& task) {
   if (task.execution().zero_stage < 2) return 1;

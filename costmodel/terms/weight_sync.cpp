@@ -14,11 +14,21 @@ double weight_tensors(const Model& model) {
   const double norms = 2, matrices = model.gated_mlp ? 3 : 2;
   double mlp = matrices;
   if (model.experts) {
-    const double experts = 1 + matrices * (model.experts->count + (model.experts->shared_intermediate > 0 ? 1 : 0));
+    const double experts =
+        1 + matrices * (model.experts->count + (model.experts->shared_intermediate > 0 ? 1 : 0));
     const double share = 1.0 - static_cast<double>(model.experts->dense_layers) / model.layers;
     mlp = share * experts + (1 - share) * matrices;
   }
   return model.layers * (attention + norms + mlp) + 2 + (model.tied_embeddings ? 0 : 1);
+}
+
+double sent_parameters(const TaskWork& training) {
+  if (!sends_adapters(training)) return training.model->parameters();
+  return trainable_parameters(training, training.model->layers, false, false);
+}
+
+double sent_tensors(const TaskWork& training) {
+  return sends_adapters(training) ? training.model->layers : weight_tensors(*training.model);
 }
 
 }  // namespace sextant::terms

@@ -9,12 +9,12 @@
 //
 // Ours, neutral by default: a fixed time and a time for every tensor, what is copied in a device's own memory
 // (the parts of tensor-parallel stages put together, the engine's own copy filled), only the fraction of the
-// weights that is sent (WeightSyncPlan::fraction_sent), and two other ways between pools (seed 002, 5.2):
+// weights that is sent (WeightSyncPlan::fraction_sent), weights that wait on the host (fetched), and two other
+// ways between pools (seed 002, 5.2):
 //   flat            all generation devices fetch the weights: n' * B * P over the pools' links
 //   topology-aware  one copy in shards on all links at once, then a broadcast: B * P over them, C_broadcast
-// Links between pools add up device by device until a node's network is full. Adapters are sent alone, but
-// gathering them gathers their layers, and the engine wakes with all weights: their sync grows with P like any
-// other (verl's logs of LoRA: 0.7 s with 0.5 B parameters, 6.2 s with 32 B).
+// Links between pools add up device by device until a node's network is full. Adapters are sent alone: nothing
+// else is copied into the engine. Where weights are sharded a layer is gathered as one to get at its adapters.
 #pragma once
 
 #include <algorithm>
@@ -23,20 +23,39 @@
 
 #include "costmodel/problem.h"
 #include "costmodel/terms/collective.h"
+#include "costmodel/terms/data_parallel.h"
 
 namespace sextant::terms {
 
 // All devices of generation also train: the plan is colocated and reshards.
 [[nodiscard]] bool is_colocated(const TaskPlan& generation, const TaskPlan& training);
 
+// Whether only adapters reach generation.
+[[nodiscard]] inline bool sends_adapters(const TaskWork& training) {
+  return training.execution().lora_rank > 0;
+}
+
+// Parameters that generation gets.
+[[nodiscard]] double sent_parameters(const TaskWork& training);
+
 // Bytes of one copy of the weights as far as they are sent.
 template <typename T>
 [[nodiscard]] double sent_bytes(const Problem<T>& problem, const TaskWork& training) {
+  return problem.plan.weight_sync.fraction_sent * training.weight_bytes * sent_parameters(training);
+}
+
+// The same as far as they are gathered.
+template <typename T>
+[[nodiscard]] double gathered_bytes(const Problem<T>& problem, const TaskWork& training) {
+  if (training.execution().zero_stage < 3) return sent_bytes(problem, training);
   return problem.plan.weight_sync.fraction_sent * training.weight_bytes * training.model->parameters();
 }
 
 // Weight tensors of a model as checkpoints name them: norms, projections, each expert's matrices.
 [[nodiscard]] double weight_tensors(const Model& model);
+
+// What is gathered and sent one by one: tensors, or layers with their adapters.
+[[nodiscard]] double sent_tensors(const TaskWork& training);
 
 // All-gather or broadcast of `bytes` inside one replica.
 template <typename T>
@@ -60,30 +79,54 @@ template <typename T>
   return slowest;
 }
 
-template <typename T>
-[[nodiscard]] T reshard_s(const Problem<T>& problem, const TaskWork& training) {
-  return slowest_gather_s(problem, training, sent_bytes(problem, training));
-}
-
 [[nodiscard]] inline std::vector<DeviceId> devices_of(const TaskPlan& plan) {
   const std::set<DeviceId> unique = plan.devices();
   return {unique.begin(), unique.end()};
 }
 
+// Ours: what is sharded over replicas (ZeRO stage 3) is gathered from them first, stages beside each other.
 template <typename T>
-[[nodiscard]] T synchronize_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
-  const double bytes = sent_bytes(problem, training);
-  T gather = replica_gather_s(problem, training.plan->replicas.front(), bytes);
+[[nodiscard]] T sharded_gather_s(const Problem<T>& problem, const TaskWork& training) {
+  T slowest(0.0);
+  if (training.execution().zero_stage < 3) return slowest;
+  const double bytes_of_layer = gathered_bytes(problem, training) / training.model->layers;
+  for (const GradientGroup& group : training.gradient_groups) {
+    const double n = static_cast<double>(group.members.size());
+    const double volume = bytes_of_layer * group.layers * (n - 1.0) / (n * group.tensor_parallel);
+    const T cost =
+        ring_step_s(problem, group, volume, Reached<T>(problem.coefficient(CoefficientId::reshard_efficiency)));
+    if (slowest < cost) slowest = cost;
+  }
+  return slowest;
+}
+
+template <typename T>
+[[nodiscard]] T reshard_s(const Problem<T>& problem, const TaskWork& training) {
+  return sharded_gather_s(problem, training) +
+         slowest_gather_s(problem, training, gathered_bytes(problem, training));
+}
+
+// Fastest replica's, which is enough where generation has devices of its own.
+template <typename T>
+[[nodiscard]] T fastest_gather_s(const Problem<T>& problem, const TaskWork& training) {
+  const double bytes = gathered_bytes(problem, training);
+  T fastest = replica_gather_s(problem, training.plan->replicas.front(), bytes);
   for (const ReplicaClass& of_class : training.classes) {
     const T cost =
         replica_gather_s(problem, training.plan->replicas[static_cast<std::size_t>(of_class.replica)], bytes);
-    if (cost < gather) gather = cost;
+    if (cost < fastest) fastest = cost;
   }
+  return sharded_gather_s(problem, training) + fastest;
+}
+
+template <typename T>
+[[nodiscard]] T synchronize_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
+  const double bytes = sent_bytes(problem, training);
   const T broadcast = slowest_gather_s(problem, generation, bytes);
   const std::vector<DeviceId> from = devices_of(*training.plan), to = devices_of(*generation.plan);
   const T transfer = fastest_transfer_s(problem, std::span<const DeviceId>(from), std::span<const DeviceId>(to),
                                         bytes, problem.coefficient(CoefficientId::weight_sync_efficiency));
-  return gather + broadcast + transfer;
+  return fastest_gather_s(problem, training) + broadcast + transfer;
 }
 
 // `copies` of the weights over all links between the two pools at once.
@@ -177,10 +220,34 @@ template <typename T>
 // pace.
 template <typename T>
 [[nodiscard]] T copied_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
+  if (sends_adapters(training)) return T(0.0);
   const T assembling = assembling_s(problem, training),
           delivering = delivering_s(problem, training, generation);
   if (is_colocated(*generation.plan, *training.plan)) return assembling + delivering;
   return assembling < delivering ? delivering : assembling;
+}
+
+// Ours: weights that wait on the host come to their devices for it, and go back.
+template <typename T>
+[[nodiscard]] T fetched_s(const Problem<T>& problem, const TaskWork& training) {
+  if (!training.execution().offload_weights) return T(0.0);
+  const double replicas =
+      training.execution().zero_stage >= 3 ? static_cast<double>(training.replicas.size()) : 1.0;
+  T slowest(0.0);
+  for (std::size_t c = 0; c < training.classes.size(); ++c) {
+    const auto& replica = training.plan->replicas[static_cast<std::size_t>(training.classes[c].replica)];
+    for (int j = 0; j < replica.pipeline_parallel(); ++j) {
+      const StageOfTask<T> stage{problem, training, static_cast<int>(c), j};
+      const double held = training.weight_bytes * stage.parameters() / (stage.tensor_parallel() * replicas);
+      const T cost = max_over_devices(stage, [&](DeviceId d) {
+        return T(2.0 * held /
+                 (problem.coefficient(CoefficientId::host_link_efficiency, d) *
+                  problem.hardware.host_bytes_per_s(d)));
+      });
+      if (slowest < cost) slowest = cost;
+    }
+  }
+  return slowest;
 }
 
 // Whichever the plan pays.
@@ -203,8 +270,8 @@ template <typename T>
 template <typename T>
 [[nodiscard]] T weight_sync_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
   return moved_s(problem, training, generation) + copied_s(problem, training, generation) +
-         problem.coefficient(CoefficientId::weight_sync_overhead_s) +
-         weight_tensors(*training.model) * problem.coefficient(CoefficientId::weight_sync_tensor_overhead_s);
+         fetched_s(problem, training) + problem.coefficient(CoefficientId::weight_sync_overhead_s) +
+         sent_tensors(training) * problem.coefficient(CoefficientId::weight_sync_tensor_overhead_s);
 }
 
 }  // namespace sextant::terms

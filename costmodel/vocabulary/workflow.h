@@ -43,7 +43,10 @@ struct Workflow {
   std::string name;
   Algorithm algorithm = Algorithm::grpo;
   Mode mode = Mode::synchronous;
-  int staleness = 0;  // asynchronous: how many iterations old a rollout may be; one_step_off: 1
+  // Asynchronous: how many iterations old a rollout may be, in batches (0.5: half a batch is made ahead);
+  // one_step_off: 1.
+  double staleness = 0;
+  int streamed_parts = 1;  // asynchronous: parts of a batch that training takes one by one, as they are ready
   std::map<std::string, Model> models;
   std::vector<Task> tasks;       // in an order that respects `after`
   int prompts = 1;               // a global batch, before responses_per_prompt

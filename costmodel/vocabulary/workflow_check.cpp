@@ -12,19 +12,15 @@ namespace {
 std::string task_path(std::size_t task) { return "/tasks/" + std::to_string(task); }
 
 void check_staleness(const Workflow& workflow) {
-  const auto expect = [&workflow](bool good, const std::string& what) {
-    if (!good) {
-      throw_bad_input("/staleness: expected " + what + " in mode " + std::string(name_of(workflow.mode)) +
-                      ", got " + std::to_string(workflow.staleness));
-    }
+  const std::string mode = " in mode " + std::string(name_of(workflow.mode)) + ", got ";
+  const auto expect = [&](double expected) {
+    if (workflow.staleness == expected) return;
+    throw_bad_input("/staleness: expected " + Json(expected).dump() + mode + Json(workflow.staleness).dump());
   };
-  switch (workflow.mode) {
-    case Mode::synchronous:
-      return expect(workflow.staleness == 0, "0");
-    case Mode::one_step_off:
-      return expect(workflow.staleness == 1, "1");
-    case Mode::asynchronous:
-      return expect(workflow.staleness >= 1, "an integer >= 1");
+  if (workflow.mode == Mode::synchronous) expect(0);
+  if (workflow.mode == Mode::one_step_off) expect(1);
+  if (workflow.mode != Mode::asynchronous && workflow.streamed_parts > 1) {
+    throw_bad_input("/streamed_parts: expected 1" + mode + std::to_string(workflow.streamed_parts));
   }
 }
 

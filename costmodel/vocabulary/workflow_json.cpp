@@ -49,10 +49,10 @@ std::vector<Task> standard_tasks(const JsonView& view, const Workflow& workflow)
 }
 
 // Without the member: what the mode implies, when it implies a number.
-int parse_staleness(const JsonView& view, Mode mode) {
+double parse_staleness(const JsonView& view, Mode mode) {
   const auto staleness = view.optional("staleness");
   if (staleness) {
-    return staleness->count(0);
+    return staleness->non_negative();
   }
   if (mode == Mode::asynchronous) {
     view.fail("missing member \"staleness\": an asynchronous workflow needs its bound");
@@ -85,7 +85,7 @@ std::string_view name_of(TaskKind kind) { return name_in(kTaskKinds, kind); }
 TaskKind parse_task_kind(const JsonView& view) { return parse_name<TaskKind>(view, kTaskKinds); }
 
 Workflow Workflow::parse(const JsonView& view) {
-  view.allow_only({"name", "algorithm", "mode", "staleness", "models", "tasks", "prompts",
+  view.allow_only({"name", "algorithm", "mode", "staleness", "streamed_parts", "models", "tasks", "prompts",
                    "responses_per_prompt", "mini_batches", "prompt_tokens", "response_tokens", "precision",
                    "rule_reward_s_per_sequence", "turns", "environment_s_per_turn"});
   Workflow out;
@@ -93,6 +93,7 @@ Workflow Workflow::parse(const JsonView& view) {
   out.algorithm = parse_name<Algorithm>(view.required("algorithm"), kAlgorithms);
   out.mode = parse_name<Mode>(view.required("mode"), kModes);
   out.staleness = parse_staleness(view, out.mode);
+  if (const auto parts = view.optional("streamed_parts")) out.streamed_parts = parts->count(1);
   for (const auto& [role, model] : view.required("models").members()) {
     out.models.emplace(role, Model::parse(model));
   }
@@ -126,6 +127,7 @@ Workflow Workflow::parse(const JsonView& view) {
 Json Workflow::to_json() const {
   Json out = {
       {"name", name}, {"algorithm", name_of(algorithm)}, {"mode", name_of(mode)}, {"staleness", staleness}};
+  if (streamed_parts > 1) out["streamed_parts"] = streamed_parts;
   out["models"] = Json::object();
   for (const auto& [role, model] : models) {
     out["models"][role] = model.to_json();

@@ -85,7 +85,17 @@ TEST(Overlap, TasksThatShareSomeDevicesWaitForThem) {
 struct ClosedForm {
   std::set<DeviceId> zero{DeviceId{0}}, one{DeviceId{1}}, two{DeviceId{2}};
   [[nodiscard]] double of(Mode mode, const std::vector<PlacedTask<double>>& tasks, double eta) const {
-    return closed_form_s<double>(mode, tasks, eta);
+    Workflow workflow = small_workflow(mode);
+    return closed_form_s<double>(workflow, tasks, eta);
+  }
+  // Asynchronous, generation and training on devices of their own.
+  [[nodiscard]] double streamed(double generation, double training, double staleness, int parts) const {
+    Workflow workflow = small_workflow(Mode::asynchronous);
+    workflow.staleness = staleness;
+    workflow.streamed_parts = parts;
+    const std::vector<PlacedTask<double>> tasks{{TaskKind::generation, generation, &zero},
+                                                {TaskKind::training, training, &one}};
+    return closed_form_s<double>(workflow, tasks, 1.0);
   }
 };
 
@@ -124,6 +134,35 @@ TEST(ClosedForms, AsynchronousOverlapsGenerationOnDevicesOfItsOwn) {
   EXPECT_DOUBLE_EQ(form.of(Mode::asynchronous, tasks, 1.0), 25);
 }
 
+TEST(ClosedForms, WithoutRunningAheadOnlyPartsOverlap) {
+  const ClosedForm form;
+  EXPECT_DOUBLE_EQ(form.streamed(30, 24, 0, 1), 54);      // training waits for the whole batch
+  EXPECT_DOUBLE_EQ(form.streamed(30, 24, 0, 4), 30 + 6);  // a quarter of training is left after the last part
+  EXPECT_DOUBLE_EQ(form.streamed(12, 24, 0, 4), 3 + 24);  // training waits for its first part
+  EXPECT_DOUBLE_EQ(form.streamed(30, 24, 0, 1000), 30.024);
+}
+
+TEST(ClosedForms, WhatWasMadeAheadIsNotWaitedFor) {
+  const ClosedForm form;
+  EXPECT_DOUBLE_EQ(form.streamed(30, 24, 0.1, 4), 0.9 * 30 + 6);
+  EXPECT_DOUBLE_EQ(form.streamed(30, 24, 0.5, 4), 30);  // generation never rests
+  EXPECT_DOUBLE_EQ(form.streamed(12, 24, 0.1, 4), 0.15 * 12 + 24);
+  EXPECT_DOUBLE_EQ(form.streamed(12, 24, 0.25, 4), 24);
+  EXPECT_DOUBLE_EQ(form.streamed(30, 24, 0.5, 1), 15 + 24);
+  EXPECT_DOUBLE_EQ(form.streamed(30, 24, 1, 1), 30);
+  EXPECT_DOUBLE_EQ(form.streamed(30, 24, 8, 1), 30);
+}
+
+TEST(ClosedForms, AGraphStreamsAsTheClosedFormDoes) {
+  const ClosedForm form;
+  Workflow workflow = small_workflow(Mode::asynchronous);
+  workflow.staleness = 0.1;
+  workflow.streamed_parts = 4;
+  const std::vector<PlacedTask<double>> tasks{{TaskKind::generation, 30, &form.zero, {}},
+                                              {TaskKind::training, 24, &form.one, {0}}};
+  EXPECT_DOUBLE_EQ(graph_s<double>(workflow, tasks, 1.0), 0.9 * 30 + 6);
+}
+
 TEST(Iteration, SynchronousGrpoByHand) {
   Case<> small(small_cluster(), small_workflow(), same_everywhere(uneven_pipeline()));
   const IterationCost<double> cost = iteration_cost(small.problem);
@@ -149,8 +188,8 @@ TEST(Graphs, ACustomGraphRunsAsItsParentsAndDevicesAllow) {
                                               {TaskKind::training, 20, &form.one, {1, 2}},
                                               {TaskKind::training, 5, &form.zero, {1}}};
   const std::span<const PlacedTask<double>> all(tasks);
-  EXPECT_DOUBLE_EQ(graph_s(Mode::synchronous, all, 1.0), 10 + 9 + 20);
-  EXPECT_DOUBLE_EQ(graph_s(Mode::synchronous, all, 0.0), 46);
+  EXPECT_DOUBLE_EQ(graph_s(small_workflow(Mode::synchronous), all, 1.0), 10 + 9 + 20);
+  EXPECT_DOUBLE_EQ(graph_s(small_workflow(Mode::synchronous), all, 0.0), 46);
 }
 
 TEST(Graphs, GenerationOfAnotherBatchRunsBeside) {
@@ -158,10 +197,10 @@ TEST(Graphs, GenerationOfAnotherBatchRunsBeside) {
   std::vector<PlacedTask<double>> tasks{{TaskKind::generation, 10, &form.zero},
                                         {TaskKind::inference, 2, &form.one, {0}},
                                         {TaskKind::training, 3, &form.one, {1}}};
-  EXPECT_DOUBLE_EQ(graph_s<double>(Mode::asynchronous, tasks, 1.0), 10);
-  EXPECT_DOUBLE_EQ(graph_s<double>(Mode::synchronous, tasks, 1.0), 15);
+  EXPECT_DOUBLE_EQ(graph_s<double>(small_workflow(Mode::asynchronous), tasks, 1.0), 10);
+  EXPECT_DOUBLE_EQ(graph_s<double>(small_workflow(Mode::synchronous), tasks, 1.0), 15);
   tasks[0].time_s = 4;
-  EXPECT_DOUBLE_EQ(graph_s<double>(Mode::asynchronous, tasks, 1.0), 5);
+  EXPECT_DOUBLE_EQ(graph_s<double>(small_workflow(Mode::asynchronous), tasks, 1.0), 5);
 }
 
 TEST(Iteration, TheControllerHandlesEverySequenceOnce) {
@@ -193,6 +232,19 @@ TEST(Iteration, RuleRewardAndOverheadAreAdded) {
   Case<> small(small_cluster(), workflow, same_everywhere(uneven_pipeline()));
   small.set(CoefficientId::iteration_overhead_s, 3);
   EXPECT_DOUBLE_EQ(iteration_cost(small.problem).iteration_s, 411.2 + 1075.2 + 4032 + 69 + 12 * 0.5 + 3);
+}
+
+TEST(Predict, TrainingWaitsForThePartsThatMayNotBeMadeAhead) {
+  Workflow workflow = small_workflow(Mode::asynchronous);
+  const Plan plan = plan_with(on_device(2), on_device(0), on_device(0));
+  const Prediction ahead = predict(small_cluster(), workflow, plan, {});
+  EXPECT_DOUBLE_EQ(ahead.tasks.at("reference_inference").start_s, 0);
+  workflow.staleness = 0;
+  const Prediction waiting = predict(small_cluster(), workflow, plan, {});
+  const double generation_s = waiting.tasks.at("actor_generation").end_s;
+  EXPECT_GT(generation_s, 0);
+  EXPECT_DOUBLE_EQ(waiting.tasks.at("reference_inference").start_s, generation_s);
+  EXPECT_NEAR(waiting.iteration_s, ahead.iteration_s + generation_s, 1e-9 * waiting.iteration_s);
 }
 
 TEST(Predict, AgreesWithTheModelAndPlacesTasksInTime) {

@@ -45,6 +45,18 @@ TEST(Collective, FurtherStepsPayLatencyOnly) {
   EXPECT_EQ(row.step_s({0}, 200), 0);
 }
 
+TEST(Collective, OnlyStepsBetweenNodesHaveTheirLatency) {
+  // Two nodes of four: 2 steps between nodes at 5 s, 4 inside at 1 s; all but the first are further ones.
+  Row row(2, 4);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3, 4, 5, 6, 7}, 0), 5);
+  row.whole.set(collective_step_weight, 1);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3, 4, 5, 6, 7}, 0), 2 * 5 + 4 * 1);
+  row.whole.set(collective_step_weight, 0.5);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3, 4, 5, 6, 7}, 0), 1.5 * 5 + 2 * 1);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 4}, 0), 1.5 * 5);           // one member a node
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 0), 1 + 3 * 0.5);  // one node
+}
+
 TEST(Collective, MembersOfANodeAreRailsOutOfIt) {
   Row row(2, 2);
   EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 100), 5 + 10);

@@ -133,6 +133,20 @@ TEST(Compute, SlidingWindow) {
   EXPECT_DOUBLE_EQ(terms::compute_s(some.at(1)), 12 * (kProjections + kMlp + kAttention * 2 / 3) / 40);
 }
 
+TEST(Compute, ADeviceReadsTheExpertsThatItHolds) {
+  // Micro-batches of 24 tokens touch all four experts. Weights of a layer and micro-batch, in bytes: 64 of
+  // attention and 52 beside the routed experts, 240 in them; those dealt over two devices are 120 each.
+  const auto traffic = [](int ranks) {
+    Execution execution;
+    execution.expert_parallel = ranks;
+    execution.expert_tensor_parallel = 1;
+    const TermCase training(kTraining, with(plan_of({{stage(3, {0})}, {stage(3, {1})}}), execution),
+                            with_model(small_mixture()));
+    return terms::gemm_traffic_bytes(training.at());
+  };
+  EXPECT_NEAR(traffic(1) - traffic(2), 2.0 * 3 * 2 * 120, 1e-3);
+}
+
 TEST(Compute, RoutedExpertsHaveTheirOwnWeight) {
   TermCase inference(kInference, uneven_pipeline(), with_model(small_mixture()));
   // Active a token: 120 in routed experts, 36 + 16 in shared ones and the router.

@@ -74,6 +74,61 @@ TEST(WeightSync, FixedTimesOfEachAndOfEveryTensor) {
   EXPECT_DOUBLE_EQ(flat.sync_s(), moved + 7 + 0.5 * (3 * 9 + 3));
 }
 
+// Rank 2 on seven projections of a layer: 2 * (4 * (4 + 4) + 3 * (4 + 8)) = 136 weights.
+TaskPlan training_adapters(int zero_stage) {
+  TaskPlan trains = plan_of({{stage(3, {0, 1})}});
+  trains.execution.lora_rank = 2;
+  trains.execution.zero_stage = zero_stage;
+  return trains;
+}
+
+TEST(WeightSync, AdaptersAreSentAlone) {
+  Pools flat(WeightSyncMethod::flat, 1, std::nullopt, training_adapters(0));
+  const double moved = 5 + 2 * (2 * 3 * 136) / 20.0;
+  EXPECT_DOUBLE_EQ(flat.sync_s(), moved);
+  flat.whole.set(weight_copy_weight, 1);  // the engine keeps its weights
+  EXPECT_DOUBLE_EQ(flat.sync_s(), moved);
+  flat.whole.set(weight_sync_tensor_overhead_s, 0.5);  // of three layers
+  EXPECT_DOUBLE_EQ(flat.sync_s(), moved + 3 * 0.5);
+}
+
+TEST(WeightSync, AdaptersOfShardedWeightsAreGatheredWithTheirLayers) {
+  const double sent = 2 * 3 * 136;
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::shortest, 1, std::nullopt, training_adapters(0)).sync_s(),
+                   (1 + sent / 200) + (1 + sent / 200) + (5 + sent / 10));
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::shortest, 1, std::nullopt, training_adapters(3)).sync_s(),
+                   (1 + 4.8) + (1 + sent / 200) + (5 + sent / 10));
+}
+
+TEST(WeightSync, ShardedWeightsAreGatheredFromAllReplicas) {
+  // Two replicas of one device: half of 960 bytes comes from the other.
+  TaskPlan trains = plan_of({{stage(3, {0})}, {stage(3, {1})}});
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::shortest, 1, std::nullopt, trains).sync_s(), (1 + 4.8) + (5 + 96));
+  trains.execution.zero_stage = 3;
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::shortest, 1, std::nullopt, trains).sync_s(),
+                   (1 + 4.8) + (1 + 4.8) + (5 + 96));
+}
+
+Cluster row_with_host(double host_bytes_per_s) {
+  DeviceType type = device_type(100, 50);
+  type.host_bytes_per_s = assumed(host_bytes_per_s);
+  const Cluster row = row_of_nodes(1, 2);
+  return Cluster("row", {{"fast", type}}, row.nodes(), row.levels());
+}
+
+TEST(WeightSync, WeightsOnTheHostComeAndGo) {
+  const auto sync_s = [](const TaskPlan& trains) {
+    Case<> colocated(row_with_host(80), small_workflow(), same_everywhere(trains));
+    return terms::weight_sync_s(colocated.problem, colocated.work(kTraining), colocated.work(kGeneration));
+  };
+  TaskPlan trains = plan_of({{stage(3, {0})}, {stage(3, {1})}});
+  EXPECT_DOUBLE_EQ(sync_s(trains), 0);
+  trains.execution.offload_weights = true;
+  EXPECT_DOUBLE_EQ(sync_s(trains), 2 * 960 / 80.0);
+  trains.execution.zero_stage = 3;
+  EXPECT_DOUBLE_EQ(sync_s(trains), (1 + 4.8) + 2 * 480 / 80.0);
+}
+
 TEST(WeightSync, PoolsCopyBesideEachOther) {
   // The trainer puts 960 bytes together, each of two generation devices writes its 480: read and written at 50
   // B/s.

@@ -101,16 +101,31 @@ TEST(WorkflowTest, RefusesTasksThatCannotBe) {
   EXPECT_EQ(refusal(json), "/tasks: expected exactly one training task on the model \"actor\", got 2");
 }
 
+TEST(WorkflowTest, OnlyAsynchronousTrainingTakesABatchInParts) {
+  Json json = fixture_body("workflow_grpo.json");
+  EXPECT_EQ(parse_as<Workflow>(json).streamed_parts, 1);
+  json["streamed_parts"] = 4;
+  EXPECT_EQ(refusal(json), "/streamed_parts: expected 1 in mode one_step_off, got 4");
+  json["mode"] = "asynchronous";
+  const Workflow workflow = parse_as<Workflow>(json);
+  EXPECT_EQ(workflow.streamed_parts, 4);
+  EXPECT_EQ(parse_as<Workflow>(workflow.to_json()), workflow);
+  json["streamed_parts"] = 0;
+  EXPECT_EQ(refusal(json), "/streamed_parts: expected an integer >= 1, got 0");
+}
+
 TEST(WorkflowTest, StalenessFollowsTheMode) {
   Json json = fixture_body("workflow_grpo.json");
   json["staleness"] = 2;
-  EXPECT_EQ(refusal(json), "/staleness: expected 1 in mode one_step_off, got 2");
+  EXPECT_EQ(refusal(json), "/staleness: expected 1.0 in mode one_step_off, got 2.0");
   json["mode"] = "synchronous";
-  EXPECT_EQ(refusal(json), "/staleness: expected 0 in mode synchronous, got 2");
+  EXPECT_EQ(refusal(json), "/staleness: expected 0.0 in mode synchronous, got 2.0");
   json["mode"] = "asynchronous";
   EXPECT_EQ(parse_as<Workflow>(json).staleness, 2);
-  json["staleness"] = 0;
-  EXPECT_EQ(refusal(json), "/staleness: expected an integer >= 1 in mode asynchronous, got 0");
+  json["staleness"] = 0.5;
+  EXPECT_EQ(parse_as<Workflow>(json).staleness, 0.5);
+  json["staleness"] = -1;
+  EXPECT_EQ(refusal(json), "/staleness: expected a number >= 0, got -1");
   json.erase("staleness");
   EXPECT_EQ(refusal(json), "missing member \"staleness\": an asynchronous workflow needs its bound");
   json["mode"] = "one_step_off";
