@@ -76,14 +76,16 @@ TEST(SchemaCases, EveryFixtureComesBackAsItWas) {
 }
 
 TEST(SchemaCases, Accepted) {
-  for (const Json& change : cases()["accepted"]) {
+  const Json all = cases();
+  for (const Json& change : all["accepted"]) {
     const Json document = parse_json(read_text_file(data_file(change["document"].get<std::string>())));
     EXPECT_NO_THROW((void)readers().at(kind_of(document))(body_of(changed(document, change)))) << change.dump();
   }
 }
 
 TEST(SchemaCases, Refused) {
-  for (const Json& change : cases()["refused"]) {
+  const Json all = cases();
+  for (const Json& change : all["refused"]) {
     const Json document = parse_json(read_text_file(data_file(change["document"].get<std::string>())));
     const Json body = body_of(changed(document, change));
     const auto read = [&] { (void)readers().at(kind_of(document))(body); };
