@@ -162,7 +162,7 @@ TEST(Decode, TheHostLaunchesBesideTheDevice) {
   EXPECT_DOUBLE_EQ(terms::decode_s(generation.at()), 96 + 28);
   generation.set(decode_host_sharing, 0.5);
   EXPECT_DOUBLE_EQ(terms::decode_s(generation.at()), 100);  // 28, 96, 100
-  generation.set(decode_step_overhead_s, 2);  // between steps: hidden by nothing
+  generation.set(decode_step_overhead_s, 2);                // between steps: hidden by nothing
   EXPECT_DOUBLE_EQ(terms::decode_s(generation.at()), 100 + 5 * 2);
 }
 
@@ -182,7 +182,8 @@ TEST(Decode, ArithmeticBesideReads) {
   TermCase generation(kGeneration, on_device(0));
   generation.set(decode_flop_weight, 1);
   generation.set(decode_kv_read_weight, 1);
-  // A step: 3 layers of 160 parameters, 960 bytes at 50 B/s; attention 12 * 3 * 96 FLOP and 12 * 6 * 3 * 16 bytes.
+  // A step: 3 layers of 160 parameters, 960 bytes at 50 B/s; attention 12 * 3 * 96 FLOP and 12 * 6 * 3 * 16
+  // bytes.
   const double arithmetic = 2 * 480 * kRows / 100, reads = 960 / 50.0;
   const double attention = 12 * 3 * 96 / 100.0, cache = 12 * 6 * 3 * 16 / 50.0;
   EXPECT_DOUBLE_EQ(terms::decode_kernels_s(generation.at()), 5 * (arithmetic + reads + attention + cache));
@@ -238,7 +239,8 @@ TEST(Decode, RanksOfOneTensorParallelGroupShareItsTokens) {
   Execution execution;
   execution.expert_parallel = 2;
   execution.expert_tensor_parallel = 1;
-  const TermCase ranks(kGeneration, with(plan_of({{stage(3, {0, 1})}}), execution), with_model(small_mixture()));
+  const TermCase ranks(kGeneration, with(plan_of({{stage(3, {0, 1})}}), execution),
+                       with_model(small_mixture()));
   const double touched = 4 * (1 - std::pow(0.5, 12));
   EXPECT_DOUBLE_EQ(terms::decode_kernels_s(ranks.at()), 5 * 2 * 3 * (116 / 2.0 + touched * 60 / 2) / 50);
 }
@@ -255,8 +257,9 @@ TEST(Decode, RoutedExpertsHaveTheirOwnFormatAndReads) {
   mixture.set(decode_flop_weight, 1);
   const double rows = std::hypot(12 * 2 / touched, 16), attention = 12 * 96;
   EXPECT_DOUBLE_EQ(terms::decode_kernels_s(mixture.at()),
-                   5 * 3 * ((2 * 116 + 1.5 * touched * 60) / 50 +
-                            (2 * 116 * kRows + 2 * touched * 60 * rows + attention) / 100));
+                   5 * 3 *
+                       ((2 * 116 + 1.5 * touched * 60) / 50 +
+                        (2 * 116 * kRows + 2 * touched * 60 * rows + attention) / 100));
 }
 
 TEST(Decode, ExpertTensorParallelismOfZeroIsThatOfTheStage) {
@@ -306,6 +309,30 @@ TEST(Decode, CacheInEightBits) {
   TermCase generation(kGeneration, with(uneven_pipeline(), execution));
   generation.set(decode_kv_read_weight, 1);
   EXPECT_DOUBLE_EQ(cache_reads_s(generation.at(1)), 60 * 6 * 8 * 1 / 20.0);
+}
+
+// Latency that one all-reduce of a step pays over four devices, every step of a collective counted.
+double all_reduce_latency_s(bool is_served, const Cluster& cluster) {
+  Execution execution;
+  execution.continuous_batching = is_served;
+  TermCase generation(kGeneration, with(plan_of({{stage(3, {0, 1, 2, 3})}}), execution), small_workflow(),
+                      cluster);
+  generation.set(decode_latency_weight, 1);
+  generation.set(collective_step_weight, 1);
+  return terms::decode_latency_s(generation.at()) / (generation.work().decode_steps * 2 * 3);  // two a layer
+}
+
+TEST(Decode, ServingEnginesReduceInOneStepInsideANode) {
+  EXPECT_DOUBLE_EQ(all_reduce_latency_s(true, row_of_nodes(1, 4)), 1);
+  EXPECT_DOUBLE_EQ(all_reduce_latency_s(false, row_of_nodes(1, 4)), 4);         // the tree's four steps
+  EXPECT_DOUBLE_EQ(all_reduce_latency_s(true, row_of_nodes(2, 2)), 2 * 5 + 2);  // two between nodes, two inside
+}
+
+TEST(Decode, CoresReduceStepByStepWhateverServes) {
+  DeviceType core = device_type(100, 50);
+  core.kind = DeviceKind::cpu;
+  const Cluster row = row_of_nodes(1, 4);
+  EXPECT_DOUBLE_EQ(all_reduce_latency_s(true, Cluster("row", {{"fast", core}}, row.nodes(), row.levels())), 4);
 }
 
 }  // namespace
