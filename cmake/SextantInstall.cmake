@@ -15,7 +15,8 @@ install(
   TARGETS ${sextant_libraries}
   EXPORT SextantTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  FILE_SET HEADERS DESTINATION include/sextant)
+  FILE_SET HEADERS DESTINATION include/sextant
+  FILE_SET unproven DESTINATION include/sextant)
 if(TARGET sextant)
   install(TARGETS sextant RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

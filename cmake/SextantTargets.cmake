@@ -16,6 +16,24 @@ function(sextant_compile_options target)
   endif()
 endfunction()
 
+# Those of `headers` that no source of the same name includes first, and so nothing shows yet that they stand alone.
+function(sextant_unproven_headers out headers)
+  set(unproven)
+  foreach(header ${headers})
+    string(REGEX REPLACE "\\.h$" ".cpp" source ${header})
+    set(source ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+    set(first)
+    if(EXISTS ${source})
+      file(STRINGS ${source} first REGEX "^#include" LIMIT_COUNT 1)
+      file(RELATIVE_PATH included ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${header})
+    endif()
+    if(NOT first STREQUAL "#include \"${included}\"")
+      list(APPEND unproven ${header})
+    endif()
+  endforeach()
+  set(${out} ${unproven} PARENT_SCOPE)
+endfunction()
+
 # sextant_add_library(core SOURCES a.cpp ... HEADERS a.h ... DEPENDS Sextant::x ... PRIVATE_DEPENDS lib ...)
 # makes target sextant_core with alias Sextant::core. Paths are relative to the calling folder; headers are
 # included from the project's root ("core/error.h").
@@ -24,12 +42,17 @@ function(sextant_add_library name)
   set(target sextant_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(Sextant::${name} ALIAS ${target})
+  sextant_unproven_headers(unproven "${ARG_HEADERS}")
+  set(proven ${ARG_HEADERS})
+  list(REMOVE_ITEM proven ${unproven} "")
   target_sources(
     ${target}
-    PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${ARG_HEADERS})
+    PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${proven}
+           FILE_SET unproven TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${unproven})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                               $<INSTALL_INTERFACE:include/sextant>)
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON
+                                              INTERFACE_HEADER_SETS_TO_VERIFY unproven)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
   sextant_compile_options(${target})
