@@ -138,6 +138,16 @@ std::optional<RingEdge> outermost_edge(const Cluster& cluster, std::span<const D
   return edge;
 }
 
+std::optional<RingEdge> edge_inside(const Cluster& cluster, std::span<const DeviceId> members) {
+  std::map<NodeId, std::vector<DeviceId>> of_node;
+  for (const DeviceId device : members) of_node[cluster.node_of(device)].push_back(device);
+  if (of_node.size() < 2) return std::nullopt;
+  for (const auto& [node, devices] : of_node) {
+    if (2 * devices.size() > members.size()) return RingEdge{devices[0], devices[1]};
+  }
+  return std::nullopt;
+}
+
 std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const DeviceId> from,
                                        std::span<const DeviceId> to) {
   if (!cluster.has_monotone_links() || from.empty() || to.empty()) return std::nullopt;
@@ -228,7 +238,10 @@ std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& 
       group.starts_stage = s == 0 || !share_a_stage(segments[s], segments[s - 1]);
       group.sharing_network = groups_sharing_network(groups, group, cluster);
       group.ring = outermost_edge(cluster, group.members);
-      if (group.ring) group.nodes = nodes_of_ring(cluster, group.members);
+      if (group.ring) {
+        group.nodes = nodes_of_ring(cluster, group.members);
+        group.inside = edge_inside(cluster, group.members);
+      }
     }
     for (GradientGroup& group : groups) {
       if (cluster.has_uniform_links()) {

@@ -15,7 +15,8 @@
 
 namespace sextant {
 
-[[nodiscard]] std::vector<ReplicaClass> replica_classes(const TaskPlan& plan, const std::vector<ReplicaWork>& work,
+[[nodiscard]] std::vector<ReplicaClass> replica_classes(const TaskPlan& plan,
+                                                        const std::vector<ReplicaWork>& work,
                                                         const Cluster& cluster);
 
 // By stage, the first device of each device type.
@@ -25,8 +26,12 @@ namespace sextant {
 // slowest edge of every ring over them. Nothing where one has to search (terms/ring.h), or for fewer than two.
 [[nodiscard]] std::optional<RingEdge> outermost_edge(const Cluster& cluster, std::span<const DeviceId> members);
 
-// Likewise the nearest pair of two sets, whose link is the fastest between them; from == to where a device is in
-// both. Nothing where one has to compare all pairs.
+// Two members of the node that holds more than half of them, where others are elsewhere: a ring that has to
+// pass a link between such two. Any other ring can do without links inside nodes.
+[[nodiscard]] std::optional<RingEdge> edge_inside(const Cluster& cluster, std::span<const DeviceId> members);
+
+// Likewise the nearest pair of two sets, whose link is the fastest between them; from == to where a device is
+// in both. Nothing where one has to compare all pairs.
 [[nodiscard]] std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const DeviceId> from,
                                                      std::span<const DeviceId> to);
 

@@ -74,24 +74,25 @@ struct GradientGroup {
   double tensor_parallel = 1;  // least of the replicas: the largest shard
   bool holds_embedding = false;
   bool holds_head = false;
-  bool starts_stage = false;        // no replica holds it in the same stage as the group before
-  std::vector<DeviceId> members;    // one a replica and context-parallel part
-  double sharing_network = 1;       // such groups that leave one node at the same time
-  std::optional<RingEdge> ring;     // its slowest edge, where that does not depend on coefficients
-  RingNodes nodes;                  // where there is `ring`
+  bool starts_stage = false;       // no replica holds it in the same stage as the group before
+  std::vector<DeviceId> members;   // one a replica and context-parallel part
+  double sharing_network = 1;      // such groups that leave one node at the same time
+  std::optional<RingEdge> ring;    // its slowest edge, where that does not depend on coefficients
+  RingNodes nodes;                 // where there is `ring`
+  std::optional<RingEdge> inside;  // the same: an edge inside a node that the ring has to pass
 };
 
 struct TaskWork {
   const Task* task = nullptr;
   const TaskPlan* plan = nullptr;
   const Model* model = nullptr;
-  double prompt_tokens = 0;    // seq_in of what is computed: the maximum (B.1), or the mean where packed
-  double response_tokens = 0;  // seq_out
+  double prompt_tokens = 0;     // seq_in of what is computed: the maximum (B.1), or the mean where packed
+  double response_tokens = 0;   // seq_out
   double attention_tokens = 0;  // (seq_in + seq_out) as attention sees it: root of the mean square where packed
   double prompt_attention_tokens = 0;
-  double mini_batches = 1;   // training only
-  double turns = 1;          // generation only
-  double environment_s = 0;  // generation: waited for in all turns of a sequence
+  double mini_batches = 1;                       // training only
+  double turns = 1;                              // generation only
+  double environment_s = 0;                      // generation: waited for in all turns of a sequence
   Precision precision = Precision::bf16;         // of arithmetic
   double element_bytes = 2;                      // B_BF16, or the workflow's precision: activations
   Precision expert_precision = Precision::bf16;  // of arithmetic in routed experts
@@ -117,12 +118,13 @@ struct TaskWork {
 // Devices over which the experts of a layer are dealt.
 [[nodiscard]] double expert_width(const Execution& execution, double tensor_parallel);
 
-// Share of a layer's experts whose weights one device reads in a pass over `tokens` tokens of its tensor-parallel
-// group: those that any token of the ranks among which they are dealt is routed to. The model must have experts.
+// Share of a layer's experts whose weights one device reads in a pass over `tokens` tokens of its
+// tensor-parallel group: those that any token of the ranks among which they are dealt is routed to. The model
+// must have experts.
 [[nodiscard]] double expert_share_read(const TaskWork& task, double tensor_parallel, double tokens);
 
-// Devices over which one token's keys and values in a stage are split: each keeps at least one key-value head, and
-// the compressed vector of latent attention is not split by tensor parallelism.
+// Devices over which one token's keys and values in a stage are split: each keeps at least one key-value head,
+// and the compressed vector of latent attention is not split by tensor parallelism.
 [[nodiscard]] double cache_split(const TaskWork& task, const Stage& stage);
 
 // The plan must have passed check_plan.
@@ -130,6 +132,7 @@ struct TaskWork {
                                const Cluster& cluster);
 
 // Of every task of the workflow, in its order.
-[[nodiscard]] std::vector<TaskWork> works_of(const Workflow& workflow, const Plan& plan, const Cluster& cluster);
+[[nodiscard]] std::vector<TaskWork> works_of(const Workflow& workflow, const Plan& plan,
+                                             const Cluster& cluster);
 
 }  // namespace sextant

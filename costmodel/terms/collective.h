@@ -34,11 +34,16 @@ template <typename Jet>
   return std::max(0.0, std::min(2.0 * (n - 1.0), 2.0 * std::ceil(std::log2(n))) - 1.0);
 }
 
-// Slowest edge of the ring that makes its slowest edge fastest. edge_s(from, to): seconds.
+// Slowest edge of the ring that makes its slowest edge fastest. edge_s(from, to): seconds. Farther links are
+// slower, unless coefficients make those inside a node slower still.
 template <typename Edge>
 [[nodiscard]] RingEdge slowest_ring_edge(const Cluster& cluster, std::span<const DeviceId> members,
                                          Edge edge_s) {
-  if (const auto edge = outermost_edge(cluster, members)) return *edge;
+  if (const auto edge = outermost_edge(cluster, members)) {
+    if (cluster.level_between(edge->from, edge->to) == LinkLevel::within_node) return *edge;
+    const auto inside = edge_inside(cluster, members);
+    return inside && edge_s(edge->from, edge->to) < edge_s(inside->from, inside->to) ? *inside : *edge;
+  }
   const BottleneckRing ring = find_bottleneck_ring(members, edge_s);
   return {ring.from, ring.to};
 }
@@ -152,8 +157,12 @@ template <typename T>
     return ring_step_s(problem, std::span<const DeviceId>(group.members), volume_bytes, reached,
                        group.sharing_network);
   }
-  return edge_s(problem, *group.ring, static_cast<double>(group.members.size()), volume_bytes, reached,
-                NetworkUse{group.sharing_network, group.nodes});
+  const NetworkUse use{group.sharing_network, group.nodes};
+  const double n = static_cast<double>(group.members.size());
+  const T between = edge_s(problem, *group.ring, n, volume_bytes, reached, use);
+  if (!group.inside) return between;
+  const T inside = edge_s(problem, *group.inside, n, volume_bytes, reached, use);
+  return between < inside ? inside : between;
 }
 
 // The fastest way from any of `from` to any of `to`: min over pairs of (alpha + bytes / beta). Zero where a

@@ -53,7 +53,7 @@ TEST(Collective, OnlyStepsBetweenNodesHaveTheirLatency) {
   EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3, 4, 5, 6, 7}, 0), 2 * 5 + 4 * 1);
   row.whole.set(collective_step_weight, 0.5);
   EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3, 4, 5, 6, 7}, 0), 1.5 * 5 + 2 * 1);
-  EXPECT_DOUBLE_EQ(row.step_s({0, 4}, 0), 1.5 * 5);           // one member a node
+  EXPECT_DOUBLE_EQ(row.step_s({0, 4}, 0), 1.5 * 5);            // one member a node
   EXPECT_DOUBLE_EQ(row.step_s({0, 1, 2, 3}, 0), 1 + 3 * 0.5);  // one node
 }
 
@@ -191,6 +191,23 @@ TEST(Collective, TheRingWithoutSearchIsTheOneASearchFinds) {
     ++compared;
   }
   EXPECT_GT(compared, 250);
+}
+
+TEST(Collective, ANodeWithMostMembersPassesItsOwnLinks) {
+  const Cluster cluster = row_of_nodes(2, 2);
+  const auto slow_inside = [&cluster](DeviceId a, DeviceId b) {
+    return cluster.node_of(a) == cluster.node_of(b) ? 10.0 : 1.0;
+  };
+  const auto slow_outside = [&cluster](DeviceId a, DeviceId b) {
+    return cluster.node_of(a) == cluster.node_of(b) ? 1.0 : 10.0;
+  };
+  const auto inside = [&](const std::vector<DeviceId>& members, const auto& edge_s) {
+    const RingEdge edge = terms::slowest_ring_edge(cluster, members, edge_s);
+    return cluster.node_of(edge.from) == cluster.node_of(edge.to);
+  };
+  EXPECT_TRUE(inside(device_ids({0, 1, 2}), slow_inside));
+  EXPECT_FALSE(inside(device_ids({0, 1, 2}), slow_outside));
+  EXPECT_FALSE(inside(device_ids({0, 1, 2, 3}), slow_inside));  // there and back between the nodes
 }
 
 }  // namespace
