@@ -32,10 +32,10 @@ States states_of(const TaskWork& task, int replica, int stage) {
   states.weights = (task.weight_bytes * held + (task.expert_weight_bytes - task.weight_bytes) * experts) /
                    (shards_weights ? shards : 1.0);
   if (task.kind() != TaskKind::training) return states;
-  const double trained = execution.lora_rank > 0
-                             ? terms::trainable_parameters(task, layout.layers, false, false) /
-                                   task.plan->tensor_parallel(layout)
-                             : held;
+  const double trained =
+      execution.lora_rank > 0
+          ? terms::trainable_parameters(task, layout.layers, false, false) / task.plan->tensor_parallel(layout)
+          : held;
   if (execution.lora_rank > 0) states.weights += task.weight_bytes * trained;
   const double moments = 8;
   const double master = task.weight_bytes >= 4 ? 0 : 4;
@@ -64,7 +64,8 @@ double kept_elements(const TaskWork& task, double tensor_parallel, Recompute rec
 double logit_elements(const TaskWork& task, int replica, int stage) {
   if (stage + 1 < stages_of(task, replica)) return 0;
   if (task.model->value_head) return 1;
-  return task.model->vocabulary / static_cast<double>(task.plan->tensor_parallel(stage_of(task, replica, stage)));
+  return task.model->vocabulary /
+         static_cast<double>(task.plan->tensor_parallel(stage_of(task, replica, stage)));
 }
 
 double cache_bytes(const TaskWork& task, int replica, int stage) {
@@ -108,9 +109,12 @@ void add_working_set(const TaskWork& task, int replica, int stage, StageMemory& 
     return;
   }
   const double in_flight = micro_batches_in_flight(task, replica, stage);
-  double kept = in_flight * layout.layers *
-                kept_elements(task, task.plan->tensor_parallel(layout), task.plan->recompute);
-  if (task.execution().offload_activations) kept /= layout.layers;
+  double kept =
+      in_flight * layout.layers * kept_elements(task, task.plan->tensor_parallel(layout), task.plan->recompute);
+  if (task.execution().offload_activations) {  // one layer's at a time
+    const double away = offloaded_share(task.execution(), layout.layers);
+    kept *= 1.0 - away + away / layout.layers;
+  }
   if (stage == 0) {  // the embedding's output
     kept += in_flight * kept_elements(task, task.plan->tensor_parallel(layout), Recompute::full);
   }
@@ -119,6 +123,11 @@ void add_working_set(const TaskWork& task, int replica, int stage, StageMemory& 
 }
 
 }  // namespace
+
+double offloaded_share(const Execution& execution, double layers) {
+  const int offloaded = execution.offload_activation_layers;
+  return offloaded > 0 ? std::min(1.0, offloaded / layers) : 1.0;
+}
 
 double held_parameters(const TaskWork& task, int replica, int stage) {
   const Stage& layout = stage_of(task, replica, stage);
@@ -158,12 +167,13 @@ double micro_batch_activation_bytes(const TaskWork& task, int replica, int stage
 }
 
 std::vector<DeviceMemory> plan_memory(std::span<const TaskWork> works, const Cluster& cluster,
-                                      const CoefficientValues<double>& values, const Hardware<double>& hardware) {
+                                      const CoefficientValues<double>& values,
+                                      const Hardware<double>& hardware) {
   const auto type_index = [&](DeviceId device) { return hardware.type_index(device); };
   std::vector<DeviceMemory> all;
   for (const auto& [device, memory] : device_memory(works, values, type_index, true)) {
-    all.push_back({device, cluster.type_of(device).memory_bytes.value, memory.resident_bytes,
-                   memory.working_bytes});
+    all.push_back(
+        {device, cluster.type_of(device).memory_bytes.value, memory.resident_bytes, memory.working_bytes});
   }
   return all;
 }

@@ -7,8 +7,8 @@
 // (stage 1), gradients too (2) and weights too (3) by the replicas (Rajbhandari et al. 2020, section 5). LoRA
 // trains its adapters only.
 // Working sets: activations of the micro-batches in flight (one for inference; in training as many as stages
-// follow, at most nm; with v virtual stages (P - 1) / (P v) more, Korthikanti et al. 2022, section 4.2.3), the KV
-// cache of the sequences that decode together at full length, and the logits of one micro-batch. Activation
+// follow, at most nm; with v virtual stages (P - 1) / (P v) more, Korthikanti et al. 2022, section 4.2.3), the
+// KV cache of the sequences that decode together at full length, and the logits of one micro-batch. Activation
 // elements of a layer follow Korthikanti et al., section 4, counted in elements: hidden-sized tensors are kept
 // whole (split with sequence parallelism), the others divided by TP; scores only where attention is not fused;
 // with full recomputation only the layer's input is kept.
@@ -45,6 +45,9 @@ struct StageMemory {
 [[nodiscard]] double offloaded_bytes(const TaskWork& task, int replica, int stage);
 // Kept activations of one micro-batch in one stage, of one device.
 [[nodiscard]] double micro_batch_activation_bytes(const TaskWork& task, int replica, int stage);
+
+// Share of the activations of a stage with so many layers that a plan which offloads them sends to the host.
+[[nodiscard]] double offloaded_share(const Execution& execution, double layers);
 
 // Weights that one device of a stage holds: experts are dealt over their own groups.
 [[nodiscard]] double held_parameters(const TaskWork& task, int replica, int stage);

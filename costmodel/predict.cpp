@@ -94,6 +94,7 @@ Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan&
   for (const TaskWork& work : works) {
     problem.hardware.require(work.precision);
     if (work.model->experts) problem.hardware.require(work.expert_precision);
+    if (work.execution().attention_precision) problem.hardware.require(*work.execution().attention_precision);
   }
   const IterationCost<double> cost = iteration_cost(problem, std::span<const TaskWork>(works));
 

@@ -91,7 +91,7 @@ template <typename T>
     TaskCost<T> cost = stage_cost(stage);
     decode_s.push_back(cost.term(Term::decode));
     flow_s.push_back(cost.time_s - cost.term(Term::decode));
-    const T moved = terms::offload_s(stage);
+    const T moved = terms::offload_s(stage, cost.term(Term::compute));
     if (offloaded < moved) offloaded = moved;
     if (j == 0 || slowest.time_s < cost.time_s) slowest = std::move(cost);
   }

@@ -58,11 +58,11 @@ LinkRate parse_link(const JsonView& gpu, const std::string& place) {
 }
 
 Gpu parse_gpu(const JsonView& view) {
-  view.allow_only({"name", "flop_per_s", "memory_bytes", "memory_bytes_per_s", "within_node_bytes_per_s",
-                   "within_node_latency_s", "between_nodes_bytes_per_s", "between_nodes_latency_s",
-                   "network_bytes_per_s", "between_racks_bytes_per_s", "between_racks_latency_s",
-                   "devices_per_rack", "host_bytes_per_s", "power_w", "devices_per_node",
-                   "price_usd_per_hour"});
+  view.allow_only({"name", "compute_capability", "flop_per_s", "memory_bytes", "memory_bytes_per_s",
+                   "within_node_bytes_per_s", "within_node_latency_s", "between_nodes_bytes_per_s",
+                   "between_nodes_latency_s", "network_bytes_per_s", "between_racks_bytes_per_s",
+                   "between_racks_latency_s", "devices_per_rack", "host_bytes_per_s", "power_w",
+                   "devices_per_node", "price_usd_per_hour"});
   Gpu out;
   out.name = view.required("name").text();
   out.type.flop_per_s = parse_rates(view.required("flop_per_s"));
@@ -70,6 +70,9 @@ Gpu parse_gpu(const JsonView& view) {
   out.type.memory_bytes_per_s = first_figure(view.required("memory_bytes_per_s"));
   out.type.host_bytes_per_s = optional_figure(view, "host_bytes_per_s");
   out.type.price_usd_per_hour = optional_figure(view, "price_usd_per_hour");
+  if (const auto capability = optional_figure(view, "compute_capability")) {
+    out.compute_capability = capability->value;
+  }
   out.per_node = first_count(view.required("devices_per_node"));
   out.within_node = parse_link(view, "within_node");
   out.between_nodes = parse_link(view, "between_nodes");

@@ -16,8 +16,9 @@
 namespace sextant {
 
 struct Gpu {
-  std::string name;  // as in data/gpus.json
-  DeviceType type;   // datasheet rates where there are any, by precision
+  std::string name;                          // as in data/gpus.json
+  DeviceType type;                           // datasheet rates where there are any, by precision
+  std::optional<double> compute_capability;  // of NVIDIA's: 9 for Hopper, 10 and more for Blackwell
   int per_node = 8;
   LinkRate within_node;                   // between two GPUs of a node, one direction
   LinkRate between_nodes;                 // of one GPU's share of the network adapters

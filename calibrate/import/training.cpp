@@ -13,16 +13,21 @@ namespace {
 constexpr std::string_view kSchema = "sextant.published.training/1";
 
 // What a record may say about its configuration; an unknown member might change its time.
-constexpr std::array<std::string_view, 37> kKnobs{"activation_cpu_offload",
+constexpr std::array<std::string_view, 46> kKnobs{"activation_cpu_offload",
+                                                  "activation_offload_layers",
                                                   "activation_recompute",
+                                                  "adapter_experts",
                                                   "async_tp",
                                                   "attention",
                                                   "compile",
                                                   "cp",
+                                                  "cuda_graphs",
                                                   "deterministic",
                                                   "dp",
                                                   "ep",
+                                                  "fp8_attention",
                                                   "fsdp",
+                                                  "fused_grouped_mlp",
                                                   "global_batch",
                                                   "grad_accumulation",
                                                   "heads",
@@ -34,14 +39,18 @@ constexpr std::array<std::string_view, 37> kKnobs{"activation_cpu_offload",
                                                   "layers_per_virtual_stage",
                                                   "local_batch",
                                                   "lora_rank",
+                                                  "megatron_fsdp",
                                                   "micro_batch",
                                                   "micro_batches",
+                                                  "moe_a2a_overlap",
+                                                  "moe_dispatcher",
                                                   "mp_mode",
                                                   "nccl_algo",
                                                   "optimizer_sharding",
                                                   "pipeline_interleaving",
                                                   "pp",
                                                   "precision",
+                                                  "recompute_modules",
                                                   "schedule",
                                                   "sequence_length",
                                                   "sequence_parallel",
@@ -61,7 +70,8 @@ struct Record {
 };
 
 Record record_of(const JsonView& view) {
-  view.allow_only({"id", "source", "hardware", "model", "config", "measured", "notes", "grade", "missing"});
+  view.allow_only({"id", "source", "hardware", "model", "config", "config_source", "measured", "notes", "grade",
+                   "missing", "known_defect"});
   return {view.required("id").text(), view, view.required("config"), view.required("hardware"),
           view.required("measured")};
 }
@@ -99,6 +109,7 @@ std::string missing_quantity(const Record& record) {
 }
 
 std::string unlike_training(const Record& record) {
+  if (const auto defect = record.json.optional("known_defect")) return defect->text();
   const auto deterministic = record.config.optional("deterministic");
   if (deterministic && deterministic->flag()) {
     return "run with deterministic kernels, slower than those of training, which a plan cannot say";
@@ -216,6 +227,7 @@ void add_notes(MeasuredStep& step, const Record& record) {
   const JsonView source = record.json.required("source");
   step.notes["source"] = source.required("title").text() + ", " + source.required("location").text() + ", " +
                          source.required("table_or_section").text();
+  if (const auto settings = record.json.optional("config_source")) step.notes["settings"] = settings->text();
   step.notes["model"] = record.json.required("model").text();
   step.notes["grade"] = record.json.required("grade").text();
   step.notes["precision"] = record.config.required("precision").text();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "calibrate/import/nvidia_settings.h"
 #include "calibrate/import/torchtitan.h"
 
 namespace sextant {
@@ -68,7 +69,7 @@ void set_megatron_core(MeasuredStep& step, const JsonView& config) {
   set_virtual_stages(step, config);
   step.execution.expert_parallel = std::max(1, count_or(config, "ep", 1));
   if (step.execution.expert_parallel > 1) step.execution.expert_tensor_parallel = 1;
-  set_recompute(step, config);
+  if (!set_nvidia_settings(step, config)) set_recompute(step, config);
 }
 
 // NVIDIA's tuned recipes: distributed optimizer or Megatron FSDP, sequence parallelism wherever there is tensor
@@ -110,7 +111,14 @@ void set_megatron_lm(MeasuredStep& step, const JsonView& config) {
 }
 
 void set_prime_rl(MeasuredStep& step, const JsonView& config) {
+  constexpr double kHopper = 9;
   step.framework = "prime-rl";
+  const auto attention = config.optional("attention");
+  const bool is_newer = step.gpu.compute_capability.value_or(0) >= kHopper;
+  step.execution.portable_attention = is_newer && attention && attention->text() == "flash_attention_2";
+  if (const auto adapters = config.optional("adapter_experts")) {
+    step.execution.unfused = adapters->one_of({"grouped", "loop"}) == 1;
+  }
   step.execution.zero_stage = step.degrees.data_parallel > 1 ? 3 : 0;
   step.execution.fused_attention = true;
   step.execution.expert_parallel = std::max(1, count_or(config, "ep", 1));

@@ -12,7 +12,8 @@
 // passes move activations (activation_traffic_weight), attention that is not fused its matrix of scores
 // (score_traffic_weight), loss and log-probabilities the logits (logit_traffic_weight); arithmetic in 8 and 4
 // bits reaches less of its rate (fp8_efficiency, fp4_efficiency). Low-rank adapters need no gradients of
-// frozen weights.
+// frozen weights. Fused attention skips the half of the scores that the causal mask hides; attention and head
+// have 16-bit operands whatever the format of the products, unless a plan says otherwise.
 #pragma once
 
 #include "costmodel/problem.h"
@@ -73,17 +74,16 @@ template <typename T>
   return CoefficientId::inference_efficiency;
 }
 
-// FLOP of all sequences of one replica in one forward pass over this stage.
+// FLOP of all sequences of one replica in one forward pass over this stage, without attention's.
 struct ForwardFlop {
   double dense = 0;  // projections and MLP outside experts
   double experts = 0;
-  double attention = 0;
   double head = 0;
 };
 
 template <typename T>
 [[nodiscard]] ForwardFlop forward_flop(const StageOfTask<T>& s) {
-  const double tokens = tokens_at_once(s), attended = attention_tokens(s), sequences = layer_sequences(s);
+  const double tokens = tokens_at_once(s), sequences = layer_sequences(s);
   const Model& model = s.model();
   const LayerFlop layer = model.layer_flop(tokens);
   ForwardFlop flop;
@@ -92,12 +92,27 @@ template <typename T>
                    model.experts->active_per_token / model.experts->count;
   }
   flop.dense = sequences * s.layers() * (layer.projections + layer.mlp) - flop.experts;
-  flop.attention = sequences * s.layers() * model.layer_flop(attended).attention;
   if (s.is_last()) {
     flop.head = (s.is_generation() ? s.work().sequences : sequences) *
                 model.head_flop(s.is_generation() ? 1.0 : tokens);
   }
   return flop;
+}
+
+// FLOP of attention that are computed.
+template <typename T>
+[[nodiscard]] double computed_attention_flop(const StageOfTask<T>& s) {
+  const double tokens = attention_tokens(s);
+  const double whole = layer_sequences(s) * s.layers() * s.model().layer_flop(tokens).attention;
+  if (!s.execution().fused_attention) return whole;
+  return whole * s.model().attended_tokens(0.5 * tokens) / s.model().attended_tokens(tokens);
+}
+
+// Of the operands of attention and head: those of the products, but no narrower than the workflow's.
+template <typename T>
+[[nodiscard]] Precision plain_precision(const StageOfTask<T>& s) {
+  const Precision workflow = s.problem.workflow.precision;
+  return bytes_per_element(s.task.precision) > bytes_per_element(workflow) ? s.task.precision : workflow;
 }
 
 // What 8- and 4-bit arithmetic reaches of its rate, relative to 16-bit's share.
@@ -108,24 +123,41 @@ template <typename T>
   return T(1.0);
 }
 
-// Share of the device's rate that GEMMs reach in this task.
+// FLOP/s that GEMMs of this precision reach on one device in this task.
 template <typename T>
-[[nodiscard]] T efficiency(const StageOfTask<T>& s, DeviceId d) {
-  return s.problem.coefficient(efficiency_of(s.task.kind()), d) * narrow_share(s.problem, d, s.task.precision);
+[[nodiscard]] T gemm_flop_per_s(const StageOfTask<T>& s, DeviceId d, Precision precision) {
+  return s.problem.coefficient(efficiency_of(s.task.kind()), d) * narrow_share(s.problem, d, precision) *
+         s.problem.hardware.flop_per_s(d, precision);
+}
+
+// Cost of a FLOP of attention in this precision relative to one of a projection. What devices after Hopper
+// compute beyond its rate is in instructions that kernels written for older ones do not use.
+template <typename T>
+[[nodiscard]] T attention_cost(const StageOfTask<T>& s, DeviceId d, Precision precision) {
+  constexpr double kHopper = 9.89e14;
+  const T& weight = s.problem.coefficient(CoefficientId::attention_weight, d);
+  if (!s.execution().portable_attention) return weight;
+  const T& rate = s.problem.hardware.flop_per_s(d, precision);
+  const T cost = weight * s.problem.coefficient(CoefficientId::portable_attention_weight);
+  return rate < T(kHopper) ? cost : T(cost * rate / kHopper);
 }
 
 template <typename T>
 [[nodiscard]] T compute_s(const StageOfTask<T>& s) {
   const ForwardFlop flop = forward_flop(s);
+  const double attention = computed_attention_flop(s);
+  const Precision plain = plain_precision(s), seen_in = s.execution().attention_precision.value_or(plain);
   const T layer_passes = passes(s), seen = attention_passes(s);
   const double head_passes = s.is_training() ? 3.0 : 1.0;
   return max_over_devices(s, [&](DeviceId d) {
-    const T dense = flop.dense + s.problem.coefficient(CoefficientId::expert_flop_weight, d) * flop.experts;
-    const T all = layer_passes * dense +
-                  s.problem.coefficient(CoefficientId::attention_weight, d) * seen * flop.attention +
-                  head_passes * flop.head;
-    const T rate = efficiency(s, d) * s.problem.hardware.flop_per_s(d, s.task.precision);
-    return T(all / (rate * s.width()));
+    T all = layer_passes * flop.dense / gemm_flop_per_s(s, d, s.task.precision) +
+            seen * attention_cost(s, d, seen_in) * attention / gemm_flop_per_s(s, d, seen_in) +
+            head_passes * flop.head / gemm_flop_per_s(s, d, plain);
+    if (flop.experts > 0) {
+      all += layer_passes * s.problem.coefficient(CoefficientId::expert_flop_weight, d) * flop.experts /
+             gemm_flop_per_s(s, d, s.task.expert_precision);
+    }
+    return T(all / s.width());
   });
 }
 
@@ -160,13 +192,18 @@ template <typename T>
 // Element-wise passes (normalisation, rotary positions, SwiGLU, residuals) over the activations of one layer
 // and one token, in elements: what is not arithmetic but memory traffic. Split over the tensor-parallel group
 // where the tensors are; with sequence parallelism they all are. Experts also take their tokens in a copy each,
-// and give them back to be added: each copy is written and read on both ways.
+// and give them back to be added: each copy is written and read on both ways, unless it comes sorted. Products
+// of experts with the activation inside leave only its result to be written.
 [[nodiscard]] inline double activation_elements(const Model& model, double tensor_parallel,
-                                                bool sequence_parallel) {
-  const double copies = model.experts ? 4.0 * model.experts->active_per_token * model.hidden : 0.0;
+                                                const Execution& execution) {
+  double copies = 0, inner = 4.0 * active_width(model);
+  if (model.experts) {
+    copies = (execution.fused_dispatch ? 2.0 : 4.0) * model.experts->active_per_token * model.hidden;
+    if (execution.fused_experts) inner -= 3.0 * model.experts->active_per_token * model.experts->intermediate;
+  }
   const double whole = 8.0 * model.hidden + copies;
-  const double split = 4.0 * active_width(model) + 4.0 * (model.heads + 2.0 * model.kv_heads) * model.head_dim;
-  return sequence_parallel ? (whole + split) / tensor_parallel : whole + split / tensor_parallel;
+  const double split = inner + 4.0 * (model.heads + 2.0 * model.kv_heads) * model.head_dim;
+  return execution.sequence_parallel ? (whole + split) / tensor_parallel : whole + split / tensor_parallel;
 }
 
 // All traffic of all passes.
@@ -174,8 +211,7 @@ template <typename T>
 [[nodiscard]] T traffic_s(const StageOfTask<T>& s) {
   const double tokens = layer_sequences(s) * tokens_at_once(s) / s.context_parallel();
   const double tp = s.tensor_parallel(), bytes = s.task.element_bytes;
-  const double activations =
-      tokens * s.layers() * bytes * activation_elements(s.model(), tp, s.execution().sequence_parallel);
+  const double activations = tokens * s.layers() * bytes * activation_elements(s.model(), tp, s.execution());
   const double attended = s.model().attended_tokens(attention_tokens(s));
   const double scores =
       s.execution().fused_attention ? 0.0 : tokens * s.layers() * bytes * attended * s.model().heads / tp;

@@ -6,11 +6,15 @@
 //   C_ep  = 2 * n * nm * nl_j * (alpha + cv_ep / beta),   n = 1 forward, 2 forward and backward (3 recomputing)
 // Of an all-to-all every device sends its own part through its own link: what goes to other nodes, (EP - r) /
 // (EP - 1) with r devices of the group in a node, beside what stays, so the longer of the two counts.
-// Ours, neutral at zero: what of it runs beside the computation (expert_parallel_overlap), and a fixed time of
-// every layer's routing (expert_layer_overhead_s): the counts of tokens must be known, on the host too, before
-// they are sent, and many small kernels sort them.
-// The group is EP devices that follow each other: first those of the stage, then of the next replicas.
+// Dispatch that is fused (DeepEP, Zhao et al. 2025) sends a token once to each node that holds any of its
+// experts, and there once to each such device. Ours, neutral at zero: what of it runs beside the computation of
+// another micro-batch, where a plan overlaps them (expert_parallel_overlap), and a fixed time of every layer's
+// routing that CUDA graphs do not replay (expert_layer_overhead_s): the counts of tokens must be known, on the
+// host too, before they are sent, and many small kernels sort them. The group is EP devices that follow each
+// other: first those of the stage, then of the next replicas.
 #pragma once
+
+#include <cmath>
 
 #include "costmodel/problem.h"
 #include "costmodel/terms/collective.h"
@@ -31,23 +35,44 @@ template <typename T>
     const Replica& replica = s.task.plan->replicas[(static_cast<std::size_t>(s.replica()) + i) % replicas];
     if (static_cast<std::size_t>(s.stage) >= replica.stages.size()) continue;
     const std::vector<DeviceId>& devices = replica.stages[static_cast<std::size_t>(s.stage)].devices;
-    for (std::size_t k = 0; k < devices.size() && members.size() < wanted; k += inside) members.push_back(devices[k]);
+    for (std::size_t k = 0; k < devices.size() && members.size() < wanted; k += inside)
+      members.push_back(devices[k]);
   }
   return members;
 }
 
-// One all-to-all; volume_bytes: what a device sends to the others.
+// What a device sends in one all-to-all, in copies of all its tokens.
+struct DispatchedCopies {
+  double inside = 0;   // to other devices of its node
+  double outside = 0;  // to other nodes
+};
+
+// A copy for each expert of a token, whose experts are drawn as if at random; fused kernels send one to each
+// node that holds any of them, and in the node one to each such device.
+[[nodiscard]] inline DispatchedCopies dispatched_copies(double experts, bool fused, double devices,
+                                                        double nodes) {
+  const double in_node = devices / nodes, others = devices - 1.0;
+  if (!fused) return {experts * (in_node - 1.0) / devices, experts * (devices - in_node) / devices};
+  const auto holds_any = [experts](double among) { return 1.0 - std::pow(1.0 - 1.0 / among, experts); };
+  if (in_node < 2) return {0, others * holds_any(devices)};
+  return {others * holds_any(devices), (nodes - 1.0) * holds_any(nodes)};
+}
+
+// One all-to-all; copy_bytes: one copy of a device's tokens.
 template <typename T>
-[[nodiscard]] T all_to_all_s(const Problem<T>& problem, std::span<const DeviceId> members,
-                             double volume_bytes) {
+[[nodiscard]] T all_to_all_s(const Problem<T>& problem, std::span<const DeviceId> members, double copy_bytes,
+                             double experts, bool fused) {
   const T& efficiency = problem.coefficient(CoefficientId::expert_parallel_efficiency);
   const RingNodes nodes = nodes_of_ring(problem.cluster(), members);
-  if (nodes.count < 2 || nodes.rails < 2) return ring_step_s(problem, members, volume_bytes, efficiency);
-  const double others = static_cast<double>(members.size()) - 1.0;
-  const double staying = (nodes.rails - 1.0) / others;
+  const auto devices = static_cast<double>(members.size());
+  if (nodes.count < 2 || nodes.rails < 2) {
+    const DispatchedCopies copies = dispatched_copies(experts, fused, devices, nodes.count < 2 ? 1.0 : devices);
+    return ring_step_s(problem, members, copy_bytes * (copies.inside + copies.outside), efficiency);
+  }
+  const DispatchedCopies copies = dispatched_copies(experts, fused, devices, devices / nodes.rails);
   const T outside =
-      ring_step_s(problem, members, volume_bytes * (1.0 - staying), efficiency, NetworkUse{nodes.rails, {}});
-  const T inside = volume_bytes * staying / (efficiency * nodes.inner_bytes_per_s);
+      ring_step_s(problem, members, copy_bytes * copies.outside, efficiency, NetworkUse{nodes.rails, {}});
+  const T inside = copy_bytes * copies.inside / (efficiency * nodes.inner_bytes_per_s);
   return outside < inside ? inside : outside;
 }
 
@@ -66,17 +91,23 @@ template <typename T>
 [[nodiscard]] T expert_parallel_s(const StageOfTask<T>& s, const T& compute_s) {
   const double layers = routed_layers(s);
   if (layers == 0) return T(0.0);
-  const T routing = layers * s.problem.coefficient(CoefficientId::expert_layer_overhead_s);
+  T routing(0.0);
+  if (s.execution().training_graphs == TrainingGraphs::none) {
+    routing = layers * s.problem.coefficient(CoefficientId::expert_layer_overhead_s);
+  }
   const double ep = s.execution().expert_parallel;
   if (ep < 2) return routing;
   const double tokens = s.is_generation() ? s.work().prefill_sequences * s.task.prompt_tokens
                                           : s.work().sequences * s.task.sequence_tokens();
   const double passes = s.is_generation() ? s.work().prefill_passes : s.work().micro_batches;
   const double share = s.context_parallel() * s.tensor_parallel();
-  const double volume = s.task.element_bytes * tokens / (passes * share) * s.model().experts->active_per_token *
-                        s.model().hidden * (ep - 1.0) / ep;
+  const double copy_bytes = s.task.element_bytes * tokens / (passes * share) * s.model().hidden;
   const std::vector<DeviceId> members = expert_group(s);
-  const T sent = 2.0 * layers * all_to_all_s(s.problem, std::span<const DeviceId>(members), volume);
+  const T sent = 2.0 * layers *
+                 all_to_all_s(s.problem, std::span<const DeviceId>(members), copy_bytes,
+                              s.model().experts->active_per_token, s.execution().fused_dispatch);
+  // Serving engines do not say whether theirs is, so their coefficient stands for both.
+  if (!s.is_generation() && !s.execution().overlap_dispatch) return routing + sent;
   return routing + exposed(sent, compute_s, s.problem.coefficient(CoefficientId::expert_parallel_overlap));
 }
 

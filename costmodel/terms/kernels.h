@@ -8,24 +8,55 @@
 // written launch every cast, and each expert on its own: most of them find no token and are a look-up only.
 #pragma once
 
+#include "costmodel/vocabulary/semantics.h"
 #include "costmodel/work.h"
 
 namespace sextant::terms {
 
+inline constexpr double kDenseLayerKernels = 11, kExpertLayerKernels = 12;
+
+// Share of a model's layers that have experts.
+[[nodiscard]] inline double expert_layers(const Model& model) {
+  return model.experts ? 1.0 - static_cast<double>(model.experts->dense_layers) / model.layers : 0.0;
+}
+
+// Of a layer in one pass of training or inference, relative to a dense one; mean over the model's layers. What
+// CUDA graphs replay is not launched: routing, then attention, which is half of a dense layer. Where experts
+// are launched apart each of those that a device holds has its two products (up and gate as one), in a loop
+// three, with their activation and the copies of its tokens in and out.
+[[nodiscard]] inline double training_kernels(const TaskWork& task) {
+  constexpr double kProducts = 2, kLooped = 6;
+  const Execution& execution = task.execution();
+  const TrainingGraphs graphs =
+      task.kind() == TaskKind::training ? execution.training_graphs : TrainingGraphs::none;
+  if (graphs == TrainingGraphs::iteration) return 0;
+  double count = graphs == TrainingGraphs::attention ? 0.5 * kDenseLayerKernels : kDenseLayerKernels;
+  if (task.model->experts) {
+    const double held = static_cast<double>(task.model->experts->count) / execution.expert_parallel;
+    double of_experts = graphs == TrainingGraphs::none ? kExpertLayerKernels : kProducts;
+    if (execution.unfused) {
+      of_experts += held * kLooped;
+    } else if (semantics_of(execution.semantics).launches_experts_apart && !execution.fused_experts) {
+      of_experts += (held - 1.0) * kProducts;
+    }
+    count += expert_layers(*task.model) * of_experts;
+  }
+  return count / kDenseLayerKernels;
+}
+
 // Of a layer in prefill or decoding, relative to a dense one in 16 bits; mean over the model's layers.
 [[nodiscard]] inline double layer_kernels(const TaskWork& task) {
-  constexpr double kDense = 11, kExperts = 12, kLatent = 6, kCasts = 2, kUnfusedCasts = 13, kLoopedExpert = 1.5;
+  constexpr double kLatent = 6, kCasts = 2, kUnfusedCasts = 13, kLoopedExpert = 1.5;
   const bool casts = task.weight_bytes < 2 || task.expert_weight_bytes < 2;
   const bool unfused = task.execution().unfused;
-  double count = kDense;
+  double count = kDenseLayerKernels;
   if (casts) count += unfused ? kUnfusedCasts : kCasts;
   if (task.model->latent_attention) count += kLatent;
   if (const auto& experts = task.model->experts) {
-    const double share = 1.0 - static_cast<double>(experts->dense_layers) / task.model->layers;
     const double looped = unfused ? kLoopedExpert * experts->count * (casts ? 2.0 : 1.0) : 0.0;
-    count += share * (kExperts + looped);
+    count += expert_layers(*task.model) * (kExpertLayerKernels + looped);
   }
-  return count / kDense;
+  return count / kDenseLayerKernels;
 }
 
 }  // namespace sextant::terms

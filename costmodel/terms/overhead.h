@@ -17,8 +17,9 @@ namespace sextant::terms {
 // What the host needs for all passes of one stage.
 template <typename T>
 [[nodiscard]] T host_s(const StageOfTask<T>& s) {
+  if (s.is_training() && s.execution().training_graphs == TrainingGraphs::iteration) return T(0.0);
   const double entries = stage_passes(s);
-  const double kernels = s.is_generation() ? layer_kernels(s.task) : 1.0;
+  const double kernels = s.is_generation() ? layer_kernels(s.task) : training_kernels(s.task);
   const T passed = passes(s), layers = kernels * prepared_layers(s);
   const double collectives = s.tensor_parallel() > 1 ? tensor_parallel_count(s) : 0.0;
   return max_over_devices(s, [&](DeviceId d) {

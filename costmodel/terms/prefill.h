@@ -1,7 +1,6 @@
 // Prefill on one device: matrix products on the roofline (roofline.h), attention, element-wise passes.
 //
-// Neutral it is compute.h's forward pass. Where attention is fused the half of the scores that the causal mask
-// hides is not computed; attention and head have 16-bit operands whatever the format of the products.
+// Neutral it is compute.h's forward pass.
 #pragma once
 
 #include "costmodel/problem.h"
@@ -12,26 +11,17 @@
 namespace sextant::terms {
 
 template <typename T>
-[[nodiscard]] double prefill_attention_flop(const StageOfTask<T>& s) {
-  const double tokens = attention_tokens(s);
-  const double whole = layer_sequences(s) * s.layers() * s.model().layer_flop(tokens).attention;
-  if (!s.execution().fused_attention) return whole;
-  return whole * s.model().attended_tokens(0.5 * tokens) / s.model().attended_tokens(tokens);
-}
-
-template <typename T>
 [[nodiscard]] T prefill_s(const StageOfTask<T>& s) {
   const ForwardFlop flop = forward_flop(s);
-  const double attention = prefill_attention_flop(s), traffic = gemm_traffic_bytes(s);
+  const double attention = computed_attention_flop(s), traffic = gemm_traffic_bytes(s);
   const double tokens = layer_sequences(s) * s.task.prompt_tokens / s.context_parallel();
   const double elements = tokens * s.layers() * s.task.element_bytes;
-  const double activations =
-      elements * activation_elements(s.model(), s.tensor_parallel(), s.execution().sequence_parallel);
+  const double activations = elements * activation_elements(s.model(), s.tensor_parallel(), s.execution());
   const double scores =
       s.execution().fused_attention
           ? 0.0
           : elements * s.model().attended_tokens(attention_tokens(s)) * s.model().heads / s.tensor_parallel();
-  const Precision plain = s.problem.workflow.precision;
+  const Precision plain = plain_precision(s), seen_in = s.execution().attention_precision.value_or(plain);
   return max_over_devices(s, [&](DeviceId d) {
     const auto coefficient = [&](CoefficientId id) -> const T& { return s.problem.coefficient(id, d); };
     const auto rate = [&](Precision precision) {
@@ -49,7 +39,7 @@ template <typename T>
                       coefficient(CoefficientId::score_traffic_weight) * scores) /
                      memory;
     return T(beside(products, moved, s.problem.coefficient(CoefficientId::roofline_sharing)) +
-             coefficient(CoefficientId::prefill_attention_weight) * attention / plain_rate + passed);
+             coefficient(CoefficientId::prefill_attention_weight) * attention / rate(seen_in) + passed);
   });
 }
 

@@ -31,6 +31,10 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "longer"},
     {attention_weight, "attention_weight", "1", 1, 0.2, 30, 1.3, 0.5, kLog, 0.2, 0.2,
      "cost of a FLOP of attention relative to one of a projection (softmax, small matrices)"},
+    {portable_attention_weight, "portable_attention_weight", "1", 1, 1, 4, 1.7, 0.15, kLog, 0, 0,
+     "cost of attention by kernels written for older devices (FlashAttention 2 on Hopper and later) relative "
+     "to "
+     "their own"},
     {prefill_attention_weight, "prefill_attention_weight", "1", 1, 0.2, 30, 1.2, 0.15, kLog, 0, 0.05,
      "cost of a FLOP of attention in prefill relative to one of a projection"},
     {expert_flop_weight, "expert_flop_weight", "1", 1, 0.3, 10, 1.3, 0.4, kLog, 0.2, 0.2,
@@ -114,6 +118,8 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "time of the optimizer's passes over its state at the measured memory bandwidth"},
     {host_link_efficiency, "host_link_efficiency", "1", 1, 0.02, 2, 0.6, 0.5, kLog, 0.25, 0.3,
      "share of the bandwidth to the host that offloading reaches"},
+    {offload_overlap, "offload_overlap", "1", 0, 0, 0.95, 0.8, 0.15, kLinear, 0, 0,
+     "share of offloaded activations that travels to the host and back beside the computation"},
     {reshard_efficiency, "reshard_efficiency", "1", 1, 0.005, 4, 0.15, 1.2, kLog, 0, 0.7,
      "share of the link bandwidth at which a replica gathers or hands round the weights for generation"},
     {weight_sync_efficiency, "weight_sync_efficiency", "1", 1, 0.005, 4, 0.15, 1.2, kLog, 0, 0.7,

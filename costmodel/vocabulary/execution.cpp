@@ -7,6 +7,7 @@ namespace sextant {
 namespace {
 
 constexpr std::array<std::string_view, 3> kRecompute{"none", "selective", "full"};
+constexpr std::array<std::string_view, 4> kTrainingGraphs{"none", "routing", "attention", "iteration"};
 
 void read(const JsonView& view, std::string_view member, int least, int& out) {
   if (const auto value = view.optional(member)) out = value->count(least);
@@ -30,12 +31,40 @@ Recompute parse_recompute(const JsonView& view) {
 }
 
 Execution Execution::parse(const JsonView& view) {
-  view.allow_only({"context_parallel", "expert_parallel", "expert_tensor_parallel", "virtual_stages",
-                   "zero_stage", "sequence_parallel", "packed", "continuous_batching", "micro_batch_tokens",
-                   "micro_batches", "prefill_chunk_tokens", "shared_prompts", "fused_attention", "cuda_graphs", "unfused",
+  view.allow_only({"context_parallel",
+                   "expert_parallel",
+                   "expert_tensor_parallel",
+                   "virtual_stages",
+                   "zero_stage",
+                   "sequence_parallel",
+                   "packed",
+                   "continuous_batching",
+                   "micro_batch_tokens",
+                   "micro_batches",
+                   "prefill_chunk_tokens",
+                   "shared_prompts",
+                   "fused_attention",
+                   "portable_attention",
+                   "fused_experts",
+                   "fused_dispatch",
+                   "overlap_dispatch",
+                   "unfused",
+                   "cuda_graphs",
+                   "training_graphs",
                    "kv_cache_bytes",
-                   "offload_optimizer", "offload_weights", "offload_activations", "lora_rank", "precision",
-                   "weight_precision", "expert_precision", "expert_weight_precision", "cache_precision", "gradient_precision", "semantics"});
+                   "offload_optimizer",
+                   "offload_weights",
+                   "offload_activations",
+                   "offload_activation_layers",
+                   "lora_rank",
+                   "precision",
+                   "weight_precision",
+                   "expert_precision",
+                   "expert_weight_precision",
+                   "attention_precision",
+                   "cache_precision",
+                   "gradient_precision",
+                   "semantics"});
   Execution out;
   read(view, "context_parallel", 1, out.context_parallel);
   read(view, "expert_parallel", 1, out.expert_parallel);
@@ -50,17 +79,26 @@ Execution Execution::parse(const JsonView& view) {
   read(view, "prefill_chunk_tokens", 0, out.prefill_chunk_tokens);
   read(view, "shared_prompts", out.shared_prompts);
   read(view, "fused_attention", out.fused_attention);
-  read(view, "cuda_graphs", out.cuda_graphs);
+  read(view, "portable_attention", out.portable_attention);
+  read(view, "fused_experts", out.fused_experts);
+  read(view, "fused_dispatch", out.fused_dispatch);
+  read(view, "overlap_dispatch", out.overlap_dispatch);
   read(view, "unfused", out.unfused);
+  read(view, "cuda_graphs", out.cuda_graphs);
+  if (const auto graphs = view.optional("training_graphs")) {
+    out.training_graphs = parse_name<TrainingGraphs>(*graphs, kTrainingGraphs);
+  }
   if (const auto bytes = view.optional("kv_cache_bytes")) out.kv_cache_bytes = bytes->non_negative();
   read(view, "offload_optimizer", out.offload_optimizer);
   read(view, "offload_weights", out.offload_weights);
   read(view, "offload_activations", out.offload_activations);
+  read(view, "offload_activation_layers", 0, out.offload_activation_layers);
   read(view, "lora_rank", 0, out.lora_rank);
   read(view, "precision", out.precision);
   read(view, "weight_precision", out.weight_precision);
   read(view, "expert_precision", out.expert_precision);
   read(view, "expert_weight_precision", out.expert_weight_precision);
+  read(view, "attention_precision", out.attention_precision);
   read(view, "cache_precision", out.cache_precision);
   read(view, "gradient_precision", out.gradient_precision);
   if (const auto semantics = view.optional("semantics")) {
@@ -91,17 +129,25 @@ Json Execution::to_json() const {
   write("prefill_chunk_tokens", prefill_chunk_tokens, off.prefill_chunk_tokens);
   write("shared_prompts", shared_prompts, off.shared_prompts);
   write("fused_attention", fused_attention, off.fused_attention);
-  write("cuda_graphs", cuda_graphs, off.cuda_graphs);
+  write("portable_attention", portable_attention, off.portable_attention);
+  write("fused_experts", fused_experts, off.fused_experts);
+  write("fused_dispatch", fused_dispatch, off.fused_dispatch);
+  write("overlap_dispatch", overlap_dispatch, off.overlap_dispatch);
   write("unfused", unfused, off.unfused);
+  write("cuda_graphs", cuda_graphs, off.cuda_graphs);
+  write("training_graphs", name_in(kTrainingGraphs, training_graphs),
+        name_in(kTrainingGraphs, off.training_graphs));
   write("kv_cache_bytes", kv_cache_bytes, off.kv_cache_bytes);
   write("offload_optimizer", offload_optimizer, off.offload_optimizer);
   write("offload_weights", offload_weights, off.offload_weights);
   write("offload_activations", offload_activations, off.offload_activations);
+  write("offload_activation_layers", offload_activation_layers, off.offload_activation_layers);
   write("lora_rank", lora_rank, off.lora_rank);
   write_precision("precision", precision);
   write_precision("weight_precision", weight_precision);
   write_precision("expert_precision", expert_precision);
   write_precision("expert_weight_precision", expert_weight_precision);
+  write_precision("attention_precision", attention_precision);
   write_precision("cache_precision", cache_precision);
   write_precision("gradient_precision", gradient_precision);
   write("semantics", semantics, off.semantics);

@@ -16,6 +16,10 @@ namespace sextant {
 // "selective"), or all of a layer.
 enum class Recompute { none, selective, full };
 
+// What of a training pass is replayed from CUDA graphs, each more than the one before: the routing of tokens to
+// experts, attention too, or whole iterations. Decoding has a switch of its own, `cuda_graphs`.
+enum class TrainingGraphs { none, routing, attention, iteration };
+
 // What a framework means by its knobs; see semantics.h.
 inline constexpr const char* kPlainSemantics = "plain";
 
@@ -29,32 +33,41 @@ struct Execution {
   bool sequence_parallel = false;  // norms and residuals split over the tensor-parallel group
 
   // Batches.
-  bool packed = false;              // sequences of their real length one after another, no padding
+  bool packed = false;               // sequences of their real length one after another, no padding
   bool continuous_batching = false;  // a finished response makes place for the next sequence
-  int micro_batch_tokens = 0;       // token budget of a micro-batch; 0: counted in sequences
-  int micro_batches = 0;            // as the framework counts them (semantics); 0: by size
-  int prefill_chunk_tokens = 0;     // tokens of prompts that pass at once; 0: a micro-batch's
-  bool shared_prompts = false;      // prefill of a prompt once for its group of responses
+  int micro_batch_tokens = 0;        // token budget of a micro-batch; 0: counted in sequences
+  int micro_batches = 0;             // as the framework counts them (semantics); 0: by size
+  int prefill_chunk_tokens = 0;      // tokens of prompts that pass at once; 0: a micro-batch's
+  bool shared_prompts = false;       // prefill of a prompt once for its group of responses
+
+  // Kernels.
+  bool fused_attention = false;     // scores never leave the chip (FlashAttention)
+  bool portable_attention = false;  // written for older devices (FlashAttention 2 on Hopper and later)
+  bool fused_experts = false;       // activation and casts inside the grouped products of routed experts
+  bool fused_dispatch = false;    // tokens go to a device once, and are sorted on their way (DeepEP, HybridEP)
+  bool overlap_dispatch = false;  // all-to-all of a micro-batch beside the computation of another
+  bool unfused = false;      // kernels as the model's code writes them: experts in a loop, casts on their own
+  bool cuda_graphs = false;  // decode steps are replayed, not launched kernel by kernel
+  TrainingGraphs training_graphs = TrainingGraphs::none;
 
   // Engine.
-  bool fused_attention = false;  // scores never leave the chip (FlashAttention)
-  bool cuda_graphs = false;  // decode steps are replayed, not launched kernel by kernel
-  bool unfused = false;  // kernels as the model's code writes them: experts in a loop, casts on their own
   double kv_cache_bytes = 0;  // a device keeps for the cache; 0: not limited
 
   // Memory.
-  bool offload_optimizer = false;    // Adam runs on the host: gradients and weights cross the host link
-  bool offload_weights = false;      // states move to the host while other tasks run
-  bool offload_activations = false;  // kept activations cross the host link
+  bool offload_optimizer = false;     // Adam runs on the host: gradients and weights cross the host link
+  bool offload_weights = false;       // states move to the host while other tasks run
+  bool offload_activations = false;   // kept activations cross the host link
+  int offload_activation_layers = 0;  // of each stage; 0: of all its layers
 
   int lora_rank = 0;  // low-rank adapters on every projection; 0: all weights train
 
-  std::optional<Precision> precision;         // of arithmetic; absent: the workflow's
-  std::optional<Precision> weight_precision;  // as weights are stored; absent: as arithmetic
+  std::optional<Precision> precision;                // of arithmetic; absent: the workflow's
+  std::optional<Precision> weight_precision;         // as weights are stored; absent: as arithmetic
   std::optional<Precision> expert_precision;         // of arithmetic in routed experts; absent: `precision`
   std::optional<Precision> expert_weight_precision;  // as their weights are stored; absent: see work.cpp
-  std::optional<Precision> cache_precision;   // of the KV cache; absent: the workflow's
-  std::optional<Precision> gradient_precision;  // as replicas reduce gradients; absent: as activations
+  std::optional<Precision> attention_precision;      // of arithmetic in attention; absent: the workflow's
+  std::optional<Precision> cache_precision;          // of the KV cache; absent: the workflow's
+  std::optional<Precision> gradient_precision;       // as replicas reduce gradients; absent: as activations
 
   std::string semantics{kPlainSemantics};
 

@@ -8,14 +8,17 @@ namespace sextant {
 namespace {
 
 constexpr std::array<Semantics, 6> kTable{{
-    {"plain", 0, 0, false,
+    {"plain", 0, 0, false, false,
      "micro-batches are what passes through a pipeline stage at once, as Megatron means them"},
-    {"real", 2, 1, false,
+    {"real", 2, 1, false, false,
      "ReaL: training cuts a micro-batch into 2 x PP, generation and inference their batch into PP"},
-    {"megatron", 0, 0, true, "Megatron-LM and Megatron Bridge: micro_batch_size sequences a stage at once"},
-    {"verl", 0, 0, false, "verl: sizes per device; with a token budget sequences of real length are packed"},
-    {"nemo-rl", 0, 0, false, "NeMo-RL: train_micro_batch_size sequences, or packed to the maximum length"},
-    {"vllm", 0, 0, false, "vLLM: max_num_seqs decode together, max_num_batched_tokens pass in a step"},
+    {"megatron", 0, 0, true, true,
+     "Megatron-LM and Megatron Bridge: micro_batch_size sequences a stage at once"},
+    {"verl", 0, 0, false, false,
+     "verl: sizes per device; with a token budget sequences of real length are packed"},
+    {"nemo-rl", 0, 0, false, false,
+     "NeMo-RL: train_micro_batch_size sequences, or packed to the maximum length"},
+    {"vllm", 0, 0, false, false, "vLLM: max_num_seqs decode together, max_num_batched_tokens pass in a step"},
 }};
 
 }  // namespace

@@ -5,7 +5,8 @@
 // micro-batches, a generation or inference call cuts its batch into PP, so that pipelines are full.
 //
 // Megatron-LM (Narayanan et al. 2021, section 4.1) and DeepSpeed's pipeline engine: each member of a
-// tensor-parallel group sends its part of the activations to the next stage, where they are gathered.
+// tensor-parallel group sends its part of the activations to the next stage, where they are gathered. Megatron
+// Core's experts are products of Transformer Engine, which launches that of each expert by itself.
 #pragma once
 
 #include <span>
@@ -20,6 +21,7 @@ struct Semantics {
   int training_split_per_stage;  // pipeline micro-batches that one micro-batch of training becomes, a stage
   int forward_split_per_stage;   // same for inference and generation; 0: not cut
   bool scatters_to_next_stage;   // the members of a tensor-parallel group share the transfer between stages
+  bool launches_experts_apart;   // grouped products of training are one kernel an expert
   std::string_view help;
 };
 

@@ -192,6 +192,9 @@ TEST(FactsTest, KnowRacks) {
   const Gpu& gb200 = published().gpu("GB200");
   EXPECT_EQ(gb200.per_node, 4);
   EXPECT_EQ(gb200.per_rack, 72);
+  EXPECT_EQ(gb200.compute_capability, 10);
+  EXPECT_EQ(published().gpu("H800").compute_capability, 9);
+  EXPECT_FALSE(published().gpu("MI300X").compute_capability.has_value());
   ASSERT_TRUE(gb200.between_racks.has_value());
   EXPECT_LT(gb200.between_racks->bytes_per_s.value, gb200.between_nodes.bytes_per_s.value);
   EXPECT_EQ(gb200.type.flop_per_s.at(Precision::fp4).value, 1e16);

@@ -29,10 +29,12 @@ TEST(Compute, EightAndFourBitsHaveTheirOwnRateAndShare) {
   execution.precision = Precision::fp8;
   TermCase eight(kInference, with(uneven_pipeline(), execution), small_workflow(),
                  cluster_with(Precision::fp8, 200, 80));
-  EXPECT_DOUBLE_EQ(terms::compute_s(eight.at(0)), 12 * 2 * 3584 / (200 * 2.0));
+  // Attention stays in the 16 bits of the workflow: 100 FLOP/s.
+  const double products = kProjections + kMlp;
+  EXPECT_DOUBLE_EQ(terms::compute_s(eight.at(0)), 12 * 2 * (products / 200 + kAttention / 100.0) / 2);
   eight.set(fp8_efficiency, 0.5);
   eight.set(fp4_efficiency, 0.25);  // of the other format
-  EXPECT_DOUBLE_EQ(terms::compute_s(eight.at(0)), 12 * 2 * 3584 / (0.5 * 200 * 2));
+  EXPECT_DOUBLE_EQ(terms::compute_s(eight.at(0)), 12 * 2 * (products / (0.5 * 200) + kAttention / 100.0) / 2);
   // Activations stay in 16 bits, weights are stored as the arithmetic reads them.
   EXPECT_EQ(eight.task.element_bytes, 2);
   EXPECT_EQ(eight.task.weight_bytes, 1);
@@ -42,8 +44,46 @@ TEST(Compute, EightAndFourBitsHaveTheirOwnRateAndShare) {
   TermCase four(kInference, with(uneven_pipeline(), execution), small_workflow(),
                 cluster_with(Precision::fp4, 400, 160));
   four.set(fp4_efficiency, 0.25);
-  EXPECT_DOUBLE_EQ(terms::compute_s(four.at(1)), 12 * 3584 / (0.25 * 160));
+  EXPECT_DOUBLE_EQ(terms::compute_s(four.at(1)), 12 * (products / (0.25 * 160) + kAttention / 40.0));
   EXPECT_EQ(four.task.weight_bytes, 0.5);
+}
+
+TEST(Compute, AttentionInThePrecisionThatAPlanGivesIt) {
+  Execution execution;
+  execution.attention_precision = Precision::fp8;
+  const TermCase eight(kInference, with(uneven_pipeline(), execution), small_workflow(),
+                       cluster_with(Precision::fp8, 200, 80));
+  EXPECT_DOUBLE_EQ(terms::compute_s(eight.at(0)),
+                   12 * 2 * ((kProjections + kMlp) / 100.0 + kAttention / 200.0) / 2);
+}
+
+TEST(Compute, FusedAttentionSkipsWhatTheMaskHides) {
+  Execution execution;
+  execution.fused_attention = true;
+  TermCase fused(kTraining, with(uneven_pipeline(), execution));
+  EXPECT_DOUBLE_EQ(terms::compute_s(fused.at(0)), 12 * 2 * 3 * (kProjections + kMlp + kAttention / 2) / 200);
+  fused.set(portable_attention_weight, 3);  // of kernels that this plan does not have
+  EXPECT_DOUBLE_EQ(terms::compute_s(fused.at(0)), 12 * 2 * 3 * (kProjections + kMlp + kAttention / 2) / 200);
+  execution.portable_attention = true;
+  TermCase portable(kTraining, with(uneven_pipeline(), execution));
+  portable.set(portable_attention_weight, 3);
+  EXPECT_DOUBLE_EQ(terms::compute_s(portable.at(0)),
+                   12 * 2 * 3 * (kProjections + kMlp + 1.5 * kAttention) / 200);
+}
+
+TEST(Compute, PortableAttentionGainsNothingFromDevicesAfterHopper) {
+  Execution execution;
+  execution.portable_attention = true;
+  const auto attention_s = [&execution](double flop_per_s) {
+    Execution none = execution;
+    none.attention_precision = Precision::fp8;
+    const TermCase all(kInference, with(on_device(0), none), small_workflow(),
+                       cluster_with(Precision::fp8, flop_per_s, flop_per_s));
+    return terms::compute_s(all.at()) - 12 * 3 * (kProjections + kMlp) / 100.0;
+  };
+  constexpr double kHopper = 9.89e14, kRounding = 1e-12;  // of a difference of seconds
+  EXPECT_NEAR(attention_s(2 * kHopper), attention_s(kHopper), kRounding);
+  EXPECT_NEAR(attention_s(kHopper / 1e13) / attention_s(kHopper / 2e13), 0.5, kRounding);
 }
 
 TEST(Compute, SixteenBitsDoNotSeeTheSharesOfFewer) {
@@ -246,14 +286,21 @@ TEST(Traffic, LogitsOfTheLastStage) {
 
 TEST(Traffic, SequenceParallelismSplitsWhatIsWhole) {
   // Whole 8 * 4 elements, split 4 * 8 + 4 * 12.
-  EXPECT_DOUBLE_EQ(terms::activation_elements(small_model(), 1, false), 112);
-  EXPECT_DOUBLE_EQ(terms::activation_elements(small_model(), 2, false), 32 + 40);
-  EXPECT_DOUBLE_EQ(terms::activation_elements(small_model(), 2, true), 56);
+  EXPECT_DOUBLE_EQ(terms::activation_elements(small_model(), 1, {}), 112);
+  EXPECT_DOUBLE_EQ(terms::activation_elements(small_model(), 2, {}), 32 + 40);
+  Execution split;
+  split.sequence_parallel = true;
+  EXPECT_DOUBLE_EQ(terms::activation_elements(small_model(), 2, split), 56);
 }
 
 TEST(Traffic, ExpertsTakeACopyOfTheirTokens) {
   // Two copies of 4 elements written and read on both ways; an MLP of 2 * 5 + 3 columns.
-  EXPECT_DOUBLE_EQ(terms::activation_elements(small_mixture(), 1, false), 32 + 32 + 4 * 13 + 4 * 12);
+  EXPECT_DOUBLE_EQ(terms::activation_elements(small_mixture(), 1, {}), 32 + 32 + 4 * 13 + 4 * 12);
+  Execution sorted;  // one copy each, and of the 2 * 5 columns the result alone
+  sorted.fused_dispatch = true;
+  EXPECT_DOUBLE_EQ(terms::activation_elements(small_mixture(), 1, sorted), 32 + 16 + 4 * 13 + 4 * 12);
+  sorted.fused_experts = true;
+  EXPECT_DOUBLE_EQ(terms::activation_elements(small_mixture(), 1, sorted), 32 + 16 + 4 * 3 + 10 + 4 * 12);
 }
 
 }  // namespace

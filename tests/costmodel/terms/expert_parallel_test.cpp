@@ -70,9 +70,33 @@ TEST(ExpertParallel, WhatLeavesTheNodeGoesThroughEachDevicesOwnLink) {
   EXPECT_DOUBLE_EQ(terms::expert_parallel_s(shared.at(), 0.0), 2 * 2 * 3 * (5 + 12.8));
 }
 
-TEST(ExpertParallel, OverlapHidesAShareBesideLongWork) {
+TEST(ExpertParallel, FusedDispatchSendsATokenOnceToANodeAndOnceToADevice) {
+  // Of four devices each holds one of four experts: 1 - (3/4)^2 of the tokens go to each of three others.
+  const terms::DispatchedCopies near = terms::dispatched_copies(2, true, 4, 1);
+  EXPECT_DOUBLE_EQ(near.inside, 3 * 7 / 16.0);
+  EXPECT_EQ(near.outside, 0);
+  const terms::DispatchedCopies far = terms::dispatched_copies(2, true, 4, 2);
+  EXPECT_DOUBLE_EQ(far.outside, 0.75);  // to the other node
+  const terms::DispatchedCopies plain = terms::dispatched_copies(2, false, 4, 2);
+  EXPECT_DOUBLE_EQ(plain.inside, 2 / 4.0);
+  EXPECT_DOUBLE_EQ(plain.outside, 2 * 2 / 4.0);
+
+  Execution fused = experts_over(4);
+  fused.fused_dispatch = true;
+  const TaskPlan plan = with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), fused);
+  const TermCase task(kInference, plan, kMixture, row_of_nodes(2, 2));
+  // A copy of the 12 tokens of a device is 96 bytes; 72 of them cross at 10 B/s.
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(task.at(), 0.0), 2 * 2 * 3 * (5 + 7.2));
+}
+
+TEST(ExpertParallel, OverlapHidesAShareBesideLongWorkWhereAPlanHasIt) {
   constexpr double kRoundingOfALongWork = 1e-9;
-  TermCase inference(kInference, with(plan_of({{stage(3, {0, 1})}}), experts_over(2)), kMixture);
+  Execution beside = experts_over(2);
+  TermCase alone(kInference, with(plan_of({{stage(3, {0, 1})}}), beside), kMixture);
+  alone.set(expert_parallel_overlap, 0.5);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(alone.at(), 1e6), 2 * 4 * 3 * (1 + 0.96));
+  beside.overlap_dispatch = true;
+  TermCase inference(kInference, with(plan_of({{stage(3, {0, 1})}}), beside), kMixture);
   inference.set(expert_parallel_overlap, 0.5);
   EXPECT_NEAR(terms::expert_parallel_s(inference.at(), 1e6), 0.5 * 2 * 4 * 3 * (1 + 0.96),
               kRoundingOfALongWork);
@@ -86,6 +110,14 @@ TEST(ExpertParallel, RoutingTakesItsTimeInEveryLayerWithExperts) {
   EXPECT_DOUBLE_EQ(terms::expert_parallel_s(inference.at(), 1e6), 4 * 3 * 0.25);
   EXPECT_DOUBLE_EQ(terms::expert_parallel_s(training.at(), 1e6), 2 * 4 * 3 * 0.25);
   EXPECT_EQ(terms::expert_parallel_s(dense.at(), 1e6), 0);
+}
+
+TEST(ExpertParallel, GraphsReplayTheRouting) {
+  Execution replayed;
+  replayed.training_graphs = TrainingGraphs::routing;
+  TermCase training(kTraining, with(plan_of({{stage(3, {0, 1})}}), replayed), kMixture);
+  training.set(expert_layer_overhead_s, 0.25);
+  EXPECT_EQ(terms::expert_parallel_s(training.at(), 1e6), 0);
 }
 
 TEST(ExpertParallel, RanksFollowEachOther) {

@@ -71,6 +71,9 @@ TEST(MemoryOptions, OffloadedActivationsLeaveOneLayerBehind) {
   const TermCase training(kTraining, with(on_device(0), execution));
   EXPECT_DOUBLE_EQ(memory_of(training).activation_bytes, 2 * 24 * (88 + 4.0));
   EXPECT_DOUBLE_EQ(micro_batch_activation_bytes(training.task, 0, 0), 2 * 24 * 3 * 88.0);
+  execution.offload_activation_layers = 2;  // of 3: one stays, and one of the others passes
+  const TermCase some(kTraining, with(on_device(0), execution));
+  EXPECT_DOUBLE_EQ(memory_of(some).activation_bytes, 2 * 24 * (88 + 88 * 2 / 3.0 + 4.0));
 }
 
 TEST(MemoryOptions, ExpertsAreDealtOverTheirRanks) {

@@ -26,28 +26,46 @@ std::unique_ptr<TermCase> offloading(const char* task, const Execution& executio
   return std::make_unique<TermCase>(task, with(on_device(device), execution), small_workflow(), with_hosts());
 }
 
-TEST(Offload, NothingWithoutIt) { EXPECT_EQ(terms::offload_s(offloading(kTraining, {})->at()), 0); }
+TEST(Offload, NothingWithoutIt) { EXPECT_EQ(terms::offload_s(offloading(kTraining, {})->at(), 0.0), 0); }
 
 TEST(Offload, WeightsComeInAndGoOut) {
   Execution execution;
   execution.offload_weights = true;
   const auto inference = offloading(kInference, execution);
-  EXPECT_DOUBLE_EQ(terms::offload_s(inference->at()), 2 * 2 * 480 / 10.0);
-  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kInference, execution, 2)->at()), 2 * 2 * 480 / 5.0);
+  EXPECT_DOUBLE_EQ(terms::offload_s(inference->at(), 0.0), 2 * 2 * 480 / 10.0);
+  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kInference, execution, 2)->at(), 0.0), 2 * 2 * 480 / 5.0);
   inference->set(host_link_efficiency, 0.5);
-  EXPECT_DOUBLE_EQ(terms::offload_s(inference->at()), 2 * 2 * 480 / 5.0);
+  EXPECT_DOUBLE_EQ(terms::offload_s(inference->at(), 0.0), 2 * 2 * 480 / 5.0);
   // Training: 16 bytes a parameter; 4 where the optimizer's state stays on the host.
-  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kTraining, execution)->at()), 2 * 16 * 480 / 10.0);
+  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kTraining, execution)->at(), 0.0), 2 * 16 * 480 / 10.0);
   execution.offload_optimizer = true;
-  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kTraining, execution)->at()), 2 * 4 * 480 / 10.0);
+  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kTraining, execution)->at(), 0.0), 2 * 4 * 480 / 10.0);
 }
 
 TEST(Offload, ActivationsGoOutAndComeBack) {
   Execution execution;
   execution.offload_activations = true;
   // A token of a layer keeps 88 elements (memory_test.cpp): 24 tokens, 3 layers, 2 bytes, 4 micro-batches.
-  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kTraining, execution)->at()), 2 * 4 * (24 * 3 * 88 * 2) / 10.0);
-  EXPECT_EQ(terms::offload_s(offloading(kInference, execution)->at()), 0);
+  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kTraining, execution)->at(), 0.0),
+                   2 * 4 * (24 * 3 * 88 * 2) / 10.0);
+  EXPECT_EQ(terms::offload_s(offloading(kInference, execution)->at(), 0.0), 0);
+  execution.offload_activation_layers = 1;  // of 3
+  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kTraining, execution)->at(), 0.0), 2 * 4 * (24 * 88 * 2) / 10.0);
+  execution.offload_activation_layers = 9;
+  EXPECT_DOUBLE_EQ(terms::offload_s(offloading(kTraining, execution)->at(), 0.0),
+                   2 * 4 * (24 * 3 * 88 * 2) / 10.0);
+}
+
+TEST(Offload, ActivationsTravelBesideTheComputation) {
+  Execution execution;
+  execution.offload_activations = execution.offload_weights = true;
+  const auto training = offloading(kTraining, execution);
+  const double states = 2 * 16 * 480 / 10.0, activations = 2 * 4 * (24 * 3 * 88 * 2) / 10.0;
+  EXPECT_DOUBLE_EQ(terms::offload_s(training->at(), 1e9), states + activations);
+  training->set(offload_overlap, 0.75);
+  constexpr double kRoundingOfALongWork = 1e-9;
+  EXPECT_NEAR(terms::offload_s(training->at(), 1e9), states + 0.25 * activations, kRoundingOfALongWork);
+  EXPECT_DOUBLE_EQ(terms::offload_s(training->at(), 0.0), states + activations);
 }
 
 TEST(Offload, TheOptimizerOnTheHost) {
@@ -57,7 +75,7 @@ TEST(Offload, TheOptimizerOnTheHost) {
   training->set(optimizer_traffic_weight, 1);  // of the device, which does not run it
   // Gradients down and weights up, 2 bytes each.
   EXPECT_DOUBLE_EQ(terms::optimizer_s(training->at()), 480 * (2 + 2) / 10.0);
-  EXPECT_EQ(terms::offload_s(training->at()), 0);
+  EXPECT_EQ(terms::offload_s(training->at(), 0.0), 0);
   training->set(host_link_efficiency, 0.25);
   EXPECT_DOUBLE_EQ(terms::optimizer_s(training->at()), 480 * (2 + 2) / 2.5);
 }

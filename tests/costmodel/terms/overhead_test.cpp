@@ -24,6 +24,47 @@ TEST(Overhead, LayersMicroBatchesAndCollectives) {
   EXPECT_DOUBLE_EQ(terms::host_s(inference.at(1)), 4 * (0.5 + 0.25));  // TP 1: no collectives
 }
 
+// In launches of a dense layer's 11.
+double kernels_with(const Execution& execution, const Model& model = small_mixture()) {
+  return 11 *
+         terms::training_kernels(TermCase(kTraining, with(on_device(0), execution), with_model(model)).task);
+}
+
+TEST(Overhead, LayersWithExpertsLaunchMoreKernels) {
+  EXPECT_DOUBLE_EQ(kernels_with({}, small_model()), 11);
+  EXPECT_DOUBLE_EQ(kernels_with({}), 11 + 12);
+  Model model = small_mixture();
+  model.experts->dense_layers = 1;  // of 3
+  EXPECT_NEAR(kernels_with({}, model), 11 + 12 * 2 / 3.0, 1e-12);
+  Execution execution;
+  execution.semantics = "megatron";  // two products of each of four experts
+  EXPECT_DOUBLE_EQ(kernels_with(execution), 11 + 12 + 6);
+  execution.fused_experts = true;
+  EXPECT_DOUBLE_EQ(kernels_with(execution), 11 + 12);
+  execution = {};
+  execution.unfused = true;
+  EXPECT_DOUBLE_EQ(kernels_with(execution), 11 + 12 + 4 * 6);
+}
+
+TEST(Overhead, GraphsLeaveLessToLaunch) {
+  Execution execution;
+  execution.training_graphs = TrainingGraphs::routing;
+  EXPECT_DOUBLE_EQ(kernels_with(execution), 11 + 2);
+  execution.training_graphs = TrainingGraphs::attention;
+  EXPECT_DOUBLE_EQ(kernels_with(execution), 5.5 + 2);
+  execution.training_graphs = TrainingGraphs::iteration;
+  EXPECT_EQ(kernels_with(execution), 0);
+  TermCase training(kTraining, with(uneven_pipeline(), execution)),
+      inference(kInference, with(uneven_pipeline(), execution));
+  for (TermCase* each : {&training, &inference}) {
+    each->set(layer_overhead_s, 0.5);
+    each->set(micro_batch_overhead_s, 0.25);
+    each->set(collective_overhead_s, 0.125);
+  }
+  EXPECT_EQ(terms::host_s(training.at(0)), 0);
+  EXPECT_DOUBLE_EQ(terms::host_s(inference.at(1)), 4 * (0.5 + 0.25));  // graphs are of training
+}
+
 TEST(Overhead, PrefillPaysPerChunk) {
   Execution execution;
   execution.prefill_chunk_tokens = 18;  // 2 chunks of 36 tokens

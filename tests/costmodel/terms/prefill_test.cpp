@@ -42,12 +42,12 @@ TEST(Prefill, FusedAttentionSkipsWhatTheMaskHides) {
   Execution execution;
   execution.fused_attention = true;
   const TermCase whole(kGeneration, on_one()), half(kGeneration, on_one(execution));
-  EXPECT_DOUBLE_EQ(terms::prefill_attention_flop(half.at()), 0.5 * terms::prefill_attention_flop(whole.at()));
+  EXPECT_DOUBLE_EQ(terms::computed_attention_flop(half.at()), 0.5 * terms::computed_attention_flop(whole.at()));
   // A window of one token leaves nothing to skip.
   Model model = small_model();
   model.sliding_window = 1;
   const TermCase window(kGeneration, on_one(execution), with_model(model));
-  EXPECT_DOUBLE_EQ(terms::prefill_attention_flop(window.at()), 12 * 3 * (4.0 * 3 * 1 * 4));
+  EXPECT_DOUBLE_EQ(terms::computed_attention_flop(window.at()), 12 * 3 * (4.0 * 3 * 1 * 4));
 }
 
 TEST(Prefill, TheShareOfTheRateFallsWithThePeak) {

@@ -17,10 +17,11 @@ const Json& every_option() {
     "context_parallel": 2, "expert_parallel": 4, "expert_tensor_parallel": 1, "virtual_stages": 3,
     "zero_stage": 2, "sequence_parallel": true, "packed": true, "continuous_batching": true,
     "micro_batch_tokens": 16384, "micro_batches": 8, "prefill_chunk_tokens": 2048, "shared_prompts": true,
-    "fused_attention": true, "cuda_graphs": true, "unfused": true, "kv_cache_bytes": 4e10, "offload_optimizer": true,
-    "offload_weights": true, "offload_activations": true, "lora_rank": 16, "precision": "fp8",
+    "fused_attention": true, "portable_attention": true, "fused_experts": true, "fused_dispatch": true,
+    "overlap_dispatch": true, "unfused": true, "cuda_graphs": true, "training_graphs": "attention", "kv_cache_bytes": 4e10, "offload_optimizer": true,
+    "offload_weights": true, "offload_activations": true, "offload_activation_layers": 7, "lora_rank": 16, "precision": "fp8",
     "weight_precision": "fp4", "expert_precision": "bf16", "expert_weight_precision": "fp8",
-    "cache_precision": "fp16", "gradient_precision": "fp32", "semantics": "verl"})");
+    "attention_precision": "fp16", "cache_precision": "fp16", "gradient_precision": "fp32", "semantics": "verl"})");
   return all;
 }
 
@@ -79,6 +80,8 @@ TEST(ExecutionTest, Refuses) {
             "/execution/micro_batch_tokens: expected an integer >= 0, got -1");
   EXPECT_EQ(refusal("kv_cache_bytes", -1), "/execution/kv_cache_bytes: expected a number >= 0, got -1");
   EXPECT_EQ(refusal("lora_rank", "all"), "/execution/lora_rank: expected an integer >= 0, got \"all\"");
+  EXPECT_EQ(refusal("training_graphs", "layer"),
+            "/execution/training_graphs: expected one of none, routing, attention, iteration, got \"layer\"");
   EXPECT_EQ(refusal("packed", 1), "/execution/packed: expected true or false, got 1");
   EXPECT_EQ(refusal("precision", "int4"),
             "/execution/precision: expected one of fp64, fp32, tf32, bf16, fp16, fp8, fp4, got \"int4\"");
