@@ -92,7 +92,7 @@ template <typename T>
   const double layers = routed_layers(s);
   if (layers == 0) return T(0.0);
   T routing(0.0);
-  if (s.execution().training_graphs == TrainingGraphs::none) {
+  if (!s.is_training() || s.execution().training_graphs == TrainingGraphs::none) {
     routing = layers * s.problem.coefficient(CoefficientId::expert_layer_overhead_s);
   }
   const double ep = s.execution().expert_parallel;

@@ -72,6 +72,10 @@ class TaskCheck {
                             : execution.offload_optimizer   ? "offload_optimizer"
                             : execution.offload_activations ? "offload_activations"
                                                             : nullptr;
+    if (execution.offload_activation_layers > 0 && !execution.offload_activations) {
+      throw_bad_input(path_ +
+                      "/execution/offload_activation_layers: has no meaning without offload_activations");
+    }
     if (offloaded == nullptr) return;
     for (const DeviceId device : task_.devices()) {
       if (cluster_.type_of(device).host_bytes_per_s) continue;

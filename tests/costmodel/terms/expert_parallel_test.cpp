@@ -118,6 +118,9 @@ TEST(ExpertParallel, GraphsReplayTheRouting) {
   TermCase training(kTraining, with(plan_of({{stage(3, {0, 1})}}), replayed), kMixture);
   training.set(expert_layer_overhead_s, 0.25);
   EXPECT_EQ(terms::expert_parallel_s(training.at(), 1e6), 0);
+  TermCase inference(kInference, with(plan_of({{stage(3, {0, 1})}}), replayed), kMixture);
+  inference.set(expert_layer_overhead_s, 0.25);
+  EXPECT_DOUBLE_EQ(terms::expert_parallel_s(inference.at(), 1e6), 4 * 3 * 0.25);  // graphs are of training
 }
 
 TEST(ExpertParallel, RanksFollowEachOther) {

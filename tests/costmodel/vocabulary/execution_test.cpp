@@ -179,6 +179,14 @@ TEST_F(ExecutionCheck, OffloadingNeedsALinkToTheHost) {
                            "\" of the cluster has no host_bytes_per_s");
 }
 
+TEST_F(ExecutionCheck, LayersAreOffloadedOnlyWhereActivationsAre) {
+  Execution& execution = plan.tasks.at("actor_training").execution;
+  execution.offload_activations = false;
+  execution.offload_activation_layers = 2;
+  EXPECT_EQ(refusal(), "/tasks/actor_training/execution/offload_activation_layers: has no meaning without "
+                       "offload_activations");
+}
+
 TEST_F(ExecutionCheck, ExpertsAreThereAndDividedEvenly) {
   plan.tasks.at("actor_generation").execution.expert_parallel = 3;
   EXPECT_EQ(refusal(),
