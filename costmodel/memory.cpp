@@ -72,7 +72,7 @@ double cache_bytes(const TaskWork& task, int replica, int stage) {
   const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
   const Stage& layout = stage_of(task, replica, stage);
   const double in_flight = std::min(share.decode_waves, static_cast<double>(stages_of(task, replica)));
-  const double cache = in_flight * share.decode_together * task.sequence_tokens() * layout.layers *
+  const double cache = in_flight * share.cached_tokens * layout.layers *
                        task.model->kv_cache_elements_per_token() * task.cache_bytes / cache_split(task, layout);
   if (task.execution().kv_cache_bytes > 0) return std::min(cache, task.execution().kv_cache_bytes);
   return cache;

@@ -37,8 +37,23 @@ double flushes_of(const TaskWork& work) {
   return split > 0 ? std::max(1, work.execution().micro_batches) : 1;
 }
 
+// Prompt tokens that a sequence keeps: those of one prompt once, where its responses share them.
+double cached_prompt_tokens(const TaskWork& work, const Workflow& workflow) {
+  return work.execution().shared_prompts ? work.prompt_tokens / workflow.responses_per_prompt
+                                         : work.prompt_tokens;
+}
+
+// Tokens of a sequence in the mean once places are refilled one by one: long responses hold theirs for longer,
+// so that one met at random has E[X^2] / 2 E[X] behind it (renewal theory).
+double refilled_tokens(const TaskWork& work, const Workflow& workflow) {
+  const Lengths& response = workflow.response_tokens;
+  const double mean = response.mean_tokens();
+  const double behind = mean > 0 ? 0.5 * response.mean_square_tokens() / mean : 0.0;
+  return cached_prompt_tokens(work, workflow) + behind + 0.5 * work.observed_tokens;
+}
+
 // Places of the decode batch: what the plan allows and what the KV cache holds.
-double decode_places(const TaskWork& work, const Replica& replica, double sequences) {
+double decode_places(const TaskWork& work, const Replica& replica, const Workflow& workflow, double sequences) {
   const TaskPlan& plan = *work.plan;
   double places =
       plan.decode_batch_sequences > 0 ? std::min<double>(plan.decode_batch_sequences, sequences) : sequences;
@@ -46,12 +61,11 @@ double decode_places(const TaskWork& work, const Replica& replica, double sequen
     places = std::max(1.0, sequences / micro_batches_of(work, sequences, replica.pipeline_parallel()));
   }
   if (work.execution().kv_cache_bytes <= 0) return places;
-  // Half of the responses' tokens are there in the mean once places are refilled one by one.
-  const double response =
-      work.execution().continuous_batching ? 0.5 * work.response_tokens : work.response_tokens;
+  const double tokens =
+      work.execution().continuous_batching ? refilled_tokens(work, workflow) : work.sequence_tokens();
   for (const Stage& stage : replica.stages) {
-    const double elements = (work.prompt_tokens + response) * stage.layers *
-                            work.model->kv_cache_elements_per_token() / cache_split(work, stage);
+    const double elements =
+        tokens * stage.layers * work.model->kv_cache_elements_per_token() / cache_split(work, stage);
     places = std::min(places, std::max(1.0, work.execution().kv_cache_bytes / (elements * work.cache_bytes)));
   }
   return places;
@@ -68,7 +82,7 @@ void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& wo
   const double n = replica.sequences;
   // As many batches are on their way as responses may be old.
   const double in_flight = never_drains(work, workflow) ? n * std::max(1.0, workflow.staleness) : n;
-  replica.decode_together = decode_places(work, plan, in_flight);
+  replica.decode_together = decode_places(work, plan, workflow, in_flight);
   replica.decode_waves = std::max(1.0, n / replica.decode_together);
   const Lengths& response = workflow.response_tokens;
   const double waves = replica.decode_waves, c = replica.decode_together;
@@ -76,15 +90,30 @@ void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& wo
     replica.decode_steps = response.max_tokens() * waves;
     replica.decode_tokens = response.max_tokens() * n;
     replica.decode_context_tokens =
-        n * response.max_tokens() * (work.prompt_tokens + 0.5 * (response.max_tokens() + 1.0));
+        n * response.max_tokens() *
+        (work.prompt_tokens + 0.5 * (response.max_tokens() + 1.0 + work.observed_tokens));
+    replica.cached_tokens = c * work.sequence_tokens();
     return;
   }
   const double longest = response.longest_of(std::max(1.0, c)), mean = response.mean_tokens();
   replica.decode_steps = execution.continuous_batching ? (n - c) * mean / c + longest : waves * longest;
   if (never_drains(work, workflow)) replica.decode_steps = n * mean / c;
   replica.decode_tokens = n * mean;
-  replica.decode_context_tokens =
-      n * (work.prompt_tokens * mean + 0.5 * (response.mean_square_tokens() + mean));
+  replica.decode_context_tokens = n * ((work.prompt_tokens + 0.5 * work.observed_tokens) * mean +
+                                       0.5 * (response.mean_square_tokens() + mean));
+  const bool is_refilled = execution.continuous_batching && (waves > 1 || never_drains(work, workflow));
+  replica.cached_tokens =
+      c * (is_refilled ? refilled_tokens(work, workflow)
+                       : response.most_live(cached_prompt_tokens(work, workflow) + work.observed_tokens));
+}
+
+// Tokens of a sequence that pass through the layers at the start of its further turns: what the tools returned,
+// and where no prefix cache has kept it all that came before.
+double returning_tokens(const TaskWork& work) {
+  if (work.turns <= 1) return 0;
+  if (work.execution().shared_prompts) return work.observed_tokens;
+  const double of_turn = work.response_tokens / work.turns + work.observed_tokens / (work.turns - 1.0);
+  return (work.turns - 1.0) * (work.prompt_tokens + 0.5 * work.turns * of_turn);
 }
 
 void plan_prefill(const TaskWork& work, const Workflow& workflow, ReplicaWork& replica) {
@@ -93,6 +122,8 @@ void plan_prefill(const TaskWork& work, const Workflow& workflow, ReplicaWork& r
   if (execution.shared_prompts) {
     replica.prefill_sequences = std::max(1.0, replica.sequences / workflow.responses_per_prompt);
   }
+  if (work.turns > 1)
+    replica.prefill_sequences += replica.sequences * returning_tokens(work) / work.prompt_tokens;
   if (execution.prefill_chunk_tokens > 0) {
     const double tokens = replica.prefill_sequences * work.prompt_tokens;
     replica.prefill_passes = std::max(1.0, std::ceil(tokens / execution.prefill_chunk_tokens));
@@ -120,6 +151,7 @@ ReplicaWork replica_work(const TaskWork& work, const Replica& plan, const Workfl
 void set_lengths(const Workflow& workflow, TaskWork& work) {
   const Lengths& prompt = workflow.prompt_tokens;
   const Lengths& response = workflow.response_tokens;
+  work.observed_tokens = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
   if (!work.execution().packed) {
     work.prompt_tokens = prompt.max_tokens();
     work.response_tokens = response.max_tokens();
@@ -129,9 +161,10 @@ void set_lengths(const Workflow& workflow, TaskWork& work) {
   }
   work.prompt_tokens = prompt.mean_tokens();
   work.response_tokens = response.mean_tokens();
-  work.attention_tokens =
-      std::sqrt(prompt.mean_square_tokens() + 2 * work.prompt_tokens * work.response_tokens +
-                response.mean_square_tokens());
+  const double observed = work.observed_tokens;
+  work.attention_tokens = std::sqrt(
+      prompt.mean_square_tokens() + 2 * work.prompt_tokens * work.response_tokens +
+      response.mean_square_tokens() + observed * (2 * (work.prompt_tokens + work.response_tokens) + observed));
   work.prompt_attention_tokens = std::sqrt(prompt.mean_square_tokens());
 }
 

@@ -35,13 +35,14 @@ struct ReplicaWork {
   double flushes = 1;                // times that the pipeline fills and drains
   double micro_batch_sequences = 0;  // mbs: mean size, smaller than the plan's when it does not divide
   // Generation.
-  double prefill_sequences = 0;      // whose prompts pass through the layers
+  double prefill_sequences = 0;      // whose prompts pass through the layers; later turns in prompts' lengths
   double prefill_passes = 0;         // micro-batches or chunks of prompt tokens
   double decode_together = 0;        // dbs: places
   double decode_waves = 0;           // nm * mbs / dbs; at least 1
   double decode_steps = 0;           // of every stage
   double decode_tokens = 0;          // produced, all sequences
   double decode_context_tokens = 0;  // sum over produced tokens of the tokens each attends to
+  double cached_tokens = 0;          // in the KV cache at once, at most: of the sequences that decode together
   [[nodiscard]] double live_sequences() const { return decode_tokens / decode_steps; }  // mean, of a step
 };
 
@@ -88,10 +89,11 @@ struct TaskWork {
   const Model* model = nullptr;
   double prompt_tokens = 0;     // seq_in of what is computed: the maximum (B.1), or the mean where packed
   double response_tokens = 0;   // seq_out
+  double observed_tokens = 0;   // from the tools of all turns
   double attention_tokens = 0;  // (seq_in + seq_out) as attention sees it: root of the mean square where packed
   double prompt_attention_tokens = 0;
   double mini_batches = 1;                       // training only
-  double turns = 1;                              // generation only
+  double turns = 1;                              // of generation
   double environment_s = 0;                      // generation: waited for in all turns of a sequence
   Precision precision = Precision::bf16;         // of arithmetic
   double element_bytes = 2;                      // B_BF16, or the workflow's precision: activations
@@ -107,7 +109,7 @@ struct TaskWork {
   std::vector<std::vector<std::vector<DeviceId>>> kinds;  // by class and stage: one device of each type
 
   [[nodiscard]] TaskKind kind() const { return task->kind; }
-  [[nodiscard]] double sequence_tokens() const { return prompt_tokens + response_tokens; }
+  [[nodiscard]] double sequence_tokens() const { return prompt_tokens + response_tokens + observed_tokens; }
   [[nodiscard]] const Execution& execution() const { return plan->execution; }
 };
 

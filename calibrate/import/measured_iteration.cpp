@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "costmodel/terms/weight_sync.h"
 
 namespace sextant {
 namespace {
@@ -163,7 +164,9 @@ TaskPlan plan_of(const MeasuredTask& task, const Model& model, const Gpu& gpu) {
   if (model.layers < task.degrees.pipeline_parallel) {
     throw_bad_input("it has more pipeline stages than layers");
   }
-  TaskPlan plan = uniform_task(task.degrees, model.layers);
+  const bool is_served = task.execution.continuous_batching;
+  TaskPlan plan =
+      is_served ? uniform_task(task.degrees, model.layers) : trainer_task(task.degrees, model.layers);
   for (Replica& replica : plan.replicas) set_stage_layers(task, model.layers, replica.stages);
   plan.micro_batch_sequences = task.micro_batch_sequences;
   plan.decode_batch_sequences = task.decode_batch_sequences;
@@ -172,6 +175,14 @@ TaskPlan plan_of(const MeasuredTask& task, const Model& model, const Gpu& gpu) {
   plan.execution.context_parallel = task.degrees.context_parallel;
   if (task.memory_fraction > 0) plan.execution.kv_cache_bytes = cache_bytes(task, model, gpu);
   return plan;
+}
+
+// Whether any device that generates trains nothing.
+bool generates_apart(const Plan& plan) {
+  const auto generation = plan.tasks.find(task_names::kActorGeneration);
+  const auto training = plan.tasks.find(task_names::kActorTraining);
+  return generation != plan.tasks.end() && training != plan.tasks.end() &&
+         !terms::is_colocated(generation->second, training->second);
 }
 
 // ---- times ----
@@ -253,6 +264,7 @@ void add_measured_iteration(Imported& imported, MeasuredIteration iteration) {
       const Model& model = iteration.models.at(role_of_task(task.name));
       plan.tasks[task.name] = plan_of(task, model, iteration.gpu);
     }
+    if (generates_apart(plan)) plan.weight_sync.method = iteration.weight_sync;
     const Cluster cluster = uniform_cluster(iteration.gpu, iteration.gpus, iteration.gpus_per_node);
     // Runs without generation take the sequences as they are: nothing generates, and both lengths still count.
     add_run(imported.runs, std::move(run), cluster, workflow_of(iteration), std::move(plan));

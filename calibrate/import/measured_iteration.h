@@ -52,6 +52,7 @@ struct MeasuredIteration {
   Mode mode = Mode::synchronous;
   double staleness = 0;
   int streamed_parts = 1;
+  WeightSyncMethod weight_sync = WeightSyncMethod::shortest;  // where generation has devices of its own
   int prompts = 1;
   int responses_per_prompt = 1;
   int mini_batches = 1;

@@ -51,21 +51,8 @@ std::string workflow_name(const MeasuredStep& step) {
          std::to_string(std::lround(step.sequence_tokens)) + " tokens";
 }
 
-// Megatron, DeepSpeed and PyTorch's device meshes number the ranks with the pipeline outermost: the replicas of
-// a stage are neighbours, and pipelines leave the node first.
-void put_pipeline_outermost(TaskPlan& task, const Degrees& degrees) {
-  int next = degrees.first;
-  for (int stage = 0; stage < degrees.pipeline_parallel; ++stage) {
-    for (Replica& replica : task.replicas) {
-      for (DeviceId& device : replica.stages[static_cast<std::size_t>(stage)].devices)
-        device = DeviceId{next++};
-    }
-  }
-}
-
 Plan plan_of(const MeasuredStep& step, const Workflow& workflow) {
-  TaskPlan task = uniform_task(step.degrees, step.model.layers);
-  put_pipeline_outermost(task, step.degrees);
+  TaskPlan task = trainer_task(step.degrees, step.model.layers);
   task.micro_batch_sequences = step.micro_batch_sequences;
   task.recompute = step.recompute;
   task.execution = step.execution;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "calibrate/import/measured_iteration.h"
+#include "calibrate/import/published_framework.h"
 #include "calibrate/import/published_layout.h"
 #include "calibrate/import/published_reasons.h"
 #include "calibrate/import/published_record.h"
@@ -94,6 +95,15 @@ int streamed_parts_of(const PublishedRecord& record, Mode mode) {
   return std::max(1, *record.prompts / (*record.required_mini_batches * *record.minibatch_prompts));
 }
 
+// Where generation has GPUs of its own, verl and NeMo RL (from 0.4 on, in packs of tensors) join it with the
+// trainers in one NCCL group and send every tensor whole around it (verl/experimental/one_step_off_policy and
+// fully_async_policy of volcengine/verl; nemo_rl/utils/packed_tensor.py of NVIDIA-NeMo/RL); OpenRLHF joins its
+// first trainer with the engines.
+WeightSyncMethod weight_sync_of(const PublishedRecord& record) {
+  const bool broadcasts = is_verl(record) || is_nemo_rl(record) || record.framework.starts_with("OpenRLHF");
+  return broadcasts ? WeightSyncMethod::broadcast : WeightSyncMethod::shortest;
+}
+
 void set_batch(const PublishedRecord& record, MeasuredIteration& iteration) {
   const int sequences = *sequences_of(record);
   if (record.prompts && record.responses_per_prompt &&
@@ -123,6 +133,17 @@ double longest_response(const PublishedRecord& record, double prompt_tokens) {
   if (record.max_total_tokens) return *record.max_total_tokens - prompt_tokens;
   constexpr double kTimesTheMean = 8;
   return kTimesTheMean * record.response_tokens_mean.value_or(kAssumedResponseTokens);
+}
+
+// Answers' limit is set where some run into it: at least the longest of the batch does, which takes wider
+// lengths the farther the limit is from the mean.
+Lengths response_lengths(const PublishedRecord& record, double mean, double longest) {
+  const Lengths usual = lengths_with_mean(mean, kUsualSigma, longest);
+  if (!record.max_response_tokens && !record.max_total_tokens) return usual;
+  constexpr double kAtTheLimit = 0.95;
+  const double sequences = *sequences_of(record);
+  if (usual.longest_of(sequences) >= kAtTheLimit * longest) return usual;
+  return lengths_with_longest(mean, kAtTheLimit * longest, sequences, longest);
 }
 
 void assume_response(const PublishedRecord& record, MeasuredIteration& iteration) {
@@ -155,11 +176,12 @@ void set_lengths(const PublishedRecord& record, MeasuredIteration& iteration) {
                                 ? lengths_with_mean(prompt, kUsualSigma, *record.max_prompt_tokens)
                                 : fixed_length(prompt);
   const double response = record.response_tokens_mean.value_or(kAssumedResponseTokens);
-  iteration.response_tokens = lengths_with_mean(response, kUsualSigma, longest_response(record, prompt));
+  iteration.response_tokens = response_lengths(record, response, longest_response(record, prompt));
   if (!record.response_tokens_mean) assume_response(record, iteration);
   add_note(
       iteration.notes, "left unsaid",
-      "The distribution of response lengths: log-normal, deviation of the logarithm 0.6, cut at the limit.");
+      "The distribution of response lengths: log-normal, deviation of the logarithm 0.6 or so much that the "
+      "longest of a batch is at the limit, cut there.");
 }
 
 void set_recompute(const PublishedRecord& record, MeasuredIteration& iteration) {
@@ -203,6 +225,7 @@ MeasuredIteration iteration_of(const PublishedRecord& record, const Facts& facts
   iteration.mode = mode_of(record);
   iteration.staleness = staleness_of(record, iteration.mode);
   iteration.streamed_parts = streamed_parts_of(record, iteration.mode);
+  iteration.weight_sync = weight_sync_of(record);
   set_notes(record, iteration);
   set_batch(record, iteration);
   set_lengths(record, iteration);

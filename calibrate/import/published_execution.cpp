@@ -81,6 +81,14 @@ int zero_stage_of(const PublishedRecord& record) {
   return shards_whole_model(record) ? 3 : 1;
 }
 
+// NeMo RL on Megatron keeps the reference's weights on the host, and there too the trainer's states while the
+// same GPUs generate (use_reference_model, offload_before_refit and offload_after_refit of its policy worker).
+bool waits_on_host(const PublishedRecord& record, const MeasuredTask& task) {
+  if (!is_nemo_rl(record) || !has_text(record.train_backend, "Megatron")) return false;
+  return task.name == task_names::kReferenceInference ||
+         (is_training_task(task.name) && record.synchrony == "sync");
+}
+
 void set_passes(const PublishedRecord& record, const PublishedTask& layout, MeasuredTask& task) {
   Execution& execution = task.execution;
   const bool trains = is_training_task(task.name);
@@ -98,7 +106,8 @@ void set_passes(const PublishedRecord& record, const PublishedTask& layout, Meas
   }
   const bool is_own_model = role_of_task(task.name) == "actor";
   execution.offload_weights = layout.param_offload || layout.optimizer_offload ||
-                              (is_own_model && (record.param_offload || record.optimizer_offload));
+                              (is_own_model && (record.param_offload || record.optimizer_offload)) ||
+                              waits_on_host(record, task);
 }
 
 void set_experts(const PublishedRecord& record, const PublishedTask& layout, MeasuredIteration& iteration,

@@ -99,6 +99,18 @@ TaskPlan uniform_task(const Degrees& degrees, int layers) {
   return task;
 }
 
+TaskPlan trainer_task(const Degrees& degrees, int layers) {
+  TaskPlan task = uniform_task(degrees, layers);
+  int next = degrees.first;
+  for (int stage = 0; stage < degrees.pipeline_parallel; ++stage) {
+    for (Replica& replica : task.replicas) {
+      for (DeviceId& device : replica.stages[static_cast<std::size_t>(stage)].devices)
+        device = DeviceId{next++};
+    }
+  }
+  return task;
+}
+
 Workflow training_step(const std::string& name, const Model& model, int sequences, double tokens,
                        Precision precision) {
   const Task task{task_names::kActorTraining, TaskKind::training, "actor", {}};

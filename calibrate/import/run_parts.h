@@ -15,7 +15,10 @@ namespace sextant {
 // Named after the type and both numbers. A node's network is `per_node` GPUs' part of the type's.
 [[nodiscard]] Cluster uniform_cluster(const Gpu& gpu, int gpus, int per_node = 0);
 
-// A layout of dp x pp x tp (x cp) devices from `first` on, tensor parallelism innermost.
+// A layout of dp x pp x tp (x cp) devices from `first` on, tensor parallelism innermost. In a serving engine
+// the devices of a replica are neighbours (uniform_task). Megatron, DeepSpeed and PyTorch's device meshes number
+// the ranks with the pipeline outermost (trainer_task): the replicas of a stage are neighbours, and pipelines
+// leave the node first.
 struct Degrees {
   int data_parallel = 1;
   int pipeline_parallel = 1;
@@ -24,6 +27,7 @@ struct Degrees {
   int first = 0;
 };
 [[nodiscard]] TaskPlan uniform_task(const Degrees& degrees, int layers);
+[[nodiscard]] TaskPlan trainer_task(const Degrees& degrees, int layers);
 
 // Workflows of one task on the model "actor", named as in task_names: a training step over `sequences`
 // sequences of `tokens` (as prompts, without responses), or a generation.

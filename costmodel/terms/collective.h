@@ -165,38 +165,46 @@ template <typename T>
   return between < inside ? inside : between;
 }
 
-// The fastest way from any of `from` to any of `to`: min over pairs of (alpha + bytes / beta). Zero where a
-// device is in both. sharing: such transfers that leave a node at once.
+// Ends of the fastest way from any of `from` to any of `to`; the same device where one is in both.
+// sharing: such transfers that leave a node at once.
+template <typename T>
+[[nodiscard]] RingEdge fastest_way(const Problem<T>& problem, std::span<const DeviceId> from,
+                                   std::span<const DeviceId> to, double bytes, const T& efficiency,
+                                   double sharing = 1) {
+  if (const auto nearest = innermost_edge(problem.cluster(), from, to)) return *nearest;
+  const NetworkUse use{sharing, {}};
+  const T& latency_scale = problem.coefficient(CoefficientId::link_latency_scale);
+  RingEdge best{};
+  bool found = false;
+  double best_s = 0;
+  for (const DeviceId a : from) {
+    for (const DeviceId b : to) {
+      if (a == b) return {a, b};
+      const LinkCost<T> link = problem.hardware.link(a, b);
+      const T rate = group_bytes_per_s(problem, a, b, link, Reached<T>(efficiency), use);
+      const double cost = plain_value(T(latency_scale * link.latency_s + bytes / rate));
+      if (!found || cost < best_s) {
+        best_s = cost;
+        best = {a, b};
+      }
+      found = true;
+    }
+  }
+  return best;
+}
+
+// The fastest transfer from any of `from` to any of `to`: min over pairs of (alpha + bytes / beta). Zero where
+// a device is in both.
 template <typename T>
 [[nodiscard]] T fastest_transfer_s(const Problem<T>& problem, std::span<const DeviceId> from,
                                    std::span<const DeviceId> to, double bytes, const T& efficiency,
                                    double sharing = 1) {
-  const NetworkUse use{sharing, {}};
-  const T& latency_scale = problem.coefficient(CoefficientId::link_latency_scale);
-  RingEdge best{};
-  if (const auto nearest = innermost_edge(problem.cluster(), from, to)) {
-    best = *nearest;
-    if (best.from == best.to) return T(0.0);
-  } else {
-    bool found = false;
-    double best_s = 0;
-    for (const DeviceId a : from) {
-      for (const DeviceId b : to) {
-        if (a == b) return T(0.0);
-        const LinkCost<T> link = problem.hardware.link(a, b);
-        const T rate = group_bytes_per_s(problem, a, b, link, Reached<T>(efficiency), use);
-        const double cost = plain_value(T(latency_scale * link.latency_s + bytes / rate));
-        if (!found || cost < best_s) {
-          best_s = cost;
-          best = {a, b};
-        }
-        found = true;
-      }
-    }
-  }
+  const RingEdge best = fastest_way(problem, from, to, bytes, efficiency, sharing);
+  if (best.from == best.to) return T(0.0);
   const LinkCost<T> link = problem.hardware.link(best.from, best.to);
-  return latency_scale * link.latency_s +
-         bytes / group_bytes_per_s(problem, best.from, best.to, link, Reached<T>(efficiency), use);
+  return problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
+         bytes / group_bytes_per_s(problem, best.from, best.to, link, Reached<T>(efficiency),
+                                   NetworkUse{sharing, {}});
 }
 
 }  // namespace sextant::terms

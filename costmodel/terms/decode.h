@@ -47,6 +47,17 @@ struct TileRows {
   return kind == DeviceKind::cpu ? TileRows{0, 0} : TileRows{};
 }
 
+// Columns of an expert that one device of its tensor-parallel group holds.
+[[nodiscard]] inline double expert_columns(const TaskWork& task, double tensor_parallel) {
+  const double ranks = std::max(1, task.execution().expert_parallel);
+  return task.model->experts->intermediate * ranks / expert_width(task.execution(), tensor_parallel);
+}
+
+// Few columns of an expert are read at less of the bandwidth, as if they were so many at right angles to their
+// own (fused kernels of vLLM on H100 and H200, 1,370 points of aiconfigurator's tables, which have 81 us a
+// layer besides; kernels.h). A CPU's core reads row by row.
+[[nodiscard]] inline double narrow_columns(DeviceKind kind) { return kind == DeviceKind::cpu ? 0 : 50; }
+
 // One kind of kernel of a stage in a mean decode step, on one device.
 struct DecodeKernel {
   double flop = 0;
@@ -63,7 +74,8 @@ template <typename T>
 [[nodiscard]] DecodeStep decode_step(const StageOfTask<T>& s) {
   const Model& model = s.model();
   const double tp = s.tensor_parallel(), live = s.work().live_sequences();
-  const TileRows tile = tile_rows(s.problem.cluster().type_of(s.kinds().front()).kind);
+  const DeviceKind kind = s.problem.cluster().type_of(s.kinds().front()).kind;
+  const TileRows tile = tile_rows(kind);
   const double rows = padded_rows(live, tile.product);
   const double dense = s.layers() * (model.layer_parameters() - model.layer_expert_parameters());
   const double attended = model.attended_tokens(mean_context(s));
@@ -75,8 +87,9 @@ template <typename T>
     const double touched = model.touched_experts(tokens);
     const double read = s.layers() * model.layer_expert_parameters() * expert_share_read(s.task, tp, live);
     const double of_expert = tokens * model.experts->active_per_token / touched;
+    const double columns = expert_columns(s.task, tp);
     step.experts = {2.0 * read * padded_rows(of_expert, tile.grouped) / s.context_parallel(),
-                    s.task.expert_weight_bytes * read};
+                    s.task.expert_weight_bytes * read * padded_rows(columns, narrow_columns(kind)) / columns};
   }
   step.attention = {live * s.layers() * model.decode_layer_flop(mean_context(s)).attention / s.width(),
                     live * attended * s.layers() * model.kv_cache_elements_per_token() * s.task.cache_bytes /
@@ -147,28 +160,42 @@ template <typename T>
          });
 }
 
-// One all-reduce of nearly nothing.
+// A step of a collective after the first, relative to a link's latency: 0.28 of it on eight A100s, 0.39 on
+// eight H100s, 0.37 on eight B200s, 0.22 on four GB200s (NCCL's all-reduce of 512 bytes in aiconfigurator's
+// tables).
+inline constexpr double kFurtherStepShare = 0.3;
+
+// One all-reduce of nearly nothing. Decoding pays the links' own latency: what training's collectives take
+// beyond it (link_latency_scale, collective_step_weight) is the host's, which decoding pays by the layer.
 template <typename T>
 [[nodiscard]] T decode_all_reduce_s(const StageOfTask<T>& s) {
   const std::span<const DeviceId> group = s.tensor_group();
   if (group.size() < 2) return T(0.0);
-  if (reduces_in_one_step(s)) {
-    return s.problem.coefficient(CoefficientId::link_latency_scale) *
-           s.problem.hardware.link(group.front(), group.back()).latency_s;
+  const auto latency_s = [&](DeviceId from, DeviceId to) -> T {
+    return s.problem.hardware.link(from, to).latency_s;
+  };
+  if (reduces_in_one_step(s)) return latency_s(group.front(), group.back());
+  const RingEdge slowest = slowest_ring_edge(
+      s.problem.cluster(), group, [&](DeviceId from, DeviceId to) { return plain_value(latency_s(from, to)); });
+  const T outer_s = latency_s(slowest.from, slowest.to);
+  const RingNodes nodes = nodes_of_ring(s.problem.cluster(), group);
+  if (nodes.count < 2 || !nodes.inner) {
+    return outer_s * (1.0 + kFurtherStepShare * further_steps(static_cast<double>(group.size())));
   }
-  return ring_step_s(s.problem, group, 0.0, T(1.0));
+  return outer_s * (1.0 + kFurtherStepShare * further_steps(nodes.count)) +
+         latency_s(nodes.inner->from, nodes.inner->to) * kFurtherStepShare * (1.0 + further_steps(nodes.rails));
 }
 
 // The appendix charges the volume of decode collectives with the prefill's (seq_out is in cv_tp and cv_pp)
 // but the latency only once a micro-batch; every step pays it.
 template <typename T>
 [[nodiscard]] T decode_latency_s(const StageOfTask<T>& s) {
-  const T one(1.0);
   const double all_reduces = all_reduces_per_layer(false, Recompute::none) * s.layers();
   T step = all_reduces * decode_all_reduce_s(s);
   if (!s.is_last()) {
-    step += fastest_transfer_s(s.problem, std::span<const DeviceId>(s.stage_plan().devices),
-                               std::span<const DeviceId>(s.next_stage_plan().devices), 0.0, one);
+    const RingEdge way = fastest_way(s.problem, std::span<const DeviceId>(s.stage_plan().devices),
+                                     std::span<const DeviceId>(s.next_stage_plan().devices), 0.0, T(1.0));
+    if (way.from != way.to) step += s.problem.hardware.link(way.from, way.to).latency_s;
   }
   return s.problem.coefficient(CoefficientId::decode_latency_weight) * s.work().decode_steps * step;
 }

@@ -7,12 +7,17 @@
 // with cv_p2p = B * P and the broadcast's own volume cv_broadcast(t',i') (the appendix writes the
 // all-gather's in its place). P are all parameters, embedding and head included.
 //
-// Ours, neutral by default: a fixed time and a time for every tensor, what is copied in a device's own memory
-// (the parts of tensor-parallel stages put together, the engine's own copy filled), only the fraction of the
-// weights that is sent (WeightSyncPlan::fraction_sent), weights that wait on the host (fetched), and two other
-// ways between pools (seed 002, 5.2):
+// Ours, neutral by default: experts of expert-parallel ranks gathered from them, a fixed time and a time for
+// every tensor, what is copied in a device's own memory (the parts of tensor-parallel stages put together, the
+// engine's own copy filled), only the fraction of the weights that is sent (WeightSyncPlan::fraction_sent),
+// weights that wait on the host (fetched), and four other ways between pools (the first two: seed 002, 5.2):
 //   flat            all generation devices fetch the weights: n' * B * P over the pools' links
 //   topology-aware  one copy in shards on all links at once, then a broadcast: B * P over them, C_broadcast
+//   broadcast       B * P around one ring of both pools' devices, on all rails of a node, beside C_all-gather
+//   (one
+//                   NCCL group of trainers and engines: verl's one-step-off, NeMo RL's packed broadcast)
+//   sharded         a copy for each replica, shard to shard: B * P a replica over the pools' links (NeMo RL's
+//                   nccl_reshard)
 // Links between pools add up device by device until a node's network is full. Adapters are sent alone: nothing
 // else is copied into the engine. Where weights are sharded a layer is gathered as one to get at its adapters.
 #pragma once
@@ -24,6 +29,7 @@
 #include "costmodel/problem.h"
 #include "costmodel/terms/collective.h"
 #include "costmodel/terms/data_parallel.h"
+#include "costmodel/terms/expert_parallel.h"
 
 namespace sextant::terms {
 
@@ -67,6 +73,31 @@ template <typename T>
                      problem.coefficient(CoefficientId::reshard_efficiency));
 }
 
+// Ours: experts that are dealt over replicas beside this one. Its pipeline then holds a part of them only, and
+// the ranks of each stage's expert group gather theirs from each other.
+template <typename T>
+[[nodiscard]] T trained_gather_s(const Problem<T>& problem, const TaskWork& training, std::size_t of_class,
+                                 double bytes) {
+  const Replica& replica =
+      training.plan->replicas[static_cast<std::size_t>(training.classes[of_class].replica)];
+  const Model& model = *training.model;
+  const StageOfTask<T> first{problem, training, static_cast<int>(of_class), 0};
+  const double groups =
+      model.experts ? expert_width(training.execution(), first.tensor_parallel()) / first.tensor_parallel()
+                    : 1.0;
+  if (groups <= 1) return replica_gather_s(problem, replica, bytes);
+  const double experts = bytes * model.layers * model.layer_expert_parameters() / model.parameters();
+  T from_ranks(0.0);
+  for (int j = 0; j < replica.pipeline_parallel(); ++j) {
+    const std::vector<DeviceId> group =
+        expert_group(StageOfTask<T>{problem, training, static_cast<int>(of_class), j});
+    const T cost = ring_step_s(problem, std::span<const DeviceId>(group), experts * (groups - 1.0) / groups,
+                               problem.coefficient(CoefficientId::reshard_efficiency));
+    if (from_ranks < cost) from_ranks = cost;
+  }
+  return replica_gather_s(problem, replica, bytes - experts + experts / groups) + from_ranks;
+}
+
 // Slowest replica's; replicas of one class are alike.
 template <typename T>
 [[nodiscard]] T slowest_gather_s(const Problem<T>& problem, const TaskWork& task, double bytes) {
@@ -102,18 +133,21 @@ template <typename T>
 
 template <typename T>
 [[nodiscard]] T reshard_s(const Problem<T>& problem, const TaskWork& training) {
-  return sharded_gather_s(problem, training) +
-         slowest_gather_s(problem, training, gathered_bytes(problem, training));
+  T slowest(0.0);
+  for (std::size_t c = 0; c < training.classes.size(); ++c) {
+    const T cost = trained_gather_s(problem, training, c, gathered_bytes(problem, training));
+    if (slowest < cost) slowest = cost;
+  }
+  return sharded_gather_s(problem, training) + slowest;
 }
 
 // Fastest replica's, which is enough where generation has devices of its own.
 template <typename T>
 [[nodiscard]] T fastest_gather_s(const Problem<T>& problem, const TaskWork& training) {
   const double bytes = gathered_bytes(problem, training);
-  T fastest = replica_gather_s(problem, training.plan->replicas.front(), bytes);
-  for (const ReplicaClass& of_class : training.classes) {
-    const T cost =
-        replica_gather_s(problem, training.plan->replicas[static_cast<std::size_t>(of_class.replica)], bytes);
+  T fastest = trained_gather_s(problem, training, 0, bytes);
+  for (std::size_t c = 1; c < training.classes.size(); ++c) {
+    const T cost = trained_gather_s(problem, training, c, bytes);
     if (cost < fastest) fastest = cost;
   }
   return sharded_gather_s(problem, training) + fastest;
@@ -165,6 +199,28 @@ template <typename T>
   return between_pools_s(problem, training, generation, 1) +
          ring_step_s(problem, std::span<const DeviceId>(to), sent_bytes(problem, training) * (n - 1.0) / n,
                      problem.coefficient(CoefficientId::reshard_efficiency));
+}
+
+// Everything passes every device once, so the slowest edge of the ring paces it. Tensors are gathered while
+// those before them are sent.
+template <typename T>
+[[nodiscard]] T broadcast_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
+  std::set<DeviceId> both = training.plan->devices();
+  both.merge(generation.plan->devices());
+  const std::vector<DeviceId> members(both.begin(), both.end());
+  const NetworkUse use{1, nodes_of_ring(problem.cluster(), members)};
+  const double bytes = sent_bytes(problem, training);
+  const auto cost = [&](DeviceId from, DeviceId to) -> T {
+    const LinkCost<T> link = problem.hardware.link(from, to);
+    const Reached<T> reached(problem.coefficient(CoefficientId::weight_sync_efficiency));
+    return problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
+           bytes / group_bytes_per_s(problem, from, to, link, reached, use);
+  };
+  if (members.size() < 2) return T(0.0);
+  const RingEdge slowest = slowest_ring_edge(
+      problem.cluster(), members, [&](DeviceId from, DeviceId to) { return plain_value(cost(from, to)); });
+  const T gathering = fastest_gather_s(problem, training), sending = cost(slowest.from, slowest.to);
+  return gathering < sending ? sending : gathering;
 }
 
 // Read and written at the measured memory bandwidth, by the slowest of the devices.
@@ -262,6 +318,11 @@ template <typename T>
                              static_cast<double>(generation.plan->devices().size()));
     case WeightSyncMethod::topology_aware:
       return topology_aware_s(problem, training, generation);
+    case WeightSyncMethod::broadcast:
+      return broadcast_s(problem, training, generation);
+    case WeightSyncMethod::sharded:
+      return between_pools_s(problem, training, generation,
+                             static_cast<double>(generation.plan->data_parallel()));
   }
   SEXTANT_CHECK(false);
   return T(0.0);

@@ -44,7 +44,8 @@ double longest_of_lognormal(double median, double sigma, double max, double n) {
   constexpr int kIntervals = 256;
   constexpr double kDeviations = 9;
   const double from = std::log(median) - kDeviations * sigma;
-  const double to = std::min(std::log(max), std::log(median) + (kDeviations + std::sqrt(2 * std::log(n))) * sigma);
+  const double to =
+      std::min(std::log(max), std::log(median) + (kDeviations + std::sqrt(2 * std::log(n))) * sigma);
   if (to <= from) {
     return max;
   }
@@ -168,6 +169,29 @@ double Lengths::longest_of(double n) const {
     before = all_below;
   }
   return longest;
+}
+
+double Lengths::most_live(double base) const {
+  double most = 0;
+  if (kind == LengthKind::lognormal && sigma > 0) {
+    constexpr int kPoints = 256;
+    constexpr double kDeviations = 4;
+    const double from = std::log(median) - kDeviations * sigma, to = std::log(max);
+    for (int i = 0; i <= kPoints; ++i) {
+      const double y = from + (to - from) * i / kPoints;
+      const double live = normal_below((std::log(median) - y) / sigma);
+      most = std::max(most, live * (base + std::exp(y)));
+    }
+    return std::max(most, base);
+  }
+  if (kind != LengthKind::empirical) return base + max_tokens();
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double live = 1;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    most = std::max(most, live * (base + tokens[i]));
+    live -= weights[i] / sum;
+  }
+  return std::max(most, base);
 }
 
 double Lengths::max_tokens() const {

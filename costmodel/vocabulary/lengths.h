@@ -28,6 +28,9 @@ struct Lengths {
   // generation ends. Exact for fixed and empirical lengths; by quadrature of 1 - F^n, to about 1e-6, for
   // log-normal ones.
   [[nodiscard]] double longest_of(double n) const;
+  // Most tokens that sequences of `base` tokens and a response hold when they start together and leave as they
+  // end, a sequence: max over x of P(X >= x) (base + x). Log-normal lengths: to about 1e-3.
+  [[nodiscard]] double most_live(double base) const;
 
   friend bool operator==(const Lengths&, const Lengths&) = default;
   static Lengths parse(const JsonView& view);

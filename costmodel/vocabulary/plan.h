@@ -66,6 +66,8 @@ enum class WeightSyncMethod {
   shortest,        // HetRL B.2: resharding where generation trains too, else gather, transfer, broadcast
   flat,            // every generation device fetches all weights from the trainers (seed 002, figure 9 top)
   topology_aware,  // one copy crosses to generation on all links at once, then a broadcast there (5.2)
+  broadcast,       // gathered, then every tensor to all devices of both pools in one collective (verl, NeMo RL)
+  sharded,         // every replica of generation gets one copy, shard to shard on all links at once
 };
 
 struct WeightSyncPlan {

@@ -74,8 +74,8 @@ std::vector<Replica> parse_compact(const JsonView& view, int context_parallel) {
   layout.first.value = parse_first(devices);
   const JsonView count = devices.required("count");
   const auto given = count.integer(1, Cluster::kMostDevices);
-  const double needed = static_cast<double>(layout.data_parallel) * layout.pipeline_parallel *
-                        tensor_parallel * context_parallel;
+  const double needed =
+      static_cast<double>(layout.data_parallel) * layout.pipeline_parallel * tensor_parallel * context_parallel;
   if (needed != static_cast<double>(given)) {
     const bool contexts = context_parallel > 1;
     count.fail("expected data_parallel * pipeline_parallel * tensor_parallel" +
@@ -172,7 +172,8 @@ Json to_json(const TaskPlan& task) {
   return out;
 }
 
-constexpr std::array<std::string_view, 3> kMethods{"shortest", "flat", "topology_aware"};
+constexpr std::array<std::string_view, 5> kMethods{"shortest", "flat", "topology_aware", "broadcast",
+                                                   "sharded"};
 
 WeightSyncPlan parse_weight_sync(const JsonView& view) {
   view.allow_only({"method", "fraction_sent"});

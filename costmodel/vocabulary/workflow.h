@@ -54,10 +54,11 @@ struct Workflow {
   int mini_batches = 1;          // optimizer steps a training task takes on one global batch
   Lengths prompt_tokens;
   Lengths response_tokens;
-  Precision precision = Precision::bf16;  // weights, activations, arithmetic
-  double rule_reward_s_per_sequence = 0;  // rule-based reward on the host; 0 with a reward model
-  double turns = 1;                       // of a multi-turn rollout: the response is made in so many parts
-  double environment_s_per_turn = 0;      // between two turns a sequence waits for its tools
+  Precision precision = Precision::bf16;   // weights, activations, arithmetic
+  double rule_reward_s_per_sequence = 0;   // rule-based reward on the host; 0 with a reward model
+  double turns = 1;                        // of a multi-turn rollout: the response is made in so many parts
+  double environment_s_per_turn = 0;       // between two turns a sequence waits for its tools
+  double observation_tokens_per_turn = 0;  // that they return, in its context from then on
 
   [[nodiscard]] int sequences() const { return prompts * responses_per_prompt; }
   [[nodiscard]] const Task& task(const std::string& name) const;  // must exist

@@ -87,7 +87,8 @@ TaskKind parse_task_kind(const JsonView& view) { return parse_name<TaskKind>(vie
 Workflow Workflow::parse(const JsonView& view) {
   view.allow_only({"name", "algorithm", "mode", "staleness", "streamed_parts", "models", "tasks", "prompts",
                    "responses_per_prompt", "mini_batches", "prompt_tokens", "response_tokens", "precision",
-                   "rule_reward_s_per_sequence", "turns", "environment_s_per_turn"});
+                   "rule_reward_s_per_sequence", "turns", "environment_s_per_turn",
+                   "observation_tokens_per_turn"});
   Workflow out;
   out.name = view.required("name").text();
   out.algorithm = parse_name<Algorithm>(view.required("algorithm"), kAlgorithms);
@@ -120,6 +121,12 @@ Workflow Workflow::parse(const JsonView& view) {
   if (const auto environment = view.optional("environment_s_per_turn")) {
     out.environment_s_per_turn = environment->non_negative();
   }
+  if (const auto observation = view.optional("observation_tokens_per_turn")) {
+    out.observation_tokens_per_turn = observation->non_negative();
+  }
+  if (out.turns > 1 && !(out.prompt_tokens.mean_tokens() > 0)) {
+    view.required("turns").fail("several turns need prompt_tokens: what passes through the layers again");
+  }
   within(view.path(), [&out] { out.check(); });
   return out;
 }
@@ -148,6 +155,9 @@ Json Workflow::to_json() const {
   }
   if (environment_s_per_turn > 0) {
     out["environment_s_per_turn"] = environment_s_per_turn;
+  }
+  if (observation_tokens_per_turn > 0) {
+    out["observation_tokens_per_turn"] = observation_tokens_per_turn;
   }
   return out;
 }

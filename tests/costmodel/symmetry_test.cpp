@@ -217,7 +217,7 @@ Plan random_plan(Random& random, const Cluster& cluster, const Model& model, boo
                   : uniform_plan(random, cluster.device_count(), model, training);
   };
   Plan plan = plan_with(task(false), task(false), task(true));
-  plan.weight_sync.method = static_cast<WeightSyncMethod>(random.integer(0, 2));
+  plan.weight_sync.method = static_cast<WeightSyncMethod>(random.integer(0, 4));
   return plan;
 }
 

@@ -66,6 +66,15 @@ TEST(UniformTaskTest, PutsTensorParallelismInnermost) {
   EXPECT_THAT(task.replicas[1].stages[1].devices, ElementsAre(DeviceId{14}, DeviceId{15}));
 }
 
+TEST(UniformTaskTest, TrainersPutThePipelineOutermost) {
+  const TaskPlan task = trainer_task({2, 2, 2, 1, 8}, 5);
+  ASSERT_EQ(task.replicas.size(), 2U);
+  EXPECT_THAT(task.replicas[0].stages[0].devices, ElementsAre(DeviceId{8}, DeviceId{9}));
+  EXPECT_THAT(task.replicas[1].stages[0].devices, ElementsAre(DeviceId{10}, DeviceId{11}));
+  EXPECT_THAT(task.replicas[0].stages[1].devices, ElementsAre(DeviceId{12}, DeviceId{13}));
+  EXPECT_EQ(task.replicas[1].stages[1].layers, 2);
+}
+
 TEST(UniformTaskTest, WidensStagesByContextParallelism) {
   const TaskPlan task = uniform_task({1, 1, 2, 4, 0}, 2);
   const Stage& stage = task.replicas[0].stages[0];

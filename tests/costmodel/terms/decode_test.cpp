@@ -76,6 +76,53 @@ TEST(Decode, AllAtOnceTakesTheLongestOfAll) {
   EXPECT_DOUBLE_EQ(once.work().decode_steps, 6 - 4 * std::pow(0.5, 12));
 }
 
+TEST(Decode, CachedTokensAreThoseThatLive) {
+  // Refilled one by one a place holds its prompt and 20 / (2 * 4) of a response in the mean.
+  EXPECT_DOUBLE_EQ(TermCase(kGeneration, four_places(refilling()), uneven_responses()).work().cached_tokens,
+                   4 * (3 + 2.5));
+  // All at once: before the short ones end 3 + 2 each, later half of them 3 + 6.
+  TaskPlan together = with(on_device(0), refilling());
+  EXPECT_DOUBLE_EQ(TermCase(kGeneration, together, uneven_responses()).work().cached_tokens, 12 * 5);
+  // Three responses share a prompt: 1 + 2 each, later half of 1 + 6.
+  together.execution.shared_prompts = true;
+  EXPECT_DOUBLE_EQ(TermCase(kGeneration, together, uneven_responses()).work().cached_tokens, 12 * 3.5);
+  // Without stops all are as long as the longest.
+  EXPECT_DOUBLE_EQ(TermCase(kGeneration, four_places(), uneven_responses()).work().cached_tokens, 4 * 9);
+}
+
+// Three turns whose tools return 4 tokens each time.
+Workflow with_tools() {
+  Workflow workflow = small_workflow();
+  workflow.turns = 3;
+  workflow.observation_tokens_per_turn = 4;
+  return workflow;
+}
+
+TEST(Decode, TurnsPassWhatTheToolsReturned) {
+  // 12 sequences of 3 + 5 tokens; what comes back twice is 4 tokens, or without a prefix cache all before it:
+  // 3 + 1 (5/3 + 4) and 3 + 2 (5/3 + 4).
+  const TermCase again(kGeneration, on_device(0), with_tools());
+  EXPECT_DOUBLE_EQ(again.work().prefill_sequences * 3, 12 * (3 + 23));
+  Execution execution;
+  execution.shared_prompts = true;
+  const TermCase kept(kGeneration, with(on_device(0), execution), with_tools());
+  EXPECT_DOUBLE_EQ(kept.work().prefill_sequences * 3, 12 * (1 + 8));
+  // Half of the 8 are there in the mean; all at the end.
+  const TermCase alone(kGeneration, on_device(0));
+  EXPECT_DOUBLE_EQ(again.work().decode_context_tokens - alone.work().decode_context_tokens, 12 * 5 * 4);
+  EXPECT_DOUBLE_EQ(again.work().cached_tokens, 12 * (8 + 8));
+}
+
+TEST(Decode, TrainingSeesWhatTheToolsReturned) {
+  for (const bool packed : {false, true}) {
+    Execution execution;
+    execution.packed = packed;
+    const TermCase training(kTraining, with(on_device(0), execution), with_tools());
+    EXPECT_EQ(training.task.sequence_tokens(), 16);
+    EXPECT_DOUBLE_EQ(training.task.attention_tokens, 16);
+  }
+}
+
 TEST(Decode, FixedLengthsNeedTheSameStepsEitherWay) {
   for (const Execution& execution : {Execution{}, stopping(), refilling()}) {
     const TermCase fixed(kGeneration, four_places(execution));
@@ -311,7 +358,7 @@ TEST(Decode, CacheInEightBits) {
   EXPECT_DOUBLE_EQ(cache_reads_s(generation.at(1)), 60 * 6 * 8 * 1 / 20.0);
 }
 
-// Latency that one all-reduce of a step pays over four devices, every step of a collective counted.
+// Latency that one all-reduce of a step pays over four devices, whatever training's collectives take.
 double all_reduce_latency_s(bool is_served, const Cluster& cluster) {
   Execution execution;
   execution.continuous_batching = is_served;
@@ -319,20 +366,23 @@ double all_reduce_latency_s(bool is_served, const Cluster& cluster) {
                       cluster);
   generation.set(decode_latency_weight, 1);
   generation.set(collective_step_weight, 1);
+  generation.set(link_latency_scale, 3);
   return terms::decode_latency_s(generation.at()) / (generation.work().decode_steps * 2 * 3);  // two a layer
 }
 
 TEST(Decode, ServingEnginesReduceInOneStepInsideANode) {
   EXPECT_DOUBLE_EQ(all_reduce_latency_s(true, row_of_nodes(1, 4)), 1);
-  EXPECT_DOUBLE_EQ(all_reduce_latency_s(false, row_of_nodes(1, 4)), 4);         // the tree's four steps
-  EXPECT_DOUBLE_EQ(all_reduce_latency_s(true, row_of_nodes(2, 2)), 2 * 5 + 2);  // two between nodes, two inside
+  // The tree's four steps, those after the first at 0.3 of the latency; two between nodes and two inside.
+  EXPECT_DOUBLE_EQ(all_reduce_latency_s(false, row_of_nodes(1, 4)), 1 + 3 * 0.3);
+  EXPECT_DOUBLE_EQ(all_reduce_latency_s(true, row_of_nodes(2, 2)), 5 * (1 + 0.3) + 2 * 0.3);
 }
 
 TEST(Decode, CoresReduceStepByStepWhateverServes) {
   DeviceType core = device_type(100, 50);
   core.kind = DeviceKind::cpu;
   const Cluster row = row_of_nodes(1, 4);
-  EXPECT_DOUBLE_EQ(all_reduce_latency_s(true, Cluster("row", {{"fast", core}}, row.nodes(), row.levels())), 4);
+  EXPECT_DOUBLE_EQ(all_reduce_latency_s(true, Cluster("row", {{"fast", core}}, row.nodes(), row.levels())),
+                   1.9);
 }
 
 }  // namespace

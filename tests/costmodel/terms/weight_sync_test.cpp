@@ -45,6 +45,32 @@ TEST(WeightSync, TopologyAwareSendsOneAndBroadcasts) {
   EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::topology_aware).sync_s(), (5 + 960 / 20.0) + (1 + 4.8));
 }
 
+TEST(WeightSync, BroadcastPassesEveryDeviceOnAllRails) {
+  // All 960 from node to node, on one of its two links or both.
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::broadcast).sync_s(), 5 + 960 / 10.0);
+  Pools railed(WeightSyncMethod::broadcast);
+  railed.whole.set(rail_weight, 1);
+  EXPECT_DOUBLE_EQ(railed.sync_s(), 5 + 960 / 20.0);
+  Pools narrow(WeightSyncMethod::broadcast, 0.5, 15);
+  narrow.whole.set(rail_weight, 1);
+  narrow.whole.set(weight_sync_efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(narrow.sync_s(), 5 + 480 / 7.5);
+  // Gathered over a-a beside it.
+  narrow.whole.set(reshard_efficiency, 0.01);
+  EXPECT_DOUBLE_EQ(narrow.sync_s(), 1 + 240 / 1.0);
+}
+
+TEST(WeightSync, ShardsGoStraightToTheirReplica) {
+  // One copy over two links; two where each of the devices of generation is a replica.
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::sharded).sync_s(), 5 + 960 / 20.0);
+  const TaskPlan alone = plan_of({{stage(3, {2})}, {stage(3, {3})}}), trains = plan_of({{stage(3, {0, 1})}});
+  Plan plan = plan_with(alone, trains, trains);
+  plan.weight_sync.method = WeightSyncMethod::sharded;
+  const Case<> two(row_of_nodes(2, 2), small_workflow(), plan);
+  EXPECT_DOUBLE_EQ(terms::weight_sync_s(two.problem, two.work(kTraining), two.work(kGeneration)),
+                   5 + 2 * 960 / 20.0);
+}
+
 TEST(WeightSync, TheNetworkOfANodeIsTheLimit) {
   EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::flat, 1, 15).sync_s(), 5 + 2 * 960 / 15.0);
   EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::topology_aware, 1, 15).sync_s(), (5 + 960 / 15.0) + (1 + 4.8));

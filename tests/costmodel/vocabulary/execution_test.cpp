@@ -137,7 +137,7 @@ TEST(PlanExecution, CompactTasksCountTheirDevices) {
 
 TEST(PlanExecution, WeightSyncIsWrittenWhereItIsNotTheDefault) {
   Json json = plan_with(compact_task());
-  for (const char* method : {"shortest", "flat", "topology_aware"}) {
+  for (const char* method : {"shortest", "flat", "topology_aware", "broadcast", "sharded"}) {
     json["weight_sync"] = {{"method", method}, {"fraction_sent", 0.5}};
     EXPECT_EQ(parse_as<Plan>(json).to_json(), json);
   }

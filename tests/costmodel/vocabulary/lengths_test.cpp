@@ -155,6 +155,22 @@ TEST(LengthsTest, MeanSquareOfATruncatedLognormalIsThatOfItsDraws) {
   EXPECT_NEAR(lengths.mean_square_tokens(), sum / kDraws, kFourSigma);
 }
 
+TEST(LengthsTest, MostLiveTokens) {
+  EXPECT_EQ(fixed_length(5).most_live(3), 8);
+  const Lengths dice = parse(R"({"kind": "empirical", "tokens": [2, 6], "weights": [1, 1]})");
+  EXPECT_DOUBLE_EQ(dice.most_live(3), 5);  // before the short ones end: 3 + 2; later half of 3 + 6
+  EXPECT_DOUBLE_EQ(dice.most_live(0), 3);  // half of 6
+  EXPECT_DOUBLE_EQ(dice.most_live(100), 102);
+  const Lengths lognormal = parse(R"({"kind": "lognormal", "median": 800, "sigma": 0.6, "max": 4096})");
+  // The tallest of P(X > x) x, by steps of one token.
+  double most = 0;
+  for (int x = 1; x < 4096; ++x) {
+    most = std::max(most, 0.5 * std::erfc(std::log(x / 800.0) / (0.6 * std::sqrt(2.0))) * x);
+  }
+  EXPECT_NEAR(lognormal.most_live(0), most, 1e-3 * most);
+  EXPECT_NEAR(lognormal.most_live(1e6), 1e6, 100);  // the base of all of them, whatever they answer
+}
+
 TEST(LengthsTest, Refuses) {
   EXPECT_EQ(refusal(R"({"kind": "fixed", "tokens": -1})"), "/l/tokens: expected a number >= 0, got -1");
   EXPECT_EQ(refusal(R"({"kind": "uniform"})"),
