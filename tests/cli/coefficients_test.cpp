@@ -123,7 +123,7 @@ TEST_F(SuggestOption, ABudgetThatNothingFitsIsInfeasible) {
 TEST_F(SuggestOption, ACandidateThatDoesNotBelongNamesFileAndPlan) {
   const Runs runs = load_document<Runs>(runs_).content;
   Experiments listed;
-  const Run& run = runs.runs.front();
+  const sextant::Run& run = runs.runs.front();
   listed.workflows[run.workflow] = runs.workflow_of(run);
   Plan plan = runs.plan_of(run);
   plan.tasks.begin()->second.replicas.front().stages.front().devices = {DeviceId{7}};

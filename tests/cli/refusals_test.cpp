@@ -124,7 +124,7 @@ TEST(BadOption, NumbersAreReadable) {
     const char* says;
   };
   const Wrong all[] = {{{"calibrate", runs, "--hold-out", "nan"},
-                        "sextant: --hold-out: expected a number from 0 to 0.9, got \"nan\""},
+                        "sextant: --hold-out: expected a number from 0 to 0.900, got \"nan\""},
                        {{"calibrate", runs, "--suggest", "2", "--budget", "-1"},
                         "sextant: --budget: expected a number above 0, got \"-1\""},
                        {{"calibrate", runs, "--suggest", "2", "--budget", "inf"},
@@ -184,8 +184,8 @@ TEST(ImportCommand, NamesFileAndPlace) {
 
 TEST(ImportCommand, TheSameFileTwiceNamesIt) {
   const TinyFolder folder;
-  const std::string file = std::string(SEXTANT_SOURCE_DIR) + "/data/public/vtrain/multi_node_runs.csv";
-  expect_one_line(run_sextant({"import", "vtrain", file, file, "--out", folder.file("runs.json")}), 2,
+  const std::string file = std::string(SEXTANT_SOURCE_DIR) + "/data/public/blis/runs.csv";
+  expect_one_line(run_sextant({"import", "blis", file, file, "--out", folder.file("runs.json")}), 2,
                   "sextant: " + file + ", " + file + ": run \"");
 }
 
