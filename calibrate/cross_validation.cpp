@@ -55,7 +55,8 @@ double model_deviation(const std::vector<const HeldOut*>& times) {
     needed.push_back(std::max(0.0, error * error - time->log_variance));
   }
   // One more than the count: the quantile that a new error stays below with that probability.
-  const double q = std::min(1.0, 0.9 * (static_cast<double>(needed.size()) + 1) / static_cast<double>(needed.size()));
+  const double q =
+      std::min(1.0, 0.9 * (static_cast<double>(needed.size()) + 1) / static_cast<double>(needed.size()));
   return std::sqrt(quantile(needed, q));
 }
 
@@ -72,11 +73,12 @@ struct FoldResult {
   int free_coefficients = 0;
 };
 
-FoldResult judge(const std::string& fold, const std::vector<const PreparedRun*>& held_out, const FitResult& fit) {
+FoldResult judge(const std::string& fold, const std::vector<const PreparedRun*>& held_out,
+                 const FitResult& fit) {
   FoldResult result;
   result.free_coefficients = fit.coefficients.fit->free_coefficients;
   for (const PreparedRun* run : held_out) {
-    const Hardware<double> hardware(run->cluster(), run->workflow().precision);
+    const Hardware<double> hardware(run->cluster());
     const auto predict = [&](const PreparedRun& any) {
       return any.predict(resolve(fit.coefficients, hardware, any.run().framework));
     };
@@ -87,8 +89,8 @@ FoldResult judge(const std::string& fold, const std::vector<const PreparedRun*>&
     for (std::size_t t = 0; t < variances.size(); ++t) variances[t] += unsaid[t];
     for (std::size_t t = 0; t < predicted.size(); ++t) {
       const MeasuredTime& time = run->times()[t];
-      result.times.push_back({run->run().name, time.what, fold, time.measured, predicted[t] * factors[t], 0, 0,
-                              variances[t]});
+      result.times.push_back(
+          {run->run().name, time.what, fold, time.measured, predicted[t] * factors[t], 0, 0, variances[t]});
     }
   }
   return result;
@@ -178,7 +180,8 @@ std::vector<Fold> few_runs(const Runs& runs, int count, int draws, unsigned seed
   for (int d = 0; d < draws; ++d) {
     std::vector<std::string> names = shuffled(all_names(runs), seed + static_cast<unsigned>(d));
     if (static_cast<std::size_t>(count) >= names.size()) {
-      throw_bad_input("cannot fit to " + std::to_string(count) + " of " + std::to_string(names.size()) + " runs");
+      throw_bad_input("cannot fit to " + std::to_string(count) + " of " + std::to_string(names.size()) +
+                      " runs");
     }
     const std::set<std::string> held_out(names.begin() + count, names.end());
     folds.push_back(fold_of("draw " + std::to_string(d + 1), all_names(runs), held_out));
@@ -195,8 +198,8 @@ std::string degrees_of(const Runs& runs, const Run& run) {
   const Workflow& workflow = runs.workflow_of(run);
   const TaskPlan& plan = runs.plan_of(run).tasks.at(main_task(workflow).name);
   const Replica& replica = plan.replicas.front();
-  return "dp" + std::to_string(plan.data_parallel()) + "pp" + std::to_string(replica.pipeline_parallel()) + "tp" +
-         std::to_string(plan.tensor_parallel(replica.stages.front()));
+  return "dp" + std::to_string(plan.data_parallel()) + "pp" + std::to_string(replica.pipeline_parallel()) +
+         "tp" + std::to_string(plan.tensor_parallel(replica.stages.front()));
 }
 
 std::string device_types_of(const Runs& runs, const Run& run) {

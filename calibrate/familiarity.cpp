@@ -82,6 +82,9 @@ void add_new_kinds(const TaskExperience& asked, const std::vector<const TaskExpe
   const auto any = [&](auto matches) {
     return std::any_of(seen.begin(), seen.end(), [&](const TaskExperience* s) { return matches(*s); });
   };
+  if (!asked.framework.empty() && !any([&](const auto& s) { return s.framework == asked.framework; })) {
+    reasons.push_back("no " + kind + " of framework " + asked.framework + " was calibrated");
+  }
   for (const std::string& type : asked.device_types) {
     const bool known = any([&](const TaskExperience& s) {
       return std::find(s.device_types.begin(), s.device_types.end(), type) != s.device_types.end();
@@ -97,7 +100,8 @@ void add_new_kinds(const TaskExperience& asked, const std::vector<const TaskExpe
   if (!any([&](const auto& s) { return s.precision == asked.precision; })) {
     reasons.push_back("no " + kind + " in " + std::string(name_of(asked.precision)) + " was calibrated");
   }
-  if (asked.tensor_parallel_between_nodes && !any([](const auto& s) { return s.tensor_parallel_between_nodes; })) {
+  if (asked.tensor_parallel_between_nodes &&
+      !any([](const auto& s) { return s.tensor_parallel_between_nodes; })) {
     reasons.push_back("no tensor parallelism between nodes was calibrated in " + kind);
   }
   if (asked.nodes > 1 && !any([](const auto& s) { return s.nodes > 1; })) {
@@ -114,17 +118,20 @@ void add_out_of_range(const TaskExperience& asked, const std::vector<const TaskE
     const auto [least, most] = std::minmax_element(seen.begin(), seen.end(), less);
     const double value = log_of(asked.*feature.member), step = std::log(feature.step);
     if (value > log_of((*most)->*feature.member) + step) {
-      reasons.push_back(shown(asked, feature) + ", calibrated up to " + format_number((*most)->*feature.member));
+      reasons.push_back(shown(asked, feature) + ", calibrated up to " +
+                        format_number((*most)->*feature.member));
     } else if (value < log_of((*least)->*feature.member) - step) {
-      reasons.push_back(shown(asked, feature) + ", calibrated from " + format_number((*least)->*feature.member));
+      reasons.push_back(shown(asked, feature) + ", calibrated from " +
+                        format_number((*least)->*feature.member));
     }
   }
 }
 
 // The same for tasks that are alike.
 std::string key_of(const TaskExperience& task) {
-  std::string key = task.framework + "|" + std::string(name_of(task.kind)) + std::string(name_of(task.precision)) +
-                    (task.experts ? "e" : "") + (task.tensor_parallel_between_nodes ? "n" : "");
+  std::string key = task.framework + "|" + std::string(name_of(task.kind)) +
+                    std::string(name_of(task.precision)) + (task.experts ? "e" : "") +
+                    (task.tensor_parallel_between_nodes ? "n" : "");
   for (const std::string& type : task.device_types) key += "|" + type;
   for (const Feature& feature : kFeatures) key += "|" + std::to_string(task.*feature.member);
   return key;

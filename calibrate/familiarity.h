@@ -1,11 +1,13 @@
 // How near a plan's tasks are to those of calibrated runs, and the word "extrapolating" where they are far.
 //
-// Distance between two tasks of one kind: root of the sum of squares of log ratios (or differences), each in steps
-// that can change what limits a task:
-//   model parameters x4, tokens of a sequence x4, sequences of a replica x8, tensor parallel x2, pipeline parallel x4,
-//   data parallel x4, nodes x4; device type 1.5; framework, precision, experts, tensor parallel between nodes 1.
-// A task is far when one of its numbers lies more than a step outside of what runs of its kind had, when its device
-// type, experts or precision never occurred with it, or when its nearest run is more than kFarDistance away.
+// Distance between two tasks of one kind: root of the sum of squares of log ratios (or differences), each in
+// steps that can change what limits a task:
+//   model parameters x4, tokens of a sequence x4, sequences of a replica x8, tensor parallel x2, pipeline
+//   parallel x4, data parallel x4, nodes x4; device type 1.5; framework, precision, experts, tensor parallel
+//   between nodes 1.
+// A task is far when one of its numbers lies more than a step outside of what runs of its kind had, when its
+// device type, framework (where one was asked for), experts or precision never occurred with it, or when its
+// nearest run is more than kFarDistance away.
 #pragma once
 
 #include <string>

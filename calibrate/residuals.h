@@ -27,7 +27,7 @@ inline constexpr const char* kPeakMemory = "peak_memory";
 
 // One measured number of a run.
 struct MeasuredTime {
-  std::string what;  // a timer's name, kIteration or kPeakMemory
+  std::string what;        // a timer's name, kIteration or kPeakMemory
   std::vector<int> tasks;  // positions in the workflow that a timer covers
   bool with_weight_sync = false;
   double measured = 0;  // seconds; bytes of kPeakMemory
@@ -64,7 +64,7 @@ class PreparedRun {
   [[nodiscard]] std::vector<T> predict(CoefficientValues<T> values, const Hardware<T>& hardware) const;
   template <typename T>
   [[nodiscard]] Hardware<T> hardware() const {
-    return Hardware<T>(*cluster_, workflow_->precision);
+    return Hardware<T>(*cluster_);
   }
 
  private:

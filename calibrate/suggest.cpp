@@ -9,6 +9,8 @@
 #include "calibrate/posterior_matrices.h"
 #include "calibrate/residuals.h"
 #include "core/error.h"
+#include "core/json.h"
+#include "core/text.h"
 #include "costmodel/predict.h"
 
 namespace sextant {
@@ -24,7 +26,8 @@ struct Weighed {
 
 std::optional<Weighed> weigh(const Candidate& candidate, const Cluster& cluster, const Coefficients& fitted,
                              const Posterior& posterior, double deviation) {
-  const Prediction prediction = predict(cluster, candidate.workflow, candidate.plan, fitted, candidate.framework);
+  const Prediction prediction =
+      predict(cluster, candidate.workflow, candidate.plan, fitted, candidate.framework);
   if (!prediction.fits()) return std::nullopt;
   Runs runs;
   Run run;
@@ -61,7 +64,8 @@ Eigen::MatrixXd after(const Weighed& weighed, const Eigen::MatrixXd& covariance)
   return covariance - towards.transpose() * all.ldlt().solve(towards);
 }
 
-std::string most_taught(const Posterior& posterior, const Eigen::MatrixXd& before, const Eigen::MatrixXd& later) {
+std::string most_taught(const Posterior& posterior, const Eigen::MatrixXd& before,
+                        const Eigen::MatrixXd& later) {
   constexpr std::size_t kNamed = 2;
   const Eigen::VectorXd taught = before.diagonal() - later.diagonal();
   std::vector<Eigen::Index> order(static_cast<std::size_t>(taught.size()));
@@ -87,8 +91,8 @@ double log_deviation_of(const Coefficients& fitted) {
 }
 
 std::string layout_name(const UniformLayout& layout, int micro_batch) {
-  return "dp" + std::to_string(layout.data_parallel) + "-pp" + std::to_string(layout.pipeline_parallel) + "-tp" +
-         std::to_string(layout.tensor_parallel) + "-mb" + std::to_string(micro_batch);
+  return "dp" + std::to_string(layout.data_parallel) + "-pp" + std::to_string(layout.pipeline_parallel) +
+         "-tp" + std::to_string(layout.tensor_parallel) + "-mb" + std::to_string(micro_batch);
 }
 
 // All tasks in one layout; nothing where the models forbid it.
@@ -156,14 +160,17 @@ Candidates candidates_of(const Experiments& experiments, const Runs& runs) {
     frameworks.insert(run.framework);
   }
   if (clusters.size() != 1 || frameworks.size() != 1) {
-    throw_bad_input("suggesting from a list of candidates needs runs of one cluster and one framework");
+    throw_bad_input(
+        "suggesting from a list of candidates needs runs of one cluster and one framework; these are of " +
+        std::to_string(clusters.size()) + " and " + std::to_string(frameworks.size()));
   }
   Candidates candidates;
   candidates.clusters = runs.clusters;
   for (const Experiment& experiment : experiments.experiments) {
     const Workflow& workflow = experiments.workflows.at(experiment.workflow);
     const Plan& plan = experiments.plans.at(experiment.plan);
-    check_plan(plan, workflow, runs.clusters.at(*clusters.begin()));
+    within("/plans/" + pointer_token(experiment.plan),
+           [&] { check_plan(plan, workflow, runs.clusters.at(*clusters.begin())); });
     candidates.all.push_back({*clusters.begin(), *frameworks.begin(), workflow, plan});
   }
   return candidates;

@@ -1,10 +1,10 @@
 // Which runs to take next: those that shrink the spread of the coefficients most (D-optimal design).
 //
-// With covariance C of the coefficients in units of their priors, J the slopes of a candidate's log times by them and
-// s the deviation of one such time, the candidate is worth
+// With covariance C of the coefficients in units of their priors, J the slopes of a candidate's log times by
+// them and s the deviation of one such time, the candidate is worth
 //   gain = 1/2 log det(I + J C J^T / s^2)
-// nats. Candidates are taken greedily, each with what the ones before it would have taught; with a budget by gain for
-// each device second. The greedy choice is at least 1 - 1/e of the best (log det is submodular).
+// nats. Candidates are taken greedily, each with what the ones before it would have taught; with a budget by
+// gain for each device second. The greedy choice is at least 1 - 1/e of the best (log det is submodular).
 #pragma once
 
 #include <map>
@@ -29,10 +29,12 @@ struct Candidates {
   std::vector<Candidate> all;
 };
 
-// The workflows of the runs in every layout that is the same for all tasks, over all devices of their cluster or
-// fewer, with several micro-batches, that fits in memory (under neutral coefficients) and is none of the runs.
+// The workflows of the runs in every layout that is the same for all tasks, over all devices of their cluster
+// or fewer, with several micro-batches, that is none of the runs. Whether they fit in memory is not looked at
+// here: suggest_runs leaves out what does not fit under the fitted coefficients.
 [[nodiscard]] Candidates candidates_like(const Runs& runs);
-// Those of an experiments document, on the cluster and with the framework of the runs; there must be one of each.
+// Those of an experiments document, on the cluster and with the framework of the runs; there must be one of
+// each.
 [[nodiscard]] Candidates candidates_of(const Experiments& experiments, const Runs& runs);
 
 struct Suggestion {
@@ -45,7 +47,7 @@ struct Suggestion {
 };
 
 // At most `count`, best first. budget_device_s: of all together, zero for any.
-[[nodiscard]] std::vector<Suggestion> suggest_runs(const Candidates& candidates, const Coefficients& fitted, int count,
-                                                   double budget_device_s = 0);
+[[nodiscard]] std::vector<Suggestion> suggest_runs(const Candidates& candidates, const Coefficients& fitted,
+                                                   int count, double budget_device_s = 0);
 
 }  // namespace sextant

@@ -90,7 +90,7 @@ void add_accuracy(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("accuracy", "Recompute the accuracy figures on the public measurements");
-  command->add_option("figures", options->prefix, "Only figures of this family: vtrain, sailor, ...");
+  command->add_option("figures", options->prefix, "Only figures whose names start so: vtrain, real.tasks, ...");
   command->add_option("--data", options->data, "Folder of the published data");
   command->add_option("--out", options->out, "Write the claims document here");
   command->add_option("--markdown", options->markdown,

@@ -5,11 +5,14 @@
 
 #include "calibrate/cross_validation.h"
 #include "calibrate/fit.h"
+#include "calibrate/import/in_file.h"
 #include "calibrate/split.h"
 #include "calibrate/suggest.h"
+#include "cli/checks.h"
+#include "cli/coefficient_source.h"
 #include "cli/command.h"
-#include "cli/inputs.h"
-#include "cli/table.h"
+#include "cli/describe_fit.h"
+#include "cli/suggestions.h"
 #include "core/error.h"
 #include "core/units.h"
 
@@ -33,71 +36,10 @@ struct Options {
   double budget_device_s = 0;  // 0: any
   std::string candidates;
   std::string suggested = "suggested.json";
+  bool suggested_given = false;
+  bool all_coefficients = false;
   bool json = false;
 };
-
-std::string shown_interval(const Coefficient& c) {
-  if (!c.low || !c.high) return "";
-  return format_number(*c.low) + " to " + format_number(*c.high);
-}
-
-std::string owner_of(const std::string& device_type, const std::string& framework) {
-  if (device_type == kAny && framework == kAny) return "all";
-  return framework == kAny ? device_type : framework;
-}
-
-std::string describe(const Coefficients& coefficients) {
-  Table table({"coefficient", "of", "value", "90 % interval", "prior", "remark"});
-  for (const Coefficient& c : coefficients.values) {
-    std::string remark = c.identified ? "" : "not identified";
-    if (c.at_bound) remark += remark.empty() ? "at bound" : ", at bound";
-    table.add({std::string(spec_of(c.id).name), owner_of(c.device_type, c.framework), format_number(c.value),
-               shown_interval(c), format_number(c.prior), remark});
-  }
-  return table.text();
-}
-
-std::string name_in_table(const Parameter& parameter) {
-  const std::string name(parameter.spec().name);
-  const std::string owner = owner_of(parameter.device_type, parameter.framework);
-  return parameter.is_deviation ? name + " of " + owner : name;
-}
-
-// What the runs show in combination only.
-std::string describe_confounded(const Coefficients& coefficients) {
-  constexpr std::size_t kMostPairs = 8;
-  const auto posterior = posterior_of(coefficients);
-  if (!posterior) return "";
-  std::string out;
-  const std::vector<Confounded> pairs = confounded_pairs(*posterior);
-  for (std::size_t i = 0; i < std::min(kMostPairs, pairs.size()); ++i) {
-    const auto parameter = [&](int p) { return name_in_table(posterior->parameters[static_cast<std::size_t>(p)]); };
-    out += "  " + parameter(pairs[i].a) + (pairs[i].correlation < 0 ? " against " : " with ") + parameter(pairs[i].b) +
-           " (correlation " + format_number(pairs[i].correlation) + ")\n";
-  }
-  if (out.empty()) return "";
-  if (pairs.size() > kMostPairs) out += "  and " + std::to_string(pairs.size() - kMostPairs) + " more pairs\n";
-  return "not told apart by these runs, only in combination:\n" + out;
-}
-
-std::string describe(const HeldOutSummary& held_out) {
-  std::string out = "one " + held_out.left_out + " left out in turn (" + std::to_string(held_out.folds) + " folds): ";
-  if (held_out.tasks > 0) {
-    out += "task MAPE " + format_percent(held_out.task_mape) + " (" + std::to_string(held_out.tasks) + "), ";
-  }
-  if (held_out.iterations > 0) {
-    out += "iteration MAPE " + format_percent(held_out.iteration_mape) + " (" +
-           std::to_string(held_out.iterations) + "), ";
-  }
-  return out + "90 % intervals cover " + format_percent(held_out.coverage_90, 0) + "\n";
-}
-
-std::string describe_outliers(const FitSummary& fit) {
-  if (fit.outliers.empty()) return "";
-  std::string out = "far from the model, held down by the robust loss:";
-  for (const std::string& name : fit.outliers) out += " " + name;
-  return out + "\n";
-}
 
 std::optional<LeaveOut> what_to_leave_out(const Options& options, const Runs& runs) {
   if (options.leave_out == kNone) return std::nullopt;
@@ -108,39 +50,14 @@ std::optional<LeaveOut> what_to_leave_out(const Options& options, const Runs& ru
   return std::nullopt;  // the option's check names the others
 }
 
-// The suggested runs as experiments for the proxy.
-void suggest(const Options& options, const std::optional<Experiments>& listed, const Runs& runs,
-             const Coefficients& fitted) {
-  const Candidates candidates = listed ? candidates_of(*listed, runs) : candidates_like(runs);
-  const std::vector<Suggestion> suggestions =
-      suggest_runs(candidates, fitted, options.suggest, options.budget_device_s);
-  if (suggestions.empty()) throw_bad_input("no run that could be suggested fits the devices and the budget");
-  Experiments experiments;
-  Table table({"next run", "workflow", "layout", "predicted", "device time", "teaches"});
-  for (const Suggestion& suggestion : suggestions) {
-    experiments.workflows[suggestion.workflow.name] = suggestion.workflow;
-    experiments.plans[suggestion.plan.name] = suggestion.plan;
-    experiments.experiments.push_back({suggestion.plan.name, suggestion.workflow.name, suggestion.plan.name});
-    table.add({suggestion.plan.name, suggestion.workflow.name, describe(suggestion.plan),
-               format_seconds(suggestion.iteration_s), format_seconds(suggestion.device_s), suggestion.teaches});
-  }
-  save_document(options.suggested, experiments);
-  if (!options.json) std::fputs(table.text().c_str(), stdout);
-  say_wrote(options.suggested);
+Split split_of(const Options& options, const Runs& all) {
+  if (options.hold_out > 0) return split_runs(all, options.hold_out, options.by, options.seed);
+  Split split;
+  for (const Run& run : all.runs) split.fit.push_back(run.name);
+  return split;
 }
 
-int run(const Options& options) {
-  const Runs all = load_document<Runs>(options.runs).content;
-  std::optional<Experiments> listed;  // read before anything is written
-  if (!options.candidates.empty()) listed = load_document<Experiments>(options.candidates).content;
-  Coefficients start;
-  if (!options.start.empty()) start = load_document<Coefficients>(options.start).content;
-  Split split;
-  if (options.hold_out > 0) {
-    split = split_runs(all, options.hold_out, options.by, options.seed);
-  } else {
-    for (const Run& run : all.runs) split.fit.push_back(run.name);
-  }
+Coefficients fit(const Options& options, const Runs& all, const Split& split, const Coefficients& start) {
   Coefficients fitted = fit_coefficients(all, split.fit, {}, start);
   const Runs seen = subset(all, split.fit);
   if (const auto what = what_to_leave_out(options, seen)) {
@@ -148,21 +65,64 @@ int run(const Options& options) {
         leave_groups_out(seen, group_key(seen, *what), options.most_folds, options.seed);
     fitted.fit->held_out = summary_of(cross_validate(seen, folds, {}, start), *what);
   }
-  save_document(options.out, fitted);
-  if (options.json) {
-    print_document(fitted);
-  } else {
-    std::fputs((describe(fitted) + describe_confounded(fitted) + describe_outliers(*fitted.fit)).c_str(), stdout);
-    if (fitted.fit->held_out) std::fputs(describe(*fitted.fit->held_out).c_str(), stdout);
-    print_line("fitted to " + std::to_string(split.fit.size()) + " runs (" +
-               std::to_string(fitted.fit->residuals) + " times), " + std::to_string(split.held_out.size()) +
-               " kept back; cost " + format_number(fitted.fit->initial_cost) + " to " +
-               format_number(fitted.fit->final_cost));
-    if (!fitted.fit->converged) print_line("not converged: " + fitted.fit->message);
+  return fitted;
+}
+
+// From a list: with its file's name before what is wrong in it.
+Candidates candidates_for(const Options& options, const Runs& seen) {
+  if (options.candidates.empty()) return candidates_like(seen);
+  const Experiments listed = load_document<Experiments>(options.candidates).content;
+  return in_file(options.candidates, [&] { return candidates_of(listed, seen); });
+}
+
+void check_options(const Options& options) {
+  if (options.suggest > 0) return;
+  if (options.budget_device_s > 0) throw_bad_input("--budget is of suggested runs: give --suggest too");
+  if (!options.candidates.empty()) throw_bad_input("--candidates are for suggested runs: give --suggest too");
+  if (options.suggested_given) throw_bad_input("--suggested is where suggested runs go: give --suggest too");
+}
+
+void print_fit(const Options& options, const Coefficients& fitted, const Split& split) {
+  if (options.json) return print_document(fitted);
+  std::fputs(describe_fit(fitted, options.all_coefficients).c_str(), stdout);
+  print_line("fitted to " + std::to_string(split.fit.size()) + " runs (" +
+             std::to_string(fitted.fit->residuals) + " times), " + std::to_string(split.held_out.size()) +
+             " kept back; cost " + format_number(fitted.fit->initial_cost) + " to " +
+             format_number(fitted.fit->final_cost));
+  if (!fitted.fit->converged) print_line("not converged: " + fitted.fit->message);
+}
+
+// Exit code of the suggestions.
+int suggest(const Options& options, const Candidates& candidates, const Coefficients& fitted) {
+  const std::vector<Suggestion> suggestions =
+      suggest_runs(candidates, fitted, options.suggest, options.budget_device_s);
+  if (suggestions.empty()) {
+    std::fprintf(stderr, "sextant: none of %zu runs that could be suggested fits the devices and the budget\n",
+                 candidates.all.size());
+    return kAnswerIsNo;
   }
+  save_document(options.suggested, experiments_of(suggestions));
+  if (!options.json) std::fputs(describe_suggestions(suggestions).c_str(), stdout);
+  say_wrote(options.suggested);
+  return kDone;
+}
+
+// Everything that is read is read and checked before anything is written.
+int run(const Options& options) {
+  check_options(options);
+  const Runs all = load_document<Runs>(options.runs).content;
+  if (all.runs.empty()) throw_bad_input(options.runs + ": /runs: no runs to fit");
+  Coefficients start;
+  if (!options.start.empty()) start = load_coefficients_for(options.start, all);
+  const Split split = in_file(options.runs, [&] { return split_of(options, all); });
+  Candidates candidates;
+  if (options.suggest > 0) candidates = candidates_for(options, subset(all, split.fit));
+  const Coefficients fitted = in_file(options.runs, [&] { return fit(options, all, split, start); });
+  save_document(options.out, fitted);
+  print_fit(options, fitted, split);
   say_wrote(options.out);
-  if (options.suggest > 0) suggest(options, listed, seen, fitted);
-  return fitted.fit->converged ? kDone : kAnswerIsNo;
+  const int suggested = options.suggest > 0 ? suggest(options, candidates, fitted) : kDone;
+  return fitted.fit->converged ? suggested : kAnswerIsNo;
 }
 
 }  // namespace
@@ -174,7 +134,7 @@ void add_calibrate(CLI::App& app, Action& action) {
   command->add_option("--out", options->out, "Coefficients document to write")->capture_default_str();
   command->add_option("--start", options->start, "Coefficients to start from and be drawn to");
   command->add_option("--hold-out", options->hold_out, "Share of groups to keep back for validate")
-      ->check(CLI::Range(0.0, 0.9))
+      ->check(number_between(0, 0.9))
       ->capture_default_str();
   const std::map<std::string, HoldOutBy> groups{
       {"run", HoldOutBy::run}, {"workflow", HoldOutBy::workflow}, {"plan", HoldOutBy::plan}};
@@ -193,18 +153,28 @@ void add_calibrate(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_option("--suggest", options->suggest, "Name so many runs that would teach most")
       ->check(CLI::Range(0, 1000));
-  command->add_option("--budget", options->budget_device_s, "Of the suggested runs, in predicted device seconds")
-      ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--budget", options->budget_device_s, "Of the suggested runs, in predicted device seconds")
+      ->check(positive_number());
   command->add_option("--candidates", options->candidates,
                       "Experiments document to suggest from; else layouts like those of the runs");
-  command->add_option("--suggested", options->suggested, "Experiments document to write suggestions to")
-      ->capture_default_str();
+  CLI::Option* suggested =
+      command->add_option("--suggested", options->suggested, "Experiments document to write suggestions to")
+          ->capture_default_str();
+  command->add_flag("--all-coefficients", options->all_coefficients,
+                    "Show the coefficients too about which the runs say nothing");
   command->add_flag("--json", options->json, "Print the coefficients document instead of a table");
   command->footer(
-      "Exits 1 when the fit does not converge (the coefficients are written all the same).\n"
+      "Exits 1 when the fit does not converge, or nothing that could be suggested fits (the coefficients are "
+      "written\n"
+      "all the same).\n"
       "Example: sextant calibrate runs.json --hold-out 0.33 --hold-out-by workflow --out coefficients.json\n"
-      "         sextant calibrate runs.json --suggest 5 && mpirun -n 2 sextant proxy --experiments suggested.json ...");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+      "         sextant calibrate runs.json --suggest 5 && mpirun -n 2 sextant proxy --experiments "
+      "suggested.json ...");
+  command->callback([options, suggested, &action] {
+    options->suggested_given = suggested->count() > 0;
+    action = [options] { return run(*options); };
+  });
 }
 
 }  // namespace sextant::cli

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "core/document.h"
 #include "probes/comm/communicator.h"
@@ -23,6 +24,7 @@ using Action = std::function<int()>;
 
 // Each adds one subcommand, which sets `action` when it is the chosen one.
 void add_accuracy(CLI::App& app, Action& action);
+void add_coefficients(CLI::App& app, Action& action);
 void add_diff(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
@@ -44,6 +46,10 @@ void print_document(const T& content) {
 
 // The ranks of this job, joined on first use; left when the program ends.
 [[nodiscard]] Communicator& world();
+
+// Options that the program chose itself, as if they had been given: the provenance of every document that is
+// written from now on names them.
+void add_to_command_line(const std::vector<std::string>& arguments);
 
 // A line on stdout.
 void print_line(const std::string& line);

@@ -7,7 +7,7 @@
 
 namespace sextant::cli {
 
-std::filesystem::path data_folder() {
+std::optional<std::filesystem::path> find_data_folder() {
   if (const char* given = std::getenv("SEXTANT_DATA")) return given;
   std::error_code fault;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", fault);
@@ -18,6 +18,11 @@ std::filesystem::path data_folder() {
   if (std::filesystem::exists(std::filesystem::path(SEXTANT_SOURCE_DATA) / "gpus.json", fault)) {
     return SEXTANT_SOURCE_DATA;
   }
+  return std::nullopt;
+}
+
+std::filesystem::path data_folder() {
+  if (auto found = find_data_folder()) return *std::move(found);
   throw_bad_input("the published data was not found: set SEXTANT_DATA to the data/ folder");
 }
 

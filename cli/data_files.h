@@ -2,10 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 namespace sextant::cli {
 
 // Throws Error(bad_input) when there is none.
 [[nodiscard]] std::filesystem::path data_folder();
+// Nothing when there is none. What SEXTANT_DATA says is not looked at.
+[[nodiscard]] std::optional<std::filesystem::path> find_data_folder();
 
 }  // namespace sextant::cli

@@ -1,6 +1,7 @@
 // sextant export: coefficients in another program's form.
 #include <memory>
 
+#include "cli/coefficient_source.h"
 #include "cli/command.h"
 #include "core/document.h"
 #include "reports/export/coefficients_export.h"
@@ -15,14 +16,18 @@ struct Options {
   std::string out;
 };
 
-std::string exported(const Options& options, const Coefficients& coefficients) {
-  if (options.form == "csv") return coefficients_as_csv(coefficients);
-  if (options.form == "header") return coefficients_as_header(coefficients, options.framework);
-  return coefficients_as_json(coefficients, options.framework);
+std::string exported(const std::string& form, const std::string& framework, const Coefficients& coefficients) {
+  if (form == "csv") return coefficients_as_csv(coefficients);
+  if (form == "header") return coefficients_as_header(coefficients, framework);
+  return coefficients_as_json(coefficients, framework);
 }
 
 int run(const Options& options) {
-  const std::string text = exported(options, load_document<Coefficients>(options.coefficients).content);
+  const Coefficients coefficients = load_document<Coefficients>(options.coefficients).content;
+  std::vector<std::string> notes;
+  const std::string framework = find_framework(coefficients, options.coefficients, options.framework, notes);
+  say(notes);
+  const std::string text = exported(options.form, framework, coefficients);
   if (options.out.empty()) {
     std::fputs(text.c_str(), stdout);
     return kDone;

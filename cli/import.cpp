@@ -23,8 +23,11 @@ std::string formats_help() {
   for (const ImportFormat& format : import_formats()) {
     help += "  " + std::string(format.name) + ": " + std::string(format.help) + "\n";
   }
-  return help + "Records that are left out are named with the reason on stderr.\n"
-                "Example: sextant import vtrain single_node_runs.csv --out runs.json";
+  return help +
+         "Records that are left out are named with the reason on stderr. Exits 1, and writes nothing, when no "
+         "run is "
+         "left.\n"
+         "Example: sextant import vtrain single_node_runs.csv --out runs.json";
 }
 
 int run(const Options& options) {
@@ -35,15 +38,20 @@ int run(const Options& options) {
   for (const LeftOut& record : imported.left_out) {
     std::fprintf(stderr, "left out %s: %s\n", record.record.c_str(), record.reason.c_str());
   }
+  // A document without runs serves no command.
+  if (imported.runs.runs.empty()) {
+    std::fprintf(stderr, "sextant: no runs, %zu records left out: nothing written\n", imported.left_out.size());
+    return kAnswerIsNo;
+  }
   if (options.json) {
     print_document(imported.runs);
   } else {
-    print_line(std::to_string(imported.runs.runs.size()) + " runs, " + std::to_string(imported.left_out.size()) +
-               " records left out");
+    print_line(std::to_string(imported.runs.runs.size()) + " runs, " +
+               std::to_string(imported.left_out.size()) + " records left out");
   }
   save_document(options.out, imported.runs);
   say_wrote(options.out);
-  return imported.runs.runs.empty() ? kAnswerIsNo : kDone;
+  return kDone;
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/coefficient_source.h"
 #include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/coefficients.h"
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/workflow.h"
@@ -22,17 +22,17 @@ struct ModelInputs {
 struct LoadedInputs {
   Cluster cluster;
   Workflow workflow;
-  Coefficients coefficients;
-  std::string note;  // what the user should know about them; may be empty
+  ChosenCoefficients chosen;
 };
 
 void add_model_inputs(CLI::App& command, ModelInputs& inputs);
 [[nodiscard]] LoadedInputs load(const ModelInputs& inputs);
-// The note, on stderr.
-void say_note(const LoadedInputs& loaded);
 
 // Loads and checks a plan; every fault names the plan's file.
 [[nodiscard]] Plan load_plan(const std::string& file, const LoadedInputs& loaded);
+
+// Writes into the prediction which coefficients made it.
+void name_coefficients(Prediction& prediction, const ChosenCoefficients& chosen);
 
 // Tables for a person.
 [[nodiscard]] std::string describe_prediction(const Prediction& prediction);

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <vector>
 
 #include "cli/command.h"
 #include "core/error.h"
@@ -13,6 +14,21 @@ namespace sextant::cli {
 void print_line(const std::string& line) { std::printf("%s\n", line.c_str()); }
 
 void say_wrote(const std::string& file) { std::fprintf(stderr, "wrote %s\n", file.c_str()); }
+
+namespace {
+
+std::vector<const char*>& command_line() {
+  static std::vector<const char*> line;
+  return line;
+}
+
+}  // namespace
+
+void add_to_command_line(const std::vector<std::string>& arguments) {
+  std::vector<const char*> line = command_line();
+  for (const std::string& argument : arguments) line.push_back(argument.c_str());
+  set_command_line(static_cast<int>(line.size()), line.data());
+}
 
 namespace {
 
@@ -63,6 +79,7 @@ int run(int argc, char** argv) {
   add_plan(app, action);
   add_report(app, action);
   add_export(app, action);
+  add_coefficients(app, action);
   add_diff(app, action);
   add_quickstart(app, action);
   try {
@@ -85,6 +102,7 @@ Communicator& world() {
 
 int main(int argc, char** argv) {
   using namespace sextant;
+  cli::command_line().assign(argv, argv + argc);
   set_command_line(argc, argv);
   try {
     return cli::run(argc, argv);

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "calibrate/trust.h"
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/table.h"
@@ -27,16 +28,18 @@ std::string describe_layouts(const Plan& plan) {
 
 int run(const Options& options) {
   const LoadedInputs loaded = load(options.inputs);
-  const PlanRequest request{loaded.cluster, loaded.workflow, loaded.coefficients, options.inputs.framework,
+  const ChosenCoefficients& chosen = loaded.chosen;
+  const PlanRequest request{loaded.cluster, loaded.workflow, chosen.coefficients, chosen.framework,
                             options.limits};
   PlanResult result = plan_exhaustively(request);
   if (result.outcome != PlanOutcome::found) {
     std::fprintf(stderr, "sextant: %s\n", result.message.c_str());
     return result.outcome == PlanOutcome::infeasible ? kAnswerIsNo : kBadInput;
   }
-  say_note(loaded);
+  say(chosen.notes);
   qualify(*result.prediction,
-          {loaded.cluster, loaded.workflow, *result.plan, loaded.coefficients, options.inputs.framework});
+          {loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
+  name_coefficients(*result.prediction, chosen);
   if (!options.out.empty()) save_document(options.out, *result.plan);
   if (!options.prediction_out.empty()) save_document(options.prediction_out, *result.prediction);
   if (options.json) {
@@ -59,7 +62,7 @@ void add_plan(CLI::App& app, Action& action) {
   add_model_inputs(*command, options->inputs);
   command->add_option("--micro-batches", options->limits.micro_batch_sequences, "Micro-batch sizes to try")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command->add_flag("--recompute", options->limits.try_recompute, "Try training with recomputation too");
   command->add_flag("--uneven-stages", options->limits.try_uneven_stages,

@@ -26,9 +26,10 @@ struct Options {
 int run(const Options& options) {
   const LoadedInputs loaded = load(options.inputs);
   const Plan plan = load_plan(options.plan, loaded);
-  say_note(loaded);
-  const Asked asked{loaded.cluster, loaded.workflow, plan, loaded.coefficients, options.inputs.framework};
+  say(loaded.chosen.notes);
+  const Asked asked{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework};
   Prediction prediction = predict_with_trust(asked);
+  name_coefficients(prediction, loaded.chosen);
   if (options.sensitivities) prediction.sensitivities = sensitivities_of(asked);
   if (!options.out.empty()) save_document(options.out, prediction);
   if (options.json) {
@@ -77,12 +78,20 @@ std::string describe_familiarity(const Prediction& prediction) {
              format_number(task.familiarity->distance) + " steps)";
     }
     for (std::size_t i = 0; i < task.familiarity->reasons.size(); ++i) {
-      out += (i > 0 ? "; " : (task.familiarity->nearest_run.empty() ? "extrapolating: " : ", extrapolating: ")) +
-             task.familiarity->reasons[i];
+      out +=
+          (i > 0 ? "; " : (task.familiarity->nearest_run.empty() ? "extrapolating: " : ", extrapolating: ")) +
+          task.familiarity->reasons[i];
     }
     out += "\n";
   }
   return out;
+}
+
+// Whose coefficients they are.
+std::string describe_source(const Prediction& prediction) {
+  if (prediction.coefficients.empty()) return "";
+  const bool any = prediction.framework.empty() || prediction.framework == kAny;
+  return "coefficients  " + prediction.coefficients + (any ? "" : ", framework " + prediction.framework) + "\n";
 }
 
 }  // namespace
@@ -93,7 +102,7 @@ std::string describe_prediction(const Prediction& prediction) {
     out += " (90 %: " + format_seconds(prediction.iteration_interval_s->low) + " to " +
            format_seconds(prediction.iteration_interval_s->high) + ")";
   }
-  out += ", " + format_number(prediction.sequences_per_s) + " sequences/s\n";
+  out += ", " + format_number(prediction.sequences_per_s) + " sequences/s\n" + describe_source(prediction);
   Table tasks({"task", "time", "share", "largest part"});
   for (const auto& [name, task] : prediction.tasks) {
     const auto largest = std::max_element(task.terms_s.begin(), task.terms_s.end(),
@@ -111,7 +120,8 @@ std::string describe_prediction(const Prediction& prediction) {
     const DeviceMemory& device = prediction.memory[first];
     std::size_t end = first + 1;  // of the devices after it that need as much
     while (end < prediction.memory.size() && alike(device, prediction.memory[end])) ++end;
-    const std::string last = end == first + 1 ? "" : " to " + std::to_string(prediction.memory[end - 1].device.value);
+    const std::string last =
+        end == first + 1 ? "" : " to " + std::to_string(prediction.memory[end - 1].device.value);
     memory.add({std::to_string(device.device.value) + last, format_bytes(device.needed_bytes()),
                 format_bytes(device.capacity_bytes), device.fits() ? "yes" : "NO"});
     first = end;

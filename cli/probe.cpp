@@ -1,6 +1,7 @@
 // sextant probe: measures devices, memory and links.
 #include <memory>
 
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/table.h"
 #include "core/units.h"
@@ -85,15 +86,15 @@ void add_probe(CLI::App& app, Action& action) {
   command->add_option("--name", options->probe.name, "Name of the cluster")->capture_default_str();
   command->add_option("--model", options->model, "Model document: measure the GEMM shapes it uses too");
   command->add_option("--tokens", options->probe.model_tokens, "Tokens of a micro-batch for those shapes")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command->add_option("--budget", options->probe.budget_s_per_point, "Most seconds for one point")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command
       ->add_option("--spread", options->probe.target_spread_fraction,
                    "Stop when half the 95 % interval of the median is below this share of it")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(number_between(0, 1))
       ->capture_default_str();
   command->add_flag("!--no-pin", options->probe.pin, "Do not pin each rank to one CPU");
   command->add_flag("--json", options->json, "Print the cluster document instead of a table");

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/table.h"
@@ -228,26 +229,26 @@ void add_proxy(CLI::App& app, Action& action) {
   command
       ->add_option("--passes", options->passes,
                    "Go over all experiments so often; against disturbances that last longer than one of them")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command->add_flag("--interleave", options->interleave,
                     "Measure in rounds over all experiments, for comparing plans; all are kept in memory");
   command->add_option("--warmup", options->proxy.warmup_iterations, "Iterations not counted")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative_number())
       ->capture_default_str();
   command->add_option("--least", options->proxy.least_iterations, "Fewest iterations")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command->add_option("--most", options->proxy.most_iterations, "Most iterations (rounds, interleaved)")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command
       ->add_option("--spread", options->proxy.target_spread_fraction,
                    "Stop when the iteration time is known so well")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative_number())
       ->capture_default_str();
   command->add_option("--budget", options->proxy.budget_s, "Most seconds for one experiment")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   command->add_option("--seed", options->proxy.seed, "Of weights and prompts")->capture_default_str();
   command->add_flag("--json", options->json, "Print the runs document instead of a table");

@@ -116,6 +116,8 @@ class Quickstart {
     const Asked asked{cluster_.content, workflow_, *ranked_.front().plan, coefficients_, kAny};
     qualify(*ranked_.front().prediction, asked);
     ranked_.front().prediction->sensitivities = sensitivities_of(asked);
+    ranked_.front().prediction->coefficients = file("coefficients.json");
+    ranked_.front().prediction->framework = kAny;
     save_document(file("plan.json"), *ranked_.front().plan);
     save_document(file("prediction.json"), *ranked_.front().prediction);
     summary_.plan = describe(*ranked_.front().plan);

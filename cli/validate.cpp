@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 
+#include "cli/checks.h"
+#include "cli/coefficient_source.h"
 #include "cli/command.h"
 #include "cli/table.h"
 #include "core/error.h"
@@ -22,6 +24,10 @@ struct Options {
 };
 
 void add_row(Table& table, const std::string& what, const ErrorSummary& errors) {
+  if (errors.count == 0) {
+    table.add({what, "none"});
+    return;
+  }
   table.add({what, std::to_string(errors.count), format_percent(errors.mape), format_percent(errors.median),
              format_percent(errors.p90), format_percent(errors.worst)});
 }
@@ -34,10 +40,16 @@ std::string describe(const Accuracy& accuracy) {
   add_row(table, "tasks, in sample", accuracy.in_sample_tasks);
   add_row(table, "iterations, in sample", accuracy.in_sample_iterations);
   std::string out = table.text();
+  const int held_out = accuracy.held_out_tasks.count + accuracy.held_out_iterations.count;
+  if (held_out == 0) {
+    out +=
+        "nothing is held out: the fit saw every run, and what is in sample says little about others "
+        "(calibrate --hold-out)\n";
+  }
   if (accuracy.held_out_iterations.count > 1) {
     out += "rank correlation of held-out iterations " + format_number(accuracy.rank_correlation) + "\n";
   }
-  if (accuracy.has_intervals) {
+  if (accuracy.has_intervals && held_out > 0) {
     out += "90 % intervals cover " + format_percent(accuracy.interval_coverage, 0) + " of held-out times\n";
   }
   return out;
@@ -56,9 +68,23 @@ std::optional<std::string> exceeded(const Accuracy& accuracy, const Options& opt
                : check("held-out iteration times", accuracy.held_out_iterations, options.most_iteration_error);
 }
 
+// A limit needs times that it can be held to.
+void check_judged(const Options& options, const Accuracy& accuracy) {
+  const bool no_tasks = accuracy.held_out_tasks.count == 0,
+             no_iterations = accuracy.held_out_iterations.count == 0;
+  if (!(options.most_task_error > 0 && no_tasks) && !(options.most_iteration_error > 0 && no_iterations))
+    return;
+  if (no_tasks && no_iterations) {
+    throw_bad_input(options.runs +
+                    ": the fit saw every run: nothing is held out to judge it by (calibrate --hold-out)");
+  }
+  throw_bad_input(options.runs + ": the runs held out have no times of " + (no_tasks ? "tasks" : "iterations") +
+                  " to judge the fit by");
+}
+
 int run(const Options& options) {
   const Runs runs = load_document<Runs>(options.runs).content;
-  const Coefficients coefficients = load_document<Coefficients>(options.coefficients).content;
+  const Coefficients coefficients = load_coefficients_for(options.coefficients, runs);
   const Accuracy accuracy = validate(runs, coefficients);
   if (!options.out.empty()) save_document(options.out, accuracy);
   if (options.json) {
@@ -67,10 +93,7 @@ int run(const Options& options) {
     std::fputs(describe(accuracy).c_str(), stdout);
   }
   if (!options.out.empty()) say_wrote(options.out);
-  if ((options.most_task_error > 0 || options.most_iteration_error > 0) &&
-      accuracy.held_out_iterations.count == 0) {
-    throw_bad_input("the fit saw every run: nothing is held out to judge it by (calibrate --hold-out)");
-  }
+  check_judged(options, accuracy);
   if (const auto sentence = exceeded(accuracy, options)) {
     std::fprintf(stderr, "sextant: %s\n", sentence->c_str());
     return kAnswerIsNo;
@@ -89,11 +112,11 @@ void add_validate(CLI::App& app, Action& action) {
   command
       ->add_option("--most-task-error", options->most_task_error,
                    "Exit 1 when the MAPE of held-out task times is larger, e.g. 0.15")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command
       ->add_option("--most-iteration-error", options->most_iteration_error,
                    "Exit 1 when the MAPE of held-out iteration times is larger, e.g. 0.10")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_flag("--json", options->json, "Print the accuracy document instead of a table");
   command->footer(
       "Example: sextant validate runs.json --coefficients coefficients.json --most-iteration-error 0.1");

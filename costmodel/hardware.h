@@ -28,8 +28,8 @@ struct LinkCost {
 template <typename T>
 class Hardware {
  public:
-  // Throws Error(bad_input) when a device type in use has no rate for the precision.
-  Hardware(const Cluster& cluster, Precision precision) : cluster_(&cluster) {
+  // Rates that the cluster does not state are zero: check_plan says whether a plan needs one of them.
+  explicit Hardware(const Cluster& cluster) : cluster_(&cluster) {
     std::map<std::string, int> index_of;
     auto rates = std::make_shared<Rates>();
     for (const auto& [name, type] : cluster.device_types()) {
@@ -44,23 +44,23 @@ class Hardware {
     }
     for (const Node& node : cluster.nodes()) rates->type_of_node.push_back(index_of.at(node.device_type));
     rates_ = std::move(rates);
-    require(precision);
   }
-
-  // Every device must have a rate for this precision too.
-  void require(Precision precision) const {
+  // For plans that may use any device: throws Error(bad_input) when one of them has no rate for the precision
+  // of the workflow.
+  Hardware(const Cluster& cluster, Precision precision) : Hardware(cluster) {
     for (const int index : rates_->type_of_node) {
       const Type& type = rates_->types[static_cast<std::size_t>(index)];
       if (!type.has_rate[static_cast<std::size_t>(precision)]) {
-        throw_bad_input("cluster " + cluster_->name() + ": device type " + type.name +
-                        " has no flop_per_s for " + std::string(name_of(precision)) +
-                        ", the workflow's precision");
+        throw_bad_input("cluster " + cluster.name() + ": device type " + type.name + " has no flop_per_s for " +
+                        std::string(name_of(precision)) + ", the workflow's precision");
       }
     }
   }
 
   [[nodiscard]] int type_count() const { return static_cast<int>(rates_->types.size()); }
-  [[nodiscard]] int type_index(DeviceId device) const { return rates_->type_of_node[cluster_->node_of(device).index()]; }
+  [[nodiscard]] int type_index(DeviceId device) const {
+    return rates_->type_of_node[cluster_->node_of(device).index()];
+  }
   [[nodiscard]] const std::string& type_name(int index) const {
     return rates_->types[static_cast<std::size_t>(index)].name;
   }

@@ -179,7 +179,7 @@ std::vector<DeviceMemory> plan_memory(std::span<const TaskWork> works, const Clu
 }
 
 std::vector<DeviceMemory> plan_memory(const Workflow& workflow, const Plan& plan, const Cluster& cluster) {
-  const Hardware<double> hardware(cluster, workflow.precision);
+  const Hardware<double> hardware(cluster);
   const CoefficientValues<double> neutral(hardware.type_count());
   return plan_memory(works_of(workflow, plan, cluster), cluster, neutral, hardware);
 }

@@ -87,15 +87,10 @@ void place_in_time(Prediction& prediction, const Workflow& workflow, const Plan&
 Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan& plan,
                    const Coefficients& coefficients, std::string_view framework) {
   check_plan(plan, workflow, cluster);
-  Hardware<double> hardware(cluster, workflow.precision);
+  Hardware<double> hardware(cluster);
   CoefficientValues<double> values = resolve(coefficients, hardware, framework);
   const Problem<double> problem(workflow, plan, std::move(hardware), std::move(values));
   const std::vector<TaskWork> works = works_of(workflow, plan, cluster);
-  for (const TaskWork& work : works) {
-    problem.hardware.require(work.precision);
-    if (work.model->experts) problem.hardware.require(work.expert_precision);
-    if (work.execution().attention_precision) problem.hardware.require(*work.execution().attention_precision);
-  }
   const IterationCost<double> cost = iteration_cost(problem, std::span<const TaskWork>(works));
 
   Prediction prediction;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "calibrate/claims/families.h"
+#include "calibrate/import/in_file.h"
 #include "calibrate/import/run_parts.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -15,16 +16,48 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kKinds{"at_most", "at_least", "between"};
 
+constexpr std::array<std::string_view, 1> kGeneration{"generation.leave_one_gpu_out"};
+constexpr std::array<std::string_view, 4> kProxy{"proxy.tasks.held_out", "proxy.kendall_tau",
+                                                 "proxy.kendall_tau_told_apart", "proxy.regret"};
+constexpr std::array<std::string_view, 3> kReal{"real.tasks.in_sample", "real.tasks.leave_one_plan_out",
+                                                "real.iterations.leave_one_plan_out"};
+constexpr std::array<std::string_view, 2> kRl{"rl.iterations.leave_one_model_out", "rl.iterations.coverage_90"};
+constexpr std::array<std::string_view, 2> kSailor{"sailor.time", "sailor.memory"};
+constexpr std::array<std::string_view, 1> kTraining{"training.leave_one_model_out"};
+constexpr std::array<std::string_view, 1> kVerl{"verl.tasks.leave_one_run_out"};
+constexpr std::array<std::string_view, 5> kVtrain{"vtrain.five_fold", "vtrain.from_40_runs",
+                                                  "vtrain.leave_hidden_out", "vtrain.leave_tp8_out",
+                                                  "vtrain.single_to_multi_node"};
+
 constexpr std::array<ClaimFamily, 8> kFamilies{{
-    {"generation", claims::generation},
-    {"proxy", claims::proxy},
-    {"real", claims::real},
-    {"rl", claims::rl},
-    {"sailor", claims::sailor},
-    {"training", claims::training},
-    {"verl", claims::verl},
-    {"vtrain", claims::vtrain},
+    {"generation", claims::generation, kGeneration},
+    {"proxy", claims::proxy, kProxy},
+    {"real", claims::real, kReal},
+    {"rl", claims::rl, kRl},
+    {"sailor", claims::sailor, kSailor},
+    {"training", claims::training, kTraining},
+    {"verl", claims::verl, kVerl},
+    {"vtrain", claims::vtrain, kVtrain},
 }};
+
+bool is_wanted(const ClaimFamily& family, std::string_view prefix) {
+  return std::any_of(family.figures.begin(), family.figures.end(),
+                     [&](std::string_view figure) { return figure.starts_with(prefix); });
+}
+
+std::string known_figures() {
+  std::string out;
+  for (const ClaimFamily& family : kFamilies) {
+    for (const std::string_view figure : family.figures) out += (out.empty() ? "" : ", ") + std::string(figure);
+  }
+  return out;
+}
+
+// The figures of a family are computed together; those that nobody asked for are not reported.
+void keep_wanted(ClaimReport& report, std::string_view prefix) {
+  std::erase_if(report.claims, [&](const Claim& claim) { return !claim.name.starts_with(prefix); });
+  std::erase_if(report.worst, [&](const WorstRecord& record) { return !record.claim.starts_with(prefix); });
+}
 
 Claim parse_claim(const JsonView& view) {
   view.allow_only(
@@ -85,7 +118,7 @@ void keep_worst(std::size_t most, ClaimReport& report, const std::string& name,
 // sentence}.
 void explain(ClaimReport& report, const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return;
-  within(file.string(), [&] {
+  in_file(file, [&] {
     const Json json = parse_json(read_text_file(file));
     for (const JsonView& remark : JsonView(json).items()) {
       remark.allow_only({"run", "cause"});
@@ -178,15 +211,15 @@ Runs ClaimContext::import(std::string_view format, const std::vector<std::string
 std::span<const ClaimFamily> claim_families() { return kFamilies; }
 
 ClaimReport compute_claims(const ClaimContext& context, std::string_view prefix) {
+  const bool any = std::any_of(kFamilies.begin(), kFamilies.end(),
+                               [&](const ClaimFamily& family) { return is_wanted(family, prefix); });
+  if (!any)
+    throw_bad_input("no accuracy figure starts with " + in_quotes(prefix) + "; there are " + known_figures());
   ClaimReport report;
-  bool any = false;
   for (const ClaimFamily& family : kFamilies) {
-    const bool wanted = family.name.starts_with(prefix) || prefix.starts_with(std::string(family.name) + ".");
-    if (!wanted) continue;
-    any = true;
-    family.compute(context, report);
+    if (is_wanted(family, prefix)) family.compute(context, report);
   }
-  if (!any) throw_bad_input("no family of accuracy figures starts with " + in_quotes(std::string(prefix)));
+  keep_wanted(report, prefix);
   hold(report);
   explain(report, context.data / "public/remarks.json");
   return report;

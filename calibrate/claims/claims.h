@@ -76,10 +76,12 @@ struct ClaimContext {
 struct ClaimFamily {
   std::string_view name;  // "vtrain": the claims' names start with it
   void (*compute)(const ClaimContext& context, ClaimReport& report);
+  std::span<const std::string_view> figures;  // all that it computes
 };
 [[nodiscard]] std::span<const ClaimFamily> claim_families();
 
-// Those whose names start with `prefix` (all with an empty one).
+// Those whose names start with `prefix` (all with an empty one). Throws Error(bad_input) before any is computed
+// when there is none.
 [[nodiscard]] ClaimReport compute_claims(const ClaimContext& context, std::string_view prefix);
 
 // Helpers of the families.

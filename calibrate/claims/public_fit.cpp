@@ -11,14 +11,14 @@ namespace sextant {
 namespace {
 
 struct FrameworkFamily {
-  std::string_view prefix;  // of the names of its frameworks
+  std::string_view prefix;  // of the names of its frameworks, whole or up to a hyphen
   std::string_view family;
   std::string_view claims;  // whose held-out errors are those of its predictions
 };
 
 constexpr std::string_view kAnyFamily = "any";
 
-constexpr std::array<FrameworkFamily, 20> kFamilies{{
+constexpr std::array<FrameworkFamily, 21> kFamilies{{
     {"verl", "verl", "rl"},
     {"nemo-rl", "nemo-rl", "rl"},
     {"openrlhf", "openrlhf", "rl"},
@@ -28,6 +28,7 @@ constexpr std::array<FrameworkFamily, 20> kFamilies{{
     {"areal", "areal", "rl"},
     {"real", "real", "real"},
     {"megatron", "megatron", "training"},
+    {"nemo-aligner", "any", "rl"},  // no public run; not NeMo's trainer of the next line
     {"nemo", "megatron", "training"},
     {"automodel", "pytorch", "training"},
     {"torchtitan", "pytorch", "training"},
@@ -43,7 +44,8 @@ constexpr std::array<FrameworkFamily, 20> kFamilies{{
 
 const FrameworkFamily* find_family(std::string_view framework) {
   const auto found = std::find_if(kFamilies.begin(), kFamilies.end(), [&](const FrameworkFamily& family) {
-    return framework.starts_with(family.prefix);
+    const bool goes_on = framework.size() > family.prefix.size();
+    return framework.starts_with(family.prefix) && (!goes_on || framework[family.prefix.size()] == '-');
   });
   return found == kFamilies.end() ? nullptr : &*found;
 }

@@ -44,6 +44,12 @@ std::string known_names() {
   return out;
 }
 
+std::string joined(const std::vector<std::filesystem::path>& files) {
+  std::string out;
+  for (const std::filesystem::path& file : files) out += (out.empty() ? "" : ", ") + file.string();
+  return out;
+}
+
 }  // namespace
 
 std::span<const ImportFormat> import_formats() { return formats(); }
@@ -58,7 +64,15 @@ Imported import_runs(std::string_view format, const std::vector<std::filesystem:
   if (files.empty()) {
     throw_bad_input("format " + in_quotes(format) + " needs at least one file");
   }
-  return found->read(files, facts);
+  try {
+    return found->read(files, facts);
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    const bool names_a_file = std::any_of(files.begin(), files.end(), [&](const std::filesystem::path& file) {
+      return what.find(file.string()) != std::string::npos;
+    });
+    throw Error(error.kind(), names_a_file ? what : joined(files) + ": " + what);
+  }
 }
 
 }  // namespace sextant

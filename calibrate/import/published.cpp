@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "calibrate/import/in_file.h"
 #include "calibrate/import/measured_iteration.h"
 #include "calibrate/import/published_framework.h"
 #include "calibrate/import/published_layout.h"
@@ -263,7 +264,7 @@ Imported read_published(const std::vector<std::filesystem::path>& files, const F
   Imported imported;
   for (const std::filesystem::path& file : files) {
     const std::string text = read_text_file(file);
-    within(file.string(), [&] {
+    in_file(file, [&] {
       const Json json = parse_json(text);
       add_records(JsonView(json), facts, imported);
     });

@@ -9,6 +9,7 @@
 #include "calibrate/import/verl_setup.h"
 #include "calibrate/import/verl_source.h"
 #include "calibrate/import/verl_timers.h"
+#include "core/error.h"
 #include "core/statistics.h"
 
 namespace sextant {
@@ -200,7 +201,11 @@ void add_log(const VerlSource& source, const Facts& facts, Imported& imported) {
     if (any_has_enough && band.size() < kFewSteps) {
       imported.left_out.push_back({name, "fewer than three steps have such responses"});
     } else {
-      add_band(source, facts, band, name, imported);
+      try {
+        add_band(source, facts, band, name, imported);
+      } catch (const Error& error) {  // numbers that no run can have
+        imported.left_out.push_back({name, error.what()});
+      }
     }
   }
 }
@@ -209,7 +214,11 @@ void add_log(const VerlSource& source, const Facts& facts, Imported& imported) {
 
 Imported read_verl(const std::vector<fs::path>& files, const Facts& facts) {
   Imported imported;
-  for (const fs::path& file : files) add_log(read_verl_source(file), facts, imported);
+  for (const fs::path& file : files) {
+    const VerlSource source = read_verl_source(file);
+    imported.left_out.insert(imported.left_out.end(), source.odd_steps.begin(), source.odd_steps.end());
+    add_log(source, facts, imported);
+  }
   return imported;
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "calibrate/import/in_file.h"
 #include "calibrate/import/measured_iteration.h"
 #include "calibrate/import/verl_setup.h"
 #include "core/document.h"
@@ -26,7 +27,7 @@ void take_hardware(const JsonView& view, VerlSource& source) {
 
 void read_setup(const fs::path& file, VerlSource& source) {
   const std::string text = read_text_file(file);
-  within(file.string(), [&] {
+  in_file(file, [&] {
     const Json json = parse_json(text);
     const JsonView view(json);
     view.allow_only({"gpu", "gpus", "gpus_per_node", "source", "config"});
@@ -41,31 +42,52 @@ void take_value(const JsonView& value, const std::string& key, VerlStep& step) {
   if (!value.json().is_null()) step.metrics[key] = value.number();
 }
 
+// A step whose values are not of the form is left out, the others stay.
+template <typename Read>
+void take_step(const std::string& name, VerlSource& source, const Read& read) {
+  try {
+    source.log.steps.push_back(read());
+  } catch (const Error& error) {
+    source.odd_steps.push_back({source.name + ", " + name, error.what()});
+  }
+}
+
 // {"step": [1, 2], "timing_s/gen": [16.2, null]}
-void parse_columns(const JsonView& view, VerlLog& log) {
-  for (const JsonView& number : view.required("step").items()) log.steps.push_back({number.count(), false, {}});
+void parse_columns(const JsonView& view, VerlSource& source) {
+  const std::vector<JsonView> numbers = view.required("step").items();
+  std::vector<std::pair<std::string, std::vector<JsonView>>> columns;
   for (const auto& [key, column] : view.members()) {
     if (key == "step") continue;
-    const std::vector<JsonView> values = column.items();
-    if (values.size() != log.steps.size()) column.fail("expected a value for each step");
-    for (std::size_t i = 0; i < values.size(); ++i) take_value(values[i], key, log.steps[i]);
+    columns.emplace_back(key, column.items());
+    if (columns.back().second.size() != numbers.size()) column.fail("expected a value for each step");
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    take_step("value " + std::to_string(i + 1) + " of each column", source, [&] {
+      VerlStep step{numbers[i].count(), false, {}};
+      for (const auto& [key, values] : columns) take_value(values[i], key, step);
+      return step;
+    });
   }
 }
 
 // [{"step": 1, "metrics": {"timing_s/gen": 16.2}}]
-void parse_rows(const JsonView& view, VerlLog& log) {
-  for (const JsonView& row : view.items()) {
-    row.allow_only({"step", "metrics"});
-    VerlStep step{row.required("step").count(), false, {}};
-    for (const auto& [key, value] : row.required("metrics").members()) take_value(value, key, step);
-    log.steps.push_back(std::move(step));
+void parse_rows(const JsonView& view, VerlSource& source) {
+  const std::vector<JsonView> rows = view.items();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    take_step("row " + std::to_string(i + 1), source, [&] {
+      rows[i].allow_only({"step", "metrics"});
+      VerlStep step{rows[i].required("step").count(), false, {}};
+      for (const auto& [key, value] : rows[i].required("metrics").members()) take_value(value, key, step);
+      return step;
+    });
   }
 }
 
-void parse_steps(const JsonView& view, VerlLog& log) {
-  view.json().is_array() ? parse_rows(view, log) : parse_columns(view, log);
+void parse_steps(const JsonView& view, VerlSource& source) {
+  view.json().is_array() ? parse_rows(view, source) : parse_columns(view, source);
   // An excerpt does not begin where the process did.
-  if (!log.steps.empty() && log.steps.front().number <= 1) log.steps.front().is_first_of_process = true;
+  std::vector<VerlStep>& steps = source.log.steps;
+  if (!steps.empty() && steps.front().number <= 1) steps.front().is_first_of_process = true;
 }
 
 // verl 0.1 to 0.4 drive the first generation of vLLM.
@@ -97,7 +119,7 @@ VerlSource parse_collection(const JsonView& view, const std::string& name) {
   if (const auto how = hardware.optional("gpu_is")) source.notes["gpu is"] = how->text();
   if (const auto config = view.optional("config_stated")) flatten_config(config->json(), "", source.config);
   for (const std::string_view member : {"per_step", "per_step_first_120"}) {
-    if (const auto steps = view.optional(member)) parse_steps(*steps, source.log);
+    if (const auto steps = view.optional(member)) parse_steps(*steps, source);
   }
   return source;
 }
@@ -106,7 +128,7 @@ VerlSource read_alone(const fs::path& file) {
   const std::string text = read_text_file(file);
   const std::string name = file.stem().string();
   if (file.extension() == ".json") {
-    return within(file.string(), [&] {
+    return in_file(file, [&] {
       const Json json = parse_json(text);
       return parse_collection(JsonView(json), name);
     });

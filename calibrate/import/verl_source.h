@@ -6,7 +6,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "calibrate/import/import.h"
 #include "calibrate/import/verl_log.h"
 #include "core/json.h"
 
@@ -15,6 +17,7 @@ namespace sextant {
 struct VerlSource {
   std::string name;  // of its runs
   VerlLog log;       // its configuration is in `config`
+  std::vector<LeftOut> odd_steps;
   std::map<std::string, Json> config;
   std::string gpu;  // empty: not stated
   std::optional<int> gpus;
@@ -23,8 +26,8 @@ struct VerlSource {
   std::map<std::string, std::string> notes;
 };
 
-// Throws Error(bad_input) with the file's name. What neither the file nor its side file states of the GPUs is
-// the configuration's.
+// Throws Error(bad_input) with the file's name; steps that are not of the form are left out with their reasons.
+// What neither the file nor its side file states of the GPUs is the configuration's.
 [[nodiscard]] VerlSource read_verl_source(const std::filesystem::path& file);
 
 }  // namespace sextant

@@ -1,5 +1,6 @@
 #include "costmodel/vocabulary/coefficients.h"
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 
@@ -14,12 +15,34 @@ CoefficientId parse_id(const JsonView& view) {
   return coefficient_table()[view.one_of(names)].id;
 }
 
-// In the range that the coefficient's kind allows; the bounds of the fit bind the fit only.
-double parse_value(const JsonView& view, const CoefficientSpec& spec) {
-  if (spec.scale == CoefficientScale::logarithmic && spec.neutral > 0) {
-    return view.positive();
+struct Allowed {
+  double lower;
+  double upper;
+};
+
+// The bounds of the fit and some way beyond: a value that nobody's fit could give, or nearly, is a slip of the
+// pen.
+Allowed allowed_range(const CoefficientSpec& spec, bool of_one_owner) {
+  if (spec.scale == CoefficientScale::linear) {
+    const double slack = 0.1 * (spec.upper - spec.lower);
+    return {std::min(spec.lower, spec.neutral) - slack, std::max(spec.upper, spec.neutral) + slack};
   }
-  return spec.lower >= 0 ? view.non_negative() : view.number();
+  constexpr double kSlack = 10;
+  constexpr double kLargestDeviation = 20.1;  // of one owner from all: e^3, calibrate/parameters.cpp
+  const double factor = of_one_owner ? kSlack * kLargestDeviation : kSlack;
+  return {spec.neutral > 0 ? spec.lower / factor : 0.0, spec.upper * factor};
+}
+
+// In the range that the coefficient's kind allows.
+double parse_value(const JsonView& view, const CoefficientSpec& spec, bool of_one_owner) {
+  const bool is_factor = spec.scale == CoefficientScale::logarithmic && spec.neutral > 0;
+  const double value = is_factor ? view.positive() : spec.lower >= 0 ? view.non_negative() : view.number();
+  const Allowed allowed = allowed_range(spec, of_one_owner);
+  if (value < allowed.lower || value > allowed.upper) {
+    view.fail("far outside of " + Json(spec.lower).dump() + " to " + Json(spec.upper).dump() +
+              ", the bounds of " + std::string(spec.name) + ", got " + Json(value).dump());
+  }
+  return value;
 }
 
 std::string parse_owner(const JsonView& view, std::string_view member) {
@@ -28,8 +51,8 @@ std::string parse_owner(const JsonView& view, std::string_view member) {
 }
 
 Coefficient parse_coefficient(const JsonView& view) {
-  view.allow_only({"name", "device_type", "framework", "value", "prior", "prior_error", "standard_error", "low", "high",
-                   "identified", "at_bound"});
+  view.allow_only({"name", "device_type", "framework", "value", "prior", "prior_error", "standard_error", "low",
+                   "high", "identified", "at_bound"});
   Coefficient out;
   out.id = parse_id(view.required("name"));
   const CoefficientSpec& spec = spec_of(out.id);
@@ -38,9 +61,10 @@ Coefficient parse_coefficient(const JsonView& view) {
     view.required("device_type").fail("there is one " + std::string(spec.name) + " for all device types");
   }
   out.framework = parse_owner(view, "framework");
-  out.value = parse_value(view.required("value"), spec);
+  const bool of_one_owner = out.device_type != kAny || out.framework != kAny;
+  out.value = parse_value(view.required("value"), spec, of_one_owner);
   const auto prior = view.optional("prior");
-  out.prior = prior ? parse_value(*prior, spec) : spec.prior;
+  out.prior = prior ? parse_value(*prior, spec, of_one_owner) : spec.prior;
   if (const auto error = view.optional("prior_error")) {
     out.prior_error = error->non_negative();
   }

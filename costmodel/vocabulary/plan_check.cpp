@@ -106,6 +106,24 @@ class TaskCheck {
     }
   }
 
+  // Arithmetic needs a rate on the devices that do it, and on no others.
+  void check_rates(Precision of_workflow) const {
+    const Execution& execution = task_.execution;
+    const std::string at = path_ + "/execution/";
+    const Precision plain = execution.precision.value_or(of_workflow);
+    if (execution.precision) {
+      check_rate(at + "precision", plain, "");
+    } else {
+      check_rate(path_, plain, ", the workflow's precision");
+    }
+    if (execution.expert_precision && model_.experts) {
+      check_rate(at + "expert_precision", *execution.expert_precision, "");
+    }
+    if (execution.attention_precision) {
+      check_rate(at + "attention_precision", *execution.attention_precision, "");
+    }
+  }
+
   void check_shares(int sequences) const {
     if (task_.replicas.empty()) {
       throw_bad_input(path_ + "/replicas: expected at least one replica");
@@ -130,6 +148,14 @@ class TaskCheck {
   }
 
  private:
+  void check_rate(const std::string& at, Precision precision, const std::string& whose) const {
+    for (const DeviceId device : task_.devices()) {
+      if (cluster_.type_of(device).flop_per_s.contains(precision)) continue;
+      throw_bad_input(at + ": device type " + in_quotes(cluster_.type_name(device)) +
+                      " of the cluster has no flop_per_s for " + std::string(name_of(precision)) + whose);
+    }
+  }
+
   void check_stage(const std::string& path, const Stage& stage) {
     if (stage.layers < 1) {
       throw_bad_input(path + "/layers: expected an integer >= 1, got " + std::to_string(stage.layers));
@@ -187,6 +213,7 @@ void check_plan(const Plan& plan, const Workflow& workflow, const Cluster& clust
     check.check_layout();
     check.check_execution();
     check.check_offloading();
+    check.check_rates(workflow.precision);
     check.check_shares(workflow.sequences());
   }
 }

@@ -183,12 +183,19 @@ bool Prediction::extrapolating() const {
 }
 
 Prediction Prediction::parse(const JsonView& view) {
-  view.allow_only({"workflow", "plan", "cluster", "iteration_s", "iteration_interval_s", "sequences_per_s",
-                   "weight_sync_s", "tasks", "memory", "host_memory", "bottleneck", "sensitivities"});
+  view.allow_only({"workflow", "plan", "cluster", "coefficients", "framework", "iteration_s",
+                   "iteration_interval_s", "sequences_per_s", "weight_sync_s", "tasks", "memory", "host_memory",
+                   "bottleneck", "sensitivities"});
   Prediction out;
   out.workflow = view.required("workflow").text();
   out.plan = view.required("plan").text();
   out.cluster = view.required("cluster").text();
+  if (const auto coefficients = view.optional("coefficients")) {
+    out.coefficients = coefficients->text();
+  }
+  if (const auto framework = view.optional("framework")) {
+    out.framework = framework->text();
+  }
   out.iteration_s = view.required("iteration_s").non_negative();
   if (const auto interval = view.optional("iteration_interval_s")) {
     out.iteration_interval_s = parse_interval(*interval);
@@ -216,7 +223,14 @@ Prediction Prediction::parse(const JsonView& view) {
 }
 
 Json Prediction::to_json() const {
-  Json out = {{"workflow", workflow}, {"plan", plan}, {"cluster", cluster}, {"iteration_s", iteration_s}};
+  Json out = {{"workflow", workflow}, {"plan", plan}, {"cluster", cluster}};
+  if (!coefficients.empty()) {
+    out["coefficients"] = coefficients;
+  }
+  if (!framework.empty()) {
+    out["framework"] = framework;
+  }
+  out["iteration_s"] = iteration_s;
   if (iteration_interval_s) {
     out["iteration_interval_s"] = sextant::to_json(*iteration_interval_s);
   }

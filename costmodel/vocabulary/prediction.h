@@ -91,6 +91,8 @@ struct Prediction {
   std::string workflow;  // names
   std::string plan;
   std::string cluster;
+  std::string coefficients;  // where they come from: a file, "none" for the bare appendix; empty: not known
+  std::string framework;     // for which they were resolved: a name or "*"; empty: not known
   double iteration_s = 0;
   std::optional<Interval> iteration_interval_s;
   double sequences_per_s = 0;

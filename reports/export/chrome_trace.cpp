@@ -1,5 +1,6 @@
 #include "reports/export/chrome_trace.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,10 +16,15 @@ Json named(const char* what, NodeId node, std::optional<DeviceId> device, const 
   return event;
 }
 
-// Names of the nodes and devices that any task is on.
-void add_names(const Prediction& prediction, const Cluster& cluster, Json& events) {
+// That any task is on.
+std::set<DeviceId> devices_of(const Prediction& prediction) {
   std::set<DeviceId> devices;
   for (const auto& [name, task] : prediction.tasks) devices.insert(task.devices.begin(), task.devices.end());
+  return devices;
+}
+
+// Names of the nodes and devices.
+void add_names(const std::set<DeviceId>& devices, const Cluster& cluster, Json& events) {
   std::set<NodeId> nodes;
   for (const DeviceId device : devices) {
     const NodeId node = cluster.node_of(device);
@@ -38,23 +44,53 @@ Json terms_of(const TaskPrediction& task) {
   return terms;
 }
 
+struct Span {
+  std::string name;
+  const char* category;
+  double start_s;
+  double end_s;
+  Json arguments;
+};
+
+template <typename Devices>
+void add_span(const Span& span, const Devices& devices, const Cluster& cluster, Json& events) {
+  for (const DeviceId device : devices) {
+    events.push_back({{"name", span.name},
+                      {"cat", span.category},
+                      {"ph", "X"},
+                      {"ts", span.start_s * kMicroseconds},
+                      {"dur", (span.end_s - span.start_s) * kMicroseconds},
+                      {"pid", cluster.node_of(device).value},
+                      {"tid", device.value},
+                      {"args", span.arguments}});
+  }
+}
+
+// What an iteration takes after its tasks.
+void add_end(const Prediction& prediction, const std::set<DeviceId>& devices, const Cluster& cluster,
+             Json& events) {
+  double tasks_s = 0;
+  for (const auto& [name, task] : prediction.tasks) tasks_s = std::max(tasks_s, task.end_s);
+  const double synced_s = tasks_s + prediction.weight_sync_s;
+  if (synced_s > tasks_s) {
+    add_span({"weight_sync", "iteration", tasks_s, synced_s, Json::object()}, devices, cluster, events);
+  }
+  if (prediction.iteration_s > synced_s) {
+    add_span({"iteration_overhead", "iteration", synced_s, prediction.iteration_s, Json::object()}, devices,
+             cluster, events);
+  }
+}
+
 }  // namespace
 
 Json chrome_trace(const Prediction& prediction, const Cluster& cluster) {
+  const std::set<DeviceId> devices = devices_of(prediction);
   Json events = Json::array();
-  add_names(prediction, cluster, events);
+  add_names(devices, cluster, events);
   for (const auto& [name, task] : prediction.tasks) {
-    for (const DeviceId device : task.devices) {
-      events.push_back({{"name", name},
-                        {"cat", "task"},
-                        {"ph", "X"},
-                        {"ts", task.start_s * kMicroseconds},
-                        {"dur", (task.end_s - task.start_s) * kMicroseconds},
-                        {"pid", cluster.node_of(device).value},
-                        {"tid", device.value},
-                        {"args", terms_of(task)}});
-    }
+    add_span({name, "task", task.start_s, task.end_s, terms_of(task)}, task.devices, cluster, events);
   }
+  add_end(prediction, devices, cluster, events);
   return {{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}};
 }
 

@@ -202,6 +202,18 @@ TEST(Familiarity, NothingOfTheKindWasCalibrated) {
   EXPECT_EQ(familiarity.nearest_run, "");
 }
 
+TEST(Familiarity, NamesAnUnknownFramework) {
+  TaskExperience seen;
+  seen.framework = "verl-fsdp";
+  TaskExperience asked = seen;
+  EXPECT_FALSE(familiarity_of(asked, {seen}).extrapolating());
+  asked.framework = "verl";
+  const Familiarity familiarity = familiarity_of(asked, {seen});
+  ASSERT_EQ(familiarity.reasons.size(), 1U);
+  EXPECT_EQ(familiarity.reasons[0],
+            "no " + std::string(name_of(asked.kind)) + " of framework verl was calibrated");
+}
+
 TEST(Familiarity, NamesAnUnknownDeviceAndWhatLiesOutside) {
   TaskExperience seen;
   seen.run = "small";

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "calibrate/accuracy.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
@@ -10,6 +12,7 @@ namespace sextant::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr double kNoise = 0.03;
@@ -34,8 +37,77 @@ class CalibrateCommand : public ::testing::Test {
   std::string coefficients_ = folder_.path() / "coefficients.json";
 };
 
-TEST_F(CalibrateCommand, FitsAllRunsAndShowsEveryCoefficient) {
+// What the runs say nothing about is counted in one line.
+TEST_F(CalibrateCommand, ShowsWhatTheRunsSaySomethingAbout) {
   const Printed printed = calibrate({});
+  EXPECT_EQ(printed.exit_code, 0);
+  const Coefficients fitted = load_document<Coefficients>(coefficients_).content;
+  std::size_t rest = 0;
+  for (const Coefficient& entry : fitted.values) {
+    const bool driven = entry.at_bound && std::abs(entry.value - entry.prior) > 1e-3 * std::abs(entry.prior);
+    const bool shown = entry.identified || driven;
+    rest += shown ? 0 : 1;
+    const std::string row = "\n" + std::string(spec_of(entry.id).name) + " ";
+    EXPECT_EQ(printed.out.find(row) != std::string::npos, shown) << row;
+    if (driven) {
+      EXPECT_THAT(printed.out, HasSubstr("\nat its bound: " + std::string(spec_of(entry.id).name) + " of "));
+    }
+  }
+  ASSERT_GT(rest, 0U);
+  EXPECT_THAT(printed.out,
+              HasSubstr("\n" + std::to_string(rest) + " of " + std::to_string(fitted.values.size()) +
+                        " coefficients are not identified by these runs"));
+}
+
+// An arithmetic rate a hundred times too low: the runs drive the efficiency to its upper bound.
+TEST_F(CalibrateCommand, NamesACoefficientAtItsBound) {
+  Runs runs = load_document<Runs>(runs_).content;
+  for (auto& [name, cluster] : runs.clusters) {
+    auto types = cluster.device_types();
+    for (auto& [type_name, type] : types) {
+      for (auto& [precision, rate] : type.flop_per_s) rate.value /= 100;
+    }
+    cluster = Cluster(cluster.name(), types, cluster.nodes(), cluster.levels(), cluster.exceptions());
+  }
+  save_document(runs_, runs);
+  const Printed printed = calibrate({"--cross-validate", "none"});
+  EXPECT_THAT(printed.out, HasSubstr("\nat its bound: inference_efficiency of "));
+  EXPECT_THAT(printed.out, HasSubstr("; the fit allows 0.0200 to 2.00"));
+}
+
+TEST_F(CalibrateCommand, OptionsOfSuggestionsNeedSuggestions) {
+  const std::vector<std::string> options[] = {
+      {"--budget", "5"}, {"--candidates", "c.json"}, {"--suggested", "s.json"}};
+  for (const auto& option : options) {
+    const Printed printed = calibrate(option);
+    EXPECT_EQ(printed.exit_code, 2);
+    EXPECT_THAT(printed.err, StartsWith("sextant: " + option[0]));
+    EXPECT_THAT(printed.err, HasSubstr("give --suggest too"));
+    EXPECT_FALSE(std::filesystem::exists(coefficients_));
+  }
+}
+
+TEST_F(CalibrateCommand, NoRunsNamesTheFile) {
+  Runs runs = load_document<Runs>(runs_).content;
+  runs.runs.clear();
+  save_document(runs_, runs);
+  const Printed printed = calibrate({});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_EQ(printed.err, "sextant: " + runs_ + ": /runs: no runs to fit\n");
+}
+
+TEST_F(CalibrateCommand, TooFewGroupsToLeaveOneOutNamesTheFile) {
+  Runs runs = load_document<Runs>(runs_).content;
+  runs.runs.resize(1);
+  save_document(runs_, runs);
+  const Printed printed = calibrate({"--cross-validate", "run"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, StartsWith("sextant: " + runs_ + ": cross-validation needs at least two groups"));
+  EXPECT_FALSE(std::filesystem::exists(coefficients_));
+}
+
+TEST_F(CalibrateCommand, FitsAllRunsAndShowsEveryCoefficientWhenAsked) {
+  const Printed printed = calibrate({"--all-coefficients"});
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "wrote " + coefficients_ + "\n");
   for (const CoefficientSpec& spec : coefficient_table()) {
@@ -99,8 +171,15 @@ TEST_F(CalibrateCommand, ValidateExits2WhenNothingIsKeptBackToJudgeBy) {
   ASSERT_EQ(calibrate({}).exit_code, 0);
   const Printed printed = validate({"--most-iteration-error", "0.5"});
   EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.out, HasSubstr("\niterations, held out"));
+  EXPECT_THAT(printed.out, HasSubstr("\nnothing is held out: the fit saw every run"));
+  for (const std::string& line : lines_of(printed.out)) {
+    if (line.find(", held out") == std::string::npos) continue;
+    EXPECT_THAT(line, Not(HasSubstr("%")));
+  }
   EXPECT_EQ(printed.err,
-            "sextant: the fit saw every run: nothing is held out to judge it by (calibrate --hold-out)\n");
+            "sextant: " + runs_ +
+                ": the fit saw every run: nothing is held out to judge it by (calibrate --hold-out)\n");
 }
 
 TEST_F(CalibrateCommand, OneWorkflowCannotBeSplit) {

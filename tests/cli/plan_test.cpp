@@ -14,12 +14,14 @@ using ::testing::StartsWith;
 TEST(PlanCommand, WritesAPlanThatPredictReads) {
   const TinyFolder folder;
   const std::string plan = folder.file("best.json"), prediction = folder.file("prediction.json");
-  const Printed printed = run_sextant(folder.without_plan("plan", {"--out", plan, "--prediction", prediction}));
+  const Printed printed = run_sextant(
+      folder.without_plan("plan", {"--coefficients", "none", "--out", plan, "--prediction", prediction}));
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "wrote " + plan + "\nwrote " + prediction + "\n");
   EXPECT_THAT(printed.out, StartsWith("best of "));
   EXPECT_THAT(printed.out, HasSubstr("\nactor_generation"));
-  const Printed again = run_sextant(folder.without_plan("predict", {"--plan", plan, "--json"}));
+  const Printed again =
+      run_sextant(folder.without_plan("predict", {"--coefficients", "none", "--plan", plan, "--json"}));
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_EQ(parse_document<Prediction>(again.out).content, load_document<Prediction>(prediction).content);
 }
@@ -36,7 +38,8 @@ TEST(PlanCommand, BeatsTheObviousPlan) {
 
 TEST(PlanCommand, JsonIsTheDocumentAndNothingElse) {
   const TinyFolder folder;
-  const Printed printed = run_sextant(folder.without_plan("plan", {"--json", "--micro-batches", "2"}));
+  const Printed printed =
+      run_sextant(folder.without_plan("plan", {"--coefficients", "none", "--json", "--micro-batches", "2"}));
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "");
   const Plan plan = parse_document<Plan>(printed.out).content;

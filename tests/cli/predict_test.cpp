@@ -9,6 +9,7 @@ namespace sextant::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 template <typename T>
@@ -35,7 +36,10 @@ Prediction asked() {
   const auto workflow = load<Workflow>(data("workflow_ppo.json"));
   const auto plan = load<Plan>(data("plan.json"));
   const auto coefficients = load<Coefficients>(data("coefficients.json"));
-  return predict_with_trust({cluster, workflow, plan, coefficients, kAny});
+  Prediction prediction = predict_with_trust({cluster, workflow, plan, coefficients, kAny});
+  prediction.coefficients = data("coefficients.json");
+  prediction.framework = kAny;
+  return prediction;
 }
 
 TEST(PredictCommand, WritesWhatTheModelSays) {
@@ -110,6 +114,8 @@ TEST(PredictCommand, SensitivitiesNameCoefficientsAndHardware) {
   const Printed json = run_sextant(predict_data({"--sensitivities", "--json"}));
   const Prediction prediction = parse_document<Prediction>(json.out).content;
   ASSERT_FALSE(prediction.sensitivities.empty());
+  EXPECT_THAT(table.out, Not(HasSubstr("-0 %")));
+  EXPECT_THAT(table.out, Not(HasSubstr("-0.00 %")));
   EXPECT_TRUE(prediction.sensitivities.back().is_hardware);
 }
 

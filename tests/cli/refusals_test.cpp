@@ -105,13 +105,97 @@ TEST(BadFile, EveryCommandNamesTheFile) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
+// The workflow's precision or a task's own: what no device type of the task has a rate for is the plan's fault.
+TEST(BadPlan, NamesTheTaskWhosePrecisionItsDevicesLack) {
+  const TinyFolder folder;
+  const std::string file = folder.file("fp4.json");
+  auto plan = load_document<Plan>(data("plan.json")).content;
+  plan.tasks.at("actor_training").execution.precision = Precision::fp4;
+  save_document(file, plan);
+  expect_one_line(predict(data("cluster.json"), file), 2,
+                  "sextant: " + file + ": /tasks/actor_training/execution/precision: device type \"");
+}
+
+// Sizes, shares and errors are numbers; what is none is named, in one readable line.
+TEST(BadOption, NumbersAreReadable) {
+  const std::string runs = data("runs.json"), coefficients = data("coefficients.json");
+  struct Wrong {
+    std::vector<std::string> command;
+    const char* says;
+  };
+  const Wrong all[] = {{{"calibrate", runs, "--hold-out", "nan"},
+                        "sextant: --hold-out: expected a number from 0 to 0.900, got \"nan\""},
+                       {{"calibrate", runs, "--suggest", "2", "--budget", "-1"},
+                        "sextant: --budget: expected a number above 0, got \"-1\""},
+                       {{"calibrate", runs, "--suggest", "2", "--budget", "inf"},
+                        "sextant: --budget: expected a number above 0, got \"inf\""},
+                       {{"validate", runs, "--coefficients", coefficients, "--most-task-error", "-3"},
+                        "sextant: --most-task-error: expected a number above 0, got \"-3\""}};
+  for (const Wrong& wrong : all) {
+    const Printed printed = run_sextant(wrong.command);
+    EXPECT_EQ(printed.exit_code, 2);
+    EXPECT_EQ(lines_of(printed.err).front(), wrong.says);
+  }
+}
+
+TEST(BadCoefficients, FarOutsideOfTheBoundsAreRefusedByPath) {
+  const TinyFolder folder;
+  const std::string file = folder.file("coefficients.json");
+  Coefficients coefficients;
+  Coefficient entry;
+  entry.id = CoefficientId::training_efficiency;
+  entry.value = 50;
+  coefficients.values.push_back(entry);
+  save_document(file, coefficients);
+  expect_one_line(
+      run_sextant(folder.with_plan("predict", {"--coefficients", file})), 2,
+      "sextant: " + file +
+          ": /values/0/value: far outside of 0.02 to 2.0, the bounds of training_efficiency, got 50");
+}
+
+TEST(UnknownFigure, IsRefusedAtOnceWithTheKnownOnes) {
+  const Printed printed = run_sextant({"accuracy", "real.tasks.nothing"});
+  expect_one_line(printed, 2, "sextant: no accuracy figure starts with \"real.tasks.nothing\"; there are ");
+  EXPECT_THAT(printed.err, HasSubstr("real.tasks.in_sample"));
+}
+
+TEST(ImportCommand, WithoutRunsWritesNothingAndExits1) {
+  const TinyFolder folder;
+  const std::string log = folder.file("run.log"), out = folder.file("runs.json");
+  write_text_file(log, "nothing here\n");
+  const Printed printed = run_sextant({"import", "verl", log, "--out", out});
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_EQ(printed.out, "");
+  EXPECT_THAT(printed.err, HasSubstr("left out run: it has no values by step\n"));
+  EXPECT_THAT(printed.err, HasSubstr("sextant: no runs, 1 records left out: nothing written\n"));
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+// A file's fault begins with its name and then the place, whatever the format.
+TEST(ImportCommand, NamesFileAndPlace) {
+  const TinyFolder folder;
+  const std::string file = folder.file("numbers.json");
+  write_text_file(file, "{\"schema\": \"x\"}\n");
+  for (const char* format : {"published", "verl", "training", "generation"}) {
+    expect_one_line(run_sextant({"import", format, file, "--out", folder.file("runs.json")}), 2,
+                    "sextant: " + file + ": /");
+  }
+}
+
+TEST(ImportCommand, TheSameFileTwiceNamesIt) {
+  const TinyFolder folder;
+  const std::string file = std::string(SEXTANT_SOURCE_DIR) + "/data/public/blis/runs.csv";
+  expect_one_line(run_sextant({"import", "blis", file, file, "--out", folder.file("runs.json")}), 2,
+                  "sextant: " + file + ", " + file + ": run \"");
+}
+
 // Below a regular file no folder can be made, not even by root.
 TEST(UnwritableOutput, Exits3) {
   const TinyFolder folder;
   const std::string out = folder.file("cluster.json") + "/below/out.json";
-  for (const auto& command :
-       {folder.with_plan("predict", {"--out", out}), folder.without_plan("plan", {"--out", out}),
-        std::vector<std::string>{"report", folder.path(), "--out", out}}) {
+  for (const auto& command : {folder.with_plan("predict", {"--coefficients", "none", "--out", out}),
+                              folder.without_plan("plan", {"--coefficients", "none", "--out", out}),
+                              std::vector<std::string>{"report", folder.path(), "--out", out}}) {
     expect_one_line(run_sextant(command), 3, "sextant: cannot write " + out + ": ");
   }
 }

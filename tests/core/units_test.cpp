@@ -43,6 +43,9 @@ TEST(UnitsTest, Percent) {
   EXPECT_EQ(format_percent(0.123), "12.3 %");
   EXPECT_EQ(format_percent(0.12345, 2), "12.35 %");
   EXPECT_EQ(format_percent(1, 0), "100 %");
+  EXPECT_EQ(format_percent(-0.001, 0), "0 %");
+  EXPECT_EQ(format_percent(-1e-9, 2), "0.00 %");
+  EXPECT_EQ(format_percent(-0.01, 0), "-1 %");
 }
 
 TEST(UnitsTest, Numbers) {

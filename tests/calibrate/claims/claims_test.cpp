@@ -8,8 +8,8 @@
 
 #include "calibrate/claims/public_fit.h"
 #include "calibrate/claims/ranking.h"
-#include "core/error.h"
 #include "costmodel/vocabulary/coefficients.h"
+#include "tests/core/expect_error.h"
 
 namespace sextant {
 namespace {
@@ -84,7 +84,38 @@ TEST(Claims, HoldsIsMetOrAtLeastWhatIsHeld) {
   EXPECT_FALSE(worse.holds());
 }
 
-TEST(Claims, UnknownFamilyIsRefused) { EXPECT_THROW((void)compute_claims(ClaimContext{}, "nothing"), Error); }
+// Before any is computed.
+TEST(Claims, UnknownFiguresAreRefusedWithTheKnownOnes) {
+  for (const char* unknown : {"nothing", "real.tasks.nothing", "real.tasks.in_sample.more"}) {
+    const std::string refusal = refusal_of([&] { (void)compute_claims(ClaimContext{}, unknown); });
+    EXPECT_TRUE(
+        refusal.starts_with("no accuracy figure starts with \"" + std::string(unknown) + "\"; there are "));
+    EXPECT_NE(refusal.find(", real.tasks.in_sample, "), std::string::npos) << refusal;
+  }
+}
+
+// The table of names, by which a question is judged, against what was computed.
+TEST(Claims, FiguresOfFamiliesAreThoseStated) {
+  std::vector<std::string> stated_names, known;
+  for (const Claim& claim : stated().claims) stated_names.push_back(claim.name);
+  for (const ClaimFamily& family : claim_families()) {
+    for (const std::string_view figure : family.figures) {
+      EXPECT_TRUE(figure.starts_with(std::string(family.name) + ".")) << figure;
+      known.emplace_back(figure);
+    }
+  }
+  EXPECT_EQ(known, stated_names);
+}
+
+TEST(Families, AreFoundByWholePartsOfAName) {
+  EXPECT_EQ(family_of_framework("verl"), "verl");
+  EXPECT_EQ(family_of_framework("verl-fsdp-v0"), "verl");
+  EXPECT_EQ(family_of_framework("nemo"), "megatron");
+  EXPECT_EQ(family_of_framework("nemo-rl"), "nemo-rl");
+  for (const char* other : {"vreal", "verlx", "realhf", "nemo-aligner", "", "*"}) {
+    EXPECT_EQ(family_of_framework(other), "any") << other;
+  }
+}
 
 class Shipped : public ::testing::TestWithParam<const char*> {};
 

@@ -182,6 +182,59 @@ TEST(VerlTest, SaysWhatALogLacks) {
   EXPECT_THAT(reason("step:1 - timing_s/step:20\n", usual_setup()), HasSubstr("no step has the times"));
 }
 
+// A collection of four steps of 20 s, as rows.
+Json collection() {
+  Json all = {{"source", {{"url", "example"}}},
+              {"hardware", {{"gpu", "H100"}, {"gpus", 8}}},
+              {"config_stated", usual_setup()["config"]},
+              {"per_step", Json::array()}};
+  for (int step = 2; step < 6; ++step) {
+    all["per_step"].push_back({{"step", step},
+                               {"metrics",
+                                {{"response_length/mean", 200},
+                                 {"timing_s/gen", 10},
+                                 {"timing_s/old_log_prob", 2},
+                                 {"timing_s/update_actor", 7.5},
+                                 {"timing_s/step", 20}}}});
+  }
+  return all;
+}
+
+// The rest of the log is as good as before.
+TEST(VerlTest, LeavesAnOddStepOutWithItsReason) {
+  Json rows = collection();
+  rows["per_step"][1]["metrics"]["timing_s/gen"] = "ten";
+  rows["per_step"][2]["step"] = -3;
+  const Imported of_rows = read_log(rows.dump(), Json(), "run.json");
+  EXPECT_EQ(only_run(of_rows).iteration.samples_s.size(), 2U);
+  ASSERT_EQ(of_rows.left_out.size(), 2U);
+  EXPECT_EQ(of_rows.left_out[0].record, "run, row 2");
+  EXPECT_THAT(of_rows.left_out[0].reason, HasSubstr("/per_step/1/metrics/timing_s~1gen: expected a number"));
+  EXPECT_EQ(of_rows.left_out[1].record, "run, row 3");
+
+  Json columns = collection();
+  columns["per_step"] = {{"step", {2, 3, 4}},
+                         {"response_length/mean", {200, 200, 200}},
+                         {"timing_s/gen", {10, true, 10}},
+                         {"timing_s/update_actor", {7.5, 7.5, 7.5}},
+                         {"timing_s/step", {20, 20, 20}}};
+  const Imported of_columns = read_log(columns.dump(), Json(), "run.json");
+  EXPECT_EQ(only_run(of_columns).iteration.samples_s.size(), 2U);
+  ASSERT_EQ(of_columns.left_out.size(), 1U);
+  EXPECT_EQ(of_columns.left_out[0].record, "run, value 2 of each column");
+}
+
+// Of the same log twice the second is left out.
+TEST(VerlTest, LeavesOutARunWhoseNameIsTaken) {
+  const TemporaryFolder folder;
+  write_text_file(folder.path() / "run.json", collection().dump());
+  const Imported imported =
+      read_verl({folder.path() / "run.json", folder.path() / "run.json"}, carried_facts());
+  EXPECT_EQ(imported.runs.runs.size(), 1U);
+  ASSERT_EQ(imported.left_out.size(), 1U);
+  EXPECT_THAT(imported.left_out[0].reason, HasSubstr("another run has this name"));
+}
+
 TEST(VerlTest, RefusesASideFileThatIsNotOfTheForm) {
   Json setup = usual_setup();
   setup["gpu_count"] = 8;

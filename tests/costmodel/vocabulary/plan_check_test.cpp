@@ -1,5 +1,8 @@
 // What check_plan refuses, beside the documents of tests/data/bad.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "costmodel/vocabulary/plan.h"
 #include "tests/core/expect_error.h"
@@ -55,6 +58,34 @@ TEST_F(CheckPlan, RefusesSharesTooSmallForASequence) {
 TEST_F(CheckPlan, RefusesSharesThatDoNotSumToOne) {
   training().replicas[0].batch_share = 0.5;
   EXPECT_EQ(refusal(), "/tasks/actor_training/replicas: the batch shares sum to 0.5, not to 1");
+}
+
+// Only what a task's own devices lack: the l40s of the fixture have fp32, the h100s do not.
+TEST_F(CheckPlan, RefusesAPrecisionThatTheDevicesOfATaskLack) {
+  training().execution.precision = Precision::fp4;
+  EXPECT_EQ(
+      refusal(),
+      "/tasks/actor_training/execution/precision: device type \"h100\" of the cluster has no flop_per_s for "
+      "fp4");
+  training().execution.precision.reset();
+  training().execution.attention_precision = Precision::fp4;
+  EXPECT_EQ(refusal(),
+            "/tasks/actor_training/execution/attention_precision: device type \"h100\" of the cluster has no "
+            "flop_per_s for fp4");
+}
+
+TEST_F(CheckPlan, ThePrecisionOfTheWorkflowIsAskedOfEachTasksDevicesAlone) {
+  workflow_.precision = Precision::fp32;
+  EXPECT_THAT(refusal(),
+              ::testing::HasSubstr(": device type \"h100\" of the cluster has no flop_per_s for fp32, "
+                                   "the workflow's precision"));
+  for (auto& [name, task] : plan_.tasks) {
+    const std::set<DeviceId> devices = task.devices();
+    const bool on_l40s = std::all_of(devices.begin(), devices.end(),
+                                     [&](DeviceId device) { return cluster_.type_name(device) == "l40s"; });
+    if (!on_l40s) task.execution.precision = Precision::bf16;
+  }
+  EXPECT_NO_THROW(check_plan(plan_, workflow_, cluster_));
 }
 
 TEST_F(CheckPlan, RefusesEmptyParts) {

@@ -1,0 +1,11 @@
+// The table of coefficients as a page for people: docs/coefficients.md.
+#pragma once
+
+#include <string>
+
+namespace sextant {
+
+// What every coefficient means, its unit, neutral value, bounds and prior.
+[[nodiscard]] std::string coefficients_as_markdown();
+
+}  // namespace sextant
