@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <exception>
 #include <iterator>
@@ -11,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "calibrate/ranking.h"
 #include "core/error.h"
 #include "core/statistics.h"
 
@@ -55,7 +57,8 @@ double model_deviation(const std::vector<const HeldOut*>& times) {
     needed.push_back(std::max(0.0, error * error - time->log_variance));
   }
   // One more than the count: the quantile that a new error stays below with that probability.
-  const double q = std::min(1.0, 0.9 * (static_cast<double>(needed.size()) + 1) / static_cast<double>(needed.size()));
+  const double q =
+      std::min(1.0, 0.9 * (static_cast<double>(needed.size()) + 1) / static_cast<double>(needed.size()));
   return std::sqrt(quantile(needed, q));
 }
 
@@ -72,7 +75,8 @@ struct FoldResult {
   int free_coefficients = 0;
 };
 
-FoldResult judge(const std::string& fold, const std::vector<const PreparedRun*>& held_out, const FitResult& fit) {
+FoldResult judge(const std::string& fold, const std::vector<const PreparedRun*>& held_out,
+                 const FitResult& fit) {
   FoldResult result;
   result.free_coefficients = fit.coefficients.fit->free_coefficients;
   for (const PreparedRun* run : held_out) {
@@ -87,8 +91,8 @@ FoldResult judge(const std::string& fold, const std::vector<const PreparedRun*>&
     for (std::size_t t = 0; t < variances.size(); ++t) variances[t] += unsaid[t];
     for (std::size_t t = 0; t < predicted.size(); ++t) {
       const MeasuredTime& time = run->times()[t];
-      result.times.push_back({run->run().name, time.what, fold, time.measured, predicted[t] * factors[t], 0, 0,
-                              variances[t]});
+      result.times.push_back(
+          {run->run().name, time.what, fold, time.measured, predicted[t] * factors[t], 0, 0, variances[t]});
     }
   }
   return result;
@@ -178,7 +182,8 @@ std::vector<Fold> few_runs(const Runs& runs, int count, int draws, unsigned seed
   for (int d = 0; d < draws; ++d) {
     std::vector<std::string> names = shuffled(all_names(runs), seed + static_cast<unsigned>(d));
     if (static_cast<std::size_t>(count) >= names.size()) {
-      throw_bad_input("cannot fit to " + std::to_string(count) + " of " + std::to_string(names.size()) + " runs");
+      throw_bad_input("cannot fit to " + std::to_string(count) + " of " + std::to_string(names.size()) +
+                      " runs");
     }
     const std::set<std::string> held_out(names.begin() + count, names.end());
     folds.push_back(fold_of("draw " + std::to_string(d + 1), all_names(runs), held_out));
@@ -191,14 +196,6 @@ std::string model_of(const Runs& runs, const Run& run) {
   return workflow.model_of(main_task(workflow)).name;
 }
 
-std::string degrees_of(const Runs& runs, const Run& run) {
-  const Workflow& workflow = runs.workflow_of(run);
-  const TaskPlan& plan = runs.plan_of(run).tasks.at(main_task(workflow).name);
-  const Replica& replica = plan.replicas.front();
-  return "dp" + std::to_string(plan.data_parallel()) + "pp" + std::to_string(replica.pipeline_parallel()) + "tp" +
-         std::to_string(plan.tensor_parallel(replica.stages.front()));
-}
-
 std::string device_types_of(const Runs& runs, const Run& run) {
   std::set<std::string> types;
   const Cluster& cluster = runs.cluster_of(run);
@@ -208,10 +205,12 @@ std::string device_types_of(const Runs& runs, const Run& run) {
   return all;
 }
 
-int devices_of(const Runs& runs, const Run& run) {
+std::string scale_of(const Runs& runs, const Run& run) {
   std::set<DeviceId> devices;
   for (const auto& [name, task] : runs.plan_of(run).tasks) devices.merge(task.devices());
-  return static_cast<int>(devices.size());
+  const std::size_t least = std::bit_floor(devices.size());
+  if (least <= 1) return "1 device";
+  return std::to_string(least) + " to " + std::to_string(2 * least - 1) + " devices";
 }
 
 std::function<std::string(const Run&)> group_key(const Runs& runs, LeaveOut what) {
@@ -228,6 +227,8 @@ std::function<std::string(const Run&)> group_key(const Runs& runs, LeaveOut what
       return [&runs](const Run& run) { return device_types_of(runs, run); };
     case LeaveOut::framework:
       return [](const Run& run) { return run.framework; };
+    case LeaveOut::scale:
+      return [&runs](const Run& run) { return scale_of(runs, run); };
     case LeaveOut::run:
       break;
   }
@@ -244,10 +245,12 @@ std::optional<LeaveOut> customary_leave_out(const Runs& runs) {
   return std::nullopt;
 }
 
-HeldOutSummary summary_of(const CrossValidation& validation, LeaveOut what) {
+HeldOutSummary summary_of(const Runs& runs, const CrossValidation& validation, LeaveOut what) {
   const auto iterations = [](const HeldOut& time) { return time.what == kIteration; };
   const auto tasks = [](const HeldOut& time) { return time.what != kIteration && time.what != kPeakMemory; };
-  const ErrorSummary of_tasks = validation.errors(tasks), of_iterations = validation.errors(iterations);
+  const auto memories = [](const HeldOut& time) { return time.what == kPeakMemory; };
+  const ErrorSummary of_tasks = validation.errors(tasks), of_iterations = validation.errors(iterations),
+                     of_memories = validation.errors(memories);
   HeldOutSummary summary;
   summary.left_out = kLeaveOutNames[static_cast<std::size_t>(what)];
   summary.folds = validation.folds;
@@ -255,9 +258,18 @@ HeldOutSummary summary_of(const CrossValidation& validation, LeaveOut what) {
   summary.iterations = of_iterations.count;
   summary.task_mape = of_tasks.mape;
   summary.iteration_mape = of_iterations.mape;
+  summary.memories = of_memories.count;
+  summary.memory_mape = of_memories.mape;
   summary.coverage_90 = validation.coverage([](const HeldOut& time) { return time.what != kPeakMemory; });
   if (of_tasks.count > 0) summary.task_log_deviation = model_deviation(validation, tasks);
   if (of_iterations.count > 0) summary.iteration_log_deviation = model_deviation(validation, iterations);
+  std::map<std::string, const Run*> by_name;
+  for (const Run& run : runs.runs) by_name[run.name] = &run;
+  std::vector<ComparedIteration> compared;
+  for (const HeldOut& time : validation.times) {
+    if (iterations(time)) compared.push_back({by_name.at(time.run), time.measured, time.predicted});
+  }
+  summary.order = order_of_plans(compared);
   return summary;
 }
 

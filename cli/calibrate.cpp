@@ -5,6 +5,7 @@
 
 #include "calibrate/cross_validation.h"
 #include "calibrate/fit.h"
+#include "calibrate/ranking.h"
 #include "calibrate/split.h"
 #include "calibrate/suggest.h"
 #include "cli/command.h"
@@ -89,7 +90,12 @@ std::string describe(const HeldOutSummary& held_out) {
     out += "iteration MAPE " + format_percent(held_out.iteration_mape) + " (" +
            std::to_string(held_out.iterations) + "), ";
   }
-  return out + "90 % intervals cover " + format_percent(held_out.coverage_90, 0) + "\n";
+  if (held_out.memories > 0) {
+    out += "memory MAPE " + format_percent(held_out.memory_mape) + " (" + std::to_string(held_out.memories) +
+           "), ";
+  }
+  return out + "90 % intervals cover " + format_percent(held_out.coverage_90, 0) + "\n" +
+         describe(held_out.order) + "\n";
 }
 
 std::string describe_outliers(const FitSummary& fit) {
@@ -146,7 +152,7 @@ int run(const Options& options) {
   if (const auto what = what_to_leave_out(options, seen)) {
     const std::vector<Fold> folds =
         leave_groups_out(seen, group_key(seen, *what), options.most_folds, options.seed);
-    fitted.fit->held_out = summary_of(cross_validate(seen, folds, {}, start), *what);
+    fitted.fit->held_out = summary_of(seen, cross_validate(seen, folds, {}, start), *what);
   }
   save_document(options.out, fitted);
   if (options.json) {
@@ -184,8 +190,10 @@ void add_calibrate(CLI::App& app, Action& action) {
   std::vector<std::string> left_out{kAuto, kNone};
   left_out.insert(left_out.end(), kLeaveOutNames.begin(), kLeaveOutNames.end());
   command
-      ->add_option("--cross-validate", options->leave_out,
-                   "What to leave out in turn, for intervals that hold on new runs")
+      ->add_option(
+          "--cross-validate", options->leave_out,
+          "What to leave out in turn, for intervals that hold on new runs; scale: runs on 1 device, on 2 to 3, "
+          "on 4 to 7, ...")
       ->check(CLI::IsMember(left_out))
       ->capture_default_str();
   command->add_option("--folds", options->most_folds, "At most so many fits for it")

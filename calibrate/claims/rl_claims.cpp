@@ -43,7 +43,7 @@ void real(const ClaimContext& context, ClaimReport& report) {
            "the 24 task times of ReaL's tables, one plan left out", 0.12, left_out, tasks);
   add_mape(context, report, "real.iterations.leave_one_plan_out",
            "ReaL's iterations with CUDA graphs, one plan left out", 0.08, left_out, iterations);
-  report.held_out["real"] = summary_of(left_out, LeaveOut::plan);
+  report.held_out["real"] = summary_of(all, left_out, LeaveOut::plan);
 }
 
 void rl(const ClaimContext& context, ClaimReport& report) {
@@ -66,7 +66,7 @@ void rl(const ClaimContext& context, ClaimReport& report) {
                  left_out.errors(is_iteration).count,
                  left_out.free_coefficients};
   report.claims.push_back(std::move(coverage));
-  report.held_out["rl"] = summary_of(left_out, LeaveOut::model);
+  report.held_out["rl"] = summary_of(all, left_out, LeaveOut::model);
 }
 
 void verl(const ClaimContext& context, ClaimReport& report) {

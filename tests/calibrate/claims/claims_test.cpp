@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "calibrate/claims/public_fit.h"
-#include "calibrate/claims/ranking.h"
 #include "core/error.h"
 #include "costmodel/vocabulary/coefficients.h"
 
@@ -45,25 +44,6 @@ INSTANTIATE_TEST_SUITE_P(
                       "vtrain.single_to_multi_node", "training.leave_one_model_out", "sailor.time",
                       "sailor.memory", "generation.leave_one_gpu_out", "proxy.tasks.held_out",
                       "proxy.kendall_tau", "proxy.kendall_tau_told_apart", "proxy.regret"));
-
-TEST(Ranking, ASignTestTellsApart) {
-  // Two-sided, a fair coin: 12 of 15 at 3.5 %, 11 of 15 at 11.8 %, 5 of 5 at 6.3 %, 6 of 6 at 3.1 %.
-  EXPECT_TRUE(told_apart(12, 15));
-  EXPECT_TRUE(told_apart(3, 15));
-  EXPECT_FALSE(told_apart(11, 15));
-  EXPECT_FALSE(told_apart(5, 5));
-  EXPECT_TRUE(told_apart(0, 6));
-}
-
-TEST(Ranking, OnlyPairsThatTheRoundsTellApartCount) {
-  // The first two take turns in winning; the third is always slower.
-  const std::vector<std::vector<double>> samples{{1, 2, 1, 2, 1, 2}, {2, 1, 2, 1, 2, 1}, {3, 3, 3, 3, 3, 3}};
-  const RankAgreement right = rank_agreement(samples, std::vector<double>{2, 1, 3});
-  EXPECT_EQ(right.pairs, 2);
-  EXPECT_EQ(right.tau, 1);
-  EXPECT_EQ(rank_agreement(samples, std::vector<double>{1, 4, 3}).tau, 0);  // one right, one wrong
-  EXPECT_EQ(rank_agreement(samples, std::vector<double>{4, 5, 3}).tau, -1);
-}
 
 TEST(Claims, DocumentRoundTrips) {
   const Json json = load_document<ClaimReport>(kSource / "tests/data/claims.json").content.to_json();
