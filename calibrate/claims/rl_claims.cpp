@@ -71,12 +71,8 @@ void rl(const ClaimContext& context, ClaimReport& report) {
 
 void verl(const ClaimContext& context, ClaimReport& report) {
   const Runs published = context.import("published", {"rl/runs.json"});
-  const Runs logs = context.import(
-      "verl", {"verl/deepseek7b-grpo-mi300x.json", "verl/deepseek7b-ppo-mi300x.json", "verl/qwen2-7b-fsdp.json",
-               "verl/qwen2-7b-megatron.json", "verl/qwen2.5-0.5b-ppo-1gpu.json",
-               "verl/qwen2.5-3b-reinforce-a40.json", "verl/qwen2.5-7b-ppo-2x8.json"});
-  const Runs all =
-      joined({subset(published, [](const Run& run) { return run.framework.starts_with("verl"); }), logs});
+  const Runs all = joined({subset(published, [](const Run& run) { return run.framework.starts_with("verl"); }),
+                           verl_logs(context)});
   context.say("verl: " + std::to_string(all.runs.size()) + " runs");
   add_mape(context, report, "verl.tasks.leave_one_run_out",
            "task times of verl, one run (all bands of a log) left out", 0.12,
