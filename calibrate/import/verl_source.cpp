@@ -52,11 +52,13 @@ void parse_columns(const JsonView& view, VerlLog& log) {
   }
 }
 
-// [{"step": 1, "metrics": {"timing_s/gen": 16.2}}]
+// [{"step": 1, "metrics": {"timing_s/gen": 16.2}}]. A row without a number, or "mean of 2..5", is not of one step.
 void parse_rows(const JsonView& view, VerlLog& log) {
   for (const JsonView& row : view.items()) {
     row.allow_only({"step", "metrics"});
-    VerlStep step{row.required("step").count(), false, {}};
+    const JsonView number = row.required("step");
+    if (number.json().is_null() || number.json().is_string()) continue;
+    VerlStep step{number.count(), false, {}};
     for (const auto& [key, value] : row.required("metrics").members()) take_value(value, key, step);
     log.steps.push_back(std::move(step));
   }
