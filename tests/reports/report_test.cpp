@@ -138,12 +138,12 @@ TEST(Report, OrderOfPlansAndMemoryAreShownWhereTheyAreKnown) {
   input.accuracy->content.memories = {{"run-0", 2e9, 1e9, true}};
   input.accuracy->content.held_out_memories = {1, 0.5, 0.5, 0.5, 0.5};
   EXPECT_THAT(render_markdown(input), HasSubstr("(3 groups, 7 pairs): Kendall tau 0.875"));
-  const Table& errors = table_of(report_content(input), "errors");
+  const Content content = report_content(input);
+  const Table& errors = table_of(content, "errors");
   const auto of_memory = std::find_if(errors.rows.begin(), errors.rows.end(),
                                       [](const auto& row) { return row[0].text == "held out: memory"; });
   ASSERT_NE(of_memory, errors.rows.end());
   EXPECT_EQ((*of_memory)[2].value, 0.5);
-  const Content content = report_content(input);
   EXPECT_EQ(table_of(content, "compared_memories").rows.at(0)[4].value, -0.5);
 }
 
