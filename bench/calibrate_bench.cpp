@@ -119,6 +119,7 @@ void fit_1000x40_s(benchmark::State& state) {
     benchmark::DoNotOptimize(fitted.values.data());
   }
   state.counters["free_coefficients"] = free;
+  state.counters["target_s"] = 2;
 }
 BENCHMARK(fit_1000x40_s)->Name("calibrate.fit_1000x40_s")->Unit(benchmark::kSecond)->Iterations(1);
 
@@ -129,6 +130,7 @@ void cross_validation_200_s(benchmark::State& state) {
     const auto folds = leave_groups_out(runs, group_key(runs, LeaveOut::workflow), 10, 1);
     benchmark::DoNotOptimize(cross_validate(runs, folds).folds);
   }
+  state.counters["target_s"] = 20;
 }
 BENCHMARK(cross_validation_200_s)->Name("calibrate.cross_validation_200_s")->Unit(benchmark::kSecond)->Iterations(1);
 

@@ -45,7 +45,45 @@ Json to_json(const ComparedTime& time) {
           {"held_out", time.held_out}};
 }
 
+ComparedMemory parse_memory(const JsonView& view) {
+  view.allow_only({"run", "measured_bytes", "predicted_bytes", "held_out"});
+  ComparedMemory memory;
+  memory.run = view.required("run").text();
+  memory.measured_bytes = view.required("measured_bytes").positive();
+  memory.predicted_bytes = view.required("predicted_bytes").non_negative();
+  memory.held_out = view.required("held_out").flag();
+  return memory;
+}
+
+Json to_json(const ComparedMemory& memory) {
+  return {{"run", memory.run},
+          {"measured_bytes", memory.measured_bytes},
+          {"predicted_bytes", memory.predicted_bytes},
+          {"held_out", memory.held_out}};
+}
+
+// Of a document in which no run carries memory all three are absent.
+void parse_memories(const JsonView& view, Accuracy& accuracy) {
+  if (const auto memories = view.optional("memories")) {
+    for (const JsonView& memory : memories->items()) accuracy.memories.push_back(parse_memory(memory));
+  }
+  if (const auto summary = view.optional("held_out_memories"))
+    accuracy.held_out_memories = parse_summary(*summary);
+  if (const auto summary = view.optional("in_sample_memories"))
+    accuracy.in_sample_memories = parse_summary(*summary);
+}
+
+void write_memories(const Accuracy& accuracy, Json& json) {
+  if (accuracy.memories.empty()) return;
+  json["memories"] = Json::array();
+  for (const ComparedMemory& memory : accuracy.memories) json["memories"].push_back(to_json(memory));
+  json["held_out_memories"] = to_json(accuracy.held_out_memories);
+  json["in_sample_memories"] = to_json(accuracy.in_sample_memories);
+}
+
 }  // namespace
+
+double ComparedMemory::error_fraction() const { return std::abs(predicted_bytes / measured_bytes - 1); }
 
 double ComparedTime::error_fraction() const {
   return measured_s > 0 ? std::abs(predicted_s / measured_s - 1) : 0;
@@ -53,7 +91,8 @@ double ComparedTime::error_fraction() const {
 
 Accuracy Accuracy::parse(const JsonView& view) {
   view.allow_only({"times", "held_out_tasks", "held_out_iterations", "in_sample_tasks", "in_sample_iterations",
-                   "held_out_by_task", "rank_correlation", "interval_coverage", "has_intervals"});
+                   "held_out_by_task", "memories", "held_out_memories", "in_sample_memories",
+                   "rank_correlation", "order", "interval_coverage", "has_intervals"});
   Accuracy accuracy;
   for (const JsonView& time : view.required("times").items()) accuracy.times.push_back(parse_time(time));
   accuracy.held_out_tasks = parse_summary(view.required("held_out_tasks"));
@@ -63,6 +102,8 @@ Accuracy Accuracy::parse(const JsonView& view) {
   for (const auto& [task, summary] : view.required("held_out_by_task").members()) {
     accuracy.held_out_by_task[task] = parse_summary(summary);
   }
+  parse_memories(view, accuracy);
+  if (const auto order = view.optional("order")) accuracy.order = PlanOrder::parse(*order);
   accuracy.rank_correlation = view.required("rank_correlation").number();
   accuracy.interval_coverage = view.required("interval_coverage").fraction();
   accuracy.has_intervals = view.required("has_intervals").flag();
@@ -80,7 +121,9 @@ Json Accuracy::to_json() const {
   json["held_out_by_task"] = Json::object();
   for (const auto& [task, summary] : held_out_by_task)
     json["held_out_by_task"][task] = sextant::to_json(summary);
+  write_memories(*this, json);
   json["rank_correlation"] = rank_correlation;
+  if (order) json["order"] = order->to_json();
   json["interval_coverage"] = interval_coverage;
   json["has_intervals"] = has_intervals;
   return json;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/document.h"
 #include "core/json.h"
+#include "costmodel/vocabulary/fit_summary.h"
 
 namespace sextant {
 
@@ -24,9 +26,21 @@ struct ComparedTime {
   friend bool operator==(const ComparedTime&, const ComparedTime&) = default;
 };
 
+// The largest memory of a device in one run, beside its prediction.
+struct ComparedMemory {
+  std::string run;
+  double measured_bytes = 0;
+  double predicted_bytes = 0;
+  bool held_out = true;
+
+  // |predicted / measured - 1|
+  [[nodiscard]] double error_fraction() const;
+  friend bool operator==(const ComparedMemory&, const ComparedMemory&) = default;
+};
+
 struct ErrorSummary {
   int count = 0;
-  double mape = 0;  // mean absolute error, as a fraction of the measured time
+  double mape = 0;  // mean absolute error, as a fraction of what was measured
   double median = 0;
   double p90 = 0;
   double worst = 0;
@@ -43,8 +57,12 @@ struct Accuracy {
   ErrorSummary in_sample_tasks;  // of runs that the fit saw
   ErrorSummary in_sample_iterations;
   std::map<std::string, ErrorSummary> held_out_by_task;
-  double rank_correlation = 0;   // Spearman, held-out iteration times
-  double interval_coverage = 0;  // share of held-out times inside their 90 % interval
+  std::vector<ComparedMemory> memories;  // of the runs that carry their peak
+  ErrorSummary held_out_memories;
+  ErrorSummary in_sample_memories;
+  double rank_correlation = 0;     // Spearman, held-out iteration times
+  std::optional<PlanOrder> order;  // held-out iterations; none where no plans are alternatives
+  double interval_coverage = 0;    // share of held-out times inside their 90 % interval
   bool has_intervals = false;
 
   friend bool operator==(const Accuracy&, const Accuracy&) = default;

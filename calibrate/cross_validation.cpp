@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <exception>
 #include <iterator>
@@ -11,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "calibrate/ranking.h"
 #include "core/error.h"
 #include "core/statistics.h"
 
@@ -194,14 +196,6 @@ std::string model_of(const Runs& runs, const Run& run) {
   return workflow.model_of(main_task(workflow)).name;
 }
 
-std::string degrees_of(const Runs& runs, const Run& run) {
-  const Workflow& workflow = runs.workflow_of(run);
-  const TaskPlan& plan = runs.plan_of(run).tasks.at(main_task(workflow).name);
-  const Replica& replica = plan.replicas.front();
-  return "dp" + std::to_string(plan.data_parallel()) + "pp" + std::to_string(replica.pipeline_parallel()) +
-         "tp" + std::to_string(plan.tensor_parallel(replica.stages.front()));
-}
-
 std::string device_types_of(const Runs& runs, const Run& run) {
   std::set<std::string> types;
   const Cluster& cluster = runs.cluster_of(run);
@@ -211,10 +205,12 @@ std::string device_types_of(const Runs& runs, const Run& run) {
   return all;
 }
 
-int devices_of(const Runs& runs, const Run& run) {
+std::string scale_of(const Runs& runs, const Run& run) {
   std::set<DeviceId> devices;
   for (const auto& [name, task] : runs.plan_of(run).tasks) devices.merge(task.devices());
-  return static_cast<int>(devices.size());
+  const std::size_t least = std::bit_floor(devices.size());
+  if (least <= 1) return "1 device";
+  return std::to_string(least) + " to " + std::to_string(2 * least - 1) + " devices";
 }
 
 std::function<std::string(const Run&)> group_key(const Runs& runs, LeaveOut what) {
@@ -231,6 +227,8 @@ std::function<std::string(const Run&)> group_key(const Runs& runs, LeaveOut what
       return [&runs](const Run& run) { return device_types_of(runs, run); };
     case LeaveOut::framework:
       return [](const Run& run) { return run.framework; };
+    case LeaveOut::scale:
+      return [&runs](const Run& run) { return scale_of(runs, run); };
     case LeaveOut::run:
       break;
   }
@@ -247,10 +245,12 @@ std::optional<LeaveOut> customary_leave_out(const Runs& runs) {
   return std::nullopt;
 }
 
-HeldOutSummary summary_of(const CrossValidation& validation, LeaveOut what) {
+HeldOutSummary summary_of(const Runs& runs, const CrossValidation& validation, LeaveOut what) {
   const auto iterations = [](const HeldOut& time) { return time.what == kIteration; };
   const auto tasks = [](const HeldOut& time) { return time.what != kIteration && time.what != kPeakMemory; };
-  const ErrorSummary of_tasks = validation.errors(tasks), of_iterations = validation.errors(iterations);
+  const auto memories = [](const HeldOut& time) { return time.what == kPeakMemory; };
+  const ErrorSummary of_tasks = validation.errors(tasks), of_iterations = validation.errors(iterations),
+                     of_memories = validation.errors(memories);
   HeldOutSummary summary;
   summary.left_out = kLeaveOutNames[static_cast<std::size_t>(what)];
   summary.folds = validation.folds;
@@ -258,9 +258,18 @@ HeldOutSummary summary_of(const CrossValidation& validation, LeaveOut what) {
   summary.iterations = of_iterations.count;
   summary.task_mape = of_tasks.mape;
   summary.iteration_mape = of_iterations.mape;
+  summary.memories = of_memories.count;
+  summary.memory_mape = of_memories.mape;
   summary.coverage_90 = validation.coverage([](const HeldOut& time) { return time.what != kPeakMemory; });
   if (of_tasks.count > 0) summary.task_log_deviation = model_deviation(validation, tasks);
   if (of_iterations.count > 0) summary.iteration_log_deviation = model_deviation(validation, iterations);
+  std::map<std::string, const Run*> by_name;
+  for (const Run& run : runs.runs) by_name[run.name] = &run;
+  std::vector<ComparedIteration> compared;
+  for (const HeldOut& time : validation.times) {
+    if (iterations(time)) compared.push_back({by_name.at(time.run), time.measured, time.predicted});
+  }
+  summary.order = order_of_plans(compared);
   return summary;
 }
 

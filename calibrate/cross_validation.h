@@ -27,12 +27,13 @@ struct Fold {
 };
 
 // A fold for each value of the key; needs two. Runs with an empty key are always fitted, never held out.
-[[nodiscard]] std::vector<Fold> leave_one_out(const Runs& runs, const std::function<std::string(const Run&)>& key);
+[[nodiscard]] std::vector<Fold> leave_one_out(const Runs& runs,
+                                              const std::function<std::string(const Run&)>& key);
 
 // The same in at most `most_folds` folds: each leaves several groups out, dealt by a seeded shuffle.
 [[nodiscard]] std::vector<Fold> leave_groups_out(const Runs& runs,
-                                                 const std::function<std::string(const Run&)>& key, int most_folds,
-                                                 unsigned seed);
+                                                 const std::function<std::string(const Run&)>& key,
+                                                 int most_folds, unsigned seed);
 
 // k folds of runs by a seeded shuffle; the same on every machine.
 [[nodiscard]] std::vector<Fold> random_folds(const Runs& runs, int k, unsigned seed);
@@ -40,17 +41,16 @@ struct Fold {
 // `draws` times: fitted to `count` random runs, held out on the rest.
 [[nodiscard]] std::vector<Fold> few_runs(const Runs& runs, int count, int draws, unsigned seed);
 
-// Usual keys: the first model that trains or generates, the plan's degrees, the cluster, the device types, the
-// number of devices, the framework.
+// Usual keys: the first model that trains or generates, the device types, the band of the number of devices
+// that the plan uses: "8 to 15 devices", from a power of two to below the next.
 [[nodiscard]] std::string model_of(const Runs& runs, const Run& run);
-[[nodiscard]] std::string degrees_of(const Runs& runs, const Run& run);
 [[nodiscard]] std::string device_types_of(const Runs& runs, const Run& run);
-[[nodiscard]] int devices_of(const Runs& runs, const Run& run);
+[[nodiscard]] std::string scale_of(const Runs& runs, const Run& run);
 
 // What a fold leaves out, by name.
-enum class LeaveOut { model, plan, workflow, cluster, device_type, framework, run };
-inline constexpr std::array<std::string_view, 7> kLeaveOutNames{"model",       "plan",      "workflow", "cluster",
-                                                                "device_type", "framework", "run"};
+enum class LeaveOut { model, plan, workflow, cluster, device_type, framework, scale, run };
+inline constexpr std::array<std::string_view, 8> kLeaveOutNames{
+    "model", "plan", "workflow", "cluster", "device_type", "framework", "scale", "run"};
 [[nodiscard]] std::function<std::string(const Run&)> group_key(const Runs& runs, LeaveOut what);
 // The first of model, workflow, plan and run of which the runs have at least four; nothing with fewer runs.
 [[nodiscard]] std::optional<LeaveOut> customary_leave_out(const Runs& runs);
@@ -80,8 +80,10 @@ struct CrossValidation {
   [[nodiscard]] double log_deviation(const Filter& filter = {}) const;  // 90 % quantile of |log error| / 1.645
 };
 
-// For the coefficients document.
-[[nodiscard]] HeldOutSummary summary_of(const CrossValidation& validation, LeaveOut what);
+// For the coefficients document. The order is of predictions by fits that did not see the run in question:
+// where the folds split a group of alternatives, by several fits. `runs` are those that were cross-validated,
+// each held out at most once.
+[[nodiscard]] HeldOutSummary summary_of(const Runs& runs, const CrossValidation& validation, LeaveOut what);
 
 [[nodiscard]] CrossValidation cross_validate(const Runs& runs, const std::vector<Fold>& folds,
                                              const FitOptions& options = {}, const Coefficients& start = {});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "calibrate/ranking.h"
 #include "calibrate/residuals.h"
 #include "calibrate/trust.h"
 #include "core/statistics.h"
@@ -22,7 +23,8 @@ ErrorSummary summarise(const std::vector<double>& errors) {
 }
 
 // What a timer around one or several tasks should read, with the interval of its parts' sum.
-std::pair<double, std::optional<Interval>> timer_prediction(const Prediction& prediction, const std::string& name) {
+std::pair<double, std::optional<Interval>> timer_prediction(const Prediction& prediction,
+                                                            const std::string& name) {
   double time_s = 0;
   std::optional<Interval> interval;
   double log_low = 0, log_high = 0;
@@ -46,10 +48,15 @@ std::pair<double, std::optional<Interval>> timer_prediction(const Prediction& pr
 struct Tally {
   std::vector<double> held_out_tasks, held_out_iterations, seen_tasks, seen_iterations;
   std::map<std::string, std::vector<double>> held_out_by_task;
-  std::vector<double> measured_iterations, predicted_iterations;  // held out
-  int inside = 0, with_interval = 0;                              // held out
+  std::vector<double> held_out_memories, seen_memories;
+  std::vector<ComparedIteration> iterations;  // held out
+  int inside = 0, with_interval = 0;          // held out
 
-  void count(const ComparedTime& time, const std::optional<Interval>& interval) {
+  void count(const ComparedMemory& memory) {
+    (memory.held_out ? held_out_memories : seen_memories).push_back(memory.error_fraction());
+  }
+
+  void count(const Run& run, const ComparedTime& time, const std::optional<Interval>& interval) {
     const bool iteration = time.task == kIteration;
     const double error = time.error_fraction();
     if (!time.held_out) {
@@ -58,16 +65,30 @@ struct Tally {
     }
     (iteration ? held_out_iterations : held_out_tasks).push_back(error);
     if (!iteration) held_out_by_task[time.task].push_back(error);
-    if (iteration) {
-      measured_iterations.push_back(time.measured_s);
-      predicted_iterations.push_back(time.predicted_s);
-    }
+    if (iteration) iterations.push_back({&run, time.measured_s, time.predicted_s});
     if (interval) {
       ++with_interval;
       if (interval->low <= time.measured_s && time.measured_s <= interval->high) ++inside;
     }
   }
 };
+
+// Spearman's; 0 for fewer than two.
+double rank_correlation_of(const std::vector<ComparedIteration>& iterations) {
+  if (iterations.size() < 2) return 0;
+  std::vector<double> measured_s, predicted_s;
+  for (const ComparedIteration& iteration : iterations) {
+    measured_s.push_back(iteration.measured_s);
+    predicted_s.push_back(iteration.predicted_s);
+  }
+  return rank_correlation(measured_s, predicted_s);
+}
+
+double most_needed_bytes(const Prediction& prediction) {
+  double most = 0;
+  for (const DeviceMemory& memory : prediction.memory) most = std::max(most, memory.needed_bytes());
+  return most;
+}
 
 }  // namespace
 
@@ -84,7 +105,7 @@ Accuracy validate(const Runs& runs, const Coefficients& coefficients) {
                              const std::optional<Interval>& interval) {
       accuracy.times.push_back(
           {run.name, what, measured.median_s(), measured.spread_fraction(), predicted_s, !seen});
-      tally.count(accuracy.times.back(), interval);
+      tally.count(run, accuracy.times.back(), interval);
     };
     for (const auto& [name, timing] : run.tasks) {
       const auto [time_s, interval] = timer_prediction(prediction, name);
@@ -93,15 +114,20 @@ Accuracy validate(const Runs& runs, const Coefficients& coefficients) {
     if (!run.iteration.empty()) {
       compare(kIteration, run.iteration, prediction.iteration_s, prediction.iteration_interval_s);
     }
+    if (run.peak_memory_bytes) {
+      accuracy.memories.push_back({run.name, *run.peak_memory_bytes, most_needed_bytes(prediction), !seen});
+      tally.count(accuracy.memories.back());
+    }
   }
   accuracy.held_out_tasks = summarise(tally.held_out_tasks);
   accuracy.held_out_iterations = summarise(tally.held_out_iterations);
   accuracy.in_sample_tasks = summarise(tally.seen_tasks);
   accuracy.in_sample_iterations = summarise(tally.seen_iterations);
   for (const auto& [task, errors] : tally.held_out_by_task) accuracy.held_out_by_task[task] = summarise(errors);
-  if (tally.measured_iterations.size() > 1) {
-    accuracy.rank_correlation = rank_correlation(tally.measured_iterations, tally.predicted_iterations);
-  }
+  accuracy.held_out_memories = summarise(tally.held_out_memories);
+  accuracy.in_sample_memories = summarise(tally.seen_memories);
+  accuracy.rank_correlation = rank_correlation_of(tally.iterations);
+  accuracy.order = order_of_plans(tally.iterations);
   accuracy.has_intervals = tally.with_interval > 0;
   if (accuracy.has_intervals)
     accuracy.interval_coverage = static_cast<double>(tally.inside) / tally.with_interval;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calibrate/posterior.h"
+#include "calibrate/ranking.h"
 #include "cli/table.h"
 #include "core/units.h"
 
@@ -104,7 +105,12 @@ std::string describe(const HeldOutSummary& held_out) {
     out += "iteration MAPE " + format_percent(held_out.iteration_mape) + " (" +
            std::to_string(held_out.iterations) + "), ";
   }
-  return out + "90 % intervals cover " + format_percent(held_out.coverage_90, 0) + "\n";
+  if (held_out.memories > 0) {
+    out += "memory MAPE " + format_percent(held_out.memory_mape) + " (" + std::to_string(held_out.memories) +
+           "), ";
+  }
+  return out + "90 % intervals cover " + format_percent(held_out.coverage_90, 0) + "\n" +
+         describe(held_out.order) + "\n";
 }
 
 std::string describe_outliers(const FitSummary& fit) {

@@ -96,7 +96,7 @@ class Quickstart {
     coefficients_ = fit_coefficients(runs_.content, split.fit);
     const Runs seen = subset(runs_.content, split.fit);
     const auto folds = leave_groups_out(seen, group_key(seen, LeaveOut::workflow), kFolds, options_.seed);
-    coefficients_.fit->held_out = summary_of(cross_validate(seen, folds), LeaveOut::workflow);
+    coefficients_.fit->held_out = summary_of(seen, cross_validate(seen, folds), LeaveOut::workflow);
     save_document(file("coefficients.json"), coefficients_);
     say("validate");
     accuracy_ = validate(runs_.content, coefficients_);

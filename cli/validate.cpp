@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "calibrate/ranking.h"
 #include "cli/checks.h"
 #include "cli/coefficient_source.h"
 #include "cli/command.h"
@@ -33,12 +34,14 @@ void add_row(Table& table, const std::string& what, const ErrorSummary& errors) 
 }
 
 std::string describe(const Accuracy& accuracy) {
-  Table table({"error of", "times", "MAPE", "median", "P90", "worst"});
+  Table table({"error of", "records", "MAPE", "median", "P90", "worst"});
   add_row(table, "tasks, held out", accuracy.held_out_tasks);
   for (const auto& [task, errors] : accuracy.held_out_by_task) add_row(table, "  " + task, errors);
   add_row(table, "iterations, held out", accuracy.held_out_iterations);
+  if (!accuracy.memories.empty()) add_row(table, "memory, held out", accuracy.held_out_memories);
   add_row(table, "tasks, in sample", accuracy.in_sample_tasks);
   add_row(table, "iterations, in sample", accuracy.in_sample_iterations);
+  if (!accuracy.memories.empty()) add_row(table, "memory, in sample", accuracy.in_sample_memories);
   std::string out = table.text();
   const int held_out = accuracy.held_out_tasks.count + accuracy.held_out_iterations.count;
   if (held_out == 0) {
@@ -49,6 +52,7 @@ std::string describe(const Accuracy& accuracy) {
   if (accuracy.held_out_iterations.count > 1) {
     out += "rank correlation of held-out iterations " + format_number(accuracy.rank_correlation) + "\n";
   }
+  if (accuracy.held_out_iterations.count > 0) out += describe(accuracy.order) + "\n";
   if (accuracy.has_intervals && held_out > 0) {
     out += "90 % intervals cover " + format_percent(accuracy.interval_coverage, 0) + " of held-out times\n";
   }

@@ -1,13 +1,20 @@
 """Merges Google Benchmark's JSON files into one list of {"name", "value", "unit"}.
 
-usage: bench_merge.py OUT FILE...     OUT is a file, replaced atomically, or - for standard output
+usage: bench_merge.py [--check] OUT FILE...     OUT is a file, replaced atomically, or - for standard output
 
 Times come out in seconds, bytes_per_second in bytes/s, other counters that end in _per_second or _per_s in 1/s.
 With repetitions the median is taken. A benchmark that reported an error makes the merge fail.
+
+Names are PROGRAM/BENCHMARK, or what the benchmark is called itself where that starts with "PROGRAM."; the suffixes
+that Google Benchmark adds for how it was run are left off. A benchmark's counter target_s is the most seconds that it
+may take: its entry then also has "target", in seconds, and "met".
+
+--check exits 1 where a target is missed, after the list was written, and 2 where no benchmark with a target ran.
 """
 
 import json
 import os
+import re
 import statistics
 import sys
 import tempfile
@@ -18,6 +25,9 @@ OWN_FIELDS = {
     "family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads", "iterations",
     "real_time", "cpu_time",
 }
+TARGET = "target_s"
+# How a benchmark was run, in its name.
+RUN_SUFFIX = re.compile(r"/(iterations|repeats|min_time|min_warmup_time):[^/]*|/(real_time|process_time|manual_time)")
 
 
 def unit_of(counter):
@@ -26,8 +36,13 @@ def unit_of(counter):
     return "1/s" if counter.endswith(("_per_second", "_per_s")) else "1"
 
 
+def name_of(program, run_name):
+    name = RUN_SUFFIX.sub("", run_name)
+    return name if name.startswith(program + ".") else f"{program}/{name}"
+
+
 def samples_of(file):
-    """Yields (name, unit, value) of every single repetition."""
+    """Yields (name, unit, value, target) of every single repetition; target is None where there is none."""
     with open(file, encoding="utf-8") as stream:
         text = stream.read()
     if not text:  # the filter left nothing of this program
@@ -38,22 +53,30 @@ def samples_of(file):
             sys.exit(f"{program}/{entry['name']}: {entry['error_message']}")
         if entry["run_type"] != "iteration":
             continue
-        name = f"{program}/{entry['run_name']}"
-        yield name, "s", entry["real_time"] * SECONDS[entry["time_unit"]]
+        name = name_of(program, entry["run_name"])
+        yield name, "s", entry["real_time"] * SECONDS[entry["time_unit"]], entry.get(TARGET)
         for key, value in entry.items():
-            if key not in OWN_FIELDS and isinstance(value, (int, float)) and not isinstance(value, bool):
-                yield f"{name}:{key}", unit_of(key), value
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if is_number and key not in OWN_FIELDS and key != TARGET:
+                yield f"{name}:{key}", unit_of(key), value, None
 
 
 def merge(files):
     samples = {}
+    targets = {}
     for file in files:
-        for name, unit, value in samples_of(file):
+        for name, unit, value, target in samples_of(file):
             samples.setdefault((name, unit), []).append(value)
-    return [
-        {"name": name, "value": statistics.median(values), "unit": unit}
-        for (name, unit), values in samples.items()
-    ]
+            if target is not None:
+                targets[name] = target
+    merged = []
+    for (name, unit), values in samples.items():
+        entry = {"name": name, "value": statistics.median(values), "unit": unit}
+        if name in targets:
+            entry["target"] = targets[name]
+            entry["met"] = entry["value"] <= targets[name]
+        merged.append(entry)
+    return merged
 
 
 def write(out, text):
@@ -70,8 +93,28 @@ def write(out, text):
     os.replace(stream.name, out)
 
 
-if __name__ == "__main__":
-    merged = merge(sys.argv[2:])
+def check(merged):
+    """The exit code of --check; says on standard error what missed its target."""
+    with_target = [entry for entry in merged if "target" in entry]
+    if not with_target:
+        print("bench: no benchmark with a target ran", file=sys.stderr)
+        return 2
+    missed = [entry for entry in with_target if not entry["met"]]
+    for entry in missed:
+        print(f"bench: {entry['name']} took {entry['value']:.3g} s, more than the {entry['target']:g} s asked",
+              file=sys.stderr)
+    return 1 if missed else 0
+
+
+def main(arguments):
+    is_check = arguments[:1] == ["--check"]
+    out, *files = arguments[1:] if is_check else arguments
+    merged = merge(files)
     if not merged:
         sys.exit("no benchmark matched")
-    write(sys.argv[1], json.dumps(merged, indent=2, allow_nan=False) + "\n")
+    write(out, json.dumps(merged, indent=2, allow_nan=False) + "\n")
+    return check(merged) if is_check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -43,7 +43,7 @@ struct WorstRecord {
   std::string what;
   double measured = 0;
   double predicted = 0;
-  std::string cause;  // the likely one; empty where nobody looked
+  std::string cause;  // the likely one; empty where it is not understood
   friend bool operator==(const WorstRecord&, const WorstRecord&) = default;
 };
 
@@ -89,6 +89,12 @@ void add_claim(ClaimReport& report, std::string name, std::string protocol, doub
                const CrossValidation& validation, int records);
 void add_mape(const ClaimContext& context, ClaimReport& report, std::string name, std::string protocol,
               double threshold, const CrossValidation& validation, const CrossValidation::Filter& filter = {});
+// The causes that people found, written down beside the data: a list of {"run": start of a run's name, "cause":
+// sentence}, and "what" (timer, iteration or peak_memory) where it is not of all that was measured. The first
+// that fits counts.
+void explain(ClaimReport& report, const std::filesystem::path& file);
+// The runs of the verl logs in data/public/verl.
+[[nodiscard]] Runs verl_logs(const ClaimContext& context);
 // All runs of several documents; what is named alike and differs is told apart.
 [[nodiscard]] Runs joined(const std::vector<Runs>& parts);
 

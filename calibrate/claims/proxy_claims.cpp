@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "calibrate/claims/families.h"
-#include "calibrate/claims/ranking.h"
+#include "calibrate/ranking.h"
 #include "core/statistics.h"
 
 namespace sextant::claims {
@@ -24,13 +24,6 @@ struct Ranked {
   std::vector<std::vector<double>> rounds_s;  // by plan
   std::vector<double> measured_s;             // the rounds' own factors taken out
   std::vector<double> predicted_s;
-
-  [[nodiscard]] double regret() const {
-    const auto chosen = std::min_element(predicted_s.begin(), predicted_s.end()) - predicted_s.begin();
-    return measured_s[static_cast<std::size_t>(chosen)] /
-               *std::min_element(measured_s.begin(), measured_s.end()) -
-           1;
-  }
 };
 
 Ranked ranked(const Runs& plans, const CrossValidation& predictions) {
@@ -72,7 +65,7 @@ void proxy(const ClaimContext& context, ClaimReport& report) {
           "the " + std::to_string(agreement.pairs) + " pairs that their rounds tell apart", agreement.tau);
   add_claim(report, "proxy.regret",
             "how much slower than the fastest of these plans is the one that the model ranks first",
-            order.regret(), 0.03, of_plans, records);
+            regret_fraction(order.measured_s, order.predicted_s), 0.03, of_plans, records);
 }
 
 }  // namespace sextant::claims

@@ -62,20 +62,6 @@ std::vector<TaskExperience> experience_of_family(const std::vector<TaskExperienc
 
 constexpr const char* kIterations = "RL iterations";
 
-std::map<std::string, Runs> runs_by_kind(const ClaimContext& context) {
-  return {
-      {kIterations, context.import("published", {"rl/runs.json"})},
-      {"training steps", joined({context.import("training", {"training/training.json"}),
-                                 context.import("vtrain", {"vtrain/multi_node_runs.csv"}),
-                                 context.import("sailor", {"sailor/plans.json", "sailor/layer_times.csv",
-                                                           "sailor/network_curves.csv", "sailor/gpu_types.csv",
-                                                           "sailor/layer_sizes.csv", "sailor/models.json"})})},
-      {"generation", joined({context.import("aiconfigurator", {"aiconfigurator/silicon_runs.csv"}),
-                             context.import("blis", {"blis/runs.csv"}),
-                             context.import("generation", {"generation/generation.json"})})},
-  };
-}
-
 std::string claims_of(std::string_view family) {
   const auto found = std::find_if(kFamilies.begin(), kFamilies.end(),
                                   [&](const FrameworkFamily& one) { return one.family == family; });
@@ -97,6 +83,21 @@ Coefficients cut(const Coefficients& fitted, const std::string& family, const st
 
 }  // namespace
 
+std::map<std::string, Runs> public_runs(const ClaimContext& context) {
+  return {
+      {kIterations, joined({context.import("published", {"rl/runs.json"}), verl_logs(context)})},
+      {"training steps", joined({context.import("training", {"training/training.json"}),
+                                 context.import("torchtitan", {"torchtitan/runs.csv"}),
+                                 context.import("vtrain", {"vtrain/multi_node_runs.csv"}),
+                                 context.import("sailor", {"sailor/plans.json", "sailor/layer_times.csv",
+                                                           "sailor/network_curves.csv", "sailor/gpu_types.csv",
+                                                           "sailor/layer_sizes.csv", "sailor/models.json"})})},
+      {"generation", joined({context.import("aiconfigurator", {"aiconfigurator/silicon_runs.csv"}),
+                             context.import("blis", {"blis/runs.csv"}),
+                             context.import("generation", {"generation/generation.json"})})},
+  };
+}
+
 std::string_view family_of_framework(std::string_view framework) {
   const FrameworkFamily* found = find_family(framework);
   return found == nullptr ? kAnyFamily : found->family;
@@ -105,7 +106,7 @@ std::string_view family_of_framework(std::string_view framework) {
 std::map<std::string, Coefficients> fit_public_runs(const ClaimContext& context,
                                                     const std::map<std::string, HeldOutSummary>& held_out) {
   std::map<std::string, Coefficients> documents;
-  for (const auto& [kind, runs] : runs_by_kind(context)) {
+  for (const auto& [kind, runs] : public_runs(context)) {
     context.say("fit of " + std::to_string(runs.runs.size()) + " public runs: " + kind);
     std::vector<std::string> names;
     std::map<std::string, std::vector<std::string>> names_of_family;

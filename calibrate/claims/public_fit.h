@@ -1,5 +1,5 @@
-// The coefficients that ship: public runs of RL iterations, of training steps and of generation are fitted, each kind
-// together, and cut into one document a family of frameworks.
+// The coefficients that ship: three fits, of public RL iterations, training steps and generation, that share
+// nothing, each cut into one document a family of frameworks.
 #pragma once
 
 #include <map>
@@ -15,10 +15,13 @@ namespace sextant {
 // "verl" of "verl-fsdp", "megatron" of "megatron-bridge", ...; "any" of a framework that no public run has.
 [[nodiscard]] std::string_view family_of_framework(std::string_view framework);
 
-// By family; "any" holds the values for all frameworks of RL iterations alone. Of vTrain only what ran on several nodes
-// takes part: its simulator composed the rest from some thirty measured layer times (data/public/vtrain). held_out: by
-// family of claims, what the model leaves on runs that a fit did not see; a document takes that of the claims that are
-// about its frameworks.
+// What each fit sees, by kind: all of data/public but vTrain's rows of one node, which its simulator composed
+// from some thirty measured layer times (data/public/vtrain).
+[[nodiscard]] std::map<std::string, Runs> public_runs(const ClaimContext& context);
+
+// By family; "any" holds the values for all frameworks of RL iterations alone. held_out: by family of claims,
+// what the model leaves on runs that a fit did not see; a document takes that of the claims that are about its
+// frameworks.
 [[nodiscard]] std::map<std::string, Coefficients> fit_public_runs(
     const ClaimContext& context, const std::map<std::string, HeldOutSummary>& held_out);
 

@@ -43,7 +43,7 @@ void real(const ClaimContext& context, ClaimReport& report) {
            "the 24 task times of ReaL's tables, one plan left out", 0.12, left_out, tasks);
   add_mape(context, report, "real.iterations.leave_one_plan_out",
            "ReaL's iterations with CUDA graphs, one plan left out", 0.08, left_out, iterations);
-  report.held_out["real"] = summary_of(left_out, LeaveOut::plan);
+  report.held_out["real"] = summary_of(all, left_out, LeaveOut::plan);
 }
 
 void rl(const ClaimContext& context, ClaimReport& report) {
@@ -66,17 +66,13 @@ void rl(const ClaimContext& context, ClaimReport& report) {
                  left_out.errors(is_iteration).count,
                  left_out.free_coefficients};
   report.claims.push_back(std::move(coverage));
-  report.held_out["rl"] = summary_of(left_out, LeaveOut::model);
+  report.held_out["rl"] = summary_of(all, left_out, LeaveOut::model);
 }
 
 void verl(const ClaimContext& context, ClaimReport& report) {
   const Runs published = context.import("published", {"rl/runs.json"});
-  const Runs logs = context.import(
-      "verl", {"verl/deepseek7b-grpo-mi300x.json", "verl/deepseek7b-ppo-mi300x.json", "verl/qwen2-7b-fsdp.json",
-               "verl/qwen2-7b-megatron.json", "verl/qwen2.5-0.5b-ppo-1gpu.json",
-               "verl/qwen2.5-3b-reinforce-a40.json", "verl/qwen2.5-7b-ppo-2x8.json"});
-  const Runs all =
-      joined({subset(published, [](const Run& run) { return run.framework.starts_with("verl"); }), logs});
+  const Runs all = joined({subset(published, [](const Run& run) { return run.framework.starts_with("verl"); }),
+                           verl_logs(context)});
   context.say("verl: " + std::to_string(all.runs.size()) + " runs");
   add_mape(context, report, "verl.tasks.leave_one_run_out",
            "task times of verl, one run (all bands of a log) left out", 0.12,

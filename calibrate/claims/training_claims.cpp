@@ -52,7 +52,7 @@ void sailor(const ClaimContext& context, ClaimReport& report) {
   add_mape(context, report, "sailor.time", "iteration time, one plan left out", 0.08, validation, is_time);
   add_mape(context, report, "sailor.memory", "largest memory of a GPU, one plan left out", 0.06, validation,
            is_memory);
-  report.held_out["sailor"] = summary_of(validation, LeaveOut::plan);
+  report.held_out["sailor"] = summary_of(all, validation, LeaveOut::plan);
 }
 
 void training(const ClaimContext& context, ClaimReport& report) {
@@ -62,7 +62,7 @@ void training(const ClaimContext& context, ClaimReport& report) {
       cross_validate(all, leave_one_out(all, [&](const Run& run) { return model_of(all, run); }));
   add_mape(context, report, "training.leave_one_model_out", "published training steps, one model left out",
            0.08, left_out, is_time);
-  report.held_out["training"] = summary_of(left_out, LeaveOut::model);
+  report.held_out["training"] = summary_of(all, left_out, LeaveOut::model);
 }
 
 }  // namespace sextant::claims

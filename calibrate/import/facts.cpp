@@ -1,6 +1,7 @@
 #include "calibrate/import/facts.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/error.h"
@@ -147,6 +148,49 @@ auto in_file(const fs::path& file, Read read) {
   }
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : lower(text)) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+      words.back() += c;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+// "A100-40GB", "a100_40gb" and "A100 40 GB" are one.
+std::string without_separators(const std::string& name) {
+  std::string all;
+  for (const std::string& word : words_of(name)) all += word;
+  return all;
+}
+
+// The values of the keys that stand in the text, each once: at every word the longest key that begins there.
+std::set<std::string> mentioned(const std::map<std::string, std::string>& by_name, const std::string& text) {
+  const std::vector<std::string> words = words_of(text);
+  std::size_t most = 0;
+  for (const auto& [name, value] : by_name) most = std::max(most, name.size());
+  std::set<std::string> found;
+  for (std::size_t begin = 0; begin < words.size();) {
+    std::size_t end = begin + 1;
+    std::string joined;
+    const std::string* longest = nullptr;
+    for (std::size_t word = begin; word < words.size() && joined.size() < most; ++word) {
+      joined += words[word];
+      const auto named = by_name.find(joined);
+      if (named == by_name.end()) continue;
+      longest = &named->second;
+      end = word + 1;
+    }
+    if (longest != nullptr) found.insert(*longest);
+    begin = end;
+  }
+  return found;
+}
+
 const std::string* reason_for(const std::map<std::string, std::string>& left_out, const std::string& name) {
   const auto found = left_out.find(lower(name));
   return found == left_out.end() ? nullptr : &found->second;
@@ -186,6 +230,22 @@ const Model& Facts::model(const std::string& name) const {
   }
   const auto found = models_.find(lower(name));
   return found != models_.end() ? found->second : models_.at(lower(without_publisher(name)));
+}
+
+GpuInText Facts::gpu_in(const std::string& text) const {
+  if (has_gpu(text)) return {gpu(text).name, ""};
+  std::map<std::string, std::string> names, reasons;
+  for (const auto& [name, gpu] : gpus_) names[without_separators(name)] = gpu.name;
+  for (const auto& [name, reason] : gpus_left_out_) reasons[without_separators(name)] = reason;
+  const std::set<std::string> gpus = mentioned(names, text), left_out = mentioned(reasons, text);
+  if (gpus.size() == 1 && left_out.empty()) return {*gpus.begin(), ""};
+  if (gpus.size() > 1) {
+    std::string all;
+    for (const std::string& gpu : gpus) all += (all.empty() ? "" : ", ") + gpu;
+    return {"", in_quotes(text) + " names several GPUs: " + all};
+  }
+  if (left_out.empty()) return {"", why_no_gpu(text)};
+  return {"", "no facts about GPU " + in_quotes(text) + ": " + *left_out.begin()};
 }
 
 std::string Facts::why_no_gpu(const std::string& name) const {

@@ -27,6 +27,12 @@ struct Gpu {
   std::optional<LinkRate> between_racks;  // of one GPU's share of the adapters; where there are racks
 };
 
+// The GPU that a text names, or why it names none: exactly one of them is empty.
+struct GpuInText {
+  std::string name;     // as in data/gpus.json
+  std::string why_not;  // a sentence for a LeftOut
+};
+
 class Facts {
  public:
   // Throws Error(bad_input) with the JSON path of what is wrong.
@@ -37,6 +43,10 @@ class Facts {
   [[nodiscard]] const Model& model(const std::string& name) const;
   [[nodiscard]] bool has_gpu(const std::string& name) const;
   [[nodiscard]] bool has_model(const std::string& name) const;
+  // The one GPU whose name or alias stands among the words of a text: "AMD MI300X", "GH200 (stated)", "V100 16
+  // GB". Of names that begin at one word the longest counts; separators do not ("A100 40 GB" is A100-40GB). A
+  // text that names several GPUs, "A100 or A800", names none.
+  [[nodiscard]] GpuInText gpu_in(const std::string& text) const;
   // A sentence for a LeftOut, with the file's own reason where it names one: "the shape of model "X" is not
   // known: it has linear attention, which a model document does not". Also what gpu() and model() throw.
   [[nodiscard]] std::string why_no_gpu(const std::string& name) const;

@@ -135,7 +135,7 @@ MeasuredIteration iteration_of(const VerlSource& source, const Facts& facts,
                                const std::vector<VerlStep>& steps) {
   MeasuredIteration iteration;
   iteration.source = RunSource::import;
-  iteration.gpu = facts.gpu(source.gpu);
+  iteration.gpu = facts.gpu(facts.gpu_in(source.gpu).name);
   iteration.gpus = *source.gpus;
   iteration.gpus_per_node = source.gpus_per_node;
   iteration.notes = source.notes;
@@ -176,7 +176,7 @@ std::string reason_against(const VerlSource& source, const Facts& facts) {
     return "an asynchronous trainer's log: its gen is a wait, and it does not say which GPUs generate";
   }
   if (source.gpu.empty()) return "not stated: the GPU, which a side file may add";
-  if (!facts.has_gpu(source.gpu)) return facts.why_no_gpu(source.gpu);
+  if (std::string why_not = facts.gpu_in(source.gpu).why_not; !why_not.empty()) return why_not;
   if (!source.gpus) return "not stated: the number of GPUs, which a side file may add";
   const VerlConfig config(source.config);
   if (std::string lacking = what_lacks(config); !lacking.empty()) return lacking;

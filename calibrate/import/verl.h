@@ -15,8 +15,9 @@ namespace sextant {
 // What a log does not hold stands in a side file beside it, FILE.setup.json:
 //   {"gpu": "H100", "gpus": 16, "gpus_per_node": 8, "source": "...", "config": {"data.train_batch_size": 256,
 //   ...}}
-// The GPU is always needed; "gpus" where the configuration has no trainer.n_gpus_per_node and trainer.nnodes;
-// names in "config" are verl's, and take the place of the log's own.
+// The GPU is always needed, by a name or in a text that names one and no other ("GH200 (stated)"); "gpus" where
+// the configuration has no trainer.n_gpus_per_node and trainer.nnodes; names in "config" are verl's, and take
+// the place of the log's own.
 //
 // One run a log, every step a sample; the first step of a process is left off, because it warms up. Where the
 // mean response length of steps varies by more than a fifth, one run for each of equal bands (in the logarithm,

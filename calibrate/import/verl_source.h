@@ -19,7 +19,7 @@ struct VerlSource {
   VerlLog log;       // its configuration is in `config`
   std::vector<LeftOut> odd_steps;
   std::map<std::string, Json> config;
-  std::string gpu;  // empty: not stated
+  std::string gpu;  // in the words of the file, which Facts::gpu_in reads; empty: not stated
   std::optional<int> gpus;
   int gpus_per_node = 0;  // 0: not stated
   bool has_first_engine = false;

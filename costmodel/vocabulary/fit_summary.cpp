@@ -1,5 +1,6 @@
 #include "costmodel/vocabulary/fit_summary.h"
 
+#include <cmath>
 
 namespace sextant {
 namespace {
@@ -31,8 +32,8 @@ Json to_json(const LearnedDirection& direction) {
 }
 
 HeldOutSummary parse_held_out(const JsonView& view) {
-  view.allow_only({"left_out", "folds", "tasks", "iterations", "task_mape", "iteration_mape", "coverage_90",
-                   "task_log_deviation", "iteration_log_deviation"});
+  view.allow_only({"left_out", "folds", "tasks", "iterations", "task_mape", "iteration_mape", "memories",
+                   "memory_mape", "coverage_90", "task_log_deviation", "iteration_log_deviation", "order"});
   HeldOutSummary out;
   out.left_out = view.required("left_out").text();
   out.folds = view.required("folds").count(2);
@@ -40,22 +41,35 @@ HeldOutSummary parse_held_out(const JsonView& view) {
   out.iterations = view.required("iterations").count(0);
   out.task_mape = view.required("task_mape").non_negative();
   out.iteration_mape = view.required("iteration_mape").non_negative();
+  if (const auto memories = view.optional("memories")) {
+    out.memories = memories->count(1);
+    out.memory_mape = view.required("memory_mape").non_negative();
+  } else if (const auto stray = view.optional("memory_mape")) {
+    stray->fail("only with \"memories\"");
+  }
   out.coverage_90 = view.required("coverage_90").fraction();
   out.task_log_deviation = view.required("task_log_deviation").non_negative();
   out.iteration_log_deviation = view.required("iteration_log_deviation").non_negative();
+  if (const auto order = view.optional("order")) out.order = PlanOrder::parse(*order);
   return out;
 }
 
 Json to_json(const HeldOutSummary& held_out) {
-  return {{"left_out", held_out.left_out},
-          {"folds", held_out.folds},
-          {"tasks", held_out.tasks},
-          {"iterations", held_out.iterations},
-          {"task_mape", held_out.task_mape},
-          {"iteration_mape", held_out.iteration_mape},
-          {"coverage_90", held_out.coverage_90},
-          {"task_log_deviation", held_out.task_log_deviation},
-          {"iteration_log_deviation", held_out.iteration_log_deviation}};
+  Json out = {{"left_out", held_out.left_out},
+              {"folds", held_out.folds},
+              {"tasks", held_out.tasks},
+              {"iterations", held_out.iterations},
+              {"task_mape", held_out.task_mape},
+              {"iteration_mape", held_out.iteration_mape},
+              {"coverage_90", held_out.coverage_90},
+              {"task_log_deviation", held_out.task_log_deviation},
+              {"iteration_log_deviation", held_out.iteration_log_deviation}};
+  if (held_out.memories > 0) {
+    out["memories"] = held_out.memories;
+    out["memory_mape"] = held_out.memory_mape;
+  }
+  if (held_out.order) out["order"] = held_out.order->to_json();
+  return out;
 }
 
 TaskExperience parse_experience(const JsonView& view) {
@@ -106,10 +120,31 @@ void write_list(Json& out, const char* name, const std::vector<Part>& parts) {
 
 }  // namespace
 
+PlanOrder PlanOrder::parse(const JsonView& view) {
+  view.allow_only({"groups", "pairs", "kendall_tau", "mean_regret_fraction", "worst_regret_fraction"});
+  PlanOrder out;
+  out.groups = view.required("groups").count(1);
+  out.pairs = view.required("pairs").count(1);
+  const JsonView tau = view.required("kendall_tau");
+  out.kendall_tau = tau.number();
+  if (std::abs(out.kendall_tau) > 1) tau.fail("expected a number from -1 to 1");
+  out.mean_regret_fraction = view.required("mean_regret_fraction").non_negative();
+  out.worst_regret_fraction = view.required("worst_regret_fraction").non_negative();
+  return out;
+}
+
+Json PlanOrder::to_json() const {
+  return {{"groups", groups},
+          {"pairs", pairs},
+          {"kendall_tau", kendall_tau},
+          {"mean_regret_fraction", mean_regret_fraction},
+          {"worst_regret_fraction", worst_regret_fraction}};
+}
+
 FitSummary FitSummary::parse(const JsonView& view, std::size_t values) {
-  view.allow_only({"runs", "residuals", "free_coefficients", "converged", "message", "initial_cost", "final_cost",
-                   "task_log_deviation", "iteration_log_deviation", "directions", "held_out", "experience",
-                   "outliers"});
+  view.allow_only({"runs", "residuals", "free_coefficients", "converged", "message", "initial_cost",
+                   "final_cost", "task_log_deviation", "iteration_log_deviation", "directions", "held_out",
+                   "experience", "outliers"});
   FitSummary out;
   out.runs = parse_texts(view.required("runs"));
   out.residuals = view.required("residuals").count(0);

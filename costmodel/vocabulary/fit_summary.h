@@ -22,6 +22,21 @@ struct LearnedDirection {
   friend bool operator==(const LearnedDirection&, const LearnedDirection&) = default;
 };
 
+// How predictions order plans that are alternatives for one another, and what choosing by them costs. Only
+// where there are such plans.
+struct PlanOrder {
+  int groups = 0;          // of alternatives: plans of one workflow for one cluster and framework, two or more
+  int pairs = 0;           // of plans within a group
+  double kendall_tau = 0;  // tau-b of each group, weighted by its pairs
+  // The plan that is predicted fastest, against the fastest: measured time / its measured time - 1.
+  double mean_regret_fraction = 0;  // over the groups
+  double worst_regret_fraction = 0;
+
+  friend bool operator==(const PlanOrder&, const PlanOrder&) = default;
+  static PlanOrder parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
 // How predictions compared with runs that fits of the same data had not seen.
 struct HeldOutSummary {
   std::string left_out;  // what each fold leaves out: "plan", "model", ...
@@ -30,11 +45,14 @@ struct HeldOutSummary {
   int iterations = 0;
   double task_mape = 0;
   double iteration_mape = 0;
+  int memories = 0;  // compared peaks of a device's memory
+  double memory_mape = 0;
   double coverage_90 = 0;  // of all times by their intervals
   // What the model itself leaves beside the spread of its coefficients, as deviations of the logarithm: such
   // that 90 % of the held-out errors lie in their intervals.
   double task_log_deviation = 0;
   double iteration_log_deviation = 0;
+  std::optional<PlanOrder> order;  // by iteration times; none where no plans are alternatives
 
   friend bool operator==(const HeldOutSummary&, const HeldOutSummary&) = default;
 };

@@ -1,3 +1,4 @@
+#include "calibrate/ranking.h"
 #include "core/units.h"
 #include "reports/charts/accuracy_charts.h"
 #include "reports/sections/names.h"
@@ -23,7 +24,7 @@ Row summary_row(const std::string& what, const ErrorSummary& summary) {
 Table summary_table(const Accuracy& accuracy) {
   Table table{"errors",
               "Errors |predicted / measured − 1|",
-              {{"times", "times"},
+              {{"times", "of"},
                {"count", "count", true},
                {"mape", "mean (MAPE)", true},
                {"median", "median", true},
@@ -35,8 +36,34 @@ Table summary_table(const Accuracy& accuracy) {
   for (const std::string& task : tasks_of(accuracy.held_out_by_task)) {
     table.rows.push_back(summary_row("held out: " + shown_name(task), accuracy.held_out_by_task.at(task)));
   }
+  if (!accuracy.memories.empty()) {
+    table.rows.push_back(summary_row("held out: memory", accuracy.held_out_memories));
+  }
   table.rows.push_back(summary_row("in sample: all tasks", accuracy.in_sample_tasks));
   table.rows.push_back(summary_row("in sample: iterations", accuracy.in_sample_iterations));
+  if (!accuracy.memories.empty()) {
+    table.rows.push_back(summary_row("in sample: memory", accuracy.in_sample_memories));
+  }
+  return table;
+}
+
+Table memories_table(const Accuracy& accuracy) {
+  Table table{"compared_memories",
+              "Every compared peak of memory",
+              {{"run", "run"},
+               {"held_out", "set"},
+               {"measured_bytes", "measured", true},
+               {"predicted_bytes", "predicted", true},
+               {"error_fraction", "error", true}},
+              {},
+              true};
+  for (const ComparedMemory& memory : accuracy.memories) {
+    table.rows.push_back({memory.run,
+                          {memory.held_out ? "held out" : "in sample", memory.held_out},
+                          bytes_cell(memory.measured_bytes),
+                          bytes_cell(memory.predicted_bytes),
+                          percent_cell(memory.predicted_bytes / memory.measured_bytes - 1)});
+  }
   return table;
 }
 
@@ -75,6 +102,7 @@ std::string reading(const Accuracy& accuracy) {
     text += " Rank correlation of predicted and measured iteration times (Spearman, held out): " +
             format_number(accuracy.rank_correlation) + ".";
   }
+  if (accuracy.held_out_iterations.count > 0) text += " " + describe(accuracy.order);
   if (accuracy.has_intervals) {
     text += " Held-out times inside their 90 % interval: " + format_percent(accuracy.interval_coverage) + ".";
   }
@@ -110,6 +138,7 @@ std::optional<Section> accuracy_section(const ReportInput& input) {
       charts::errors_by_task(accuracy.times), true);
   section.blocks.emplace_back(summary_table(accuracy));
   if (!accuracy.times.empty()) section.blocks.emplace_back(times_table(accuracy));
+  if (!accuracy.memories.empty()) section.blocks.emplace_back(memories_table(accuracy));
   return section;
 }
 

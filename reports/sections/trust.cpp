@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "calibrate/ranking.h"
 #include "core/units.h"
 #include "reports/sections/names.h"
 #include "reports/sections/sections.h"
@@ -15,8 +16,10 @@ std::string held_out_text(const HeldOutSummary& held_out) {
   return "Where the fit left one " + shown_name(held_out.left_out) + " out in turn (" +
          std::to_string(held_out.folds) + " fits), it missed task times by " +
          format_percent(held_out.task_mape) + " on average and iteration times by " +
-         format_percent(held_out.iteration_mape) + "; " + format_percent(held_out.coverage_90, 0) +
-         " of these times lay inside their 90 % intervals.";
+         format_percent(held_out.iteration_mape) +
+         (held_out.memories > 0 ? " and peaks of memory by " + format_percent(held_out.memory_mape) : "") +
+         "; " + format_percent(held_out.coverage_90, 0) + " of these times lay inside their 90 % intervals. " +
+         describe(held_out.order);
 }
 
 Table familiarity_table(const Prediction& prediction) {

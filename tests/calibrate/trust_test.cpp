@@ -98,7 +98,8 @@ TEST(Trust, IntervalsCoverNewRuns) {
 
 TEST(Trust, TheIntervalIsThatOfTheCoefficientsAndOfTheModelTogether) {
   Coefficients coefficients = fitted().coefficients;
-  coefficients.fit->held_out = HeldOutSummary{.left_out = "run", .iteration_log_deviation = 0.1};
+  coefficients.fit->held_out.emplace().left_out = "run";
+  coefficients.fit->held_out->iteration_log_deviation = 0.1;
   const std::vector<PreparedRun> prepared = prepare(fitted().all, {fitted().unseen.front()});
   const std::vector<MeasuredTime>& times = prepared.front().times();
   const auto iteration =
@@ -253,12 +254,63 @@ TEST(CrossValidation, GroupsAreDealtToFewFolds) {
 TEST(CrossValidation, SummaryHoldsTheNoise) {
   const Runs& runs = fitted().all;
   const std::vector<Fold> folds = leave_groups_out(runs, group_key(runs, LeaveOut::workflow), 4, 1);
-  const HeldOutSummary summary = summary_of(cross_validate(runs, folds), LeaveOut::workflow);
+  const HeldOutSummary summary = summary_of(runs, cross_validate(runs, folds), LeaveOut::workflow);
   EXPECT_EQ(summary.left_out, "workflow");
   EXPECT_EQ(summary.iterations, 64);
   // The model is the truth, so what is left is the noise that was put in.
   EXPECT_NEAR(summary.task_log_deviation, Fitted::kNoise, 0.5 * Fitted::kNoise);
   EXPECT_GT(summary.coverage_90, 0.8);
+  // Four layouts of every workflow, and 3 % of noise.
+  ASSERT_TRUE(summary.order.has_value());
+  EXPECT_EQ(summary.order->groups, 16);
+  EXPECT_EQ(summary.order->pairs, 16 * 6);
+  EXPECT_GT(summary.order->kendall_tau, 0.8);
+  EXPECT_LE(summary.order->mean_regret_fraction, summary.order->worst_regret_fraction);
+  EXPECT_LT(summary.order->worst_regret_fraction, 4 * Fitted::kNoise);
+  EXPECT_EQ(summary.memories, 0);
+}
+
+// A copy of the run that uses the first `devices` devices of a cluster with so many.
+void add_copy(Runs& runs, const sextant::Run& original, int devices) {
+  Cluster& cluster = runs.clusters["many-cores"];
+  if (cluster.nodes().empty()) {
+    Node node = runs.cluster_of(original).nodes().front();
+    node.devices = 64;
+    cluster = Cluster("many-cores", runs.cluster_of(original).device_types(), {node},
+                      {{LinkLevel::within_node, {assumed(1e-6), assumed(8e9)}}});
+  }
+  const Workflow& workflow = runs.workflow_of(original);
+  sextant::Run copy = original;
+  copy.name = copy.plan = "on-" + std::to_string(devices);
+  copy.cluster = "many-cores";
+  runs.plans[copy.plan] = synthetic_plan(workflow, devices, 1, 1, 1);
+  runs.runs.push_back(copy);
+}
+
+TEST(CrossValidation, ScalesAreBandsOfPowersOfTwo) {
+  Runs runs = fitted().all;
+  const sextant::Run original = runs.runs.front();
+  runs.runs.clear();
+  for (const int devices : {1, 2, 3, 4, 7, 8, 15, 16}) add_copy(runs, original, devices);
+  const auto scale = group_key(runs, LeaveOut::scale);
+  std::vector<std::string> scales;
+  for (const sextant::Run& run : runs.runs) scales.push_back(scale(run));
+  EXPECT_EQ(scales, (std::vector<std::string>{"1 device", "2 to 3 devices", "2 to 3 devices", "4 to 7 devices",
+                                              "4 to 7 devices", "8 to 15 devices", "8 to 15 devices",
+                                              "16 to 31 devices"}));
+}
+
+// The layouts of one core are predicted by fits to those of two, and the other way round.
+TEST(CrossValidation, AScaleIsPredictedFromTheOthers) {
+  const Runs& runs = fitted().all;
+  const std::vector<Fold> folds = leave_one_out(runs, group_key(runs, LeaveOut::scale));
+  ASSERT_EQ(folds.size(), 2U);
+  EXPECT_EQ(folds[0].name, "1 device");
+  EXPECT_EQ(folds[0].held_out.size(), 16U);
+  EXPECT_EQ(folds[1].held_out.size(), 48U);
+  for (const std::string& name : folds[0].held_out) EXPECT_TRUE(name.ends_with("-111")) << name;
+  for (const std::string& name : folds[0].fit) EXPECT_FALSE(name.ends_with("-111")) << name;
+  EXPECT_EQ(summary_of(runs, cross_validate(runs, folds), LeaveOut::scale).left_out, "scale");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "calibrate/fit.h"
 #include "calibrate/split.h"
@@ -30,6 +31,58 @@ TEST(Validate, ErrorsAreThoseOfTheMeasurement) {
   EXPECT_NEAR(accuracy.held_out_iterations.mape, 0.2, 1e-12);
   EXPECT_NEAR(accuracy.held_out_iterations.worst, 0.2, 1e-12);
   EXPECT_LT(accuracy.held_out_tasks.mape, 1e-12);
+}
+
+TEST(Validate, OrderAndRegretAreAmongThePlansOfAWorkflow) {
+  const Coefficients truth = synthetic_truth();
+  Runs runs = synthetic_runs(truth);
+  const std::optional<PlanOrder> right = validate(runs, truth).order;
+  ASSERT_TRUE(right.has_value());
+  EXPECT_EQ(right->groups, 16);
+  EXPECT_EQ(right->kendall_tau, 1);
+  EXPECT_EQ(right->worst_regret_fraction, 0);
+  // The fastest of the first workflow's four plans was in truth twice as slow as the slowest.
+  const auto by_time = [](const sextant::Run& a, const sextant::Run& b) {
+    return a.iteration.samples_s[0] < b.iteration.samples_s[0];
+  };
+  const auto [fastest, slowest] = std::minmax_element(runs.runs.begin(), runs.runs.begin() + 4, by_time);
+  const double chosen_s = 2 * slowest->iteration.samples_s[0];
+  fastest->iteration.samples_s[0] = chosen_s;
+  const double best_s =
+      std::min_element(runs.runs.begin(), runs.runs.begin() + 4, by_time)->iteration.samples_s[0];
+  const std::optional<PlanOrder> wrong = validate(runs, truth).order;
+  ASSERT_TRUE(wrong.has_value());
+  EXPECT_NEAR(wrong->worst_regret_fraction, chosen_s / best_s - 1, 1e-12);
+  EXPECT_NEAR(wrong->kendall_tau, (16 * 6 - 2 * 3) / (16.0 * 6), 1e-12);  // three pairs turned round
+  runs.runs.resize(1);
+  EXPECT_FALSE(validate(runs, truth).order.has_value());
+}
+
+TEST(Validate, MemoryIsJudgedWhereRunsCarryIt) {
+  const Coefficients truth = synthetic_truth();
+  Runs runs = synthetic_runs(truth);
+  EXPECT_TRUE(validate(runs, truth).memories.empty());
+  const sextant::Run& first = runs.runs.front();
+  const Prediction prediction =
+      predict(runs.cluster_of(first), runs.workflow_of(first), runs.plan_of(first), truth);
+  double peak_bytes = 0;
+  for (const DeviceMemory& memory : prediction.memory) peak_bytes = std::max(peak_bytes, memory.needed_bytes());
+  runs.runs.front().peak_memory_bytes = peak_bytes / 0.9;
+  const Accuracy accuracy = validate(runs, truth);
+  ASSERT_EQ(accuracy.memories.size(), 1U);
+  EXPECT_EQ(accuracy.memories[0].predicted_bytes, peak_bytes);
+  EXPECT_EQ(accuracy.held_out_memories.count, 1);
+  EXPECT_NEAR(accuracy.held_out_memories.mape, 0.1, 1e-12);
+  EXPECT_EQ(accuracy.in_sample_memories.count, 0);
+  EXPECT_LT(accuracy.held_out_tasks.mape, 1e-12);  // bytes are not among the times
+}
+
+TEST(Validate, DocumentRoundTrips) {
+  const std::filesystem::path data = std::filesystem::path(SEXTANT_SOURCE_DIR) / "tests/data";
+  const Json json = load_document<Accuracy>(data / "accuracy.json").content.to_json();
+  EXPECT_TRUE(json.contains("order"));
+  EXPECT_TRUE(json.contains("memories"));
+  EXPECT_EQ(Accuracy::parse(JsonView(json)).to_json(), json);
 }
 
 TEST(Validate, SeparatesSeenFromUnseen) {

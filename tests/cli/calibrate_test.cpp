@@ -144,9 +144,37 @@ TEST_F(CalibrateCommand, ValidateJudgesByTheRunsKeptBack) {
   EXPECT_EQ(printed.err, "wrote " + out + "\n");
   EXPECT_THAT(printed.out, StartsWith("error of"));
   EXPECT_THAT(printed.out, HasSubstr("\niterations, held out"));
+  EXPECT_THAT(printed.out,
+              HasSubstr("\nOrder of held-out plans that are alternatives (4 groups, 24 pairs): Kendall"));
   const Accuracy accuracy = load_document<Accuracy>(out).content;
   EXPECT_EQ(accuracy.held_out_iterations.count, 16);
   EXPECT_GT(accuracy.held_out_iterations.mape, 0.003);  // noise of 3 % cannot be predicted
+  ASSERT_TRUE(accuracy.order.has_value());
+  EXPECT_EQ(accuracy.order->groups, 4);
+  EXPECT_THAT(printed.out, Not(HasSubstr("memory")));  // which no run carries
+}
+
+TEST_F(CalibrateCommand, OneScaleLeftOutInTurn) {
+  const Printed printed = calibrate({"--cross-validate", "scale"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, HasSubstr("\none scale left out in turn (2 folds): task MAPE "));
+  EXPECT_THAT(printed.out,
+              HasSubstr("\nOrder of held-out plans that are alternatives (16 groups, 96 pairs): "));
+  const Coefficients fitted = load_document<Coefficients>(coefficients_).content;
+  ASSERT_TRUE(fitted.fit->held_out.has_value() && fitted.fit->held_out->order.has_value());
+  EXPECT_EQ(fitted.fit->held_out->left_out, "scale");
+  EXPECT_EQ(fitted.fit->held_out->order->pairs, 96);
+}
+
+TEST_F(CalibrateCommand, MemoryOfHeldOutRunsIsShownWhereTheyCarryIt) {
+  Runs runs = load_document<Runs>(runs_).content;
+  for (sextant::Run& run : runs.runs) run.peak_memory_bytes = 1e9;
+  save_document(runs_, runs);
+  const Printed printed = calibrate({"--hold-out", "0.25", "--cross-validate", "workflow"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, HasSubstr("memory MAPE "));
+  EXPECT_EQ(load_document<Coefficients>(coefficients_).content.fit->held_out->memories, 48);
+  EXPECT_THAT(validate({}).out, HasSubstr("\nmemory, held out"));
 }
 
 TEST_F(CalibrateCommand, ValidateJsonIsTheDocumentAndNothingElse) {

@@ -130,6 +130,23 @@ TEST(Report, TablesHoldTheNumbersOfTheDocuments) {
   EXPECT_EQ(table_of(content, "provenance").rows.size(), 6U);
 }
 
+TEST(Report, OrderOfPlansAndMemoryAreShownWhereTheyAreKnown) {
+  ReportInput input = fixture_report(two_cores());
+  EXPECT_THAT(render_markdown(input), HasSubstr("no order and no regret to judge"));
+  EXPECT_THAT(render_markdown(input), Not(HasSubstr("held out: memory")));
+  input.accuracy->content.order = PlanOrder{3, 7, 0.875, 0.01, 0.04};
+  input.accuracy->content.memories = {{"run-0", 2e9, 1e9, true}};
+  input.accuracy->content.held_out_memories = {1, 0.5, 0.5, 0.5, 0.5};
+  EXPECT_THAT(render_markdown(input), HasSubstr("(3 groups, 7 pairs): Kendall tau 0.875"));
+  const Content content = report_content(input);
+  const Table& errors = table_of(content, "errors");
+  const auto of_memory = std::find_if(errors.rows.begin(), errors.rows.end(),
+                                      [](const auto& row) { return row[0].text == "held out: memory"; });
+  ASSERT_NE(of_memory, errors.rows.end());
+  EXPECT_EQ((*of_memory)[2].value, 0.5);
+  EXPECT_EQ(table_of(content, "compared_memories").rows.at(0)[4].value, -0.5);
+}
+
 TEST(Report, SummaryNamesTheMeasuredRunOfTheSamePlan) {
   const ReportInput input = fixture_report(two_cores());
   // Plans 0, 2, ... are alike on two cores, and run-12 is the first of workflow ppo-512.

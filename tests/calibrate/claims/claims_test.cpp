@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <set>
 
 #include "calibrate/claims/public_fit.h"
-#include "calibrate/claims/ranking.h"
+#include "core/error.h"
 #include "costmodel/vocabulary/coefficients.h"
 #include "tests/core/expect_error.h"
+#include "tests/core/temporary_folder.h"
 
 namespace sextant {
 namespace {
@@ -46,28 +49,28 @@ INSTANTIATE_TEST_SUITE_P(
                       "sailor.memory", "generation.leave_one_gpu_out", "proxy.tasks.held_out",
                       "proxy.kendall_tau", "proxy.kendall_tau_told_apart", "proxy.regret"));
 
-TEST(Ranking, ASignTestTellsApart) {
-  // Two-sided, a fair coin: 12 of 15 at 3.5 %, 11 of 15 at 11.8 %, 5 of 5 at 6.3 %, 6 of 6 at 3.1 %.
-  EXPECT_TRUE(told_apart(12, 15));
-  EXPECT_TRUE(told_apart(3, 15));
-  EXPECT_FALSE(told_apart(11, 15));
-  EXPECT_FALSE(told_apart(5, 5));
-  EXPECT_TRUE(told_apart(0, 6));
-}
-
-TEST(Ranking, OnlyPairsThatTheRoundsTellApartCount) {
-  // The first two take turns in winning; the third is always slower.
-  const std::vector<std::vector<double>> samples{{1, 2, 1, 2, 1, 2}, {2, 1, 2, 1, 2, 1}, {3, 3, 3, 3, 3, 3}};
-  const RankAgreement right = rank_agreement(samples, std::vector<double>{2, 1, 3});
-  EXPECT_EQ(right.pairs, 2);
-  EXPECT_EQ(right.tau, 1);
-  EXPECT_EQ(rank_agreement(samples, std::vector<double>{1, 4, 3}).tau, 0);  // one right, one wrong
-  EXPECT_EQ(rank_agreement(samples, std::vector<double>{4, 5, 3}).tau, -1);
-}
-
 TEST(Claims, DocumentRoundTrips) {
   const Json json = load_document<ClaimReport>(kSource / "tests/data/claims.json").content.to_json();
   EXPECT_EQ(ClaimReport::parse(JsonView(json)).to_json(), json);
+}
+
+// What programs read of docs/accuracy.json.
+TEST(Claims, TheDocumentHoldsAListOfFigures) {
+  const Json document = parse_json(read_text_file(kSource / "docs/accuracy.json"));
+  ASSERT_TRUE(document.at("claims").is_array());
+  std::set<std::string> names;
+  for (const Json& claim : document.at("claims")) {
+    EXPECT_TRUE(names.insert(claim.at("name").get<std::string>()).second) << claim.at("name");
+    for (const char* member : {"value", "threshold", "records", "free_coefficients"}) {
+      EXPECT_TRUE(claim.at(member).is_number()) << claim.at("name") << " " << member;
+    }
+  }
+  EXPECT_FALSE(names.empty());
+}
+
+// What falls short says what it is held at, and nothing else does.
+TEST(Claims, OnlyMissedFiguresAreHeld) {
+  for (const Claim& claim : stated().claims) EXPECT_EQ(claim.held.has_value(), !claim.met()) << claim.name;
 }
 
 TEST(Claims, HoldsIsMetOrAtLeastWhatIsHeld) {
@@ -115,6 +118,68 @@ TEST(Families, AreFoundByWholePartsOfAName) {
   for (const char* other : {"vreal", "verlx", "realhf", "nemo-aligner", "", "*"}) {
     EXPECT_EQ(family_of_framework(other), "any") << other;
   }
+}
+bool any_run(const Runs& runs, const std::function<bool(const Run&)>& is_so) {
+  return std::any_of(runs.runs.begin(), runs.runs.end(), is_so);
+}
+
+TEST(Claims, TheFirstRemarkThatFitsIsTheCause) {
+  const TemporaryFolder folder;
+  write_text_file(folder.path() / "remarks.json", R"([
+    {"run": "a-1", "what": "weight_sync", "cause": "its sync"},
+    {"run": "a-", "cause": "all of them"},
+    {"run": "a-2", "cause": "too late"}
+  ])");
+  ClaimReport report;
+  report.worst = {{"c", "a-1/dp2", "weight_sync", 1, 2, ""},
+                  {"c", "a-1/dp2", "iteration", 1, 2, ""},
+                  {"c", "a-2", "iteration", 1, 2, ""},
+                  {"c", "b", "iteration", 1, 2, ""}};
+  explain(report, folder.path() / "remarks.json");
+  EXPECT_EQ(report.worst[0].cause, "its sync");
+  EXPECT_EQ(report.worst[1].cause, "all of them");
+  EXPECT_EQ(report.worst[2].cause, "all of them");
+  EXPECT_EQ(report.worst[3].cause, "");
+  write_text_file(folder.path() / "remarks.json", R"([{"run": "a", "why": "a slip of the pen"}])");
+  EXPECT_THROW(explain(report, folder.path() / "remarks.json"), Error);
+}
+
+// A remark is about a run that the data has.
+TEST(Claims, EveryRemarkIsAboutARun) {
+  ClaimContext context;
+  context.data = kSource / "data";
+  context.facts = Facts::load(context.data / "gpus.json", context.data / "models.json");
+  std::map<std::string, Runs> runs = public_runs(context);
+  runs["composed"] = context.import("vtrain", {"vtrain/single_node_runs.csv"});
+  runs["proxy"] = load_document<Runs>(context.data / "measured/cpu-2-cores/runs.json").content;
+  const Json remarks = parse_json(read_text_file(context.data / "public/remarks.json"));
+  for (const Json& remark : remarks) {
+    const auto start = remark.at("run").get<std::string>();
+    EXPECT_TRUE(std::any_of(runs.begin(), runs.end(), [&](const auto& kind) {
+      return any_run(kind.second, [&](const sextant::Run& run) { return run.name.starts_with(start); });
+    })) << start;
+  }
+}
+
+// What data/README.md says that the coefficients are fitted to.
+TEST(PublicFit, SeesAllThatIsPublicButComposedRows) {
+  ClaimContext context;
+  context.data = kSource / "data";
+  context.facts = Facts::load(context.data / "gpus.json", context.data / "models.json");
+  const std::map<std::string, Runs> runs = public_runs(context);
+  ASSERT_EQ(runs.size(), 3U);
+  const Runs& iterations = runs.at("RL iterations");
+  for (const sextant::Run& log : verl_logs(context).runs) {
+    EXPECT_TRUE(any_run(iterations, [&](const sextant::Run& run) { return run.name == log.name; })) << log.name;
+  }
+  EXPECT_TRUE(any_run(iterations, [](const sextant::Run& run) { return run.framework == "real"; }));
+  const Runs& steps = runs.at("training steps");
+  EXPECT_EQ(std::count_if(steps.runs.begin(), steps.runs.end(),
+                          [](const sextant::Run& run) { return run.name.starts_with("tt0"); }),
+            21);
+  EXPECT_TRUE(any_run(steps, [](const sextant::Run& run) { return run.name.starts_with("vtm"); }));
+  EXPECT_FALSE(
+      any_run(steps, [](const sextant::Run& run) { return run.name.starts_with("vts"); }));  // composed
 }
 
 class Shipped : public ::testing::TestWithParam<const char*> {};

@@ -20,6 +20,38 @@ using ::testing::StartsWith;
 
 // ---- what is published ----
 
+// What logs say of their hardware in words.
+TEST(FactsTest, FindTheOneGpuThatATextNames) {
+  const std::vector<std::pair<const char*, const char*>> texts = {
+      {"GH200 (stated)", "GH200-96GB"},
+      {"A100 80 GB", "A100-SXM-80GB"},
+      {"A100 40 GB, SXM", "A100-SXM-40GB"},  // the longest name
+      {"8x V100 16", "V100-SXM-16GB"},
+      {"NVIDIA A40 48 GB", "A40"},
+      {"an MI300X, H-less", "MI300X"},
+      {"H100, that is H100-SXM", "H100-SXM-80GB"},  // one GPU by two names
+      {"not stated; consistent with A100 (312e12) from mfu/actor", "A100-SXM-80GB"},
+  };
+  for (const auto& [text, gpu] : texts) {
+    EXPECT_EQ(published().gpu_in(text).name, gpu) << text;
+    EXPECT_EQ(published().gpu_in(text).why_not, "") << text;
+  }
+}
+
+TEST(FactsTest, SayWhyATextNamesNoGpu) {
+  const auto why_not = [](const char* text) {
+    EXPECT_EQ(published().gpu_in(text).name, "") << text;
+    return published().gpu_in(text).why_not;
+  };
+  EXPECT_EQ(why_not("H100, H800 or H200"),
+            "\"H100, H800 or H200\" names several GPUs: H100-SXM-80GB, H200-SXM-141GB, H800");
+  EXPECT_EQ(why_not("unknown, at least 94 GB"), "no facts about GPU \"unknown, at least 94 GB\"");
+  EXPECT_EQ(why_not("XH100Y"), "no facts about GPU \"XH100Y\"");  // no word of its own
+  EXPECT_THAT(
+      why_not("MetaX C550 64 GB, 280e12 FLOP/s dense (stated)"),
+      HasSubstr("\": its source states 280e12 FLOP/s and 64 GB, but neither memory bandwidth nor links"));
+}
+
 // Every name of a GPU in the data sets that Sextant is judged by.
 TEST(FactsTest, KnowTheGpusOfTheDataSets) {
   const std::vector<std::pair<const char*, const char*>> names = {

@@ -74,6 +74,45 @@ TEST(VerlTest, AccountsForEveryCarriedLog) {
   EXPECT_EQ(Runs::parse(JsonView(json)), carried().runs);
 }
 
+Imported read_example(const std::string& name) {
+  return read_verl({SEXTANT_SOURCE_DIR "/tests/data/verl/" + name}, carried_facts());
+}
+
+// "GH200 (stated)"
+TEST(VerlTest, FindsTheOneGpuThatATextNames) {
+  const Imported imported = read_example("gpu_in_text.json");
+  const sextant::Run run = only_run(imported);
+  EXPECT_TRUE(imported.runs.cluster_of(run).device_types().contains("GH200-96GB"));
+  EXPECT_EQ(run.notes.at("gpu"), "GH200 (stated)");
+  EXPECT_THAT(run.iteration.samples_s, ElementsAre(20.0, 20.5));
+}
+
+// "A100 or A800 (SXM), 80 GB"
+TEST(VerlTest, LeavesALogOutWhoseTextNamesSeveralGpus) {
+  const Imported imported = read_example("gpus_in_text.json");
+  EXPECT_TRUE(imported.runs.runs.empty());
+  ASSERT_EQ(imported.left_out.size(), 1U);
+  EXPECT_EQ(imported.left_out[0].reason,
+            "\"A100 or A800 (SXM), 80 GB\" names several GPUs: A100-SXM-80GB, A800-SXM-80GB");
+}
+
+// A summary among the rows is no sample, and the files beside it are read.
+TEST(VerlTest, ARowThatIsNotOfOneStepIsNotTaken) {
+  const std::string text = read_text_file(SEXTANT_SOURCE_DIR "/tests/data/verl/gpu_in_text.json");
+  const TemporaryFolder folder;
+  Json log = parse_json(text);
+  log["per_step"][2]["step"] = "mean of 2..5";
+  write_text_file(folder.path() / "summary.json", format_json(log));
+  log["per_step"][1]["step"] = nullptr;
+  log["per_step"][0]["step"] = nullptr;
+  write_text_file(folder.path() / "only.json", format_json(log));
+  const Imported imported =
+      read_verl({folder.path() / "only.json", folder.path() / "summary.json"}, carried_facts());
+  EXPECT_THAT(only_run(imported).iteration.samples_s, ElementsAre(20.0));
+  ASSERT_EQ(imported.left_out.size(), 1U);
+  EXPECT_EQ(imported.left_out[0].reason, "it has no values by step");
+}
+
 TEST(VerlTest, ReadsAPpoLogWithItsPlan) {
   const sextant::Run& run = run_named(carried(), "qwen2.5-0.5b-ppo-1gpu");
   EXPECT_EQ(run.framework, "verl-fsdp-v0");  // version 0.4
