@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "calibrate/gradient.h"
 #include "calibrate/residuals.h"
 #include "calibrate/validate.h"
 #include "core/error.h"
@@ -119,40 +118,6 @@ TEST(Fit, RefusesUnknownOrNoRuns) {
   const Runs runs = synthetic_runs(synthetic_truth());
   EXPECT_THROW((void)fit_coefficients(runs, {}), Error);
   EXPECT_THROW((void)fit_coefficients(runs, {"nobody"}), Error);
-}
-
-TEST(Gradient, DerivativesAgreeWithCentralDifferences) {
-  const Runs runs = synthetic_runs(synthetic_truth());
-  const std::vector<Parameter> parameters = free_parameters(runs, names_of(runs), {});
-  std::vector<double> at;
-  for (const Parameter& parameter : parameters) at.push_back(parameter.prior_coordinate());
-  const std::vector<PreparedRun> prepared = prepare(runs, names_of(runs));
-  for (std::size_t r = 0; r < prepared.size(); r += 3) {
-    RunGradient gradient(prepared[r], parameters);
-    gradient.find_relevant(at.data());
-    RunGradient::Result result;
-    gradient.evaluate(at.data(), result);
-    const std::vector<double> plain = gradient.predict(at.data());
-    for (std::size_t p = 0; p < at.size(); ++p) {
-      constexpr double kStep = 1e-5;
-      constexpr double kTruncation = 1e-6;  // of the central difference, with its rounding; relative
-      std::vector<double> up = at, down = at;
-      up[p] += kStep;
-      down[p] -= kStep;
-      const std::vector<double> above = gradient.predict(up.data()), below = gradient.predict(down.data());
-      const auto column = std::find(gradient.columns().begin(), gradient.columns().end(), static_cast<int>(p));
-      for (std::size_t t = 0; t < plain.size(); ++t) {
-        EXPECT_NEAR(result.predicted[t], plain[t], 1e-12 * plain[t]);
-        const double exact =
-            column == gradient.columns().end()
-                ? 0.0
-                : result.by_parameter[t][static_cast<std::size_t>(column - gradient.columns().begin())];
-        EXPECT_NEAR(exact / plain[t], (above[t] - below[t]) / (2 * kStep * plain[t]), kTruncation)
-            << prepared[r].times()[t].what << " of " << prepared[r].run().name << " by "
-            << parameters[p].spec().name;
-      }
-    }
-  }
 }
 
 TEST(Parameters, FrameworksArePooled) {
