@@ -2,10 +2,14 @@
 // are of the order of real ones; no GPU is needed.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "calibrate/residuals.h"
 #include "costmodel/predict.h"
 #include "costmodel/vocabulary/run.h"
 
@@ -76,6 +80,8 @@ struct GpuCase {
   Plan plan;
   Cluster cluster;
 };
+// What a failing test prints of it.
+inline void PrintTo(const GpuCase& of, std::ostream* out) { *out << of.name; }
 
 // Every task in this layout, from the first device on.
 inline Plan gpu_plan(const Workflow& workflow, const UniformLayout& layout, const Execution& execution = {}) {
@@ -182,10 +188,13 @@ inline std::vector<GpuCase> gpu_cases() {
   return cases;
 }
 
-// One run of a case, all its numbers measured: the model's own for these coefficients, with lognormal noise.
+// One run of a case, all its numbers measured: the model's own for these coefficients, with lognormal noise as
+// the fit expects it of times and, smaller, of memory.
 inline Run gpu_run(const GpuCase& of, const Coefficients& truth, double noise, std::mt19937& random) {
   std::normal_distribution<double> normal(0, 1);
-  const auto noisy = [&](double value) { return value * std::exp(noise * normal(random)); };
+  const auto noisy = [&](double value, double share = 1) {
+    return value * std::exp(share * noise * normal(random));
+  };
   const Prediction prediction = predict(of.cluster, of.workflow, of.plan, truth);
   Run run;
   run.name = run.workflow = run.plan = of.name;
@@ -193,10 +202,10 @@ inline Run gpu_run(const GpuCase& of, const Coefficients& truth, double noise, s
   run.framework = "synthetic";
   run.iteration.samples_s = {noisy(prediction.iteration_s)};
   for (const auto& [name, task] : prediction.tasks) run.tasks[name].samples_s = {noisy(task.time_s)};
-  run.tasks[kWeightSync].samples_s = {noisy(prediction.weight_sync_s)};
+  if (prediction.weight_sync_s > 0) run.tasks[kWeightSync].samples_s = {noisy(prediction.weight_sync_s)};
   double most = 0;
   for (const DeviceMemory& memory : prediction.memory) most = std::max(most, memory.needed_bytes());
-  run.peak_memory_bytes = noisy(most);
+  run.peak_memory_bytes = noisy(most, kMemoryLogDeviation / kLeastLogDeviation);
   return run;
 }
 

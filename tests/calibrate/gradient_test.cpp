@@ -89,9 +89,28 @@ Largest compare(const GpuCase& of) {
   return compare(prepared.front(), parameters, somewhere(parameters, 7));
 }
 
+// A fit and a prediction ask the same model: times, and the peak of the device with most memory in use.
+void expect_the_numbers_of_predict(const GpuCase& of) {
+  constexpr double kRounding = 1e-12;
+  std::mt19937 random(1);
+  Runs runs;
+  add_case(runs, of, gpu_run(of, {}, 0, random));
+  const PreparedRun prepared(runs, runs.runs.front());
+  const auto hardware = prepared.hardware<double>();
+  const std::vector<double> predicted =
+      prepared.predict(CoefficientValues<double>(hardware.type_count()), hardware);
+  ASSERT_GE(predicted.size(), 6U);  // four tasks, iteration and memory; weight sync where there is any
+  for (std::size_t t = 0; t < predicted.size(); ++t) {
+    const MeasuredTime& time = prepared.times()[t];
+    EXPECT_NEAR(predicted[t], time.measured, kRounding * time.measured) << time.what;
+  }
+}
+
 class GradientOfLayout : public ::testing::TestWithParam<GpuCase> {};
 
 TEST_P(GradientOfLayout, AgreesWithCentralDifferences) { (void)compare(GetParam()); }
+
+TEST_P(GradientOfLayout, IsOfTheNumbersThatPredictGives) { expect_the_numbers_of_predict(GetParam()); }
 
 std::string name_of_case(const ::testing::TestParamInfo<GpuCase>& info) { return info.param.name; }
 
