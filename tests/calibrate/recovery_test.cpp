@@ -76,32 +76,23 @@ INSTANTIATE_TEST_SUITE_P(TwoHundredSeeds, Recovery, ::testing::Range(0, 4));
 
 // On GPUs: coefficients of computation, decoding, links, offloading, fixed times and memory at once, each away
 // from its prior and hardly held by it.
-constexpr CoefficientId kMovedOnGpus[] = {CoefficientId::prefill_efficiency,
-                                          CoefficientId::inference_efficiency,
-                                          CoefficientId::training_efficiency,
-                                          CoefficientId::fp8_efficiency,
-                                          CoefficientId::expert_flop_weight,
-                                          CoefficientId::decode_bandwidth_efficiency,
-                                          CoefficientId::decode_kv_read_weight,
-                                          CoefficientId::decode_layer_overhead_s,
-                                          CoefficientId::decode_serialization_weight,
-                                          CoefficientId::tensor_parallel_efficiency,
-                                          CoefficientId::network_efficiency,
-                                          CoefficientId::host_link_efficiency,
-                                          CoefficientId::weight_sync_overhead_s,
-                                          CoefficientId::weight_copy_weight,
-                                          CoefficientId::call_overhead_s,
-                                          CoefficientId::iteration_overhead_s,
-                                          CoefficientId::memory_state_weight,
-                                          CoefficientId::memory_activation_weight,
-                                          CoefficientId::memory_context_bytes};
+constexpr CoefficientId kMovedOnGpus[] = {
+    CoefficientId::prefill_efficiency,          CoefficientId::inference_efficiency,
+    CoefficientId::training_efficiency,         CoefficientId::fp8_efficiency,
+    CoefficientId::expert_flop_weight,          CoefficientId::decode_bandwidth_efficiency,
+    CoefficientId::decode_kv_read_weight,       CoefficientId::decode_layer_overhead_s,
+    CoefficientId::decode_serialization_weight, CoefficientId::tensor_parallel_efficiency,
+    CoefficientId::network_efficiency,          CoefficientId::host_link_efficiency,
+    CoefficientId::weight_sync_overhead_s,      CoefficientId::call_overhead_s,
+    CoefficientId::iteration_overhead_s,        CoefficientId::memory_state_weight,
+    CoefficientId::memory_activation_weight,    CoefficientId::memory_context_bytes};
 
 struct OnGpus {
   Coefficients truth, start;
   std::vector<GpuCase> cases;
 
   OnGpus() {
-    constexpr double kOpen = 30, kMoved = 1.4, kShorter = 0.1;
+    constexpr double kOpen = 30, kFactor = 1.4, kShorter = 0.1;
     for (const CoefficientSpec& spec : coefficient_table()) {
       // Fixed times a tenth of the priors', so that they do not drown the rest.
       truth.values.push_back(coefficient(spec.id, spec.unit == "s" ? kShorter * spec.prior : spec.prior));
@@ -109,7 +100,7 @@ struct OnGpus {
     start = knowing_all_but({std::begin(kMovedOnGpus), std::end(kMovedOnGpus)}, truth, kOpen);
     bool up = true;
     for (const CoefficientId id : kMovedOnGpus) {
-      truth.values[static_cast<std::size_t>(id)].value *= up ? kMoved : 1 / kMoved;
+      truth.values[static_cast<std::size_t>(id)].value *= up ? kFactor : 1 / kFactor;
       up = !up;
     }
     const std::set<std::string> wanted{"plain", "stages",       "all_to_all", "zero1",       "zero3",
@@ -185,7 +176,7 @@ TEST(RecoveryOnGpus, AllCoefficientsWithinThreeStandardErrorsAsOftenAsChanceLeav
   }
   const double all_within = 1 - kBeyondThree * static_cast<double>(std::size(kMovedOnGpus));
   EXPECT_GE(within, least_successes(kSeeds, all_within, kAlarm));
-  // Nor are the standard errors so large that nothing could lie beyond them: 228 squares of mean one and, were
+  // Nor are the standard errors so large that nothing could lie beyond them: 216 squares of mean one and, were
   // they independent, a spread of 0.09; the robust loss and correlations widen it.
   EXPECT_NEAR(squares / count, 1, 0.4);
 }
