@@ -156,7 +156,7 @@ TEST_P(LeavingOut, EveryRunIsHeldOutOnce) {
 INSTANTIATE_TEST_SUITE_P(By, LeavingOut,
                          ::testing::Values("model", "plan", "workflow", "cluster", "device_type", "framework",
                                            "run"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& key) { return key.param; });
 
 using WhatToLeaveOut = LeavingOut;
 
