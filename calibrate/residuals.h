@@ -104,8 +104,10 @@ std::vector<T> PreparedRun::predict(CoefficientValues<T> values, const Hardware<
     } else if (time.is_memory()) {
       T most(0.0);
       const auto type_index = [&](DeviceId device) { return problem.hardware.type_index(device); };
+      // The first replica of each class speaks for a task, but tasks may meet on devices of any replica.
+      const bool all_replicas = works_.size() > 1;
       for (const auto& [device, memory] :
-           device_memory(std::span<const TaskWork>(works_), problem.coefficients, type_index, false)) {
+           device_memory(std::span<const TaskWork>(works_), problem.coefficients, type_index, all_replicas)) {
         const T needed = memory.resident_bytes + memory.working_bytes;
         if (most < needed) most = needed;
       }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "calibrate/gradient.h"
 #include "calibrate/residuals.h"
 #include "calibrate/validate.h"
 #include "core/error.h"
@@ -95,16 +94,60 @@ TEST(Fit, WhatTheRunsDoNotShowKeepsItsPrior) {
   EXPECT_TRUE(find(fitted, CoefficientId::training_efficiency).identified);
 }
 
-TEST(Fit, NamesACoefficientAtItsBound) {
+// Fitted to runs whose true coefficient lies beyond the bounds.
+Coefficients fitted_beyond(CoefficientId id, double value) {
   Coefficients truth = synthetic_truth();
-  truth.values[static_cast<std::size_t>(CoefficientId::decode_serialization_weight)].value = 0;  // the bound
+  truth.values[static_cast<std::size_t>(id)].value = value;
+  const Runs runs = synthetic_runs(truth);
+  std::vector<std::string> some = names_of(runs);
+  some.resize(24);  // a fit that bounds hold takes many steps
+  return fit_coefficients(runs, some, {}, knowing_the_others({id}));
+}
+
+TEST(Fit, NamesACoefficientAtItsLowerBound) {
+  const Coefficients fitted = fitted_beyond(CoefficientId::decode_serialization_weight, -0.3);
+  const Coefficient& c = find(fitted, CoefficientId::decode_serialization_weight);
+  EXPECT_TRUE(c.at_bound);
+  EXPECT_DOUBLE_EQ(c.value, 0);
+  EXPECT_DOUBLE_EQ(*c.low, 0);
+  // The bounds hold no other of those that are open.
+  for (const CoefficientId id : kMoved) {
+    EXPECT_FALSE(find(fitted, id).at_bound) << spec_of(id).name << " " << find(fitted, id).value;
+  }
+}
+
+TEST(Fit, NamesACoefficientAtItsUpperBound) {
+  const Coefficients fitted = fitted_beyond(CoefficientId::inference_efficiency, 2.2);
+  const Coefficient& c = find(fitted, CoefficientId::inference_efficiency);
+  EXPECT_TRUE(c.at_bound);
+  EXPECT_DOUBLE_EQ(c.value, 2);
+  EXPECT_DOUBLE_EQ(*c.high, 2);
+  EXPECT_LT(*c.low, 2);
+  EXPECT_FALSE(find(fitted, CoefficientId::training_efficiency).at_bound);
+}
+
+TEST(Fit, EndsInsideTheBoundsWhereTheRunsDo) {
+  Coefficients truth = synthetic_truth();
+  truth.values[static_cast<std::size_t>(CoefficientId::decode_serialization_weight)].value = 0.05;
   const Runs runs = synthetic_runs(truth);
   const Coefficients fitted = fit_coefficients(
       runs, names_of(runs), {}, knowing_the_others({CoefficientId::decode_serialization_weight}));
   const Coefficient& c = find(fitted, CoefficientId::decode_serialization_weight);
-  EXPECT_NEAR(c.value, 0, 2e-3);
-  EXPECT_GE(c.value, 0);
+  EXPECT_FALSE(c.at_bound);
+  EXPECT_NEAR(c.value, 0.05, 2e-3);  // what is left of the open priors
   EXPECT_GE(*c.low, 0);
+}
+
+TEST(Fit, NamesRunsThatLieFarFromAllOthers) {
+  constexpr double kNoise = 0.02;
+  const Runs clean = synthetic_runs(synthetic_truth(), kNoise, 9);
+  EXPECT_TRUE(fit_coefficients(clean, names_of(clean), {}, knowing_the_others()).fit->outliers.empty());
+  Runs runs = clean;
+  runs.runs[10].iteration.samples_s[0] *= 3;
+  runs.runs[33].tasks.at("actor_training").samples_s[0] /= 5;
+  // The worst first.
+  EXPECT_EQ(fit_coefficients(runs, names_of(runs), {}, knowing_the_others()).fit->outliers,
+            (std::vector<std::string>{runs.runs[33].name, runs.runs[10].name}));
 }
 
 TEST(Fit, StartMovesThePriors) {
@@ -119,40 +162,6 @@ TEST(Fit, RefusesUnknownOrNoRuns) {
   const Runs runs = synthetic_runs(synthetic_truth());
   EXPECT_THROW((void)fit_coefficients(runs, {}), Error);
   EXPECT_THROW((void)fit_coefficients(runs, {"nobody"}), Error);
-}
-
-TEST(Gradient, DerivativesAgreeWithCentralDifferences) {
-  const Runs runs = synthetic_runs(synthetic_truth());
-  const std::vector<Parameter> parameters = free_parameters(runs, names_of(runs), {});
-  std::vector<double> at;
-  for (const Parameter& parameter : parameters) at.push_back(parameter.prior_coordinate());
-  const std::vector<PreparedRun> prepared = prepare(runs, names_of(runs));
-  for (std::size_t r = 0; r < prepared.size(); r += 3) {
-    RunGradient gradient(prepared[r], parameters);
-    gradient.find_relevant(at.data());
-    RunGradient::Result result;
-    gradient.evaluate(at.data(), result);
-    const std::vector<double> plain = gradient.predict(at.data());
-    for (std::size_t p = 0; p < at.size(); ++p) {
-      constexpr double kStep = 1e-5;
-      constexpr double kTruncation = 1e-6;  // of the central difference, with its rounding; relative
-      std::vector<double> up = at, down = at;
-      up[p] += kStep;
-      down[p] -= kStep;
-      const std::vector<double> above = gradient.predict(up.data()), below = gradient.predict(down.data());
-      const auto column = std::find(gradient.columns().begin(), gradient.columns().end(), static_cast<int>(p));
-      for (std::size_t t = 0; t < plain.size(); ++t) {
-        EXPECT_NEAR(result.predicted[t], plain[t], 1e-12 * plain[t]);
-        const double exact =
-            column == gradient.columns().end()
-                ? 0.0
-                : result.by_parameter[t][static_cast<std::size_t>(column - gradient.columns().begin())];
-        EXPECT_NEAR(exact / plain[t], (above[t] - below[t]) / (2 * kStep * plain[t]), kTruncation)
-            << prepared[r].times()[t].what << " of " << prepared[r].run().name << " by "
-            << parameters[p].spec().name;
-      }
-    }
-  }
 }
 
 TEST(Parameters, FrameworksArePooled) {

@@ -91,6 +91,19 @@ inline Runs synthetic_runs(const Coefficients& truth, double noise = 0, unsigned
   return runs;
 }
 
+// The times of all runs again, without noise: the model's own for these coefficients and for what the document
+// says.
+inline void measure_again(Runs& runs, const Coefficients& truth) {
+  for (Run& run : runs.runs) {
+    const Prediction prediction =
+        predict(runs.cluster_of(run), runs.workflow_of(run), runs.plan_of(run), truth, run.framework);
+    run.iteration.samples_s = {prediction.iteration_s};
+    for (auto& [name, timing] : run.tasks) {
+      timing.samples_s = {name == kWeightSync ? prediction.weight_sync_s : prediction.tasks.at(name).time_s};
+    }
+  }
+}
+
 inline Coefficient coefficient(CoefficientId id, double value) {
   Coefficient c;
   c.id = id;

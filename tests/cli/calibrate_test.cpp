@@ -5,6 +5,9 @@
 #include <cmath>
 
 #include "calibrate/accuracy.h"
+#include "tests/calibrate/known_start.h"
+#include "tests/calibrate/overhead_runs.h"
+#include "tests/calibrate/varied_runs.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 
@@ -218,6 +221,91 @@ TEST_F(CalibrateCommand, OneWorkflowCannotBeSplit) {
   EXPECT_EQ(printed.exit_code, 2);
   EXPECT_EQ(lines_of(printed.err).size(), 1U) << printed.err;
   EXPECT_FALSE(std::filesystem::exists(coefficients_));
+}
+
+// Eight runs of two workflows (and models), eight plans, two clusters, device types and frameworks.
+class LeavingOut : public ::testing::TestWithParam<std::string> {
+ protected:
+  LeavingOut() {
+    Runs runs = testing::varied_runs();
+    runs.runs.resize(8);
+    save_document(runs_, runs);
+    save_document(start_,
+                  testing::knowing_all_but({CoefficientId::training_efficiency}, testing::synthetic_truth()));
+  }
+  // Most coefficients are known, which makes the fits quick.
+  [[nodiscard]] Printed calibrate(const std::string& what) const {
+    return run_sextant({"calibrate", runs_, "--out", coefficients_, "--start", start_, "--cross-validate", what,
+                        "--folds", "2"});
+  }
+  [[nodiscard]] std::optional<HeldOutSummary> held_out() const {
+    return load_document<Coefficients>(coefficients_).content.fit->held_out;
+  }
+
+  TemporaryFolder folder_;
+  std::string runs_ = folder_.path() / "runs.json";
+  std::string start_ = folder_.path() / "start.json";
+  std::string coefficients_ = folder_.path() / "coefficients.json";
+};
+
+TEST_P(LeavingOut, EveryRunIsHeldOutOnce) {
+  const Printed printed = calibrate(GetParam());
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("\none " + GetParam() + " left out in turn (2 folds): task MAPE "));
+  const std::optional<HeldOutSummary> summary = held_out();
+  ASSERT_TRUE(summary.has_value());
+  EXPECT_EQ(summary->left_out, GetParam());
+  EXPECT_EQ(summary->folds, 2);
+  EXPECT_EQ(summary->iterations, 8);
+}
+
+INSTANTIATE_TEST_SUITE_P(By, LeavingOut,
+                         ::testing::Values("model", "plan", "workflow", "cluster", "device_type", "framework",
+                                           "run"),
+                         [](const auto& key) { return key.param; });
+
+using WhatToLeaveOut = LeavingOut;
+
+TEST_F(WhatToLeaveOut, AutoTakesTheFirstWithFourGroups) {
+  EXPECT_EQ(calibrate("auto").exit_code, 0);
+  ASSERT_TRUE(held_out().has_value());
+  EXPECT_EQ(held_out()->left_out, "plan");
+}
+
+TEST_F(WhatToLeaveOut, NoneSavesTheTime) {
+  const Printed printed = calibrate("none");
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, Not(HasSubstr("left out in turn")));
+  EXPECT_FALSE(held_out().has_value());
+}
+
+TEST_F(WhatToLeaveOut, AnotherNameIsRefused) {
+  const Printed printed = calibrate("colour");
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("colour"));
+  EXPECT_FALSE(std::filesystem::exists(coefficients_));
+}
+
+// Fixed times of mini-batches and of calls: told apart where some tasks have several mini-batches.
+TEST_F(CalibrateCommand, NamesWhatTheRunsShowInCombinationOnly) {
+  const std::string start = folder_.path() / "start.json";
+  save_document(start,
+                testing::knowing_all_but({CoefficientId::task_overhead_s, CoefficientId::call_overhead_s},
+                                         testing::overhead_truth()));
+  save_document(runs_, testing::overhead_runs(1));
+  EXPECT_THAT(calibrate({"--start", start, "--cross-validate", "none"}).out,
+              HasSubstr("not told apart by these runs, only in combination:\n"
+                        "  task_overhead_s against call_overhead_s (correlation -"));
+  save_document(runs_, testing::overhead_runs(4));
+  EXPECT_THAT(calibrate({"--start", start, "--cross-validate", "none"}).out, Not(HasSubstr("not told apart")));
+}
+
+TEST_F(CalibrateCommand, NamesRunsThatLieFarFromAllOthers) {
+  Runs runs = load_document<Runs>(runs_).content;
+  runs.runs[10].iteration.samples_s[0] *= 5;
+  save_document(runs_, runs);
+  EXPECT_THAT(calibrate({"--cross-validate", "none"}).out,
+              HasSubstr("\nfar from the model, held down by the robust loss: " + runs.runs[10].name + "\n"));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "costmodel/predict.h"
 #include "tests/costmodel/small_problem.h"
 
@@ -52,6 +54,29 @@ TEST(TaskCost, TrainingAddsDataParallelAfterTheSlowestReplica) {
   // 6 sequences a replica in 2 micro-batches. Stage 0: 3 * 6 * 2 * 3584 / 100 = 1290.24 + pp 2 * 2 * 24.2;
   // stage 1: 3 * 6 * 3584 / 40 = 1612.8, bubble half of it, gradients 8.4.
   EXPECT_DOUBLE_EQ(cost.time_s, 1612.8 + 806.4 + 8.4);
+}
+
+TEST(TaskCost, TensorParallelismHidesBesideComputation) {
+  // Two devices share three layers; 24 all-reduces of 192 bytes over 1 s + n / 100 take 70.08 s.
+  constexpr double kReduced = 24 * 2.92, kFlop = 12 * 3 * 3584 / 2.0;
+  const auto exposed_s = [](double flop_per_s, double overlap) {
+    TaskPlan pair;
+    pair.replicas = {{1.0, {stage(3, {0, 1})}}};
+    pair.micro_batch_sequences = 3;
+    Case<> small(Cluster("pair", {{"fast", device_type(flop_per_s, 50)}}, {node("a", "fast", 2)},
+                         {{LinkLevel::within_node, link_rate(1, 100)}}),
+                 small_workflow(), same_everywhere(pair));
+    small.set(CoefficientId::tensor_parallel_overlap, overlap);
+    const TaskCost<double> cost = task_cost(small.problem, small.work("reference_inference"));
+    EXPECT_DOUBLE_EQ(cost.time_s, cost.term(Term::compute) + cost.term(Term::tensor_parallel));
+    return cost.term(Term::tensor_parallel);
+  };
+  EXPECT_DOUBLE_EQ(exposed_s(1, 0), kReduced);
+  // Computation that takes 900 times as long hides all of the share that overlaps, one that takes as long
+  // 2^(-1/4) of it (smooth.h).
+  constexpr double kNearTheLimit = 1e-9;
+  EXPECT_NEAR(exposed_s(1, 0.75), 0.25 * kReduced, kNearTheLimit);
+  EXPECT_NEAR(exposed_s(kFlop / kReduced, 0.75), kReduced * (1 - 0.75 * std::pow(2, -0.25)), kNearTheLimit);
 }
 
 TEST(TaskCost, TermsSumToTheTime) {
@@ -177,6 +202,26 @@ TEST(Iteration, AsynchronousGrpoByHand) {
   // Generation on one slow device: 12 * 3 * 1104 / 40 + 5 * 2 * 480 / 20 = 1233.6, hidden behind 1075.2 + 4032.
   EXPECT_DOUBLE_EQ(cost.tasks[0].time_s, 1233.6);
   EXPECT_DOUBLE_EQ(cost.iteration_s, 1075.2 + 4032 + 69 + 21.2);
+}
+
+TEST(Iteration, TasksRunBesideEachOtherAsFarAsTheCoefficientSays) {
+  Workflow workflow = small_workflow();
+  workflow.models["reward"] = small_model();
+  workflow.tasks = grpo_tasks(true);
+  // Reference on one fast device, rewards on the other: 12 * 3 * 3584 / 100 = 1290.24 each.
+  Plan plan = plan_with(on_device(0), on_device(0), on_device(0));
+  plan.tasks["reward_inference"] = on_device(1);
+  Case<> small(small_cluster(), workflow, plan);
+  const IterationCost<double> cost = iteration_cost(small.problem);  // 1, the appendix: fully
+  ASSERT_DOUBLE_EQ(cost.tasks[1].time_s, 1290.24);
+  ASSERT_DOUBLE_EQ(cost.tasks[2].time_s, 1290.24);
+  // Generation 12 * 3 * 1104 / 100 + 5 * 960 / 50 = 493.44, training three times inference; one device has
+  // nothing to reshard.
+  EXPECT_DOUBLE_EQ(cost.iteration_s, 493.44 + 1290.24 + 3 * 1290.24);
+  small.set(CoefficientId::task_overlap, 0.25);
+  EXPECT_DOUBLE_EQ(iteration_cost(small.problem).iteration_s, 493.44 + 1.75 * 1290.24 + 3 * 1290.24);
+  small.set(CoefficientId::task_overlap, 0);
+  EXPECT_DOUBLE_EQ(iteration_cost(small.problem).iteration_s, 493.44 + 2 * 1290.24 + 3 * 1290.24);
 }
 
 TEST(Graphs, ACustomGraphRunsAsItsParentsAndDevicesAllow) {

@@ -43,6 +43,9 @@ enum class Nodes { alike, of_two_kinds };
 DeviceType random_type(Random& random) {
   DeviceType type = device_type(random.real(50, 500), random.real(10, 100));
   type.host_bytes_per_s = assumed(random.real(5, 50));
+  for (const Precision narrow : {Precision::fp8, Precision::fp4}) {
+    type.flop_per_s[narrow] = assumed(random.real(100, 900));
+  }
   return type;
 }
 
@@ -92,6 +95,18 @@ Cluster said_again(const Cluster& cluster, Random& random) {
   return Cluster(cluster.name(), cluster.device_types(), cluster.nodes(), cluster.levels(), {again});
 }
 
+void add_kernels(Execution& execution, Random& random) {
+  execution.portable_attention = random.chance(0.3);
+  execution.fused_experts = random.chance(0.3);
+  execution.fused_dispatch = random.chance(0.3);
+  execution.overlap_dispatch = random.chance(0.5);
+  execution.unfused = random.chance(0.2);
+  execution.training_graphs = static_cast<TrainingGraphs>(random.integer(0, 3));
+  if (random.chance(0.3)) execution.precision = random.chance(0.5) ? Precision::fp8 : Precision::fp4;
+  if (random.chance(0.2)) execution.expert_precision = Precision::fp8;
+  if (random.chance(0.2)) execution.attention_precision = Precision::fp8;
+}
+
 Execution random_execution(Random& random, bool training) {
   Execution execution;
   execution.zero_stage = training && random.chance(0.5) ? random.integer(1, 3) : 0;
@@ -107,6 +122,7 @@ Execution random_execution(Random& random, bool training) {
   execution.offload_weights = random.chance(0.3);
   execution.offload_activations = training && random.chance(0.3);
   execution.lora_rank = training && random.chance(0.2) ? 2 : 0;
+  add_kernels(execution, random);
   return execution;
 }
 
@@ -202,7 +218,8 @@ Workflow random_workflow(Random& random, int layers) {
     model.layers = layers;
     if (random.chance(0.3)) model.experts = Experts{4, 2, 6, 3, random.integer(0, 1)};
   }
-  workflow.models.at("reference") = workflow.models.at("actor");
+  workflow.models["reward"] = workflow.models.at("reference") = workflow.models.at("actor");
+  workflow.tasks = grpo_tasks(true);
   workflow.prompts = random.integer(3, 9);
   workflow.mini_batches = random.integer(1, 2);
   workflow.response_tokens.kind = LengthKind::empirical;
@@ -217,6 +234,7 @@ Plan random_plan(Random& random, const Cluster& cluster, const Model& model, boo
                   : uniform_plan(random, cluster.device_count(), model, training);
   };
   Plan plan = plan_with(task(false), task(false), task(true));
+  plan.tasks["reward_inference"] = task(false);
   plan.weight_sync.method = static_cast<WeightSyncMethod>(random.integer(0, 4));
   return plan;
 }
@@ -287,6 +305,50 @@ TEST(Symmetry, UniformPlansOnNodesAlike) { compare_all(Nodes::alike, false); }
 TEST(Symmetry, UniformPlansOnNodesOfTwoKinds) { compare_all(Nodes::of_two_kinds, false); }
 TEST(Symmetry, UnevenPlansOnNodesAlike) { compare_all(Nodes::alike, true); }
 TEST(Symmetry, UnevenPlansOnNodesOfTwoKinds) { compare_all(Nodes::of_two_kinds, true); }
+
+// All that the model says about a problem: seconds of the iteration, of weight sync and of the tasks, and bytes
+// of the devices.
+std::vector<double> numbers_of(const Case<>& c) {
+  const std::vector<TaskWork> works = works_of(c.workflow, c.plan, c.cluster);
+  const auto cost = iteration_cost(c.problem, std::span<const TaskWork>(works));
+  std::vector<double> numbers{cost.iteration_s, cost.weight_sync_s};
+  for (const TaskCost<double>& task : cost.tasks) numbers.push_back(task.time_s);
+  for (const DeviceMemory& memory : plan_memory(works, c.cluster, c.problem.coefficients, c.problem.hardware)) {
+    numbers.push_back(memory.resident_bytes + memory.working_bytes);
+  }
+  return numbers;
+}
+
+// Whether another value of the coefficient, for all device types, changes any of the problem's numbers.
+bool does_something(Case<>& c, const CoefficientSpec& spec, double value) {
+  constexpr double kNoticed = 1e-9;  // relative: more than rounding does
+  const std::vector<double> before = numbers_of(c);
+  const CoefficientValues<double> kept = c.problem.coefficients;
+  c.set(spec.id, value);
+  const std::vector<double> after = numbers_of(c);
+  c.problem.coefficients = kept;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (std::fabs(after[i] - before[i]) > kNoticed * std::fabs(before[i])) return true;
+  }
+  return false;
+}
+
+// A coefficient that no problem feels would be one that a formula has lost.
+TEST(Symmetry, NoCoefficientIsWithoutEffect) {
+  std::vector<CoefficientSpec> idle(coefficient_table().begin(), coefficient_table().end());
+  for (unsigned seed = 1; seed <= 200 && !idle.empty(); ++seed) {
+    Random random(seed);
+    const int layers = random.integer(3, 7);
+    const Cluster cluster = random_cluster(random, Nodes::of_two_kinds);
+    const Workflow workflow = random_workflow(random, layers);
+    const bool uneven = seed % 2 == 0;
+    Case<> c(cluster, workflow, random_plan(random, cluster, workflow.models.at("actor"), uneven));
+    set_random(c.problem, Random(seed));
+    std::erase_if(
+        idle, [&](const CoefficientSpec& spec) { return does_something(c, spec, random_value(spec, random)); });
+  }
+  for (const CoefficientSpec& spec : idle) ADD_FAILURE() << spec.name << " changes nothing";
+}
 
 // Eight replicas on eight nodes alike, in one zone: one class, and one gradient group of every shard.
 TEST(Symmetry, AlikeReplicasAreLookedAtOnce) {

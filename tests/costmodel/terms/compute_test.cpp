@@ -197,6 +197,23 @@ TEST(Compute, RoutedExpertsHaveTheirOwnWeight) {
                    12 * (kProjections + kAttention + 2 * routed + other) / 40);
 }
 
+TEST(Compute, RoutedExpertsInTheirOwnPrecision) {
+  Execution execution;
+  execution.expert_precision = Precision::fp8;
+  TermCase inference(kInference, with(uneven_pipeline(), execution), with_model(small_mixture()),
+                     cluster_with(Precision::fp8, 200, 160));
+  const double routed = 2 * 8 * 120, other = 2 * 8 * 52;
+  EXPECT_DOUBLE_EQ(terms::compute_s(inference.at(1)),
+                   12 * ((kProjections + kAttention + other) / 40 + routed / 160));
+  inference.set(fp8_efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(terms::compute_s(inference.at(1)),
+                   12 * ((kProjections + kAttention + other) / 40 + routed / 80));
+  // What is computed in eight bits is stored so, the rest is not.
+  EXPECT_EQ(inference.task.precision, Precision::bf16);
+  EXPECT_EQ(inference.task.weight_bytes, 2);
+  EXPECT_EQ(inference.task.expert_weight_bytes, 1);
+}
+
 TEST(Compute, DenseLayersBesideExperts) {
   Model model = small_mixture();
   model.experts->dense_layers = 1;

@@ -112,6 +112,20 @@ TEST(DataParallel, ExpertsAreReducedAmongThoseThatHoldThem) {
   EXPECT_DOUBLE_EQ(reduced_s(dense), 1 + 2 * 3 * 356 * 1.5 / 100.0);
 }
 
+TEST(DataParallel, EfficiencyIsOfLinksWithinANode) {
+  TermCase inside(kTraining, two_fast());
+  inside.set(data_parallel_efficiency, 0.25);
+  EXPECT_DOUBLE_EQ(reduced_s(inside), 1 + 960 / 25.0);
+  // Between nodes only where the members of a node cannot feed the network: 1440 bytes among two in each of two
+  // nodes, at 10 B/s between and at 0.05 of 100 B/s inside.
+  const TaskPlan four = plan_of({{stage(3, {0})}, {stage(3, {1})}, {stage(3, {2})}, {stage(3, {3})}});
+  TermCase between(kTraining, four, small_workflow(), row_of_nodes(2, 2));
+  between.set(data_parallel_efficiency, 0.25);
+  EXPECT_DOUBLE_EQ(reduced_s(between), 5 + 144);
+  between.set(data_parallel_efficiency, 0.05);
+  EXPECT_DOUBLE_EQ(reduced_s(between), 5 + 1440 / 5.0);
+}
+
 TEST(DataParallel, GradientsInTheirOwnPrecision) {
   Execution execution;
   execution.gradient_precision = Precision::fp32;

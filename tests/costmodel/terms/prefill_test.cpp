@@ -38,6 +38,31 @@ TEST(Prefill, ProductsTakeTheLongerOfArithmeticAndTraffic) {
   EXPECT_DOUBLE_EQ(terms::prefill_s(generation.at()), std::hypot(all - attention, traffic) + 2 * attention);
 }
 
+TEST(Prefill, ItsEfficiencyIsOfItsArithmeticAlone) {
+  // 12 sequences, 3 layers of 384 + 144 + 576 FLOP at 100 FLOP/s, of which a quarter is reached.
+  TermCase generation(kGeneration, on_one()), inference(kInference, on_one());
+  for (TermCase* each : {&generation, &inference}) each->set(prefill_efficiency, 0.25);
+  EXPECT_DOUBLE_EQ(terms::prefill_s(generation.at()), 12 * 3 * 1104 / 25.0);
+  generation.set(activation_traffic_weight, 1);  // a token of a layer moves 112 elements of 2 bytes at 50 B/s
+  EXPECT_DOUBLE_EQ(terms::prefill_s(generation.at()), 12 * 3 * 1104 / 25.0 + 12 * 3 * 3 * 112 * 2 / 50.0);
+  EXPECT_DOUBLE_EQ(terms::compute_s(inference.at()), 12 * 3 * 3584 / 100.0);
+}
+
+TEST(Prefill, RoutedExpertsInTheirOwnPrecision) {
+  Execution execution;
+  execution.expert_precision = Precision::fp8;
+  DeviceType type = device_type(100, 50);
+  type.flop_per_s[Precision::fp8] = assumed(200);
+  const Cluster row = row_of_nodes(1, 1);
+  TermCase generation(kGeneration, on_one(execution), with_model(small_mixture()),
+                      Cluster("row", {{"fast", type}}, row.nodes(), row.levels()));
+  // A layer and sequence of 3 tokens: projections 384, shared expert and router 2 * 3 * 52, attention 144; two
+  // experts a token 2 * 3 * 120.
+  EXPECT_DOUBLE_EQ(terms::prefill_s(generation.at()), 12 * 3 * ((384 + 312 + 144) / 100.0 + 720 / 200.0));
+  generation.set(fp8_efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(terms::prefill_s(generation.at()), 12 * 3 * (384 + 312 + 144 + 720) / 100.0);
+}
+
 TEST(Prefill, FusedAttentionSkipsWhatTheMaskHides) {
   Execution execution;
   execution.fused_attention = true;

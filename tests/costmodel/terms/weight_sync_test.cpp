@@ -90,6 +90,18 @@ TEST(WeightSync, EfficiencyAndLatency) {
   EXPECT_DOUBLE_EQ(flat.sync_s(), 3 * 5 + 2 * 960 / 10.0);
 }
 
+TEST(WeightSync, GatheringAndBroadcastingHaveAnEfficiencyOfTheirOwn) {
+  Pools apart(WeightSyncMethod::shortest);
+  apart.whole.set(reshard_efficiency, 0.5);  // of the two rings, not of the way between
+  EXPECT_DOUBLE_EQ(apart.sync_s(), (1 + 9.6) + (1 + 9.6) + (5 + 96));
+  apart.whole.set(weight_sync_efficiency, 0.25);
+  EXPECT_DOUBLE_EQ(apart.sync_s(), (1 + 9.6) + (1 + 9.6) + (5 + 4 * 96));
+  // Resharding: 640 bytes, every ring of three crosses a-b at 10 B/s.
+  Case<> colocated(small_cluster(), small_workflow(), same_everywhere(uneven_pipeline()));
+  colocated.set(reshard_efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(terms::reshard_s(colocated.problem, colocated.work(kTraining)), 5 + 640 / 5.0);
+}
+
 TEST(WeightSync, FixedTimesOfEachAndOfEveryTensor) {
   Pools flat(WeightSyncMethod::flat);
   const double moved = flat.sync_s();
