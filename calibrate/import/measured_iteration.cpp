@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "core/error.h"
-#include "costmodel/terms/weight_sync.h"
 
 namespace sextant {
 namespace {
@@ -181,8 +181,9 @@ TaskPlan plan_of(const MeasuredTask& task, const Model& model, const Gpu& gpu) {
 bool generates_apart(const Plan& plan) {
   const auto generation = plan.tasks.find(task_names::kActorGeneration);
   const auto training = plan.tasks.find(task_names::kActorTraining);
-  return generation != plan.tasks.end() && training != plan.tasks.end() &&
-         !terms::is_colocated(generation->second, training->second);
+  if (generation == plan.tasks.end() || training == plan.tasks.end()) return false;
+  const std::set<DeviceId> generates = generation->second.devices(), trains = training->second.devices();
+  return !std::includes(trains.begin(), trains.end(), generates.begin(), generates.end());
 }
 
 // ---- times ----

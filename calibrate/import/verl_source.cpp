@@ -70,10 +70,17 @@ void parse_columns(const JsonView& view, VerlSource& source) {
   }
 }
 
+// A summary among the rows: its step is null or a text such as "mean of 2..5".
+bool is_of_one_step(const JsonView& row) {
+  const Json& json = row.json();
+  return !json.is_object() || !json.contains("step") || !(json["step"].is_null() || json["step"].is_string());
+}
+
 // [{"step": 1, "metrics": {"timing_s/gen": 16.2}}]
 void parse_rows(const JsonView& view, VerlSource& source) {
   const std::vector<JsonView> rows = view.items();
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!is_of_one_step(rows[i])) continue;
     take_step("row " + std::to_string(i + 1), source, [&] {
       rows[i].allow_only({"step", "metrics"});
       VerlStep step{rows[i].required("step").count(), false, {}};

@@ -53,11 +53,6 @@ struct TileRows {
   return task.model->experts->intermediate * ranks / expert_width(task.execution(), tensor_parallel);
 }
 
-// Few columns of an expert are read at less of the bandwidth, as if they were so many at right angles to their
-// own (fused kernels of vLLM on H100 and H200, 1,370 points of aiconfigurator's tables, which have 81 us a
-// layer besides; kernels.h). A CPU's core reads row by row.
-[[nodiscard]] inline double narrow_columns(DeviceKind kind) { return kind == DeviceKind::cpu ? 0 : 50; }
-
 // One kind of kernel of a stage in a mean decode step, on one device.
 struct DecodeKernel {
   double flop = 0;
@@ -74,8 +69,7 @@ template <typename T>
 [[nodiscard]] DecodeStep decode_step(const StageOfTask<T>& s) {
   const Model& model = s.model();
   const double tp = s.tensor_parallel(), live = s.work().live_sequences();
-  const DeviceKind kind = s.problem.cluster().type_of(s.kinds().front()).kind;
-  const TileRows tile = tile_rows(kind);
+  const TileRows tile = tile_rows(s.problem.cluster().type_of(s.kinds().front()).kind);
   const double rows = padded_rows(live, tile.product);
   const double dense = s.layers() * (model.layer_parameters() - model.layer_expert_parameters());
   const double attended = model.attended_tokens(mean_context(s));
@@ -87,9 +81,8 @@ template <typename T>
     const double touched = model.touched_experts(tokens);
     const double read = s.layers() * model.layer_expert_parameters() * expert_share_read(s.task, tp, live);
     const double of_expert = tokens * model.experts->active_per_token / touched;
-    const double columns = expert_columns(s.task, tp);
     step.experts = {2.0 * read * padded_rows(of_expert, tile.grouped) / s.context_parallel(),
-                    s.task.expert_weight_bytes * read * padded_rows(columns, narrow_columns(kind)) / columns};
+                    s.task.expert_weight_bytes * read};
   }
   step.attention = {live * s.layers() * model.decode_layer_flop(mean_context(s)).attention / s.width(),
                     live * attended * s.layers() * model.kv_cache_elements_per_token() * s.task.cache_bytes /
@@ -99,6 +92,18 @@ template <typename T>
                  s.task.element_bytes * model.head_parameters() / tp};
   }
   return step;
+}
+
+// Time of reading columns of experts relative to wide ones: sqrt(1 + (w / c)^2), as if w more were read at
+// right angles to the c of a device. w = 50 in fused kernels of vLLM on H100 and H200 (1,370 points of
+// aiconfigurator's tables, beside 81 us a layer). A CPU's core reads row by row.
+template <typename T>
+[[nodiscard]] T narrow_read_weight(const StageOfTask<T>& s, DeviceId device) {
+  using std::sqrt;
+  if (s.problem.cluster().type_of(device).kind == DeviceKind::cpu) return T(1.0);
+  const T share = s.problem.coefficient(CoefficientId::expert_narrow_columns, device) /
+                  expert_columns(s.task, s.tensor_parallel());
+  return sqrt(1.0 + share * share);
 }
 
 // All steps of one device without fixed times: every kernel the longer of its arithmetic and its reads.
@@ -119,7 +124,7 @@ template <typename T>
     T step_s = kernel_s(step.dense, s.task.precision, weights);
     if (step.head.bytes > 0) step_s += kernel_s(step.head, plain, weights);
     if (step.experts.bytes > 0) {
-      const T experts = weights / coefficient(CoefficientId::expert_read_weight);
+      const T experts = weights / (coefficient(CoefficientId::expert_read_weight) * narrow_read_weight(s, d));
       step_s += kernel_s(step.experts, s.task.expert_precision, experts);
     }
     const T& cache = coefficient(CoefficientId::decode_kv_read_weight);

@@ -43,6 +43,7 @@ enum class CoefficientId : int {
   decode_flop_weight,
   decode_kv_read_weight,
   expert_read_weight,
+  expert_narrow_columns,
   decode_layer_overhead_s,
   decode_graph_layer_overhead_s,
   decode_step_overhead_s,

@@ -13,8 +13,9 @@ void check_model(const std::string& key, const Model& model, int actor_vocabular
   const std::string what = "the proxy cannot run model '" + key + "': ";
   if (model.experts) throw_bad_input(what + "it has experts, and the proxy computes dense layers only");
   if (model.latent_attention || model.sliding_window > 0 || !model.gated_mlp) {
-    throw_bad_input(what + "it has latent attention, a sliding window or an MLP without a gate, and the proxy "
-                           "computes standard attention and gated layers only");
+    throw_bad_input(what +
+                    "it has latent attention, a sliding window or an MLP without a gate, and the proxy "
+                    "computes standard attention and gated layers only");
   }
   if (model.vocabulary < 1) throw_bad_input(what + "its vocabulary is 0, and the proxy needs tokens");
   if (model.vocabulary < actor_vocabulary) {
@@ -27,34 +28,6 @@ void check_model(const std::string& key, const Model& model, int actor_vocabular
   if (model.heads % model.kv_heads != 0) {
     throw_bad_input(what + number(model.heads) + " heads are not a multiple of " + number(model.kv_heads) +
                     " KV heads");
-  }
-}
-
-void check_workflow(const Workflow& workflow) {
-  if (workflow.precision != Precision::fp32) {
-    throw_bad_input("the proxy computes in fp32 on CPU cores: set the workflow's precision to fp32, not " +
-                    std::string(name_of(workflow.precision)));
-  }
-  if (workflow.rule_reward_s_per_sequence != 0) {
-    throw_bad_input(
-        "the proxy runs no program for a rule-based reward and would have to make up its time: set "
-        "rule_reward_s_per_sequence to 0");
-  }
-  const auto generations = std::count_if(workflow.tasks.begin(), workflow.tasks.end(),
-                                         [](const Task& task) { return task.kind == TaskKind::generation; });
-  if (generations != 1) throw_bad_input("the proxy runs workflows with one generation task");
-  if (!workflow.has_weight_sync()) {
-    throw_bad_input("the proxy runs whole iterations: the actor's generation and its training");
-  }
-  if (workflow.turns != 1) throw_bad_input("the proxy runs rollouts of one turn");
-  const Model& actor = workflow.model_of(workflow.actor_generation());
-  if (actor.value_head) throw_bad_input("the model that generates must not have a value head");
-  for (const Task& task : workflow.tasks) {
-    check_model(task.model, workflow.model_of(task), actor.vocabulary);
-  }
-  if (workflow.mini_batches > workflow.sequences()) {
-    throw_bad_input(number(workflow.mini_batches) + " mini-batches for " + number(workflow.sequences()) +
-                    " sequences: at most one a sequence");
   }
 }
 
@@ -120,8 +93,35 @@ void check_overlap(const Workflow& workflow, const Plan& plan) {
 
 }  // namespace
 
+void check_workflow(const Workflow& workflow) {
+  if (workflow.precision != Precision::fp32) {
+    throw_bad_input("the proxy computes in fp32 on CPU cores: set the workflow's precision to fp32, not " +
+                    std::string(name_of(workflow.precision)));
+  }
+  if (workflow.rule_reward_s_per_sequence != 0) {
+    throw_bad_input(
+        "the proxy runs no program for a rule-based reward and would have to make up its time: set "
+        "rule_reward_s_per_sequence to 0");
+  }
+  const auto generations = std::count_if(workflow.tasks.begin(), workflow.tasks.end(),
+                                         [](const Task& task) { return task.kind == TaskKind::generation; });
+  if (generations != 1) throw_bad_input("the proxy runs workflows with one generation task");
+  if (!workflow.has_weight_sync()) {
+    throw_bad_input("the proxy runs whole iterations: the actor's generation and its training");
+  }
+  if (workflow.turns != 1) throw_bad_input("the proxy runs rollouts of one turn");
+  const Model& actor = workflow.model_of(workflow.actor_generation());
+  if (actor.value_head) throw_bad_input("the model that generates must not have a value head");
+  for (const Task& task : workflow.tasks) {
+    check_model(task.model, workflow.model_of(task), actor.vocabulary);
+  }
+  if (workflow.mini_batches > workflow.sequences()) {
+    throw_bad_input(number(workflow.mini_batches) + " mini-batches for " + number(workflow.sequences()) +
+                    " sequences: at most one a sequence");
+  }
+}
+
 void check_runnable(const Workflow& workflow, const Plan& plan, int ranks) {
-  check_workflow(workflow);
   for (const Task& task : workflow.tasks) {
     const TaskPlan& task_plan = plan.tasks.at(task.name);
     check_execution(task.name, task_plan);

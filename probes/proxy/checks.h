@@ -6,8 +6,11 @@
 
 namespace sextant::proxy {
 
-// Error(bad_input) with one sentence unless the proxy can run the plan on `ranks` ranks. The plan has
-// passed check_plan.
+// Error(bad_input) with one sentence unless the proxy can run the workflow in some plan.
+void check_workflow(const Workflow& workflow);
+
+// The same unless it can run the plan on `ranks` ranks. Workflow and plan have passed check_workflow and
+// check_plan.
 void check_runnable(const Workflow& workflow, const Plan& plan, int ranks);
 
 }  // namespace sextant::proxy

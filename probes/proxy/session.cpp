@@ -49,6 +49,7 @@ std::vector<std::vector<std::size_t>> phases_of(const Workflow& workflow) {
 }
 
 void check(const Cluster& cluster, const Workflow& workflow, const Plan& plan, int ranks) {
+  check_workflow(workflow);
   check_plan(plan, workflow, cluster);
   check_runnable(workflow, plan, ranks);
 }

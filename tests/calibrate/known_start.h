@@ -18,6 +18,7 @@ inline Coefficients knowing_all_but(const std::vector<CoefficientId>& open, cons
     Coefficient entry;
     entry.id = spec.id;
     entry.value = truth.value(spec.id);
+    entry.prior = entry.value;
     const bool is_open = std::find(open.begin(), open.end(), spec.id) != open.end();
     entry.standard_error = spec.prior_deviation * (is_open ? widening : kKnown);
     start.values.push_back(entry);

@@ -64,7 +64,8 @@ TEST(ShippedCoefficients, OfAFamilyWithoutADocumentAreThoseOfAll) {
 TEST(ShippedCoefficients, OfAPartOfANameSayWhichNamesThereAre) {
   EXPECT_THAT(predict({"--framework", "verl"}).err,
               HasSubstr("no values of framework \"verl\" in " + kShipped +
-                        "verl.json, took those for all; it knows verl-fsdp, verl-fsdp-v0, verl-megatron\n"));
+                        "verl.json, took those for all; it knows verl-fsdp, verl-fsdp-v0, verl-megatron, "
+                        "verl-megatron-v0\n"));
   // No family: nothing but the beginning or end of a name is alike.
   for (const char* other : {"vreal", "verlx", "nemo-aligner"}) {
     EXPECT_THAT(predict({"--framework", other}).err, HasSubstr(kShipped + "any.json")) << other;

@@ -270,6 +270,20 @@ TEST(Decode, AStepReadsTheExpertsItsTokensTouch) {
   EXPECT_DOUBLE_EQ(reads_s(12), 5 * 2 * 3 * (116 + 4 * (1 - std::pow(0.5, 12)) * 60) / 50);
 }
 
+TEST(Decode, NarrowShardsOfExpertsAreReadSlower) {
+  const auto reads_s = [](double narrow, int tensor_parallel) {
+    TaskPlan plan = on_device(0);
+    if (tensor_parallel == 2) plan = plan_of({{stage(3, {0, 1})}});
+    TermCase generation(kGeneration, plan, with_model(small_mixture()));
+    generation.set(expert_narrow_columns, narrow);
+    return terms::decode_kernels_s(generation.at());
+  };
+  const double touched = 4 * (1 - std::pow(0.5, 12));
+  // 5 columns on one device: sqrt(1 + (12/5)^2) = 2.6; 2.5 on each of two: sqrt(1 + (6/2.5)^2).
+  EXPECT_DOUBLE_EQ(reads_s(12, 1), 5 * 2 * 3 * (116 + 2.6 * touched * 60) / 50);
+  EXPECT_DOUBLE_EQ(reads_s(6, 2), 5 * 2 * 3 * (116 + 2.6 * touched * 60) / 2 / 50);
+}
+
 TEST(Decode, ExpertRanksReadTheirOwn) {
   // Two replicas of one device are the two ranks: 6 sequences of each, 12 tokens over both.
   Execution execution;

@@ -100,7 +100,10 @@ TEST(Overhead, SequencesWaitForTheirToolsBetweenTurns) {
   Workflow workflow = small_workflow();
   workflow.turns = 3.5;
   workflow.environment_s_per_turn = 2;
-  TermCase tools(kGeneration, uneven_pipeline(), workflow), none(kGeneration, uneven_pipeline());
+  Execution keeping;  // a prefix cache: nothing passes the layers again
+  keeping.shared_prompts = true;
+  TermCase tools(kGeneration, with(uneven_pipeline(), keeping), workflow);
+  TermCase none(kGeneration, with(uneven_pipeline(), keeping));
   EXPECT_DOUBLE_EQ(terms::task_overhead_s(tools.problem(), tools.task, tools.work()), 2.5 * 2);
   EXPECT_DOUBLE_EQ(task_cost(tools.problem(), tools.task).time_s - task_cost(none.problem(), none.task).time_s,
                    2.5 * 2);
