@@ -69,7 +69,7 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "time of reading the KV cache at the measured memory bandwidth"},
     {expert_read_weight, "expert_read_weight", "1", 1, 0.2, 10, 1.3, 0.2, kLog, 0, 0.1,
      "time of reading weights of routed experts in decoding relative to other weights"},
-    {expert_narrow_columns, "expert_narrow_columns", "columns", 0, 1e-3, 1e3, 50, 0.3, kLog, 0, 0.2,
+    {expert_narrow_columns, "expert_narrow_columns", "columns", 0, 1e-3, 1e3, 50, 0.1, kLog, 0, 0,
      "columns of an expert on one device below which decoding reads them at less of the bandwidth"},
     {decode_layer_overhead_s, "decode_layer_overhead_s", "s", 0, 1e-9, 1e-1, 4e-4, 1, kLog, 0.15, 0.6,
      "fixed time of one layer in one decode step; of a dense one in 16 bits, others by their kernels"},
