@@ -71,6 +71,24 @@ TEST(WeightSync, ShardsGoStraightToTheirReplica) {
                    5 + 2 * 960 / 20.0);
 }
 
+TEST(WeightSync, ExpertsAreGatheredFromTheirRanks) {
+  // Two replicas of a device each deal four experts: 60 parameters an expert, 720 of all in three layers.
+  Execution dealt;
+  dealt.expert_parallel = 2;
+  dealt.expert_tensor_parallel = 1;
+  const Workflow mixture = with_model(small_mixture());
+  const double all = 2 * mixture.models.at("actor").parameters(), experts = 2 * 3 * 4 * 60;
+  const TaskPlan alone = plan_of({{stage(3, {0})}, {stage(3, {1})}});
+  const auto reshard_s = [&](const TaskPlan& trains) {
+    const Case<> whole(row_of_nodes(1, 2), mixture, plan_with(trains, trains, trains));
+    return terms::reshard_s(whole.problem, whole.work(kTraining));
+  };
+  EXPECT_DOUBLE_EQ(reshard_s(alone), 0);  // a replica on one device has everything
+  EXPECT_DOUBLE_EQ(reshard_s(with(alone, dealt)), 1 + experts / 2 / 100.0);
+  // Tensor parallelism inside gathers all of it.
+  EXPECT_DOUBLE_EQ(reshard_s(plan_of({{stage(3, {0, 1})}})), 1 + all / 2 / 100.0);
+}
+
 TEST(WeightSync, TheNetworkOfANodeIsTheLimit) {
   EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::flat, 1, 15).sync_s(), 5 + 2 * 960 / 15.0);
   EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::topology_aware, 1, 15).sync_s(), (5 + 960 / 15.0) + (1 + 4.8));
