@@ -93,14 +93,13 @@ TEST(PublishedTest, AccountsForEveryCarriedRecord) {
                                                     {"verl-fsdp-v0", 7},
                                                     {"verl-megatron", 4}}));
   EXPECT_EQ(count_by_reason(carried()),
-            (std::map<std::string, int>{
-                {"no facts about GPU", 3},
-                {"not stated", 62},
-                {"the same run as verl-fullyasync-h20-7b-async-128", 1},
-                {"the shape of model", 4},
-                {"the whole log of this run is in verl/deepseek7b-grpo-mi300x.json", 1},
-                {"the whole log of this run is in verl/qwen2-7b-fsdp.json", 1},
-                {"the whole log of this run is in verl/qwen2-7b-megatron.json", 1}}));
+            (std::map<std::string, int>{{"no facts about GPU", 3},
+                                        {"not stated", 62},
+                                        {"the same run as verl-fullyasync-h20-7b-async-128", 1},
+                                        {"the shape of model", 4},
+                                        {"the whole log of this run is in verl/deepseek7b-grpo-mi300x.json", 1},
+                                        {"the whole log of this run is in verl/qwen2-7b-fsdp.json", 1},
+                                        {"the whole log of this run is in verl/qwen2-7b-megatron.json", 1}}));
 }
 
 TEST(PublishedTest, IsADocumentThatCanBeRead) {
@@ -186,6 +185,36 @@ TEST(PublishedTest, HasAPrecisionATask) {
   EXPECT_EQ(task_of(name, "actor_generation").execution.weight_precision, Precision::fp8);
   EXPECT_EQ(task_of(name, "actor_training").execution.precision, Precision::fp8);
   EXPECT_EQ(task_of(name, "actor_training").execution.weight_precision, Precision::bf16);
+}
+
+// Stages of trainers lie apart, a replica of an engine together; weights that cross are broadcast.
+TEST(PublishedTest, PutsDevicesAndWeightsWhereTheFrameworkDoes) {
+  const std::string apart = "nemo-rl-v0.6-h100-grpo-qwen3-30b3a-32gpu-1off-bf16";  // trains DP 8 x PP 2
+  const Replica& pipeline = task_of(apart, "actor_training").replicas.front();
+  EXPECT_EQ(pipeline.stages[0].devices.front().value, 0);
+  EXPECT_EQ(pipeline.stages[1].devices.front().value, 8);
+  const auto method_of = [](const std::string& run) {
+    return carried().runs.plan_of(run_named(carried(), run)).weight_sync.method;
+  };
+  EXPECT_EQ(method_of(apart), WeightSyncMethod::broadcast);
+  EXPECT_FALSE(task_of(apart, "actor_training").execution.offload_weights);
+  EXPECT_TRUE(task_of(apart, "reference_inference").execution.offload_weights);
+  const std::string together = "nemo-rl-v0.6-h100-grpo-qwen3-235b-128gpu-0off-bf16";
+  EXPECT_EQ(method_of(together), WeightSyncMethod::shortest);
+  EXPECT_TRUE(task_of(together, "actor_training").execution.offload_weights);
+  EXPECT_EQ(task_of(together, "actor_generation").replicas[1].stages[0].devices.front().value, 16);
+}
+
+TEST(PublishedTest, AnswersReachTheirLimit) {
+  const auto lengths_of = [](const std::string& run) {
+    return carried().runs.workflow_of(run_named(carried(), run)).response_tokens;
+  };
+  const Lengths far = lengths_of("verl-fullyasync-h20-7b-async-128");  // 8192 answers of at most 28672
+  EXPECT_NEAR(far.mean_tokens(), 1200, 1);
+  EXPECT_NEAR(far.longest_of(8192), 0.95 * 28672, 30);
+  EXPECT_GT(far.sigma, kUsualSigma);
+  EXPECT_EQ(lengths_of("nemo-rl-v0.6-h100-grpo-qwen3-235b-128gpu-0off-bf16").sigma,
+            kUsualSigma);  // at it anyway
 }
 
 TEST(PublishedTest, NamesTimersByWhatTheyCover) {
