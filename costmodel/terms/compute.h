@@ -130,9 +130,10 @@ template <typename T>
          s.problem.hardware.flop_per_s(d, precision);
 }
 
-// Cost of a FLOP of attention in this precision relative to one of a projection. What devices after Hopper
-// compute beyond its rate (FLOP/s, dense 16-bit, datasheet) is in instructions that kernels written for older
-// ones do not use; on Hopper FlashAttention 3 is 1.5 to 2 times as fast as 2 (Shah et al. 2024).
+// Cost of a FLOP of attention in this precision relative to one of a projection. On Hopper FlashAttention 3 is
+// 1.5 to 2 times as fast forward as 2, and 1.5 to 1.75 times backward (Shah et al. 2024, 4.1). Ours: what a
+// rate has beyond Hopper's in 16 bits (FLOP/s, datasheet), of a later device or of 8 bits, is in instructions
+// that kernels written for older devices do not use.
 template <typename T>
 [[nodiscard]] T attention_cost(const StageOfTask<T>& s, DeviceId d, Precision precision) {
   constexpr double kHopper = 9.89e14;
