@@ -55,7 +55,8 @@ Workflow workflow_of(int index) {
   return workflow;
 }
 
-// Times are the model's own at the priors, with 5 % noise, on one to four nodes in layouts that touch most effects.
+// Times are the model's own at the priors, with 5 % noise, on one to four nodes in layouts that touch most
+// effects.
 Runs runs_of(int count) {
   Coefficients truth;
   for (const CoefficientSpec& spec : coefficient_table()) {
@@ -70,7 +71,8 @@ Runs runs_of(int count) {
   Runs runs;
   const Cluster cluster = mixed_cluster();
   runs.clusters[cluster.name()] = cluster;
-  const int degrees[8][3] = {{8, 1, 1}, {4, 1, 2}, {2, 2, 2}, {1, 2, 4}, {8, 2, 1}, {8, 1, 4}, {4, 4, 2}, {16, 1, 2}};
+  const int degrees[8][3] = {{8, 1, 1}, {4, 1, 2}, {2, 2, 2}, {1, 2, 4},
+                             {8, 2, 1}, {8, 1, 4}, {4, 4, 2}, {16, 1, 2}};
   for (int r = 0; r < count; ++r) {
     const Workflow workflow = workflow_of(r % 48);
     runs.workflows[workflow.name] = workflow;
@@ -79,7 +81,8 @@ Runs runs_of(int count) {
     const auto& degree = degrees[(r / 48) % 8];
     for (const Task& task : workflow.tasks) {
       TaskPlan& layout = plan.tasks[task.name];
-      layout.replicas = expand_layout({degree[0], degree[1], degree[2], DeviceId{0}}, workflow.model_of(task).layers);
+      layout.replicas =
+          expand_layout({degree[0], degree[1], degree[2], DeviceId{0}}, workflow.model_of(task).layers);
       layout.micro_batch_sequences = 1 << (r / 384 % 3);
       layout.execution.fused_attention = r % 5 != 0;
       layout.execution.cuda_graphs = r % 2 == 0;
@@ -132,7 +135,10 @@ void cross_validation_200_s(benchmark::State& state) {
   }
   state.counters["target_s"] = 20;
 }
-BENCHMARK(cross_validation_200_s)->Name("calibrate.cross_validation_200_s")->Unit(benchmark::kSecond)->Iterations(1);
+BENCHMARK(cross_validation_200_s)
+    ->Name("calibrate.cross_validation_200_s")
+    ->Unit(benchmark::kSecond)
+    ->Iterations(1);
 
 }  // namespace
 }  // namespace sextant

@@ -21,8 +21,8 @@ std::optional<double> error_of(const Coefficients& coefficients, const Owner& ow
   return of_all;
 }
 
-std::optional<double> deviations(const CoefficientSpec& spec, double before, double after, std::optional<double> of_before,
-                                 std::optional<double> of_after) {
+std::optional<double> deviations(const CoefficientSpec& spec, double before, double after,
+                                 std::optional<double> of_before, std::optional<double> of_after) {
   if (!of_before || !of_after) return std::nullopt;
   const double error = std::hypot(*of_before, *of_after);
   const bool logarithmic = spec.scale == CoefficientScale::logarithmic;

@@ -15,15 +15,16 @@ struct CoefficientDifference {
   std::string framework{kAny};
   double before = 0;
   double after = 0;
-  // Difference in standard errors of both together: of the logarithms where the fit moves them by factors. Absent
-  // where a document states no error.
+  // Difference in standard errors of both together: of the logarithms where the fit moves them by factors.
+  // Absent where a document states no error.
   std::optional<double> deviations;
 
   friend bool operator==(const CoefficientDifference&, const CoefficientDifference&) = default;
 };
 
-// Every coefficient and owner that either document has an entry for and whose values differ, in the order of the
-// table; what a document has no entry for is what its other entries imply.
-[[nodiscard]] std::vector<CoefficientDifference> differences(const Coefficients& before, const Coefficients& after);
+// Every coefficient and owner that either document has an entry for and whose values differ, in the order of
+// the table; what a document has no entry for is what its other entries imply.
+[[nodiscard]] std::vector<CoefficientDifference> differences(const Coefficients& before,
+                                                             const Coefficients& after);
 
 }  // namespace sextant

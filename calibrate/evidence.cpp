@@ -81,7 +81,8 @@ void Evidence::add_nuisances() {
         return known.quantity == unstated.quantity && known.group == unstated.group;
       });
       observed.nuisances.push_back(static_cast<int>(found - nuisances_.begin()));
-      if (found == nuisances_.end()) nuisances_.push_back({unstated.quantity, unstated.group, unstated.deviation});
+      if (found == nuisances_.end())
+        nuisances_.push_back({unstated.quantity, unstated.group, unstated.deviation});
     }
   }
 }
@@ -110,7 +111,8 @@ void Evidence::update_slopes(Observed& observed, const std::vector<double>& coor
     return RunGradient(changed, parameters_).predict(coordinates.data());
   };
   for (const int n : observed.nuisances) {
-    observed.slopes.push_back(log_slopes(*observed.run, nuisances_[static_cast<std::size_t>(n)].quantity, predict));
+    observed.slopes.push_back(
+        log_slopes(*observed.run, nuisances_[static_cast<std::size_t>(n)].quantity, predict));
   }
 }
 
@@ -134,8 +136,27 @@ bool Evidence::estimate_model_deviation(const std::vector<double>& coordinates, 
   return std::abs(model_log_deviation_ - before) > kMuch * std::hypot(before, own);
 }
 
+double Evidence::disagreement(const std::vector<double>& coordinates) const {
+  double sum = 0;
+  for (const Observed& observed : observed_) {
+    const std::vector<double> errors = log_errors_of(observed, coordinates);
+    for (std::size_t t = 0; t < errors.size(); ++t) {
+      const double deviation = deviation_of(observed.run->times()[t]);
+      const double residual = huber(observed.weight * errors[t] / deviation, huber_deviations_).value;
+      sum += 0.5 * residual * residual + observed.weight * observed.weight * std::log(deviation);
+    }
+  }
+  for (const int position : free_) {
+    const double from_prior =
+        (coordinates[static_cast<std::size_t>(position)] - prior_of(position)) / prior_deviation_of(position);
+    sum += 0.5 * from_prior * from_prior;
+  }
+  return sum;
+}
+
 bool Evidence::distrust_outliers(const std::vector<double>& coordinates) {
-  constexpr double kRejected = 8;  // deviations of the errors' own spread from which on a time counts for nothing
+  constexpr double kRejected =
+      8;  // deviations of the errors' own spread from which on a time counts for nothing
   std::vector<std::vector<double>> errors;
   std::vector<double> sizes;
   for (const Observed& observed : observed_) {
@@ -158,7 +179,8 @@ bool Evidence::distrust_outliers(const std::vector<double>& coordinates) {
   return any;
 }
 
-std::vector<double> Evidence::log_errors_of(const Observed& observed, const std::vector<double>& coordinates) const {
+std::vector<double> Evidence::log_errors_of(const Observed& observed,
+                                            const std::vector<double>& coordinates) const {
   std::vector<double> errors;
   const std::vector<double> predicted = observed.gradient.predict(coordinates.data());
   for (std::size_t t = 0; t < predicted.size(); ++t) {

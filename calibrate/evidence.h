@@ -1,9 +1,9 @@
-// What a fit is shown: measured times with their weights, priors, and what the sources left unsaid, as residuals
-// and their derivatives at any point of the fit's vector.
+// What a fit is shown: measured times with their weights, priors, and what the sources left unsaid, as
+// residuals and their derivatives at any point of the fit's vector.
 //
-// The vector holds the coordinates of the parameters (parameters.h), then one for every quantity that a group of
-// runs leaves unsaid (unstated.h). A residual is the robust root of the log error in units of its deviation, so
-// that squares can be summed.
+// The vector holds the coordinates of the parameters (parameters.h), then one for every quantity that a group
+// of runs leaves unsaid (unstated.h). A residual is the robust root of the log error in units of its deviation,
+// so that squares can be summed.
 #pragma once
 
 #include <Eigen/Dense>
@@ -30,9 +30,9 @@ class Evidence {
   struct Observed {
     const PreparedRun* run;
     RunGradient gradient;
-    double weight = 1;  // runs that differ in counts only share most of their error
-    std::vector<double> trust = {};  // by time: root of a weight in [0, 1], below one for gross outliers
-    std::vector<int> nuisances = {};          // positions in nuisances()
+    double weight = 1;                // runs that differ in counts only share most of their error
+    std::vector<double> trust = {};   // by time: root of a weight in [0, 1], below one for gross outliers
+    std::vector<int> nuisances = {};  // positions in nuisances()
     std::vector<std::vector<double>> slopes = {};  // by nuisance, by time: change of the log error
 
     [[nodiscard]] int times() const { return static_cast<int>(run->times().size()); }
@@ -51,11 +51,17 @@ class Evidence {
   // Looks which coordinates the runs depend on at this point; further calls add to what is known.
   void find_relevant(const std::vector<double>& coordinates);
   // Takes weight from gross outliers: Tukey's biweight of the errors in units of the spread that they show
-  // themselves (Maronna, Martin and Yohai, Robust Statistics, 2006, section 2.3). A loss that only grows slowly, such
-  // as Huber's, lets outliers that are all to one side pull. Returns whether any weight is below one half.
+  // themselves (Maronna, Martin and Yohai, Robust Statistics, 2006, section 2.3). A loss that only grows
+  // slowly, such as Huber's, lets outliers that are all to one side pull. Returns whether any weight is below
+  // one half.
   bool distrust_outliers(const std::vector<double>& coordinates);
-  // Takes what the errors at this point show beyond the spread of the measurements for the model's own: the median
-  // size, enlarged for the coefficients that the runs have used up. Returns whether it changed much.
+  // Supposes this spread for the model's own, until it is estimated.
+  void suppose_model_deviation(double log_deviation) { model_log_deviation_ = log_deviation; }
+  // What a fit makes small, comparable between different spreads: half the squared residuals, whoever is
+  // trusted, the logarithms of the deviations, and the priors.
+  [[nodiscard]] double disagreement(const std::vector<double>& coordinates) const;
+  // Takes what the errors at this point show beyond the spread of the measurements for the model's own: the
+  // median size, enlarged for the coefficients that the runs have used up. Returns whether it changed much.
   bool estimate_model_deviation(const std::vector<double>& coordinates, double used);
   // Positions of the coordinates that the runs depend on, ascending, and where in it each one is (-1: nowhere).
   [[nodiscard]] const std::vector<int>& free() const { return free_; }

@@ -19,7 +19,8 @@ using Coordinates = std::vector<double>;
 // All residuals and priors as one function of the free coordinates; the others stay where they are.
 class Cost : public ceres::CostFunction {
  public:
-  Cost(const Evidence& evidence, const Coordinates& coordinates) : evidence_(evidence), coordinates_(coordinates) {
+  Cost(const Evidence& evidence, const Coordinates& coordinates)
+      : evidence_(evidence), coordinates_(coordinates) {
     mutable_parameter_block_sizes()->push_back(static_cast<int>(evidence.free().size()));
     set_num_residuals(evidence.times() + static_cast<int>(evidence.free().size()));
   }
@@ -28,7 +29,8 @@ class Cost : public ceres::CostFunction {
     const std::vector<int>& positions = evidence_.free();
     const int columns = static_cast<int>(positions.size());
     Coordinates all = coordinates_;
-    for (int f = 0; f < columns; ++f) all[static_cast<std::size_t>(positions[static_cast<std::size_t>(f)])] = free[0][f];
+    for (int f = 0; f < columns; ++f)
+      all[static_cast<std::size_t>(positions[static_cast<std::size_t>(f)])] = free[0][f];
     const bool derive = jacobians != nullptr && jacobians[0] != nullptr;
     Eigen::MatrixXd jacobian;
     if (derive) jacobian = Eigen::MatrixXd::Zero(num_residuals(), columns);
@@ -56,7 +58,7 @@ class Cost : public ceres::CostFunction {
 };
 
 // Relative changes of the cost that end a solve: of one whose weights are about to change, and of the last.
-constexpr double kRoughly = 1e-4;
+constexpr double kRoughly = 1e-3;
 constexpr double kWell = 1e-6;
 
 ceres::Solver::Summary minimise(const Evidence& evidence, const FitOptions& options, double tolerance,
@@ -79,7 +81,8 @@ ceres::Solver::Summary minimise(const Evidence& evidence, const FitOptions& opti
   solver.function_tolerance = tolerance;
   solver.logging_type = ceres::SILENT;
   ceres::Solve(solver, &problem, &summary);
-  for (std::size_t f = 0; f < positions.size(); ++f) coordinates[static_cast<std::size_t>(positions[f])] = free[f];
+  for (std::size_t f = 0; f < positions.size(); ++f)
+    coordinates[static_cast<std::size_t>(positions[f])] = free[f];
   return summary;
 }
 
@@ -115,33 +118,64 @@ double coefficients_used(const Evidence& evidence, const Eigen::MatrixXd& covari
   return used;
 }
 
+// One descent from the priors.
+struct Attempt {
+  Evidence evidence;
+  Coordinates coordinates;
+  double initial_cost = 0;
+  double objective = 0;  // Evidence::disagreement
+};
+
+Attempt attempt_from(double model_log_deviation, Evidence evidence, const FitOptions& options) {
+  Coordinates coordinates = evidence.prior_coordinates();
+  if (!options.model_log_deviation) evidence.suppose_model_deviation(model_log_deviation);
+  const double initial_cost = minimise(evidence, options, kRoughly, coordinates).initial_cost;
+  // What became relevant on the way joins.
+  evidence.find_relevant(coordinates);
+  // The model's own spread follows from where the fit is, and the fit from it.
+  constexpr int kSpreadPasses = 5;
+  for (int pass = 0; pass < kSpreadPasses && !options.model_log_deviation; ++pass) {
+    const double used = coefficients_used(evidence, covariance_of(evidence, coordinates));
+    if (!evidence.estimate_model_deviation(coordinates, used)) break;
+    (void)minimise(evidence, options, kRoughly, coordinates);
+  }
+  const double objective = evidence.disagreement(coordinates);
+  return {std::move(evidence), std::move(coordinates), initial_cost, objective};
+}
+
 }  // namespace
 
 FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
                        const FitOptions& options, const Coefficients& start) {
   if (selected.empty()) throw_bad_input("no runs to fit: choose at least one");
-  Evidence evidence(runs, selected, options, start);
-  Coordinates coordinates = evidence.prior_coordinates();
-  evidence.find_relevant(coordinates);
-  ceres::Solver::Summary summary = minimise(evidence, options, kRoughly, coordinates);
-  const double initial_cost = summary.initial_cost;
-  // What became relevant on the way joins.
-  evidence.find_relevant(coordinates);
-  // The model's own spread follows from where the fit is, and the fit from it.
-  constexpr int kSpreadPasses = 3;
-  for (int pass = 0; pass < kSpreadPasses && !options.model_log_deviation; ++pass) {
-    const double used = coefficients_used(evidence, covariance_of(evidence, coordinates));
-    if (!evidence.estimate_model_deviation(coordinates, used)) break;
-    summary = minimise(evidence, options, kRoughly, coordinates);
+  Evidence first(runs, selected, options, start);
+  first.find_relevant(first.prior_coordinates());
+  Attempt best = attempt_from(0, first, options);
+  bool has_outliers = best.evidence.distrust_outliers(best.coordinates);
+  // The cost can have several valleys. Where a descent that trusts the runs from its first step leaves times
+  // far from the model, one that trusts the priors until the model follows the runs may end in a deeper one.
+  constexpr double kLoose = 0.3;
+  if (has_outliers && !options.model_log_deviation) {
+    Attempt loose = attempt_from(kLoose, std::move(first), options);
+    if (loose.objective < best.objective) {
+      best = std::move(loose);
+      has_outliers = best.evidence.distrust_outliers(best.coordinates);
+    }
   }
-  // So do the weights of outliers.
-  if (evidence.distrust_outliers(coordinates)) {
-    summary = minimise(evidence, options, kRoughly, coordinates);
+  Evidence& evidence = best.evidence;
+  Coordinates& coordinates = best.coordinates;
+  // The weights of outliers follow from where the fit is, too.
+  if (has_outliers) {
+    (void)minimise(evidence, options, kRoughly, coordinates);
     (void)evidence.distrust_outliers(coordinates);
   }
-  summary = minimise(evidence, options, kWell, coordinates);
-  const Solved solved{summary.termination_type == ceres::CONVERGENCE, summary.message, initial_cost,
-                      summary.final_cost, coordinates, covariance_of(evidence, coordinates)};
+  const ceres::Solver::Summary summary = minimise(evidence, options, kWell, coordinates);
+  const Solved solved{summary.termination_type == ceres::CONVERGENCE,
+                      summary.message,
+                      best.initial_cost,
+                      summary.final_cost,
+                      coordinates,
+                      covariance_of(evidence, coordinates)};
   return fit_result(evidence, solved, options);
 }
 

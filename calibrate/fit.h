@@ -31,8 +31,8 @@ struct FitOptions {
   // Correlation of the errors of runs that differ in counts only (same models, lengths, parallel degrees and
   // micro-batch): n of them weigh as n / (1 + (n - 1) * correlation) independent ones.
   double likeness_correlation = 0.1;
-  // Spread that the model itself leaves, beyond that of the measurement: of the logarithm. Absent: as the errors show
-  // it, so that priors keep their say where the model cannot follow the runs anyway.
+  // Spread that the model itself leaves, beyond that of the measurement: of the logarithm. Absent: as the
+  // errors show it, so that priors keep their say where the model cannot follow the runs anyway.
   std::optional<double> model_log_deviation;
 };
 
@@ -49,6 +49,6 @@ struct FitResult {
 
 // The same for many selections of one set of runs, each prepared once (cross-validation).
 [[nodiscard]] FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
-                                        const FitOptions& options = {}, const Coefficients& start = {});
+                                     const FitOptions& options = {}, const Coefficients& start = {});
 
 }  // namespace sextant

@@ -51,7 +51,8 @@ class Fitted {
       if (static_cast<std::size_t>(position) < count) free.push_back(position);
     }
     const auto n = static_cast<Eigen::Index>(free.size());
-    posterior.directions = learned_directions(posterior.parameters, free, solved_.covariance.topLeftCorner(n, n));
+    posterior.directions =
+        learned_directions(posterior.parameters, free, solved_.covariance.topLeftCorner(n, n));
     return posterior;
   }
 
@@ -117,7 +118,8 @@ class Fitted {
     }
     if (all.empty()) return {};
     const double spread = std::max(1.0, median(all) / kMedianOfNormal);
-    std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::stable_sort(worst.begin(), worst.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<std::string> names;
     for (const auto& [size, name] : worst) {
       if (size > kFarDeviations * spread) names.push_back(name);
@@ -138,7 +140,8 @@ class Fitted {
   [[nodiscard]] Coefficient coefficient(std::size_t common, int deviation) const {
     constexpr double kAtBound = 1e-6;  // in fit coordinates
     const Parameter& parameter = evidence_.parameters()[common];
-    const Parameter& own = deviation < 0 ? parameter : evidence_.parameters()[static_cast<std::size_t>(deviation)];
+    const Parameter& own =
+        deviation < 0 ? parameter : evidence_.parameters()[static_cast<std::size_t>(deviation)];
     const std::vector<double>& coordinates = solved_.coordinates;
     const Eigen::MatrixXd& covariance = solved_.covariance;
     const bool logarithmic = parameter.spec().scale == CoefficientScale::logarithmic;

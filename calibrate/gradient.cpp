@@ -105,7 +105,8 @@ void RunGradient::evaluate(const double* coordinates, Result& result) const {
     for (std::size_t t = 0; t < by_slot.size(); ++t) {
       const double derivative = by_slot[t][k];
       result.by_parameter[t][column_of(slot.common)] += derivative * value.by_common;
-      for (const int d : slot.deviations) result.by_parameter[t][column_of(d)] += derivative * value.by_deviation;
+      for (const int d : slot.deviations)
+        result.by_parameter[t][column_of(d)] += derivative * value.by_deviation;
     }
   }
 }

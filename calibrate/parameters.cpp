@@ -75,8 +75,8 @@ Parameter common(const CoefficientSpec& spec, const std::string& type, bool only
 
 Parameter deviation(const CoefficientSpec& spec, const std::string& type, const std::string& framework,
                     const Coefficients& start) {
-  Parameter parameter{spec.id, type, framework, true, 0.0,
-                      framework == kAny ? spec.type_deviation : spec.framework_deviation};
+  Parameter parameter{spec.id, type, framework,
+                      true,    0.0,  framework == kAny ? spec.type_deviation : spec.framework_deviation};
   const double all = start.value(spec.id), own = start.value(spec.id, type, framework);
   if (has_entry(start, spec.id) && all > 0 && own > 0) parameter.prior = std::log(own / all);
   return parameter;
@@ -108,9 +108,8 @@ std::vector<Parameter> free_parameters(const Runs& runs, const std::vector<std::
   const bool one_type = owners.types.size() == 1;
   for (const CoefficientSpec& spec : coefficient_table()) {
     const bool named = one_type && spec.by_device_type();
-    parameters.push_back(
-        common(spec, named ? *owners.types.begin() : std::string(kAny), owners.only_cpus,
-               owners.frameworks.size() == 1, start));
+    parameters.push_back(common(spec, named ? *owners.types.begin() : std::string(kAny), owners.only_cpus,
+                                owners.frameworks.size() == 1, start));
   }
   for (const CoefficientSpec& spec : coefficient_table()) {
     if (spec.by_device_type() && !one_type) {

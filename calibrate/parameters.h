@@ -31,7 +31,7 @@ struct Parameter {
   [[nodiscard]] double value(double coordinate) const;
   [[nodiscard]] double prior_coordinate() const { return is_deviation ? prior : coordinate(prior); }
   [[nodiscard]] double prior_deviation() const { return deviation; }
-  [[nodiscard]] double lower() const;            // bounds in fit coordinates
+  [[nodiscard]] double lower() const;  // bounds in fit coordinates
   [[nodiscard]] double upper() const;
 };
 

@@ -75,7 +75,8 @@ Slopes slopes_of(const Posterior& posterior, const PreparedRun& run) {
   std::vector<double> unseen;
   for (const int column : slopes.columns) {
     const Parameter& parameter = posterior.parameters[static_cast<std::size_t>(column)];
-    unseen.push_back(parameter.is_deviation ? 0.0 : unseen_variance(posterior.parameters, parameter.id, run, types));
+    unseen.push_back(parameter.is_deviation ? 0.0
+                                            : unseen_variance(posterior.parameters, parameter.id, run, types));
   }
   for (std::size_t t = 0; t < result.predicted.size(); ++t) {
     std::vector<double> by_log, added;
@@ -194,8 +195,8 @@ Eigen::MatrixXd scaled_covariance(const Posterior& posterior) {
 }
 
 std::vector<LearnedDirection> learned_directions(const std::vector<Parameter>& parameters,
-                                                 const std::vector<int>& free, const Eigen::MatrixXd& covariance,
-                                                 double most_remaining) {
+                                                 const std::vector<int>& free,
+                                                 const Eigen::MatrixXd& covariance, double most_remaining) {
   constexpr double kLeastPart = 1e-4;
   const auto n = static_cast<Eigen::Index>(free.size());
   if (n == 0) return {};
@@ -280,7 +281,9 @@ Coefficients restricted(const Coefficients& coefficients, const std::function<bo
   Eigen::MatrixXd covariance(n, n);
   std::vector<Parameter> parameters;
   std::vector<int> positions;
-  const auto deviation = [&](int p) { return posterior->parameters[static_cast<std::size_t>(p)].prior_deviation(); };
+  const auto deviation = [&](int p) {
+    return posterior->parameters[static_cast<std::size_t>(p)].prior_deviation();
+  };
   for (Eigen::Index i = 0; i < n; ++i) {
     const int p = kept[static_cast<std::size_t>(i)];
     parameters.push_back(posterior->parameters[static_cast<std::size_t>(p)]);
@@ -290,8 +293,8 @@ Coefficients restricted(const Coefficients& coefficients, const std::function<bo
       covariance(i, j) = all(p, q) * deviation(p) * deviation(q);
     }
   }
-  // A document for people's disks: a direction of which less than a twentieth was learned is left out, and so are
-  // parts of a hundredth.
+  // A document for people's disks: a direction of which less than a twentieth was learned is left out, and so
+  // are parts of a hundredth.
   constexpr double kMostRemaining = 0.95, kLeastPart = 0.01, kDigits = 1e4;
   out.fit->directions = learned_directions(parameters, positions, covariance, kMostRemaining);
   for (LearnedDirection& direction : out.fit->directions) {
@@ -327,7 +330,8 @@ std::vector<Confounded> confounded_pairs(const Posterior& posterior, double leas
       if (share(a) <= identified_share && share(b) <= identified_share) continue;
       const double correlation = scaled(a, b) / (share(a) * share(b));
       if (std::abs(correlation) < least_correlation) continue;
-      pairs.push_back({touched[static_cast<std::size_t>(a)], touched[static_cast<std::size_t>(b)], correlation});
+      pairs.push_back(
+          {touched[static_cast<std::size_t>(a)], touched[static_cast<std::size_t>(b)], correlation});
     }
   }
   std::stable_sort(pairs.begin(), pairs.end(), [](const Confounded& x, const Confounded& y) {

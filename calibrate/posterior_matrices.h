@@ -1,4 +1,5 @@
-// The posterior as matrices, for what works on all parameters at once. Only inside this folder: Eigen stays here.
+// The posterior as matrices, for what works on all parameters at once. Only inside this folder: Eigen stays
+// here.
 #pragma once
 
 #include <Eigen/Dense>

@@ -56,7 +56,8 @@ void qualify(Prediction& prediction, const Asked& asked) {
   const FitSummary& fit = *asked.coefficients.fit;
   const bool held_out = fit.held_out.has_value();
   const double task_deviation = held_out ? fit.held_out->task_log_deviation : fit.task_log_deviation;
-  const double iteration_deviation = held_out ? fit.held_out->iteration_log_deviation : fit.iteration_log_deviation;
+  const double iteration_deviation =
+      held_out ? fit.held_out->iteration_log_deviation : fit.iteration_log_deviation;
   const Imagined imagined(asked);
   const std::vector<double> variances = posterior->log_variances(imagined.run());
   const std::vector<MeasuredTime>& times = imagined.run().times();
@@ -85,7 +86,8 @@ void qualify(Prediction& prediction, const Asked& asked) {
 }
 
 Prediction predict_with_trust(const Asked& asked) {
-  Prediction prediction = predict(asked.cluster, asked.workflow, asked.plan, asked.coefficients, asked.framework);
+  Prediction prediction =
+      predict(asked.cluster, asked.workflow, asked.plan, asked.coefficients, asked.framework);
   qualify(prediction, asked);
   return prediction;
 }
@@ -117,8 +119,8 @@ std::vector<Sensitivity> sensitivities_of(const Asked& asked) {
   std::stable_sort(all.begin(), all.end(), [](const Sensitivity& a, const Sensitivity& b) {
     return std::abs(a.elasticity) > std::abs(b.elasticity);
   });
-  for (Sensitivity& sensitivity : hardware_sensitivities(asked.cluster, asked.workflow, asked.plan,
-                                                         asked.coefficients, asked.framework)) {
+  for (Sensitivity& sensitivity :
+       hardware_sensitivities(asked.cluster, asked.workflow, asked.plan, asked.coefficients, asked.framework)) {
     all.push_back(std::move(sensitivity));
   }
   return all;

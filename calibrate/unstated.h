@@ -11,8 +11,8 @@ namespace sextant {
 
 using RunPredictor = std::function<std::vector<double>(const PreparedRun&)>;
 
-// Change of the logarithm of every prediction of a run when what is unstated changes by one: the logarithm of the
-// mean response, or recomputation from none to full.
+// Change of the logarithm of every prediction of a run when what is unstated changes by one: the logarithm of
+// the mean response, or recomputation from none to full.
 [[nodiscard]] std::vector<double> log_slopes(const PreparedRun& run, UnstatedQuantity quantity,
                                              const RunPredictor& predict);
 
@@ -32,7 +32,8 @@ struct UnstatedValue {
 };
 
 // Factor on every prediction of a run from the values found for its groups.
-[[nodiscard]] std::vector<double> unstated_factors(const PreparedRun& run, const std::vector<UnstatedValue>& values,
+[[nodiscard]] std::vector<double> unstated_factors(const PreparedRun& run,
+                                                   const std::vector<UnstatedValue>& values,
                                                    const RunPredictor& predict);
 
 // Variance of the logarithm of every prediction of a run that follows from what is unstated: with the deviation

@@ -105,9 +105,10 @@ void add_accuracy(CLI::App& app, Action& action) {
   command->add_option("--out", options->out, "Write the claims document here");
   command->add_option("--markdown", options->markdown,
                       "Write the figures and the worst records here, for people");
-  command->add_option("--coefficients", options->coefficients,
-                      "Also fit the public runs (three fits: RL iterations, training steps, generation; "
-                      "without vTrain's composed rows of one node) and write a document a framework family to this folder");
+  command->add_option(
+      "--coefficients", options->coefficients,
+      "Also fit the public runs (three fits: RL iterations, training steps, generation; "
+      "without vTrain's composed rows of one node) and write a document a framework family to this folder");
   command->add_option("--worst", options->worst, "Records to name of each figure, those that fit worst")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();

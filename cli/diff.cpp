@@ -27,7 +27,8 @@ bool is_far(const CoefficientDifference& difference) {
 std::string owner_of(const CoefficientDifference& difference) {
   if (difference.device_type == kAny && difference.framework == kAny) return "all";
   if (difference.device_type == kAny) return difference.framework;
-  return difference.framework == kAny ? difference.device_type : difference.device_type + ", " + difference.framework;
+  return difference.framework == kAny ? difference.device_type
+                                      : difference.device_type + ", " + difference.framework;
 }
 
 Json to_json(const CoefficientDifference& difference) {
@@ -64,7 +65,8 @@ int run(const Options& options) {
   }
   std::fputs(table.text().c_str(), stdout);
   print_line(std::to_string(found.size()) + " values differ, " + std::to_string(far) + " of them by at least " +
-             format_number(kFarDeviations) + " standard errors" + (options.all ? "" : " (--all shows the others)"));
+             format_number(kFarDeviations) + " standard errors" +
+             (options.all ? "" : " (--all shows the others)"));
   return far > 0 ? kAnswerIsNo : kDone;
 }
 

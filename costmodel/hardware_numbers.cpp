@@ -74,13 +74,15 @@ Cluster with_scaled(const Cluster& cluster, const HardwareNumber& number, double
   }
   std::vector<LinkException> exceptions = cluster.exceptions();
   for (LinkException& exception : exceptions) {
-    if (number.of == kExceptions[static_cast<std::size_t>(exception.scope)]) scale(exception.rate, number, factor);
+    if (number.of == kExceptions[static_cast<std::size_t>(exception.scope)])
+      scale(exception.rate, number, factor);
   }
   return Cluster(cluster.name(), std::move(types), std::move(nodes), std::move(levels), std::move(exceptions));
 }
 
-std::vector<Sensitivity> hardware_sensitivities(const Cluster& cluster, const Workflow& workflow, const Plan& plan,
-                                                const Coefficients& coefficients, std::string_view framework) {
+std::vector<Sensitivity> hardware_sensitivities(const Cluster& cluster, const Workflow& workflow,
+                                                const Plan& plan, const Coefficients& coefficients,
+                                                std::string_view framework) {
   constexpr double kStep = 1e-3;  // of the logarithm
   constexpr double kNothing = 1e-9;
   std::vector<Sensitivity> sensitivities;

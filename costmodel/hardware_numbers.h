@@ -1,4 +1,5 @@
-// The numbers of a cluster that a prediction depends on, one by one: what would it buy to make one of them better.
+// The numbers of a cluster that a prediction depends on, one by one: what would it buy to make one of them
+// better.
 #pragma once
 
 #include <string>
@@ -31,7 +32,8 @@ struct HardwareNumber {
 // Elasticity of the iteration by every number (central difference of logarithms), largest first, none that are
 // zero: -0.3 means that 10 % more takes off about 3 %.
 [[nodiscard]] std::vector<Sensitivity> hardware_sensitivities(const Cluster& cluster, const Workflow& workflow,
-                                                              const Plan& plan, const Coefficients& coefficients,
+                                                              const Plan& plan,
+                                                              const Coefficients& coefficients,
                                                               std::string_view framework);
 
 }  // namespace sextant

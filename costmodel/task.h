@@ -7,8 +7,8 @@
 // The appendix closes the inner maximum of the first two lines before C_pp and C_hbm; the maximum over stages
 // of the whole sum is meant, as its training line writes it. Our terms join where they belong: traffic, context
 // and expert parallelism, gathered weights and the host's overhead in the stage's sum, pipeline fill and
-// serialization beside the bubble, offloading after the stages, the wait for stragglers after the replicas, the
-// optimizer after the data-parallel all-reduce.
+// serialization beside the bubble, offloading after the stages, the wait for longer sequences of other replicas
+// after these, that for stragglers after the replicas, the optimizer after the data-parallel all-reduce.
 // Replicas that are alike (symmetry.h) are looked at once.
 #pragma once
 
@@ -30,6 +30,7 @@
 #include "costmodel/terms/sharded_weights.h"
 #include "costmodel/terms/stragglers.h"
 #include "costmodel/terms/tensor_parallel.h"
+#include "costmodel/terms/uneven_lengths.h"
 #include "costmodel/vocabulary/prediction.h"
 
 namespace sextant {
@@ -102,6 +103,7 @@ template <typename T>
     }
   }
   add(slowest, Term::offload, offloaded);
+  add(slowest, Term::uneven_lengths, terms::uneven_lengths_s(problem, task, work, slowest.time_s));
   add(slowest, Term::overhead, terms::task_overhead_s(problem, task, work));
   return slowest;
 }

@@ -79,7 +79,7 @@ bool never_drains(const TaskWork& work, const Workflow& workflow) {
 
 void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& workflow, ReplicaWork& replica) {
   const Execution& execution = work.execution();
-  const double n = replica.sequences;
+  const double n = replica.sequences, all = workflow.sequences();
   // As many batches are on their way as responses may be old.
   const double in_flight = never_drains(work, workflow) ? n * std::max(1.0, workflow.staleness) : n;
   replica.decode_together = decode_places(work, plan, workflow, in_flight);
@@ -95,8 +95,10 @@ void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& wo
     replica.cached_tokens = c * work.sequence_tokens();
     return;
   }
-  const double longest = response.longest_of(std::max(1.0, c)), mean = response.mean_tokens();
-  replica.decode_steps = execution.continuous_batching ? (n - c) * mean / c + longest : waves * longest;
+  const double mean = response.mean_tokens(), last = response.longest_of(std::max(1.0, c * all / n));
+  replica.decode_steps = execution.continuous_batching
+                             ? (n - c) * mean / c + last
+                             : (waves - 1) * response.longest_of(std::max(1.0, c)) + last;
   if (never_drains(work, workflow)) replica.decode_steps = n * mean / c;
   replica.decode_tokens = n * mean;
   replica.decode_context_tokens = n * ((work.prompt_tokens + 0.5 * work.observed_tokens) * mean +

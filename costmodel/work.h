@@ -10,12 +10,13 @@
 //
 // Decoding n sequences in c places, with lengths X:
 //   fixed places, no stops          steps = (n / c) max X
-//   responses stop                  steps = (n / c) E[longest of c]
-//   ended ones are replaced         steps = (n - c) E[X] / c + E[longest of c]
+//   responses stop                  steps = (n / c - 1) E[longest of c] + E[longest of r c]
+//   ended ones are replaced         steps = (n - c) E[X] / c + E[longest of r c]
 //   asynchronous, working ahead     steps = n E[X] / c
 // The last but one is the time that c places need for all but their last sequences, and then the longest of
-// those. An asynchronous engine never waits for those (AReaL-Hex, seed 003): with a staleness of s it works on
-// s batches at once.
+// those: of all r replicas', since the task ends with the last of them (r: all sequences over this replica's).
+// An asynchronous engine never waits for those (AReaL-Hex, seed 003): with a staleness of s it works on s
+// batches at once.
 #pragma once
 
 #include <limits>

@@ -16,9 +16,9 @@ namespace sextant {
 [[nodiscard]] Cluster uniform_cluster(const Gpu& gpu, int gpus, int per_node = 0);
 
 // A layout of dp x pp x tp (x cp) devices from `first` on, tensor parallelism innermost. In a serving engine
-// the devices of a replica are neighbours (uniform_task). Megatron, DeepSpeed and PyTorch's device meshes number
-// the ranks with the pipeline outermost (trainer_task): the replicas of a stage are neighbours, and pipelines
-// leave the node first.
+// the devices of a replica are neighbours (uniform_task). Megatron, DeepSpeed and PyTorch's device meshes
+// number the ranks with the pipeline outermost (trainer_task): the replicas of a stage are neighbours, and
+// pipelines leave the node first.
 struct Degrees {
   int data_parallel = 1;
   int pipeline_parallel = 1;

@@ -32,8 +32,8 @@ namespace sextant::terms {
   return task.replicas.front().micro_batches / task.mini_batches;
 }
 
-// Parameters of one shard times 2 (n - 1) / n, the share of them that a neighbour on the ring sees. Experts that
-// are dealt over EP ranks are smaller shards with fewer holders.
+// Parameters of one shard times 2 (n - 1) / n, the share of them that a neighbour on the ring sees. Experts
+// that are dealt over EP ranks are smaller shards with fewer holders.
 [[nodiscard]] double reduced_share(const TaskWork& task, const GradientGroup& group, double n);
 
 // backward_s: of the whole task on its slowest stage, which the reductions can run beside.

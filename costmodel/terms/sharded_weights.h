@@ -34,8 +34,7 @@ template <typename T>
     if (slowest < cost) slowest = cost;
   }
   const double gathers = (s.is_training() ? 2.0 : 1.0) * s.work().micro_batches;
-  return exposed(T(gathers * slowest), compute_s,
-                 s.problem.coefficient(CoefficientId::weight_gather_overlap));
+  return exposed(T(gathers * slowest), compute_s, s.problem.coefficient(CoefficientId::weight_gather_overlap));
 }
 
 }  // namespace sextant::terms

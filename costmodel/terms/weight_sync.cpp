@@ -4,9 +4,9 @@
 
 namespace sextant::terms {
 
-bool is_colocated(const TaskPlan& generation, const TaskPlan& training) {
-  const std::set<DeviceId> generating = generation.devices(), trained = training.devices();
-  return std::includes(trained.begin(), trained.end(), generating.begin(), generating.end());
+bool is_colocated(const TaskWork& generation, const TaskWork& training) {
+  return std::includes(training.devices.begin(), training.devices.end(), generation.devices.begin(),
+                       generation.devices.end());
 }
 
 double weight_tensors(const Model& model) {

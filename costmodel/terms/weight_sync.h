@@ -34,7 +34,7 @@
 namespace sextant::terms {
 
 // All devices of generation also train: the plan is colocated and reshards.
-[[nodiscard]] bool is_colocated(const TaskPlan& generation, const TaskPlan& training);
+[[nodiscard]] bool is_colocated(const TaskWork& generation, const TaskWork& training);
 
 // Whether only adapters reach generation.
 [[nodiscard]] inline bool sends_adapters(const TaskWork& training) {
@@ -110,9 +110,8 @@ template <typename T>
   return slowest;
 }
 
-[[nodiscard]] inline std::vector<DeviceId> devices_of(const TaskPlan& plan) {
-  const std::set<DeviceId> unique = plan.devices();
-  return {unique.begin(), unique.end()};
+[[nodiscard]] inline std::vector<DeviceId> devices_of(const TaskWork& task) {
+  return {task.devices.begin(), task.devices.end()};
 }
 
 // Ours: what is sharded over replicas (ZeRO stage 3) is gathered from them first, stages beside each other.
@@ -157,7 +156,7 @@ template <typename T>
 [[nodiscard]] T synchronize_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
   const double bytes = sent_bytes(problem, training);
   const T broadcast = slowest_gather_s(problem, generation, bytes);
-  const std::vector<DeviceId> from = devices_of(*training.plan), to = devices_of(*generation.plan);
+  const std::vector<DeviceId> from = devices_of(training), to = devices_of(generation);
   const T transfer = fastest_transfer_s(problem, std::span<const DeviceId>(from), std::span<const DeviceId>(to),
                                         bytes, problem.coefficient(CoefficientId::weight_sync_efficiency));
   return fastest_gather_s(problem, training) + broadcast + transfer;
@@ -167,7 +166,7 @@ template <typename T>
 template <typename T>
 [[nodiscard]] T between_pools_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation,
                                 double copies) {
-  const std::vector<DeviceId> from = devices_of(*training.plan), to = devices_of(*generation.plan);
+  const std::vector<DeviceId> from = devices_of(training), to = devices_of(generation);
   const double streams = static_cast<double>(std::min(from.size(), to.size()));
   const Cluster& cluster = problem.cluster();
   const T& efficiency = problem.coefficient(CoefficientId::weight_sync_efficiency);
@@ -194,7 +193,7 @@ template <typename T>
 template <typename T>
 [[nodiscard]] T topology_aware_s(const Problem<T>& problem, const TaskWork& training,
                                  const TaskWork& generation) {
-  const std::vector<DeviceId> to = devices_of(*generation.plan);
+  const std::vector<DeviceId> to = devices_of(generation);
   const double n = static_cast<double>(to.size());
   return between_pools_s(problem, training, generation, 1) +
          ring_step_s(problem, std::span<const DeviceId>(to), sent_bytes(problem, training) * (n - 1.0) / n,
@@ -205,8 +204,8 @@ template <typename T>
 // those before them are sent.
 template <typename T>
 [[nodiscard]] T broadcast_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
-  std::set<DeviceId> both = training.plan->devices();
-  both.merge(generation.plan->devices());
+  std::set<DeviceId> both = training.devices;
+  both.insert(generation.devices.begin(), generation.devices.end());
   const std::vector<DeviceId> members(both.begin(), both.end());
   const NetworkUse use{1, nodes_of_ring(problem.cluster(), members)};
   const double bytes = sent_bytes(problem, training);
@@ -223,16 +222,13 @@ template <typename T>
   return gathering < sending ? sending : gathering;
 }
 
-// Read and written at the measured memory bandwidth, by the slowest of the devices.
+// Read and written at the measured memory bandwidth, by the slowest device of a stage.
 template <typename T>
-[[nodiscard]] T copy_s(const Problem<T>& problem, const std::vector<DeviceId>& devices, double bytes) {
-  T slowest(0.0);
-  for (const DeviceId d : devices) {
-    const T cost = problem.coefficient(CoefficientId::weight_copy_weight, d) * (2.0 * bytes) /
-                   problem.hardware.memory_bytes_per_s(d);
-    if (slowest < cost) slowest = cost;
-  }
-  return slowest;
+[[nodiscard]] T copy_s(const StageOfTask<T>& stage, double bytes) {
+  return max_over_devices(stage, [&](DeviceId d) {
+    return T(stage.problem.coefficient(CoefficientId::weight_copy_weight, d) * (2.0 * bytes) /
+             stage.problem.hardware.memory_bytes_per_s(d));
+  });
 }
 
 // Ours, neutral at zero: the gathered parts of tensor-parallel stages become whole tensors, one stage's after
@@ -249,8 +245,10 @@ template <typename T>
       if (stage.tensor_parallel() > 1) in_parts += stage.parameters();
     }
     if (in_parts == 0) continue;
-    const T cost = copy_s(problem, replica.devices(), sent * in_parts / all);
-    if (slowest < cost) slowest = cost;
+    for (int j = 0; j < replica.pipeline_parallel(); ++j) {
+      const T cost = copy_s(StageOfTask<T>{problem, training, static_cast<int>(c), j}, sent * in_parts / all);
+      if (slowest < cost) slowest = cost;
+    }
   }
   return slowest;
 }
@@ -264,8 +262,7 @@ template <typename T>
     const auto& replica = generation.plan->replicas[static_cast<std::size_t>(generation.classes[c].replica)];
     for (int j = 0; j < replica.pipeline_parallel(); ++j) {
       const StageOfTask<T> stage{problem, generation, static_cast<int>(c), j};
-      const T cost = copy_s(problem, {stage.stage_plan().devices.begin(), stage.stage_plan().devices.end()},
-                            sent * stage.parameters() / (all * stage.tensor_parallel()));
+      const T cost = copy_s(stage, sent * stage.parameters() / (all * stage.tensor_parallel()));
       if (slowest < cost) slowest = cost;
     }
   }
@@ -279,7 +276,7 @@ template <typename T>
   if (sends_adapters(training)) return T(0.0);
   const T assembling = assembling_s(problem, training),
           delivering = delivering_s(problem, training, generation);
-  if (is_colocated(*generation.plan, *training.plan)) return assembling + delivering;
+  if (is_colocated(generation, training)) return assembling + delivering;
   return assembling < delivering ? delivering : assembling;
 }
 
@@ -309,13 +306,12 @@ template <typename T>
 // Whichever the plan pays.
 template <typename T>
 [[nodiscard]] T moved_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
-  if (is_colocated(*generation.plan, *training.plan)) return reshard_s(problem, training);
+  if (is_colocated(generation, training)) return reshard_s(problem, training);
   switch (problem.plan.weight_sync.method) {
     case WeightSyncMethod::shortest:
       return synchronize_s(problem, training, generation);
     case WeightSyncMethod::flat:
-      return between_pools_s(problem, training, generation,
-                             static_cast<double>(generation.plan->devices().size()));
+      return between_pools_s(problem, training, generation, static_cast<double>(generation.devices.size()));
     case WeightSyncMethod::topology_aware:
       return topology_aware_s(problem, training, generation);
     case WeightSyncMethod::broadcast:

@@ -108,9 +108,8 @@ class Cluster {
   [[nodiscard]] LinkLevel level_between(DeviceId from, DeviceId to) const;
   // No pair of devices is an exception, so that devices differ by their node's class and their place only.
   [[nodiscard]] bool has_uniform_links() const { return exceptions_.empty(); }
-  // Links depend on the level alone, no inner one is slower than an outer one, and all nodes have the same network,
-  // so that the slowest edge of any
-  // ring is between members as far apart as any two.
+  // Links depend on the level alone, no inner one is slower than an outer one, and all nodes have the same
+  // network, so that the slowest edge of any ring is between members as far apart as any two.
   [[nodiscard]] bool has_monotone_links() const { return monotone_; }
   // Nodes of one class have the same devices, link and network.
   [[nodiscard]] int node_class(NodeId node) const { return class_of_[node.index()]; }

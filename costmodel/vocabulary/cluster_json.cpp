@@ -59,8 +59,8 @@ Json to_json(const DeviceType& type) {
 }
 
 Node parse_node(const JsonView& view) {
-  view.allow_only({"name", "region", "zone", "device_type", "devices", "host_memory_bytes", "link",
-                   "network_bytes_per_s"});
+  view.allow_only(
+      {"name", "region", "zone", "device_type", "devices", "host_memory_bytes", "link", "network_bytes_per_s"});
   Node out;
   out.name = view.required("name").text();
   out.region = view.required("region").text();

@@ -108,7 +108,8 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "share of the link bandwidth that the all-to-all of experts reaches"},
     {expert_parallel_overlap, "expert_parallel_overlap", "1", 0, 0, 0.95, 0.3, 0.3, kLinear, 0, 0,
      "share of the all-to-all of experts that runs beside the computation"},
-    {expert_layer_overhead_s, "expert_layer_overhead_s", "s", 0, 1e-9, 1e-1, 1.5e-4, 1, kLog, 0, 1.2,
+    // At most 5 ms: a loop over 256 experts that launches five kernels of 4 us each.
+    {expert_layer_overhead_s, "expert_layer_overhead_s", "s", 0, 1e-9, 5e-3, 1.5e-4, 1, kLog, 0, 0.6,
      "fixed time of routing the tokens of a layer with experts in one pass (counts, sorting, small kernels)"},
     {data_parallel_efficiency, "data_parallel_efficiency", "1", 1, 0.01, 4, 0.8, 0.3, kLog, 0, 0.15,
      "share of the link bandwidth within a node that all-reduces of gradients reach"},
@@ -125,10 +126,11 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
     // Weight transfers: NeMo RL 0.3 gathers DeepSeek-V3 in 12.2 s where full links take 3.3 s (0.27), and
     // broadcasts it later in 14.2 s over eight links of 50 GB/s (0.24), both with their time of 45 to 90
     // thousand tensors; its 33.5 s for handing over 90 thousand are 0.37 ms each, verl's 15.8 and 58.6 s for
-    // 30B-A3B and 235B-A22B without packing 0.58 ms each beside 12.6 GB/s.
-    {reshard_efficiency, "reshard_efficiency", "1", 1, 0.005, 4, 0.25, 1.2, kLog, 0, 0.7,
+    // 30B-A3B and 235B-A22B without packing 0.58 ms each beside 12.6 GB/s. What one framework reaches says
+    // little of another: verl's first FSDP workers gather 7B at 2 % of NVLink.
+    {reshard_efficiency, "reshard_efficiency", "1", 1, 0.005, 4, 0.25, 0.5, kLog, 0, 1.2,
      "share of the link bandwidth at which a replica gathers or hands round the weights for generation"},
-    {weight_sync_efficiency, "weight_sync_efficiency", "1", 1, 0.005, 4, 0.25, 1.2, kLog, 0, 0.7,
+    {weight_sync_efficiency, "weight_sync_efficiency", "1", 1, 0.005, 4, 0.25, 0.5, kLog, 0, 1.2,
      "share of the link bandwidth at which weights reach generation devices of its own"},
     {weight_sync_overhead_s, "weight_sync_overhead_s", "s", 0, 1e-9, 120, 0.3, 1.2, kLog, 0, 1.0,
      "fixed time of one weight synchronization or resharding"},
@@ -146,6 +148,8 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
      "share of the bandwidth between nodes that collectives and transfers reach, beyond their own efficiency"},
     {straggler_spread, "straggler_spread", "1", 0, 1e-4, 0.5, 0.002, 0.5, kLog, 0, 0,
      "spread of devices that do the same work: all wait for the slowest"},
+    {uneven_lengths_weight, "uneven_lengths_weight", "1", 0, 0, 3, 1, 0.3, kLinear, 0, 0,
+     "share that is waited of what unequal lengths leave between replicas, drawn from an even deal"},
     {task_overhead_s, "task_overhead_s", "s", 0, 1e-9, 60, 3e-3, 1, kLog, 0, 0.5,
      "fixed time of a mini-batch of training, or of one pass of another task"},
     {call_overhead_s, "call_overhead_s", "s", 0, 1e-9, 60, 0.4, 0.8, kLog, 0, 0.7,

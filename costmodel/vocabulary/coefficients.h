@@ -79,6 +79,7 @@ enum class CoefficientId : int {
   rail_weight,
   network_efficiency,
   straggler_spread,
+  uneven_lengths_weight,
   task_overhead_s,
   call_overhead_s,
   sequence_overhead_s,

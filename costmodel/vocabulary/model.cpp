@@ -44,8 +44,7 @@ double Model::attention_parameters() const {
   if (!latent_attention) return h * query + 2 * h * (static_cast<double>(kv_heads) * head_dim) + query * h;
   const LatentAttention& latent = *latent_attention;
   const double query_out = heads * static_cast<double>(head_dim + latent.rope_dim);
-  const double query_in =
-      latent.query_rank > 0 ? latent.query_rank * (h + query_out) : h * query_out;
+  const double query_in = latent.query_rank > 0 ? latent.query_rank * (h + query_out) : h * query_out;
   return query_in + h * (latent.kv_rank + latent.rope_dim) + latent.kv_rank * 2.0 * query + query * h;
 }
 
@@ -102,9 +101,8 @@ LayerFlop Model::layer_flop(double tokens) const {
 LayerFlop Model::decode_layer_flop(double context) const {
   LayerFlop flop = layer_flop(1);
   // Latent attention decodes on the compressed vector itself (the up-projections absorbed).
-  const double width = latent_attention
-                           ? heads * (2.0 * latent_attention->kv_rank + latent_attention->rope_dim)
-                           : attention_width(*this);
+  const double width = latent_attention ? heads * (2.0 * latent_attention->kv_rank + latent_attention->rope_dim)
+                                        : attention_width(*this);
   flop.attention = 2 * attended_tokens(context) * width;
   return flop;
 }

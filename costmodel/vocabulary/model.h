@@ -45,16 +45,16 @@ struct Model {
   static constexpr SchemaVersion kVersion{1, 0};
 
   std::string name;
-  int layers = 1;        // nl
-  int hidden = 1;        // h1
-  int intermediate = 1;  // h2
+  int layers = 1;         // nl
+  int hidden = 1;         // h1
+  int intermediate = 1;   // h2
   bool gated_mlp = true;  // SwiGLU: three matrices; without the gate two, as in GPT
   int heads = 1;
   int kv_heads = 1;
   int head_dim = 1;
   int vocabulary = 0;  // 0: no embedding and no head, as in the appendix's text
   bool tied_embeddings = false;
-  bool value_head = false;  // critic and reward models: one output a token instead of a vocabulary
+  bool value_head = false;        // critic and reward models: one output a token instead of a vocabulary
   int sliding_window = 0;         // tokens that a query attends to at most; 0: all before it
   int sliding_window_layers = 0;  // how many layers slide; 0: all, where there is a window
   std::optional<Experts> experts;
@@ -71,9 +71,9 @@ struct Model {
   [[nodiscard]] double touched_experts(double tokens) const;
   // What `tokens` tokens at once multiply with: those experts, and all that is no routed expert.
   [[nodiscard]] double layer_touched_parameters(double tokens) const;
-  [[nodiscard]] double embedding_parameters() const;     // input table
-  [[nodiscard]] double head_parameters() const;          // output matrix (also when tied: it is read)
-  [[nodiscard]] double parameters() const;               // stored once; a tied head is not counted twice
+  [[nodiscard]] double embedding_parameters() const;  // input table
+  [[nodiscard]] double head_parameters() const;       // output matrix (also when tied: it is read)
+  [[nodiscard]] double parameters() const;            // stored once; a tied head is not counted twice
 
   // One layer, one sequence of `tokens`, each of which attends to all of them, or to the sliding window
   // (HetRL B.2 "Computation").

@@ -108,8 +108,9 @@ Model Model::parse(const JsonView& view) {
   if (const auto experts = view.optional("experts")) {
     out.experts = parse_experts(*experts);
     if (out.experts->dense_layers >= out.layers) {
-      experts->required("dense_layers").fail("expected fewer than the model's " + std::to_string(out.layers) +
-                                             " layers, got " + std::to_string(out.experts->dense_layers));
+      experts->required("dense_layers")
+          .fail("expected fewer than the model's " + std::to_string(out.layers) + " layers, got " +
+                std::to_string(out.experts->dense_layers));
     }
   }
   if (const auto latent = view.optional("latent_attention")) {

@@ -5,8 +5,8 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, kPrecisionCount> kNames{"fp64", "fp32", "tf32", "bf16", "fp16",
-                                                                 "fp8",  "fp4"};
+constexpr std::array<std::string_view, kPrecisionCount> kNames{"fp64", "fp32", "tf32", "bf16",
+                                                               "fp16", "fp8",  "fp4"};
 constexpr std::array<double, kPrecisionCount> kBytes{8, 4, 4, 2, 2, 1, 0.5};
 
 }  // namespace

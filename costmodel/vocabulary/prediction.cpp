@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::string_view, kTermCount> kTerms{
     "compute", "tensor_parallel", "pipeline_parallel", "bubble",          "data_parallel",
     "decode",  "optimizer",       "context_parallel",  "expert_parallel", "weight_gather",
-    "offload", "overhead",        "stragglers"};
+    "offload", "overhead",        "stragglers",        "uneven_lengths"};
 
 Interval parse_interval(const JsonView& view) {
   view.allow_only({"low", "high"});
@@ -25,7 +25,8 @@ Json to_json(const Interval& interval) { return {{"low", interval.low}, {"high",
 
 std::map<Term, double> parse_terms(const JsonView& view) {
   view.allow_only({kTerms[0], kTerms[1], kTerms[2], kTerms[3], kTerms[4], kTerms[5], kTerms[6], kTerms[7],
-                   kTerms[8], kTerms[9], kTerms[10], kTerms[11], kTerms[12]});
+                   kTerms[8], kTerms[9], kTerms[10], kTerms[11], kTerms[12], kTerms[13]});
+  static_assert(kTermCount == 14, "every term is listed");
   std::map<Term, double> out;
   for (std::size_t term = 0; term < kTerms.size(); ++term) {
     if (const auto time = view.optional(kTerms[term])) {

@@ -28,8 +28,9 @@ enum class Term {
   offload,            // states and activations over the link to the host
   overhead,           // per layer, per sequence, per task
   stragglers,         // waiting for the slowest of devices that do the same work
+  uneven_lengths,     // waiting for the replica with the longest sequences
 };
-inline constexpr int kTermCount = static_cast<int>(Term::stragglers) + 1;
+inline constexpr int kTermCount = static_cast<int>(Term::uneven_lengths) + 1;
 [[nodiscard]] std::string_view name_of(Term term);
 
 // How near a task is to what the coefficients were fitted to.

@@ -82,9 +82,8 @@ Unstated parse_unstated(const JsonView& view) {
 }
 
 Run parse_run(const JsonView& view, const Runs& document) {
-  view.allow_only(
-      {"name", "cluster", "workflow", "plan", "source", "framework", "iteration", "tasks", "peak_memory_bytes",
-       "unstated", "notes"});
+  view.allow_only({"name", "cluster", "workflow", "plan", "source", "framework", "iteration", "tasks",
+                   "peak_memory_bytes", "unstated", "notes"});
   Run out;
   out.name = view.required("name").text();
   out.cluster = parse_reference(view.required("cluster"), document.clusters, "cluster");

@@ -48,8 +48,8 @@ struct Run {
   std::string workflow;
   std::string plan;
   RunSource source = RunSource::proxy;
-  std::string framework;                     // whose execution: "sextant-proxy", "verl-fsdp", ...
-  Timing iteration;                          // wall time of whole iterations; empty: not measured
+  std::string framework;  // whose execution: "sextant-proxy", "verl-fsdp", ...
+  Timing iteration;       // wall time of whole iterations; empty: not measured
   // By task name, plus "weight_sync"; work without waiting. A timer around several is named by their names
   // with a plus sign between: "actor_generation+weight_sync".
   std::map<std::string, Timing> tasks;

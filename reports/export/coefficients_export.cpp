@@ -73,9 +73,9 @@ std::string coefficients_as_csv(const Coefficients& coefficients) {
   for (const Coefficient& entry : coefficients.values) {
     const CoefficientSpec& spec = spec_of(entry.id);
     out += std::string(spec.name) + "," + std::string(spec.unit) + "," + quoted(entry.device_type) + "," +
-           quoted(entry.framework) + "," + exact(entry.value) + "," + exact(entry.low) + "," + exact(entry.high) + "," +
-           exact(entry.prior) + "," + exact(entry.standard_error) + "," + (entry.identified ? "true" : "false") + "," +
-           (entry.at_bound ? "true" : "false") + "\n";
+           quoted(entry.framework) + "," + exact(entry.value) + "," + exact(entry.low) + "," +
+           exact(entry.high) + "," + exact(entry.prior) + "," + exact(entry.standard_error) + "," +
+           (entry.identified ? "true" : "false") + "," + (entry.at_bound ? "true" : "false") + "\n";
   }
   return out;
 }
@@ -90,7 +90,8 @@ std::string coefficients_as_header(const Coefficients& coefficients, std::string
   const auto write_namespace = [&](const std::string& name, std::string_view type) {
     std::string unique = name;
     for (int n = 2; !taken.insert(unique).second; ++n) unique = name + "_" + std::to_string(n);
-    out += "\n// " + (type == kAny ? std::string("Of device types that are not listed") : "Of " + std::string(type)) +
+    out += "\n// " +
+           (type == kAny ? std::string("Of device types that are not listed") : "Of " + std::string(type)) +
            ".\nnamespace " + unique + " {\n";
     for (const CoefficientSpec& spec : coefficient_table()) {
       out += "inline constexpr double " + std::string(spec.name) + " = " +

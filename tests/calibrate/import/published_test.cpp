@@ -175,9 +175,14 @@ TEST(PublishedTest, ReadsUnevenStages) {
 
 // Its page says 16 where its stage has 8 GPUs.
 TEST(PublishedTest, HasNoMoreExpertRanksThanGpus) {
-  const std::string name = "nemo-rl-v0.6-gb200-grpo-qwen3-30b3a-16gpu-1off-bf16";
-  EXPECT_EQ(task_of(name, "actor_training").execution.expert_parallel, 8);
-  EXPECT_THAT(run_named(carried(), name).notes.at("remarks"), HasSubstr("Expert parallelism 16"));
+  Json record = usual_record();
+  record["workload"]["actor_model"] = record["workload"]["reference_model"] = "Qwen3-30B-A3B";
+  record["plan"]["actor_train"] = {{"tp", 2}, {"pp", 1}, {"dp", 8}, {"ep", 32}};
+  const Imported imported = read_record(record);
+  ASSERT_EQ(imported.runs.runs.size(), 1);
+  const auto& run = imported.runs.runs.front();
+  EXPECT_EQ(imported.runs.plan_of(run).tasks.at("actor_training").execution.expert_parallel, 16);
+  EXPECT_THAT(run.notes.at("remarks"), HasSubstr("Expert parallelism 32"));
 }
 
 TEST(PublishedTest, HasAPrecisionATask) {

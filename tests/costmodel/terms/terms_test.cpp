@@ -213,7 +213,7 @@ TEST_F(Terms, SynchronizeGathersSendsAndBroadcasts) {
   const Plan apart = plan_with(on_device(3), uneven_pipeline(), uneven_pipeline());
   Case<> split(small_cluster(), small_workflow(), apart);
   const TaskWork from = split.work(kTraining), to = split.work(kGeneration);
-  EXPECT_FALSE(terms::is_colocated(*to.plan, *from.plan));
+  EXPECT_FALSE(terms::is_colocated(to, from));
   // Gather 69, nothing to broadcast on one device, 960 bytes from 2 to 3: 2 + 19.2.
   EXPECT_DOUBLE_EQ(terms::synchronize_s(split.problem, from, to), 69 + 21.2);
   EXPECT_DOUBLE_EQ(terms::weight_sync_s(split.problem, from, to), 69 + 21.2);

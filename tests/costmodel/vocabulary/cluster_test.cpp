@@ -247,10 +247,9 @@ TEST(ClusterTest, LatencyMayBeZeroAndBandwidthMayNot) {
 TEST(ClusterTest, RefusesUnknownPrecisionsAndTypesWithoutRates) {
   Json json = fixture_body("cluster.json");
   json["device_types"]["h100"]["flop_per_s"]["int4"] = json["device_types"]["h100"]["flop_per_s"]["bf16"];
-  EXPECT_EQ(
-      refusal_of([&] { (void)parse_as<Cluster>(json); }),
-      "/device_types/h100/flop_per_s/int4: expected one of fp64, fp32, tf32, bf16, fp16, fp8, fp4, got "
-      "\"int4\"");
+  EXPECT_EQ(refusal_of([&] { (void)parse_as<Cluster>(json); }),
+            "/device_types/h100/flop_per_s/int4: expected one of fp64, fp32, tf32, bf16, fp16, fp8, fp4, got "
+            "\"int4\"");
   json["device_types"]["h100"]["flop_per_s"] = Json::object();
   EXPECT_EQ(refusal_of([&] { (void)parse_as<Cluster>(json); }),
             "/device_types/h100/flop_per_s: expected the rate of at least one precision");

@@ -183,8 +183,9 @@ TEST_F(ExecutionCheck, LayersAreOffloadedOnlyWhereActivationsAre) {
   Execution& execution = plan.tasks.at("actor_training").execution;
   execution.offload_activations = false;
   execution.offload_activation_layers = 2;
-  EXPECT_EQ(refusal(), "/tasks/actor_training/execution/offload_activation_layers: has no meaning without "
-                       "offload_activations");
+  EXPECT_EQ(refusal(),
+            "/tasks/actor_training/execution/offload_activation_layers: has no meaning without "
+            "offload_activations");
 }
 
 TEST_F(ExecutionCheck, ExpertsAreThereAndDividedEvenly) {

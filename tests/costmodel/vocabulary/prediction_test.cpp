@@ -44,7 +44,8 @@ TEST(PredictionTest, Refuses) {
   EXPECT_EQ(refusal(json),
             "/tasks/actor_training/terms_s/waiting: unknown member; known ones are compute, tensor_parallel, "
             "pipeline_parallel, bubble, data_parallel, decode, optimizer, "
-            "context_parallel, expert_parallel, weight_gather, offload, overhead, stragglers");
+            "context_parallel, expert_parallel, weight_gather, offload, overhead, stragglers, "
+            "uneven_lengths");
   json = fixture_body("prediction.json");
   json["iteration_interval_s"]["low"] = 3;
   EXPECT_EQ(refusal(json), "/iteration_interval_s/high: expected at least \"low\"");

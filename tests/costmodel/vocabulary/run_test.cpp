@@ -58,7 +58,8 @@ TEST(RunsTest, PathsOfWhatIsInsideAreWhole) {
 TEST(RunsTest, RefusesTimesThatCannotBe) {
   Json json = fixture_body("runs.json");
   json["runs"][0]["tasks"]["critic_training"] = json["runs"][0]["iteration"];
-  EXPECT_EQ(refusal(json), "/runs/0/tasks/critic_training: no task of workflow \"grpo-small\" is named \"critic_training\"");
+  EXPECT_EQ(refusal(json),
+            "/runs/0/tasks/critic_training: no task of workflow \"grpo-small\" is named \"critic_training\"");
   json = fixture_body("runs.json");
   json["runs"][0]["iteration"]["samples_s"] = Json::array();
   EXPECT_EQ(refusal(json), "/runs/0/iteration/samples_s: expected at least one sample");

@@ -1,0 +1,33 @@
+#include "costmodel/terms/uneven_lengths.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "costmodel/terms/stragglers.h"
+
+namespace sextant::terms {
+namespace {
+
+double variance_of(const Lengths& lengths) {
+  const double mean = lengths.mean_tokens();
+  return std::max(0.0, lengths.mean_square_tokens() - mean * mean);
+}
+
+double sequences_until_meeting(const TaskWork& task, const ReplicaWork& replica) {
+  const Execution& execution = task.execution();
+  const bool meets_at_micro_batches = execution.zero_stage >= 3 && execution.micro_batch_tokens == 0;
+  return meets_at_micro_batches ? replica.micro_batch_sequences : replica.sequences / task.mini_batches;
+}
+
+}  // namespace
+
+double uneven_share(const TaskWork& task, const Workflow& workflow, const ReplicaWork& replica) {
+  if (task.kind() == TaskKind::generation || !task.execution().packed || task.replicas.size() < 2) return 0;
+  const double mean = workflow.prompt_tokens.mean_tokens() + workflow.response_tokens.mean_tokens();
+  const double variance = variance_of(workflow.prompt_tokens) + variance_of(workflow.response_tokens);
+  const double until = sequences_until_meeting(task, replica);
+  const double left = std::max(0.0, 1.0 - until / replica.sequences);
+  return std::sqrt(variance * left / until) / mean * expected_largest(static_cast<int>(task.replicas.size()));
+}
+
+}  // namespace sextant::terms

@@ -1,0 +1,29 @@
+// Waiting for the replica with the longest sequences: not in the appendix, neutral at zero.
+//
+// Where real lengths are computed (packed) replicas get as many sequences each, not as many tokens. RL
+// frameworks deal a batch so that its tokens are even over replicas (verl's balance_batch, NeMo RL's packing),
+// but replicas wait for each other more often: at every mini-batch of training, and at every micro-batch where
+// weights are sharded and micro-batches are so many sequences, not so many tokens. Of a replica's n sequences m
+// are worked off until it meets the others. Their tokens, drawn without replacement from an even share, spread
+// around their mean by
+//   sigma = cv(X) / sqrt(m) * sqrt(1 - m / n),   cv(X) = deviation of a sequence's tokens / their mean
+// and all wait for the last of r replicas, expected at 1 + w * sigma * m(r) (stragglers.h). w is
+// uneven_lengths_weight: 1 where work is proportional to tokens and nothing else evens it out.
+#pragma once
+
+#include "costmodel/problem.h"
+
+namespace sextant::terms {
+
+// sigma * m(r); 0 for generation, whose last response counts (work.h), and for one replica.
+[[nodiscard]] double uneven_share(const TaskWork& task, const Workflow& workflow, const ReplicaWork& replica);
+
+// What waiting adds to `work_s`, the time of a replica that is given its mean.
+template <typename T>
+[[nodiscard]] T uneven_lengths_s(const Problem<T>& problem, const TaskWork& task, const ReplicaWork& replica,
+                                 const T& work_s) {
+  return uneven_share(task, problem.workflow, replica) *
+         problem.coefficient(CoefficientId::uneven_lengths_weight) * work_s;
+}
+
+}  // namespace sextant::terms
