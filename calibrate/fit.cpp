@@ -66,6 +66,7 @@ ceres::Solver::Summary minimise(const Evidence& evidence, const FitOptions& opti
   ceres::Solver::Summary summary;
   const std::vector<int>& positions = evidence.free();
   std::vector<double> free;
+  free.reserve(positions.size());
   for (const int position : positions) free.push_back(coordinates[static_cast<std::size_t>(position)]);
   if (free.empty()) return summary;
   ceres::Problem problem;
@@ -189,6 +190,7 @@ Coefficients fit_coefficients(const Runs& runs, const std::vector<std::string>& 
   }
   const std::vector<PreparedRun> prepared = prepare(runs, selected);
   std::vector<const PreparedRun*> pointers;
+  pointers.reserve(prepared.size());
   for (const PreparedRun& run : prepared) pointers.push_back(&run);
   Coefficients fitted = fit_prepared(runs, pointers, options, start).coefficients;
   fitted.fit->experience = experience_of(pointers);

@@ -10,7 +10,7 @@ namespace sextant {
 template <typename Tag>
 struct Id {
   int value = 0;
-  friend constexpr auto operator<=>(const Id&, const Id&) = default;
+  friend constexpr auto operator<=>(const Id&, const Id&) = default;  // NOLINT(modernize-use-nullptr)
   [[nodiscard]] constexpr std::size_t index() const { return static_cast<std::size_t>(value); }
 };
 
