@@ -23,11 +23,11 @@ double sequences_until_meeting(const TaskWork& task, const ReplicaWork& replica)
 
 double uneven_share(const TaskWork& task, const Workflow& workflow, const ReplicaWork& replica) {
   if (task.kind() == TaskKind::generation || !task.execution().packed || task.replicas.size() < 2) return 0;
-  const double mean = workflow.prompt_tokens.mean_tokens() + workflow.response_tokens.mean_tokens();
   const double variance = variance_of(workflow.prompt_tokens) + variance_of(workflow.response_tokens);
   const double until = sequences_until_meeting(task, replica);
   const double left = std::max(0.0, 1.0 - until / replica.sequences);
-  return std::sqrt(variance * left / until) / mean * expected_largest(static_cast<int>(task.replicas.size()));
+  return std::sqrt(variance * left / until) / task.sequence_tokens() *
+         expected_largest(static_cast<int>(task.replicas.size()));
 }
 
 }  // namespace sextant::terms

@@ -3,10 +3,10 @@
 // Where real lengths are computed (packed) replicas get as many sequences each, not as many tokens. RL
 // frameworks deal a batch so that its tokens are even over replicas (verl's balance_batch, NeMo RL's packing),
 // but replicas wait for each other more often: at every mini-batch of training, and at every micro-batch where
-// weights are sharded and micro-batches are so many sequences, not so many tokens. Of a replica's n sequences m
+// weights are sharded and micro-batches are so many sequences, not so many tokens. Of a replica's n sequences k
 // are worked off until it meets the others. Their tokens, drawn without replacement from an even share, spread
 // around their mean by
-//   sigma = cv(X) / sqrt(m) * sqrt(1 - m / n),   cv(X) = deviation of a sequence's tokens / their mean
+//   sigma = cv(X) / sqrt(k) * sqrt(1 - k / n),   cv(X) = deviation of a sequence's tokens / their mean
 // and all wait for the last of r replicas, expected at 1 + w * sigma * m(r) (stragglers.h). w is
 // uneven_lengths_weight: 1 where work is proportional to tokens and nothing else evens it out.
 #pragma once

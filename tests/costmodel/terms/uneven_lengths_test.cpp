@@ -74,6 +74,15 @@ TEST(UnevenLengths, NothingToWaitFor) {
   EXPECT_EQ(share_of(even), 0);
 }
 
+TEST(UnevenLengths, WhatToolsReturnIsPartOfASequence) {
+  Workflow tools = uneven();
+  tools.turns = 2;
+  tools.observation_tokens_per_turn = 7;  // 14 tokens in the mean, deviation still 2
+  const TermCase with_tools(kTraining, packed_replicas(), tools),
+      without(kTraining, packed_replicas(), uneven());
+  EXPECT_DOUBLE_EQ(share_of(with_tools), 0.5 * share_of(without));
+}
+
 TEST(UnevenLengths, AShareOfTheReplicasWork) {
   TermCase training(kTraining, packed_replicas(), uneven());
   const TaskCost<double> before = task_cost(training.problem(), training.task);
