@@ -37,6 +37,7 @@ Cluster large_cluster() {
     nodes.push_back(node);
   }
   std::vector<LinkException> exceptions;
+  exceptions.reserve(kSlowPairs);
   for (int pair = 0; pair < kSlowPairs; ++pair) {
     exceptions.push_back({LinkScope::node,
                           "node" + std::to_string(pair),

@@ -87,10 +87,11 @@ void Evidence::add_nuisances() {
   }
 }
 
-void Evidence::find_relevant(const std::vector<double>& coordinates) {
+bool Evidence::find_relevant(const std::vector<double>& coordinates) {
+  bool changed = false;
   std::vector<bool> used(coordinates.size(), false);
   for (Observed& observed : observed_) {
-    observed.gradient.find_relevant(coordinates.data());
+    changed = observed.gradient.find_relevant(coordinates.data()) || !observed.nuisances.empty() || changed;
     for (const int column : observed.gradient.columns()) used[static_cast<std::size_t>(column)] = true;
     update_slopes(observed, coordinates);
   }
@@ -102,6 +103,7 @@ void Evidence::find_relevant(const std::vector<double>& coordinates) {
     column_of_[p] = static_cast<int>(free_.size());
     free_.push_back(static_cast<int>(p));
   }
+  return changed;
 }
 
 void Evidence::update_slopes(Observed& observed, const std::vector<double>& coordinates) {

@@ -48,8 +48,9 @@ class Evidence {
   [[nodiscard]] int times() const { return times_; }
   [[nodiscard]] std::vector<double> prior_coordinates() const;
 
-  // Looks which coordinates the runs depend on at this point; further calls add to what is known.
-  void find_relevant(const std::vector<double>& coordinates);
+  // Looks which coordinates the runs depend on at this point; further calls add to what is known. Returns
+  // whether residuals or their derivatives at this point are others than before.
+  bool find_relevant(const std::vector<double>& coordinates);
   // Takes weight from gross outliers: Tukey's biweight of the errors in units of the spread that they show
   // themselves (Maronna, Martin and Yohai, Robust Statistics, 2006, section 2.3). A loss that only grows
   // slowly, such as Huber's, lets outliers that are all to one side pull. Returns whether any weight is below

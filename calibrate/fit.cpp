@@ -16,11 +16,32 @@ namespace {
 
 using Coordinates = std::vector<double>;
 
-// All residuals and priors as one function of the free coordinates; the others stay where they are.
+// Weighted residuals of all times and their slopes by the free coordinates, at one point.
+struct Slopes {
+  Coordinates at;
+  Eigen::VectorXd residuals;
+  Eigen::MatrixXd jacobian;  // times x free
+};
+
+Slopes slopes_at(const Evidence& evidence, const Coordinates& coordinates) {
+  Slopes slopes;
+  slopes.at = coordinates;
+  slopes.residuals = Eigen::VectorXd::Zero(evidence.times());
+  slopes.jacobian = Eigen::MatrixXd::Zero(evidence.times(), static_cast<Eigen::Index>(evidence.free().size()));
+  int row = 0;
+  for (const Evidence::Observed& observed : evidence.observed()) {
+    evidence.residuals_of(observed, coordinates, slopes.residuals.data(), &slopes.jacobian, row);
+    row += observed.times();
+  }
+  return slopes;
+}
+
+// All residuals and priors as one function of the free coordinates; the others stay where they are. Leaves the
+// slopes that it was asked for last in `latest`.
 class Cost : public ceres::CostFunction {
  public:
-  Cost(const Evidence& evidence, const Coordinates& coordinates)
-      : evidence_(evidence), coordinates_(coordinates) {
+  Cost(const Evidence& evidence, const Coordinates& coordinates, Slopes& latest)
+      : evidence_(evidence), coordinates_(coordinates), latest_(latest) {
     mutable_parameter_block_sizes()->push_back(static_cast<int>(evidence.free().size()));
     set_num_residuals(evidence.times() + static_cast<int>(evidence.free().size()));
   }
@@ -31,23 +52,28 @@ class Cost : public ceres::CostFunction {
     Coordinates all = coordinates_;
     for (int f = 0; f < columns; ++f)
       all[static_cast<std::size_t>(positions[static_cast<std::size_t>(f)])] = free[0][f];
-    const bool derive = jacobians != nullptr && jacobians[0] != nullptr;
-    Eigen::MatrixXd jacobian;
-    if (derive) jacobian = Eigen::MatrixXd::Zero(num_residuals(), columns);
-    int row = 0;
-    for (const Evidence::Observed& observed : evidence_.observed()) {
-      evidence_.residuals_of(observed, all, residuals, derive ? &jacobian : nullptr, row);
-      row += observed.times();
-    }
-    for (int f = 0; f < columns; ++f, ++row) {
+    const int times = evidence_.times();
+    const auto prior_residual = [&](int f) {
       const int position = positions[static_cast<std::size_t>(f)];
-      const double deviation = evidence_.prior_deviation_of(position);
-      residuals[row] = (free[0][f] - evidence_.prior_of(position)) / deviation;
-      if (derive) jacobian(row, f) = 1.0 / deviation;
-    }
-    if (derive) {
+      return (free[0][f] - evidence_.prior_of(position)) / evidence_.prior_deviation_of(position);
+    };
+    for (int f = 0; f < columns; ++f) residuals[times + f] = prior_residual(f);
+    if (jacobians == nullptr || jacobians[0] == nullptr) {
+      int row = 0;
+      for (const Evidence::Observed& observed : evidence_.observed()) {
+        evidence_.residuals_of(observed, all, residuals, nullptr, row);
+        row += observed.times();
+      }
+    } else {
+      latest_ = slopes_at(evidence_, all);
+      Eigen::Map<Eigen::VectorXd>(residuals, times) = latest_.residuals;
       using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-      Eigen::Map<RowMajor>(jacobians[0], num_residuals(), columns) = jacobian;
+      Eigen::Map<RowMajor> jacobian(jacobians[0], num_residuals(), columns);
+      jacobian.topRows(times) = latest_.jacobian;
+      jacobian.bottomRows(columns).setZero();
+      for (int f = 0; f < columns; ++f) {
+        jacobian(times + f, f) = 1.0 / evidence_.prior_deviation_of(positions[static_cast<std::size_t>(f)]);
+      }
     }
     return std::all_of(residuals, residuals + num_residuals(), [](double r) { return std::isfinite(r); });
   }
@@ -55,22 +81,32 @@ class Cost : public ceres::CostFunction {
  private:
   const Evidence& evidence_;
   const Coordinates& coordinates_;
+  Slopes& latest_;
 };
 
 // Relative changes of the cost that end a solve: of one whose weights are about to change, and of the last.
 constexpr double kRoughly = 1e-3;
-constexpr double kWell = 1e-6;
+constexpr double kWell = 1e-8;
 
-ceres::Solver::Summary minimise(const Evidence& evidence, const FitOptions& options, double tolerance,
-                                Coordinates& coordinates) {
+// Where a descent ended.
+struct Descent {
   ceres::Solver::Summary summary;
+  Slopes slopes;
+};
+
+Descent minimise(const Evidence& evidence, const FitOptions& options, double tolerance,
+                 Coordinates& coordinates) {
+  Descent descent;
   const std::vector<int>& positions = evidence.free();
   std::vector<double> free;
   free.reserve(positions.size());
   for (const int position : positions) free.push_back(coordinates[static_cast<std::size_t>(position)]);
-  if (free.empty()) return summary;
+  if (free.empty()) {
+    descent.slopes = slopes_at(evidence, coordinates);
+    return descent;
+  }
   ceres::Problem problem;
-  problem.AddResidualBlock(new Cost(evidence, coordinates), nullptr, free.data());
+  problem.AddResidualBlock(new Cost(evidence, coordinates, descent.slopes), nullptr, free.data());
   for (std::size_t f = 0; f < positions.size(); ++f) {
     const UnstatedRange range = evidence.range_of(positions[f]);
     problem.SetParameterLowerBound(free.data(), static_cast<int>(f), range.lower);
@@ -80,26 +116,24 @@ ceres::Solver::Summary minimise(const Evidence& evidence, const FitOptions& opti
   solver.max_num_iterations = options.most_iterations;
   solver.linear_solver_type = ceres::DENSE_NORMAL_CHOLESKY;
   solver.function_tolerance = tolerance;
+  // Between bounds every step is searched along; with cubics that asks for a Jacobian more each time.
+  solver.line_search_interpolation_type = ceres::QUADRATIC;
   solver.logging_type = ceres::SILENT;
-  ceres::Solve(solver, &problem, &summary);
+  ceres::Solve(solver, &problem, &descent.summary);
   for (std::size_t f = 0; f < positions.size(); ++f)
     coordinates[static_cast<std::size_t>(positions[f])] = free[f];
-  return summary;
+  if (descent.slopes.at != coordinates) descent.slopes = slopes_at(evidence, coordinates);
+  return descent;
 }
 
 // Of all free coordinates, from the Gauss-Newton Hessian with priors and loss. Misfit beyond the assumed
 // deviations widens it, never beyond the priors.
-Eigen::MatrixXd covariance_of(const Evidence& evidence, const Coordinates& coordinates) {
-  const auto n = static_cast<Eigen::Index>(evidence.free().size());
-  Eigen::MatrixXd jacobian = Eigen::MatrixXd::Zero(evidence.times(), n);
-  std::vector<double> residuals(static_cast<std::size_t>(evidence.times()));
-  int row = 0;
-  for (const Evidence::Observed& observed : evidence.observed()) {
-    evidence.residuals_of(observed, coordinates, residuals.data(), &jacobian, row);
-    row += observed.times();
-  }
-  for (double& residual : residuals) residual = std::abs(residual);
-  const double scale = residuals.empty() ? 1.0 : std::max(1.0, median(residuals) / kMedianOfNormal);
+Eigen::MatrixXd covariance_of(const Evidence& evidence, const Slopes& slopes) {
+  const Eigen::MatrixXd& jacobian = slopes.jacobian;
+  const Eigen::Index n = jacobian.cols();
+  std::vector<double> sizes(slopes.residuals.begin(), slopes.residuals.end());
+  for (double& size : sizes) size = std::abs(size);
+  const double scale = sizes.empty() ? 1.0 : std::max(1.0, median(sizes) / kMedianOfNormal);
   Eigen::MatrixXd information = jacobian.transpose() * jacobian / (scale * scale);
   for (Eigen::Index f = 0; f < n; ++f) {
     const double deviation = evidence.prior_deviation_of(evidence.free()[static_cast<std::size_t>(f)]);
@@ -130,15 +164,16 @@ struct Attempt {
 Attempt attempt_from(double model_log_deviation, Evidence evidence, const FitOptions& options) {
   Coordinates coordinates = evidence.prior_coordinates();
   if (!options.model_log_deviation) evidence.suppose_model_deviation(model_log_deviation);
-  const double initial_cost = minimise(evidence, options, kRoughly, coordinates).initial_cost;
+  Descent descent = minimise(evidence, options, kRoughly, coordinates);
+  const double initial_cost = descent.summary.initial_cost;
   // What became relevant on the way joins.
-  evidence.find_relevant(coordinates);
+  if (evidence.find_relevant(coordinates)) descent.slopes = slopes_at(evidence, coordinates);
   // The model's own spread follows from where the fit is, and the fit from it.
   constexpr int kSpreadPasses = 5;
   for (int pass = 0; pass < kSpreadPasses && !options.model_log_deviation; ++pass) {
-    const double used = coefficients_used(evidence, covariance_of(evidence, coordinates));
+    const double used = coefficients_used(evidence, covariance_of(evidence, descent.slopes));
     if (!evidence.estimate_model_deviation(coordinates, used)) break;
-    (void)minimise(evidence, options, kRoughly, coordinates);
+    descent = minimise(evidence, options, kRoughly, coordinates);
   }
   const double objective = evidence.disagreement(coordinates);
   return {std::move(evidence), std::move(coordinates), initial_cost, objective};
@@ -170,13 +205,13 @@ FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& 
     (void)minimise(evidence, options, kRoughly, coordinates);
     (void)evidence.distrust_outliers(coordinates);
   }
-  const ceres::Solver::Summary summary = minimise(evidence, options, kWell, coordinates);
-  const Solved solved{summary.termination_type == ceres::CONVERGENCE,
-                      summary.message,
+  const Descent last = minimise(evidence, options, kWell, coordinates);
+  const Solved solved{last.summary.termination_type == ceres::CONVERGENCE,
+                      last.summary.message,
                       best.initial_cost,
-                      summary.final_cost,
+                      last.summary.final_cost,
                       coordinates,
-                      covariance_of(evidence, coordinates)};
+                      covariance_of(evidence, last.slopes)};
   return fit_result(evidence, solved, options);
 }
 

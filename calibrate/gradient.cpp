@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
 #include "core/error.h"
@@ -63,12 +62,14 @@ void RunGradient::by_slots(const double* coordinates, const std::vector<int>& sl
   if (slots.empty()) predicted = run_->predict(plain, hardware_);
 }
 
-void RunGradient::find_relevant(const double* coordinates) {
-  std::vector<int> all(map_.slots().size());
-  std::iota(all.begin(), all.end(), 0);
+bool RunGradient::find_relevant(const double* coordinates) {
+  std::vector<int> unknown;
+  for (int slot = 0; slot < static_cast<int>(map_.slots().size()); ++slot) {
+    if (!std::binary_search(relevant_.begin(), relevant_.end(), slot)) unknown.push_back(slot);
+  }
   std::vector<double> predicted;
   std::vector<std::vector<double>> by_slot;
-  by_slots(coordinates, all, predicted, by_slot);
+  by_slots(coordinates, unknown, predicted, by_slot);
   std::set<int> relevant(relevant_.begin(), relevant_.end());
   for (std::size_t t = 0; t < by_slot.size(); ++t) {
     const std::vector<double>& row = by_slot[t];
@@ -78,9 +79,10 @@ void RunGradient::find_relevant(const double* coordinates) {
     }
     for (std::size_t k = 0; k < row.size(); ++k) {
       SEXTANT_CHECK(std::isfinite(row[k]));
-      if (row[k] != 0) relevant.insert(static_cast<int>(k));
+      if (row[k] != 0) relevant.insert(unknown[k]);
     }
   }
+  if (relevant.size() == relevant_.size()) return false;
   relevant_.assign(relevant.begin(), relevant.end());
   std::set<int> columns;
   for (const int k : relevant_) {
@@ -89,6 +91,7 @@ void RunGradient::find_relevant(const double* coordinates) {
     columns.insert(slot.deviations.begin(), slot.deviations.end());
   }
   columns_.assign(columns.begin(), columns.end());
+  return true;
 }
 
 void RunGradient::evaluate(const double* coordinates, Result& result) const {

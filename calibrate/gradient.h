@@ -14,7 +14,8 @@ class RunGradient {
   RunGradient(const PreparedRun& run, const std::vector<Parameter>& parameters);
 
   // Looks which slots the predictions depend on at these coordinates; further calls add to what is known.
-  void find_relevant(const double* coordinates);
+  // Returns whether anything was added.
+  bool find_relevant(const double* coordinates);
 
   struct Result {
     std::vector<double> predicted;                  // by measured time

@@ -1,7 +1,6 @@
 #include "cli/describe_fit.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -25,12 +24,6 @@ std::string owner_of(const std::string& device_type, const std::string& framewor
 
 std::string owner_of(const Coefficient& c) { return owner_of(c.device_type, c.framework); }
 
-// The runs pushed it there; a prior that lies at a bound, as task_overlap's does, says nothing.
-bool is_driven_to_bound(const Coefficient& c) {
-  constexpr double kMoved = 1e-3;
-  return c.at_bound && std::abs(c.value - c.prior) > kMoved * std::abs(c.prior);
-}
-
 std::string remark_about(const Coefficient& c) {
   if (c.at_bound) return c.identified ? "at bound" : "not identified, at bound";
   return c.identified ? "" : "not identified";
@@ -40,7 +33,7 @@ std::string describe_values(const Coefficients& coefficients, bool all) {
   Table table({"coefficient", "of", "value", "90 % interval", "prior", "remark"});
   std::size_t shown = 0;
   for (const Coefficient& c : coefficients.values) {
-    if (!all && !c.identified && !is_driven_to_bound(c)) continue;
+    if (!all && !c.identified && !c.is_driven_to_bound()) continue;
     ++shown;
     table.add({std::string(spec_of(c.id).name), owner_of(c), format_number(c.value), shown_interval(c),
                format_number(c.prior), remark_about(c)});
@@ -59,7 +52,7 @@ std::string describe_values(const Coefficients& coefficients, bool all) {
 std::string describe_bounds(const Coefficients& coefficients) {
   std::string out;
   for (const Coefficient& c : coefficients.values) {
-    if (!is_driven_to_bound(c)) continue;
+    if (!c.is_driven_to_bound()) continue;
     const CoefficientSpec& spec = spec_of(c.id);
     out +=
         "at its bound: " + std::string(spec.name) + " of " + owner_of(c) + " is " + format_number(c.value) +

@@ -72,7 +72,8 @@ Experiments experiments_of(const std::vector<Suggestion>& suggestions) {
     const std::string& plan = suggestion.plan.name;
     experiments.workflows[workflow] = suggestion.workflow;
     experiments.plans[plan] = suggestion.plan;
-    const std::string name = names.contains(plan) ? workflow + " " + plan : plan;
+    std::string name = plan;
+    if (names.contains(plan)) name.insert(0, workflow + " ");
     names.insert(name);
     experiments.experiments.push_back({name, workflow, plan});
   }

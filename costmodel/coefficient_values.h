@@ -27,7 +27,8 @@ class CoefficientValues {
 
  private:
   [[nodiscard]] std::size_t slot(CoefficientId id, int type_index) const {
-    return static_cast<std::size_t>(static_cast<int>(id) * type_count_ + type_index);
+    return static_cast<std::size_t>(id) * static_cast<std::size_t>(type_count_) +
+           static_cast<std::size_t>(type_index);
   }
 
   int type_count_;

@@ -197,6 +197,7 @@ std::vector<HostMemory> host_memory(std::span<const TaskWork> works, const Clust
     }
   }
   std::vector<HostMemory> all;
+  all.reserve(by_node.size());
   for (const auto& [node, bytes] : by_node) {
     all.push_back({cluster.nodes()[node.index()].name, cluster.nodes()[node.index()].host_memory_bytes, bytes});
   }

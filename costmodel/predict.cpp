@@ -41,6 +41,7 @@ bool overlaps_generation(const Workflow& workflow, const Plan& plan) {
     }
   }
   std::vector<const std::set<DeviceId>*> references;
+  references.reserve(others.size());
   for (const std::set<DeviceId>& devices : others) references.push_back(&devices);
   return generation_overlaps(workflow.mode, generation, references);
 }

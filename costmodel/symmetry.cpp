@@ -113,7 +113,8 @@ std::vector<GradientGroup> groups_of(const Segment& segment, const TaskPlan& pla
     for (const Stage* stage : stages) {
       const int degree = plan.tensor_parallel(*stage);
       for (int part = 0; part < plan.execution.context_parallel; ++part) {
-        group.members.push_back(stage->devices[static_cast<std::size_t>(part * degree + k * degree / most)]);
+        const int shard = part * degree + k * degree / most;
+        group.members.push_back(stage->devices[static_cast<std::size_t>(shard)]);
       }
     }
     groups.push_back(std::move(group));

@@ -150,6 +150,7 @@ std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports) {
     }
   }
   std::vector<LinkMeasurement> links;
+  links.reserve(points.size());
   for (auto& [pair, of_pair] : points) links.push_back(fit_link(pair, std::move(of_pair)));
   return links;
 }

@@ -139,7 +139,7 @@ double longest_response(const PublishedRecord& record, double prompt_tokens) {
 // Answers' limit is set where some run into it: at least the longest of the batch does, which takes wider
 // lengths the farther the limit is from the mean.
 Lengths response_lengths(const PublishedRecord& record, double mean, double longest) {
-  const Lengths usual = lengths_with_mean(mean, kUsualSigma, longest);
+  Lengths usual = lengths_with_mean(mean, kUsualSigma, longest);
   if (!record.max_response_tokens && !record.max_total_tokens) return usual;
   constexpr double kAtTheLimit = 0.95;
   const double sequences = *sequences_of(record);

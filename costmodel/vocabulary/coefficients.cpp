@@ -1,6 +1,7 @@
 #include "costmodel/vocabulary/coefficients.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -113,6 +114,11 @@ Json to_json(const Coefficient& coefficient) {
 }
 
 }  // namespace
+
+bool Coefficient::is_driven_to_bound() const {
+  constexpr double kMoved = 1e-3;  // relative
+  return at_bound && std::abs(value - prior) > kMoved * std::abs(prior);
+}
 
 double Coefficients::value(CoefficientId id, std::string_view device_type, std::string_view framework) const {
   const Coefficient *all = nullptr, *of_type = nullptr, *of_framework = nullptr;

@@ -139,6 +139,9 @@ struct Coefficient {
   bool identified = false;  // false: the runs hardly moved it and the prior stands
   bool at_bound = false;
 
+  // At a bound where its prior is not: the runs pushed it there.
+  [[nodiscard]] bool is_driven_to_bound() const;
+
   friend bool operator==(const Coefficient&, const Coefficient&) = default;
 };
 

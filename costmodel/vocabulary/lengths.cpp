@@ -206,7 +206,7 @@ double Lengths::max_tokens() const {
       return tokens[i];
     }
   }
-  SEXTANT_CHECK(!"an empirical distribution has a positive weight");
+  SEXTANT_CHECK(false && "an empirical distribution has a positive weight");
   return 0;
 }
 

@@ -10,7 +10,8 @@ struct RankPair {
   int high = 0;  // > low
 
   friend bool operator==(const RankPair&, const RankPair&) = default;
-  friend auto operator<=>(const RankPair&, const RankPair&) = default;
+  friend auto operator<=>(const RankPair&,
+                          const RankPair&) = default;  // NOLINT(modernize-use-nullptr): its own
 };
 
 // Round-robin tournament by the circle method (Kirkman, 1847): every pair exactly once, no rank twice in a

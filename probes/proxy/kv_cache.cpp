@@ -17,11 +17,11 @@ std::size_t KvCache::start(int layer, int slot, int kv_head) const {
 }
 
 void KvCache::store(int layer, int slot, int position, const float* qkv) {
-  const int dim = shape_.head_dim;
+  const std::ptrdiff_t dim = shape_.head_dim;
   const float* key = qkv + shape_.attention_width();
   const float* value = key + shape_.kv_width();
   for (int head = 0; head < shape_.kv_heads; ++head) {
-    const std::size_t place = start(layer, slot, head) + static_cast<std::size_t>(position) * dim;
+    const std::size_t place = start(layer, slot, head) + static_cast<std::size_t>(position * dim);
     std::copy_n(key + head * dim, dim, &keys_[place]);
     std::copy_n(value + head * dim, dim, &values_[place]);
   }

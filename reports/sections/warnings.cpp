@@ -46,7 +46,7 @@ void warn_fit(Warnings& warnings, const ReportInput& input) {
   std::vector<std::string> at_bound;
   for (const Coefficient& coefficient : coefficients.values) {
     // Many bounds are the neutral value, and an effect may well be absent.
-    if (coefficient.at_bound && coefficient.value != spec_of(coefficient.id).neutral) {
+    if (coefficient.is_driven_to_bound() && coefficient.value != spec_of(coefficient.id).neutral) {
       at_bound.push_back(charts::label_of(coefficient));
     }
   }

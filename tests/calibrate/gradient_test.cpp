@@ -56,6 +56,7 @@ TEST(Gradient, OfRunsOnCores) {
   const Runs runs = synthetic_runs(synthetic_truth());
   const std::vector<Parameter> parameters = free_parameters(runs, names_of(runs), {});
   std::vector<double> at;
+  at.reserve(parameters.size());
   for (const Parameter& parameter : parameters) at.push_back(parameter.prior_coordinate());
   const std::vector<PreparedRun> prepared = prepare(runs, names_of(runs));
   for (std::size_t r = 0; r < prepared.size(); r += 3) (void)compare(prepared[r], parameters, at);
@@ -67,6 +68,7 @@ std::vector<double> somewhere(const std::vector<Parameter>& parameters, unsigned
   std::uniform_real_distribution<double> near(-0.3, 0.3);
   constexpr double kMargin = 0.05;
   std::vector<double> at;
+  at.reserve(parameters.size());
   for (const Parameter& parameter : parameters) {
     at.push_back(std::clamp(parameter.prior_coordinate() + near(random), parameter.lower() + kMargin,
                             parameter.upper() - kMargin));

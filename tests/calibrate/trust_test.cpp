@@ -50,6 +50,7 @@ const sextant::Run& run_named(const std::string& name) {
 TEST(Posterior, SurvivesTheDocument) {
   const std::vector<PreparedRun> prepared = prepare(fitted().all, fitted().seen);
   std::vector<const PreparedRun*> pointers;
+  pointers.reserve(prepared.size());
   for (const PreparedRun& run : prepared) pointers.push_back(&run);
   const FitResult result = fit_prepared(fitted().all, pointers);
   const Coefficients read = Coefficients::parse(JsonView(result.coefficients.to_json()));

@@ -69,6 +69,7 @@ FitResult fitted_to(const Runs& runs) {
   constexpr double kWide = 30;
   const std::vector<PreparedRun> prepared = prepare(runs, names_of(runs));
   std::vector<const PreparedRun*> pointers;
+  pointers.reserve(prepared.size());
   for (const PreparedRun& run : prepared) pointers.push_back(&run);
   return fit_prepared(runs, pointers, {}, knowing_all_but(kOpen, synthetic_truth(), kWide));
 }

@@ -47,7 +47,7 @@ TEST_F(CalibrateCommand, ShowsWhatTheRunsSaySomethingAbout) {
   const Coefficients fitted = load_document<Coefficients>(coefficients_).content;
   std::size_t rest = 0;
   for (const Coefficient& entry : fitted.values) {
-    const bool driven = entry.at_bound && std::abs(entry.value - entry.prior) > 1e-3 * std::abs(entry.prior);
+    const bool driven = entry.is_driven_to_bound();
     const bool shown = entry.identified || driven;
     rest += shown ? 0 : 1;
     const std::string row = "\n" + std::string(spec_of(entry.id).name) + " ";

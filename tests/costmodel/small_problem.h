@@ -75,7 +75,7 @@ inline Workflow small_workflow(Mode mode = Mode::synchronous, int vocabulary = 0
   return workflow;
 }
 
-inline Stage stage(int layers, std::vector<int> devices) {
+inline Stage stage(int layers, const std::vector<int>& devices) {
   Stage stage{layers, {}};
   for (const int device : devices) stage.devices.push_back(DeviceId{device});
   return stage;

@@ -11,7 +11,6 @@ using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 auto warns_of(const char* text) { return Contains(Field(&Warning::text, HasSubstr(text))); }
 
@@ -63,10 +62,17 @@ TEST(Warnings, AFitThatDidNotConverge) {
   EXPECT_THAT(report_warnings(input), warns_of("did not converge: iteration limit"));
 }
 
-TEST(Warnings, CoefficientsAtABoundThatIsNotNeutral) {
+TEST(Warnings, CoefficientsDrivenToABoundThatIsNotNeutral) {
   ReportInput input = quiet_report();
   for (Coefficient& coefficient : input.coefficients->content.values) {
-    if (coefficient.id == CoefficientId::weight_sync_efficiency) coefficient.at_bound = true;
+    if (coefficient.id == CoefficientId::weight_sync_efficiency) {
+      coefficient.at_bound = true;
+      coefficient.prior = 0.9 * coefficient.value;
+    }
+    if (coefficient.id == CoefficientId::task_overlap) {
+      coefficient.at_bound = true;
+      coefficient.prior = coefficient.value;  // where the prior lies already
+    }
     if (coefficient.id != CoefficientId::task_overhead_s) continue;
     coefficient.value = 0;  // neutral
     coefficient.at_bound = true;

@@ -147,7 +147,7 @@ TEST(DecodeBatch, TheCacheLimitsThePlaces) {
 
 TEST(DecodeBatch, TheTightestStageLimitsThePlaces) {
   Execution execution;
-  execution.kv_cache_bytes = 8 * 2 * 8 * 2 / 2 * 3;  // stage 0: 2 layers of 8 elements over TP 2, 3 sequences
+  execution.kv_cache_bytes = 8.0 * 2 * 8 * 2 / 2 * 3;  // stage 0: 2 layers of 8 elements over TP 2, 3 sequences
   const TermCase generation(kGeneration, with(uneven_pipeline(), execution));
   EXPECT_DOUBLE_EQ(generation.work().decode_together, 3);  // stage 1 holds as much: 1 layer on TP 1
 }

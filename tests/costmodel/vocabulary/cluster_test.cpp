@@ -211,7 +211,9 @@ TEST(ClusterTest, RefusesNodesThatCannotBe) {
 }
 
 TEST(ClusterTest, RefusesExceptionsAboutNothing) {
-  const auto with = [](LinkException exception) { return refusal(four_nodes(), all_levels(), {exception}); };
+  const auto with = [](const LinkException& exception) {
+    return refusal(four_nodes(), all_levels(), {exception});
+  };
   EXPECT_EQ(with({LinkScope::node, "a", "x", rate(1, 1), true}), "/link_exceptions/0/to: unknown node \"x\"");
   EXPECT_EQ(with({LinkScope::zone, "r0", "z0", rate(1, 1), true}),
             "/link_exceptions/0/from: unknown zone \"r0\"");

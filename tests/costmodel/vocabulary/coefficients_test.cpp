@@ -86,6 +86,22 @@ TEST(CoefficientsTest, TheDeviceTypeCountsMoreThanTheFramework) {
   EXPECT_EQ(coefficients.value(kTraining, "h100", "verl"), 0.3);
 }
 
+TEST(CoefficientsTest, OnlyRunsDriveToABound) {
+  Coefficient pushed = entry(2, "*", "*");
+  pushed.at_bound = true;
+  pushed.prior = 1;
+  EXPECT_TRUE(pushed.is_driven_to_bound());
+  pushed.prior = 2.001;  // the prior lies there itself
+  EXPECT_FALSE(pushed.is_driven_to_bound());
+  pushed.prior = 1;
+  pushed.at_bound = false;
+  EXPECT_FALSE(pushed.is_driven_to_bound());
+  Coefficient absent = entry(0, "*", "*");
+  absent.at_bound = true;
+  absent.prior = 0;
+  EXPECT_FALSE(absent.is_driven_to_bound());
+}
+
 TEST(CoefficientsTest, ReadsTheFixture) {
   const auto coefficients = load_fixture<Coefficients>("coefficients.json");
   EXPECT_EQ(coefficients.value(kTraining, "h100", "sextant-proxy"), 0.52);

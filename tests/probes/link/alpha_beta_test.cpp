@@ -18,6 +18,7 @@ constexpr double kExact = 1e-9;
 
 std::vector<TimedMessage> line(const std::vector<double>& sizes) {
   std::vector<TimedMessage> messages;
+  messages.reserve(sizes.size());
   for (const double bytes : sizes) messages.push_back({bytes, kAlpha_s + bytes / kBeta});
   return messages;
 }

@@ -57,7 +57,7 @@ Workflow small_ppo() { return small_workflow(Algorithm::ppo, ppo_tasks()); }
 
 Replica make_replica(std::vector<Stage> stages, double share) { return {share, std::move(stages)}; }
 
-Stage make_stage(int layers, std::vector<int> devices) {
+Stage make_stage(int layers, const std::vector<int>& devices) {
   Stage stage;
   stage.layers = layers;
   for (const int device : devices) stage.devices.push_back(DeviceId{device});

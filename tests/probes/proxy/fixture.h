@@ -24,7 +24,7 @@ namespace sextant::test {
 
 // Stages of (layers, devices), as {{2, {0}}, {1, {1}}}.
 [[nodiscard]] Replica make_replica(std::vector<Stage> stages, double share = 1);
-[[nodiscard]] Stage make_stage(int layers, std::vector<int> devices);
+[[nodiscard]] Stage make_stage(int layers, const std::vector<int>& devices);
 [[nodiscard]] TaskPlan uniform(int data, int pipeline, int tensor, int first = 0, int layers = 3);
 
 // The same layout for every task of the workflow.

@@ -41,7 +41,7 @@ TEST(Kernels, CausalSoftmaxLooksBackOnly) {
 }
 
 TEST(Kernels, RmsNormGivesUnitMeanSquare) {
-  Buffer x(2 * 37);
+  Buffer x(std::size_t{2} * 37);
   std::iota(x.begin(), x.end(), -20.0F);
   Buffer out(x.size());
   std::vector<float> reciprocal(2);
