@@ -7,11 +7,15 @@ if(SEXTANT_HAVE_CUDA)
     APPEND
     SEXTANT_GPU_SOURCES
     cuda/cublas_library.cpp
+    cuda/cublas_lt_library.cpp
     cuda/cuda_devices.cpp
     cuda/cuda_gemm.cpp
     cuda/cuda_memory.cpp
     cuda/cuda_resources.cpp
-    cuda/kernels.cu)
+    cuda/kernels.cu
+    cuda/library_search.cpp
+    cuda/lt_descriptors.cpp
+    cuda/lt_matmul.cpp)
   # Static, and cuBLAS opened at run time: the program starts on machines without either. The driver's library is
   # looked for by the runtime itself.
   set(SEXTANT_GPU_LIBRARIES CUDA::cudart_static)
