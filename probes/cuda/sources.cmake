@@ -1,6 +1,15 @@
 # Files of probes/cuda, relative to probes/. Whether there is CUDA is chosen here, never in the code.
-set(SEXTANT_GPU_HEADERS cuda/gpu_devices.h cuda/gpu_probe.h)
-set(SEXTANT_GPU_SOURCES cuda/gpu_probe.cpp)
+set(SEXTANT_GPU_HEADERS
+    cuda/gpu_devices.h
+    cuda/gpu_engine.h
+    cuda/gpu_probe.h
+    cuda/gpu_self_check.h
+    cuda/proxy/attention_layout.h
+    cuda/proxy/decode_batch.h
+    cuda/proxy/memory_budget.h)
+# What needs no CUDA is built and tested everywhere.
+set(SEXTANT_GPU_SOURCES cuda/gpu_probe.cpp cuda/proxy/attention_layout.cpp cuda/proxy/decode_batch.cpp
+                        cuda/proxy/memory_budget.cpp)
 set(SEXTANT_GPU_LIBRARIES)
 if(SEXTANT_HAVE_CUDA)
   list(
@@ -15,10 +24,28 @@ if(SEXTANT_HAVE_CUDA)
     cuda/kernels.cu
     cuda/library_search.cpp
     cuda/lt_descriptors.cpp
-    cuda/lt_matmul.cpp)
+    cuda/lt_matmul.cpp
+    cuda/proxy/attention.cu
+    cuda/proxy/decode.cu
+    cuda/proxy/decode_graph.cpp
+    cuda/proxy/device_generation.cpp
+    cuda/proxy/device_head.cpp
+    cuda/proxy/device_inference.cpp
+    cuda/proxy/device_layer.cpp
+    cuda/proxy/device_parameters.cpp
+    cuda/proxy/device_task.cpp
+    cuda/proxy/device_training.cpp
+    cuda/proxy/device_weight_transfer.cpp
+    cuda/proxy/elementwise.cu
+    cuda/proxy/gpu.cpp
+    cuda/proxy/gpu_engine.cpp
+    cuda/proxy/head.cu
+    cuda/proxy/nccl_gradient_sum.cpp
+    cuda/proxy/parameters.cu
+    cuda/proxy/self_check.cpp)
   # Static, and cuBLAS opened at run time: the program starts on machines without either. The driver's library is
   # looked for by the runtime itself.
   set(SEXTANT_GPU_LIBRARIES CUDA::cudart_static)
 else()
-  list(APPEND SEXTANT_GPU_SOURCES cuda/absent_devices.cpp)
+  list(APPEND SEXTANT_GPU_SOURCES cuda/absent_devices.cpp cuda/absent_engine.cpp)
 endif()

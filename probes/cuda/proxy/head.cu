@@ -128,7 +128,8 @@ __global__ void sample_kernel(const float* logits, int vocabulary, const std::ui
   const std::size_t slot = slots[row];
   const int next = positions[row] + 1;
   sampled.latest[slot] = token;
-  if (next < sampled.capacity) sampled.history[slot * sampled.capacity + next] = token;
+  const int response = next - sampled.prompt_tokens[slot];
+  if (response >= 0 && response < sampled.capacity) sampled.history[slot * sampled.capacity + response] = token;
   positions[row] = next;
 }
 

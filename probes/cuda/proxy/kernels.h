@@ -105,10 +105,12 @@ void attend_cached(const HeadShape& shape, DecodeRows rows, const Bf16* qkv, Cac
 // ---- head (head.cu)
 
 // The next token of every row: the largest logit, or with keys (one a row) a draw from the softmax by Gumbel
-// noise. Written to latest[slot] and to history[slot * capacity + position + 1]; then position becomes one more.
+// noise. Written to latest[slot] and, as the token after `position`, to the slot's row of history; then the
+// position becomes one more.
 struct SampledTokens {
   int* latest = nullptr;
-  int* history = nullptr;
+  int* history = nullptr;            // [slots, capacity], from a sequence's first response token on
+  const int* prompt_tokens = nullptr;  // by slot
   int capacity = 0;
 };
 void sample(const float* logits, int vocabulary, const std::uint64_t* keys, DecodeRows rows,
