@@ -18,7 +18,7 @@ struct GpuChecksOrReason {
   std::string reason;  // why nothing could be checked; empty otherwise
 };
 
-// Some seconds. Error(machine) when the device fails.
-[[nodiscard]] GpuChecksOrReason check_gpu_proxy();
+// Some seconds on a GPU. `most_models` of the models; Error(machine) when the device fails.
+[[nodiscard]] GpuChecksOrReason check_gpu_proxy(int most_models = 4);
 
 }  // namespace sextant

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "probes/cuda/cublas_lt_library.h"
 #include "probes/cuda/proxy/device_generation.h"
 #include "probes/cuda/proxy/device_inference.h"
 #include "probes/cuda/proxy/device_training.h"
@@ -33,8 +32,10 @@ std::string absence(int device) {
     return "this host has " + std::to_string(count) + " GPUs and at least " + std::to_string(device + 1) +
            " ranks: one rank a GPU";
   }
-  std::string reason;
-  return CublasLtLibrary::open(reason) == nullptr ? reason : "";
+  check_cuda(cudaSetDevice(device), "selecting GPU " + std::to_string(device));
+  LtMatmulSpec some;
+  some.m = some.n = some.k = 64;
+  return plan_lt_matmul(some).reason;
 }
 
 class GpuEngine final : public TaskEngine {

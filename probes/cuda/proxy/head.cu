@@ -4,7 +4,7 @@
 namespace sextant::gpu {
 namespace {
 
-constexpr int kThreads = 512;
+constexpr int kMostThreads = 512;  // a row
 constexpr float kNothing = -1.0e30F;
 
 // The maximum of a row and the sum of exponentials below it, in every thread.
@@ -110,8 +110,8 @@ __global__ void sample_kernel(const float* logits, int vocabulary, const std::ui
       token = other_token;
     }
   }
-  __shared__ float bests[kThreads / 32];
-  __shared__ int tokens[kThreads / 32];
+  __shared__ float bests[kMostThreads / 32];
+  __shared__ int tokens[kMostThreads / 32];
   if (threadIdx.x % 32 == 0) {
     bests[threadIdx.x / 32] = best;
     tokens[threadIdx.x / 32] = token;
@@ -133,25 +133,31 @@ __global__ void sample_kernel(const float* logits, int vocabulary, const std::ui
   positions[row] = next;
 }
 
+// Whole warps, enough for the packs of a row.
+int row_threads(int vocabulary, int pack) {
+  const int threads = ((vocabulary + pack - 1) / pack + 31) / 32 * 32;
+  return threads < kMostThreads ? threads : kMostThreads;
+}
+
 }  // namespace
 
 void sample(const float* logits, int vocabulary, const std::uint64_t* keys, DecodeRows rows,
             SampledTokens sampled, cudaStream_t stream) {
   if (rows.count == 0) return;
-  sample_kernel<<<rows.count, kThreads, 0, stream>>>(logits, vocabulary, keys, rows.slots, rows.positions,
+  sample_kernel<<<rows.count, row_threads(vocabulary, 4), 0, stream>>>(logits, vocabulary, keys, rows.slots, rows.positions,
                                                      sampled);
 }
 
 void log_probabilities(const Bf16* logits, const int* targets, int rows, int vocabulary, float* result,
                        cudaStream_t stream) {
   if (rows == 0) return;
-  log_probabilities_kernel<<<rows, kThreads, 0, stream>>>(logits, targets, vocabulary, result);
+  log_probabilities_kernel<<<rows, row_threads(vocabulary, 8), 0, stream>>>(logits, targets, vocabulary, result);
 }
 
 void loss_and_gradient(Bf16* logits, const int* targets, const float* weights, int rows, int vocabulary,
                        double* loss, cudaStream_t stream) {
   if (rows == 0) return;
-  loss_kernel<<<rows, kThreads, 0, stream>>>(logits, targets, weights, vocabulary, loss);
+  loss_kernel<<<rows, row_threads(vocabulary, 8), 0, stream>>>(logits, targets, weights, vocabulary, loss);
 }
 
 }  // namespace sextant::gpu
