@@ -50,7 +50,8 @@ bool has_gpus(const Cluster& cluster) {
 }
 
 // Null: CPU cores.
-std::unique_ptr<proxy::TaskEngine> make_engine(const Options& options, const Cluster& cluster, Communicator& ranks) {
+std::unique_ptr<proxy::TaskEngine> make_engine(const Options& options, const Cluster& cluster,
+                                               Communicator& ranks) {
   const bool wants_gpus = options.device == kGpu || (options.device == kAuto && has_gpus(cluster));
   if (!wants_gpus) return nullptr;
   GpuEngineOrReason made = make_gpu_engine(ranks);
@@ -156,7 +157,8 @@ void say_interrupted(const Options& options) {
 
 // The run, or nothing where it fails and the others should go on.
 std::optional<Run> measure(Communicator& ranks, const Options& options, const Experiments& all,
-                           const Experiment& experiment, const Cluster& cluster, std::vector<std::string>& failed) {
+                           const Experiment& experiment, const Cluster& cluster,
+                           std::vector<std::string>& failed) {
   try {
     return run_proxy(ranks, cluster, all.workflows.at(experiment.workflow), all.plans.at(experiment.plan),
                      options.proxy);
@@ -325,8 +327,9 @@ void add_proxy(CLI::App& app, Action& action) {
                    "Who computes: cpu (fp32), gpu (bf16), or auto: as the cluster's devices are")
       ->check(CLI::IsMember({kAuto, kCpu, kGpu}))
       ->capture_default_str();
-  command->add_flag("--keep-going", options->keep_going,
-                    "An experiment that fails on one rank is said and the others go on; exit code 3 at the end");
+  command->add_flag(
+      "--keep-going", options->keep_going,
+      "An experiment that fails on one rank is said and the others go on; exit code 3 at the end");
   command->add_flag("--self-check", options->self_check,
                     "Compare the GPU's tasks with the CPU's on small models, and nothing else");
   command->add_option("--seed", options->proxy.seed, "Of weights and prompts")->capture_default_str();

@@ -162,8 +162,8 @@ void check_workflow(const Workflow& workflow, const EngineLimits& limits) {
   }
   const double longest = workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens();
   if (limits.most_tokens > 0 && longest > limits.most_tokens) {
-    throw_bad_input("the proxy " + limits.computes + " runs sequences of at most " + number(limits.most_tokens) +
-                    " tokens, got " + number(static_cast<int>(longest)));
+    throw_bad_input("the proxy " + limits.computes + " runs sequences of at most " +
+                    number(limits.most_tokens) + " tokens, got " + number(static_cast<int>(longest)));
   }
   if (workflow.mini_batches > workflow.sequences()) {
     throw_bad_input(number(workflow.mini_batches) + " mini-batches for " + number(workflow.sequences()) +
@@ -185,7 +185,8 @@ void check_runnable(const Workflow& workflow, const Plan& plan, int ranks, const
     const auto trains = plan.tasks.at(workflow.actor_training().name).devices();
     const auto generates = plan.tasks.at(workflow.actor_generation().name).devices();
     if (!std::includes(trains.begin(), trains.end(), generates.begin(), generates.end())) {
-      throw_bad_input("the proxy " + limits.computes + " generates on devices that train, so that no weights "
+      throw_bad_input("the proxy " + limits.computes +
+                      " generates on devices that train, so that no weights "
                       "cross between devices");
     }
   }

@@ -1,5 +1,5 @@
-// Who computes the tasks: CPU cores (here) or GPUs (probes/cuda/proxy). The executor, its workload, schedule and
-// rollouts are the same for both.
+// Who computes the tasks: CPU cores (here) or GPUs (probes/cuda/proxy). The executor, its workload, schedule
+// and rollouts are the same for both.
 #pragma once
 
 #include <map>

@@ -34,9 +34,9 @@ class HostEngine final : public TaskEngine {
 
   [[nodiscard]] std::unique_ptr<WeightTransfer> make_weight_transfer(
       const WeightTransferSetup& setup) override {
-    return std::make_unique<WeightSync>(WeightSyncSetup{
-        setup.world, setup.model, setup.training_plan, setup.generation_plan, setup.training, setup.generation,
-        parameters_of(setup.trained), parameters_of(setup.generating)});
+    return std::make_unique<WeightSync>(
+        WeightSyncSetup{setup.world, setup.model, setup.training_plan, setup.generation_plan, setup.training,
+                        setup.generation, parameters_of(setup.trained), parameters_of(setup.generating)});
   }
 
   [[nodiscard]] std::map<std::string, std::string> notes() const override {

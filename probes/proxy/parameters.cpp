@@ -52,7 +52,8 @@ void StageParameters::initialise(unsigned seed) {
   const auto hidden = static_cast<std::size_t>(shape_.model.hidden);
   float* to = values_.data();
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    const std::uint64_t seed_of_block = block_seed(shape_.model, seed, shape_.first_block() + static_cast<int>(i));
+    const std::uint64_t seed_of_block =
+        block_seed(shape_.model, seed, shape_.first_block() + static_cast<int>(i));
     for (const RowRange& rows : blocks_[i].ranges) {
       for (std::size_t row = rows.first; row < rows.first + rows.count; ++row, to += hidden) {
         fill_row({to, hidden}, mix(seed_of_block + row), rows.scale);

@@ -26,8 +26,8 @@ struct ProxyOptions {
 
 // Collective over `world`; every rank gets the same result. Stops when the median iteration is known well
 // enough, after most_iterations, or when the budget is spent; Run::notes says which ("stopped"), and
-// "iterations", "ranks", "transport", what the engine says ("blas") and, when there is one, "warning". Error(bad_input) when the
-// proxy cannot run the plan.
+// "iterations", "ranks", "transport", what the engine says ("blas") and, when there is one, "warning".
+// Error(bad_input) when the proxy cannot run the plan.
 [[nodiscard]] Run run_proxy(Communicator& world, const Cluster& cluster, const Workflow& workflow,
                             const Plan& plan, const ProxyOptions& options);
 

@@ -71,9 +71,9 @@ class ProxySession::State {
   std::vector<std::vector<std::size_t>> phases_;
   std::optional<std::size_t> generation_;  // index of the task
   std::optional<std::size_t> training_;
-  std::unique_ptr<Communicator> others_;            // overlapped: all ranks that do not generate
-  std::vector<std::unique_ptr<TaskGroup>> groups_;  // by task
-  std::vector<std::unique_ptr<TaskWork>> works_;    // by task, null when not mine
+  std::unique_ptr<Communicator> others_;             // overlapped: all ranks that do not generate
+  std::vector<std::unique_ptr<TaskGroup>> groups_;   // by task
+  std::vector<std::unique_ptr<TaskWork>> works_;     // by task, null when not mine
   std::unique_ptr<WeightTransfer> weight_transfer_;  // null when the workflow has none
   Rollout rollout_;
   Rollout next_;  // overlapped: being generated
@@ -108,8 +108,8 @@ void ProxySession::State::make_tasks(unsigned seed) {
     if (task.kind == TaskKind::generation) generation_ = i;
     if (task.kind == TaskKind::training && task.model == "actor") training_ = i;
     groups_.push_back(std::make_unique<TaskGroup>(world_, plan_of(i)));
-    const TaskSetup setup{
-        world_, workflow_, task, plan_of(i), workload_, *groups_.back(), static_cast<int>(i), seed};
+    const TaskSetup setup{world_,          workflow_,           task, plan_of(i), workload_,
+                          *groups_.back(), static_cast<int>(i), seed};
     works_.push_back(setup.group.takes_part() ? engine_.make_task(setup) : nullptr);
   }
 }
@@ -117,8 +117,8 @@ void ProxySession::State::make_tasks(unsigned seed) {
 void ProxySession::State::make_weight_transfer() {
   const std::size_t from = *training_;
   const std::size_t to = *generation_;
-  weight_transfer_ = engine_.make_weight_transfer({world_, workflow_.model_of(workflow_.tasks[from]), plan_of(from),
-                                                   plan_of(to), *groups_[from], *groups_[to],
+  weight_transfer_ = engine_.make_weight_transfer({world_, workflow_.model_of(workflow_.tasks[from]),
+                                                   plan_of(from), plan_of(to), *groups_[from], *groups_[to],
                                                    works_[from].get(), works_[to].get()});
 }
 

@@ -61,8 +61,7 @@ __global__ void split_heads_kernel(HeadShape shape, const TokenPlace* places, Ro
       zero8(to + half);
       continue;
     }
-    const Bf16* from =
-        qkv + (static_cast<std::size_t>(place.source) * all_heads + head) * shape.dim + within;
+    const Bf16* from = qkv + (static_cast<std::size_t>(place.source) * all_heads + head) * shape.dim + within;
     if (head < shape.heads + shape.kv_heads) {
       const std::size_t angle = static_cast<std::size_t>(place.position) * half + within;
       rotate8(from, to, half, rotary.cosine + angle, rotary.sine + angle, 1.0F);
@@ -244,7 +243,8 @@ void split_rows(const HeadShape& shape, Places places, const Bf16* rows, Bf16* b
 void causal_softmax(Bf16* scores, std::size_t rows, int length, cudaStream_t stream) {
   if (rows == 0) return;
   for_columns(length, [&](auto items, int threads) {
-    causal_softmax_kernel<decltype(items)::value><<<static_cast<unsigned>(rows), threads, 0, stream>>>(scores, length);
+    causal_softmax_kernel<decltype(items)::value>
+        <<<static_cast<unsigned>(rows), threads, 0, stream>>>(scores, length);
   });
 }
 

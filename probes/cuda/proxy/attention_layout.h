@@ -2,8 +2,8 @@
 //
 // Attention sees each head of a sequence as a matrix without gaps: query [heads, L, head_dim], key and value
 // [kv_heads, L, head_dim], probabilities [heads, L, L], one sequence after another, with L the length rounded
-// up to kLengthMultiple (rows that no token has are zero). Sequences are ordered by L, so that all of one length
-// are one batched product: a run. Plain C++: tested without a GPU, read by nvcc too.
+// up to kLengthMultiple (rows that no token has are zero). Sequences are ordered by L, so that all of one
+// length are one batched product: a run. Plain C++: tested without a GPU, read by nvcc too.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +19,19 @@ inline constexpr int kLengthMultiple = 8;  // elements: 16 bytes of bf16, what p
 
 // One row of the padded sequences.
 struct TokenPlace {
-  int source = -1;    // row of the packed batch; -1: padding
-  int base = 0;       // rows of all sequences before this one, padded
-  int length = 0;     // of its sequence, padded
-  int position = 0;   // in its sequence
-  int sequence = 0;   // in the packed batch
+  int source = -1;   // row of the packed batch; -1: padding
+  int base = 0;      // rows of all sequences before this one, padded
+  int length = 0;    // of its sequence, padded
+  int position = 0;  // in its sequence
+  int sequence = 0;  // in the packed batch
 };
 
 // Sequences of equal padded length, next to each other.
 struct LengthRun {
   int sequences = 0;
-  int length = 0;                    // padded
-  std::size_t base = 0;              // rows before
-  std::size_t squares_before = 0;    // sum of length^2 over the sequences before
+  int length = 0;                  // padded
+  std::size_t base = 0;            // rows before
+  std::size_t squares_before = 0;  // sum of length^2 over the sequences before
 };
 
 struct AttentionLayout {

@@ -43,8 +43,8 @@ __global__ void rotate_and_store_kernel(HeadShape shape, const int* slots, const
     float a[8], b[8];
     load8(from, a);
     load8(from + half, b);
-    const int kv_head = head < shape.heads + shape.kv_heads ? head - shape.heads
-                                                            : head - shape.heads - shape.kv_heads;
+    const int kv_head =
+        head < shape.heads + shape.kv_heads ? head - shape.heads : head - shape.heads - shape.kv_heads;
     const std::size_t cached =
         ((slot * shape.kv_heads + kv_head) * cache.capacity + position) * shape.dim + within;
     if (head >= shape.heads + shape.kv_heads) {

@@ -18,8 +18,8 @@ struct LiveRows {
 // Sequences whose response has more than `step` tokens; the step reads their token `step - 1`.
 [[nodiscard]] LiveRows live_rows(const proxy::Workload& workload, proxy::Range wave, int step);
 
-// Engines keep a graph for some batch sizes and fill up to the next: powers of two up to 8, then multiples of 8.
-// At most `most` when that is not smaller than `rows`.
+// Engines keep a graph for some batch sizes and fill up to the next: powers of two up to 8, then multiples
+// of 8. At most `most` when that is not smaller than `rows`.
 [[nodiscard]] int graph_rows(int rows, int most);
 
 // Fills up to `rows` rows with reads of a slot that no sequence has.

@@ -146,7 +146,8 @@ void DeviceGeneration::step(int rows) {
 void DeviceGeneration::queue_step(int rows) {
   const DeviceMatrix x = as_matrix(x_, rows, model().hidden);
   const DecodeRows live = decode_rows(rows);
-  embed(parameters().embedding().data, latest_.data(), slots_.data(), x.rows, x.columns, x.data, gpu().stream());
+  embed(parameters().embedding().data, latest_.data(), slots_.data(), x.rows, x.columns, x.data,
+        gpu().stream());
   for (int layer = 0; layer < model().layers; ++layer) {
     decode_layer(context(), parameters().layer(layer), live, cache_layer(layer), decode_scratch_, x);
   }
@@ -163,7 +164,8 @@ void DeviceGeneration::collect(Range wave, Rollout& rollout) {
   for (int i = wave.begin; i < wave.end; ++i) {
     const int* of_sequence = history.data() + at(i - wave.begin) * at(longest_response_);
     float* to = rollout.sampled.data() + workload_->offset(i) + workload_->prompt(i);
-    for (int token = 0; token < workload_->response(i); ++token) to[token] = static_cast<float>(of_sequence[token]);
+    for (int token = 0; token < workload_->response(i); ++token)
+      to[token] = static_cast<float>(of_sequence[token]);
   }
 }
 

@@ -45,9 +45,9 @@ class DeviceGeneration final : public DeviceTask {
   DecodeScratch decode_scratch_;
   DeviceSampler sampler_;
   DeviceBatch batch_;
-  int capacity_;               // tokens of a sequence in the cache
+  int capacity_;                // tokens of a sequence in the cache
   std::size_t layer_elements_;  // of keys, or of values
-  DeviceArray<Bf16> keys_;     // [layers, slots, kv_heads, capacity, dim]
+  DeviceArray<Bf16> keys_;      // [layers, slots, kv_heads, capacity, dim]
   DeviceArray<Bf16> values_;
   DeviceArray<Bf16> x_;
   DeviceArray<Bf16> last_;  // rows of a chunk that predict the first response token
@@ -57,9 +57,9 @@ class DeviceGeneration final : public DeviceTask {
   DeviceArray<int> positions_;
   DeviceArray<int> chunk_slots_;
   DeviceArray<int> chunk_positions_;
-  DeviceArray<int> latest_;         // by slot
-  DeviceArray<int> prompt_tokens_;  // by slot
-  DeviceArray<int> history_;        // [slots, longest response]
+  DeviceArray<int> latest_;                               // by slot
+  DeviceArray<int> prompt_tokens_;                        // by slot
+  DeviceArray<int> history_;                              // [slots, longest response]
   std::map<int, std::unique_ptr<DecodeGraph>> recorded_;  // by rows
   proxy::PackedBatch packed_;
 };

@@ -61,8 +61,9 @@ DeviceStash::DeviceStash(const LayerShape& shape, const AttentionLimits& limits,
       activated(tokens_times(limits, shape.intermediate)) {}
 
 DeviceScratch::DeviceScratch(const LayerShape& shape, const AttentionLimits& limits, Purpose purpose)
-    : qkv(tokens_times(limits, purpose == Purpose::training ? std::max(shape.qkv_width(), 2 * shape.intermediate)
-                                                            : shape.qkv_width())),
+    : qkv(tokens_times(limits, purpose == Purpose::training
+                                   ? std::max(shape.qkv_width(), 2 * shape.intermediate)
+                                   : shape.qkv_width())),
       by_head(times(limits.rows, shape.attention_width())),
       scores(score_elements(shape, limits)) {
   if (purpose != Purpose::training) return;
@@ -88,9 +89,7 @@ struct Groups {
   [[nodiscard]] int query_rows() const { return heads * length; }
   [[nodiscard]] std::int64_t query_stride() const { return static_cast<std::int64_t>(query_rows()) * dim; }
   [[nodiscard]] std::int64_t key_stride() const { return static_cast<std::int64_t>(length) * dim; }
-  [[nodiscard]] std::int64_t score_stride() const {
-    return static_cast<std::int64_t>(query_rows()) * length;
-  }
+  [[nodiscard]] std::int64_t score_stride() const { return static_cast<std::int64_t>(query_rows()) * length; }
   [[nodiscard]] std::size_t score_rows() const {
     return static_cast<std::size_t>(count) * static_cast<std::size_t>(query_rows());
   }
@@ -101,7 +100,8 @@ struct Groups {
 
 // Cut so that the scores of each part fit into `most_elements`.
 template <typename Action>
-void for_groups(const LayerShape& shape, const AttentionLayout& layout, std::size_t most_elements, Action action) {
+void for_groups(const LayerShape& shape, const AttentionLayout& layout, std::size_t most_elements,
+                Action action) {
   for (const LengthRun& run : layout.runs) {
     Groups groups;
     groups.length = run.length;
@@ -113,7 +113,8 @@ void for_groups(const LayerShape& shape, const AttentionLayout& layout, std::siz
     for (int first = 0; first < all; first += at_once) {
       const auto before = static_cast<std::size_t>(first);
       groups.count = std::min(at_once, all - first);
-      groups.query = times(run.base, shape.attention_width()) + before * static_cast<std::size_t>(groups.query_stride());
+      groups.query =
+          times(run.base, shape.attention_width()) + before * static_cast<std::size_t>(groups.query_stride());
       groups.key = times(run.base, shape.kv_width()) + before * static_cast<std::size_t>(groups.key_stride());
       groups.score = times(run.squares_before, shape.heads) + before * stride;
       action(groups);
@@ -132,8 +133,8 @@ void attend(const DeviceLayerContext& context, const DeviceBatch& batch, DeviceS
   for_groups(shape, batch.layout(), room, [&](const Groups& groups) {
     Bf16* storage = kept ? stash.probabilities.data() + groups.score : scratch.scores.data();
     const DeviceMatrix scores = groups.scores(storage);
-    products.multiply(groups.queries(stash.query.data()), Op::plain, groups.keys(stash.key.data()), Op::transposed,
-                      scores, {score_scale(shape), 0},
+    products.multiply(groups.queries(stash.query.data()), Op::plain, groups.keys(stash.key.data()),
+                      Op::transposed, scores, {score_scale(shape), 0},
                       {groups.count, groups.query_stride(), groups.key_stride(), groups.score_stride()});
     causal_softmax(storage, groups.score_rows(), groups.length, context.gpu.stream());
     products.multiply(scores, Op::plain, groups.keys(stash.value.data()), Op::plain,
@@ -180,8 +181,8 @@ void attend_backward(const DeviceLayerContext& context, const DeviceBatch& batch
 
 }  // namespace
 
-void forward_layer(const DeviceLayerContext& context, const DeviceLayerWeights& weights, const DeviceBatch& batch,
-                   DeviceStash& stash, DeviceScratch& scratch, DeviceMatrix x) {
+void forward_layer(const DeviceLayerContext& context, const DeviceLayerWeights& weights,
+                   const DeviceBatch& batch, DeviceStash& stash, DeviceScratch& scratch, DeviceMatrix x) {
   const LayerShape& shape = context.shape;
   Products& products = context.gpu.products();
   cudaStream_t stream = context.gpu.stream();
@@ -249,7 +250,8 @@ DecodeScratch::DecodeScratch(const LayerShape& shape, int rows, int capacity, in
   std::size_t most = 0;
   for (int count = 1; count <= rows; ++count) {
     const HeadShape heads = head_shape(shape);
-    most = std::max(most, decode_partials(heads, count, decode_splits(heads, count, capacity, multiprocessors)));
+    most =
+        std::max(most, decode_partials(heads, count, decode_splits(heads, count, capacity, multiprocessors)));
   }
   partials = DeviceArray<float>(most);
 }

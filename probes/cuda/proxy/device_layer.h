@@ -84,8 +84,8 @@ struct DeviceLayerContext {
   RotaryTable rotary;
 };
 
-void forward_layer(const DeviceLayerContext& context, const DeviceLayerWeights& weights, const DeviceBatch& batch,
-                   DeviceStash& stash, DeviceScratch& scratch, DeviceMatrix x);
+void forward_layer(const DeviceLayerContext& context, const DeviceLayerWeights& weights,
+                   const DeviceBatch& batch, DeviceStash& stash, DeviceScratch& scratch, DeviceMatrix x);
 
 // dx turns from the gradient of the layer's output into that of its input; gradients of weights are added.
 void backward_layer(const DeviceLayerContext& context, const DeviceLayerWeights& weights,

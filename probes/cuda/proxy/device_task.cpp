@@ -9,7 +9,7 @@ DeviceTask::DeviceTask(ProxyGpu& gpu, const proxy::TaskSetup& setup, proxy::Purp
                                      setup.group.position()),
                   setup.seed, purpose),
       rotary_(gpu, parameters_.shape().model.head_dim, setup.workload.longest()),
-      context_{gpu, proxy::layer_shape(parameters_.shape().model, parameters_.shape().shard),
-               rotary_.table()} {}
+      context_{gpu, proxy::layer_shape(parameters_.shape().model, parameters_.shape().shard), rotary_.table()} {
+}
 
 }  // namespace sextant::gpu

@@ -128,8 +128,9 @@ void DeviceTraining::set_targets(const Rollout& rollout, const MiniBatch& mini_b
 
 void DeviceTraining::read_loss() {
   double loss = 0;
-  check_cuda(cudaMemcpyAsync(&loss, loss_on_device_.data(), sizeof loss, cudaMemcpyDeviceToHost, gpu().stream()),
-             "reading the loss");
+  check_cuda(
+      cudaMemcpyAsync(&loss, loss_on_device_.data(), sizeof loss, cudaMemcpyDeviceToHost, gpu().stream()),
+      "reading the loss");
   check_cuda(cudaMemsetAsync(loss_on_device_.data(), 0, sizeof loss, gpu().stream()), "clearing the loss");
   gpu().wait("training");
   loss_ += loss;

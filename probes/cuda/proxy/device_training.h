@@ -1,5 +1,5 @@
-// Training of an actor on a GPU: for each mini-batch forward and backward passes of the micro-batches, gradients
-// summed over the replicas, one Adam step. The loss is that of probes/proxy/training.h.
+// Training of an actor on a GPU: for each mini-batch forward and backward passes of the micro-batches,
+// gradients summed over the replicas, one Adam step. The loss is that of probes/proxy/training.h.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
 // Trained weights into generation on the same GPU: each block is copied within device memory.
 //
-// Every GPU that generates also trains a whole model (limits of gpu_engine.cpp), so nothing crosses between GPUs.
+// Every GPU that generates also trains a whole model (limits of gpu_engine.cpp), so nothing crosses between
+// GPUs.
 #pragma once
 
 #include "probes/cuda/proxy/device_task.h"

@@ -5,7 +5,7 @@ namespace sextant::gpu {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kMostBlocks = 8192;     // of grid-stride loops
+constexpr int kMostBlocks = 8192;      // of grid-stride loops
 constexpr float kNormEpsilon = 1e-6F;  // as probes/proxy/kernels.h
 
 int blocks_for(std::size_t items) {
@@ -72,7 +72,8 @@ __device__ float sigmoid(float x) { return 1.0F / (1.0F + __expf(-x)); }
 __global__ void silu_kernel(const Bf16* gate_up, std::size_t packs, int width, Bf16* out) {
   const int packs_a_row = width / 8;
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t at = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; at < packs; at += step) {
+  for (std::size_t at = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; at < packs;
+       at += step) {
     const std::size_t row = at / packs_a_row;
     const std::size_t column = (at - row * packs_a_row) * 8;
     const Bf16* in = gate_up + row * 2 * width + column;
@@ -89,7 +90,8 @@ __global__ void silu_backward_kernel(const Bf16* gate_up, const Bf16* d_out, std
                                      Bf16* d_gate_up) {
   const int packs_a_row = width / 8;
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
-  for (std::size_t at = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; at < packs; at += step) {
+  for (std::size_t at = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; at < packs;
+       at += step) {
     const std::size_t row = at / packs_a_row;
     const std::size_t column = (at - row * packs_a_row) * 8;
     const Bf16* in = gate_up + row * 2 * width + column;

@@ -83,9 +83,11 @@ void Products::run(ConstDeviceMatrix a, proxy::Op op_a, ConstDeviceMatrix b, pro
   SEXTANT_CHECK((transpose_b ? b.columns : b.rows) == inner);
   if (c.rows == 0 || c.columns == 0 || batch.count == 0) return;
   const int alignment = std::min({alignment_of(a.data), alignment_of(b.data), alignment_of(c.data)});
-  const Key key{c.rows,   c.columns,   inner,    transpose_a,    transpose_b,    a.stride,
-                b.stride, c.stride,    static_cast<int>(c.precision), batch.count, alignment,
-                batch.stride_a, batch.stride_b, batch.stride_c};
+  const Key key{c.rows,         c.columns,     inner,
+                transpose_a,    transpose_b,   a.stride,
+                b.stride,       c.stride,      static_cast<int>(c.precision),
+                batch.count,    alignment,     batch.stride_a,
+                batch.stride_b, batch.stride_c};
   std::unique_ptr<LtMatmul>& planned = planned_[key];
   if (planned == nullptr) {
     LtMatmulSpec spec;

@@ -30,7 +30,8 @@ __device__ RowSum reduce_row(const Bf16* logits, int vocabulary) {
   return {above, block_sum(sum * __expf(largest - above))};
 }
 
-__global__ void log_probabilities_kernel(const Bf16* logits, const int* targets, int vocabulary, float* result) {
+__global__ void log_probabilities_kernel(const Bf16* logits, const int* targets, int vocabulary,
+                                         float* result) {
   const std::size_t row = blockIdx.x;
   const int target = targets[row];
   if (target < 0) {
@@ -144,14 +145,15 @@ int row_threads(int vocabulary, int pack) {
 void sample(const float* logits, int vocabulary, const std::uint64_t* keys, DecodeRows rows,
             SampledTokens sampled, cudaStream_t stream) {
   if (rows.count == 0) return;
-  sample_kernel<<<rows.count, row_threads(vocabulary, 4), 0, stream>>>(logits, vocabulary, keys, rows.slots, rows.positions,
-                                                     sampled);
+  sample_kernel<<<rows.count, row_threads(vocabulary, 4), 0, stream>>>(logits, vocabulary, keys, rows.slots,
+                                                                       rows.positions, sampled);
 }
 
 void log_probabilities(const Bf16* logits, const int* targets, int rows, int vocabulary, float* result,
                        cudaStream_t stream) {
   if (rows == 0) return;
-  log_probabilities_kernel<<<rows, row_threads(vocabulary, 8), 0, stream>>>(logits, targets, vocabulary, result);
+  log_probabilities_kernel<<<rows, row_threads(vocabulary, 8), 0, stream>>>(logits, targets, vocabulary,
+                                                                            result);
 }
 
 void loss_and_gradient(Bf16* logits, const int* targets, const float* weights, int rows, int vocabulary,

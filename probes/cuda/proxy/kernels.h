@@ -26,8 +26,8 @@ void rms_norm_backward(const Bf16* d_out, const Bf16* normed, const float* recip
                        Bf16* dx, cudaStream_t stream);
 // gate_up [rows, 2 width] holds gate | up: out = silu(gate) * up.
 void silu_multiply(const Bf16* gate_up, std::size_t rows, int width, Bf16* out, cudaStream_t stream);
-void silu_multiply_backward(const Bf16* gate_up, const Bf16* d_out, std::size_t rows, int width, Bf16* d_gate_up,
-                            cudaStream_t stream);
+void silu_multiply_backward(const Bf16* gate_up, const Bf16* d_out, std::size_t rows, int width,
+                            Bf16* d_gate_up, cudaStream_t stream);
 // x[i] = weights[tokens[i]]; with slots tokens[slots[i]].
 void embed(const Bf16* weights, const int* tokens, const int* slots, int rows, int width, Bf16* x,
            cudaStream_t stream);
@@ -109,7 +109,7 @@ void attend_cached(const HeadShape& shape, DecodeRows rows, const Bf16* qkv, Cac
 // position becomes one more.
 struct SampledTokens {
   int* latest = nullptr;
-  int* history = nullptr;            // [slots, capacity], from a sequence's first response token on
+  int* history = nullptr;              // [slots, capacity], from a sequence's first response token on
   const int* prompt_tokens = nullptr;  // by slot
   int capacity = 0;
 };

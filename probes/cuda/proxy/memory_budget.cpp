@@ -13,7 +13,7 @@ namespace {
 
 using namespace proxy;
 
-constexpr double kElement = 2;  // bf16
+constexpr double kElement = 2;            // bf16
 constexpr double kTrainedParameter = 16;  // weight and gradient in bf16; master copy and two moments in fp32
 // cuBLASLt's workspace, tokens, angles, graphs, and what allocation rounds up.
 constexpr double kMargin = 1.5e9;
@@ -60,7 +60,8 @@ double generation_bytes(const TaskPlan& plan, const Model& model, const Workload
   if (mine.size() == 0) return 0;
   for (const Range& part : cut_evenly(mine, (mine.size() + batch - 1) / batch)) {
     wave = std::max(wave, part.size());
-    for (const Range& chunk : cut_by_size(part, plan.micro_batch_sequences)) limits.include(workload.prompts(chunk));
+    for (const Range& chunk : cut_by_size(part, plan.micro_batch_sequences))
+      limits.include(workload.prompts(chunk));
   }
   const LayerShape shape = layer_shape(model, {});
   const double cache = 2.0 * model.layers * (wave + 1.0) * shape.kv_width() * workload.longest() * kElement;
@@ -103,8 +104,8 @@ std::vector<TaskBytes> task_bytes(const Workflow& workflow, const Plan& plan, co
     bytes.task = task.name;
     bytes.state_bytes = parameters_of(model) * (task.kind == TaskKind::training ? kTrainedParameter : kElement);
     if (task.kind == TaskKind::generation) {
-      bytes.working_bytes = generation_bytes(of_task, model, workload,
-                                             replica_range(of_task, position->replica, workload.all()));
+      bytes.working_bytes =
+          generation_bytes(of_task, model, workload, replica_range(of_task, position->replica, workload.all()));
     } else {
       const int count = task.kind == TaskKind::training ? workflow.mini_batches : 1;
       std::vector<Range> parts;
@@ -123,8 +124,8 @@ void check_memory(const std::vector<TaskBytes>& tasks, double free_bytes) {
   std::string parts;
   for (const TaskBytes& task : tasks) {
     sum += task.state_bytes + task.working_bytes;
-    parts += (parts.empty() ? "" : ", ") + task.task + " " + format_bytes(task.state_bytes) + " of weights and state and " +
-             format_bytes(task.working_bytes) + " to work in";
+    parts += (parts.empty() ? "" : ", ") + task.task + " " + format_bytes(task.state_bytes) +
+             " of weights and state and " + format_bytes(task.working_bytes) + " to work in";
   }
   if (sum <= free_bytes) return;
   throw_bad_input("the plan needs " + format_bytes(sum) + " of device memory and " + format_bytes(free_bytes) +

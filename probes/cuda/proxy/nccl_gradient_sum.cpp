@@ -64,9 +64,8 @@ class NcclGradientSum final : public GradientSum {
   NcclGradientSum& operator=(const NcclGradientSum&) = delete;
 
   void all_reduce(Bf16* gradients, std::size_t count, cudaStream_t stream) override {
-    nccl().check(
-        nccl().all_reduce(gradients, gradients, count, kNcclBf16, kNcclSum, communicator_, stream),
-        "summing gradients");
+    nccl().check(nccl().all_reduce(gradients, gradients, count, kNcclBf16, kNcclSum, communicator_, stream),
+                 "summing gradients");
   }
 
  private:

@@ -8,8 +8,8 @@
 
 namespace sextant::gpu {
 
-// Collective over the replicas, each with its GPU current. Error(machine) when NCCL cannot be loaded or its ranks
-// do not come together.
+// Collective over the replicas, each with its GPU current. Error(machine) when NCCL cannot be loaded or its
+// ranks do not come together.
 [[nodiscard]] std::unique_ptr<GradientSum> make_nccl_gradient_sum(Communicator& replicas);
 
 }  // namespace sextant::gpu

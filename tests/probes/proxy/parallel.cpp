@@ -34,7 +34,8 @@ float largest(std::span<const float> values) {
 // Loss over all replicas: each replica's last stage holds its part, on every shard.
 double total_loss(ProxySession& session, const std::string& task) {
   std::vector<double> loss{0};
-  if (HostTask* work = host_work(session, task); work != nullptr && work->parameters().shape().shard.rank == 0) {
+  if (HostTask* work = host_work(session, task);
+      work != nullptr && work->parameters().shape().shard.rank == 0) {
     loss[0] = dynamic_cast<Training&>(*work).last_loss();
   }
   world().all_reduce_sum(std::span<double>(loss));
@@ -130,7 +131,8 @@ void expect_equals_serial(const Workflow& workflow, const Plan& plan) {
     const double loss = total_loss(parallel, task.name);
     EXPECT_NEAR(loss, dynamic_cast<Training&>(*serial.work(task.name)).last_loss(), kLossTolerance);
     if (parallel.work(task.name) != nullptr) {
-      expect_close_gradients(host_work(parallel, task.name)->parameters(), host_work(serial, task.name)->parameters());
+      expect_close_gradients(host_work(parallel, task.name)->parameters(),
+                             host_work(serial, task.name)->parameters());
     }
   }
   expect_changed_weights(parallel, workflow);

@@ -83,7 +83,8 @@ void run_block(std::size_t count) {
         moved = true;
       }
     };
-    for (std::size_t warp = 0; warp < count; warp += 32) pass(warp, std::min(warp + 32, count), EmulatedWait::warp);
+    for (std::size_t warp = 0; warp < count; warp += 32)
+      pass(warp, std::min(warp + 32, count), EmulatedWait::warp);
     pass(0, count, EmulatedWait::block);
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -141,7 +142,9 @@ bool emulated_device_memory(const void* from, std::size_t bytes) {
   return at + bytes <= after->first + after->second;
 }
 
-const char* cudaGetErrorString(cudaError_t error) { return error == cudaSuccess ? "no error" : "out of memory"; }
+const char* cudaGetErrorString(cudaError_t error) {
+  return error == cudaSuccess ? "no error" : "out of memory";
+}
 cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
@@ -175,7 +178,9 @@ cudaError_t cudaFree(void* from) {
 }
 cudaError_t cudaMallocHost(void** to, std::size_t bytes) { return *to = std::malloc(bytes), cudaSuccess; }
 cudaError_t cudaFreeHost(void* from) { return std::free(from), cudaSuccess; }
-cudaError_t cudaMemset(void* to, int value, std::size_t bytes) { return std::memset(to, value, bytes), cudaSuccess; }
+cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+  return std::memset(to, value, bytes), cudaSuccess;
+}
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
   emulated_queue([=] { std::memset(to, value, bytes); });
   return cudaSuccess;
@@ -229,4 +234,6 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) { return *event = nullptr, cudaS
 cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventElapsedTime(float* elapsed_ms, cudaEvent_t, cudaEvent_t) { return *elapsed_ms = 0, cudaSuccess; }
+cudaError_t cudaEventElapsedTime(float* elapsed_ms, cudaEvent_t, cudaEvent_t) {
+  return *elapsed_ms = 0, cudaSuccess;
+}

@@ -26,12 +26,14 @@ class EmulatedMatmul final : public LtMatmul {
   [[nodiscard]] std::string algorithm() const override { return "emulated"; }
 
  private:
-  void check(const void* data, int rows, int columns, std::int64_t leading, std::int64_t stride, int bytes) const {
+  void check(const void* data, int rows, int columns, std::int64_t leading, std::int64_t stride,
+             int bytes) const {
     const std::int64_t last = (spec_.batch - 1) * stride + (rows - 1) * leading + columns;
     if (leading < columns || !emulated_device_memory(data, static_cast<std::size_t>(last * bytes))) {
       throw std::logic_error("a matrix beyond device memory");
     }
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(data) % static_cast<unsigned>(spec_.alignment_bytes) == 0;
+    const bool is_aligned =
+        reinterpret_cast<std::uintptr_t>(data) % static_cast<unsigned>(spec_.alignment_bytes) == 0;
     if (!is_aligned || spec_.alignment_bytes < 16 || leading % 8 != 0) {
       throw std::logic_error("a matrix that tensor cores do not take");
     }
