@@ -26,7 +26,7 @@ struct Options {
   std::string out;
   std::string samples;
   std::string devices = "auto";
-  double total_budget_s = 55;
+  double total_budget_s = 50;
   bool is_smoke_test = false;
   bool json = false;
 };

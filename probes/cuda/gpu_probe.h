@@ -16,7 +16,7 @@ struct GpuProbeOptions {
   double budget_s_per_point = 0.4;
   double target_spread_fraction = 0.02;
   // Of each GPU: points that have not begun by then are waived.
-  double total_budget_s = 55;
+  double total_budget_s = 50;
   GpuPointOptions points;
   // Called before each point; may be empty.
   std::function<void(const std::string& name)> on_point;
