@@ -15,6 +15,7 @@
 #include "probes/cluster_probe.h"
 #include "probes/cuda/gpu_cluster.h"
 #include "probes/cuda/gpu_probe.h"
+#include "probes/harness/environment.h"
 #include "probes/host/gemm_shapes.h"
 
 namespace sextant::cli {
@@ -80,7 +81,17 @@ struct Measured {
 
 Measured measure_gpus(GpuDevices& devices, Communicator& ranks, const Options& options) {
   const GpuProbe gpus = probe_these(devices, options);
-  return {cluster_of_gpus(gpus, ranks.hosts().front(), options.probe), describe(gpus)};
+  const double host_memory_bytes = read_environment(SystemFiles()).memory_available_bytes;
+  try {
+    return {cluster_of_gpus(gpus, ranks.hosts().front(), host_memory_bytes, options.probe), describe(gpus)};
+  } catch (const Error&) {  // too little for a cluster: what there is must not be lost
+    std::fputs(describe(gpus).c_str(), stdout);
+    if (!options.samples.empty()) {
+      write_text_file(options.samples,
+                      format_json({{"results", to_json(gpus.results)}, {"warnings", warnings_of(gpus)}}));
+    }
+    throw;
+  }
 }
 
 // `no_gpus`: why GPUs are not measured; empty when nobody asked for them.

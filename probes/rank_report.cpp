@@ -13,6 +13,7 @@ RankReport RankReport::parse(const JsonView& view) {
   if (const auto gpu = view.optional("gpu_model")) report.gpu_model = gpu->text();
   report.gemm_library = view.required("gemm_library").text();
   report.memory_bytes = view.required("memory_bytes").non_negative();
+  if (const auto host = view.optional("host_memory_bytes")) report.host_memory_bytes = host->positive();
   for (const JsonView& result : view.required("results").items()) {
     report.results.push_back(ProbeResult::parse(result));
   }
@@ -26,6 +27,7 @@ Json RankReport::to_json() const {
   if (is_gpu()) json["gpu_model"] = gpu_model;
   json["gemm_library"] = gemm_library;
   json["memory_bytes"] = memory_bytes;
+  if (host_memory_bytes > 0) json["host_memory_bytes"] = host_memory_bytes;
   json["results"] = sextant::to_json(results);
   json["warnings"] = warnings;
   return json;

@@ -126,6 +126,7 @@ class HostTransfer final : public GpuOperation {
     fill(1);
     check_cuda(cudaMemcpy(on_device_.data(), on_host_.data(), bytes_, cudaMemcpyHostToDevice),
                "filling memory");
+    check_cuda(cudaDeviceSynchronize(), "filling memory");
     if (!transfer_.to_device) fill(2);
   }
 

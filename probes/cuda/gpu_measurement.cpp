@@ -49,6 +49,7 @@ std::optional<ProbeResult> per_node(const std::vector<ProbeResult>& results) {
   result.outcome = is_measured ? ProbeOutcome::measured : ProbeOutcome::noisy;
   result.sentence = "from " + one->name + " and " + many->name;
   result.unit = "s";
+  result.rank = one->rank;
   const double difference_s = many->value - one->value;
   result.value = difference_s / (kLongGraphNodes - 1);
   result.spread_fraction =

@@ -13,7 +13,7 @@ constexpr double kSmokeBytes = 16.0 * 1024 * 1024;
 constexpr std::size_t kTransferBytes = std::size_t{128} << 20;
 constexpr std::size_t kSmokeTransferBytes = std::size_t{1} << 20;
 constexpr std::size_t kLatencyBytes = 8;
-constexpr double kGemmSample_s = 5e-3;
+constexpr double kLongSample_s = 5e-3;  // for rates: what events and clocks add is below a thousandth
 constexpr double kSample_s = 1e-3;
 // Few enough empty kernels to be queued behind a gate all at once.
 constexpr double kSampleBehindGate_s = 2e-4;
@@ -79,7 +79,7 @@ class Points {
                               : std::max(kLeastBytes, kTimesTheCache * gpu_.last_level_cache_bytes);
     const auto bytes = static_cast<std::size_t>(std::min(wanted, gpu_.free_memory_bytes / 5));
     const auto access = [&](const char* name, GpuMemoryAccess kind) {
-      add(std::string("memory/") + name, "bytes/s", kSample_s,
+      add(std::string("memory/") + name, "bytes/s", kLongSample_s,
           [gpu = gpu_.index, kind, bytes](GpuDevices& devices) { return devices.memory(gpu, kind, bytes); });
     };
     access("copy/engine", GpuMemoryAccess::copy_engine);
@@ -95,7 +95,7 @@ class Points {
     for (const GemmPoints& of_one : gemm_points(options_.is_smoke_test)) {
       for (const GemmShape& shape : of_one.shapes) {
         const std::string name = "gemm/" + std::string(name_of(of_one.precision)) + "/" + shape.name;
-        add(name, "flop/s", kGemmSample_s,
+        add(name, "flop/s", kLongSample_s,
             [gpu = gpu_.index, precision = of_one.precision, shape](GpuDevices& devices) {
               return devices.gemm(gpu, precision, shape, false);
             });
@@ -111,7 +111,7 @@ class Points {
          gemm_shapes_of(*options_.model, options_.model_tokens, options_.model_tensor_parallel)) {
       if (shape.name.starts_with("attention_")) continue;
       shape.transpose_b = true;
-      add("gemm/bf16/" + options_.model->name + "/" + shape.name, "flop/s", kGemmSample_s,
+      add("gemm/bf16/" + options_.model->name + "/" + shape.name, "flop/s", kLongSample_s,
           [gpu = gpu_.index, shape](GpuDevices& devices) {
             return devices.gemm(gpu, Precision::bf16, shape, true);
           });
@@ -183,7 +183,7 @@ class Points {
     shape.batch = batch;
     shape.tokens = tokens;
     const double room = gpu_.free_memory_bytes / 3;
-    add("attention/" + phase + "/" + shape.name(), unit, kSample_s,
+    add("attention/" + phase + "/" + shape.name(), unit, kLongSample_s,
         [gpu = gpu_.index, shape, room, is_decode = phase == "decode"](GpuDevices& devices) {
           if (shape.kv_bytes() > room) {
             return GpuOperationOrReason{nullptr, "keys and values need " + format_bytes(shape.kv_bytes()) +

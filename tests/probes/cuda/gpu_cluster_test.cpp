@@ -16,7 +16,7 @@ ClusterProbe cluster_of(int gpus, const std::string& throws = "") {
   FakeSensors sensors;
   ProbeOptions options;
   options.name = "here";
-  return cluster_of_gpus(probe_gpus(devices, sensors, {}, clock), "node7", options);
+  return cluster_of_gpus(probe_gpus(devices, sensors, {}, clock), "node7", 2e12, options);
 }
 
 TEST(ClusterOfGpus, OneGpuIsADeviceWithItsRates) {
@@ -24,6 +24,7 @@ TEST(ClusterOfGpus, OneGpuIsADeviceWithItsRates) {
   ASSERT_EQ(probe.cluster.device_count(), 1);
   EXPECT_EQ(probe.cluster.name(), "here");
   EXPECT_EQ(probe.cluster.nodes().front().name, "node7");
+  EXPECT_EQ(probe.cluster.nodes().front().host_memory_bytes, 2e12);
   EXPECT_EQ(probe.cluster.type_name({0}), "nvidia-h200");
   const DeviceType& type = probe.cluster.type_of({0});
   EXPECT_EQ(type.kind, DeviceKind::gpu);
@@ -58,7 +59,7 @@ TEST(ClusterOfGpus, SeveralGpusAreLinked) {
 
 TEST(ClusterOfGpus, NeedsReadBandwidth) { EXPECT_THROW(static_cast<void>(cluster_of(1, "memory")), Error); }
 
-TEST(ClusterOfGpus, NeedsAGpu) { EXPECT_THROW(static_cast<void>(cluster_of_gpus({}, "node7", {})), Error); }
+TEST(ClusterOfGpus, NeedsAGpu) { EXPECT_THROW(static_cast<void>(cluster_of_gpus({}, "node7", 0, {})), Error); }
 
 }  // namespace
 }  // namespace sextant
