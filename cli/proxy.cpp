@@ -3,6 +3,7 @@
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "cli/checks.h"
 #include "cli/command.h"
@@ -13,10 +14,18 @@
 #include "core/units.h"
 #include "costmodel/vocabulary/experiments.h"
 #include "costmodel/vocabulary/run.h"
+#include "probes/cuda/gpu_engine.h"
+#include "probes/cuda/gpu_self_check.h"
+#include "probes/proxy/engine.h"
 #include "probes/proxy/proxy.h"
 
 namespace sextant::cli {
 namespace {
+
+// Who computes; "auto" looks at the cluster's devices.
+constexpr const char* kAuto = "auto";
+constexpr const char* kCpu = "cpu";
+constexpr const char* kGpu = "gpu";
 
 struct Options {
   std::string cluster;
@@ -28,8 +37,45 @@ struct Options {
   int passes = 1;
   bool interleave = false;
   bool resume = false;
+  bool keep_going = false;
+  bool self_check = false;
+  std::string device = kAuto;
   bool json = false;
 };
+
+bool has_gpus(const Cluster& cluster) {
+  const auto& types = cluster.device_types();
+  return std::any_of(types.begin(), types.end(),
+                     [](const auto& type) { return type.second.kind == DeviceKind::gpu; });
+}
+
+// Null: CPU cores.
+std::unique_ptr<proxy::TaskEngine> make_engine(const Options& options, const Cluster& cluster,
+                                               Communicator& ranks) {
+  const bool wants_gpus = options.device == kGpu || (options.device == kAuto && has_gpus(cluster));
+  if (!wants_gpus) return nullptr;
+  GpuEngineOrReason made = make_gpu_engine(ranks);
+  if (made.engine != nullptr) return std::move(made.engine);
+  const std::string whose = options.device == kGpu ? "--device gpu" : "the cluster's devices are GPUs";
+  throw_machine_failed(whose + " and " + made.reason);
+}
+
+// Exit code 0: all agree, 1: some do not, 3: there is no GPU to check.
+int check_device(const Options& options) {
+  const GpuChecksOrReason result = check_gpu_proxy();
+  if (!result.reason.empty()) throw_machine_failed("nothing to check: " + result.reason);
+  const auto failed = std::count_if(result.checks.begin(), result.checks.end(),
+                                    [](const GpuCheck& check) { return !check.passed(); });
+  Table table({"check", "value", "at most", ""});
+  for (const GpuCheck& check : result.checks) {
+    table.add({check.name, format_number(check.value), format_number(check.tolerance),
+               check.passed() ? "" : "FAILED"});
+  }
+  if (!options.json) std::fputs(table.text().c_str(), stdout);
+  print_line(std::to_string(result.checks.size()) + " checks of the GPU against CPU cores, " +
+             std::to_string(failed) + " failed");
+  return failed == 0 ? kDone : kAnswerIsNo;
+}
 
 volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int) { interrupted = 1; }
@@ -109,20 +155,35 @@ void say_interrupted(const Options& options) {
   std::fprintf(stderr, "interrupted: %s keeps what was measured; --resume goes on\n", options.out.c_str());
 }
 
+// The run, or nothing where it fails and the others should go on.
+std::optional<Run> measure(Communicator& ranks, const Options& options, const Experiments& all,
+                           const Experiment& experiment, const Cluster& cluster,
+                           std::vector<std::string>& failed) {
+  try {
+    return run_proxy(ranks, cluster, all.workflows.at(experiment.workflow), all.plans.at(experiment.plan),
+                     options.proxy);
+  } catch (const Error& error) {
+    // With several ranks the others may be waiting for this one.
+    if (!options.keep_going || ranks.size() > 1) throw;
+    failed.push_back(experiment.name);
+    std::fprintf(stderr, "sextant: experiment %s: %s\n", experiment.name.c_str(), error.what());
+    return std::nullopt;
+  }
+}
+
 // One experiment after another, saved after each; several passes over all of them, so that a disturbance of the
 // machine falls on one pass of an experiment and not on all its samples.
 bool measure_in_turn(Communicator& ranks, const Options& options, const Experiments& all,
-                     const Cluster& cluster, Runs& runs) {
+                     const Cluster& cluster, Runs& runs, std::vector<std::string>& failed) {
   const std::size_t visits = all.experiments.size() * static_cast<std::size_t>(options.passes);
   Progress progress("proxy", ranks.rank() == 0 ? visits : 0);
   for (int pass = 1; pass <= options.passes; ++pass) {
     for (const Experiment& experiment : all.experiments) {
       if (passes_done(runs, experiment.name) >= pass) continue;
       if (ranks.rank() == 0) progress.step(experiment.name);
-      Run run = run_proxy(ranks, cluster, all.workflows.at(experiment.workflow), all.plans.at(experiment.plan),
-                          options.proxy);
-      record(runs, all, experiment, std::move(run));
-      if (ranks.rank() == 0) save_document(options.out, runs);
+      std::optional<Run> run = measure(ranks, options, all, experiment, cluster, failed);
+      if (run) record(runs, all, experiment, std::move(*run));
+      if (run && ranks.rank() == 0) save_document(options.out, runs);
       double stop = interrupted;
       ranks.all_reduce_max(std::span<double>(&stop, 1));
       if (stop > 0) return false;
@@ -142,7 +203,8 @@ bool measure_interleaved(Communicator& ranks, const Options& options, const Expe
   std::vector<Run> measured(todo.size());
   for (const Experiment& experiment : todo) {
     sessions.push_back(std::make_unique<ProxySession>(ranks, cluster, all.workflows.at(experiment.workflow),
-                                                      all.plans.at(experiment.plan), options.proxy.seed));
+                                                      all.plans.at(experiment.plan), options.proxy.seed,
+                                                      options.proxy.engine));
   }
   const int rounds = options.proxy.most_iterations;
   Progress progress("proxy",
@@ -187,16 +249,21 @@ std::string describe(const Runs& runs) {
   return table.text();
 }
 
-int run(const Options& options) {
+int run(Options options) {
+  if (options.self_check) return check_device(options);
+  if (options.cluster.empty()) throw_bad_input("give --cluster FILE, from sextant probe");
   const Cluster cluster = load_document<Cluster>(options.cluster).content;
   const Experiments all = load_experiments(options);
   check_experiments(all, cluster, options.experiments.empty() ? options.plan : options.experiments);
   Communicator& ranks = world();
+  const std::unique_ptr<proxy::TaskEngine> engine = make_engine(options, cluster, ranks);
+  options.proxy.engine = engine.get();
   Runs runs = start_runs(options, cluster);
+  std::vector<std::string> failed;
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   const bool finished = options.interleave ? measure_interleaved(ranks, options, all, cluster, runs)
-                                           : measure_in_turn(ranks, options, all, cluster, runs);
+                                           : measure_in_turn(ranks, options, all, cluster, runs, failed);
   if (ranks.rank() != 0) return finished ? kDone : kMachineFailed;
   if (!finished) {
     say_interrupted(options);
@@ -206,6 +273,11 @@ int run(const Options& options) {
     print_document(runs);
   } else {
     std::fputs(describe(runs).c_str(), stdout);
+  }
+  if (!failed.empty()) {
+    std::fprintf(stderr, "%zu of %zu experiments failed; --resume tries them again\n", failed.size(),
+                 all.experiments.size());
+    return kMachineFailed;
   }
   say_wrote(options.out);
   return kDone;
@@ -217,7 +289,7 @@ void add_proxy(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("proxy", "Run a plan's real operations and time them; one rank is one device");
-  command->add_option("--cluster", options->cluster, "Cluster document, from sextant probe")->required();
+  command->add_option("--cluster", options->cluster, "Cluster document, from sextant probe");
   command->add_option("--experiments", options->experiments,
                       "Experiments document: many plans of many workflows");
   command->add_option("--workflow", options->workflow, "Workflow document of a single experiment");
@@ -250,6 +322,16 @@ void add_proxy(CLI::App& app, Action& action) {
   command->add_option("--budget", options->proxy.budget_s, "Most seconds for one experiment")
       ->check(positive_number())
       ->capture_default_str();
+  command
+      ->add_option("--device", options->device,
+                   "Who computes: cpu (fp32), gpu (bf16), or auto: as the cluster's devices are")
+      ->check(CLI::IsMember({kAuto, kCpu, kGpu}))
+      ->capture_default_str();
+  command->add_flag(
+      "--keep-going", options->keep_going,
+      "An experiment that fails on one rank is said and the others go on; exit code 3 at the end");
+  command->add_flag("--self-check", options->self_check,
+                    "Compare the GPU's tasks with the CPU's on small models, and nothing else");
   command->add_option("--seed", options->proxy.seed, "Of weights and prompts")->capture_default_str();
   command->add_flag("--json", options->json, "Print the runs document instead of a table");
   command->footer(

@@ -29,7 +29,8 @@ Placement place_ranks(const ClusterPlace& place, const std::vector<RankReport>& 
       node.name = report.host;
       node.region = place.region;
       node.zone = place.zone;
-      node.device_type = device_type_name(report.cpu_model);
+      node.device_type = device_type_name(report);
+      if (report.host_memory_bytes > 0) node.host_memory_bytes = report.host_memory_bytes;
       node.devices = 0;
       placement.nodes.push_back(node);
     }

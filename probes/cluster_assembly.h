@@ -20,6 +20,8 @@ inline constexpr double kOddLinkFraction = 0.25;
 
 // "Intel(R) Xeon(R) Platinum 8480C CPU @ 2.00GHz" is "intel-xeon-platinum-8480c-core".
 [[nodiscard]] std::string device_type_name(const std::string& cpu_model);
+// Of a rank's device: as above for a core; "NVIDIA H200" is "nvidia-h200".
+[[nodiscard]] std::string device_type_name(const RankReport& report);
 
 struct ClusterPlace {
   std::string name = "local";
@@ -34,14 +36,15 @@ struct AssembledCluster {
 };
 
 // Reports by rank. Throws Error(machine) when a rank lacks what a cluster cannot do without: fp32 GEMM rate,
-// read bandwidth, memory, or a link that could not be fitted.
+// (for a GPU any) GEMM rate, read bandwidth, memory, or a link that could not be fitted.
 [[nodiscard]] AssembledCluster assemble_cluster(const ClusterPlace& place,
                                                 const std::vector<RankReport>& reports);
 
 // Points of links in the reports, fitted again, by pair.
 [[nodiscard]] std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports);
 
-// The rate that stands for a precision: the fastest square product; null when none has a value.
+// The rate that stands for a precision: the fastest product that is named by its size ("8192", "8192_nt",
+// "8192x28672x8192"), not one of a model; null when none has a value.
 [[nodiscard]] const ProbeResult* peak_gemm(const std::vector<ProbeResult>& results, Precision precision);
 
 }  // namespace sextant

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <optional>
 #include <sstream>
 
 #include "core/error.h"
@@ -13,10 +14,13 @@
 namespace sextant {
 namespace {
 
-bool is_square_gemm(const std::string& name, const std::string& prefix) {
-  return name.size() > prefix.size() && name.starts_with(prefix) &&
-         std::all_of(name.begin() + static_cast<std::ptrdiff_t>(prefix.size()), name.end(),
-                     [](unsigned char c) { return std::isdigit(c) != 0; });
+// "gemm/bf16/8192", "gemm/bf16/8192x28672x8192_nt": a size, not a model's product.
+bool is_sized_gemm(const std::string& name, const std::string& prefix) {
+  if (!name.starts_with(prefix)) return false;
+  std::string size = name.substr(prefix.size());
+  if (size.ends_with("_nt")) size.resize(size.size() - 3);
+  return !size.empty() && std::all_of(size.begin(), size.end(),
+                                      [](unsigned char c) { return std::isdigit(c) != 0 || c == 'x'; });
 }
 
 const ProbeResult* find_value(const std::vector<ProbeResult>& results, const std::string& name) {
@@ -80,7 +84,7 @@ Series gemm_series(const Reports& reports, Precision precision) {
     const ProbeResult* peak = peak_gemm(report->results, precision);
     if (peak != nullptr) {
       series.add(*peak, report->rank);
-    } else if (precision == Precision::fp32) {
+    } else if (precision == Precision::fp32 && !report->is_gpu()) {
       throw_missing(*report, "gemm/fp32");
     } else {
       return {};
@@ -99,46 +103,81 @@ Series read_series(const Reports& reports) {
   return series;
 }
 
+// Empty when a rank has no value of this name.
+Series named_series(const Reports& reports, const std::string& name) {
+  Series series;
+  for (const RankReport* report : reports) {
+    const ProbeResult* found = find_value(report->results, name);
+    if (found == nullptr) return {};
+    series.add(*found, report->rank);
+  }
+  return series;
+}
+
 Quantity memory_capacity(const Reports& reports) {
   double least_bytes = reports.front()->memory_bytes;
   for (const RankReport* report : reports) {
     least_bytes = std::min(least_bytes, report->memory_bytes);
     if (report->memory_bytes <= 0) throw_missing(*report, "memory/capacity");
   }
-  return measured(least_bytes, 0, "available memory of the host divided by its ranks; the least of the type");
+  const bool is_gpu = reports.front()->is_gpu();
+  return measured(least_bytes, 0,
+                  is_gpu ? "capacity of device memory; the least of the type"
+                         : "available memory of the host divided by its ranks; the least of the type");
+}
+
+// The slower direction, pinned.
+std::optional<Quantity> host_rate(const Reports& reports) {
+  const Series to = named_series(reports, "host/to_device/pinned");
+  const Series from = named_series(reports, "host/from_device/pinned");
+  if (to.values.empty() || from.values.empty()) return std::nullopt;
+  const bool is_to_slower = median(to.values) < median(from.values);
+  return (is_to_slower ? to : from)
+      .quantity(std::string("pinned memory, the slower direction (") + (is_to_slower ? "to" : "from") +
+                " the device)");
+}
+
+// Everything else that all ranks of the type have: one entry a name.
+std::map<std::string, DeviceMeasurement> other_measurements(const Reports& reports) {
+  std::map<std::string, DeviceMeasurement> measurements;
+  for (const ProbeResult& result : reports.front()->results) {
+    if (!result.has_value() || result.peer >= 0) continue;
+    const Series series = named_series(reports, result.name);
+    if (series.values.empty()) continue;
+    const std::string how = result.how.empty() ? result.name : result.how;
+    measurements[result.name] = {result.unit, series.quantity(how + ";")};
+  }
+  return measurements;
 }
 
 DeviceType assemble_type(const Reports& reports, std::vector<std::string>& warnings) {
+  const bool is_gpu = reports.front()->is_gpu();
   DeviceType type;
-  type.kind = DeviceKind::cpu;
+  type.kind = is_gpu ? DeviceKind::gpu : DeviceKind::cpu;
   type.memory_bytes = memory_capacity(reports);
   const Series read = read_series(reports);
-  type.memory_bytes_per_s = read.quantity("read bandwidth from main memory, summing doubles");
+  type.memory_bytes_per_s = read.quantity(is_gpu ? "read bandwidth of device memory"
+                                                 : "read bandwidth from main memory, summing doubles");
   read.warn("read bandwidth", warnings);
-  for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::bf16, Precision::fp16}) {
+  for (const Precision precision :
+       {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16, Precision::fp8}) {
     const Series gemm = gemm_series(reports, precision);
     if (gemm.values.empty()) continue;
-    type.flop_per_s[precision] =
-        gemm.quantity("fastest square GEMM of one core, " + reports.front()->gemm_library);
+    const std::string how =
+        is_gpu ? "fastest GEMM of the sizes measured, " : "fastest square GEMM of one core, ";
+    type.flop_per_s[precision] = gemm.quantity(how + reports.front()->gemm_library);
     gemm.warn(std::string(name_of(precision)) + " GEMM rate", warnings);
+  }
+  if (type.flop_per_s.empty()) throw_missing(*reports.front(), "gemm/");
+  if (is_gpu) {
+    type.host_bytes_per_s = host_rate(reports);
+    type.measurements = other_measurements(reports);
   }
   return type;
 }
 
-}  // namespace
-
-const ProbeResult* peak_gemm(const std::vector<ProbeResult>& results, Precision precision) {
-  const std::string prefix = "gemm/" + std::string(name_of(precision)) + "/";
-  const ProbeResult* peak = nullptr;
-  for (const ProbeResult& result : results) {
-    if (!result.has_value() || !is_square_gemm(result.name, prefix)) continue;
-    if (peak == nullptr || result.value > peak->value) peak = &result;
-  }
-  return peak;
-}
-
-std::string device_type_name(const std::string& cpu_model) {
-  std::string text = cpu_model.substr(0, cpu_model.find('@'));
+// Lower case, words joined with "-", without those that say nothing; ends with "-".
+std::string slug_of(std::string text) {
   for (const char* mark : {"(R)", "(r)", "(TM)", "(tm)"}) {
     for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) {
       text.replace(at, std::string(mark).size(), " ");
@@ -159,13 +198,36 @@ std::string device_type_name(const std::string& cpu_model) {
     const bool says_nothing = slug.empty() || slug == "cpu" || slug == "processor" || slug.ends_with("-core");
     if (!says_nothing) name += slug + "-";
   }
-  return name + "core";
+  return name;
+}
+
+}  // namespace
+
+const ProbeResult* peak_gemm(const std::vector<ProbeResult>& results, Precision precision) {
+  const std::string prefix = "gemm/" + std::string(name_of(precision)) + "/";
+  const ProbeResult* peak = nullptr;
+  for (const ProbeResult& result : results) {
+    if (!result.has_value() || !is_sized_gemm(result.name, prefix)) continue;
+    if (peak == nullptr || result.value > peak->value) peak = &result;
+  }
+  return peak;
+}
+
+std::string device_type_name(const std::string& cpu_model) {
+  return slug_of(cpu_model.substr(0, cpu_model.find('@'))) + "core";
+}
+
+std::string device_type_name(const RankReport& report) {
+  if (!report.is_gpu()) return device_type_name(report.cpu_model);
+  std::string name = slug_of(report.gpu_model);
+  while (name.ends_with('-')) name.pop_back();
+  return name.empty() ? "gpu" : name;
 }
 
 std::map<std::string, DeviceType> assemble_device_types(const std::vector<RankReport>& reports,
                                                         std::vector<std::string>& warnings) {
   std::map<std::string, Reports> by_type;
-  for (const RankReport& report : reports) by_type[device_type_name(report.cpu_model)].push_back(&report);
+  for (const RankReport& report : reports) by_type[device_type_name(report)].push_back(&report);
   std::map<std::string, DeviceType> types;
   for (const auto& [name, members] : by_type) types[name] = assemble_type(members, warnings);
   return types;

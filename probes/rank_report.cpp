@@ -10,8 +10,10 @@ RankReport RankReport::parse(const JsonView& view) {
   report.host = view.required("host").text();
   report.cpu_model = view.required("cpu_model").text();
   if (const auto cpu = view.optional("cpu")) report.cpu = cpu->count();
+  if (const auto gpu = view.optional("gpu_model")) report.gpu_model = gpu->text();
   report.gemm_library = view.required("gemm_library").text();
   report.memory_bytes = view.required("memory_bytes").non_negative();
+  if (const auto host = view.optional("host_memory_bytes")) report.host_memory_bytes = host->positive();
   for (const JsonView& result : view.required("results").items()) {
     report.results.push_back(ProbeResult::parse(result));
   }
@@ -22,8 +24,10 @@ RankReport RankReport::parse(const JsonView& view) {
 Json RankReport::to_json() const {
   Json json = {{"rank", rank}, {"host", host}, {"cpu_model", cpu_model}};
   if (cpu) json["cpu"] = *cpu;
+  if (is_gpu()) json["gpu_model"] = gpu_model;
   json["gemm_library"] = gemm_library;
   json["memory_bytes"] = memory_bytes;
+  if (host_memory_bytes > 0) json["host_memory_bytes"] = host_memory_bytes;
   json["results"] = sextant::to_json(results);
   json["warnings"] = warnings;
   return json;

@@ -16,10 +16,14 @@ struct RankReport {
   std::string host;
   std::string cpu_model;
   std::optional<int> cpu;            // pinned to
+  std::string gpu_model;             // what it measured, where that is a GPU; empty for cores
   std::string gemm_library;          // what multiplied
-  double memory_bytes = 0;           // this rank's part of the host's memory; 0 unknown
+  double memory_bytes = 0;           // this rank's part of the host's memory, or the GPU's; 0 unknown
+  double host_memory_bytes = 0;      // of the whole host, where the device has its own memory; 0 unknown
   std::vector<ProbeResult> results;  // of its device and of the links that it led
   std::vector<std::string> warnings;
+
+  [[nodiscard]] bool is_gpu() const { return !gpu_model.empty(); }
 
   friend bool operator==(const RankReport&, const RankReport&) = default;
   static RankReport parse(const JsonView& view);

@@ -28,6 +28,14 @@ namespace sextant {
 
 enum class DeviceKind { cpu, gpu };
 
+// Anything else that was measured on a device: a copy's bandwidth, a launch's latency, a model's own products.
+struct DeviceMeasurement {
+  std::string unit;  // "flop/s", "bytes/s", "bytes" or "s"
+  Quantity quantity;
+
+  friend bool operator==(const DeviceMeasurement&, const DeviceMeasurement&) = default;
+};
+
 struct DeviceType {
   DeviceKind kind = DeviceKind::gpu;
   Quantity memory_bytes;                       // capacity, mem_d of HetRL B.1
@@ -35,6 +43,8 @@ struct DeviceType {
   std::map<Precision, Quantity> flop_per_s;    // dense GEMM rate, comp_d
   std::optional<Quantity> host_bytes_per_s;    // of its link to the host, one direction
   std::optional<Quantity> price_usd_per_hour;  // of one device
+  // By probe ("launch/kernel", "attention/decode/64x4096"); for people and tools, the cost model reads none.
+  std::map<std::string, DeviceMeasurement> measurements = {};
 
   friend bool operator==(const DeviceType&, const DeviceType&) = default;
 };

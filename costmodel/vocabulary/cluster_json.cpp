@@ -10,6 +10,8 @@ constexpr std::array<std::string_view, kLinkScopeCount> kScopes{"device", "node"
 constexpr std::array<std::string_view, kLinkLevelCount> kLevels{"within_node", "within_zone", "within_region",
                                                                 "between_regions"};
 
+constexpr std::array<std::string_view, 4> kUnits{"flop/s", "bytes/s", "bytes", "s"};
+
 std::map<Precision, Quantity> parse_flop_rates(const JsonView& view) {
   std::map<Precision, Quantity> out;
   for (const auto& [name, rate] : view.members()) {
@@ -23,9 +25,19 @@ std::map<Precision, Quantity> parse_flop_rates(const JsonView& view) {
   return out;
 }
 
+std::map<std::string, DeviceMeasurement> parse_measurements(const JsonView& view) {
+  std::map<std::string, DeviceMeasurement> out;
+  for (const auto& [name, measurement] : view.members()) {
+    measurement.allow_only({"unit", "quantity"});
+    const std::size_t unit = measurement.required("unit").one_of({kUnits.begin(), kUnits.end()});
+    out[name] = {std::string(kUnits.at(unit)), Quantity::parse(measurement.required("quantity"))};
+  }
+  return out;
+}
+
 DeviceType parse_device_type(const JsonView& view) {
-  view.allow_only(
-      {"kind", "memory_bytes", "memory_bytes_per_s", "flop_per_s", "host_bytes_per_s", "price_usd_per_hour"});
+  view.allow_only({"kind", "memory_bytes", "memory_bytes_per_s", "flop_per_s", "host_bytes_per_s",
+                   "price_usd_per_hour", "measurements"});
   DeviceType out;
   out.kind = parse_name<DeviceKind>(view.required("kind"), kDeviceKinds);
   out.memory_bytes = Quantity::parse(view.required("memory_bytes"));
@@ -36,6 +48,9 @@ DeviceType parse_device_type(const JsonView& view) {
   }
   if (const auto price = view.optional("price_usd_per_hour")) {
     out.price_usd_per_hour = Quantity::parse(*price, true);
+  }
+  if (const auto measurements = view.optional("measurements")) {
+    out.measurements = parse_measurements(*measurements);
   }
   return out;
 }
@@ -54,6 +69,9 @@ Json to_json(const DeviceType& type) {
   }
   if (type.price_usd_per_hour) {
     out["price_usd_per_hour"] = type.price_usd_per_hour->to_json();
+  }
+  for (const auto& [name, measurement] : type.measurements) {
+    out["measurements"][name] = {{"unit", measurement.unit}, {"quantity", measurement.quantity.to_json()}};
   }
   return out;
 }

@@ -8,9 +8,16 @@ class AbsentDevices final : public GpuDevices {
   [[nodiscard]] std::string absence() const override { return "built without CUDA"; }
   [[nodiscard]] std::string versions() const override { return ""; }
   [[nodiscard]] std::vector<GpuFacts> list() const override { return {}; }
-  [[nodiscard]] GpuOperationOrReason square_gemm(int, Precision, int) override { return {nullptr, absence()}; }
-  [[nodiscard]] GpuOperationOrReason copy(int, std::size_t) override { return {nullptr, absence()}; }
-  [[nodiscard]] GpuOperationOrReason read(int, std::size_t) override { return {nullptr, absence()}; }
+  [[nodiscard]] GpuOperationOrReason gemm(int, Precision, const GemmShape&, bool) override { return none(); }
+  [[nodiscard]] GpuOperationOrReason memory(int, GpuMemoryAccess, std::size_t) override { return none(); }
+  [[nodiscard]] GpuOperationOrReason decode_attention(int, const AttentionShape&) override { return none(); }
+  [[nodiscard]] GpuOperationOrReason prefill_attention(int, const AttentionShape&) override { return none(); }
+  [[nodiscard]] GpuOperationOrReason launch(int, GpuLaunch, int) override { return none(); }
+  [[nodiscard]] GpuOperationOrReason peer_copy(int, int, std::size_t) override { return none(); }
+  [[nodiscard]] GpuOperationOrReason transfer(int, const GpuTransfer&, std::size_t) override { return none(); }
+
+ private:
+  [[nodiscard]] GpuOperationOrReason none() const { return {nullptr, absence()}; }
 };
 
 }  // namespace

@@ -1,9 +1,13 @@
 #include <cuda_runtime_api.h>
 
+#include "probes/cuda/cuda_attention.h"
 #include "probes/cuda/cuda_gemm.h"
+#include "probes/cuda/cuda_host.h"
 #include "probes/cuda/cuda_memory.h"
+#include "probes/cuda/cuda_peer.h"
 #include "probes/cuda/cuda_resources.h"
 #include "probes/cuda/gpu_devices.h"
+#include "probes/cuda/lt_matmul.h"
 
 namespace sextant {
 namespace {
@@ -52,8 +56,8 @@ class CudaDevices final : public GpuDevices {
     if (cudaRuntimeGetVersion(&runtime) == cudaSuccess) {
       text += (text.empty() ? "runtime " : ", runtime ") + version_text(runtime);
     }
-    const std::string cublas = absence().empty() ? cublas_version() : "";
-    return cublas.empty() ? text : text + ", cuBLAS " + cublas;
+    const std::string cublas = absence().empty() ? cublas_lt_version() : "";
+    return cublas.empty() ? text : text + ", cuBLASLt " + cublas;
   }
 
   [[nodiscard]] std::vector<GpuFacts> list() const override {
@@ -63,20 +67,37 @@ class CudaDevices final : public GpuDevices {
     return gpus;
   }
 
-  [[nodiscard]] GpuOperationOrReason square_gemm(int device, Precision precision, int size) override {
-    if (!absence().empty()) return {nullptr, absence()};
-    return make_cuda_gemm(device, precision, size);
+  [[nodiscard]] GpuOperationOrReason gemm(int device, Precision precision, const GemmShape& shape,
+                                          bool is_cold) override {
+    return with_device([&] { return make_cuda_gemm(device, precision, shape, is_cold); });
   }
-  [[nodiscard]] GpuOperationOrReason copy(int device, std::size_t bytes) override {
-    if (!absence().empty()) return {nullptr, absence()};
-    return {make_cuda_copy(device, bytes), ""};
+  [[nodiscard]] GpuOperationOrReason memory(int device, GpuMemoryAccess access, std::size_t bytes) override {
+    return with_device([&] { return GpuOperationOrReason{make_cuda_memory(device, access, bytes), ""}; });
   }
-  [[nodiscard]] GpuOperationOrReason read(int device, std::size_t bytes) override {
-    if (!absence().empty()) return {nullptr, absence()};
-    return {make_cuda_read(device, bytes), ""};
+  [[nodiscard]] GpuOperationOrReason decode_attention(int device, const AttentionShape& shape) override {
+    return with_device([&] { return make_cuda_decode(device, shape); });
+  }
+  [[nodiscard]] GpuOperationOrReason prefill_attention(int device, const AttentionShape& shape) override {
+    return with_device([&] { return make_cuda_prefill(device, shape); });
+  }
+  [[nodiscard]] GpuOperationOrReason launch(int device, GpuLaunch kind, int nodes) override {
+    return with_device([&] { return GpuOperationOrReason{make_cuda_launch(device, kind, nodes), ""}; });
+  }
+  [[nodiscard]] GpuOperationOrReason transfer(int device, const GpuTransfer& transfer,
+                                              std::size_t bytes) override {
+    return with_device([&] { return GpuOperationOrReason{make_cuda_transfer(device, transfer, bytes), ""}; });
+  }
+  [[nodiscard]] GpuOperationOrReason peer_copy(int from, int to, std::size_t bytes) override {
+    return with_device([&] { return GpuOperationOrReason{make_cuda_peer_copy(from, to, bytes), ""}; });
   }
 
  private:
+  template <typename Make>
+  [[nodiscard]] GpuOperationOrReason with_device(Make make) const {
+    if (!absence().empty()) return {nullptr, absence()};
+    return make();
+  }
+
   int count_ = 0;
   cudaError_t status_;
 };

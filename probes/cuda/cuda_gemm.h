@@ -1,13 +1,12 @@
-// Square matrix products with cuBLAS.
+// Matrix products with cuBLASLt, algorithms searched by timing.
 #pragma once
 
 #include "probes/cuda/gpu_devices.h"
 
 namespace sextant {
 
-[[nodiscard]] GpuOperationOrReason make_cuda_gemm(int device, Precision precision, int size);
-
-// "13.0.2"; empty when cuBLAS cannot be loaded.
-[[nodiscard]] std::string cublas_version();
+// See GpuDevices::gemm. Results are in the operands' precision, fp8's in bf16, sums in fp32.
+[[nodiscard]] GpuOperationOrReason make_cuda_gemm(int device, Precision precision, const GemmShape& shape,
+                                                  bool is_cold);
 
 }  // namespace sextant

@@ -1,97 +1,166 @@
 #include "probes/cuda/cuda_memory.h"
 
-#include "probes/cuda/cuda_resources.h"
+#include "core/error.h"
 #include "probes/cuda/kernels.h"
+#include "probes/cuda/memory_kernels.h"
+#include "probes/cuda/stream_operation.h"
 
 namespace sextant {
 namespace {
 
-class CudaCopy final : public GpuOperation {
+class MemoryOperation : public StreamOperation {
  public:
-  CudaCopy(int device, std::size_t bytes)
-      : words_(bytes / sizeof(uint4)),
-        stream_(device),
-        from_(words_ * sizeof(uint4)),
-        to_(words_ * sizeof(uint4)) {
-    gpu::fill_words(from_.as<uint4>(), words_, 1, stream_.get());
-    gpu::fill_words(to_.as<uint4>(), words_, 2, stream_.get());
-    stream_.wait();
+  MemoryOperation(int device, std::size_t bytes, int buffers)
+      : StreamOperation(device), device_(device), words_(bytes / sizeof(uint4)), buffers_(buffers) {}
+
+  [[nodiscard]] double work() const override { return buffers_ * static_cast<double>(bytes()); }
+  [[nodiscard]] std::string how() const override {
+    return "device clock; " + cache_text(device_, buffers_ * static_cast<double>(bytes()));
   }
 
-  [[nodiscard]] double work() const override { return 2.0 * static_cast<double>(words_ * sizeof(uint4)); }
+ protected:
+  [[nodiscard]] std::size_t words() const { return words_; }
+  [[nodiscard]] std::size_t bytes() const { return words_ * sizeof(uint4); }
 
-  [[nodiscard]] double run_s(int repeats) override {
-    copy();  // the gate, see GpuOperation::run_s
-    stream_.start();
-    for (int repeat = 0; repeat < repeats; ++repeat) copy();
-    return stream_.stop_s();
+ private:
+  int device_;
+  std::size_t words_;
+  int buffers_;
+};
+
+class CudaCopy final : public MemoryOperation {
+ public:
+  CudaCopy(int device, GpuMemoryAccess access, std::size_t bytes_each)
+      : MemoryOperation(device, bytes_each, 2), access_(access), from_(bytes()), to_(bytes()) {
+    gpu::fill_words(from_.as<uint4>(), words(), 1, stream());
+    gpu::fill_words(to_.as<uint4>(), words(), 2, stream());
+    timed_stream().wait();
   }
 
   [[nodiscard]] bool is_right() override {
-    std::uint32_t* differences = stream_.zeroed_counter();
-    gpu::count_differences(from_.as<uint4>(), to_.as<uint4>(), words_, differences, stream_.get());
-    return stream_.read_counter() == 0;
+    std::uint32_t* differences = timed_stream().zeroed_counter();
+    gpu::count_differences(from_.as<uint4>(), to_.as<uint4>(), words(), differences, stream());
+    return timed_stream().read_counter() == 0;
   }
 
- private:
-  void copy() {
-    check_cuda(cudaMemcpyAsync(to_.data(), from_.data(), words_ * sizeof(uint4), cudaMemcpyDeviceToDevice,
-                               stream_.get()),
+ protected:
+  void enqueue(int /*turn*/) override {
+    if (access_ != GpuMemoryAccess::copy_engine) {
+      gpu::copy_words(from_.as<uint4>(), to_.as<uint4>(), words(), access_ == GpuMemoryAccess::copy_kernel_deep,
+                      stream());
+      return;
+    }
+    check_cuda(cudaMemcpyAsync(to_.data(), from_.data(), bytes(), cudaMemcpyDeviceToDevice, stream()),
                "copying device memory");
   }
 
-  std::size_t words_;
-  TimedStream stream_;
+ private:
+  GpuMemoryAccess access_;
   DeviceBuffer from_;
   DeviceBuffer to_;
 };
 
-class CudaRead final : public GpuOperation {
+class CudaRead final : public MemoryOperation {
  public:
-  CudaRead(int device, std::size_t bytes)
-      : words_(bytes / sizeof(uint4)), stream_(device), values_(words_ * sizeof(uint4)) {
-    gpu::fill_words(values_.as<uint4>(), words_, 1, stream_.get());
-    stream_.wait();
-  }
-
-  [[nodiscard]] double work() const override { return static_cast<double>(words_ * sizeof(uint4)); }
-
-  [[nodiscard]] double run_s(int repeats) override {
-    gpu::xor_words(values_.as<uint4>(), words_, stream_.zeroed_counter(),
-                   stream_.get());  // the gate, see GpuOperation::run_s
-    std::uint32_t* folded = stream_.zeroed_counter();
-    stream_.start();
-    for (int repeat = 0; repeat < repeats; ++repeat) {
-      gpu::xor_words(values_.as<uint4>(), words_, folded, stream_.get());
-    }
-    const double took_s = stream_.stop_s();
-    check_cuda(cudaGetLastError(), "reading device memory");
-    return took_s;
+  CudaRead(int device, bool is_deep, std::size_t bytes_each)
+      : MemoryOperation(device, bytes_each, 1),
+        is_deep_(is_deep),
+        values_(bytes()),
+        folded_(sizeof(std::uint32_t)) {
+    gpu::fill_words(values_.as<uint4>(), words(), 1, stream());
+    timed_stream().wait();
   }
 
   [[nodiscard]] bool is_right() override {
     // Once more, because an even number of times the same word folds to zero.
-    static_cast<void>(run_s(1));
-    const std::uint32_t folded = stream_.read_counter();
-    std::uint32_t* slowly = stream_.zeroed_counter();
-    gpu::xor_words_slowly(values_.as<uint4>(), words_, slowly, stream_.get());
-    return stream_.read_counter() == folded;
+    check_cuda(cudaMemsetAsync(folded_.data(), 0, sizeof(std::uint32_t), stream()), "clearing a result");
+    enqueue(0);
+    std::uint32_t* piecewise = timed_stream().zeroed_counter();
+    gpu::xor_words_piecewise(values_.as<uint4>(), words(), piecewise, stream());
+    const std::uint32_t want = timed_stream().read_counter();
+    std::uint32_t got = 0;
+    check_cuda(cudaMemcpy(&got, folded_.data(), sizeof got, cudaMemcpyDeviceToHost), "reading a result");
+    return got == want;
+  }
+
+ protected:
+  void enqueue(int /*turn*/) override {
+    gpu::xor_words(values_.as<uint4>(), words(), is_deep_, folded_.as<std::uint32_t>(), stream());
   }
 
  private:
-  std::size_t words_;
-  TimedStream stream_;
+  bool is_deep_;
   DeviceBuffer values_;
+  DeviceBuffer folded_;
+};
+
+class CudaWrite final : public MemoryOperation {
+ public:
+  CudaWrite(int device, std::size_t bytes_each) : MemoryOperation(device, bytes_each, 1), values_(bytes()) {}
+
+  [[nodiscard]] bool is_right() override {
+    std::uint32_t* wrong = timed_stream().zeroed_counter();
+    gpu::count_wrong_words(values_.as<uint4>(), words(), seed_of(last_turn()), wrong, stream());
+    return timed_stream().read_counter() == 0;
+  }
+
+ protected:
+  // Other words each time, so that what was there cannot be mistaken for what was written.
+  void enqueue(int turn) override { gpu::write_words(values_.as<uint4>(), words(), seed_of(turn), stream()); }
+
+ private:
+  [[nodiscard]] static std::uint32_t seed_of(int turn) {
+    return 0x51ed270bU + static_cast<std::uint32_t>(turn);
+  }
+
+  DeviceBuffer values_;
+};
+
+class CudaTriad final : public MemoryOperation {
+ public:
+  CudaTriad(int device, std::size_t bytes_each)
+      : MemoryOperation(device, bytes_each, 3), a_(bytes()), b_(bytes()), c_(bytes()) {
+    const std::size_t floats = 4 * words();
+    gpu::fill_matrix(a_.data(), gpu::Element::fp32, floats, 1, stream());
+    gpu::fill_matrix(b_.data(), gpu::Element::fp32, floats, 2, stream());
+    gpu::fill_matrix(c_.data(), gpu::Element::fp32, floats, 3, stream());
+    timed_stream().wait();
+  }
+
+  [[nodiscard]] bool is_right() override {
+    std::uint32_t* wrong = timed_stream().zeroed_counter();
+    gpu::count_wrong_triads(a_.as<float4>(), b_.as<float4>(), c_.as<float4>(), words(), wrong, stream());
+    return timed_stream().read_counter() == 0;
+  }
+
+ protected:
+  void enqueue(int /*turn*/) override {
+    gpu::triad(a_.as<float4>(), b_.as<float4>(), c_.as<float4>(), words(), stream());
+  }
+
+ private:
+  DeviceBuffer a_;
+  DeviceBuffer b_;
+  DeviceBuffer c_;
 };
 
 }  // namespace
 
-std::unique_ptr<GpuOperation> make_cuda_copy(int device, std::size_t bytes) {
-  return std::make_unique<CudaCopy>(device, bytes);
-}
-
-std::unique_ptr<GpuOperation> make_cuda_read(int device, std::size_t bytes) {
-  return std::make_unique<CudaRead>(device, bytes);
+std::unique_ptr<GpuOperation> make_cuda_memory(int device, GpuMemoryAccess access, std::size_t bytes) {
+  switch (access) {
+    case GpuMemoryAccess::copy_engine:
+    case GpuMemoryAccess::copy_kernel:
+    case GpuMemoryAccess::copy_kernel_deep:
+      return std::make_unique<CudaCopy>(device, access, bytes);
+    case GpuMemoryAccess::read:
+    case GpuMemoryAccess::read_deep:
+      return std::make_unique<CudaRead>(device, access == GpuMemoryAccess::read_deep, bytes);
+    case GpuMemoryAccess::write:
+      return std::make_unique<CudaWrite>(device, bytes);
+    case GpuMemoryAccess::triad:
+      return std::make_unique<CudaTriad>(device, bytes);
+  }
+  throw_bad_input("this access to device memory is not known");
 }
 
 }  // namespace sextant

@@ -6,6 +6,7 @@ namespace sextant {
 
 void check_cuda(cudaError_t status, const std::string& doing) {
   if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // or the next operation would be blamed for it
   throw_machine_failed(std::string("CUDA: ") + cudaGetErrorString(status) + " (while " + doing + ")");
 }
 
@@ -32,8 +33,9 @@ TimedStream::~TimedStream() {
 
 void TimedStream::start() { check_cuda(cudaEventRecord(start_, stream_), "recording an event"); }
 
-double TimedStream::stop_s() {
-  check_cuda(cudaEventRecord(stop_, stream_), "recording an event");
+void TimedStream::mark_stop() { check_cuda(cudaEventRecord(stop_, stream_), "recording an event"); }
+
+double TimedStream::elapsed_s() {
   check_cuda(cudaEventSynchronize(stop_), "running a measurement");
   float elapsed_ms = 0;
   check_cuda(cudaEventElapsedTime(&elapsed_ms, start_, stop_), "reading events");

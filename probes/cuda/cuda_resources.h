@@ -38,8 +38,9 @@ class TimedStream {
 
   [[nodiscard]] cudaStream_t get() const { return stream_; }
   void start();
-  // Waits for the work since start and returns its seconds on the device.
-  [[nodiscard]] double stop_s();
+  // The end of what is timed; elapsed_s waits for it and gives the seconds since start on the device.
+  void mark_stop();
+  [[nodiscard]] double elapsed_s();
   void wait();
   // A counter on the device: zero it, and read it when the stream's work is done.
   [[nodiscard]] std::uint32_t* zeroed_counter();

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "costmodel/vocabulary/precision.h"
+#include "probes/cuda/attention_shape.h"
+#include "probes/host/gemm_shapes.h"
 
 namespace sextant {
 
@@ -23,6 +26,9 @@ struct GpuFacts {
   bool is_ecc_on = false;
 };
 
+// Called while the device works on what run_s has queued, so that clocks are read under load.
+using WhileRunning = std::function<void()>;
+
 // One operation with its buffers, filled with random data.
 class GpuOperation {
  public:
@@ -31,20 +37,45 @@ class GpuOperation {
   GpuOperation(const GpuOperation&) = delete;
   GpuOperation& operator=(const GpuOperation&) = delete;
 
-  // FLOP or bytes of one execution.
+  // FLOP or bytes of one execution; 0 where only its time is meant.
   [[nodiscard]] virtual double work() const = 0;
-  // Executes it `repeats` times in a row and returns the seconds between two events of the device around them.
-  // One more execution goes before the first event, as a gate: while it runs the rest is queued, so that
-  // launches are not counted. Throws Error(machine) with the device's own text.
-  [[nodiscard]] virtual double run_s(int repeats) = 0;
+  // Executes it `repeats` times in a row and returns the seconds that took: between two events of the device,
+  // with a gate kernel in front that holds the device back until the executions are queued, so that launches
+  // are not counted; or on the host's clock where how() says so. Throws Error(machine) with the device's text.
+  [[nodiscard]] virtual double run_s(int repeats, const WhileRunning& while_running) = 0;
   // Compares what the last execution left with what it should be, another way.
   [[nodiscard]] virtual bool is_right() = 0;
+  // The algorithm, whose clock, and whether caches are cold or warm.
+  [[nodiscard]] virtual std::string how() const { return ""; }
 };
 
 // An operation, or why there is none.
 struct GpuOperationOrReason {
   std::unique_ptr<GpuOperation> operation;
   std::string reason;
+};
+
+enum class GpuMemoryAccess {
+  copy_engine,       // cudaMemcpyAsync within the device
+  copy_kernel,       // own kernel, four 16-byte loads in flight a thread
+  copy_kernel_deep,  // eight, past the first-level cache
+  read,
+  read_deep,
+  write,
+  triad  // a = b + 3 c, in fp32
+};
+
+enum class GpuLaunch {
+  kernel,             // one empty kernel after another from the host, host clock
+  kernel_round_trip,  // launch one and wait for it, host clock
+  kernel_on_device,   // one empty kernel after another behind a gate, device clock
+  graph,              // one graph after another from the host, host clock
+  graph_round_trip,   // launch one graph and wait for it, host clock
+};
+
+struct GpuTransfer {
+  bool to_device = true;
+  bool is_pinned = true;
 };
 
 class GpuDevices {
@@ -56,16 +87,28 @@ class GpuDevices {
 
   // Why no GPU can be measured ("built without CUDA", the driver's error); empty when there is one.
   [[nodiscard]] virtual std::string absence() const = 0;
-  // "driver 13.0, runtime 13.0, cuBLAS 13.0.2"; what is missing is left out.
+  // "driver 13.0, runtime 13.0, cuBLASLt 13.0.2"; what is missing is left out.
   [[nodiscard]] virtual std::string versions() const = 0;
   [[nodiscard]] virtual std::vector<GpuFacts> list() const = 0;
 
-  // C = A B of square matrices; fp32, tf32, bf16 and fp16 are known. Counted as 2 size^3.
-  [[nodiscard]] virtual GpuOperationOrReason square_gemm(int device, Precision precision, int size) = 0;
-  // From one part of device memory to another; counts bytes read and written.
-  [[nodiscard]] virtual GpuOperationOrReason copy(int device, std::size_t bytes) = 0;
-  // Reads device memory and reduces it.
-  [[nodiscard]] virtual GpuOperationOrReason read(int device, std::size_t bytes) = 0;
+  // Counted as 2 m n k. With is_cold, as many sets of operands in turn as leave the last-level cache; else the
+  // same ones again and again.
+  [[nodiscard]] virtual GpuOperationOrReason gemm(int device, Precision precision, const GemmShape& shape,
+                                                  bool is_cold) = 0;
+  // On buffers of `bytes` each. Counts bytes read and written.
+  [[nodiscard]] virtual GpuOperationOrReason memory(int device, GpuMemoryAccess access, std::size_t bytes) = 0;
+  // One query token a sequence against a paged KV cache in bf16: counts the bytes of keys and values read.
+  [[nodiscard]] virtual GpuOperationOrReason decode_attention(int device, const AttentionShape& shape) = 0;
+  // All tokens of each sequence against themselves, causal, in bf16: counts 2 heads head_dim tokens^2 FLOP a
+  // sequence (half of the full square).
+  [[nodiscard]] virtual GpuOperationOrReason prefill_attention(int device, const AttentionShape& shape) = 0;
+  // Of empty kernels; a graph is a chain of `nodes` of them. Its work is 0.
+  [[nodiscard]] virtual GpuOperationOrReason launch(int device, GpuLaunch kind, int nodes) = 0;
+  // Between host and device memory, waiting for each: host clock.
+  [[nodiscard]] virtual GpuOperationOrReason transfer(int device, const GpuTransfer& transfer,
+                                                      std::size_t bytes) = 0;
+  // From one GPU to another by the copy engine, one after another. Counts the bytes once.
+  [[nodiscard]] virtual GpuOperationOrReason peer_copy(int from, int to, std::size_t bytes) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<GpuDevices> make_gpu_devices();

@@ -1,53 +1,67 @@
 #include "probes/cuda/gpu_probe.h"
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 
 #include "core/error.h"
+#include "core/units.h"
+#include "probes/cuda/gpu_measurement.h"
 
 namespace sextant {
 namespace {
 
-constexpr double kLeastSample_s = 1e-3;
-constexpr double kTimesTheCache = 8;
-constexpr double kLeastBytes = 512.0 * 1024 * 1024;
-constexpr int kGemmSizes[] = {2048, 4096, 8192};
+// Fewer samples than this say little about a device that changes its clock.
+constexpr int kLeastSamples = 16;
+constexpr double kWarmUpShare = 0.25;  // of a point's budget: clocks and power settle
+// A point that could have less time than this is not begun.
+constexpr double kLeastBudget_s = 0.02;
+constexpr double kLinkBudget_s = 0.1;
 
-using Prepare = std::function<GpuOperationOrReason()>;
-
-ProbeResult measure(const std::string& name, const std::string& unit, const Prepare& prepare,
-                    const SamplingOptions& sampling, const Clock& clock) {
-  try {
-    const GpuOperationOrReason prepared = prepare();
-    if (!prepared.operation) return waived_result(name, unit, prepared.reason);
-    GpuOperation& operation = *prepared.operation;
-    const TimedBatch batch = [&](int repeats) { return operation.run_s(repeats); };
-    ProbeResult result = rate_result(name, unit, operation.work(), take_samples(sampling, batch, clock));
-    if (operation.is_right()) return result;
-    return failed_result(std::move(result), "the data was wrong after the measurement");
-  } catch (const Error& error) {
-    // One bad device or size must not hide the others.
-    return failed_result(waived_result(name, unit, "failed"), error.what());
-  }
+SamplingOptions sampling_for(const GpuProbeOptions& options, double left_s) {
+  const double budget_s = std::min(options.budget_s_per_point, left_s);
+  SamplingOptions sampling = sampling_options(budget_s, options.target_spread_fraction);
+  sampling.stopping.least_samples = kLeastSamples;
+  sampling.warm_up_s = kWarmUpShare * budget_s;
+  return sampling;
 }
 
-std::vector<ProbeResult> measure_gpu(GpuDevices& devices, const GpuFacts& gpu, const SamplingOptions& sampling,
-                                     const Clock& clock) {
+std::vector<ProbeResult> measure_gpu(GpuDevices& devices, const GpuFacts& gpu, GpuSensors& sensors,
+                                     const GpuProbeOptions& options, const Clock& clock) {
+  const double start_s = clock.now_s();
   std::vector<ProbeResult> results;
-  for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16}) {
-    for (const int size : kGemmSizes) {
-      const std::string name = "gemm/" + std::string(name_of(precision)) + "/" + std::to_string(size);
-      results.push_back(measure(
-          name, "flop/s", [&] { return devices.square_gemm(gpu.index, precision, size); }, sampling, clock));
+  for (const GpuPoint& point : gpu_points(gpu, options.points)) {
+    const double left_s = options.total_budget_s - (clock.now_s() - start_s);
+    if (left_s < std::min(kLeastBudget_s, options.budget_s_per_point)) {
+      results.push_back(waived_result(point.name, point.unit,
+                                      "the probe's " + format_seconds(options.total_budget_s) + " were over"));
+      results.back().rank = gpu.index;
+      continue;
+    }
+    if (options.on_point) options.on_point(point.name);
+    results.push_back(measure_gpu_point(point, devices, gpu, sensors, sampling_for(options, left_s), clock));
+  }
+  std::vector<ProbeResult> derived = derive_gpu_results(results);
+  std::move(derived.begin(), derived.end(), std::back_inserter(results));
+  return results;
+}
+
+// Each pair of GPUs, one after another.
+std::vector<ProbeResult> measure_links(GpuDevices& devices, const std::vector<GpuFacts>& gpus,
+                                       GpuSensors& sensors, const GpuProbeOptions& options,
+                                       const Clock& clock) {
+  GpuProbeOptions short_options = options;
+  short_options.budget_s_per_point = std::min(options.budget_s_per_point, kLinkBudget_s);
+  std::vector<ProbeResult> results;
+  for (std::size_t from = 0; from < gpus.size(); ++from) {
+    for (std::size_t to = from + 1; to < gpus.size(); ++to) {
+      for (const GpuPoint& point : gpu_link_points(gpus[from].index, gpus[to].index)) {
+        if (options.on_point) options.on_point(point.name);
+        results.push_back(measure_gpu_point(point, devices, gpus[from], sensors,
+                                            sampling_for(short_options, kLinkBudget_s), clock));
+        results.back().peer = gpus[to].index;
+      }
     }
   }
-  const double wanted_bytes = std::max(kLeastBytes, kTimesTheCache * gpu.last_level_cache_bytes);
-  const auto bytes = static_cast<std::size_t>(std::min(wanted_bytes, gpu.free_memory_bytes / 4));
-  results.push_back(measure(
-      "memory/copy", "bytes/s", [&] { return devices.copy(gpu.index, bytes); }, sampling, clock));
-  results.push_back(measure(
-      "memory/read", "bytes/s", [&] { return devices.read(gpu.index, bytes); }, sampling, clock));
-  for (ProbeResult& result : results) result.rank = gpu.index;
   return results;
 }
 
@@ -61,9 +75,9 @@ void summarise(GpuProbe& probe) {
   const int noisy = count(probe.results, ProbeOutcome::noisy);
   const int measured = count(probe.results, ProbeOutcome::measured);
   const int waived = count(probe.results, ProbeOutcome::waived);
-  probe.sentence = std::to_string(probe.devices.size()) + " GPU(s), points: " + std::to_string(measured) +
-                   " measured, " + std::to_string(noisy) + " noisy, " + std::to_string(waived) + " waived, " +
-                   std::to_string(failed) + " failed";
+  probe.sentence = std::to_string(probe.devices.size()) + " GPU(s) in " + format_seconds(probe.took_s) +
+                   ", points: " + std::to_string(measured) + " measured, " + std::to_string(noisy) +
+                   " noisy, " + std::to_string(waived) + " waived, " + std::to_string(failed) + " failed";
   if (failed > 0) {
     probe.outcome = ProbeOutcome::failed;
   } else if (noisy > 0) {
@@ -75,22 +89,57 @@ void summarise(GpuProbe& probe) {
 
 }  // namespace
 
-GpuProbe probe_gpus(GpuDevices& devices, const GpuProbeOptions& options, const Clock& clock) {
+GpuProbe probe_gpus(GpuDevices& devices, GpuSensors& sensors, const GpuProbeOptions& options,
+                    const Clock& clock) {
   GpuProbe probe;
+  const double start_s = clock.now_s();
   probe.versions = devices.versions();
   probe.sentence = devices.absence();
   if (!probe.sentence.empty()) return probe;
-  SamplingOptions sampling = sampling_options(options.budget_s_per_point, options.target_spread_fraction);
-  sampling.least_sample_s = kLeastSample_s;
+  probe.no_sensors = sensors.absence();
   probe.devices = devices.list();
   for (const GpuFacts& gpu : probe.devices) {
-    const auto results = measure_gpu(devices, gpu, sampling, clock);
-    probe.results.insert(probe.results.end(), results.begin(), results.end());
+    std::vector<ProbeResult> results = measure_gpu(devices, gpu, sensors, options, clock);
+    std::move(results.begin(), results.end(), std::back_inserter(probe.results));
   }
+  std::vector<ProbeResult> links = measure_links(devices, probe.devices, sensors, options, clock);
+  std::move(links.begin(), links.end(), std::back_inserter(probe.results));
+  probe.took_s = clock.now_s() - start_s;
   summarise(probe);
   return probe;
 }
 
-GpuProbe probe_gpus(const GpuProbeOptions& options) { return probe_gpus(*make_gpu_devices(), options); }
+GpuProbe probe_gpus(const GpuProbeOptions& options) {
+  const auto devices = make_gpu_devices();
+  const auto sensors = make_nvml_sensors();
+  return probe_gpus(*devices, *sensors, options);
+}
+
+std::vector<std::string> warnings_of(const GpuProbe& probe) {
+  std::vector<std::string> warnings;
+  if (!probe.no_sensors.empty()) warnings.push_back(probe.no_sensors + ".");
+  int throttled = 0;
+  const ProbeResult* worst = nullptr;
+  for (const ProbeResult& result : probe.results) {
+    if (result.outcome == ProbeOutcome::failed) {
+      warnings.push_back(result.name + " of GPU " + std::to_string(result.rank) +
+                         " failed: " + result.sentence + ".");
+    }
+    if (result.conditions.throttled() == 0) continue;
+    ++throttled;
+    if (worst == nullptr || result.conditions.throttled() > worst->conditions.throttled()) worst = &result;
+  }
+  if (worst != nullptr) {
+    warnings.push_back(std::to_string(throttled) + " points were measured while the GPU was held back, most " +
+                       worst->name + " (" + worst->conditions.sentence() +
+                       "): a job that works as hard gets these rates, a cooler or less limited card more.");
+  }
+  if (const int noisy = count(probe.results, ProbeOutcome::noisy); noisy > 0) {
+    warnings.push_back(std::to_string(noisy) + " of " + std::to_string(probe.results.size()) +
+                       " points are less well known than asked: raise the budget of a point, or look for other "
+                       "programs on the GPU.");
+  }
+  return warnings;
+}
 
 }  // namespace sextant

@@ -1,11 +1,13 @@
-// Rates of this host's GPUs, one after another, with the same harness as everything else.
+// Rates and latencies of this host's GPUs, one after another, with the same harness as everything else.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "probes/cuda/gpu_devices.h"
-#include "probes/harness/probe_context.h"
+#include "probes/cuda/gpu_points.h"
+#include "probes/cuda/gpu_sensors.h"
+#include "probes/harness/clock.h"
 #include "probes/harness/probe_result.h"
 
 namespace sextant {
@@ -13,6 +15,11 @@ namespace sextant {
 struct GpuProbeOptions {
   double budget_s_per_point = 0.4;
   double target_spread_fraction = 0.02;
+  // Of each GPU: points that have not begun by then are waived.
+  double total_budget_s = 50;
+  GpuPointOptions points;
+  // Called before each point; may be empty.
+  std::function<void(const std::string& name)> on_point;
 };
 
 struct GpuProbe {
@@ -20,17 +27,21 @@ struct GpuProbe {
   ProbeOutcome outcome = ProbeOutcome::waived;
   std::string sentence;
   std::string versions;
+  // Why clocks, power and throttling are not recorded; empty when they are.
+  std::string no_sensors;
   std::vector<GpuFacts> devices;
-  // "gemm/bf16/4096", "memory/copy", "memory/read"; `rank` is the GPU's index.
+  // See gpu_points and derive_gpu_results; `rank` is the GPU's index. Links have a peer.
   std::vector<ProbeResult> results;
+  double took_s = 0;
 };
 
-// GEMM in fp32, tf32, bf16 and fp16 at several sizes, copy and read of device memory. Samples are at least a
-// millisecond, so that what the host adds to a batch is small.
-[[nodiscard]] GpuProbe probe_gpus(GpuDevices& devices, const GpuProbeOptions& options = {},
+[[nodiscard]] GpuProbe probe_gpus(GpuDevices& devices, GpuSensors& sensors, const GpuProbeOptions& options = {},
                                   const Clock& clock = steady_clock());
 
 // Of the devices that this build knows.
 [[nodiscard]] GpuProbe probe_gpus(const GpuProbeOptions& options = {});
+
+// What was seen, why it matters, what to do: missing NVML, throttling, failed and noisy points.
+[[nodiscard]] std::vector<std::string> warnings_of(const GpuProbe& probe);
 
 }  // namespace sextant

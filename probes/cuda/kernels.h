@@ -10,23 +10,34 @@
 namespace sextant::gpu {
 
 // How a matrix's elements are stored on the device.
-enum class Element { fp32, bf16, fp16 };
+enum class Element { fp32, bf16, fp16, fp8 };
+
+[[nodiscard]] std::size_t bytes_of(Element element);
 
 // Uniform in [-1, 1), the same for the same seed.
 void fill_matrix(void* values, Element element, std::size_t count, std::uint64_t seed, cudaStream_t stream);
 void fill_words(uint4* words, std::size_t count, std::uint64_t seed, cudaStream_t stream);
 
-// Exclusive-or of all words into *result (which must be zero before): exact in any order.
-void xor_words(const uint4* words, std::size_t count, std::uint32_t* result, cudaStream_t stream);
-// The same by one thread a word and atomics: slow and independent of the timed kernel.
-void xor_words_slowly(const uint4* words, std::size_t count, std::uint32_t* result, cudaStream_t stream);
-// Adds the number of words that differ to *result.
-void count_differences(const uint4* a, const uint4* b, std::size_t count, std::uint32_t* result,
-                       cudaStream_t stream);
+void do_nothing(cudaStream_t stream);
+// One thread waits until *flag is not 0, at most bound_s seconds.
+void wait_for_flag(const std::uint32_t* flag, double bound_s, cudaStream_t stream);
 
-// c[i] against a sum in double, for `checks` elements of C = A B (column by column, size x size); adds the
-// number that are off by more than tolerance * sum |a b| to *result.
-void count_wrong_products(const void* a, const void* b, const float* c, Element element, int size, int checks,
-                          double tolerance, std::uint32_t* result, cudaStream_t stream);
+// Row-major: D [m x n] = A [m x k] B [k x n], or B stored as [n x k].
+struct Product {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* d = nullptr;
+  Element operands = Element::fp32;
+  Element result = Element::fp32;
+  int m = 1;
+  int n = 1;
+  int k = 1;
+  bool transpose_b = false;
+};
+
+// Sums `checks` elements of D again in double; adds the number of those that are off by more than
+// tolerance * sum |a b| + result_tolerance * |sum a b| to *wrong.
+void count_wrong_products(const Product& product, int checks, double tolerance, double result_tolerance,
+                          std::uint32_t* wrong, cudaStream_t stream);
 
 }  // namespace sextant::gpu

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "probes/harness/device_conditions.h"
 #include "probes/harness/sampling.h"
 
 namespace sextant {
@@ -35,6 +36,8 @@ struct ProbeResult {
   std::vector<double> samples_s;  // seconds per operation
   int rank = 0;                   // who measured
   int peer = -1;                  // the other end of a link, else -1
+  std::string how;                // algorithm, clock and caches, where the probe says so
+  DeviceConditions conditions;    // one state a sample, or none
 
   [[nodiscard]] bool has_value() const {
     return outcome == ProbeOutcome::measured || outcome == ProbeOutcome::noisy;

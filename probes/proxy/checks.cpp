@@ -31,6 +31,27 @@ void check_model(const std::string& key, const Model& model, int actor_vocabular
   }
 }
 
+void check_model_fits(const std::string& key, const Model& model, const EngineLimits& limits) {
+  const std::string what = "the proxy " + limits.computes + " cannot run model '" + key + "': ";
+  if (model.value_head && !limits.value_heads) throw_bad_input(what + "it has a value head");
+  for (const int size : {model.hidden, model.intermediate, model.vocabulary}) {
+    if (size % limits.channel_multiple == 0) continue;
+    throw_bad_input(what + "hidden, intermediate and vocabulary must be multiples of " +
+                    number(limits.channel_multiple) + ", got " + number(size));
+  }
+  const auto& dims = limits.head_dims;
+  if (!dims.empty() && std::find(dims.begin(), dims.end(), model.head_dim) == dims.end()) {
+    std::string known;
+    for (const int dim : dims) known += (known.empty() ? "" : " or ") + number(dim);
+    throw_bad_input(what + "its head_dim is " + number(model.head_dim) + ", not " + known);
+  }
+  const int group = model.heads / model.kv_heads;
+  if (limits.most_heads_per_kv_head > 0 && group > limits.most_heads_per_kv_head) {
+    throw_bad_input(what + number(group) + " heads share a KV head, at most " +
+                    number(limits.most_heads_per_kv_head) + " can");
+  }
+}
+
 void check_vocabulary(const std::string& task, const Model& model, const TaskPlan& plan) {
   for (const Replica& replica : plan.replicas) {
     for (const Stage& stage : replica.stages) {
@@ -42,14 +63,28 @@ void check_vocabulary(const std::string& task, const Model& model, const TaskPla
   }
 }
 
-void check_execution(const std::string& task, const TaskPlan& plan) {
+void check_execution(const std::string& task, const TaskPlan& plan, TaskKind kind, const EngineLimits& limits) {
   if (plan.recompute == Recompute::selective) {
     throw_bad_input("task '" + task + "': the proxy recomputes all of a layer or nothing, not selectively");
   }
-  const Json unknown = plan.execution.to_json();
+  // Sequences are always packed.
+  Execution left = plan.execution;
+  left.packed = false;
+  if (limits.cuda_graphs && kind == TaskKind::generation) left.cuda_graphs = false;
+  const Json unknown = left.to_json();
   if (!unknown.empty()) {
-    throw_bad_input("task '" + task + "': the proxy does not run the execution option " +
-                    unknown.items().begin().key());
+    throw_bad_input("task '" + task + "': the proxy " + limits.computes +
+                    " does not run the execution option " + unknown.items().begin().key());
+  }
+}
+
+void check_layout(const std::string& task, const TaskPlan& plan, const EngineLimits& limits) {
+  if (limits.splits_models) return;
+  for (const Replica& replica : plan.replicas) {
+    if (replica.devices().size() == 1) continue;
+    throw_bad_input("task '" + task + "': the proxy " + limits.computes +
+                    " runs whole models on one device each (data parallelism), not tensor or pipeline "
+                    "parallelism");
   }
 }
 
@@ -93,9 +128,10 @@ void check_overlap(const Workflow& workflow, const Plan& plan) {
 
 }  // namespace
 
-void check_workflow(const Workflow& workflow) {
-  if (workflow.precision != Precision::fp32) {
-    throw_bad_input("the proxy computes in fp32 on CPU cores: set the workflow's precision to fp32, not " +
+void check_workflow(const Workflow& workflow, const EngineLimits& limits) {
+  if (workflow.precision != limits.precision) {
+    throw_bad_input("the proxy computes " + limits.computes + ": set the workflow's precision to " +
+                    std::string(name_of(limits.precision)) + ", not " +
                     std::string(name_of(workflow.precision)));
   }
   if (workflow.rule_reward_s_per_sequence != 0) {
@@ -105,15 +141,29 @@ void check_workflow(const Workflow& workflow) {
   }
   const auto generations = std::count_if(workflow.tasks.begin(), workflow.tasks.end(),
                                          [](const Task& task) { return task.kind == TaskKind::generation; });
-  if (generations != 1) throw_bad_input("the proxy runs workflows with one generation task");
-  if (!workflow.has_weight_sync()) {
+  if (generations > 1) throw_bad_input("the proxy runs workflows with one generation task");
+  if (generations == 0 && workflow.mode != Mode::synchronous) {
+    throw_bad_input("the proxy overlaps generation with other tasks, and there is no generation");
+  }
+  if (workflow.algorithm != Algorithm::custom && !workflow.has_weight_sync()) {
     throw_bad_input("the proxy runs whole iterations: the actor's generation and its training");
   }
   if (workflow.turns != 1) throw_bad_input("the proxy runs rollouts of one turn");
-  const Model& actor = workflow.model_of(workflow.actor_generation());
-  if (actor.value_head) throw_bad_input("the model that generates must not have a value head");
+  int vocabulary = 0;  // of what is read: the model's that generates
   for (const Task& task : workflow.tasks) {
-    check_model(task.model, workflow.model_of(task), actor.vocabulary);
+    if (task.kind != TaskKind::generation) continue;
+    const Model& actor = workflow.model_of(task);
+    if (actor.value_head) throw_bad_input("the model that generates must not have a value head");
+    vocabulary = actor.vocabulary;
+  }
+  for (const Task& task : workflow.tasks) {
+    check_model(task.model, workflow.model_of(task), vocabulary);
+    check_model_fits(task.model, workflow.model_of(task), limits);
+  }
+  const double longest = workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens();
+  if (limits.most_tokens > 0 && longest > limits.most_tokens) {
+    throw_bad_input("the proxy " + limits.computes + " runs sequences of at most " +
+                    number(limits.most_tokens) + " tokens, got " + number(static_cast<int>(longest)));
   }
   if (workflow.mini_batches > workflow.sequences()) {
     throw_bad_input(number(workflow.mini_batches) + " mini-batches for " + number(workflow.sequences()) +
@@ -121,15 +171,25 @@ void check_workflow(const Workflow& workflow) {
   }
 }
 
-void check_runnable(const Workflow& workflow, const Plan& plan, int ranks) {
+void check_runnable(const Workflow& workflow, const Plan& plan, int ranks, const EngineLimits& limits) {
   for (const Task& task : workflow.tasks) {
     const TaskPlan& task_plan = plan.tasks.at(task.name);
-    check_execution(task.name, task_plan);
+    check_execution(task.name, task_plan, task.kind, limits);
+    check_layout(task.name, task_plan, limits);
     check_devices(task.name, task_plan, ranks);
     check_vocabulary(task.name, workflow.model_of(task), task_plan);
     if (task.kind == TaskKind::training) check_replicas_alike(task.name, task_plan);
   }
   check_overlap(workflow, plan);
+  if (!limits.moves_weights && workflow.has_weight_sync()) {
+    const auto trains = plan.tasks.at(workflow.actor_training().name).devices();
+    const auto generates = plan.tasks.at(workflow.actor_generation().name).devices();
+    if (!std::includes(trains.begin(), trains.end(), generates.begin(), generates.end())) {
+      throw_bad_input("the proxy " + limits.computes +
+                      " generates on devices that train, so that no weights "
+                      "cross between devices");
+    }
+  }
 }
 
 }  // namespace sextant::proxy

@@ -5,13 +5,6 @@
 #include "probes/proxy/random.h"
 
 namespace sextant::proxy {
-namespace {
-
-std::uint64_t noise_key(unsigned seed, int sequence) {
-  return mix(mix(seed) + static_cast<std::uint64_t>(sequence));
-}
-
-}  // namespace
 
 Generation::Generation(const TaskSetup& setup)
     : workload_(&setup.workload),

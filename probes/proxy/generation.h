@@ -9,11 +9,12 @@
 #pragma once
 
 #include "probes/proxy/head.h"
-#include "probes/proxy/task_work.h"
+#include "probes/proxy/host_task.h"
+#include "probes/proxy/stage.h"
 
 namespace sextant::proxy {
 
-class Generation final : public TaskWork {
+class Generation final : public HostTask {
  public:
   explicit Generation(const TaskSetup& setup);
   void run(Rollout& rollout) override;

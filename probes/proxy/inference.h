@@ -3,11 +3,12 @@
 #pragma once
 
 #include "probes/proxy/head.h"
-#include "probes/proxy/task_work.h"
+#include "probes/proxy/host_task.h"
+#include "probes/proxy/stage.h"
 
 namespace sextant::proxy {
 
-class Inference final : public TaskWork {
+class Inference final : public HostTask {
  public:
   explicit Inference(const TaskSetup& setup);
   void run(Rollout& rollout) override;

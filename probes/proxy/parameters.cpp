@@ -27,6 +27,10 @@ void fill_row(std::span<float> row, std::uint64_t row_seed, float deviation) {
 
 }  // namespace
 
+std::uint64_t block_seed(const Model& model, unsigned seed, int block) {
+  return mix((mix(seed) ^ hash_name(model.name)) + static_cast<std::uint64_t>(block));
+}
+
 StageParameters::StageParameters(const StageShape& shape, unsigned seed, Purpose purpose) : shape_(shape) {
   std::size_t offset = 0;
   for (int block = shape_.first_block(); block < shape_.end_block(); ++block) {
@@ -46,13 +50,13 @@ StageParameters::StageParameters(const StageShape& shape, unsigned seed, Purpose
 
 void StageParameters::initialise(unsigned seed) {
   const auto hidden = static_cast<std::size_t>(shape_.model.hidden);
-  const std::uint64_t model_seed = mix(seed) ^ hash_name(shape_.model.name);
   float* to = values_.data();
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    const std::uint64_t block_seed = mix(model_seed + static_cast<std::uint64_t>(shape_.first_block()) + i);
+    const std::uint64_t seed_of_block =
+        block_seed(shape_.model, seed, shape_.first_block() + static_cast<int>(i));
     for (const RowRange& rows : blocks_[i].ranges) {
       for (std::size_t row = rows.first; row < rows.first + rows.count; ++row, to += hidden) {
-        fill_row({to, hidden}, mix(block_seed + row), rows.scale);
+        fill_row({to, hidden}, mix(seed_of_block + row), rows.scale);
       }
     }
   }

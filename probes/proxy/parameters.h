@@ -1,6 +1,7 @@
 // The weights that one rank holds for its stage, and for training their gradients and Adam's moments.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct LayerWeights {
   Matrix gate_up;
   Matrix down;
 };
+
+// Of the initial weights of one block of the full model: row r of it starts at mix(block_seed + r).
+[[nodiscard]] std::uint64_t block_seed(const Model& model, unsigned seed, int block);
 
 enum class Purpose { forward_only, training };
 

@@ -7,7 +7,7 @@
 
 #include "core/statistics.h"
 #include "core/units.h"
-#include "probes/proxy/blas.h"
+#include "probes/proxy/engine.h"
 
 namespace sextant {
 namespace {
@@ -73,7 +73,10 @@ Run run_proxy(Communicator& world, const Cluster& cluster, const Workflow& workf
   run.source = RunSource::proxy;
   run.framework = options.framework;
 
-  ProxySession session(world, cluster, workflow, plan, options.seed);
+  const std::unique_ptr<proxy::TaskEngine> cores =
+      options.engine == nullptr ? proxy::make_host_engine() : nullptr;
+  proxy::TaskEngine& engine = cores == nullptr ? *options.engine : *cores;
+  ProxySession session(world, cluster, workflow, plan, options.seed, &engine);
   for (int i = 0; i < options.warmup_iterations; ++i) session.iterate();
   const auto start = std::chrono::steady_clock::now();
   Stop stop = Stop::no;
@@ -86,9 +89,12 @@ Run run_proxy(Communicator& world, const Cluster& cluster, const Workflow& workf
   run.notes["stopped"] = sentence(stop, run.iteration, options);
   run.notes["iterations"] = std::to_string(run.iteration.samples_s.size());
   run.notes["ranks"] = std::to_string(world.size());
-  run.notes["blas"] = proxy::blas_description();
   run.notes["transport"] = transport_description();
-  if (const std::string warning = crowding_warning(world); !warning.empty()) run.notes["warning"] = warning;
+  run.notes.merge(engine.notes());
+  run.peak_memory_bytes = engine.peak_memory_bytes();
+  if (engine.runs_on_cores()) {
+    if (const std::string warning = crowding_warning(world); !warning.empty()) run.notes["warning"] = warning;
+  }
   return run;
 }
 

@@ -1,5 +1,6 @@
 // The proxy: runs the real operations of a plan (prefill, decode, inference, training, weight sync) with a
-// real transformer on random weights, and times them. Ranks are devices; a device is one CPU core.
+// real transformer on random weights, and times them. Ranks are devices: CPU cores, or GPUs with an engine for
+// them (engine.h).
 //
 //   CommunicatorSession session(&argc, &argv);
 //   const Run run = run_proxy(session.world(), cluster, workflow, plan, {});
@@ -20,12 +21,13 @@ struct ProxyOptions {
   double budget_s = 10;  // for measured iterations; ends even before least_iterations, after at least one
   unsigned seed = 1;     // of weights, lengths and prompts
   std::string framework = "sextant-proxy";
+  proxy::TaskEngine* engine = nullptr;  // who computes; null: CPU cores
 };
 
 // Collective over `world`; every rank gets the same result. Stops when the median iteration is known well
 // enough, after most_iterations, or when the budget is spent; Run::notes says which ("stopped"), and
-// "iterations", "ranks", "blas", "transport" and, when there is one, "warning". Error(bad_input) when the
-// proxy cannot run the plan.
+// "iterations", "ranks", "transport", what the engine says ("blas") and, when there is one, "warning".
+// Error(bad_input) when the proxy cannot run the plan.
 [[nodiscard]] Run run_proxy(Communicator& world, const Cluster& cluster, const Workflow& workflow,
                             const Plan& plan, const ProxyOptions& options);
 

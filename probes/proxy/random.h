@@ -24,4 +24,9 @@ namespace sextant::proxy {
   return -std::log(-std::log(uniform(key) + kHalfStep));
 }
 
+// Of the noise that a sequence's first token is drawn with, in the rollout of this seed.
+[[nodiscard]] inline std::uint64_t noise_key(unsigned seed, int sequence) {
+  return mix(mix(seed) + static_cast<std::uint64_t>(sequence));
+}
+
 }  // namespace sextant::proxy

@@ -36,6 +36,13 @@ bool has_reward_model(const Workflow& workflow) {
                      [&](const Task& task) { return role_of(workflow, task) == Role::reward; });
 }
 
+// Tokens that every model knows; the one that generates has the smallest vocabulary (checks.h).
+int vocabulary_of(const Workflow& workflow) {
+  int least = workflow.model_of(workflow.tasks.front()).vocabulary;
+  for (const Task& task : workflow.tasks) least = std::min(least, workflow.model_of(task).vocabulary);
+  return least;
+}
+
 }  // namespace
 
 Role role_of(const Workflow& workflow, const Task& task) {
@@ -60,7 +67,7 @@ Rollout::Rollout(const Workload& workload)
 void start_rollout(const Workflow& workflow, const Workload& workload, unsigned seed, Rollout& rollout) {
   rollout.seed = seed;
   std::mt19937_64 random(seed);
-  std::uniform_int_distribution<int> token(0, workflow.model_of(workflow.actor_generation()).vocabulary - 1);
+  std::uniform_int_distribution<int> token(0, vocabulary_of(workflow) - 1);
   const int group = workflow.responses_per_prompt;
   for (int i = 0; i < workload.sequences(); ++i) {
     int* to = rollout.tokens.data() + workload.offset(i);
@@ -72,6 +79,15 @@ void start_rollout(const Workflow& workflow, const Workload& workload, unsigned 
   }
   for (auto* array : {&rollout.sampled, &rollout.log_probabilities, &rollout.values, &rollout.rewards}) {
     std::fill(array->begin(), array->end(), 0.0F);
+  }
+}
+
+void make_up_responses(const Workflow& workflow, const Workload& workload, Rollout& rollout) {
+  std::mt19937_64 random(~static_cast<std::uint64_t>(rollout.seed));
+  std::uniform_int_distribution<int> token(0, vocabulary_of(workflow) - 1);
+  for (int i = 0; i < workload.sequences(); ++i) {
+    std::generate_n(rollout.tokens.data() + workload.offset(i) + workload.prompt(i), workload.response(i),
+                    [&] { return token(random); });
   }
 }
 

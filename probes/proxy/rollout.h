@@ -33,6 +33,9 @@ struct Rollout {
 // all ranks.
 void start_rollout(const Workflow& workflow, const Workload& workload, unsigned seed, Rollout& rollout);
 
+// Random responses, for a workflow that generates none.
+void make_up_responses(const Workflow& workflow, const Workload& workload, Rollout& rollout);
+
 // Tokens of one sequence.
 [[nodiscard]] std::span<const int> tokens_of(const Workload& workload, const Rollout& rollout, int sequence);
 

@@ -4,35 +4,18 @@
 #include <chrono>
 #include <functional>
 #include <numeric>
+#include <optional>
 
 #include "core/error.h"
 #include "costmodel/vocabulary/run.h"
-#include "probes/proxy/blas.h"
 #include "probes/proxy/checks.h"
+#include "probes/proxy/engine.h"
 #include "probes/proxy/exchange.h"
-#include "probes/proxy/generation.h"
-#include "probes/proxy/inference.h"
-#include "probes/proxy/training.h"
-#include "probes/proxy/weight_sync.h"
 
 namespace sextant {
 namespace {
 
 using namespace proxy;
-
-std::unique_ptr<TaskWork> make_work(const TaskSetup& setup) {
-  if (!setup.group.takes_part()) return nullptr;
-  switch (setup.task.kind) {
-    case TaskKind::generation:
-      return std::make_unique<Generation>(setup);
-    case TaskKind::inference:
-      return std::make_unique<Inference>(setup);
-    case TaskKind::training:
-      return std::make_unique<Training>(setup);
-  }
-  SEXTANT_CHECK(false && "every kind of task is handled");
-  return nullptr;
-}
 
 // Indices of tasks by the longest chain of tasks before them.
 std::vector<std::vector<std::size_t>> phases_of(const Workflow& workflow) {
@@ -48,17 +31,19 @@ std::vector<std::vector<std::size_t>> phases_of(const Workflow& workflow) {
   return phases;
 }
 
-void check(const Cluster& cluster, const Workflow& workflow, const Plan& plan, int ranks) {
-  check_workflow(workflow);
+void check(const Cluster& cluster, const Workflow& workflow, const Plan& plan, int ranks,
+           const EngineLimits& limits) {
+  check_workflow(workflow, limits);
   check_plan(plan, workflow, cluster);
-  check_runnable(workflow, plan, ranks);
+  check_runnable(workflow, plan, ranks, limits);
 }
 
 }  // namespace
 
 class ProxySession::State {
  public:
-  State(Communicator& world, const Cluster& cluster, const Workflow& workflow, const Plan& plan, unsigned seed);
+  State(Communicator& world, const Cluster& cluster, const Workflow& workflow, const Plan& plan, unsigned seed,
+        TaskEngine& engine);
   Sample iterate();
   [[nodiscard]] TaskWork* work(const std::string& task);
   [[nodiscard]] const Rollout& latest() const { return rollout_; }
@@ -69,7 +54,7 @@ class ProxySession::State {
   }
   [[nodiscard]] bool has_kind(const std::vector<std::size_t>& phase, TaskKind kind) const;
   void make_tasks(unsigned seed);
-  void make_weight_sync();
+  void make_weight_transfer();
   void run_task(std::size_t task, Rollout& rollout);
   void run_synchronous();
   void run_overlapped();
@@ -79,16 +64,17 @@ class ProxySession::State {
   static double timed(Communicator& group, const std::function<void()>& action);
 
   Communicator& world_;
+  TaskEngine& engine_;
   const Workflow workflow_;
   const Plan plan_;
   const Workload workload_;
   std::vector<std::vector<std::size_t>> phases_;
-  std::size_t generation_ = 0;  // index of the task
-  std::size_t training_ = 0;
-  std::unique_ptr<Communicator> others_;            // overlapped: all ranks that do not generate
-  std::vector<std::unique_ptr<TaskGroup>> groups_;  // by task
-  std::vector<std::unique_ptr<TaskWork>> works_;    // by task, null when not mine
-  std::unique_ptr<WeightSync> weight_sync_;
+  std::optional<std::size_t> generation_;  // index of the task
+  std::optional<std::size_t> training_;
+  std::unique_ptr<Communicator> others_;             // overlapped: all ranks that do not generate
+  std::vector<std::unique_ptr<TaskGroup>> groups_;   // by task
+  std::vector<std::unique_ptr<TaskWork>> works_;     // by task, null when not mine
+  std::unique_ptr<WeightTransfer> weight_transfer_;  // null when the workflow has none
   Rollout rollout_;
   Rollout next_;  // overlapped: being generated
   bool has_previous_ = false;
@@ -97,9 +83,10 @@ class ProxySession::State {
 };
 
 ProxySession::State::State(Communicator& world, const Cluster& cluster, const Workflow& workflow,
-                           const Plan& plan, unsigned seed)
+                           const Plan& plan, unsigned seed, TaskEngine& engine)
     : world_(world),
-      workflow_((check(cluster, workflow, plan, world.size()), workflow)),
+      engine_(engine),
+      workflow_((check(cluster, workflow, plan, world.size(), engine.limits()), workflow)),
       plan_(plan),
       workload_(make_workload(workflow, seed)),
       phases_(phases_of(workflow)),
@@ -107,32 +94,32 @@ ProxySession::State::State(Communicator& world, const Cluster& cluster, const Wo
       next_(workload_),
       rollout_seed_(seed),
       elapsed_s_(workflow.tasks.size() + 2) {
-  use_one_blas_thread();
+  engine_.prepare(workflow_, plan_, workload_);
   make_tasks(seed);
-  make_weight_sync();
+  if (generation_ && training_) make_weight_transfer();
   if (workflow_.mode != Mode::synchronous) {
-    others_ = world_.split(works_[generation_] == nullptr ? 0 : -1, world_.rank());
+    others_ = world_.split(works_[*generation_] == nullptr ? 0 : -1, world_.rank());
   }
 }
 
 void ProxySession::State::make_tasks(unsigned seed) {
   for (std::size_t i = 0; i < workflow_.tasks.size(); ++i) {
     const Task& task = workflow_.tasks[i];
-    if (task.name == workflow_.actor_generation().name) generation_ = i;
-    if (task.name == workflow_.actor_training().name) training_ = i;
+    if (task.kind == TaskKind::generation) generation_ = i;
+    if (task.kind == TaskKind::training && task.model == "actor") training_ = i;
     groups_.push_back(std::make_unique<TaskGroup>(world_, plan_of(i)));
-    works_.push_back(make_work(
-        {world_, workflow_, task, plan_of(i), workload_, *groups_.back(), static_cast<int>(i), seed}));
+    const TaskSetup setup{world_,          workflow_,           task, plan_of(i), workload_,
+                          *groups_.back(), static_cast<int>(i), seed};
+    works_.push_back(setup.group.takes_part() ? engine_.make_task(setup) : nullptr);
   }
 }
 
-void ProxySession::State::make_weight_sync() {
-  const auto parameters = [&](std::size_t task) {
-    return works_[task] == nullptr ? nullptr : &works_[task]->parameters();
-  };
-  weight_sync_ = std::make_unique<WeightSync>(WeightSyncSetup{
-      world_, workflow_.model_of(workflow_.tasks[training_]), plan_of(training_), plan_of(generation_),
-      *groups_[training_], *groups_[generation_], parameters(training_), parameters(generation_)});
+void ProxySession::State::make_weight_transfer() {
+  const std::size_t from = *training_;
+  const std::size_t to = *generation_;
+  weight_transfer_ = engine_.make_weight_transfer({world_, workflow_.model_of(workflow_.tasks[from]),
+                                                   plan_of(from), plan_of(to), *groups_[from], *groups_[to],
+                                                   works_[from].get(), works_[to].get()});
 }
 
 double ProxySession::State::timed(Communicator& group, const std::function<void()>& action) {
@@ -164,16 +151,20 @@ void ProxySession::State::run_phases_after_generation(Communicator& everyone) {
 
 void ProxySession::State::run_synchronous() {
   start_rollout(workflow_, workload_, rollout_seed_++, rollout_);
-  run_task(generation_, rollout_);
-  exchange_tokens(world_, workload_, rollout_);
+  if (generation_) {
+    run_task(*generation_, rollout_);
+    exchange_tokens(world_, workload_, rollout_);
+  } else {
+    make_up_responses(workflow_, workload_, rollout_);
+  }
   compute_advantages(workflow_, workload_, rollout_);
   run_phases_after_generation(world_);
 }
 
 void ProxySession::State::run_overlapped() {
   start_rollout(workflow_, workload_, rollout_seed_++, next_);
-  if (works_[generation_] != nullptr) {
-    run_task(generation_, next_);
+  if (works_[*generation_] != nullptr) {
+    run_task(*generation_, next_);
   } else {
     compute_advantages(workflow_, workload_, rollout_);
     run_phases_after_generation(*others_);
@@ -183,8 +174,8 @@ void ProxySession::State::run_overlapped() {
 }
 
 void ProxySession::State::sync_weights() {
-  if (!weight_sync_->takes_part()) return;
-  elapsed_s_[workflow_.tasks.size()] = timed(weight_sync_->everyone(), [&] { weight_sync_->run(); });
+  if (weight_transfer_ == nullptr || !weight_transfer_->takes_part()) return;
+  elapsed_s_[workflow_.tasks.size()] = timed(weight_transfer_->everyone(), [&] { weight_transfer_->run(); });
 }
 
 ProxySession::Sample ProxySession::State::iterate() {
@@ -192,7 +183,7 @@ ProxySession::Sample ProxySession::State::iterate() {
   if (overlaps && !has_previous_) {
     // The pipeline of iterations starts with rollouts that nobody timed.
     start_rollout(workflow_, workload_, rollout_seed_++, rollout_);
-    run_task(generation_, rollout_);
+    run_task(*generation_, rollout_);
     exchange_tokens(world_, workload_, rollout_);
     has_previous_ = true;
   }
@@ -209,7 +200,7 @@ ProxySession::Sample ProxySession::State::iterate() {
   for (std::size_t i = 0; i < workflow_.tasks.size(); ++i) {
     sample.tasks_s[workflow_.tasks[i].name] = elapsed_s_[i];
   }
-  sample.tasks_s[kWeightSync] = elapsed_s_[workflow_.tasks.size()];
+  if (weight_transfer_ != nullptr) sample.tasks_s[kWeightSync] = elapsed_s_[workflow_.tasks.size()];
   return sample;
 }
 
@@ -221,8 +212,10 @@ TaskWork* ProxySession::State::work(const std::string& task) {
 }
 
 ProxySession::ProxySession(Communicator& world, const Cluster& cluster, const Workflow& workflow,
-                           const Plan& plan, unsigned seed)
-    : state_(std::make_unique<State>(world, cluster, workflow, plan, seed)) {}
+                           const Plan& plan, unsigned seed, TaskEngine* engine)
+    : own_engine_(engine == nullptr ? make_host_engine() : nullptr),
+      state_(std::make_unique<State>(world, cluster, workflow, plan, seed,
+                                     engine == nullptr ? *own_engine_ : *engine)) {}
 ProxySession::~ProxySession() = default;
 
 ProxySession::Sample ProxySession::iterate() { return state_->iterate(); }

@@ -1,11 +1,12 @@
 // A plan set up for execution: groups, weights, buffers. Each iteration then runs the workflow once.
 //
-// Device d of the plan is world rank d. Tasks run in phases, the levels of the workflow's graph; within a
-// phase tasks on different devices run at the same time, and tasks that share a device one after another in
-// the workflow's order. Between phases all ranks exchange results (a number a token). An asynchronous or
-// one-step-off workflow generates the next iteration's rollouts while the other ranks work on the last ones,
-// then syncs weights; a longer staleness bound runs the same way. Weight sync ends every iteration. Critic
-// and reference inference keep weights of their own, which no sync renews: that changes no time.
+// Device d of the plan is world rank d: a core, or a GPU with an engine for them (engine.h). Tasks run in
+// phases, the levels of the workflow's graph; within a phase tasks on different devices run at the same time,
+// and tasks that share a device one after another in the workflow's order. Between phases all ranks exchange
+// results (a number a token). An asynchronous or one-step-off workflow generates the next iteration's rollouts
+// while the other ranks work on the last ones, then syncs weights; a longer staleness bound runs the same way.
+// Weight sync ends every iteration. Critic and reference inference keep weights of their own, which no sync
+// renews: that changes no time.
 #pragma once
 
 #include <map>
@@ -20,22 +21,25 @@
 namespace sextant {
 
 namespace proxy {
+class TaskEngine;
 class TaskWork;
-}
+}  // namespace proxy
 
 class ProxySession {
  public:
   // Collective over `world`, which must outlive this. Allocates and initialises everything. Error(bad_input)
-  // with a sentence, the same on all ranks, when the proxy cannot run the plan.
+  // with a sentence, the same on all ranks, when the proxy cannot run the plan. `engine` computes the tasks and
+  // outlives this; null: CPU cores.
   ProxySession(Communicator& world, const Cluster& cluster, const Workflow& workflow, const Plan& plan,
-               unsigned seed);
+               unsigned seed, proxy::TaskEngine* engine = nullptr);
   ~ProxySession();
   ProxySession(const ProxySession&) = delete;
   ProxySession& operator=(const ProxySession&) = delete;
 
   struct Sample {
     double iteration_s = 0;
-    // By task, and kWeightSync: from the moment when all ranks of the task are ready until the last is done.
+    // By task, and kWeightSync where weights are synced: from the moment when all ranks of the task are ready
+    // until the last is done.
     std::map<std::string, double> tasks_s;
   };
   // Collective; the same result on all ranks.
@@ -48,6 +52,7 @@ class ProxySession {
 
  private:
   class State;
+  std::unique_ptr<proxy::TaskEngine> own_engine_;  // when none was given
   std::unique_ptr<State> state_;
 };
 

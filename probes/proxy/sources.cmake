@@ -6,10 +6,12 @@ set(SEXTANT_PROXY_HEADERS
     proxy/buffer.h
     proxy/checks.h
     proxy/embedding.h
+    proxy/engine.h
     proxy/exchange.h
     proxy/generation.h
     proxy/groups.h
     proxy/head.h
+    proxy/host_task.h
     proxy/inference.h
     proxy/kernels.h
     proxy/kv_cache.h
@@ -27,6 +29,7 @@ set(SEXTANT_PROXY_HEADERS
     proxy/task_work.h
     proxy/training.h
     proxy/weight_sync.h
+    proxy/weight_transfer.h
     proxy/workload.h)
 set(SEXTANT_PROXY_SOURCES
     proxy/attention.cpp
@@ -38,6 +41,7 @@ set(SEXTANT_PROXY_SOURCES
     proxy/generation.cpp
     proxy/groups.cpp
     proxy/head.cpp
+    proxy/host_engine.cpp
     proxy/inference.cpp
     proxy/kernels.cpp
     proxy/kv_cache.cpp

@@ -2,25 +2,11 @@
 // neighbours. Generation, inference and training are three ways of driving it.
 #pragma once
 
-#include "costmodel/vocabulary/workflow.h"
-#include "probes/proxy/groups.h"
 #include "probes/proxy/layer.h"
 #include "probes/proxy/link.h"
-#include "probes/proxy/workload.h"
+#include "probes/proxy/task_work.h"
 
 namespace sextant::proxy {
-
-// What every task is built from. All referenced objects outlive the tasks.
-struct TaskSetup {
-  Communicator& world;
-  const Workflow& workflow;
-  const Task& task;
-  const TaskPlan& plan;
-  const Workload& workload;
-  TaskGroup& group;
-  int number = 0;  // of the task in the workflow; separates its messages from the others'
-  unsigned seed = 1;
-};
 
 class StageWorker {
  public:

@@ -7,12 +7,13 @@
 #pragma once
 
 #include "probes/proxy/head.h"
+#include "probes/proxy/host_task.h"
 #include "probes/proxy/schedule.h"
-#include "probes/proxy/task_work.h"
+#include "probes/proxy/stage.h"
 
 namespace sextant::proxy {
 
-class Training final : public TaskWork {
+class Training final : public HostTask {
  public:
   explicit Training(const TaskSetup& setup);
   void run(Rollout& rollout) override;

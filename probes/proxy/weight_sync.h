@@ -14,6 +14,7 @@
 
 #include "probes/proxy/groups.h"
 #include "probes/proxy/parameters.h"
+#include "probes/proxy/weight_transfer.h"
 
 namespace sextant::proxy {
 
@@ -30,16 +31,14 @@ struct WeightSyncSetup {
 
 [[nodiscard]] bool needs_synchronization(const TaskPlan& training, const TaskPlan& generation);
 
-class WeightSync {
+class WeightSync final : public WeightTransfer {
  public:
   // Collective over the world. References of the setup must outlive this.
   explicit WeightSync(const WeightSyncSetup& setup);
 
-  [[nodiscard]] bool takes_part() const { return everyone_ != nullptr; }
-  // Ranks that train or generate.
-  [[nodiscard]] Communicator& everyone() { return *everyone_; }
-  // Collective over everyone().
-  void run();
+  [[nodiscard]] bool takes_part() const override { return everyone_ != nullptr; }
+  [[nodiscard]] Communicator& everyone() override { return *everyone_; }
+  void run() override;
 
  private:
   [[nodiscard]] bool gathers() const;

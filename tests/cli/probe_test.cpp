@@ -8,6 +8,7 @@
 namespace sextant::test {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 TEST(ProbeCommand, WritesAClusterOfOneDevice) {
@@ -25,6 +26,25 @@ TEST(ProbeCommand, WritesAClusterOfOneDevice) {
   EXPECT_EQ(type.memory_bytes_per_s.source, Source::measured);
   EXPECT_EQ(type.flop_per_s.at(Precision::fp32).source, Source::measured);
   EXPECT_FALSE(parse_json(read_text_file(samples)).empty());
+}
+
+TEST(ProbeCommand, SaysWhyItCannotMeasureGpus) {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() / "cluster.json";
+  const Printed printed =
+      run_sextant({"probe", "--devices", "gpu", "--smoke-test", "--budget", "0.001", "--out", out});
+  if (printed.exit_code == 0) {  // there is one
+    EXPECT_EQ(load_document<Cluster>(out).content.type_of(DeviceId{0}).kind, DeviceKind::gpu);
+    return;
+  }
+  EXPECT_EQ(printed.exit_code, 3);
+  EXPECT_THAT(printed.err, AnyOf(HasSubstr("no GPU can be used"), HasSubstr("built without CUDA")));
+}
+
+TEST(ProbeCommand, KnowsItsDevices) {
+  const Printed printed = run_sextant({"probe", "--devices", "tpu"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("--devices"));
 }
 
 }  // namespace

@@ -127,6 +127,42 @@ TEST_F(ProxyCommand, InterleavedRunsHaveOneSampleARound) {
   EXPECT_THAT(names, ElementsAre("a", "b", "c"));
 }
 
+// A plan of two devices cannot run on one rank.
+TEST_F(ProxyCommand, KeepGoingMeasuresTheOthers) {
+  Experiments all;
+  all.workflows["tiny"] = tiny_workflow();
+  all.plans["alone"] = tiny_plan(1, 1, 1);
+  all.plans["pair"] = tiny_plan(2, 1, 1);
+  all.experiments = {{"bad", "tiny", "pair"}, {"good", "tiny", "alone"}};
+  save_document(folder_.file("experiments.json"), all);
+  EXPECT_EQ(measure({}).exit_code, 2);
+  const Printed printed = measure({"--keep-going"});
+  EXPECT_EQ(printed.exit_code, 3);
+  EXPECT_THAT(printed.err, HasSubstr("experiment bad"));
+  EXPECT_THAT(printed.err, HasSubstr("1 of 2 experiments failed"));
+  ASSERT_EQ(runs().runs.size(), 1U);
+  EXPECT_EQ(runs().runs[0].name, "good");
+}
+
+// The tiny cluster has cores. Where there is a GPU it does not take the workflow's fp32.
+TEST_F(ProxyCommand, GpusAreAskedForByName) {
+  const auto on = [&](const std::string& device) {
+    return run_sextant(folder_.with_plan("proxy", {"--out", out_, "--most", "1", "--device", device}));
+  };
+  EXPECT_EQ(on("cpu").exit_code, 0);
+  EXPECT_EQ(on("auto").exit_code, 0);
+  const Printed printed = on("gpu");
+  EXPECT_TRUE(printed.exit_code == 3 || printed.exit_code == 2) << printed.exit_code;
+  EXPECT_THAT(printed.err, ::testing::AnyOf(HasSubstr("--device gpu and"), HasSubstr("bf16")));
+  EXPECT_EQ(on("tpu").exit_code, 2);
+}
+
+TEST_F(ProxyCommand, NeedsAClusterUnlessItChecksTheDevice) {
+  const Printed printed = run_sextant({"proxy", "--workflow", "w.json", "--plan", "p.json"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("--cluster"));
+}
+
 TEST_F(ProxyCommand, APlanOfTwoDevicesNeedsTwoRanks) {
   save_document(folder_.file("plan.json"), tiny_plan(2, 1, 1));
   const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_}));

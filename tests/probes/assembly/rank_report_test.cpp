@@ -13,6 +13,10 @@ TEST(RankReport, RoundTripsThroughJsonExactly) {
   report.warnings = {"a: hot"};
   EXPECT_EQ(RankReport::parse(JsonView(parse_json(format_json(report.to_json())))), report);
   report.cpu.reset();
+  report.gpu_model = "NVIDIA H200";
+  report.host_memory_bytes = 2e12;
+  report.results[0].how = "device clock";
+  report.results[0].conditions.states = {{1.9e9, 3e9, 500, 50, "thermal"}};
   EXPECT_EQ(RankReport::parse(JsonView(parse_json(format_json(report.to_json())))), report);
 }
 

@@ -3,107 +3,168 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.h"
-#include "tests/probes/harness/fake_clock.h"
+#include <set>
+#include <stdexcept>
+
+#include "probes/cuda/gpu_measurement.h"
+#include "tests/probes/cuda/fake_gpus.h"
 
 namespace sextant {
 namespace {
 
+using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Works at a fixed rate on a clock of its own.
-class FakeOperation final : public GpuOperation {
- public:
-  FakeOperation(FakeClock& clock, double work, double rate, bool is_right)
-      : clock_(clock), work_(work), rate_(rate), is_right_(is_right) {}
-  [[nodiscard]] double work() const override { return work_; }
-  [[nodiscard]] double run_s(int repeats) override {
-    const double took_s = repeats * work_ / rate_;
-    clock_.advance(took_s);
-    return took_s;
-  }
-  [[nodiscard]] bool is_right() override { return is_right_; }
-
- private:
-  FakeClock& clock_;
-  double work_;
-  double rate_;
-  bool is_right_;
-};
-
-// Two GPUs. The second computes wrongly in bf16 and cannot copy.
-class FakeDevices final : public GpuDevices {
- public:
-  explicit FakeDevices(FakeClock& clock) : clock_(clock) {}
-  [[nodiscard]] std::string absence() const override { return absence_; }
-  [[nodiscard]] std::string versions() const override { return "driver 1.0"; }
-  [[nodiscard]] std::vector<GpuFacts> list() const override {
-    GpuFacts gpu;
-    gpu.memory_bytes = gpu.free_memory_bytes = 80e9;
-    gpu.name = "Fake";
-    GpuFacts other = gpu;
-    other.index = 1;
-    return {gpu, other};
-  }
-  [[nodiscard]] GpuOperationOrReason square_gemm(int device, Precision precision, int size) override {
-    if (precision == Precision::fp16) return {nullptr, "no fp16 here"};
-    const bool is_right = device == 0 || precision != Precision::bf16;
-    return {std::make_unique<FakeOperation>(clock_, 2.0 * size * size * size, 1e14, is_right), ""};
-  }
-  [[nodiscard]] GpuOperationOrReason copy(int device, std::size_t bytes) override {
-    if (device == 1) throw_machine_failed("CUDA: out of memory (while allocating)");
-    return {std::make_unique<FakeOperation>(clock_, 2.0 * static_cast<double>(bytes), 1e12, true), ""};
-  }
-  [[nodiscard]] GpuOperationOrReason read(int, std::size_t bytes) override {
-    return {std::make_unique<FakeOperation>(clock_, static_cast<double>(bytes), 2e12, true), ""};
-  }
-
-  std::string absence_;
-
- private:
-  FakeClock& clock_;
-};
-
 const ProbeResult& find(const GpuProbe& probe, int device, const std::string& name) {
   for (const ProbeResult& result : probe.results) {
-    if (result.rank == device && result.name == name) return result;
+    if (result.rank == device && result.name == name && result.peer < 0) return result;
   }
   throw std::runtime_error("no " + name);
 }
 
 class GpuProbeTest : public testing::Test {
  protected:
+  [[nodiscard]] GpuProbe probe(const GpuProbeOptions& options = {}) {
+    return probe_gpus(gpus_, sensors_, options, clock_);
+  }
   FakeClock clock_;
-  FakeDevices devices_{clock_};
+  FakeGpus gpus_{clock_, 2};
+  FakeSensors sensors_;
 };
 
-TEST_F(GpuProbeTest, RatesAreThoseOfTheDevice) {
-  const GpuProbe probe = probe_gpus(devices_, {}, clock_);
-  EXPECT_EQ(probe.devices.size(), 2U);
-  EXPECT_NEAR(find(probe, 0, "gemm/tf32/8192").value / 1e14, 1, 1e-6);
-  EXPECT_NEAR(find(probe, 1, "memory/read").value / 2e12, 1, 1e-6);
-  EXPECT_NEAR(find(probe, 0, "memory/copy").value / 1e12, 1, 1e-6);
-  EXPECT_EQ(find(probe, 0, "memory/copy").outcome, ProbeOutcome::measured);
+TEST_F(GpuProbeTest, RatesAndTimesAreThoseOfTheDevice) {
+  const GpuProbe found = probe();
+  EXPECT_EQ(found.devices.size(), 2U);
+  EXPECT_NEAR(find(found, 0, "gemm/bf16/16384").value / 1e14, 1, 1e-6);
+  EXPECT_NEAR(find(found, 1, "memory/write").value / 3e12, 1, 1e-6);
+  EXPECT_NEAR(find(found, 0, "attention/decode/64x4096").value / 2e12, 1, 1e-6);
+  EXPECT_NEAR(find(found, 0, "attention/prefill/8x2048").value / 3e14, 1, 1e-6);
+  EXPECT_EQ(find(found, 0, "launch/kernel").unit, "s");
+  EXPECT_NEAR(find(found, 0, "launch/kernel").value, 2e-6, 1e-12);
+  EXPECT_NEAR(find(found, 0, "host/to_device/pinned/latency").value, 5e-6, 1e-8);
+  EXPECT_EQ(find(found, 0, "memory/write").outcome, ProbeOutcome::measured);
+  EXPECT_GE(gpus_.bytes_, 1U << 30);
 }
 
-TEST_F(GpuProbeTest, OneBadPointDoesNotHideTheOthers) {
-  const GpuProbe probe = probe_gpus(devices_, {}, clock_);
-  EXPECT_EQ(find(probe, 0, "gemm/fp16/2048").outcome, ProbeOutcome::waived);
-  EXPECT_EQ(find(probe, 0, "gemm/fp16/2048").sentence, "no fp16 here");
-  EXPECT_EQ(find(probe, 1, "gemm/bf16/2048").outcome, ProbeOutcome::failed);
-  EXPECT_EQ(find(probe, 1, "gemm/bf16/2048").value, 0);
-  EXPECT_THAT(find(probe, 1, "memory/copy").sentence, HasSubstr("out of memory"));
-  EXPECT_EQ(find(probe, 1, "memory/read").outcome, ProbeOutcome::measured);
-  EXPECT_EQ(probe.outcome, ProbeOutcome::failed);
+TEST_F(GpuProbeTest, NamesAreDifferent) {
+  std::set<std::string> names;
+  for (const ProbeResult& result : probe().results) {
+    if (result.rank != 0 || result.peer >= 0) continue;
+    EXPECT_TRUE(names.insert(result.name).second) << result.name;
+  }
+  EXPECT_GT(names.size(), 40U);
+}
+
+TEST_F(GpuProbeTest, TheBestVariantStandsForCopyAndRead) {
+  const GpuProbe found = probe();
+  EXPECT_NEAR(find(found, 0, "memory/copy").value / 4e12, 1, 1e-6);
+  EXPECT_THAT(find(found, 0, "memory/copy").how, HasSubstr("best of 3 ways: memory/copy/kernel_deep"));
+  EXPECT_THAT(find(found, 0, "memory/read").how, HasSubstr("memory/read/deep"));
+}
+
+TEST_F(GpuProbeTest, ANodeOfAGraphIsWhatALongGraphAdds) {
+  EXPECT_NEAR(find(probe(), 0, "launch/graph/per_node").value, 1e-6, 1e-10);
+}
+
+TEST_F(GpuProbeTest, MissingPrecisionIsWaivedWithItsReason) {
+  const GpuProbe found = probe();
+  EXPECT_EQ(find(found, 0, "gemm/fp8/8192_nt").outcome, ProbeOutcome::waived);
+  EXPECT_EQ(find(found, 0, "gemm/fp8/8192_nt").sentence, "no fp8 here");
+}
+
+TEST_F(GpuProbeTest, OneFailingOperationDoesNotHideTheOthers) {
+  gpus_.broken_gpu_ = 1;
+  gpus_.throws_ = "decode";
+  gpus_.wrong_ = "gemm/bf16";
+  const GpuProbe found = probe();
+  EXPECT_EQ(find(found, 1, "attention/decode/8x4096").outcome, ProbeOutcome::failed);
+  EXPECT_THAT(find(found, 1, "attention/decode/8x4096").sentence, HasSubstr("out of memory"));
+  EXPECT_EQ(find(found, 1, "gemm/bf16/8192").outcome, ProbeOutcome::failed);
+  EXPECT_EQ(find(found, 1, "gemm/bf16/8192").value, 0);
+  EXPECT_EQ(find(found, 1, "gemm/fp16/8192").outcome, ProbeOutcome::measured);
+  EXPECT_EQ(find(found, 0, "gemm/bf16/8192").outcome, ProbeOutcome::measured);
+  EXPECT_EQ(found.outcome, ProbeOutcome::failed);
+  EXPECT_THAT(warnings_of(found), Contains(HasSubstr("gemm/bf16/8192 of GPU 1 failed")));
+}
+
+TEST_F(GpuProbeTest, EverySampleHasItsState) {
+  const ProbeResult& result = find(probe(), 1, "gemm/bf16/4096");
+  ASSERT_EQ(result.conditions.states.size(), result.samples_s.size());
+  EXPECT_EQ(result.conditions.states.front().power_w, 650);
+  EXPECT_EQ(result.conditions.throttled(), 0);
+  EXPECT_EQ(sensors_.last_bus_id_, "0000:00:00.0");  // links come last, from the first GPU
+}
+
+TEST_F(GpuProbeTest, ThrottledSamplesAreMarkedAndStillGiveAResult) {
+  sensors_.state_.throttle = "power_cap";
+  const GpuProbe found = probe();
+  const ProbeResult& result = find(found, 0, "gemm/bf16/4096");
+  EXPECT_TRUE(result.has_value());
+  EXPECT_EQ(result.conditions.throttled(), static_cast<int>(result.samples_s.size()));
+  EXPECT_THAT(result.sentence, HasSubstr("samples throttled (power_cap)"));
+  EXPECT_THAT(warnings_of(found), Contains(HasSubstr("held back")));
+  EXPECT_EQ(ProbeResult::parse(JsonView(result.to_json())), result);
+}
+
+TEST_F(GpuProbeTest, GoesOnWithoutSensorsAndSaysSo) {
+  sensors_.absence_ = "NVML could not be loaded: nothing is recorded";
+  const GpuProbe found = probe();
+  EXPECT_EQ(sensors_.reads_, 0);
+  EXPECT_TRUE(find(found, 0, "gemm/bf16/4096").has_value());
+  EXPECT_TRUE(find(found, 0, "gemm/bf16/4096").conditions.states.empty());
+  EXPECT_THAT(warnings_of(found), Contains(HasSubstr("NVML could not be loaded")));
+}
+
+TEST_F(GpuProbeTest, StaysWithinItsBudgetAndSaysWhatItLeftOut) {
+  FakeGpus one(clock_, 1);
+  GpuProbeOptions options;
+  options.total_budget_s = 5;
+  const GpuProbe found = probe_gpus(one, sensors_, options, clock_);
+  EXPECT_LT(found.took_s, 6);
+  EXPECT_TRUE(find(found, 0, "memory/copy").has_value());
+  const ProbeResult& last = find(found, 0, "attention/prefill/1x16384");
+  EXPECT_EQ(last.outcome, ProbeOutcome::waived);
+  EXPECT_THAT(last.sentence, HasSubstr("were over"));
+}
+
+TEST_F(GpuProbeTest, MeasuresTheShapesAndHeadsOfAModel) {
+  GpuProbeOptions options;
+  options.points.model.emplace();
+  options.points.model->name = "small";
+  options.points.model->hidden = 64;
+  options.points.model->heads = 8;
+  options.points.model->kv_heads = 4;
+  options.points.model->head_dim = 128;
+  options.points.model->intermediate = 96;
+  options.points.model_tensor_parallel = 2;
+  const GpuProbe found = probe(options);
+  EXPECT_TRUE(find(found, 0, "gemm/bf16/small/gate_up").has_value());
+  EXPECT_THROW(find(found, 0, "gemm/bf16/small/attention_scores"), std::runtime_error);
+  EXPECT_EQ(gpus_.heads_, 4);
 }
 
 TEST_F(GpuProbeTest, WithoutAGpuEverythingIsWaivedWithTheReason) {
-  devices_.absence_ = "the driver is asleep";
-  const GpuProbe probe = probe_gpus(devices_, {}, clock_);
-  EXPECT_EQ(probe.outcome, ProbeOutcome::waived);
-  EXPECT_EQ(probe.sentence, "the driver is asleep");
-  EXPECT_THAT(probe.results, IsEmpty());
+  gpus_.absence_ = "the driver is asleep";
+  const GpuProbe found = probe();
+  EXPECT_EQ(found.outcome, ProbeOutcome::waived);
+  EXPECT_EQ(found.sentence, "the driver is asleep");
+  EXPECT_THAT(found.results, IsEmpty());
+}
+
+TEST(GpuSensors, NameWhatSlowsWorkDown) {
+  EXPECT_EQ(throttle_reasons_text(0), "");
+  EXPECT_EQ(throttle_reasons_text(0x1 | 0x2), "");  // idle, clocks that somebody set
+  EXPECT_EQ(throttle_reasons_text(0x4), "power_cap");
+  EXPECT_EQ(throttle_reasons_text(0x4 | 0x40), "power_cap+hardware_thermal");
+}
+
+// On whatever machine this is: readings, or why there are none, in one line.
+TEST(GpuSensors, AreThereOrSayWhyNot) {
+  const auto sensors = make_nvml_sensors();
+  const DeviceState state = sensors->read("0000:ff:1f.7");  // nobody's
+  EXPECT_EQ(state, DeviceState{});
+  EXPECT_EQ(sensors->absence().find('\n'), std::string::npos);
 }
 
 // On whatever machine this is: a list that can be used, or a reason.
@@ -114,26 +175,20 @@ TEST(GpuDevices, AreThereOrSayWhyNot) {
     return;
   }
   EXPECT_THAT(devices->list(), IsEmpty());
-  EXPECT_EQ(devices->read(0, 1 << 20).operation, nullptr);
-  EXPECT_EQ(devices->square_gemm(0, Precision::bf16, 256).reason, devices->absence());
+  EXPECT_EQ(devices->memory(0, GpuMemoryAccess::read, 1 << 20).operation, nullptr);
+  EXPECT_EQ(devices->gemm(0, Precision::bf16, square_gemm(256), false).reason, devices->absence());
   EXPECT_EQ(probe_gpus().outcome, ProbeOutcome::waived);
 }
 
-// With a GPU: every operation runs for real and its data is right.
+// With a GPU: every operation runs for real, at its smallest size, and its data is right.
 TEST(GpuDevices, OperationsAreRight) {
   const auto devices = make_gpu_devices();
   if (!devices->absence().empty()) GTEST_SKIP() << devices->absence();
-  std::vector<GpuOperationOrReason> prepared;
-  for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16}) {
-    prepared.push_back(devices->square_gemm(0, precision, 512));
-  }
-  prepared.push_back(devices->copy(0, 64 << 20));
-  prepared.push_back(devices->read(0, 64 << 20));
-  for (const GpuOperationOrReason& one : prepared) {
-    ASSERT_NE(one.operation, nullptr) << one.reason;
-    EXPECT_GT(one.operation->run_s(3), 0);
-    EXPECT_GT(one.operation->work(), 0);
-    EXPECT_TRUE(one.operation->is_right());
+  GpuProbeOptions options;
+  options.budget_s_per_point = 0.01;
+  options.points.is_smoke_test = true;
+  for (const ProbeResult& result : probe_gpus(options).results) {
+    EXPECT_TRUE(result.has_value() || result.outcome == ProbeOutcome::waived) << result.name << result.sentence;
   }
 }
 

@@ -87,6 +87,100 @@ TEST(Checks, RefuseTrainingReplicasThatDiffer) {
   }
 }
 
+proxy::EngineLimits gpu_like() {
+  proxy::EngineLimits limits;
+  limits.computes = "in bf16 on GPUs";
+  limits.precision = Precision::bf16;
+  limits.cuda_graphs = true;
+  limits.value_heads = false;
+  limits.splits_models = false;
+  limits.moves_weights = false;
+  limits.channel_multiple = 8;
+  limits.head_dims = {4};
+  limits.most_heads_per_kv_head = 2;
+  limits.most_tokens = 11;
+  return limits;
+}
+
+std::string refusal_of(const std::function<void(Workflow&, Plan&, proxy::EngineLimits&)>& change) {
+  Workflow workflow = test::small_grpo();
+  workflow.tasks = grpo_tasks(false);
+  workflow.precision = Precision::bf16;
+  Plan plan = test::plan_all(workflow, test::uniform(1, 1, 1));
+  proxy::EngineLimits limits = gpu_like();
+  change(workflow, plan, limits);
+  try {
+    proxy::check_workflow(workflow, limits);
+    proxy::check_runnable(workflow, plan, 4, limits);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Checks, AcceptWhatAnEngineCanDo) {
+  EXPECT_EQ(refusal_of([](Workflow&, Plan& plan, proxy::EngineLimits&) {
+              Execution& execution = plan.tasks.at(task_names::kActorGeneration).execution;
+              execution.cuda_graphs = execution.packed = true;
+            }),
+            "");
+}
+
+TEST(Checks, RefuseWhatAnEngineCannotDo) {
+  EXPECT_THAT(refusal_of([](Workflow& w, Plan&, proxy::EngineLimits&) { w.precision = Precision::fp32; }),
+              HasSubstr("bf16 on GPUs"));
+  EXPECT_THAT(refusal_of([](Workflow&, Plan& p, proxy::EngineLimits& limits) {
+                limits.cuda_graphs = false;
+                p.tasks.at(task_names::kActorGeneration).execution.cuda_graphs = true;
+              }),
+              HasSubstr("cuda_graphs"));
+  EXPECT_THAT(refusal_of([](Workflow&, Plan& p, proxy::EngineLimits&) {
+                p.tasks.at(task_names::kActorTraining).execution.cuda_graphs = true;
+              }),
+              HasSubstr("cuda_graphs"));
+  EXPECT_THAT(refusal_of([](Workflow& w, Plan&, proxy::EngineLimits&) { w.models.at("actor").hidden = 20; }),
+              HasSubstr("multiples of 8, got 20"));
+  EXPECT_THAT(refusal_of([](Workflow&, Plan&, proxy::EngineLimits& l) {
+                l.head_dims = {64, 128};
+              }),
+              HasSubstr("64 or 128"));
+  EXPECT_THAT(refusal_of([](Workflow& w, Plan&, proxy::EngineLimits&) { w.models.at("actor").kv_heads = 1; }),
+              HasSubstr("share a KV head"));
+  EXPECT_THAT(refusal_of([](Workflow& w, Plan&, proxy::EngineLimits&) { w.prompt_tokens = fixed_length(7); }),
+              HasSubstr("at most 11 tokens, got 12"));
+  EXPECT_THAT(refusal_of([](Workflow&, Plan& p, proxy::EngineLimits&) {
+                p.tasks.at(task_names::kActorTraining) = test::uniform(1, 1, 2);
+              }),
+              HasSubstr("one device each"));
+  EXPECT_THAT(refusal_of([](Workflow&, Plan& p, proxy::EngineLimits&) {
+                p.tasks.at(task_names::kActorGeneration) = test::uniform(1, 1, 1, 1);
+              }),
+              HasSubstr("generates on devices that train"));
+}
+
+// Generation with reference inference, and training alone: a custom workflow lacks the rest.
+TEST(Checks, CustomWorkflowsMayLackTrainingOrGeneration) {
+  Workflow workflow = test::small_grpo();
+  workflow.algorithm = Algorithm::custom;
+  workflow.tasks = grpo_tasks(false);
+  const Task training = workflow.tasks.back();
+  workflow.tasks.pop_back();
+  const auto world = make_serial_communicator();
+  const Plan plan = test::plan_all(workflow, test::uniform(1, 1, 1));
+  ProxySession generates(*world, test::make_cluster(1), workflow, plan, 1);
+  const ProxySession::Sample sample = generates.iterate();
+  EXPECT_EQ(sample.tasks_s.count(task_names::kActorGeneration), 1U);
+  EXPECT_EQ(sample.tasks_s.size(), 2U) << "no weights are synced";
+  workflow.tasks = {training};
+  workflow.tasks.front().after.clear();
+  ProxySession trains(*world, test::make_cluster(1), workflow, test::plan_all(workflow, test::uniform(1, 1, 1)),
+                      1);
+  EXPECT_GT(trains.iterate().tasks_s.at(task_names::kActorTraining), 0);
+  workflow.algorithm = Algorithm::grpo;
+  EXPECT_THAT(refusal(workflow, plan), HasSubstr("whole iterations"));
+}
+
 TEST(Checks, RefuseOverlapOnSharedDevices) {
   for (const Mode mode : {Mode::one_step_off, Mode::asynchronous}) {
     EXPECT_THAT(refusal_after([&](Workflow& w) { w.mode = mode; }), HasSubstr("other devices only"));

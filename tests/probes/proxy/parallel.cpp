@@ -20,6 +20,11 @@ using namespace proxy;
 constexpr float kGradientTolerance = 2e-4F;
 constexpr double kLossTolerance = 1e-4;
 
+// Null when the rank has no part of the task.
+HostTask* host_work(ProxySession& session, const std::string& task) {
+  return dynamic_cast<HostTask*>(session.work(task));
+}
+
 float largest(std::span<const float> values) {
   float result = 0;
   for (const float value : values) result = std::max(result, std::abs(value));
@@ -29,7 +34,8 @@ float largest(std::span<const float> values) {
 // Loss over all replicas: each replica's last stage holds its part, on every shard.
 double total_loss(ProxySession& session, const std::string& task) {
   std::vector<double> loss{0};
-  if (TaskWork* work = session.work(task); work != nullptr && work->parameters().shape().shard.rank == 0) {
+  if (HostTask* work = host_work(session, task);
+      work != nullptr && work->parameters().shape().shard.rank == 0) {
     loss[0] = dynamic_cast<Training&>(*work).last_loss();
   }
   world().all_reduce_sum(std::span<double>(loss));
@@ -64,7 +70,7 @@ std::vector<float> trained_block(ProxySession& session, const Workflow& workflow
   const auto hidden = static_cast<std::size_t>(model.hidden);
   std::vector<float> full(block_shard(model, block, {}).full_rows * hidden,
                           std::numeric_limits<float>::lowest());
-  if (TaskWork* work = session.work(task.name); work != nullptr) {
+  if (HostTask* work = host_work(session, task.name); work != nullptr) {
     const StageShape& shape = work->parameters().shape();
     if (block >= shape.first_block() && block < shape.end_block()) {
       insert_block(block_shard(model, block, shape.shard), hidden, work->parameters().block(block), full);
@@ -79,7 +85,7 @@ void expect_synced_weights(ProxySession& session, const Workflow& workflow) {
   const auto hidden = static_cast<std::size_t>(model.hidden);
   for (int block = 0; block < block_count(model); ++block) {
     const std::vector<float> full = trained_block(session, workflow, block);
-    TaskWork* work = session.work(workflow.actor_generation().name);
+    HostTask* work = host_work(session, workflow.actor_generation().name);
     if (work == nullptr) continue;
     const StageShape& shape = work->parameters().shape();
     if (block < shape.first_block() || block >= shape.end_block()) continue;
@@ -92,7 +98,7 @@ void expect_synced_weights(ProxySession& session, const Workflow& workflow) {
 }
 
 void expect_changed_weights(ProxySession& session, const Workflow& workflow) {
-  TaskWork* work = session.work(workflow.actor_training().name);
+  HostTask* work = host_work(session, workflow.actor_training().name);
   if (work == nullptr) return;
   StageParameters initial(work->parameters().shape(), 1, Purpose::forward_only);
   EXPECT_FALSE(
@@ -125,7 +131,8 @@ void expect_equals_serial(const Workflow& workflow, const Plan& plan) {
     const double loss = total_loss(parallel, task.name);
     EXPECT_NEAR(loss, dynamic_cast<Training&>(*serial.work(task.name)).last_loss(), kLossTolerance);
     if (parallel.work(task.name) != nullptr) {
-      expect_close_gradients(parallel.work(task.name)->parameters(), serial.work(task.name)->parameters());
+      expect_close_gradients(host_work(parallel, task.name)->parameters(),
+                             host_work(serial, task.name)->parameters());
     }
   }
   expect_changed_weights(parallel, workflow);

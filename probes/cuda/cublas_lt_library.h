@@ -1,0 +1,39 @@
+// cuBLASLt, opened when it is first needed.
+#pragma once
+
+#include <cublasLt.h>
+
+#include <string>
+
+namespace sextant {
+
+class CublasLtLibrary {
+ public:
+  // The library, or null with the reason why not. Of the major version that the headers are of.
+  [[nodiscard]] static const CublasLtLibrary* open(std::string& reason);
+
+  decltype(&cublasLtCreate) create = nullptr;
+  decltype(&cublasLtGetVersion) get_version = nullptr;
+  decltype(&cublasLtGetStatusString) get_status_string = nullptr;
+  decltype(&cublasLtMatmul) matmul = nullptr;
+  decltype(&cublasLtMatmulDescCreate) create_operation = nullptr;
+  decltype(&cublasLtMatmulDescDestroy) destroy_operation = nullptr;
+  decltype(&cublasLtMatmulDescSetAttribute) set_operation = nullptr;
+  decltype(&cublasLtMatrixLayoutCreate) create_layout = nullptr;
+  decltype(&cublasLtMatrixLayoutDestroy) destroy_layout = nullptr;
+  decltype(&cublasLtMatrixLayoutSetAttribute) set_layout = nullptr;
+  decltype(&cublasLtMatmulPreferenceCreate) create_preference = nullptr;
+  decltype(&cublasLtMatmulPreferenceDestroy) destroy_preference = nullptr;
+  decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference = nullptr;
+  decltype(&cublasLtMatmulAlgoGetHeuristic) find_algorithms = nullptr;
+  decltype(&cublasLtMatmulAlgoConfigGetAttribute) get_algorithm = nullptr;
+
+  // Throws Error(machine): "cuBLASLt: <its own text> (while <doing>)".
+  void check(cublasStatus_t status, const std::string& doing) const;
+
+ private:
+  // The name of a missing function; empty when all are there.
+  [[nodiscard]] std::string load_from(void* library);
+};
+
+}  // namespace sextant

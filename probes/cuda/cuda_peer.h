@@ -1,0 +1,11 @@
+// Copies from one GPU of this host to another.
+#pragma once
+
+#include "probes/cuda/gpu_devices.h"
+
+namespace sextant {
+
+// See GpuDevices::peer_copy.
+[[nodiscard]] std::unique_ptr<GpuOperation> make_cuda_peer_copy(int from, int to, std::size_t bytes);
+
+}  // namespace sextant

@@ -1,0 +1,24 @@
+// GPUs as the proxy's devices: one a rank, bf16 with fp32 sums, a KV cache in device memory, CUDA graphs for
+// decode steps where the plan says so.
+//
+// Two implementations, chosen by CMake: CUDA (probes/cuda/proxy), and none.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "probes/comm/communicator.h"
+#include "probes/proxy/engine.h"
+
+namespace sextant {
+
+struct GpuEngineOrReason {
+  std::unique_ptr<proxy::TaskEngine> engine;
+  std::string reason;  // why there is none: "built without CUDA", the driver's error, fewer GPUs than ranks
+};
+
+// Collective over `world`, which outlives the engine; an engine on every rank or on none. The ranks of a host
+// take its GPUs in order.
+[[nodiscard]] GpuEngineOrReason make_gpu_engine(Communicator& world);
+
+}  // namespace sextant

@@ -1,0 +1,28 @@
+// Which sequences of a wave decode together at a step, and how many rows a CUDA graph for them has. Plain C++:
+// tested without a GPU.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "probes/proxy/workload.h"
+
+namespace sextant::gpu {
+
+struct LiveRows {
+  std::vector<int> slots;      // sequence - wave.begin
+  std::vector<int> positions;  // of the token that the step reads
+  [[nodiscard]] int count() const { return static_cast<int>(slots.size()); }
+};
+
+// Sequences whose response has more than `step` tokens; the step reads their token `step - 1`.
+[[nodiscard]] LiveRows live_rows(const proxy::Workload& workload, proxy::Range wave, int step);
+
+// Engines keep a graph for some batch sizes and fill up to the next: powers of two up to 8, then multiples
+// of 8. At most `most` when that is not smaller than `rows`.
+[[nodiscard]] int graph_rows(int rows, int most);
+
+// Fills up to `rows` rows with reads of a slot that no sequence has.
+void pad_rows(LiveRows& live, int rows, int free_slot);
+
+}  // namespace sextant::gpu

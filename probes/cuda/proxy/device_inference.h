@@ -1,0 +1,34 @@
+// Log-probabilities of the response tokens on a GPU: whole sequences in micro-batches, head over all positions.
+#pragma once
+
+#include <optional>
+
+#include "probes/cuda/proxy/device_head.h"
+#include "probes/cuda/proxy/device_task.h"
+#include "probes/proxy/head.h"
+
+namespace sextant::gpu {
+
+class DeviceInference final : public DeviceTask {
+ public:
+  DeviceInference(ProxyGpu& gpu, const proxy::TaskSetup& setup);
+  void run(proxy::Rollout& rollout) override;
+
+ private:
+  void forward(const proxy::Rollout& rollout, proxy::Range sequences, std::size_t first_row);
+
+  const proxy::Workload* workload_;
+  std::vector<proxy::Range> micro_batches_;
+  AttentionLimits limits_;
+  DeviceStash stash_;
+  DeviceScratch scratch_;
+  DeviceHead head_;
+  DeviceBatch batch_;
+  DeviceArray<Bf16> x_;
+  DeviceArray<int> targets_;
+  DeviceArray<float> results_;  // of all tokens of the replica
+  proxy::PackedBatch packed_;
+  proxy::Targets wanted_;
+};
+
+}  // namespace sextant::gpu

@@ -1,0 +1,14 @@
+// A task that CPU cores compute, with its weights in host memory.
+#pragma once
+
+#include "probes/proxy/parameters.h"
+#include "probes/proxy/task_work.h"
+
+namespace sextant::proxy {
+
+class HostTask : public TaskWork {
+ public:
+  [[nodiscard]] virtual StageParameters& parameters() = 0;
+};
+
+}  // namespace sextant::proxy

@@ -1,0 +1,62 @@
+// Kernels on a CPU: blocks one after another, the threads of a block as fibers that take turns where they wait
+// for each other.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#include <cuda_bf16.h>
+#include <cuda_runtime_api.h>
+
+inline dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+// Waits for all threads of the block, or of the warp.
+enum class EmulatedWait { none, warp, block };
+void emulated_wait(EmulatedWait what);
+// This thread's place for what it shows to its warp, and another's.
+std::uint64_t& emulated_lane_value(unsigned thread);
+void emulated_run(dim3 grid, dim3 threads, bool waits, const std::function<void()>& thread);
+
+inline void __syncthreads() { emulated_wait(EmulatedWait::block); }
+
+template <typename T>
+T __shfl_xor_sync(unsigned, T value, int other) {
+  static_assert(sizeof(T) <= sizeof(std::uint64_t));
+  const unsigned me = threadIdx.x;
+  std::memcpy(&emulated_lane_value(me), &value, sizeof value);
+  emulated_wait(EmulatedWait::warp);
+  T theirs;
+  std::memcpy(&theirs, &emulated_lane_value(me ^ static_cast<unsigned>(other)), sizeof theirs);
+  emulated_wait(EmulatedWait::warp);
+  return theirs;
+}
+
+inline void atomicAdd(double* at, double value) { *at += value; }
+inline void atomicAdd(__nv_bfloat162* at, __nv_bfloat162 value) {
+  at->x = __float2bfloat16(__bfloat162float(at->x) + __bfloat162float(value.x));
+  at->y = __float2bfloat16(__bfloat162float(at->y) + __bfloat162float(value.y));
+}
+inline float __expf(float x) { return std::exp(x); }
+inline float rsqrtf(float x) { return 1.0F / std::sqrt(x); }
+inline int min(int a, int b) { return a < b ? a : b; }
+
+template <typename Kernel>
+struct EmulatedLaunch {
+  Kernel kernel;
+  dim3 grid, threads;
+  bool waits;
+  template <typename... Arguments>
+  void operator()(Arguments... arguments) const {
+    emulated_queue([=, launch = *this] {
+      emulated_run(launch.grid, launch.threads, launch.waits, [&] { launch.kernel(arguments...); });
+    });
+  }
+};
+template <typename Kernel>
+EmulatedLaunch<Kernel> emulated_launch(Kernel kernel, dim3 grid, dim3 threads, int, cudaStream_t, bool waits) {
+  return {kernel, grid, threads, waits};
+}

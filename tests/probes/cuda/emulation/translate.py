@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""Turns CUDA sources into C++ for emulated_device.h: kernel<<<grid, threads, 0, stream>>>(...) becomes a call.
+
+usage: translate.py SOURCE.cu OUT.cpp
+"""
+import re
+import sys
+
+LAUNCH = re.compile(r"([A-Za-z_]\w*(?:<[^<>;()]*(?:\([^()]*\)[^<>;()]*)?>)?)\s*<<<(.*?)>>>\s*\(", re.S)
+WAITS = ("__syncthreads", "__shfl", "block_sum", "block_max", "warp_sum", "reduce_row")
+
+
+def waiting_kernels(text):
+    """Kernels whose threads wait for each other; a function pointer (`kernel`) may be any of them."""
+    found = {"kernel"}
+    parts = re.split(r"__global__ void\s+(?:__launch_bounds__\(\w+\)\s+)?", text)
+    for part in parts[1:]:
+        body = part.split("\n}\n", 1)[0]
+        if any(word in body for word in WAITS):
+            found.add(re.match(r"\w+", part).group(0))
+    return found
+
+
+def main(source, out):
+    with open(source) as file:
+        text = file.read()
+    waiting = waiting_kernels(text)
+
+    def call(match):
+        name = match.group(1)
+        waits = "true" if name.split("<")[0] in waiting else "false"
+        return f"emulated_launch({name}, {match.group(2)}, {waits})("
+
+    text = LAUNCH.sub(call, text)
+    with open(out, "w") as file:
+        file.write('#include "tests/probes/cuda/emulation/emulated_device.h"\n' + f'#line 1 "{source}"\n' + text)
+
+
+main(*sys.argv[1:])

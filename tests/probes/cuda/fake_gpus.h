@@ -1,0 +1,123 @@
+// GPUs and sensors that a test commands.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "probes/cuda/gpu_devices.h"
+#include "probes/cuda/gpu_sensors.h"
+#include "tests/probes/harness/fake_clock.h"
+
+namespace sextant {
+
+// Works at a fixed rate, or takes a fixed time, on a clock of its own.
+class FakeOperation final : public GpuOperation {
+ public:
+  FakeOperation(FakeClock& clock, double work, double took_s, bool is_right)
+      : clock_(clock), work_(work), took_s_(took_s), is_right_(is_right) {}
+  [[nodiscard]] double work() const override { return work_; }
+  [[nodiscard]] double run_s(int repeats, const WhileRunning& while_running) override {
+    if (while_running) while_running();
+    clock_.advance(repeats * took_s_);
+    return repeats * took_s_;
+  }
+  [[nodiscard]] bool is_right() override { return is_right_; }
+  [[nodiscard]] std::string how() const override { return "fake"; }
+
+ private:
+  FakeClock& clock_;
+  double work_;
+  double took_s_;
+  bool is_right_;
+};
+
+// Rates are those of the members; what `broken` names is waived, throws or is wrong.
+class FakeGpus final : public GpuDevices {
+ public:
+  explicit FakeGpus(FakeClock& clock, int count = 1) : clock_(clock), count_(count) {}
+
+  [[nodiscard]] std::string absence() const override { return absence_; }
+  [[nodiscard]] std::string versions() const override { return "driver 1.0"; }
+  [[nodiscard]] std::vector<GpuFacts> list() const override {
+    std::vector<GpuFacts> gpus;
+    for (int index = 0; index < count_; ++index) {
+      GpuFacts gpu;
+      gpu.index = index;
+      gpu.name = "NVIDIA H200";
+      gpu.bus_id = "0000:0" + std::to_string(index) + ":00.0";
+      gpu.memory_bytes = gpu.free_memory_bytes = 141e9;
+      gpu.last_level_cache_bytes = 50e6;
+      gpus.push_back(gpu);
+    }
+    return gpus;
+  }
+
+  [[nodiscard]] GpuOperationOrReason gemm(int gpu, Precision precision, const GemmShape& shape, bool) override {
+    if (precision == Precision::fp8) return {nullptr, "no fp8 here"};
+    return rate(gpu, "gemm/" + std::string(name_of(precision)), shape.flop(), 1e14);
+  }
+  [[nodiscard]] GpuOperationOrReason memory(int gpu, GpuMemoryAccess access, std::size_t bytes) override {
+    bytes_ = bytes;
+    const bool is_deep = access == GpuMemoryAccess::read_deep || access == GpuMemoryAccess::copy_kernel_deep;
+    return rate(gpu, "memory", static_cast<double>(bytes), is_deep ? 4e12 : 3e12);
+  }
+  [[nodiscard]] GpuOperationOrReason decode_attention(int gpu, const AttentionShape& shape) override {
+    heads_ = shape.heads;
+    return rate(gpu, "decode", shape.kv_bytes(), 2e12);
+  }
+  [[nodiscard]] GpuOperationOrReason prefill_attention(int gpu, const AttentionShape& shape) override {
+    return rate(gpu, "prefill", shape.causal_flop(), 3e14);
+  }
+  [[nodiscard]] GpuOperationOrReason launch(int, GpuLaunch kind, int nodes) override {
+    const bool is_graph = kind == GpuLaunch::graph || kind == GpuLaunch::graph_round_trip;
+    return make("launch", 0, is_graph ? 3e-6 + nodes * 1e-6 : 2e-6);
+  }
+  [[nodiscard]] GpuOperationOrReason transfer(int, const GpuTransfer& transfer, std::size_t bytes) override {
+    const double rate = transfer.to_device ? 50e9 : 40e9;
+    return make("transfer", static_cast<double>(bytes), 5e-6 + static_cast<double>(bytes) / rate);
+  }
+  [[nodiscard]] GpuOperationOrReason peer_copy(int, int, std::size_t bytes) override {
+    return make("peer", static_cast<double>(bytes), 2e-6 + static_cast<double>(bytes) / 200e9);
+  }
+
+  std::string absence_;
+  std::string throws_;  // what begins with it throws
+  std::string wrong_;   // what begins with it leaves wrong data
+  int broken_gpu_ = 0;
+  std::size_t bytes_ = 0;
+  int heads_ = 0;
+
+ private:
+  [[nodiscard]] GpuOperationOrReason rate(int gpu, const std::string& what, double work, double per_s) {
+    return make(what, work, work / per_s, gpu);
+  }
+  [[nodiscard]] GpuOperationOrReason make(const std::string& what, double work, double took_s, int gpu = 0) {
+    const bool is_here = gpu == broken_gpu_;
+    if (is_here && !throws_.empty() && what.starts_with(throws_)) throw_machine_failed("CUDA: out of memory");
+    const bool is_wrong = is_here && !wrong_.empty() && what.starts_with(wrong_);
+    return {std::make_unique<FakeOperation>(clock_, work, took_s, !is_wrong), ""};
+  }
+
+  FakeClock& clock_;
+  int count_;
+};
+
+class FakeSensors final : public GpuSensors {
+ public:
+  [[nodiscard]] std::string absence() const override { return absence_; }
+  [[nodiscard]] DeviceState read(const std::string& bus_id) override {
+    last_bus_id_ = bus_id;
+    ++reads_;
+    return state_;
+  }
+  std::string absence_;
+  DeviceState state_{1.755e9, 2.6e9, 650, 55, ""};
+  std::string last_bus_id_;
+  int reads_ = 0;
+};
+
+}  // namespace sextant

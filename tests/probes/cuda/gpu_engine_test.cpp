@@ -1,0 +1,18 @@
+// The proxy on a real GPU, skipped where there is none.
+#include <gtest/gtest.h>
+
+#include "probes/cuda/gpu_self_check.h"
+
+namespace sextant {
+namespace {
+
+TEST(GpuEngine, AgreesWithTheCpu) {
+  const GpuChecksOrReason result = check_gpu_proxy();
+  if (!result.reason.empty()) GTEST_SKIP() << result.reason;
+  for (const GpuCheck& check : result.checks) {
+    EXPECT_TRUE(check.passed()) << check.name << ": " << check.value << ", at most " << check.tolerance;
+  }
+}
+
+}  // namespace
+}  // namespace sextant
