@@ -1,13 +1,35 @@
 # Files of probes/trace, relative to probes/, and the library that is loaded into traced programs.
 set(SEXTANT_TRACE_HEADERS
+    trace/analysis/clocks.h
+    trace/analysis/kernel_names.h
+    trace/analysis/phases.h
+    trace/analysis/split.h
+    trace/analysis/summary.h
+    trace/analysis/task_ranges.h
+    trace/analysis/trace.h
+    trace/analysis/trace_events.h
+    trace/analysis/trace_run.h
+    trace/injection/settings.h
     trace/record/chunk_reader.h
     trace/record/chunk_writer.h
     trace/record/crc32.h
-    trace/record/record.h)
+    trace/record/record.h
+    trace/traced_command.h)
 set(SEXTANT_TRACE_SOURCES
+    trace/analysis/clocks.cpp
+    trace/analysis/kernel_names.cpp
+    trace/analysis/phases.cpp
+    trace/analysis/split.cpp
+    trace/analysis/summary.cpp
+    trace/analysis/task_ranges.cpp
+    trace/analysis/trace.cpp
+    trace/analysis/trace_events.cpp
+    trace/analysis/trace_run.cpp
+    trace/injection/settings.cpp
     trace/record/chunk_reader.cpp
     trace/record/chunk_writer.cpp
-    trace/record/crc32.cpp)
+    trace/record/crc32.cpp
+    trace/traced_command.cpp)
 
 # Needs no toolkit: CUPTI is opened at run time, NVTX calls in. Where the headers are found, our declarations of their
 # binary interfaces are compared with them.
