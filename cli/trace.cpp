@@ -11,6 +11,7 @@
 #include "core/statistics.h"
 #include "core/units.h"
 #include "probes/trace/analysis/summary.h"
+#include "probes/trace/analysis/table_file.h"
 #include "probes/trace/analysis/trace_events.h"
 #include "probes/trace/analysis/trace_run.h"
 #include "probes/trace/traced_command.h"
@@ -119,8 +120,8 @@ Loaded load(const Options& options) {
     return given.empty() ? data_folder() / "trace" / file : fs::path(given);
   };
   Loaded loaded;
-  loaded.tasks = load_document<TaskRanges>(data(options.tasks, "task_ranges.json")).content;
-  loaded.kernels = load_document<KernelNames>(data(options.kernels, "kernel_names.json")).content;
+  loaded.tasks = load_table<TaskRanges>(data(options.tasks, "task_ranges.json"));
+  loaded.kernels = load_table<KernelNames>(data(options.kernels, "kernel_names.json"));
   if (!options.makes_run()) return loaded;
   TracedSetup setup;
   setup.framework = options.framework;

@@ -6,8 +6,11 @@ namespace sextant::trace {
 
 void ProcessClocks::add(const Record& record) {
   // Differences of unsigned times, as what they are modulo 2^64.
-  real_offsets_.push_back(static_cast<std::int64_t>(record.end - record.start));
-  if (record.value != 0) readings_.push_back({record.value, static_cast<std::int64_t>(record.start - record.value)});
+  const auto real = static_cast<std::int64_t>(record.end - record.start);
+  const auto device = static_cast<std::int64_t>(record.start - record.value);
+  if (!is_plausible(real)) return;
+  real_offsets_.push_back(real);
+  if (record.value != 0 && is_plausible(device)) readings_.push_back({record.value, device});
 }
 
 void ProcessClocks::sort() {

@@ -9,9 +9,15 @@
 
 namespace sextant::trace {
 
+// Times that a damaged file may hold are refused, so that differences of those that pass never overflow.
+[[nodiscard]] inline bool is_plausible(std::int64_t time) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 61;  // 73 years in nanoseconds
+  return time > -kMost && time < kMost;
+}
+
 class ProcessClocks {
  public:
-  // Records of RecordKind::clocks, in any order.
+  // Records of RecordKind::clocks, in any order; one that no clock can have said is passed over.
   void add(const Record& record);
 
   // Real minus monotonic time, ns, the median of the readings; nothing without any.

@@ -164,6 +164,7 @@ class Merger {
         end_range(record);
         break;
       case RecordKind::overhead:
+        if (record.end < record.start) break;
         process.overhead_s += static_cast<double>(record.end - record.start) / kNanoseconds;
         break;
       case RecordKind::recording:
@@ -186,7 +187,7 @@ class Merger {
     const Record& record = named.record;
     DeviceWork work;
     work.time = {device_time(record.start), device_time(record.end)};
-    if (work.time.end < work.time.start) return;
+    if (work.time.end < work.time.start || !is_plausible(work.time.start) || !is_plausible(work.time.end)) return;
     work.kind = record.kind;
     if (record.kind == RecordKind::copy && record.detail <= static_cast<std::uint8_t>(CopyKind::host)) {
       work.copy = static_cast<CopyKind>(record.detail);
@@ -221,7 +222,8 @@ class Merger {
   void begin_range(const NamedRecord& named) {
     Range range;
     range.time.start = host_time(named.record.start);
-    range.time.end = std::numeric_limits<std::int64_t>::min();
+    range.time.end = range.time.start;
+    if (!is_plausible(range.time.start)) return;
     range.name = names_.place_of(named.name);
     range.process = process_;
     range.thread = named.record.stream;
@@ -238,6 +240,7 @@ class Merger {
       return;
     }
     Range& range = trace_.ranges[found->second];
+    if (!is_plausible(host_time(record.start))) return;
     range.time.end = std::max(range.time.start, host_time(record.start));
     range.is_cut = false;
     saw(range.time.end);
@@ -253,6 +256,7 @@ class Merger {
 
   void take_window(const Record& record, Process& process) const {
     const std::int64_t time = host_time(record.start);
+    if (!is_plausible(time)) return;
     const bool is_open = !process.recorded.empty() && process.recorded.back().end == kOpen;
     if (record.value != 0 && !is_open) process.recorded.push_back({time, kOpen});
     if (record.value == 0 && is_open) process.recorded.back().end = std::max(time, process.recorded.back().start);
@@ -294,10 +298,7 @@ void set_origin(Trace& trace) {
   for (const DeviceWork& work : trace.work) first = std::min(first, work.time.start), last = std::max(last, work.time.end);
   for (const Range& range : trace.ranges) first = std::min(first, range.time.start), last = std::max(last, range.time.end);
   if (first > last) return;
-  // Times that no clock can have, from a damaged file, must not overflow.
-  const auto from_first = [first](std::int64_t time) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(first));
-  };
+  const auto from_first = [first](std::int64_t time) { return time - first; };
   for_each_span(trace, [&](Span& span) { span = {from_first(span.start), from_first(span.end)}; });
   trace.whole = {0, from_first(last)};
   trace.origin_s = static_cast<double>(first) / kNanoseconds;
