@@ -72,6 +72,7 @@ Json to_json(const Process& process) {
   Json json = {{"host", process.host}, {"pid", process.pid}};
   if (process.rank) json["rank"] = *process.rank;
   json["command"] = process.command;
+  if (!process.cupti.empty()) json["cupti"] = process.cupti;
   json["finished"] = process.is_finished;
   if (!process.stopped.empty()) json["stopped"] = process.stopped;
   if (!process.device_trouble.empty()) json["device_trouble"] = process.device_trouble;

@@ -63,6 +63,7 @@ void take_process(const Json& json, Process& process) {
 }
 
 void take_status(const Json& json, ReadProcess& read) {
+  if (json.contains("cupti")) read.process.cupti = text_of(json, "cupti");
   if (json.contains("stopped")) read.process.stopped = text_of(json, "stopped");
   if (json.contains("finished")) read.process.is_finished = true;
   if (!json.contains("device")) return;

@@ -48,6 +48,7 @@ struct Process {
   std::int64_t pid = 0;
   std::optional<int> rank;
   std::string command;
+  std::string cupti;           // its version and where it is from
   std::string stopped;         // why recording ended before the process did; empty: it did not
   std::string device_trouble;  // why there are no kernels; empty: nothing was in the way
   bool is_finished = false;    // the process ended by itself and wrote everything

@@ -233,7 +233,11 @@ void Recorder::write_device(bool is_last) {
   CuptiSource& source = CuptiSource::instance();
   const std::uint64_t now = now_ns();
   RecordBatch batch;
-  if (clocks_at_ == 0) note_recording(1, batch);
+  if (!is_described_) {
+    is_described_ = true;
+    append(ChunkType::status, "{\"cupti\":" + json_text(source.about()) + "}");
+    note_recording(1, batch);
+  }
   keep_windows(batch);
   if (is_last || now - clocks_at_ >= nanoseconds(settings_.flush_s)) {
     write_clocks(batch);
