@@ -13,8 +13,8 @@ template <typename T>
   const std::string text = read_text_file(file);
   try {
     Json json = parse_json(text);
-    JsonView(json).required("schema");
-    if (!json.contains("provenance")) json["provenance"] = Provenance{"-", "-", "-", "-"}.to_json();
+    (void)JsonView(json).required("schema");
+    if (!json.contains("provenance")) json["provenance"] = Provenance{"-", "-", "1970-01-01T00:00:00Z", "-"}.to_json();
     return parse_document<T>(json.dump()).content;
   } catch (const Error& error) {
     throw Error(error.kind(), file.string() + ": " + error.what());

@@ -9,7 +9,7 @@ namespace sextant::trace {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{2} << 20;  // ten thousand kernels; a killed process loses the last
-constexpr std::size_t kMostWaiting = 128;                   // buffers, when the disk is slower than the device
+constexpr std::size_t kMostWaiting = 256;  // buffers, half a GiB, when the disk is slower than the device
 constexpr std::size_t kMostSpare = 8;
 
 void on_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {

@@ -145,6 +145,10 @@ void Recorder::attach_device() {
     device_trouble_ = sentence;
     return;
   }
+  {
+    const std::lock_guard lock(mutex_);
+    note_recording(1, ranges_);
+  }
   has_device_ = true;
   // Runs before what CUDA itself does at exit, because it is arranged after it.
   std::atexit(finish_current);
@@ -236,7 +240,6 @@ void Recorder::write_device(bool is_last) {
   if (!is_described_) {
     is_described_ = true;
     append(ChunkType::status, "{\"cupti\":" + json_text(source.about()) + "}");
-    note_recording(1, batch);
   }
   keep_windows(batch);
   if (is_last || now - clocks_at_ >= nanoseconds(settings_.flush_s)) {

@@ -56,7 +56,7 @@ class Recorder {
   std::atomic<bool> is_recording_{true};
   std::atomic<bool> has_device_{false};
   bool is_paused_ = false;
-  bool is_described_ = false;  // the file says what device activity is recorded with, and since when
+  bool is_described_ = false;  // the file says what device activity is recorded with
   std::uint64_t clocks_at_ = 0;   // when they were written last
   std::uint64_t window_at_ = 0;   // when the current cycle of window and pause began
   std::set<std::uint16_t> devices_;  // that the file describes

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
-#include <span>
 
-#include "probes/trace/record/crc32.h"
+#include "probes/trace/record/chunk_writer.h"
 
 namespace sextant::trace {
 namespace {
@@ -21,10 +20,6 @@ bool is_known(const ChunkHeader& header) {
          header.type <= ChunkType::status;
 }
 
-std::uint32_t checksum(std::string_view payload) {
-  return crc32({reinterpret_cast<const unsigned char*>(payload.data()), payload.size()});
-}
-
 // The chunk that begins here, if a whole and sound one does.
 std::optional<Chunk> chunk_at(std::string_view bytes) {
   Chunk chunk;
@@ -34,7 +29,7 @@ std::optional<Chunk> chunk_at(std::string_view bytes) {
   bytes.remove_prefix(sizeof chunk.header);
   if (bytes.size() < chunk.header.payload_bytes) return std::nullopt;
   chunk.payload = bytes.substr(0, chunk.header.payload_bytes);
-  if (checksum(chunk.payload) != chunk.header.crc) return std::nullopt;
+  if (checksum(chunk.header, chunk.payload) != chunk.header.crc) return std::nullopt;
   return chunk;
 }
 

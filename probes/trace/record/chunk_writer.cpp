@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <span>
 
 #include "probes/trace/record/crc32.h"
 
@@ -53,14 +54,20 @@ std::string RecordBatch::seal() {
   return payload;
 }
 
+std::uint32_t checksum(ChunkHeader header, std::string_view payload) {
+  header.crc = 0;
+  const auto bytes_of = [](const void* data, std::size_t size) {
+    return std::span(static_cast<const unsigned char*>(data), size);
+  };
+  return crc32(bytes_of(payload.data(), payload.size()), crc32(bytes_of(&header, sizeof header)));
+}
+
 std::string make_chunk(ChunkType type, std::uint64_t sequence, std::string_view payload) {
   ChunkHeader header;
   header.type = type;
   header.sequence = sequence;
   header.payload_bytes = static_cast<std::uint32_t>(payload.size());
-  std::vector<unsigned char> bytes(payload.size());
-  if (!payload.empty()) std::memcpy(bytes.data(), payload.data(), payload.size());
-  header.crc = crc32(bytes);
+  header.crc = checksum(header, payload);
   std::string chunk;
   chunk.reserve(sizeof header + payload.size());
   append(chunk, header);

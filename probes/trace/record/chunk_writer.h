@@ -33,6 +33,9 @@ class RecordBatch {
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> place_of_;
 };
 
+// Of a chunk; header.crc is not looked at.
+[[nodiscard]] std::uint32_t checksum(ChunkHeader header, std::string_view payload);
+
 // Header and payload, as on disk.
 [[nodiscard]] std::string make_chunk(ChunkType type, std::uint64_t sequence, std::string_view payload);
 

@@ -29,8 +29,8 @@ constexpr Tables kTables = make_tables();
 
 }  // namespace
 
-std::uint32_t crc32(std::span<const unsigned char> bytes) {
-  std::uint32_t crc = ~std::uint32_t{0};
+std::uint32_t crc32(std::span<const unsigned char> bytes, std::uint32_t before) {
+  std::uint32_t crc = ~before;
   const unsigned char* at = bytes.data();
   std::size_t left = bytes.size();
   for (; left >= kSlices; left -= kSlices, at += kSlices) {

@@ -1,4 +1,4 @@
-// CRC-32 (IEEE 802.3, as in zlib) of a chunk's payload.
+// CRC-32 (IEEE 802.3, as in zlib).
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 
 namespace sextant::trace {
 
-[[nodiscard]] std::uint32_t crc32(std::span<const unsigned char> bytes);
+// `before`: the checksum of what goes before these bytes.
+[[nodiscard]] std::uint32_t crc32(std::span<const unsigned char> bytes, std::uint32_t before = 0);
 
 }  // namespace sextant::trace

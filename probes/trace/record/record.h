@@ -27,7 +27,7 @@ struct ChunkHeader {
   ChunkType type = ChunkType::records;
   std::uint16_t version = kFormatVersion;
   std::uint32_t payload_bytes = 0;
-  std::uint32_t crc = 0;       // CRC-32 of the payload
+  std::uint32_t crc = 0;       // CRC-32 of this header with 0 here, then of the payload
   std::uint64_t sequence = 0;  // from 0, one more for each chunk of the process
 };
 static_assert(sizeof(ChunkHeader) == 24);

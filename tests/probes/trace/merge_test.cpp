@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "core/json.h"
 #include "probes/trace/analysis/clocks.h"
 #include "probes/trace/analysis/trace.h"
 #include "probes/trace/analysis/trace_events.h"
@@ -148,8 +149,13 @@ TEST(TraceEvents, AreJsonWithARowForEachThreadAndStream) {
   for (const Json& event : json["traceEvents"]) {
     if (event["ph"] != "X") continue;
     ++spans;
-    if (event["name"] == "k") EXPECT_DOUBLE_EQ(event["ts"].get<double>(), 1000);
-    if (event["name"] == "g\"en") EXPECT_DOUBLE_EQ(event["dur"].get<double>(), 4000);
+    const auto name = event["name"].get<std::string>();
+    if (name == "k") {
+      EXPECT_DOUBLE_EQ(event["ts"].get<double>(), 1000);
+    }
+    if (name == "g\"en") {
+      EXPECT_DOUBLE_EQ(event["dur"].get<double>(), 4000);
+    }
   }
   EXPECT_EQ(spans, 3);
 }

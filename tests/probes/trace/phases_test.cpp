@@ -211,7 +211,7 @@ TEST(SplitTime, DriverRangesReachWorkersThatMarkNothing) {
        ProcessFile("a", 3).clock(0).range("train", 4, 8).kernel("nvjet", 5, 7, 1).text()}));
   EXPECT_NEAR(split.tasks.at("actor_generation").gemm_s, 1e-3, kTolerance);
   EXPECT_NEAR(split.tasks.at("actor_training").gemm_s, 2e-3, kTolerance);
-  EXPECT_NEAR(split.tasks.at("actor_training").idle_s, 2e-3, kTolerance);
+  EXPECT_NEAR(split.tasks.at("actor_training").idle_s, 2e-3 + 4e-3, kTolerance);  // the other device waits
 }
 
 TEST(SplitTime, CountsOnlyWhenDeviceActivityWasRecorded) {
@@ -273,7 +273,7 @@ class TracedRun : public ::testing::Test {
   TracedRun() {
     const std::string folder = std::string(SEXTANT_TEST_DATA) + "/";
     const Runs all = load_document<Runs>(folder + "runs.json").content;
-    const Run& run = all.runs.front();
+    const sextant::Run& run = all.runs.front();
     setup_ = {"traced", "mine", all.cluster_of(run), all.workflow_of(run), all.plan_of(run)};
   }
   TracedSetup setup_;
