@@ -92,7 +92,8 @@ std::string find_library(const std::string& given) {
                                 folder / "../lib/x86_64-linux-gnu" / kFile}) {
     if (fs::exists(place, fault)) return fs::canonical(place).string();
   }
-  throw_bad_input(std::string(kFile) + " is not beside the program nor in its lib folder: say where with --library");
+  throw_bad_input(std::string(kFile) +
+                  " is not beside the program nor in its lib folder: say where with --library");
 }
 
 void check(const Options& options) {
@@ -136,7 +137,8 @@ Loaded load(const Options& options) {
 }
 
 std::string describe(const TraceSummary& summary) {
-  Table table({"task", "time", "attention", "GEMM", "graphs", "other", "communication", "hidden", "copy", "idle"});
+  Table table(
+      {"task", "time", "attention", "GEMM", "graphs", "other", "communication", "hidden", "copy", "idle"});
   for (const auto& [task, split] : summary.split.tasks) {
     const auto share = [&split](double part_s) { return format_percent(part_s / split.recorded_s()); };
     const auto times = summary.tasks_s.find(task);
@@ -213,8 +215,9 @@ void add_bounds(CLI::App* command, Options& options) {
   command->add_option("--most-mib", options.most_mib, "MiB on disk, each process")
       ->check(positive_number())
       ->capture_default_str();
-  command->add_option("--window", options.settings.window_s,
-                      "Record device activity so many seconds out of every --every; ranges always")
+  command
+      ->add_option("--window", options.settings.window_s,
+                   "Record device activity so many seconds out of every --every; ranges always")
       ->check(positive_number());
   command->add_option("--every", options.settings.every_s, "See --window")->check(positive_number());
   command->add_option("--flush", options.settings.flush_s, "Seconds that a killed process may lose")

@@ -19,6 +19,7 @@ from nvtx_ranges import nvtx_range
 from rollout import Rollout
 
 CLIP, KL, LEARNING_RATE = 0.2, 1e-3, 1e-6
+LEAST_STEPS = 4  # however little time there is: two warm up
 
 
 def parse():
@@ -32,7 +33,7 @@ def parse():
     parser.add_argument("--micro-batch", type=int, default=8, help="sequences of a forward or backward pass")
     parser.add_argument("--mini-batches", type=int, default=1, help="optimizer steps a step")
     parser.add_argument("--steps", type=int, default=4, help="after one that warms up")
-    parser.add_argument("--seconds", type=float, default=0, help="stop after the step in which these are over")
+    parser.add_argument("--seconds", type=float, default=0, help="stop after the step in which these are over, and four at least")
     parser.add_argument("--cuda-graphs", action="store_true", help="replay decode steps from CUDA graphs")
     parser.add_argument("--recompute", action="store_true", help="compute activations again in the backward pass")
     parser.add_argument("--seed", type=int, default=1)
@@ -188,7 +189,7 @@ def main():
         print(line, flush=True)
         if log:
             print(line, file=log, flush=True)
-        if args.seconds and number > 1 and time.monotonic() - begin > args.seconds:
+        if args.seconds and number >= LEAST_STEPS and time.monotonic() - begin > args.seconds:
             break
 
 

@@ -1,4 +1,5 @@
-// The clocks of one process: CUPTI's and the monotonic one, read together now and then, and the host's real time.
+// The clocks of one process: CUPTI's and the monotonic one, read together now and then, and the host's real
+// time.
 #pragma once
 
 #include <cstdint>

@@ -36,8 +36,8 @@ KernelNames KernelNames::parse(const JsonView& view) {
   for (const JsonView& item : view.required("entries").items()) {
     item.allow_only({"class", "parts", "source"});
     Entry entry;
-    entry.work_class = static_cast<WorkClass>(
-        item.required("class").one_of({kNames[0], kNames[1], kNames[2], kNames[3]}));
+    entry.work_class =
+        static_cast<WorkClass>(item.required("class").one_of({kNames[0], kNames[1], kNames[2], kNames[3]}));
     for (const JsonView& part : item.required("parts").items()) entry.parts.push_back(lower(part.text()));
     entry.source = item.required("source").text();
     names.entries.push_back(std::move(entry));

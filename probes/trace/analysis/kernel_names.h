@@ -18,8 +18,8 @@ struct KernelNames {
   static constexpr std::string_view kKind = "kernel_names";
   static constexpr SchemaVersion kVersion{1, 0};
 
-  // A kernel whose name (mangled or not) holds one of `parts`, in whatever case, is of the class; the first entry
-  // that has one decides.
+  // A kernel whose name (mangled or not) holds one of `parts`, in whatever case, is of the class; the first
+  // entry that has one decides.
   struct Entry {
     WorkClass work_class = WorkClass::other;  // gemm, attention, communication or other
     std::vector<std::string> parts;           // in lower case

@@ -40,7 +40,8 @@ std::vector<Span> marked_iterations(const Trace& trace, const Mapped& mapped) {
   std::vector<Span> spans;
   for (const Range& range : trace.ranges) {
     if (!mapped.is_iteration(range.name) || range.is_cut) continue;
-    // Every worker may mark the iteration, and a range of the same name may lie inside: the first and outer counts.
+    // Every worker may mark the iteration, and a range of the same name may lie inside: the first and outer
+    // counts.
     if (!spans.empty() && range.time.start < spans.back().end) continue;
     spans.push_back(range.time);
   }
@@ -67,7 +68,8 @@ std::vector<Span> repeated_iterations(const std::vector<Phase>& phases) {
 void drop_unfinished(const std::vector<Phase>& phases, std::vector<Span>& spans) {
   for (const Phase& phase : phases) {
     if (!phase.is_cut) continue;
-    std::erase_if(spans, [&](const Span& span) { return phase.time.start < span.end && phase.time.end > span.start; });
+    std::erase_if(spans,
+                  [&](const Span& span) { return phase.time.start < span.end && phase.time.end > span.start; });
   }
 }
 
@@ -92,7 +94,8 @@ std::vector<std::string> longest_unmapped(const Trace& trace, const Mapped& mapp
     const bool is_outermost = range.time.start >= until;
     if (mapped.is_iteration(range.name)) continue;  // what lies inside is what counts
     until = std::max(until, range.time.end);
-    if (is_outermost && range.name >= 0 && mapped.task(range.name) < 0) total[range.name] += range.time.length();
+    if (is_outermost && range.name >= 0 && mapped.task(range.name) < 0)
+      total[range.name] += range.time.length();
   }
   std::vector<std::pair<std::int64_t, int>> order;
   for (const auto& [name, length] : total) order.emplace_back(-length, name);

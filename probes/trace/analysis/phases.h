@@ -27,13 +27,13 @@ struct Phases {
   std::vector<std::string> tasks;
   std::vector<Phase> all;  // by start
   std::vector<Iteration> iterations;
-  std::string how;  // what the boundaries are from, one sentence
+  std::string how;                    // what the boundaries are from, one sentence
   std::vector<std::string> unmapped;  // outermost ranges without a task, the longest first, at most ten
 };
 
-// Iterations are the ranges that the mapping calls so. Where there are none, one begins with the first task that
-// ran, whenever that runs again after another task; the last has no end then and is left out, as is what a killed
-// process did not finish.
+// Iterations are the ranges that the mapping calls so. Where there are none, one begins with the first task
+// that ran, whenever that runs again after another task; the last has no end then and is left out, as is what a
+// killed process did not finish.
 [[nodiscard]] Phases find_phases(const Trace& trace, const TaskRanges& mapping);
 
 // Length of the union of spans, cut to `within`.

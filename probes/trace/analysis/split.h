@@ -12,9 +12,10 @@
 
 namespace sextant::trace {
 
-// Seconds of one device while a task ran. The first seven add up to the time in which device activity was recorded.
-// Where several kinds of work run at once, the time is that of the first of: attention, GEMM, graph, other
-// compute, communication, copy. So communication beside compute costs nothing here, and is told as hidden.
+// Seconds of one device while a task ran. The first seven add up to the time in which device activity was
+// recorded. Where several kinds of work run at once, the time is that of the first of: attention, GEMM, graph,
+// other compute, communication, copy. So communication beside compute costs nothing here, and is told as
+// hidden.
 struct Split {
   double attention_s = 0;
   double gemm_s = 0;
@@ -39,8 +40,9 @@ struct TaskSplit {
   std::vector<Split> devices;          // all tasks, by place in Trace::devices
 };
 
-// Over `within`, which are disjoint and in order. A moment of a device belongs to the innermost phase of a process
-// that uses this device, else (a driver without devices marks the phases) to the one that began last in any.
+// Over `within`, which are disjoint and in order. A moment of a device belongs to the innermost phase of a
+// process that uses this device, else (a driver without devices marks the phases) to the one that began last in
+// any.
 [[nodiscard]] TaskSplit split_time(const Trace& trace, const Phases& phases, const std::vector<Span>& within,
                                    const std::vector<WorkClass>& class_of_name);
 

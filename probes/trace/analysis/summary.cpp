@@ -102,7 +102,8 @@ TraceSummary summarise(const Trace& trace, const TaskRanges& mapping, const Kern
   summary.split = split_time(trace, phases, kept, classes);
   summary.kernels = largest_kernels(trace, classes);
   for (const DeviceWork& work : trace.work) {
-    if (work.kind == RecordKind::copy) summary.copied_bytes[name_of(work.copy)] += static_cast<double>(work.bytes);
+    if (work.kind == RecordKind::copy)
+      summary.copied_bytes[name_of(work.copy)] += static_cast<double>(work.bytes);
   }
   summary.device_records = trace.work.size();
   summary.range_count = trace.ranges.size();
@@ -122,12 +123,12 @@ std::vector<std::string> TraceSummary::remarks() const {
     if (!process.stopped.empty()) all.push_back("recording of " + who + " ended early: " + process.stopped);
     if (!process.device_trouble.empty()) all.push_back(who + ": " + process.device_trouble);
     if (process.dropped_records + process.dropped_ranges > 0) {
-      all.push_back(who + " dropped " + std::to_string(process.dropped_records) + " records of device activity and " +
-                    std::to_string(process.dropped_ranges) + " ranges");
+      all.push_back(who + " dropped " + std::to_string(process.dropped_records) +
+                    " records of device activity and " + std::to_string(process.dropped_ranges) + " ranges");
     }
     if (process.lost_chunks + process.damaged_bytes > 0) {
-      all.push_back("the file of " + who + " lacks " + std::to_string(process.lost_chunks) + " chunks and has " +
-                    std::to_string(process.damaged_bytes) + " bytes that do not read");
+      all.push_back("the file of " + who + " lacks " + std::to_string(process.lost_chunks) +
+                    " chunks and has " + std::to_string(process.damaged_bytes) + " bytes that do not read");
     }
   }
   if (tasks_s.empty() && !unmapped_ranges.empty()) {

@@ -1,5 +1,5 @@
-// What a trace says, small enough to keep: iterations, tasks, where device time went, the kernels that took most,
-// and what was lost.
+// What a trace says, small enough to keep: iterations, tasks, where device time went, the kernels that took
+// most, and what was lost.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,14 @@ struct TraceSummary {
   static constexpr std::string_view kKind = "trace_summary";
   static constexpr SchemaVersion kVersion{1, 0};
 
-  std::string iterations_are;                             // what the boundaries are from
-  std::vector<double> iteration_s;                        // of those that are kept
-  std::vector<double> skipped_iteration_s;                // warm-up
-  std::map<std::string, std::vector<double>> tasks_s;     // by task, a value for each kept iteration that has it
-  TaskSplit split;                                        // over the kept iterations, else over the whole trace
-  std::vector<KernelTotal> kernels;                       // the twenty that took most, of the whole trace
-  std::map<std::string, double> copied_bytes;             // by direction
-  std::uint64_t device_records = 0;                       // kernels, graphs, copies and sets
+  std::string iterations_are;                          // what the boundaries are from
+  std::vector<double> iteration_s;                     // of those that are kept
+  std::vector<double> skipped_iteration_s;             // warm-up
+  std::map<std::string, std::vector<double>> tasks_s;  // by task, a value for each kept iteration that has it
+  TaskSplit split;                                     // over the kept iterations, else over the whole trace
+  std::vector<KernelTotal> kernels;                    // the twenty that took most, of the whole trace
+  std::map<std::string, double> copied_bytes;          // by direction
+  std::uint64_t device_records = 0;                    // kernels, graphs, copies and sets
   std::uint64_t range_count = 0;
   std::vector<Device> devices;
   std::vector<Process> processes;

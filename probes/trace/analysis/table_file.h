@@ -1,4 +1,5 @@
-// Loads a table that people write: a document as core/document.h has them, for which nobody has to say where it is from.
+// Loads a table that people write: a document as core/document.h has them, for which nobody has to say where it
+// is from.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +15,8 @@ template <typename T>
   try {
     Json json = parse_json(text);
     (void)JsonView(json).required("schema");
-    if (!json.contains("provenance")) json["provenance"] = Provenance{"-", "-", "1970-01-01T00:00:00Z", "-"}.to_json();
+    if (!json.contains("provenance"))
+      json["provenance"] = Provenance{"-", "-", "1970-01-01T00:00:00Z", "-"}.to_json();
     return parse_document<T>(json.dump()).content;
   } catch (const Error& error) {
     throw Error(error.kind(), file.string() + ": " + error.what());

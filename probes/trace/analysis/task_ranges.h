@@ -17,7 +17,7 @@ struct TaskRanges {
   static constexpr SchemaVersion kVersion{1, 0};
 
   struct Entry {
-    std::string task;                 // as in the workflow, "weight_sync", or any other name for what is no task
+    std::string task;  // as in the workflow, "weight_sync", or any other name for what is no task
     std::vector<std::string> ranges;  // names; "*" stands for any characters
     std::string source;               // whose names they are
   };

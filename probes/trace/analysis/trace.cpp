@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
+#include <span>
 #include <unordered_map>
 
 #include "core/document.h"
@@ -51,7 +53,8 @@ std::string text_of(const Json& json, const char* member) {
 }
 
 std::int64_t integer_of(const Json& json, const char* member, std::int64_t otherwise) {
-  return json.contains(member) && json[member].is_number_integer() ? json[member].get<std::int64_t>() : otherwise;
+  return json.contains(member) && json[member].is_number_integer() ? json[member].get<std::int64_t>()
+                                                                   : otherwise;
 }
 
 void take_process(const Json& json, Process& process) {
@@ -105,7 +108,8 @@ ReadProcess read_process(const TraceFileText& file) {
 
 // ---- one clock ----
 
-// Real minus monotonic time by host: the median over its processes, so that these agree with each other exactly.
+// Real minus monotonic time by host: the median over its processes, so that these agree with each other
+// exactly.
 std::map<std::string, std::int64_t> offsets_of(const std::vector<ReadProcess>& all) {
   std::map<std::string, std::vector<std::int64_t>> of_host;
   for (const ReadProcess& read : all) {
@@ -132,9 +136,11 @@ class Merger {
     device_of_.clear();
     open_.clear();
     last_ = std::numeric_limits<std::int64_t>::min();
-    const std::size_t first_range = trace_.ranges.size();
+    const std::size_t first_range = trace_.ranges.size(), first_work = trace_.work.size();
     for (const NamedRecord& named : read.chunks.records) take(named);
     finish_ranges(first_range);
+    note_silence(std::span(trace_.work).subspan(first_work), std::span(trace_.ranges).subspan(first_range),
+                 read.process);
     finish_windows(read.process);
     for (const auto& [index, device] : device_of_) read.process.devices.push_back(device);
     trace_.processes.push_back(std::move(read.process));
@@ -188,7 +194,8 @@ class Merger {
     const Record& record = named.record;
     DeviceWork work;
     work.time = {device_time(record.start), device_time(record.end)};
-    if (work.time.end < work.time.start || !is_plausible(work.time.start) || !is_plausible(work.time.end)) return;
+    if (work.time.end < work.time.start || !is_plausible(work.time.start) || !is_plausible(work.time.end))
+      return;
     work.kind = record.kind;
     if (record.kind == RecordKind::copy && record.detail <= static_cast<std::uint8_t>(CopyKind::host)) {
       work.copy = static_cast<CopyKind>(record.detail);
@@ -211,8 +218,8 @@ class Merger {
     }
     int place = 0;
     for (const Device& other : trace_.devices) {
-      const bool is_same = other.host == device.host &&
-                           (device.uuid.empty() ? other.index == index : other.uuid == device.uuid);
+      const bool is_same =
+          other.host == device.host && (device.uuid.empty() ? other.index == index : other.uuid == device.uuid);
       if (is_same) break;
       ++place;
     }
@@ -260,13 +267,46 @@ class Merger {
     if (!is_plausible(time)) return;
     const bool is_open = !process.recorded.empty() && process.recorded.back().end == kOpen;
     if (record.value != 0 && !is_open) process.recorded.push_back({time, kOpen});
-    if (record.value == 0 && is_open) process.recorded.back().end = std::max(time, process.recorded.back().start);
+    if (record.value == 0 && is_open)
+      process.recorded.back().end = std::max(time, process.recorded.back().start);
   }
 
   void finish_windows(Process& process) const {
     if (!process.recorded.empty() && process.recorded.back().end == kOpen) {
       process.recorded.back().end = std::max(last_, process.recorded.back().start);
     }
+  }
+
+  // Ranges that held device work come again, and no work does: another tool has put its callbacks in the place
+  // of the tracer's. That is no idle time: the time of recording ends with the last work.
+  static void note_silence(std::span<const DeviceWork> works, std::span<const Range> ranges, Process& process) {
+    constexpr int kTellingRepeats = 2;  // behind the last work; one may be the program's end
+    if (works.empty()) return;
+    std::vector<std::int64_t> starts;
+    std::int64_t last = works.front().time.end;
+    for (const DeviceWork& work : works) {
+      starts.push_back(work.time.start);
+      last = std::max(last, work.time.end);
+    }
+    std::sort(starts.begin(), starts.end());
+    std::map<int, int> repeats;
+    std::set<int> held_work;
+    for (const Range& range : ranges) {
+      const auto first = std::lower_bound(starts.begin(), starts.end(), range.time.start);
+      if (first != starts.end() && *first < range.time.end) held_work.insert(range.name);
+      if (range.time.start > last && !range.is_cut) ++repeats[range.name];
+    }
+    const bool is_silent = std::any_of(repeats.begin(), repeats.end(), [&](const auto& repeat) {
+      return repeat.second >= kTellingRepeats && held_work.contains(repeat.first);
+    });
+    if (!is_silent || process.recorded.empty()) return;
+    if (process.recorded.back().start > last || process.recorded.back().end < last)
+      return;  // it was switched off
+    process.recorded.back().end = last;
+    process.device_trouble =
+        "phases go on without kernels: another tool has taken CUPTI over (PyTorch's profiler does), later ones "
+        "are "
+        "missing";
   }
 
   static constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
@@ -296,8 +336,10 @@ void for_each_span(Trace& trace, const Move& move) {
 void set_origin(Trace& trace) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
   std::int64_t last = std::numeric_limits<std::int64_t>::min();
-  for (const DeviceWork& work : trace.work) first = std::min(first, work.time.start), last = std::max(last, work.time.end);
-  for (const Range& range : trace.ranges) first = std::min(first, range.time.start), last = std::max(last, range.time.end);
+  for (const DeviceWork& work : trace.work)
+    first = std::min(first, work.time.start), last = std::max(last, work.time.end);
+  for (const Range& range : trace.ranges)
+    first = std::min(first, range.time.start), last = std::max(last, range.time.end);
   if (first > last) return;
   const auto from_first = [first](std::int64_t time) { return time - first; };
   for_each_span(trace, [&](Span& span) { span = {from_first(span.start), from_first(span.end)}; });
@@ -339,9 +381,10 @@ Trace load_traces(const std::filesystem::path& folder) {
   }
   if (fault) throw_bad_input(folder.string() + ": " + fault.message());
   if (files.empty()) {
-    throw_bad_input(folder.string() +
-                    ": no process recorded anything: it must use CUDA or NVTX, and get this program's environment "
-                    "(Ray's workers get theirs from runtime_env)");
+    throw_bad_input(
+        folder.string() +
+        ": no process recorded anything: it must use CUDA or NVTX, and get this program's environment "
+        "(Ray's workers get theirs from runtime_env)");
   }
   std::sort(files.begin(), files.end());
   return merge_traces(files);

@@ -10,10 +10,12 @@
 namespace sextant::trace {
 namespace {
 
-constexpr double kMicrosecond = 1e3;  // in nanoseconds
+constexpr double kMicrosecond = 1e3;     // in nanoseconds
 constexpr int kFirstDevice = 1'000'000;  // as "pid": no process has so large a number here
 
-std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace); }
+std::string quoted(const std::string& text) {
+  return Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
+}
 
 std::string microseconds(std::int64_t time) {
   char text[48];
@@ -34,7 +36,9 @@ class Events {
              microseconds(time.start) + R"(,"dur":)" + microseconds(time.length()) + R"(,"pid":)" +
              std::to_string(pid) + R"(,"tid":)" + std::to_string(tid) + "}";
   }
-  [[nodiscard]] std::string finish() { return "{\"traceEvents\":[\n" + text_ + "\n],\"displayTimeUnit\":\"ms\"}\n"; }
+  [[nodiscard]] std::string finish() {
+    return "{\"traceEvents\":[\n" + text_ + "\n],\"displayTimeUnit\":\"ms\"}\n";
+  }
 
  private:
   void begin() {
@@ -50,7 +54,8 @@ void add_ranges(const Trace& trace, const std::vector<std::string>& names, Event
       events.name("thread_name", range.process, range.thread, "thread " + std::to_string(range.thread));
     }
     if (range.name >= 0) {
-      events.span(names[static_cast<std::size_t>(range.name)], "range", range.time, range.process, range.thread);
+      events.span(names[static_cast<std::size_t>(range.name)], "range", range.time, range.process,
+                  range.thread);
     }
   }
 }
@@ -94,7 +99,8 @@ void add_work(const Trace& trace, const std::vector<std::string>& names, std::si
   std::set<std::pair<int, std::uint32_t>> rows;
   for (const DeviceWork* work : shown) {
     if (rows.insert({work->device, work->stream}).second) {
-      events.name("thread_name", kFirstDevice + work->device, work->stream, "stream " + std::to_string(work->stream));
+      events.name("thread_name", kFirstDevice + work->device, work->stream,
+                  "stream " + std::to_string(work->stream));
     }
     events.span(label(*work, names), kind_of(*work), work->time, kFirstDevice + work->device, work->stream);
   }
@@ -109,7 +115,8 @@ std::string trace_events(const Trace& trace, std::size_t most_events) {
   for (std::size_t i = 0; i < trace.processes.size(); ++i) {
     const Process& process = trace.processes[i];
     const std::string rank = process.rank ? "rank " + std::to_string(*process.rank) + ", " : "";
-    events.name("process_name", static_cast<int>(i), 0, rank + process.host + " " + std::to_string(process.pid));
+    events.name("process_name", static_cast<int>(i), 0,
+                rank + process.host + " " + std::to_string(process.pid));
   }
   for (std::size_t i = 0; i < trace.devices.size(); ++i) {
     const Device& device = trace.devices[i];

@@ -74,9 +74,10 @@ void add_traced_run(const TraceSummary& summary, const TracedSetup& setup, Runs&
                     ": say which is which with --tasks");
   }
   set_notes(summary, run);
-  const bool is_taken = std::any_of(runs.runs.begin(), runs.runs.end(),
-                                    [&](const Run& other) { return other.name == run.name; });
-  if (is_taken) throw_bad_input("the runs have one of the name " + run.name + " already: give another with --name");
+  const bool is_taken =
+      std::any_of(runs.runs.begin(), runs.runs.end(), [&](const Run& other) { return other.name == run.name; });
+  if (is_taken)
+    throw_bad_input("the runs have one of the name " + run.name + " already: give another with --name");
   put(runs.clusters, run.cluster, setup.cluster, "cluster");
   put(runs.workflows, run.workflow, setup.workflow, "workflow");
   put(runs.plans, run.plan, setup.plan, "plan");

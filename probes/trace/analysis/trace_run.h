@@ -18,8 +18,8 @@ struct TracedSetup {
 };
 
 // Puts the run into `runs` with its cluster, workflow and plan. Error(bad_input) when the trace has no whole
-// iteration, no task of the workflow was seen, the plan does not fit, or the name is taken; another document of a
-// name that is there already must be the same.
+// iteration, no task of the workflow was seen, the plan does not fit, or the name is taken; another document of
+// a name that is there already must be the same.
 void add_traced_run(const TraceSummary& summary, const TracedSetup& setup, Runs& runs);
 
 }  // namespace sextant::trace

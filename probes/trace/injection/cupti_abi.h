@@ -1,8 +1,9 @@
 // The part of CUPTI's binary interface that the tracer uses.
 //
 // Declared here and not taken from cupti.h, so that one library serves CUDA 12 and 13, and is built and tested
-// where there is no toolkit. Records only ever grow at their end (kernels since CUDA 9.0, "CUpti_ActivityKernel4");
-// these are their unchanging beginnings. abi_check.cpp compares them with the real headers where those are found.
+// where there is no toolkit. Records only ever grow at their end (kernels since CUDA 9.0,
+// "CUpti_ActivityKernel4"); these are their unchanging beginnings. abi_check.cpp compares them with the real
+// headers where those are found.
 #pragma once
 
 #include <cstddef>
@@ -131,8 +132,10 @@ struct Functions {
   Result (*activity_disable)(ActivityKind kind) = nullptr;
   Result (*activity_register_callbacks)(BufferRequested requested, BufferCompleted completed) = nullptr;
   Result (*activity_flush_all)(std::uint32_t flag) = nullptr;
-  Result (*activity_get_next_record)(std::uint8_t* buffer, std::size_t valid_bytes, Activity** record) = nullptr;
-  Result (*activity_get_num_dropped_records)(void* context, std::uint32_t stream, std::size_t* dropped) = nullptr;
+  Result (*activity_get_next_record)(std::uint8_t* buffer, std::size_t valid_bytes,
+                                     Activity** record) = nullptr;
+  Result (*activity_get_num_dropped_records)(void* context, std::uint32_t stream,
+                                             std::size_t* dropped) = nullptr;
   Result (*get_timestamp)(std::uint64_t* timestamp) = nullptr;
   Result (*get_version)(std::uint32_t* version) = nullptr;
   Result (*get_result_string)(Result result, const char** text) = nullptr;

@@ -17,7 +17,8 @@ const std::vector<std::string>& names() {
 std::vector<std::string> folders() {
   std::vector<std::string> roots;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') roots.emplace_back(value);
+    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
+      roots.emplace_back(value);
   }
   roots.emplace_back("/usr/local/cuda");
   std::vector<std::string> all;

@@ -1,5 +1,5 @@
-// Finds CUPTI at run time: one that the process has loaded already (PyTorch's profiler brings its own), else by its
-// name, else where toolkits put it.
+// Finds CUPTI at run time: one that the process has loaded already (PyTorch's profiler brings its own), else by
+// its name, else where toolkits put it.
 #pragma once
 
 #include <string>

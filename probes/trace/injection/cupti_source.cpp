@@ -8,8 +8,9 @@
 namespace sextant::trace {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{2} << 20;  // ten thousand kernels; a killed process loses the last
-constexpr std::size_t kMostWaiting = 256;  // buffers, half a GiB, when the disk is slower than the device
+constexpr std::size_t kBufferBytes = std::size_t{2}
+                                     << 20;  // ten thousand kernels; a killed process loses the last
+constexpr std::size_t kMostWaiting = 256;    // buffers, half a GiB, when the disk is slower than the device
 constexpr std::size_t kMostSpare = 8;
 
 void on_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
@@ -27,7 +28,8 @@ void on_callback(void* /*user*/, std::int32_t /*domain*/, std::uint32_t /*id*/, 
 
 std::string why_no_subscription(const CuptiLibrary& library, cupti::Result result) {
   if (result == cupti::kMultipleSubscribers) {
-    return "another tool (Nsight, PyTorch's profiler, compute-sanitizer) is using CUPTI, which serves one at a time: "
+    return "another tool (Nsight, PyTorch's profiler, compute-sanitizer) is using CUPTI, which serves one at a "
+           "time: "
            "run without it to have kernels";
   }
   return "cuptiSubscribe failed: " + describe(library, result);
@@ -49,7 +51,8 @@ std::string CuptiSource::start(const Settings& settings, std::function<void()> h
   if (const auto result = call.subscribe(&subscriber_, on_callback, nullptr); result != cupti::kSuccess) {
     return why_no_subscription(library_, result);
   }
-  if (const auto result = call.activity_register_callbacks(on_requested, on_completed); result != cupti::kSuccess) {
+  if (const auto result = call.activity_register_callbacks(on_requested, on_completed);
+      result != cupti::kSuccess) {
     call.unsubscribe(subscriber_);
     return "cuptiActivityRegisterCallbacks failed: " + describe(library_, result);
   }
@@ -65,8 +68,9 @@ std::string CuptiSource::start(const Settings& settings, std::function<void()> h
   return "";
 }
 
-// Kernels decide; any other kind may be missing from an old CUPTI. Graphs as a whole, unless their nodes were asked
-// for: with this kind on, CUPTI leaves out the kernels inside, which is what makes a replayed graph cheap to trace.
+// Kernels decide; any other kind may be missing from an old CUPTI. Graphs as a whole, unless their nodes were
+// asked for: with this kind on, CUPTI leaves out the kernels inside, which is what makes a replayed graph cheap
+// to trace.
 void CuptiSource::enable_all() {
   const cupti::Functions& call = library_.functions;
   if (!graph_nodes_) call.activity_enable(cupti::kGraphTrace);
@@ -99,18 +103,20 @@ std::uint64_t CuptiSource::timestamp() const {
 }
 
 void CuptiSource::give_buffer(std::uint8_t** buffer, std::size_t* size) {
+  const std::lock_guard lock(mutex_);
   *size = kBufferBytes;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!spare_.empty()) {
-      *buffer = spare_.back();
-      spare_.pop_back();
-      return;
-    }
+  if (!spare_.empty()) {
+    *buffer = spare_.back();
+    spare_.pop_back();
+  } else {
+    constexpr std::size_t kAlignment = 8;  // of records
+    *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
   }
-  constexpr std::size_t kAlignment = 8;  // of records
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
-  if (*buffer == nullptr) *size = 0;
+  if (*buffer == nullptr) {
+    *size = 0;
+  } else {
+    given_.insert(*buffer);
+  }
 }
 
 void CuptiSource::take_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
@@ -121,6 +127,7 @@ void CuptiSource::take_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
   {
     const std::lock_guard lock(mutex_);
     dropped_ += dropped;
+    if (given_.erase(buffer) == 0) return;  // another tool's, from before or after us
     is_too_many = full_.size() >= kMostWaiting;
     if (!is_too_many && valid_bytes > 0) full_.push_back({buffer, valid_bytes});
   }

@@ -1,14 +1,14 @@
 // Device activity of this process through CUPTI: its buffers in, our records out.
 //
-// CUPTI hands buffers back on a thread of its own; they are only queued there. The recorder's thread converts them.
-// One object a process, since CUPTI's callbacks carry no user data.
+// CUPTI hands buffers back on a thread of its own; they are only queued there. The recorder's thread converts
+// them. One object a process, since CUPTI's callbacks carry no user data.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +27,7 @@ class CuptiSource {
   [[nodiscard]] bool is_started() const { return started_; }
   [[nodiscard]] const std::string& about() const { return about_; }  // "CUPTI 130001 from libcupti.so.13"
 
-  void pause();   // until resume: nothing new is recorded
+  void pause();  // until resume: nothing new is recorded
   void resume();
   // Asks for the buffers that are ready; `all`: also those with activity that is still under way.
   void flush(bool all);
@@ -60,6 +60,7 @@ class CuptiSource {
   std::mutex mutex_;
   std::deque<Buffer> full_;
   std::vector<std::uint8_t*> spare_;
+  std::set<const std::uint8_t*> given_;  // to CUPTI, and not back yet
   std::uint64_t dropped_ = 0;
 };
 

@@ -1,5 +1,6 @@
-// The part of NVTX's binary interface that a tool uses: how it attaches (InitializeInjectionNvtx2 and the tables of
-// callbacks), and how a range is described. Stable since NVTX 2; abi_check.cpp compares it with the real headers.
+// The part of NVTX's binary interface that a tool uses: how it attaches (InitializeInjectionNvtx2 and the
+// tables of callbacks), and how a range is described. Stable since NVTX 2; abi_check.cpp compares it with the
+// real headers.
 #pragma once
 
 #include <cstddef>

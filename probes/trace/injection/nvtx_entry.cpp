@@ -1,8 +1,8 @@
 // Called by NVTX in each module that uses it, because NVTX_INJECTION64_PATH names this library.
 //
-// Ranges are taken here and not from CUPTI's marker records: so they are there without a device, without CUPTI and
-// beside another tool's CUPTI subscription, on the host's clock, and CUPTI's own NVTX handling, which crashes in some
-// versions (13.0.0: nvtxNameOsThread), is not in the way.
+// Ranges are taken here and not from CUPTI's marker records: so they are there without a device, without CUPTI
+// and beside another tool's CUPTI subscription, on the host's clock, and CUPTI's own NVTX handling, which
+// crashes in some versions (13.0.0: nvtxNameOsThread), is not in the way.
 #include <array>
 #include <cstdlib>
 #include <cwchar>
@@ -143,7 +143,9 @@ std::uint64_t start_ex(const EventAttributes* attributes) {
   read_message(attributes, message);
   return start(message.text);
 }
-std::uint64_t domain_start_ex(const void* /*domain*/, const EventAttributes* attributes) { return start_ex(attributes); }
+std::uint64_t domain_start_ex(const void* /*domain*/, const EventAttributes* attributes) {
+  return start_ex(attributes);
+}
 void domain_end(const void* /*domain*/, std::uint64_t id) { end(id); }
 
 const void* register_a(const void* /*domain*/, const char* text) { return kept(copied(text)); }

@@ -325,7 +325,8 @@ void Recorder::check_bounds() {
   if (settings_.most_seconds > 0 && now_ns() - started_ >= nanoseconds(settings_.most_seconds)) {
     reason = "the time asked for is over";
   }
-  if (settings_.most_bytes > 0 && file_.bytes() >= settings_.most_bytes) reason = "the file is as large as allowed";
+  if (settings_.most_bytes > 0 && file_.bytes() >= settings_.most_bytes)
+    reason = "the file is as large as allowed";
   if (reason.empty()) return;
   is_recording_ = false;
   const std::lock_guard lock(mutex_);

@@ -1,8 +1,9 @@
 // Records what one process does into its own file, from a thread of its own.
 //
-// Callers on the program's threads only append to a batch in memory. The thread writes batches as whole chunks, so
-// that a killed process loses what is younger than Settings::flush_s, and the device buffer that is being filled.
-// Nothing here throws into the traced program: what cannot be done is said once on stderr, and recording stops.
+// Callers on the program's threads only append to a batch in memory. The thread writes batches as whole chunks,
+// so that a killed process loses what is younger than Settings::flush_s, and the device buffer that is being
+// filled. Nothing here throws into the traced program: what cannot be done is said once on stderr, and
+// recording stops.
 #pragma once
 
 #include <atomic>
@@ -56,9 +57,9 @@ class Recorder {
   std::atomic<bool> is_recording_{true};
   std::atomic<bool> has_device_{false};
   bool is_paused_ = false;
-  bool is_described_ = false;  // the file says what device activity is recorded with
-  std::uint64_t clocks_at_ = 0;   // when they were written last
-  std::uint64_t window_at_ = 0;   // when the current cycle of window and pause began
+  bool is_described_ = false;        // the file says what device activity is recorded with
+  std::uint64_t clocks_at_ = 0;      // when they were written last
+  std::uint64_t window_at_ = 0;      // when the current cycle of window and pause began
   std::set<std::uint16_t> devices_;  // that the file describes
 
   std::mutex mutex_;

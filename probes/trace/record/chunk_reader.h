@@ -21,11 +21,11 @@ struct TextChunk {
 };
 
 struct ReadChunks {
-  std::vector<TextChunk> texts;      // by sequence
-  std::vector<NamedRecord> records;  // by sequence, then as in the chunk
-  std::uint64_t lost_chunks = 0;     // gaps in the sequence
-  std::uint64_t repeated_chunks = 0; // taken once
-  std::uint64_t damaged_bytes = 0;   // of no whole, sound chunk: cut off at the end, or overwritten
+  std::vector<TextChunk> texts;       // by sequence
+  std::vector<NamedRecord> records;   // by sequence, then as in the chunk
+  std::uint64_t lost_chunks = 0;      // gaps in the sequence
+  std::uint64_t repeated_chunks = 0;  // taken once
+  std::uint64_t damaged_bytes = 0;    // of no whole, sound chunk: cut off at the end, or overwritten
 
   [[nodiscard]] bool is_whole() const { return lost_chunks == 0 && damaged_bytes == 0; }
 };

@@ -9,7 +9,8 @@
 namespace sextant::trace {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the format is little-endian, and written as it lies");
+static_assert(std::endian::native == std::endian::little,
+              "the format is little-endian, and written as it lies");
 
 template <typename T>
 void append(std::string& out, const T& value) {

@@ -1,8 +1,8 @@
 // What a traced process writes, as it happens, and how it lies on disk.
 //
 // A file is a row of chunks. Each chunk stands alone: it names its type and length, carries a checksum, and its
-// records name strings of the chunk's own table. So a chunk may be lost, damaged, cut off or out of order, and the
-// others still read. Everything is little-endian; times are nanoseconds.
+// records name strings of the chunk's own table. So a chunk may be lost, damaged, cut off or out of order, and
+// the others still read. Everything is little-endian; times are nanoseconds.
 //
 //   chunk    = ChunkHeader, payload
 //   payload  = text (ChunkType::process and status: a JSON object), or
@@ -49,7 +49,14 @@ enum class RecordKind : std::uint8_t {
   dropped_ranges = 23  // value
 };
 
-enum class CopyKind : std::uint8_t { unknown, host_to_device, device_to_host, within_device, between_devices, host };
+enum class CopyKind : std::uint8_t {
+  unknown,
+  host_to_device,
+  device_to_host,
+  within_device,
+  between_devices,
+  host
+};
 enum class RangeStyle : std::uint8_t { push_pop, start_end };
 
 struct Record {

@@ -1,5 +1,5 @@
-// A libcupti that a test can feed: the functions that the tracer calls, over buffers that it asks the tracer for, and
-// fake_cupti_launch, with which a program runs "kernels". FAKE_CUPTI says how it misbehaves.
+// A libcupti that a test can feed: the functions that the tracer calls, over buffers that it asks the tracer
+// for, and fake_cupti_launch, with which a program runs "kernels". FAKE_CUPTI says how it misbehaves.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -38,8 +38,12 @@ std::uint64_t now() {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+int completed = 0;
+
 void complete() {
   if (buffer == nullptr) return;
+  if (mode() == "taken over" && completed > 0) return;  // it goes to somebody else
+  ++completed;
   std::uint8_t* const full = buffer;
   buffer = nullptr;
   on_complete(nullptr, 0, full, capacity, used);
@@ -84,7 +88,8 @@ cupti::Result cuptiActivityDisable(cupti::ActivityKind kind) {
   if (kind == cupti::kConcurrentKernel) kernels_on = false;
   return cupti::kSuccess;
 }
-cupti::Result cuptiActivityRegisterCallbacks(cupti::BufferRequested requested, cupti::BufferCompleted completed) {
+cupti::Result cuptiActivityRegisterCallbacks(cupti::BufferRequested requested,
+                                             cupti::BufferCompleted completed) {
   on_request = requested;
   on_complete = completed;
   return cupti::kSuccess;
@@ -102,7 +107,8 @@ cupti::Result cuptiActivityGetNextRecord(std::uint8_t* bytes, std::size_t valid,
   *record = reinterpret_cast<cupti::Activity*>(next);
   return cupti::kSuccess;
 }
-cupti::Result cuptiActivityGetNumDroppedRecords(void* /*context*/, std::uint32_t /*stream*/, std::size_t* count) {
+cupti::Result cuptiActivityGetNumDroppedRecords(void* /*context*/, std::uint32_t /*stream*/,
+                                                std::size_t* count) {
   *count = mode() == "drops" ? 3 : 0;
   return cupti::kSuccess;
 }
@@ -119,7 +125,8 @@ cupti::Result cuptiGetResultString(cupti::Result /*result*/, const char** text) 
   return cupti::kSuccess;
 }
 
-// What a program runs: `count` kernels of one microsecond, the last ending now, and a copy behind each hundredth.
+// What a program runs: `count` kernels of one microsecond, the last ending now, and a copy behind each
+// hundredth.
 void fake_cupti_launch(const char* name, std::uint64_t count) {
   if (!kernels_on) return;
   const std::uint64_t end = now();

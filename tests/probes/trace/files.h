@@ -58,8 +58,9 @@ class ProcessFile {
     return *this;
   }
   [[nodiscard]] TraceFileText text() {
-    std::string bytes = make_chunk(
-        ChunkType::process, 0, R"({"host":")" + host_ + R"(","pid":)" + std::to_string(pid_) + R"(,"command":"x"})");
+    std::string bytes =
+        make_chunk(ChunkType::process, 0,
+                   R"({"host":")" + host_ + R"(","pid":)" + std::to_string(pid_) + R"(,"command":"x"})");
     std::uint64_t sequence = 1;
     bytes += make_chunk(ChunkType::records, sequence++, batch_.seal());
     for (const std::string& json : statuses_) bytes += make_chunk(ChunkType::status, sequence++, json);
@@ -68,7 +69,9 @@ class ProcessFile {
 
  private:
   static constexpr std::uint64_t kBase = 5'000'000'000;  // since the host started
-  static std::uint64_t ns(double ms) { return kBase + static_cast<std::uint64_t>(ms * static_cast<double>(kMs)); }
+  static std::uint64_t ns(double ms) {
+    return kBase + static_cast<std::uint64_t>(ms * static_cast<double>(kMs));
+  }
 
   ProcessFile& device_work(RecordKind kind, const std::string& name, double from, double to, int device,
                            unsigned stream, std::uint64_t value, std::uint8_t detail) {

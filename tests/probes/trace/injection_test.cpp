@@ -88,7 +88,8 @@ class Injection : public ::testing::Test {
     if (freopen(error_file().c_str(), "w", stderr) == nullptr || freopen("/dev/null", "w", stdout) == nullptr) {
       _exit(99);
     }
-    execl("/bin/sh", "sh", "-c", ("exec " + std::string(SEXTANT_TRACED_PROGRAM) + " " + words).c_str(), nullptr);
+    execl("/bin/sh", "sh", "-c", ("exec " + std::string(SEXTANT_TRACED_PROGRAM) + " " + words).c_str(),
+          nullptr);
     _exit(99);
   }
   static int wait_for(pid_t child) {
@@ -112,7 +113,8 @@ class Injection : public ::testing::Test {
     tasks.tasks = {{"actor_generation", {"gen"}, ""}, {"actor_training", {"train"}, ""}};
     tasks.iterations = {"step"};
     return summarise(trace, tasks,
-                     load_table<KernelNames>(std::string(SEXTANT_SOURCE_DIR) + "/data/trace/kernel_names.json"), skip);
+                     load_table<KernelNames>(std::string(SEXTANT_SOURCE_DIR) + "/data/trace/kernel_names.json"),
+                     skip);
   }
   static std::size_t count_of(const Trace& trace, const std::string& name) {
     std::size_t count = 0;
@@ -159,7 +161,8 @@ TEST_F(Injection, DomainsAndThreadsKeepTheirRangesApart) {
   for (const Range& range : all.ranges) EXPECT_FALSE(range.is_cut);
   const auto length_ms = [&](const char* name) {
     for (const Range& range : all.ranges) {
-      if (all.names[static_cast<std::size_t>(range.name)] == name) return static_cast<double>(range.time.length()) / 1e6;
+      if (all.names[static_cast<std::size_t>(range.name)] == name)
+        return static_cast<double>(range.time.length()) / 1e6;
     }
     return 0.0;
   };
@@ -206,7 +209,8 @@ TEST_F(Injection, AKilledBusyProcessLosesItsLastBuffer) {
 
 TEST_F(Injection, ASecondSubscriberIsSaidInOneLine) {
   run("cuda steps 2", "second subscriber");
-  EXPECT_THAT(errors(), HasSubstr("sextant trace: no kernels are recorded, phases are timed all the same: another tool"));
+  EXPECT_THAT(errors(),
+              HasSubstr("sextant trace: no kernels are recorded, phases are timed all the same: another tool"));
   EXPECT_EQ(lines_of_errors(), 1);
   const Trace all = trace();
   EXPECT_EQ(count_of(all, "gen"), 2U);
@@ -240,6 +244,17 @@ TEST_F(Injection, WhatCuptiDroppedIsCounted) {
   EXPECT_GE(trace().processes[0].dropped_records, 3U);
 }
 
+// The kernels of the first moments came, then another tool had the buffers: what follows is not told as idle.
+TEST_F(Injection, ATakeoverIsSaidAndEndsTheTimeOfRecording) {
+  run("cuda steps 1 nap 200 wait 1", "taken over");
+  const Trace all = trace();
+  EXPECT_THAT(all.processes[0].device_trouble, HasSubstr("another tool has taken CUPTI over"));
+  ASSERT_EQ(all.processes[0].recorded.size(), 1U);
+  EXPECT_LT(all.processes[0].recorded[0].end, 500'000'000);
+  EXPECT_GT(all.whole.length(), 1'000'000'000);
+  EXPECT_EQ(all.work.size(), 30U);
+}
+
 TEST_F(Injection, AForkedChildHasItsOwnFile) {
   run("cuda steps 2 fork steps 1");
   const Trace all = trace();
@@ -247,7 +262,8 @@ TEST_F(Injection, AForkedChildHasItsOwnFile) {
   EXPECT_EQ(count_of(all, "step"), 4U);
   std::array<std::size_t, 2> of_process{};
   for (const Range& range : all.ranges) {
-    if (all.names[static_cast<std::size_t>(range.name)] == "step") ++of_process.at(static_cast<std::size_t>(range.process));
+    if (all.names[static_cast<std::size_t>(range.name)] == "step")
+      ++of_process.at(static_cast<std::size_t>(range.process));
   }
   EXPECT_EQ(of_process[0] + of_process[1], 4U);
   EXPECT_EQ(std::min(of_process[0], of_process[1]), 1U);

@@ -59,8 +59,9 @@ TEST(Merge, DriverAndWorkerMeetOnTheHostsClock) {
 
 // Hosts start at different times, so their monotonic clocks agree only through real time.
 TEST(Merge, HostsMeetInRealTime) {
-  const Trace trace = merge_traces({ProcessFile("a", 1, 0, kReal).clock(0).range("x", 10, 20).text(),
-                                    ProcessFile("b", 1, 0, kReal + 5 * kMs).clock(0).range("y", 10, 20).text()});
+  const Trace trace =
+      merge_traces({ProcessFile("a", 1, 0, kReal).clock(0).range("x", 10, 20).text(),
+                    ProcessFile("b", 1, 0, kReal + 5 * kMs).clock(0).range("y", 10, 20).text()});
   ASSERT_EQ(trace.ranges.size(), 2U);
   EXPECT_EQ(trace.ranges[1].time.start - trace.ranges[0].time.start, 5 * static_cast<std::int64_t>(kMs));
 }
@@ -83,8 +84,11 @@ TEST(Merge, AnEndWithoutABeginningIsCounted) {
 // Two workers see one GPU each as their device 0; a third process shares the first one's.
 TEST(Merge, DevicesAreToldApartByTheirUuid) {
   const auto worker = [](int pid, const std::string& uuid) {
-    return ProcessFile("a", pid).clock(0).kernel("k", 1, 2).status(
-        R"({"device":0,"name":"GPU","uuid":")" + uuid + "\"}").text();
+    return ProcessFile("a", pid)
+        .clock(0)
+        .kernel("k", 1, 2)
+        .status(R"({"device":0,"name":"GPU","uuid":")" + uuid + "\"}")
+        .text();
   };
   const Trace trace = merge_traces({worker(1, "aa"), worker(2, "bb"), worker(3, "aa")});
   ASSERT_EQ(trace.devices.size(), 2U);
@@ -107,6 +111,23 @@ TEST(Merge, LossesAndTroublesAreTold) {
   EXPECT_EQ(process.stopped, "enough");
   EXPECT_EQ(process.device_trouble, "no CUPTI");
   EXPECT_FALSE(process.is_finished);
+}
+
+// A program that only ends without kernels is not suspected.
+TEST(Merge, SilenceIsToldWhereRangesThatHeldWorkComeAgain) {
+  const auto trouble = [](int silent_steps) {
+    ProcessFile file("a", 1);
+    file.clock(0).recording(0, true);
+    for (int i = 0; i < 3; ++i) file.range("step", 10 * i, 10 * i + 8).kernel("k", 10 * i + 1, 10 * i + 2);
+    for (int i = 3; i < 3 + silent_steps; ++i) file.range("step", 10 * i, 10 * i + 8);
+    for (int i = 0; i < 9; ++i) file.range("on the host", 100 + i, 101 + i);
+    const Trace trace = merge_traces({file.text()});
+    EXPECT_EQ(trace.processes[0].recorded[0].end == 22 * static_cast<std::int64_t>(kMs), silent_steps > 1);
+    return trace.processes[0].device_trouble;
+  };
+  EXPECT_EQ(trouble(0), "");
+  EXPECT_EQ(trouble(1), "");
+  EXPECT_THAT(trouble(2), HasSubstr("without kernels"));
 }
 
 // Whatever the bytes: no crash, no exception. The sanitizers look on.
@@ -143,7 +164,8 @@ TEST(Merge, OfFilesThatWereTamperedWithIsSafe) {
 }
 
 TEST(TraceEvents, AreJsonWithARowForEachThreadAndStream) {
-  const Trace trace = merge_traces({ProcessFile("a", 1).clock(0).range("g\"en", 0, 4).kernel("k", 1, 2).graph(2, 3).text()});
+  const Trace trace =
+      merge_traces({ProcessFile("a", 1).clock(0).range("g\"en", 0, 4).kernel("k", 1, 2).graph(2, 3).text()});
   const Json json = parse_json(trace_events(trace, 100));
   int spans = 0;
   for (const Json& event : json["traceEvents"]) {

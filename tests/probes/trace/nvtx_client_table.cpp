@@ -69,7 +69,8 @@ void end(std::uint64_t id) {
 }
 void push_in_domain(const char* name) {
   const auto intern = function<const void* (*)(const void*, const char*)>(core2, nvtx::kDomainRegisterStringA);
-  const auto call = function<int (*)(const void*, const nvtx::EventAttributes*)>(core2, nvtx::kDomainRangePushEx);
+  const auto call =
+      function<int (*)(const void*, const nvtx::EventAttributes*)>(core2, nvtx::kDomainRangePushEx);
   if (intern == nullptr || call == nullptr) return;
   nvtx::EventAttributes attributes{};
   attributes.size = sizeof attributes;

@@ -41,24 +41,25 @@ TEST(KernelNames, TellRealNamesApart) {
   const auto expect = [&](WorkClass wanted, std::initializer_list<const char*> kernels) {
     for (const char* kernel : kernels) EXPECT_EQ(name_of(table.class_of(kernel)), name_of(wanted)) << kernel;
   };
-  expect(WorkClass::gemm,
-         {"nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNT", "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64",
-          "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn",
-          "_ZN7cutlass7Kernel2I66cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x64_32x4_nn_align8EEvNT_6ParamsE",
-          "_ZN8cublasLt19splitKreduce_kernelILi32ELi16EiffffLb0ELb0ELb0EEE",
-          "void gemv2T_kernel_val<int, int, __nv_bfloat16, float>"});
+  expect(WorkClass::gemm, {"nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNT",
+                           "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64",
+                           "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn",
+                           "_ZN7cutlass7Kernel2I66cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x64_32x4_nn_"
+                           "align8EEvNT_6ParamsE",
+                           "_ZN8cublasLt19splitKreduce_kernelILi32ELi16EiffffLb0ELb0ELb0EEE",
+                           "void gemv2T_kernel_val<int, int, __nv_bfloat16, float>"});
   expect(WorkClass::attention,
          {"_ZN13pytorch_flash16flash_fwd_kernelI23Flash_fwd_kernel_traitsILi64ELi128ELi128E",
           "fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel)",
           "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_3_128x128x128_4x1x1_kernel0_0",
           "void flashinfer::BatchDecodeWithPagedKVCacheKernel<>", "vllm::paged_attention_v2_kernel",
           "kernel_unified_attention_2d"});
-  expect(WorkClass::communication,
-         {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-          "ncclKernel_AllGather_RING_LL_Sum_int8_t", "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>"});
-  expect(WorkClass::other,
-         {"_ZN2at6native29vectorized_elementwise_kernelILi4E", "triton_poi_fused_add_0",
-          "_ZN2at6native13reduce_kernelILi512ELi1E", "fused_adam_kernel"});
+  expect(
+      WorkClass::communication,
+      {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+       "ncclKernel_AllGather_RING_LL_Sum_int8_t", "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>"});
+  expect(WorkClass::other, {"_ZN2at6native29vectorized_elementwise_kernelILi4E", "triton_poi_fused_add_0",
+                            "_ZN2at6native13reduce_kernelILi512ELi1E", "fused_adam_kernel"});
 }
 
 TEST(TaskRanges, HoldTheFrameworksNames) {
@@ -180,16 +181,17 @@ TaskSplit split_of(const Trace& trace) {
 
 // Worked by hand: 20 ms of generation on one device.
 TEST(SplitTime, AddsUpAndKeepsHiddenCommunicationApart) {
-  const TaskSplit split = split_of(merge_traces({ProcessFile("a", 1)
-                                                     .clock(0)
-                                                     .range("gen", 0, 20)
-                                                     .kernel("nvjet_x", 1, 5)          // 4 ms GEMM
-                                                     .kernel("flash_fwd", 4, 6)        // 2 ms, over 1 ms of GEMM
-                                                     .kernel("ncclDevKernel", 5, 9, 0, 9)  // 1 hidden, 3 exposed
-                                                     .kernel("elementwise", 10, 11)
-                                                     .copy(11, 13, 100, CopyKind::host_to_device)
-                                                     .graph(14, 16)
-                                                     .text()}));
+  const TaskSplit split =
+      split_of(merge_traces({ProcessFile("a", 1)
+                                 .clock(0)
+                                 .range("gen", 0, 20)
+                                 .kernel("nvjet_x", 1, 5)              // 4 ms GEMM
+                                 .kernel("flash_fwd", 4, 6)            // 2 ms, over 1 ms of GEMM
+                                 .kernel("ncclDevKernel", 5, 9, 0, 9)  // 1 hidden, 3 exposed
+                                 .kernel("elementwise", 10, 11)
+                                 .copy(11, 13, 100, CopyKind::host_to_device)
+                                 .graph(14, 16)
+                                 .text()}));
   const Split& gen = split.tasks.at("actor_generation");
   EXPECT_NEAR(gen.gemm_s, 3e-3, kTolerance);
   EXPECT_NEAR(gen.attention_s, 2e-3, kTolerance);
@@ -205,10 +207,10 @@ TEST(SplitTime, AddsUpAndKeepsHiddenCommunicationApart) {
 
 // A driver without a device marks generation; the worker's own range is nearer to its kernels.
 TEST(SplitTime, DriverRangesReachWorkersThatMarkNothing) {
-  const TaskSplit split = split_of(merge_traces(
-      {ProcessFile("a", 1).clock(0).range("gen", 0, 10).text(),
-       ProcessFile("a", 2).clock(0).kernel("nvjet", 1, 2, 0).text(),
-       ProcessFile("a", 3).clock(0).range("train", 4, 8).kernel("nvjet", 5, 7, 1).text()}));
+  const TaskSplit split = split_of(
+      merge_traces({ProcessFile("a", 1).clock(0).range("gen", 0, 10).text(),
+                    ProcessFile("a", 2).clock(0).kernel("nvjet", 1, 2, 0).text(),
+                    ProcessFile("a", 3).clock(0).range("train", 4, 8).kernel("nvjet", 5, 7, 1).text()}));
   EXPECT_NEAR(split.tasks.at("actor_generation").gemm_s, 1e-3, kTolerance);
   EXPECT_NEAR(split.tasks.at("actor_training").gemm_s, 2e-3, kTolerance);
   EXPECT_NEAR(split.tasks.at("actor_training").idle_s, 2e-3 + 4e-3, kTolerance);  // the other device waits
@@ -247,8 +249,8 @@ ProcessFile three_steps() {
 TEST(Summary, SkipsTheWarmUpAndListsKernels) {
   const TraceSummary summary =
       summarise(merge_traces({three_steps().text()}), simple_tasks({"step"}), names(), 1);
-  EXPECT_THAT(summary.iteration_s, ElementsAre(::testing::DoubleNear(16e-3, kTolerance),
-                                               ::testing::DoubleNear(17e-3, kTolerance)));
+  EXPECT_THAT(summary.iteration_s,
+              ElementsAre(::testing::DoubleNear(16e-3, kTolerance), ::testing::DoubleNear(17e-3, kTolerance)));
   EXPECT_EQ(summary.skipped_iteration_s.size(), 1U);
   ASSERT_EQ(summary.kernels.size(), 1U);
   EXPECT_EQ(summary.kernels[0].count, 3U);
@@ -256,16 +258,19 @@ TEST(Summary, SkipsTheWarmUpAndListsKernels) {
   EXPECT_TRUE(summary.remarks().empty());
   EXPECT_EQ(parse_json(format_json(summary.to_json()))["iteration_s"].size(), 2U);
   // However many are to be skipped, one is kept.
-  EXPECT_EQ(summarise(merge_traces({three_steps().text()}), simple_tasks({"step"}), names(), 9).iteration_s.size(), 1U);
+  EXPECT_EQ(
+      summarise(merge_traces({three_steps().text()}), simple_tasks({"step"}), names(), 9).iteration_s.size(),
+      1U);
 }
 
 TEST(Summary, SaysWhatIsMissing) {
   const TraceSummary summary = summarise(
       merge_traces({ProcessFile("a", 7).clock(0).range("mine", 0, 1).count(RecordKind::dropped, 3).text()}),
       simple_tasks(), names(), 0);
-  EXPECT_THAT(summary.remarks(), ElementsAre("process 7 on a did not end by itself: what it did last is missing",
-                                             "process 7 on a dropped 3 records of device activity and 0 ranges",
-                                             HasSubstr("say which is which with --tasks. The longest are: mine")));
+  EXPECT_THAT(summary.remarks(),
+              ElementsAre("process 7 on a did not end by itself: what it did last is missing",
+                          "process 7 on a dropped 3 records of device activity and 0 ranges",
+                          HasSubstr("say which is which with --tasks. The longest are: mine")));
 }
 
 class TracedRun : public ::testing::Test {

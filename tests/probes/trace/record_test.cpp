@@ -132,7 +132,8 @@ TEST(Chunks, PayloadsThatLieAreNotBelieved) {
   const std::string sound = batch.seal();
   for (int round = 0; round < 20'000; ++round) {
     std::string payload = sound;
-    for (int changes = 0; changes < 3; ++changes) payload[random() % payload.size()] = static_cast<char>(random());
+    for (int changes = 0; changes < 3; ++changes)
+      payload[random() % payload.size()] = static_cast<char>(random());
     if (round % 3 == 0) payload.resize(random() % payload.size());
     const std::string bytes = make_chunk(ChunkType::records, 0, payload);
     const ReadChunks read = read_chunks(bytes);
