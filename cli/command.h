@@ -30,6 +30,7 @@ void add_export(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_probe(CLI::App& app, Action& action);
 void add_proxy(CLI::App& app, Action& action);
+void add_trace(CLI::App& app, Action& action);
 void add_calibrate(CLI::App& app, Action& action);
 void add_validate(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);

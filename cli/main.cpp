@@ -71,6 +71,7 @@ int run(int argc, char** argv) {
   Action action;
   add_probe(app, action);
   add_proxy(app, action);
+  add_trace(app, action);
   add_import(app, action);
   add_calibrate(app, action);
   add_accuracy(app, action);

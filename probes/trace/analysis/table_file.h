@@ -1,0 +1,26 @@
+// Loads a table that people write: a document as core/document.h has them, for which nobody has to say where it
+// is from.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "core/document.h"
+
+namespace sextant::trace {
+
+template <typename T>
+[[nodiscard]] T load_table(const std::filesystem::path& file) {
+  const std::string text = read_text_file(file);
+  try {
+    Json json = parse_json(text);
+    (void)JsonView(json).required("schema");
+    if (!json.contains("provenance"))
+      json["provenance"] = Provenance{"-", "-", "1970-01-01T00:00:00Z", "-"}.to_json();
+    return parse_document<T>(json.dump()).content;
+  } catch (const Error& error) {
+    throw Error(error.kind(), file.string() + ": " + error.what());
+  }
+}
+
+}  // namespace sextant::trace

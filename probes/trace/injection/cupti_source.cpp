@@ -1,0 +1,194 @@
+#include "probes/trace/injection/cupti_source.h"
+
+#include <cstdlib>
+#include <utility>
+
+#include "probes/trace/injection/activity.h"
+
+namespace sextant::trace {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{2}
+                                     << 20;  // ten thousand kernels; a killed process loses the last
+constexpr std::size_t kMostWaiting = 256;    // buffers, half a GiB, when the disk is slower than the device
+constexpr std::size_t kMostSpare = 8;
+
+void on_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
+  *most_records = 0;
+  CuptiSource::instance().give_buffer(buffer, size);
+}
+
+void on_completed(void* /*context*/, std::uint32_t /*stream*/, std::uint8_t* buffer, std::size_t /*size*/,
+                  std::size_t valid_bytes) {
+  CuptiSource::instance().take_buffer(buffer, valid_bytes);
+}
+
+// The subscription only says that CUPTI is in use; no callback is enabled.
+void on_callback(void* /*user*/, std::int32_t /*domain*/, std::uint32_t /*id*/, const void* /*data*/) {}
+
+std::string why_no_subscription(const CuptiLibrary& library, cupti::Result result) {
+  if (result == cupti::kMultipleSubscribers) {
+    return "another tool (Nsight, PyTorch's profiler, compute-sanitizer) is using CUPTI, which serves one at a "
+           "time: "
+           "run without it to have kernels";
+  }
+  return "cuptiSubscribe failed: " + describe(library, result);
+}
+
+}  // namespace
+
+CuptiSource& CuptiSource::instance() {
+  static CuptiSource* const one = new CuptiSource;  // never destroyed: CUPTI may call until the process is gone
+  return *one;
+}
+
+std::string CuptiSource::start(const Settings& settings, std::function<void()> has_buffers) {
+  library_ = open_cupti(settings.cupti);
+  if (!library_) return library_.why_not;
+  has_buffers_ = std::move(has_buffers);
+  graph_nodes_ = settings.graph_nodes;
+  const cupti::Functions& call = library_.functions;
+  if (const auto result = call.subscribe(&subscriber_, on_callback, nullptr); result != cupti::kSuccess) {
+    return why_no_subscription(library_, result);
+  }
+  if (const auto result = call.activity_register_callbacks(on_requested, on_completed);
+      result != cupti::kSuccess) {
+    call.unsubscribe(subscriber_);
+    return "cuptiActivityRegisterCallbacks failed: " + describe(library_, result);
+  }
+  if (const auto result = call.activity_enable(cupti::kConcurrentKernel); result != cupti::kSuccess) {
+    call.unsubscribe(subscriber_);
+    return "CUPTI does not record kernels: " + describe(library_, result);
+  }
+  enable_all();
+  std::uint32_t version = 0;
+  call.get_version(&version);
+  about_ = "CUPTI " + std::to_string(version) + " from " + library_.path;
+  started_ = true;
+  return "";
+}
+
+// Kernels decide; any other kind may be missing from an old CUPTI. Graphs as a whole, unless their nodes were
+// asked for: with this kind on, CUPTI leaves out the kernels inside, which is what makes a replayed graph cheap
+// to trace.
+void CuptiSource::enable_all() {
+  const cupti::Functions& call = library_.functions;
+  if (!graph_nodes_) call.activity_enable(cupti::kGraphTrace);
+  for (const auto kind :
+       {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kPeerMemcpy, cupti::kMemset, cupti::kOverhead}) {
+    call.activity_enable(kind);
+  }
+}
+
+void CuptiSource::pause() {
+  if (!started_) return;
+  for (const auto kind : {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kPeerMemcpy, cupti::kMemset,
+                          cupti::kOverhead, cupti::kGraphTrace}) {
+    library_.functions.activity_disable(kind);
+  }
+}
+
+void CuptiSource::resume() {
+  if (started_) enable_all();
+}
+
+void CuptiSource::flush(bool all) {
+  if (started_) library_.functions.activity_flush_all(all ? cupti::kFlushForced : 0);
+}
+
+std::uint64_t CuptiSource::timestamp() const {
+  std::uint64_t now = 0;
+  if (!started_ || library_.functions.get_timestamp(&now) != cupti::kSuccess) return 0;
+  return now;
+}
+
+void CuptiSource::give_buffer(std::uint8_t** buffer, std::size_t* size) {
+  const std::lock_guard lock(mutex_);
+  *size = kBufferBytes;
+  if (!spare_.empty()) {
+    *buffer = spare_.back();
+    spare_.pop_back();
+  } else {
+    constexpr std::size_t kAlignment = 8;  // of records
+    *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kBufferBytes));
+  }
+  if (*buffer == nullptr) {
+    *size = 0;
+  } else {
+    given_.insert(*buffer);
+  }
+}
+
+void CuptiSource::take_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
+  if (buffer == nullptr) return;
+  std::size_t dropped = 0;
+  library_.functions.activity_get_num_dropped_records(nullptr, 0, &dropped);
+  bool is_too_many = false;
+  {
+    const std::lock_guard lock(mutex_);
+    dropped_ += dropped;
+    if (given_.erase(buffer) == 0) return;  // another tool's, from before or after us
+    is_too_many = full_.size() >= kMostWaiting;
+    if (!is_too_many && valid_bytes > 0) full_.push_back({buffer, valid_bytes});
+  }
+  if (is_too_many) {
+    const std::uint64_t lost = count_records({buffer, valid_bytes});
+    const std::lock_guard lock(mutex_);
+    dropped_ += lost;
+  }
+  if (is_too_many || valid_bytes == 0) release(buffer);
+  has_buffers_();
+}
+
+void CuptiSource::release(std::uint8_t* buffer) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (spare_.size() < kMostSpare) {
+      spare_.push_back(buffer);
+      return;
+    }
+  }
+  std::free(buffer);
+}
+
+std::uint64_t CuptiSource::count_records(const Buffer& buffer) const {
+  std::uint64_t count = 0;
+  cupti::Activity* record = nullptr;
+  while (library_.functions.activity_get_next_record(buffer.bytes, buffer.valid_bytes, &record) ==
+         cupti::kSuccess) {
+    ++count;
+  }
+  return count;
+}
+
+void CuptiSource::convert_buffer(const Buffer& buffer, RecordBatch& batch) {
+  cupti::Activity* activity = nullptr;
+  std::uint64_t without_times = 0;
+  while (library_.functions.activity_get_next_record(buffer.bytes, buffer.valid_bytes, &activity) ==
+         cupti::kSuccess) {
+    const ConvertedActivity converted = convert(*activity);
+    if (converted.is_wanted) batch.add(converted.record, converted.name);
+    if (converted.lacks_times) ++without_times;
+  }
+  const std::lock_guard lock(mutex_);
+  dropped_ += without_times;
+}
+
+std::uint64_t CuptiSource::drain(RecordBatch& batch) {
+  constexpr std::size_t kMostBatchBytes = std::size_t{8} << 20;  // the rest on the next call
+  while (batch.bytes() < kMostBatchBytes) {
+    Buffer buffer;
+    {
+      const std::lock_guard lock(mutex_);
+      if (full_.empty()) break;
+      buffer = full_.front();
+      full_.pop_front();
+    }
+    convert_buffer(buffer, batch);
+    release(buffer.bytes);
+  }
+  const std::lock_guard lock(mutex_);
+  return std::exchange(dropped_, 0);
+}
+
+}  // namespace sextant::trace

@@ -1,0 +1,67 @@
+// Device activity of this process through CUPTI: its buffers in, our records out.
+//
+// CUPTI hands buffers back on a thread of its own; they are only queued there. The recorder's thread converts
+// them. One object a process, since CUPTI's callbacks carry no user data.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "probes/trace/injection/cupti_library.h"
+#include "probes/trace/injection/settings.h"
+#include "probes/trace/record/chunk_writer.h"
+
+namespace sextant::trace {
+
+class CuptiSource {
+ public:
+  static CuptiSource& instance();
+
+  // Opens CUPTI and begins. Returns why it could not, one line; empty: device activity is being recorded.
+  [[nodiscard]] std::string start(const Settings& settings, std::function<void()> has_buffers);
+  [[nodiscard]] bool is_started() const { return started_; }
+  [[nodiscard]] const std::string& about() const { return about_; }  // "CUPTI 130001 from libcupti.so.13"
+
+  void pause();  // until resume: nothing new is recorded
+  void resume();
+  // Asks for the buffers that are ready; `all`: also those with activity that is still under way.
+  void flush(bool all);
+  // Converts what has been handed back. Returns records that had to be dropped since the last call.
+  std::uint64_t drain(RecordBatch& batch);
+  // CUPTI's clock now; 0: there is none.
+  [[nodiscard]] std::uint64_t timestamp() const;
+
+  // Called by CUPTI.
+  void give_buffer(std::uint8_t** buffer, std::size_t* size);
+  void take_buffer(std::uint8_t* buffer, std::size_t valid_bytes);
+
+ private:
+  struct Buffer {
+    std::uint8_t* bytes = nullptr;
+    std::size_t valid_bytes = 0;
+  };
+
+  void convert_buffer(const Buffer& buffer, RecordBatch& batch);
+  [[nodiscard]] std::uint64_t count_records(const Buffer& buffer) const;
+  void enable_all();
+  void release(std::uint8_t* buffer);
+
+  CuptiLibrary library_;
+  void* subscriber_ = nullptr;
+  bool graph_nodes_ = false;
+  bool started_ = false;
+  std::string about_;
+  std::function<void()> has_buffers_;
+  std::mutex mutex_;
+  std::deque<Buffer> full_;
+  std::vector<std::uint8_t*> spare_;
+  std::set<const std::uint8_t*> given_;  // to CUPTI, and not back yet
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace sextant::trace

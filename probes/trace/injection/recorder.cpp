@@ -1,0 +1,349 @@
+#include "probes/trace/injection/recorder.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <utility>
+
+#include "probes/trace/injection/cupti_source.h"
+#include "probes/trace/injection/process_facts.h"
+
+namespace sextant::trace {
+namespace {
+
+constexpr double kNanoseconds = 1e9;  // in a second
+constexpr std::size_t kMostRangeBytes = std::size_t{64} << 20;
+constexpr std::size_t kWakeRangeBytes = std::size_t{1} << 20;
+
+std::uint64_t clock_ns(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+std::uint64_t now_ns() { return clock_ns(CLOCK_MONOTONIC); }
+
+std::uint64_t nanoseconds(double seconds) { return static_cast<std::uint64_t>(seconds * kNanoseconds); }
+
+std::uint32_t thread_id() {
+  thread_local const auto id = static_cast<std::uint32_t>(syscall(SYS_gettid));
+  return id;
+}
+
+std::atomic<Recorder*> current{nullptr};
+std::atomic<bool> is_creating{false};
+std::atomic<std::uint64_t> last_id{0};
+
+void finish_current() {
+  if (Recorder* recorder = current.load()) recorder->finish();
+}
+
+// The parent's recorder has its thread and its file there. A child that records begins its own.
+void forget_in_child() {
+  current.store(nullptr);
+  is_creating.store(false);
+}
+
+void arrange_ends() {
+  static std::atomic<bool> is_arranged{false};
+  if (is_arranged.exchange(true)) return;
+  pthread_atfork(nullptr, nullptr, forget_in_child);
+}
+
+}  // namespace
+
+Recorder* Recorder::instance() {
+  if (Recorder* recorder = current.load(std::memory_order_acquire)) return recorder;
+  static const std::optional<Settings> settings = settings_from_environment();
+  if (!settings) return nullptr;
+  while (is_creating.exchange(true)) {
+    if (Recorder* recorder = current.load()) return recorder;
+    sched_yield();
+  }
+  if (current.load() == nullptr) {
+    arrange_ends();
+    current.store(new Recorder(*settings), std::memory_order_release);  // lives as long as the process
+    std::atexit(finish_current);
+  }
+  is_creating.store(false);
+  return current.load();
+}
+
+std::uint64_t Recorder::next_id() { return ++last_id; }
+
+Recorder::Recorder(Settings settings) : settings_(std::move(settings)), started_(now_ns()) {
+  file_.name_it(settings_.folder + "/" + host_name() + "-" + std::to_string(getpid()) + "-" +
+                std::to_string(started_) + kFileEnding);
+  thread_ = std::thread([this] { run(); });
+}
+
+void Recorder::begin_range(std::uint64_t id, std::string_view name, RangeStyle style, bool is_outermost) {
+  if (!is_recording_.load(std::memory_order_relaxed)) return;
+  Record record;
+  record.kind = RecordKind::range_begin;
+  record.detail = static_cast<std::uint8_t>(style);
+  record.stream = thread_id();
+  record.start = now_ns();
+  record.value = id;
+  const std::lock_guard lock(mutex_);
+  const bool is_step = settings_.step_range.empty() ? is_outermost : name == settings_.step_range;
+  if (settings_.most_steps > 0 && is_step) {
+    const auto found = steps_.find(name);
+    std::uint64_t& begun = found != steps_.end() ? found->second : steps_[std::string(name)];
+    if (++begun > settings_.most_steps) {
+      is_recording_ = false;
+      stop_reason_ = std::to_string(settings_.most_steps) + " steps are recorded";
+      has_work_ = true;
+      wake_.notify_one();
+      return;
+    }
+  }
+  if (ranges_.bytes() >= kMostRangeBytes) {
+    ++dropped_ranges_;
+    return;
+  }
+  ranges_.add(record, name);
+  if (ranges_.bytes() >= kWakeRangeBytes && !has_work_) {
+    has_work_ = true;
+    wake_.notify_one();
+  }
+}
+
+void Recorder::end_range(std::uint64_t id) {
+  if (!is_recording_.load(std::memory_order_relaxed)) return;
+  Record record;
+  record.kind = RecordKind::range_end;
+  record.stream = thread_id();
+  record.start = now_ns();
+  record.value = id;
+  const std::lock_guard lock(mutex_);
+  if (ranges_.bytes() < kMostRangeBytes) {
+    ranges_.add(record);
+  } else {
+    ++dropped_ranges_;
+  }
+}
+
+void Recorder::attach_device() {
+  if (!settings_.device) return;
+  const std::string why_not = CuptiSource::instance().start(settings_, [this] {
+    const std::lock_guard lock(mutex_);
+    has_work_ = true;
+    wake_.notify_one();
+  });
+  if (!why_not.empty()) {
+    const std::string sentence = "no kernels are recorded, phases are timed all the same: " + why_not;
+    const std::lock_guard lock(mutex_);
+    std::fprintf(stderr, "sextant trace: %s\n", sentence.c_str());
+    device_trouble_ = sentence;
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    note_recording(1, ranges_);
+  }
+  has_device_ = true;
+  // Runs before what CUDA itself does at exit, because it is arranged after it.
+  std::atexit(finish_current);
+}
+
+void Recorder::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_finishing_) return;
+    is_finishing_ = true;
+    wake_.notify_one();
+  }
+  constexpr auto kPatience = std::chrono::seconds(20);  // a device that hangs must not keep the program
+  std::unique_lock lock(mutex_);
+  const bool is_done = wake_done_.wait_for(lock, kPatience, [this] { return is_done_; });
+  is_recording_ = false;
+  lock.unlock();
+  if (is_done) {
+    thread_.join();
+  } else {
+    thread_.detach();
+  }
+}
+
+void Recorder::run() {
+  pthread_setname_np(pthread_self(), "sextant-trace");
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);  // the program's signals are for its own threads
+  bool is_last = false;
+  while (!is_last) {
+    {
+      std::unique_lock lock(mutex_);
+      wake_.wait_for(lock, std::chrono::duration<double>(settings_.flush_s),
+                     [this] { return has_work_ || is_finishing_; });
+      has_work_ = false;
+      is_last = is_finishing_;
+    }
+    turn(is_last);
+  }
+  const std::lock_guard lock(mutex_);
+  is_done_ = true;
+  wake_done_.notify_all();
+}
+
+void Recorder::turn(bool is_last) {
+  check_bounds();
+  write_ranges();
+  if (has_device_) write_device(is_last);
+  std::string reason, trouble;
+  {
+    const std::lock_guard lock(mutex_);
+    reason = std::exchange(stop_reason_, "");
+    trouble = std::exchange(device_trouble_, "");
+  }
+  if (!trouble.empty()) append(ChunkType::status, "{\"device\":" + json_text(trouble) + "}");
+  if (!reason.empty()) stop(reason);
+  if (is_last && file_.is_made()) append(ChunkType::status, R"({"finished":true})");
+}
+
+void Recorder::append(ChunkType type, std::string_view payload) {
+  if (!file_.is_made()) file_.append(ChunkType::process, process_facts());
+  if (file_.append(type, payload) || !is_recording_) return;
+  is_recording_ = false;
+  std::fprintf(stderr, "sextant trace: recording of process %d stopped: %s\n", getpid(), file_.error().c_str());
+}
+
+void Recorder::write_ranges() {
+  RecordBatch batch;
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(batch, ranges_);
+    if (dropped_ranges_ > 0) {
+      Record record;
+      record.kind = RecordKind::dropped_ranges;
+      record.value = std::exchange(dropped_ranges_, 0);
+      batch.add(record);
+    }
+  }
+  if (batch.empty()) return;
+  if (!has_device_) write_clocks(batch);
+  append(ChunkType::records, batch.seal());
+}
+
+void Recorder::write_device(bool is_last) {
+  CuptiSource& source = CuptiSource::instance();
+  const std::uint64_t now = now_ns();
+  RecordBatch batch;
+  if (!is_described_) {
+    is_described_ = true;
+    append(ChunkType::status, "{\"cupti\":" + json_text(source.about()) + "}");
+  }
+  keep_windows(batch);
+  if (is_last || now - clocks_at_ >= nanoseconds(settings_.flush_s)) {
+    write_clocks(batch);
+    source.flush(is_last);
+  }
+  drain_device(batch);
+}
+
+void Recorder::drain_device(RecordBatch& batch) {
+  while (true) {
+    const std::uint64_t dropped = CuptiSource::instance().drain(batch);
+    if (dropped > 0) {
+      Record record;
+      record.kind = RecordKind::dropped;
+      record.value = dropped;
+      batch.add(record);
+    }
+    if (batch.empty()) return;
+    note_devices(batch);
+    append(ChunkType::records, batch.seal());
+  }
+}
+
+void Recorder::write_clocks(RecordBatch& batch) {
+  const CuptiSource& source = CuptiSource::instance();
+  Record best;
+  best.kind = RecordKind::clocks;
+  std::uint64_t narrowest = ~std::uint64_t{0};
+  constexpr int kTries = 5;  // the one that was disturbed least is kept
+  for (int i = 0; i < kTries; ++i) {
+    const std::uint64_t before = now_ns();
+    const std::uint64_t real = clock_ns(CLOCK_REALTIME);
+    const std::uint64_t device = has_device_ ? source.timestamp() : 0;
+    const std::uint64_t width = now_ns() - before;
+    if (width >= narrowest) continue;
+    narrowest = width;
+    best.start = before + width / 2;
+    best.end = real;
+    best.value = device;
+  }
+  clocks_at_ = best.start;
+  batch.add(best);
+}
+
+void Recorder::note_recording(std::uint64_t value, RecordBatch& batch) const {
+  Record record;
+  record.kind = RecordKind::recording;
+  record.start = now_ns();
+  record.value = value;
+  batch.add(record);
+}
+
+// Device activity for window_s out of every every_s.
+void Recorder::keep_windows(RecordBatch& batch) {
+  if (settings_.every_s <= settings_.window_s || settings_.window_s <= 0 || !is_recording_) return;
+  const std::uint64_t now = now_ns();
+  if (window_at_ == 0) window_at_ = now;
+  const std::uint64_t into = (now - window_at_) % nanoseconds(settings_.every_s);
+  const bool is_window = into < nanoseconds(settings_.window_s);
+  if (is_window != is_paused_) return;
+  is_paused_ = !is_window;
+  if (is_paused_) {
+    note_recording(0, batch);
+    CuptiSource::instance().pause();
+  } else {
+    CuptiSource::instance().resume();
+    note_recording(1, batch);
+  }
+}
+
+void Recorder::note_devices(const RecordBatch& batch) {
+  for (const Record& record : batch.records()) {
+    if (record.kind > RecordKind::graph || !devices_.insert(record.device).second) continue;
+    const std::string facts = device_facts(record.device);
+    if (!facts.empty()) append(ChunkType::status, facts);
+  }
+}
+
+void Recorder::check_bounds() {
+  if (!is_recording_) return;
+  std::string reason;
+  if (settings_.most_seconds > 0 && now_ns() - started_ >= nanoseconds(settings_.most_seconds)) {
+    reason = "the time asked for is over";
+  }
+  if (settings_.most_bytes > 0 && file_.bytes() >= settings_.most_bytes)
+    reason = "the file is as large as allowed";
+  if (reason.empty()) return;
+  is_recording_ = false;
+  const std::lock_guard lock(mutex_);
+  stop_reason_ = reason;
+}
+
+void Recorder::stop(const std::string& reason) {
+  if (has_device_) {
+    CuptiSource& source = CuptiSource::instance();
+    RecordBatch batch;
+    note_recording(0, batch);
+    source.pause();
+    source.flush(true);
+    drain_device(batch);
+    has_device_ = false;
+  }
+  append(ChunkType::status, "{\"stopped\":" + json_text(reason) + "}");
+}
+
+}  // namespace sextant::trace

@@ -1,0 +1,79 @@
+// Records what one process does into its own file, from a thread of its own.
+//
+// Callers on the program's threads only append to a batch in memory. The thread writes batches as whole chunks,
+// so that a killed process loses what is younger than Settings::flush_s, and the device buffer that is being
+// filled. Nothing here throws into the traced program: what cannot be done is said once on stderr, and
+// recording stops.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "probes/trace/injection/settings.h"
+#include "probes/trace/injection/trace_file.h"
+#include "probes/trace/record/chunk_writer.h"
+
+namespace sextant::trace {
+
+class Recorder {
+ public:
+  // Of this process, begun when first asked for (in a forked child too); null: not traced.
+  static Recorder* instance();
+
+  void begin_range(std::uint64_t id, std::string_view name, RangeStyle style, bool is_outermost);
+  void end_range(std::uint64_t id);
+  [[nodiscard]] static std::uint64_t next_id();
+
+  // CUDA has been initialised in this process: begins to record device activity.
+  void attach_device();
+  // Writes everything and ends; called when the process exits, again without effect.
+  void finish();
+
+ private:
+  explicit Recorder(Settings settings);
+  void run();
+  void turn(bool is_last);  // one round of the thread
+  void note_recording(std::uint64_t value, RecordBatch& batch) const;
+  void write_ranges();
+  void write_device(bool is_last);
+  void drain_device(RecordBatch& batch);
+  void write_clocks(RecordBatch& batch);
+  void keep_windows(RecordBatch& batch);
+  void check_bounds();
+  void stop(const std::string& reason);
+  void note_devices(const RecordBatch& batch);
+  void append(ChunkType type, std::string_view payload);
+
+  Settings settings_;
+  TraceFile file_;
+  std::uint64_t started_ = 0;  // monotonic
+  std::atomic<bool> is_recording_{true};
+  std::atomic<bool> has_device_{false};
+  bool is_paused_ = false;
+  bool is_described_ = false;        // the file says what device activity is recorded with
+  std::uint64_t clocks_at_ = 0;      // when they were written last
+  std::uint64_t window_at_ = 0;      // when the current cycle of window and pause began
+  std::set<std::uint16_t> devices_;  // that the file describes
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable wake_done_;
+  RecordBatch ranges_;
+  std::uint64_t dropped_ranges_ = 0;
+  std::map<std::string, std::uint64_t, std::less<>> steps_;
+  std::string stop_reason_;
+  std::string device_trouble_;
+  bool has_work_ = false;
+  bool is_finishing_ = false;
+  bool is_done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace sextant::trace

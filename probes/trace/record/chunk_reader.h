@@ -1,0 +1,36 @@
+// Reads a file of chunks whatever happened to it: bytes that are no whole chunk are passed over and counted.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "probes/trace/record/record.h"
+
+namespace sextant::trace {
+
+struct NamedRecord {
+  Record record;          // its `name` has no meaning here
+  std::string_view name;  // into the text that was read
+};
+
+struct TextChunk {
+  ChunkType type = ChunkType::process;
+  std::string_view text;
+};
+
+struct ReadChunks {
+  std::vector<TextChunk> texts;       // by sequence
+  std::vector<NamedRecord> records;   // by sequence, then as in the chunk
+  std::uint64_t lost_chunks = 0;      // gaps in the sequence
+  std::uint64_t repeated_chunks = 0;  // taken once
+  std::uint64_t damaged_bytes = 0;    // of no whole, sound chunk: cut off at the end, or overwritten
+
+  [[nodiscard]] bool is_whole() const { return lost_chunks == 0 && damaged_bytes == 0; }
+};
+
+// Never throws, whatever the bytes. `bytes` must outlive the result.
+[[nodiscard]] ReadChunks read_chunks(std::string_view bytes);
+
+}  // namespace sextant::trace

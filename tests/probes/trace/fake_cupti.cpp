@@ -1,0 +1,155 @@
+// A libcupti that a test can feed: the functions that the tracer calls, over buffers that it asks the tracer
+// for, and fake_cupti_launch, with which a program runs "kernels". FAKE_CUPTI says how it misbehaves.
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <string>
+
+#include "probes/trace/injection/cupti_abi.h"
+
+namespace cupti = sextant::trace::cupti;
+
+namespace {
+
+// As large as CUPTI's own record of CUDA 13, so that records are found by its stride and not by ours.
+struct FakeKernel {
+  cupti::Kernel kernel;
+  char rest[112];
+};
+
+std::mutex mutex;
+cupti::BufferRequested on_request = nullptr;
+cupti::BufferCompleted on_complete = nullptr;
+std::uint8_t* buffer = nullptr;
+std::size_t capacity = 0, used = 0;
+std::size_t dropped = 0;
+std::atomic<bool> kernels_on{false};
+
+std::string mode() {
+  const char* value = std::getenv("FAKE_CUPTI");
+  return value == nullptr ? "" : value;
+}
+
+std::uint64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+int completed = 0;
+
+void complete() {
+  if (buffer == nullptr) return;
+  if (mode() == "taken over" && completed > 0) return;  // it goes to somebody else
+  ++completed;
+  std::uint8_t* const full = buffer;
+  buffer = nullptr;
+  on_complete(nullptr, 0, full, capacity, used);
+  used = 0;
+}
+
+std::size_t size_of(const cupti::Activity& activity) {
+  return activity.kind == cupti::kConcurrentKernel ? sizeof(FakeKernel) : sizeof(cupti::Memcpy);
+}
+
+template <typename T>
+void append(const T& record) {
+  if (buffer != nullptr && used + sizeof(T) > capacity) complete();
+  if (buffer == nullptr) {
+    std::size_t most = 0;
+    on_request(&buffer, &capacity, &most);
+  }
+  if (buffer == nullptr) {
+    ++dropped;
+    return;
+  }
+  std::memcpy(buffer + used, &record, sizeof(T));
+  used += sizeof(T);
+}
+
+}  // namespace
+
+extern "C" {
+
+cupti::Result cuptiSubscribe(void** subscriber, cupti::Callback /*callback*/, void* /*user*/) {
+  if (mode() == "second subscriber") return cupti::kMultipleSubscribers;
+  *subscriber = &mutex;
+  return cupti::kSuccess;
+}
+cupti::Result cuptiUnsubscribe(void* /*subscriber*/) { return cupti::kSuccess; }
+cupti::Result cuptiActivityEnable(cupti::ActivityKind kind) {
+  if (mode() == "no kernels") return 1;
+  if (kind == cupti::kConcurrentKernel) kernels_on = true;
+  return cupti::kSuccess;
+}
+cupti::Result cuptiActivityDisable(cupti::ActivityKind kind) {
+  if (kind == cupti::kConcurrentKernel) kernels_on = false;
+  return cupti::kSuccess;
+}
+cupti::Result cuptiActivityRegisterCallbacks(cupti::BufferRequested requested,
+                                             cupti::BufferCompleted completed) {
+  on_request = requested;
+  on_complete = completed;
+  return cupti::kSuccess;
+}
+cupti::Result cuptiActivityFlushAll(std::uint32_t flag) {
+  const std::lock_guard lock(mutex);
+  // Without force only what is complete: a buffer that is being filled stays, as with a busy device.
+  if (flag == cupti::kFlushForced || mode() != "busy") complete();
+  return cupti::kSuccess;
+}
+cupti::Result cuptiActivityGetNextRecord(std::uint8_t* bytes, std::size_t valid, cupti::Activity** record) {
+  std::uint8_t* next = bytes;
+  if (*record != nullptr) next = reinterpret_cast<std::uint8_t*>(*record) + size_of(**record);
+  if (next >= bytes + valid) return cupti::kMaxLimitReached;
+  *record = reinterpret_cast<cupti::Activity*>(next);
+  return cupti::kSuccess;
+}
+cupti::Result cuptiActivityGetNumDroppedRecords(void* /*context*/, std::uint32_t /*stream*/,
+                                                std::size_t* count) {
+  *count = mode() == "drops" ? 3 : 0;
+  return cupti::kSuccess;
+}
+cupti::Result cuptiGetTimestamp(std::uint64_t* timestamp) {
+  *timestamp = now();
+  return cupti::kSuccess;
+}
+cupti::Result cuptiGetVersion(std::uint32_t* version) {
+  *version = 130001;
+  return cupti::kSuccess;
+}
+cupti::Result cuptiGetResultString(cupti::Result /*result*/, const char** text) {
+  *text = "FAKE_ERROR";
+  return cupti::kSuccess;
+}
+
+// What a program runs: `count` kernels of one microsecond, the last ending now, and a copy behind each
+// hundredth.
+void fake_cupti_launch(const char* name, std::uint64_t count) {
+  if (!kernels_on) return;
+  const std::uint64_t end = now();
+  const std::lock_guard lock(mutex);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    FakeKernel record{};
+    record.kernel.kind = cupti::kConcurrentKernel;
+    record.kernel.start = end - (count - i) * 1000;
+    record.kernel.end = record.kernel.start + 1000;
+    record.kernel.stream_id = 7;
+    record.kernel.correlation_id = static_cast<std::uint32_t>(i);
+    record.kernel.name = name;
+    append(record);
+    if (i % 100 == 99) {
+      cupti::Memcpy copy{};
+      copy.kind = cupti::kMemcpy;
+      copy.copy_kind = 1;
+      copy.bytes = 64;
+      copy.start = record.kernel.start;
+      copy.end = record.kernel.end;
+      append(copy);
+    }
+  }
+}
+
+}  // extern "C"
