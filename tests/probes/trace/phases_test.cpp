@@ -159,6 +159,16 @@ TEST(Iterations, OfAKilledProcessTheLastIsLeftOut) {
   EXPECT_EQ(find_phases(trace, simple_tasks({"step"})).iterations.size(), 1U);
 }
 
+// The driver's iterations are whole; the second one's worker died in it.
+TEST(Iterations, InWhichAWorkerDiedIsLeftOut) {
+  const Trace trace =
+      merge_traces({ProcessFile("a", 1).clock(0).range("step", 0, 10).range("step", 12, 24).text(),
+                    ProcessFile("a", 2).clock(0).range("gen", 1, 4).open_range("gen", 13).text()});
+  const Phases phases = find_phases(trace, simple_tasks({"step"}));
+  ASSERT_EQ(phases.iterations.size(), 1U);
+  EXPECT_EQ(phases.iterations[0].time.start, 0);
+}
+
 TEST(Iterations, OutermostRangesWithoutATaskAreNamed) {
   const Trace trace = merge_traces({ProcessFile("a", 1)
                                         .clock(0)
