@@ -17,6 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kKinds{"at_most", "at_least", "between"};
 
 constexpr std::array<std::string_view, 1> kGeneration{"generation.leave_one_gpu_out"};
+constexpr std::array<std::string_view, 2> kGpu{"gpu.proxy.tasks.held_out", "gpu.trace.iterations.held_out"};
 constexpr std::array<std::string_view, 4> kProxy{"proxy.tasks.held_out", "proxy.kendall_tau",
                                                  "proxy.kendall_tau_told_apart", "proxy.regret"};
 constexpr std::array<std::string_view, 3> kReal{"real.tasks.in_sample", "real.tasks.leave_one_plan_out",
@@ -29,8 +30,9 @@ constexpr std::array<std::string_view, 5> kVtrain{"vtrain.five_fold", "vtrain.fr
                                                   "vtrain.leave_hidden_out", "vtrain.leave_tp8_out",
                                                   "vtrain.single_to_multi_node"};
 
-constexpr std::array<ClaimFamily, 8> kFamilies{{
+constexpr std::array<ClaimFamily, 9> kFamilies{{
     {"generation", claims::generation, kGeneration},
+    {"gpu", claims::gpu, kGpu},
     {"proxy", claims::proxy, kProxy},
     {"real", claims::real, kReal},
     {"rl", claims::rl, kRl},

@@ -11,6 +11,7 @@ namespace sextant::claims {
 }
 
 void generation(const ClaimContext& context, ClaimReport& report);
+void gpu(const ClaimContext& context, ClaimReport& report);
 void proxy(const ClaimContext& context, ClaimReport& report);
 void real(const ClaimContext& context, ClaimReport& report);
 void rl(const ClaimContext& context, ClaimReport& report);

@@ -46,8 +46,9 @@ INSTANTIATE_TEST_SUITE_P(
                       "rl.iterations.coverage_90", "verl.tasks.leave_one_run_out", "vtrain.five_fold",
                       "vtrain.from_40_runs", "vtrain.leave_hidden_out", "vtrain.leave_tp8_out",
                       "vtrain.single_to_multi_node", "training.leave_one_model_out", "sailor.time",
-                      "sailor.memory", "generation.leave_one_gpu_out", "proxy.tasks.held_out",
-                      "proxy.kendall_tau", "proxy.kendall_tau_told_apart", "proxy.regret"));
+                      "sailor.memory", "generation.leave_one_gpu_out", "gpu.proxy.tasks.held_out",
+                      "gpu.trace.iterations.held_out", "proxy.tasks.held_out", "proxy.kendall_tau",
+                      "proxy.kendall_tau_told_apart", "proxy.regret"));
 
 TEST(Claims, DocumentRoundTrips) {
   const Json json = load_document<ClaimReport>(kSource / "tests/data/claims.json").content.to_json();
