@@ -109,22 +109,43 @@ void add_new_kinds(const TaskExperience& asked, const std::vector<const TaskExpe
   }
 }
 
+struct Range {
+  double least, most;
+};
+
+Range range_of(const Feature& feature, const std::vector<const TaskExperience*>& seen) {
+  const auto less = [&](const TaskExperience* a, const TaskExperience* b) {
+    return a->*feature.member < b->*feature.member;
+  };
+  const auto [least, most] = std::minmax_element(seen.begin(), seen.end(), less);
+  return {(*least)->*feature.member, (*most)->*feature.member};
+}
+
+// Steps above the range, or below it (negative).
+double steps_beyond(double value, const Range& range, const Feature& feature) {
+  const double above = log_of(value) - log_of(range.most), below = log_of(value) - log_of(range.least);
+  return (std::max(0.0, above) + std::min(0.0, below)) / std::log(feature.step);
+}
+
 void add_out_of_range(const TaskExperience& asked, const std::vector<const TaskExperience*>& seen,
                       std::vector<std::string>& reasons) {
   for (const Feature& feature : kFeatures) {
-    const auto less = [&](const TaskExperience* a, const TaskExperience* b) {
-      return a->*feature.member < b->*feature.member;
-    };
-    const auto [least, most] = std::minmax_element(seen.begin(), seen.end(), less);
-    const double value = log_of(asked.*feature.member), step = std::log(feature.step);
-    if (value > log_of((*most)->*feature.member) + step) {
-      reasons.push_back(shown(asked, feature) + ", calibrated up to " +
-                        format_number((*most)->*feature.member));
-    } else if (value < log_of((*least)->*feature.member) - step) {
-      reasons.push_back(shown(asked, feature) + ", calibrated from " +
-                        format_number((*least)->*feature.member));
+    const Range range = range_of(feature, seen);
+    const double steps = steps_beyond(asked.*feature.member, range, feature);
+    if (steps > 1) {
+      reasons.push_back(shown(asked, feature) + ", calibrated up to " + format_number(range.most));
+    } else if (steps < -1) {
+      reasons.push_back(shown(asked, feature) + ", calibrated from " + format_number(range.least));
     }
   }
+}
+
+std::vector<const TaskExperience*> of_kind(TaskKind kind, const std::vector<TaskExperience>& seen) {
+  std::vector<const TaskExperience*> same_kind;
+  for (const TaskExperience& task : seen) {
+    if (task.kind == kind) same_kind.push_back(&task);
+  }
+  return same_kind;
 }
 
 // The same for tasks that are alike.
@@ -169,11 +190,19 @@ double distance_between(const TaskExperience& a, const TaskExperience& b) {
   return std::sqrt(squares + others * kOtherKind * kOtherKind);
 }
 
-Familiarity familiarity_of(const TaskExperience& asked, const std::vector<TaskExperience>& seen) {
-  std::vector<const TaskExperience*> same_kind;
-  for (const TaskExperience& task : seen) {
-    if (task.kind == asked.kind) same_kind.push_back(&task);
+double steps_outside(const TaskExperience& asked, const std::vector<TaskExperience>& seen) {
+  const std::vector<const TaskExperience*> same_kind = of_kind(asked.kind, seen);
+  if (same_kind.empty()) return kFarDistance;
+  double squares = 0;
+  for (const Feature& feature : kFeatures) {
+    const double steps = steps_beyond(asked.*feature.member, range_of(feature, same_kind), feature);
+    squares += steps * steps;
   }
+  return std::sqrt(squares);
+}
+
+Familiarity familiarity_of(const TaskExperience& asked, const std::vector<TaskExperience>& seen) {
+  const std::vector<const TaskExperience*> same_kind = of_kind(asked.kind, seen);
   Familiarity out;
   if (same_kind.empty()) {
     out.reasons.push_back("no " + std::string(name_of(asked.kind)) + " was calibrated");

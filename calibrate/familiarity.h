@@ -28,6 +28,10 @@ inline constexpr double kFarDistance = 2.5;
 
 [[nodiscard]] double distance_between(const TaskExperience& a, const TaskExperience& b);
 
+// How far the numbers of a task lie outside of what runs of its kind had: root of the sum of squares, in the
+// steps above. 0 within; kFarDistance where no run is of its kind.
+[[nodiscard]] double steps_outside(const TaskExperience& asked, const std::vector<TaskExperience>& seen);
+
 [[nodiscard]] Familiarity familiarity_of(const TaskExperience& asked, const std::vector<TaskExperience>& seen);
 
 }  // namespace sextant

@@ -43,6 +43,9 @@ class Fitted {
     Posterior posterior;
     posterior.parameters = evidence_.parameters();
     for (Parameter& parameter : posterior.parameters) parameter.deviation /= options_.prior_weight;
+    for (const Evidence::Observed& observed : evidence_.observed()) {
+      posterior.frameworks.insert(observed.run->run().framework);
+    }
     const std::size_t count = posterior.parameters.size();
     posterior.coordinates.assign(solved_.coordinates.begin(),
                                  solved_.coordinates.begin() + static_cast<std::ptrdiff_t>(count));

@@ -15,12 +15,12 @@ namespace {
 
 // Owners of a pooled coefficient that have no deviation of their own: its variance joins with that of the
 // common value. By coefficient.
-double unseen_variance(const std::vector<Parameter>& parameters, CoefficientId id, const PreparedRun& run,
+double unseen_variance(const Posterior& posterior, CoefficientId id, const PreparedRun& run,
                        const std::set<std::string>& types) {
   const CoefficientSpec& spec = spec_of(id);
-  bool knows_framework = false, tells_frameworks = false, tells_types = false;
+  bool knows_framework = false, tells_frameworks = posterior.frameworks.size() > 1, tells_types = false;
   std::set<std::string> known_types;
-  for (const Parameter& parameter : parameters) {
+  for (const Parameter& parameter : posterior.parameters) {
     if (parameter.id != id) continue;
     if (!parameter.is_deviation && parameter.device_type != kAny) known_types.insert(parameter.device_type);
     if (!parameter.is_deviation) continue;
@@ -32,8 +32,10 @@ double unseen_variance(const std::vector<Parameter>& parameters, CoefficientId i
       known_types.insert(parameter.device_type);
     }
   }
+  // One framework's value is the common one.
+  if (!tells_frameworks) knows_framework = posterior.knows(run.run().framework);
   double variance = 0;
-  if (spec.by_framework() && tells_frameworks && !knows_framework) {
+  if (spec.by_framework() && !knows_framework) {
     variance += spec.framework_deviation * spec.framework_deviation;
   }
   const bool new_type =
@@ -75,8 +77,7 @@ Slopes slopes_of(const Posterior& posterior, const PreparedRun& run) {
   std::vector<double> unseen;
   for (const int column : slopes.columns) {
     const Parameter& parameter = posterior.parameters[static_cast<std::size_t>(column)];
-    unseen.push_back(parameter.is_deviation ? 0.0
-                                            : unseen_variance(posterior.parameters, parameter.id, run, types));
+    unseen.push_back(parameter.is_deviation ? 0.0 : unseen_variance(posterior, parameter.id, run, types));
   }
   for (std::size_t t = 0; t < result.predicted.size(); ++t) {
     std::vector<double> by_log, added;
@@ -114,6 +115,12 @@ double along(const LearnedDirection& direction, const std::vector<double>& scale
 }
 
 }  // namespace
+
+bool Posterior::knows(std::string_view framework) const {
+  if (frameworks.empty()) return true;
+  if (framework == kAny) return frameworks.size() == 1;
+  return frameworks.contains(std::string(framework));
+}
 
 double Posterior::deviation_of(int parameter) const { return std::sqrt(covariance_of(parameter, parameter)); }
 
@@ -249,9 +256,11 @@ std::optional<Posterior> posterior_of(const Coefficients& coefficients) {
         parameter.deviation = logarithmic ? *entry.prior_error : *entry.prior_error / spec.prior_deviation;
       }
     }
+    if (entry.framework != kAny) posterior.frameworks.insert(entry.framework);
     posterior.parameters.push_back(std::move(parameter));
     posterior.coordinates.push_back(coordinate);
   }
+  for (const TaskExperience& task : coefficients.fit->experience) posterior.frameworks.insert(task.framework);
   posterior.directions = coefficients.fit->directions;
   // Coefficients that the document leaves out are neutral, and known to be.
   for (const CoefficientSpec& spec : coefficient_table()) {

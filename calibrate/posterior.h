@@ -7,6 +7,9 @@
 
 #include <functional>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "calibrate/parameters.h"
@@ -19,6 +22,10 @@ struct Posterior {
   std::vector<Parameter> parameters;
   std::vector<double> coordinates;           // by parameter
   std::vector<LearnedDirection> directions;  // `of`: positions of parameters
+  std::set<std::string> frameworks;          // of the runs; a restricted document has values of fewer
+
+  // Whether runs of this framework (kAny: of the only one) are behind the values.
+  [[nodiscard]] bool knows(std::string_view framework) const;
 
   // Deviation of a parameter, in fit coordinates.
   [[nodiscard]] double deviation_of(int parameter) const;

@@ -24,7 +24,9 @@ struct Asked {
 
 // Sets the 90 % intervals of tasks and iteration and how familiar the tasks are. The variance of a logarithm is
 // that of the coefficients (posterior.h) and that of the model itself: of held-out runs where the fit was
-// cross-validated, else of the errors in sample. Nothing changes where nobody fitted the coefficients.
+// cross-validated, else of the errors in sample, more the farther a task lies outside
+// of what was calibrated (familiarity.h). A framework that no run showed may have no controller: the
+// intervals then reach down to those of a loop. Nothing changes where nobody fitted the coefficients.
 void qualify(Prediction& prediction, const Asked& asked);
 
 // The same with the cost model's answer made first.

@@ -124,7 +124,7 @@ template <typename T>
 template <typename T>
 [[nodiscard]] T iteration_overhead_s(const Workflow& workflow, const CoefficientValues<T>& coefficients) {
   const T rewards = T(workflow.rule_reward_s_per_sequence * workflow.sequences());
-  if (!workflow.is_orchestrated()) return rewards;
+  if (!workflow.has_controller()) return rewards;
   const double sequences = workflow.sequences();
   return rewards + coefficients.at(CoefficientId::iteration_overhead_s) +
          sequences * coefficients.at(CoefficientId::sequence_overhead_s);

@@ -16,8 +16,11 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kKinds{"at_most", "at_least", "between"};
 
+constexpr std::array<std::string_view, 2> kFramework{"framework.iterations.leave_one_framework_out",
+                                                     "framework.coverage_90"};
 constexpr std::array<std::string_view, 1> kGeneration{"generation.leave_one_gpu_out"};
-constexpr std::array<std::string_view, 2> kGpu{"gpu.proxy.tasks.held_out", "gpu.trace.iterations.held_out"};
+constexpr std::array<std::string_view, 3> kGpu{"gpu.proxy.tasks.held_out", "gpu.trace.iterations.held_out",
+                                               "gpu.trace.iterations.shipped_coefficients"};
 constexpr std::array<std::string_view, 4> kProxy{"proxy.tasks.held_out", "proxy.kendall_tau",
                                                  "proxy.kendall_tau_told_apart", "proxy.regret"};
 constexpr std::array<std::string_view, 3> kReal{"real.tasks.in_sample", "real.tasks.leave_one_plan_out",
@@ -30,7 +33,8 @@ constexpr std::array<std::string_view, 5> kVtrain{"vtrain.five_fold", "vtrain.fr
                                                   "vtrain.leave_hidden_out", "vtrain.leave_tp8_out",
                                                   "vtrain.single_to_multi_node"};
 
-constexpr std::array<ClaimFamily, 9> kFamilies{{
+constexpr std::array<ClaimFamily, 10> kFamilies{{
+    {"framework", claims::framework, kFramework},
     {"generation", claims::generation, kGeneration},
     {"gpu", claims::gpu, kGpu},
     {"proxy", claims::proxy, kProxy},
@@ -224,6 +228,15 @@ void add_mape(const ClaimContext& context, ClaimReport& report, std::string name
   const ErrorSummary errors = validation.errors(filter);
   keep_worst(context.worst_kept, report, name, validation, filter);
   add_claim(report, std::move(name), std::move(protocol), errors.mape, threshold, validation, errors.count);
+}
+
+void add_coverage(ClaimReport& report, std::string name, std::string protocol,
+                  const CrossValidation& validation, const CrossValidation::Filter& filter) {
+  Claim claim{
+      std::move(name), std::move(protocol), ClaimKind::between, validation.coverage(filter), 0.80, 0.97};
+  claim.records = validation.errors(filter).count;
+  claim.free_coefficients = validation.free_coefficients;
+  report.claims.push_back(std::move(claim));
 }
 
 void explain(ClaimReport& report, const std::filesystem::path& file) {

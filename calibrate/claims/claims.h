@@ -89,6 +89,9 @@ void add_claim(ClaimReport& report, std::string name, std::string protocol, doub
                const CrossValidation& validation, int records);
 void add_mape(const ClaimContext& context, ClaimReport& report, std::string name, std::string protocol,
               double threshold, const CrossValidation& validation, const CrossValidation::Filter& filter = {});
+// Share of times inside their 90 % interval, asked to be 80 to 97 %.
+void add_coverage(ClaimReport& report, std::string name, std::string protocol,
+                  const CrossValidation& validation, const CrossValidation::Filter& filter);
 // The causes that people found, written down beside the data: a list of {"run": start of a run's name, "cause":
 // sentence}, and "what" (timer, iteration or peak_memory) where it is not of all that was measured. The first
 // that fits counts.

@@ -10,6 +10,7 @@ namespace sextant::claims {
   return time.what != kIteration && time.what != kPeakMemory;
 }
 
+void framework(const ClaimContext& context, ClaimReport& report);
 void generation(const ClaimContext& context, ClaimReport& report);
 void gpu(const ClaimContext& context, ClaimReport& report);
 void proxy(const ClaimContext& context, ClaimReport& report);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "calibrate/claims/families.h"
+#include "calibrate/validate.h"
 #include "core/error.h"
 
 namespace sextant::claims {
@@ -41,6 +42,16 @@ void gpu(const ClaimContext& context, ClaimReport& report) {
   add_mape(context, report, "gpu.trace.iterations.held_out",
            "iterations of a PyTorch GRPO loop traced on one H200, fitted to four configurations", 0.08, others,
            is_iteration);
+  // A user's first prediction: with the document that ships, fitted to public training runs.
+  const auto shipped = load_document<Coefficients>(context.data / "coefficients/pytorch.json").content;
+  const Accuracy unfitted = validate(traced, shipped);
+  Claim claim{"gpu.trace.iterations.shipped_coefficients",
+              "the same iterations, eight configurations, by data/coefficients/pytorch.json: fitted to none of "
+              "this machine",
+              ClaimKind::at_most, unfitted.held_out_iterations.mape, 0.20};
+  claim.records = unfitted.held_out_iterations.count;
+  claim.free_coefficients = shipped.fit->free_coefficients;
+  report.claims.push_back(std::move(claim));
 }
 
 }  // namespace sextant::claims

@@ -18,7 +18,7 @@ struct FrameworkFamily {
 
 constexpr std::string_view kAnyFamily = "any";
 
-constexpr std::array<FrameworkFamily, 21> kFamilies{{
+constexpr std::array<FrameworkFamily, 22> kFamilies{{
     {"verl", "verl", "rl"},
     {"nemo-rl", "nemo-rl", "rl"},
     {"openrlhf", "openrlhf", "rl"},
@@ -28,8 +28,9 @@ constexpr std::array<FrameworkFamily, 21> kFamilies{{
     {"areal", "areal", "rl"},
     {"real", "real", "real"},
     {"megatron", "megatron", "training"},
-    {"nemo-aligner", "any", "rl"},  // no public run; not NeMo's trainer of the next line
+    {"nemo-aligner", "any", "any"},  // no public run; not NeMo's trainer of the next line
     {"nemo", "megatron", "training"},
+    {"pytorch", "pytorch", "training"},
     {"automodel", "pytorch", "training"},
     {"torchtitan", "pytorch", "training"},
     {"llm-foundry", "pytorch", "training"},
@@ -65,7 +66,7 @@ constexpr const char* kIterations = "RL iterations";
 std::string claims_of(std::string_view family) {
   const auto found = std::find_if(kFamilies.begin(), kFamilies.end(),
                                   [&](const FrameworkFamily& one) { return one.family == family; });
-  return found == kFamilies.end() ? "rl" : std::string(found->claims);
+  return found == kFamilies.end() ? std::string(kAnyFamily) : std::string(found->claims);
 }
 
 // What a family's frameworks need of a fit.

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "calibrate/claims/families.h"
+#include "calibrate/claims/public_fit.h"
 
 namespace sextant::claims {
 namespace {
@@ -56,17 +57,24 @@ void rl(const ClaimContext& context, ClaimReport& report) {
       cross_validate(all, leave_one_out(all, [&](const Run& run) { return model_of(all, run); }));
   add_mape(context, report, "rl.iterations.leave_one_model_out",
            "RL iterations of grade A and B, one model left out", 0.12, left_out, is_iteration);
-  Claim coverage{"rl.iterations.coverage_90",
-                 "share inside their 90 % interval, one model left out",
-                 ClaimKind::between,
-                 left_out.coverage(is_iteration),
-                 0.80,
-                 0.97,
-                 std::nullopt,
-                 left_out.errors(is_iteration).count,
-                 left_out.free_coefficients};
-  report.claims.push_back(std::move(coverage));
+  add_coverage(report, "rl.iterations.coverage_90", "share inside their 90 % interval, one model left out",
+               left_out, is_iteration);
   report.held_out["rl"] = summary_of(all, left_out, LeaveOut::model);
+}
+
+void framework(const ClaimContext& context, ClaimReport& report) {
+  const Runs all = joined({context.import("published", {"rl/runs.json"}), verl_logs(context)});
+  context.say("framework: " + std::to_string(all.runs.size()) + " runs");
+  const auto family = [](const Run& run) { return std::string(family_of_framework(run.framework)); };
+  const CrossValidation left_out = cross_validate(all, leave_one_out(all, family));
+  add_mape(context, report, "framework.iterations.leave_one_framework_out",
+           "all RL iterations, one family of frameworks left out", 0.20, left_out, is_iteration);
+  const auto all_times = [](const HeldOut&) { return true; };
+  add_coverage(
+      report, "framework.coverage_90",
+      "share of times of RL tasks and iterations inside their 90 % interval, one family of frameworks left out",
+      left_out, all_times);
+  report.held_out["any"] = summary_of(all, left_out, LeaveOut::framework);
 }
 
 void verl(const ClaimContext& context, ClaimReport& report) {

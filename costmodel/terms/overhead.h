@@ -41,7 +41,7 @@ template <typename T>
 // by nobody.
 template <typename T>
 [[nodiscard]] T call_overhead_s(const Problem<T>& problem, const ReplicaWork& work) {
-  if (!problem.workflow.is_orchestrated()) return T(0.0);
+  if (!problem.workflow.has_controller()) return T(0.0);
   return problem.coefficient(CoefficientId::call_overhead_s) +
          work.sequences * problem.coefficient(CoefficientId::sequence_overhead_s);
 }

@@ -324,11 +324,19 @@ template <typename T>
   return T(0.0);
 }
 
+// What telling the workers of both sides costs, once and for every tensor that changes hands. A loop has no one
+// to tell.
+template <typename T>
+[[nodiscard]] T handover_s(const Problem<T>& problem, const TaskWork& training) {
+  if (!problem.workflow.has_controller()) return T(0.0);
+  return problem.coefficient(CoefficientId::weight_sync_overhead_s) +
+         sent_tensors(training) * problem.coefficient(CoefficientId::weight_sync_tensor_overhead_s);
+}
+
 template <typename T>
 [[nodiscard]] T weight_sync_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
   return moved_s(problem, training, generation) + copied_s(problem, training, generation) +
-         fetched_s(problem, training) + problem.coefficient(CoefficientId::weight_sync_overhead_s) +
-         sent_tensors(training) * problem.coefficient(CoefficientId::weight_sync_tensor_overhead_s);
+         fetched_s(problem, training) + handover_s(problem, training);
 }
 
 }  // namespace sextant::terms

@@ -16,6 +16,9 @@ namespace sextant {
 enum class Algorithm { ppo, grpo, custom };
 enum class Mode { synchronous, one_step_off, asynchronous };
 enum class TaskKind { generation, inference, training };
+// Who calls the tasks of an iteration: the controller of an RL framework, that sends each to workers (verl,
+// NeMo-RL, OpenRLHF ...), or the loop of one program, that does them itself.
+enum class Orchestration { controller, loop };
 
 // Names of the tasks of PPO; GRPO has no critic tasks, and no reward_inference with a rule-based reward.
 namespace task_names {
@@ -47,6 +50,7 @@ struct Workflow {
   // one_step_off: 1.
   double staleness = 0;
   int streamed_parts = 1;  // asynchronous: parts of a batch that training takes one by one, as they are ready
+  Orchestration orchestration = Orchestration::controller;
   std::map<std::string, Model> models;
   std::vector<Task> tasks;       // in an order that respects `after`
   int prompts = 1;               // a global batch, before responses_per_prompt
@@ -69,8 +73,10 @@ struct Workflow {
   [[nodiscard]] const Task& actor_generation() const;
   [[nodiscard]] const Task& actor_training() const;
   [[nodiscard]] bool has_weight_sync() const;  // both are there
-  // Several tasks: a controller calls them one by one. A training step or a serving batch alone has none.
-  [[nodiscard]] bool is_orchestrated() const { return tasks.size() > 1; }
+  // Several tasks, that a controller calls one by one. A training step or a serving batch alone has none.
+  [[nodiscard]] bool has_controller() const {
+    return orchestration == Orchestration::controller && tasks.size() > 1;
+  }
 
   friend bool operator==(const Workflow&, const Workflow&) = default;
   // Throws Error(bad_input) naming the JSON path; parse calls it.
@@ -86,6 +92,7 @@ struct Workflow {
 
 [[nodiscard]] std::string_view name_of(Algorithm algorithm);
 [[nodiscard]] std::string_view name_of(Mode mode);
+[[nodiscard]] std::string_view name_of(Orchestration orchestration);
 [[nodiscard]] std::string_view name_of(TaskKind kind);
 [[nodiscard]] TaskKind parse_task_kind(const JsonView& view);
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kAlgorithms{"ppo", "grpo", "custom"};
 constexpr std::array<std::string_view, 3> kModes{"synchronous", "one_step_off", "asynchronous"};
+constexpr std::array<std::string_view, 2> kOrchestrations{"controller", "loop"};
 constexpr std::array<std::string_view, 3> kTaskKinds{"generation", "inference", "training"};
 
 Task parse_task(const JsonView& view) {
@@ -80,21 +81,25 @@ Json to_json(const Task& task) {
 
 std::string_view name_of(Algorithm algorithm) { return name_in(kAlgorithms, algorithm); }
 std::string_view name_of(Mode mode) { return name_in(kModes, mode); }
+std::string_view name_of(Orchestration orchestration) { return name_in(kOrchestrations, orchestration); }
 std::string_view name_of(TaskKind kind) { return name_in(kTaskKinds, kind); }
 
 TaskKind parse_task_kind(const JsonView& view) { return parse_name<TaskKind>(view, kTaskKinds); }
 
 Workflow Workflow::parse(const JsonView& view) {
-  view.allow_only({"name", "algorithm", "mode", "staleness", "streamed_parts", "models", "tasks", "prompts",
-                   "responses_per_prompt", "mini_batches", "prompt_tokens", "response_tokens", "precision",
-                   "rule_reward_s_per_sequence", "turns", "environment_s_per_turn",
-                   "observation_tokens_per_turn"});
+  view.allow_only({"name", "algorithm", "mode", "staleness", "streamed_parts", "orchestration", "models",
+                   "tasks", "prompts", "responses_per_prompt", "mini_batches", "prompt_tokens",
+                   "response_tokens", "precision", "rule_reward_s_per_sequence", "turns",
+                   "environment_s_per_turn", "observation_tokens_per_turn"});
   Workflow out;
   out.name = view.required("name").text();
   out.algorithm = parse_name<Algorithm>(view.required("algorithm"), kAlgorithms);
   out.mode = parse_name<Mode>(view.required("mode"), kModes);
   out.staleness = parse_staleness(view, out.mode);
   if (const auto parts = view.optional("streamed_parts")) out.streamed_parts = parts->count(1);
+  if (const auto orchestration = view.optional("orchestration")) {
+    out.orchestration = parse_name<Orchestration>(*orchestration, kOrchestrations);
+  }
   for (const auto& [role, model] : view.required("models").members()) {
     out.models.emplace(role, Model::parse(model));
   }
@@ -135,6 +140,7 @@ Json Workflow::to_json() const {
   Json out = {
       {"name", name}, {"algorithm", name_of(algorithm)}, {"mode", name_of(mode)}, {"staleness", staleness}};
   if (streamed_parts > 1) out["streamed_parts"] = streamed_parts;
+  if (orchestration != Orchestration::controller) out["orchestration"] = name_of(orchestration);
   out["models"] = Json::object();
   for (const auto& [role, model] : models) {
     out["models"][role] = model.to_json();

@@ -25,6 +25,7 @@ def workflow(name, args, shape):
         "name": name,
         "algorithm": "grpo",
         "mode": "synchronous",
+        "orchestration": "loop",
         "models": {"actor": model, "reference": model},
         "prompts": args.prompts,
         "responses_per_prompt": args.group,

@@ -106,8 +106,8 @@ TRAINING = [
 
 def workflow(name, model, prompts, responses, prompt, response, steps):
     return {
-        "schema": "sextant.workflow/1.0", "name": name, "mode": "synchronous", "prompts": prompts,
-        "responses_per_prompt": responses, "mini_batches": steps,
+        "schema": "sextant.workflow/1.0", "name": name, "mode": "synchronous", "orchestration": "loop",
+        "prompts": prompts, "responses_per_prompt": responses, "mini_batches": steps,
         "prompt_tokens": prompt if isinstance(prompt, dict) else fixed(prompt),
         "response_tokens": response if isinstance(response, dict) else fixed(response),
         "precision": "bf16", "rule_reward_s_per_sequence": 0}

@@ -117,6 +117,71 @@ TEST(Trust, TheIntervalIsThatOfTheCoefficientsAndOfTheModelTogether) {
   EXPECT_NEAR(prediction.iteration_s / prediction.iteration_interval_s->low, factor, 1e-9);
 }
 
+// Of a run that the fit saw, by coefficients that someone else's fit with several frameworks left.
+Prediction asked_for(const std::string& framework, const Coefficients& coefficients,
+                     Orchestration orchestration = Orchestration::controller) {
+  const Asked known = fitted().ask(run_named(fitted().seen[10]));
+  Workflow workflow = known.workflow;
+  workflow.orchestration = orchestration;
+  return predict_with_trust({known.cluster, workflow, known.plan, coefficients, framework});
+}
+
+// Restricted to what is for all frameworks: its experience still says that there were several.
+Coefficients of_two_frameworks() {
+  Coefficients coefficients = fitted().coefficients;
+  TaskExperience other = coefficients.fit->experience.front();
+  other.framework = "other";
+  coefficients.fit->experience.push_back(other);
+  return coefficients;
+}
+
+double width(const Interval& interval) { return std::log(interval.high / interval.low); }
+
+TEST(Trust, AnUnknownFrameworkWidensIntervalsByWhatFrameworksDiffer) {
+  const double known = width(*asked_for("synthetic", fitted().coefficients).iteration_interval_s);
+  EXPECT_DOUBLE_EQ(width(*asked_for(std::string(kAny), fitted().coefficients).iteration_interval_s), known);
+  EXPECT_GT(width(*asked_for("mine", fitted().coefficients).iteration_interval_s), 1.05 * known);
+  // Where several were shown, none of their own values is left: nobody's framework is known.
+  for (const std::string framework : {"synthetic", "mine", "*"}) {
+    EXPECT_GT(width(*asked_for(framework, of_two_frameworks()).iteration_interval_s), 1.05 * known)
+        << framework;
+  }
+}
+
+TEST(Trust, AnUnknownFrameworkMayHaveNoController) {
+  Coefficients coefficients = fitted().coefficients;
+  for (Coefficient& entry : coefficients.values) {
+    if (entry.id == CoefficientId::iteration_overhead_s) entry.value = 1e4;
+  }
+  const Prediction loop = asked_for("mine", coefficients, Orchestration::loop);
+  const Prediction unknown = asked_for("mine", coefficients), known = asked_for("synthetic", coefficients);
+  EXPECT_GT(unknown.iteration_s, 1e4);
+  EXPECT_LT(loop.iteration_s, 1e3);
+  EXPECT_DOUBLE_EQ(unknown.iteration_interval_s->low, loop.iteration_interval_s->low);
+  EXPECT_GT(unknown.iteration_interval_s->high, 1e4);
+  EXPECT_GT(known.iteration_interval_s->low, 1e3);
+}
+
+TEST(Trust, IntervalsGrowOutsideOfWhatWasCalibrated) {
+  Coefficients coefficients = fitted().coefficients;
+  const sextant::Run& run = run_named(fitted().seen[10]);
+  const Asked known = fitted().ask(run);
+  const auto variance = [&](double deviation) {
+    coefficients.fit->task_log_deviation = deviation;
+    const Prediction prediction =
+        predict_with_trust({known.cluster, known.workflow, known.plan, coefficients, known.framework});
+    return std::pow(width(*prediction.tasks.at("actor_training").interval_s) / (2 * 1.64485), 2);
+  };
+  const auto of_the_model = [&] { return variance(0.5) - variance(0); };
+  EXPECT_NEAR(of_the_model(), 0.25, 1e-4);
+  const std::vector<PreparedRun> prepared = prepare(fitted().all, {run.name});
+  const double parameters = experience_of(prepared.front()).front().parameters;
+  for (TaskExperience& task : coefficients.fit->experience) task.parameters = parameters / 4;  // a step below
+  EXPECT_NEAR(of_the_model(), 2 * 0.25, 1e-4);
+  for (TaskExperience& task : coefficients.fit->experience) task.parameters = parameters * 16;  // two above
+  EXPECT_NEAR(of_the_model(), 3 * 0.25, 1e-4);
+}
+
 TEST(Trust, WithoutAFitThereIsNoInterval) {
   const sextant::Run& run = fitted().all.runs.front();
   Coefficients bare = fitted().coefficients;
@@ -202,6 +267,23 @@ TEST(Familiarity, NothingOfTheKindWasCalibrated) {
   const Familiarity familiarity = familiarity_of(asked, {seen});
   EXPECT_TRUE(familiarity.extrapolating());
   EXPECT_EQ(familiarity.nearest_run, "");
+}
+
+TEST(Familiarity, StepsOutsideAreAllNumbersTogether) {
+  TaskExperience small;
+  small.kind = TaskKind::training;
+  small.parameters = 1e9;
+  small.sequence_tokens = 1000;
+  TaskExperience large = small;
+  large.parameters = 4e9;
+  TaskExperience asked = small;
+  asked.parameters = 2e9;
+  EXPECT_EQ(steps_outside(asked, {small, large}), 0);
+  asked.parameters = 16e9;
+  asked.sequence_tokens = 250;
+  EXPECT_NEAR(steps_outside(asked, {small, large}), std::sqrt(2), 1e-12);
+  asked.kind = TaskKind::generation;
+  EXPECT_EQ(steps_outside(asked, {small, large}), kFarDistance);
 }
 
 TEST(Familiarity, NamesAnUnknownFramework) {

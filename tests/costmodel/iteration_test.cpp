@@ -271,6 +271,19 @@ TEST(Iteration, ATaskAloneIsCalledByNobody) {
   EXPECT_DOUBLE_EQ(iteration_cost(small.problem).iteration_s, 4032);
 }
 
+TEST(Iteration, ALoopPaysNoController) {
+  Workflow loop = small_workflow();
+  loop.orchestration = Orchestration::loop;
+  Case<> small(small_cluster(), loop, same_everywhere(uneven_pipeline()));
+  for (const CoefficientId id :
+       {CoefficientId::call_overhead_s, CoefficientId::sequence_overhead_s, CoefficientId::iteration_overhead_s,
+        CoefficientId::weight_sync_overhead_s, CoefficientId::weight_sync_tensor_overhead_s}) {
+    small.set(id, 1000);
+  }
+  small.set(CoefficientId::task_overhead_s, 0.5);  // its own
+  EXPECT_DOUBLE_EQ(iteration_cost(small.problem).iteration_s, 411.2 + 1075.2 + 4032 + 69 + 3 * 0.5);
+}
+
 TEST(Iteration, RuleRewardAndOverheadAreAdded) {
   Workflow workflow = small_workflow();
   workflow.rule_reward_s_per_sequence = 0.5;

@@ -56,6 +56,17 @@ TEST(WorkflowTest, WritesTheTasksOut) {
   EXPECT_EQ(parse_as<Workflow>(json), workflow);
 }
 
+TEST(WorkflowTest, ALoopHasNoController) {
+  Json json = fixture_body("workflow_grpo.json");
+  EXPECT_TRUE(parse_as<Workflow>(json).has_controller());
+  json["orchestration"] = "loop";
+  const auto loop = parse_as<Workflow>(json);
+  EXPECT_FALSE(loop.has_controller());
+  EXPECT_EQ(parse_as<Workflow>(loop.to_json()), loop);
+  json["orchestration"] = "ray";
+  EXPECT_EQ(refusal(json), "/orchestration: expected one of controller, loop, got \"ray\"");
+}
+
 TEST(WorkflowTest, RefusesAModelThatNoTaskUses) {
   Json json = fixture_body("workflow_grpo.json");
   json["models"]["refrence"] = json["models"]["actor"];
