@@ -232,8 +232,13 @@ void add_mape(const ClaimContext& context, ClaimReport& report, std::string name
 
 void add_coverage(ClaimReport& report, std::string name, std::string protocol,
                   const CrossValidation& validation, const CrossValidation::Filter& filter) {
-  Claim claim{
-      std::move(name), std::move(protocol), ClaimKind::between, validation.coverage(filter), 0.80, 0.97};
+  Claim claim;
+  claim.name = std::move(name);
+  claim.protocol = std::move(protocol);
+  claim.kind = ClaimKind::between;
+  claim.value = validation.coverage(filter);
+  claim.threshold = 0.80;
+  claim.upper = 0.97;
   claim.records = validation.errors(filter).count;
   claim.free_coefficients = validation.free_coefficients;
   report.claims.push_back(std::move(claim));
