@@ -4,6 +4,7 @@
 #include <random>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "core/statistics.h"
 #include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/run.h"

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/json_value.h"
+
 namespace sextant {
 namespace {
 

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/table.h"
 #include "core/error.h"
-#include "core/json.h"
+#include "core/json_value.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "costmodel/vocabulary/coefficients.h"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "probes/comm/communicator.h"
 
 namespace sextant::cli {

@@ -6,6 +6,7 @@
 #include "calibrate/difference.h"
 #include "cli/command.h"
 #include "cli/table.h"
+#include "core/json_value.h"
 #include "core/units.h"
 
 namespace sextant::cli {

@@ -8,6 +8,7 @@
 #include "cli/inputs.h"
 #include "cli/table.h"
 #include "core/document.h"
+#include "core/json_value.h"
 #include "core/units.h"
 #include "reports/export/chrome_trace.h"
 

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/table.h"
 #include "core/error.h"
+#include "core/json_value.h"
 #include "core/progress.h"
 #include "core/units.h"
 #include "costmodel/vocabulary/model.h"

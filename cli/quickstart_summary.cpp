@@ -1,6 +1,7 @@
 #include "cli/quickstart_summary.h"
 
 #include "cli/table.h"
+#include "core/json_value.h"
 #include "core/units.h"
 
 namespace sextant::cli {

@@ -1,5 +1,6 @@
 // sextant report: one page about everything there is.
 #include "reports/report.h"
+#include "core/json_value.h"
 
 #include <filesystem>
 #include <memory>

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "core/json_value.h"
 #include "core/text.h"
 
 namespace sextant::detail {
@@ -51,23 +52,24 @@ void check_schema(const JsonView& view, std::string_view kind, SchemaVersion kno
 
 }  // namespace
 
-Json open_document(const Json& document, std::string_view kind, SchemaVersion version, Provenance& provenance) {
-  const JsonView view(document);
+void open_document(std::string_view text, std::string_view kind, SchemaVersion version, Provenance& provenance,
+                   const std::function<void(const JsonView&)>& read_body) {
+  Json body = parse_json(text);
+  const JsonView view(body);
   check_schema(view.required("schema"), kind, version);
   provenance = Provenance::parse(view.required("provenance"));
-  Json body = document;
   body.erase("schema");
   body.erase("provenance");
-  return body;
+  read_body(view);
 }
 
-Json close_document(const Json& body, std::string_view kind, SchemaVersion version,
-                    const Provenance& provenance) {
+std::string close_document(const Json& body, std::string_view kind, SchemaVersion version,
+                           const Provenance& provenance) {
   Json document = Json::object();
   document["schema"] = schema_name(kind, version);
   document["provenance"] = provenance.to_json();
   document.update(body);
-  return document;
+  return format_json(document);
 }
 
 }  // namespace sextant::detail

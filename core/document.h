@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -37,25 +38,24 @@ struct Document {
 void write_text_file(const std::filesystem::path& file, std::string_view text);
 
 namespace detail {
-// The body without "schema" and "provenance", after checking both.
-[[nodiscard]] Json open_document(const Json& document, std::string_view kind, SchemaVersion version,
-                                 Provenance& provenance);
-[[nodiscard]] Json close_document(const Json& body, std::string_view kind, SchemaVersion version,
-                                  const Provenance& provenance);
+// Hands on the body without "schema" and "provenance", after checking both.
+void open_document(std::string_view text, std::string_view kind, SchemaVersion version, Provenance& provenance,
+                   const std::function<void(const JsonView&)>& read_body);
+[[nodiscard]] std::string close_document(const Json& body, std::string_view kind, SchemaVersion version,
+                                         const Provenance& provenance);
 }  // namespace detail
 
 template <typename T>
 [[nodiscard]] Document<T> parse_document(std::string_view text) {
   Document<T> document;
-  const Json body = detail::open_document(parse_json(text), T::kKind, T::kVersion, document.provenance);
-  document.content = T::parse(JsonView(body));
+  detail::open_document(text, T::kKind, T::kVersion, document.provenance,
+                        [&](const JsonView& body) { document.content = T::parse(body); });
   return document;
 }
 
 template <typename T>
 [[nodiscard]] std::string format_document(const Document<T>& document) {
-  return format_json(
-      detail::close_document(document.content.to_json(), T::kKind, T::kVersion, document.provenance));
+  return detail::close_document(document.content.to_json(), T::kKind, T::kVersion, document.provenance);
 }
 
 template <typename T>

@@ -1,4 +1,4 @@
-#include "core/json.h"
+#include "core/json_value.h"
 
 #include <algorithm>
 #include <charconv>

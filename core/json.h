@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +18,8 @@
 
 namespace sextant {
 
-// Keeps the order in which members were written.
+// Keeps the order in which members were written. Named here only: core/json_value.h is for those who make one
+// or take it apart, and takes a compiler longer than all other headers of a file.
 using Json = nlohmann::ordered_json;
 
 // Parses text. Refuses duplicate keys, numbers that overflow a double, nesting deeper than

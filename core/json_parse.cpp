@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "core/error.h"
-#include "core/json.h"
+#include "core/json_value.h"
 #include "core/text.h"
 
 namespace sextant {

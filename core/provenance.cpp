@@ -8,6 +8,7 @@
 #include <ctime>
 #include <string_view>
 
+#include "core/json_value.h"
 #include "core/text.h"
 
 namespace sextant {

@@ -1,6 +1,6 @@
 #include "core/text.h"
 
-#include <nlohmann/json.hpp>
+#include "core/json_value.h"
 
 namespace sextant {
 

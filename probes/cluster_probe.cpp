@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/json_value.h"
 #include "core/progress.h"
 #include "core/units.h"
 #include "probes/cluster_assembly.h"

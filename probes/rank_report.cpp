@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "core/json_value.h"
+
 namespace sextant {
 
 RankReport RankReport::parse(const JsonView& view) {

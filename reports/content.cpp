@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "core/json_value.h"
 #include "core/units.h"
 
 namespace sextant {

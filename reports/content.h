@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json_value.h"
 
 namespace sextant {
 

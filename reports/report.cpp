@@ -1,5 +1,6 @@
 #include "reports/report.h"
 
+#include "core/json_value.h"
 #include "reports/render/html.h"
 #include "reports/render/json.h"
 #include "reports/render/markdown.h"

@@ -8,6 +8,7 @@
 #include "calibrate/import/in_file.h"
 #include "calibrate/import/run_parts.h"
 #include "core/error.h"
+#include "core/json_value.h"
 #include "core/text.h"
 #include "costmodel/vocabulary/names.h"
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/json_value.h"
 #include "core/text.h"
 
 namespace sextant {

@@ -6,7 +6,7 @@
 #include "calibrate/import/measured_generation.h"
 #include "core/document.h"
 #include "core/error.h"
-#include "core/json.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/json_value.h"
+
 namespace sextant {
 namespace {
 

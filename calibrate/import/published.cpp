@@ -13,6 +13,7 @@
 #include "calibrate/import/published_times.h"
 #include "core/document.h"
 #include "core/error.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

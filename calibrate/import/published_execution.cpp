@@ -6,6 +6,7 @@
 #include "calibrate/import/measured_generation.h"
 #include "calibrate/import/published_framework.h"
 #include "calibrate/import/published_layout.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

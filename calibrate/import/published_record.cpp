@@ -3,6 +3,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "core/json_value.h"
+
 namespace sextant {
 namespace {
 

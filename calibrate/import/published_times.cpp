@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

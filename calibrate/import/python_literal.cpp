@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/json_value.h"
 #include "core/text.h"
 
 namespace sextant {

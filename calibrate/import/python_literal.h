@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json_value.h"
 
 namespace sextant {
 

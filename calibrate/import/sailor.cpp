@@ -6,6 +6,7 @@
 #include "calibrate/import/sailor_plans.h"
 #include "calibrate/import/sailor_tables.h"
 #include "core/document.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "calibrate/import/run_parts.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

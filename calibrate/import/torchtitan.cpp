@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/csv.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

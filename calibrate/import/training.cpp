@@ -6,6 +6,7 @@
 #include "calibrate/import/measured_step.h"
 #include "calibrate/import/training_sources.h"
 #include "core/document.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "calibrate/import/nvidia_settings.h"
 #include "calibrate/import/torchtitan.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

@@ -10,6 +10,7 @@
 #include "calibrate/import/verl_source.h"
 #include "calibrate/import/verl_timers.h"
 #include "core/error.h"
+#include "core/json_value.h"
 #include "core/statistics.h"
 
 namespace sextant {

@@ -8,6 +8,7 @@
 
 #include "calibrate/import/python_literal.h"
 #include "core/error.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

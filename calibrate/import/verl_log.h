@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json_value.h"
 
 namespace sextant {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "calibrate/import/measured_iteration.h"
-#include "core/json.h"
+#include "core/json_value.h"
 
 namespace sextant {
 

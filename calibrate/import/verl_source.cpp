@@ -7,6 +7,7 @@
 #include "calibrate/import/verl_setup.h"
 #include "core/document.h"
 #include "core/error.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "calibrate/import/import.h"
 #include "calibrate/import/verl_log.h"
-#include "core/json.h"
+#include "core/json_value.h"
 
 namespace sextant {
 

@@ -1,4 +1,5 @@
 // Reading and writing of costmodel/vocabulary/cluster.h.
+#include "core/json_value.h"
 #include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/names.h"
 

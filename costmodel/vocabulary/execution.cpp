@@ -1,5 +1,6 @@
 #include "costmodel/vocabulary/execution.h"
 
+#include "core/json_value.h"
 #include "costmodel/vocabulary/names.h"
 #include "costmodel/vocabulary/semantics.h"
 

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "core/json_value.h"
+
 namespace sextant {
 
 Experiments Experiments::parse(const JsonView& view) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "core/json_value.h"
 #include "costmodel/vocabulary/names.h"
 
 namespace sextant {

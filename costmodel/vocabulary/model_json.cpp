@@ -1,4 +1,5 @@
 // Reading and writing of costmodel/vocabulary/model.h.
+#include "core/json_value.h"
 #include "costmodel/vocabulary/model.h"
 
 namespace sextant {

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "core/json_value.h"
 #include "core/text.h"
 #include "costmodel/vocabulary/plan.h"
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/json_value.h"
 #include "costmodel/vocabulary/names.h"
 #include "costmodel/vocabulary/plan.h"
 

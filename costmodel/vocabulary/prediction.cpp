@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/json_value.h"
 #include "costmodel/vocabulary/names.h"
 
 namespace sextant {

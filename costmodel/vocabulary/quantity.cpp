@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "core/json_value.h"
 #include "core/provenance.h"
 #include "costmodel/vocabulary/names.h"
 

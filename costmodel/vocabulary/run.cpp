@@ -3,6 +3,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/json_value.h"
 #include "core/text.h"
 #include "costmodel/vocabulary/names.h"
 

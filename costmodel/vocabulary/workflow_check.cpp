@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/json_value.h"
 #include "core/text.h"
 #include "costmodel/vocabulary/workflow.h"
 

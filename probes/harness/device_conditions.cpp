@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <set>
 
+#include "core/json_value.h"
+
 namespace sextant {
 namespace {
 

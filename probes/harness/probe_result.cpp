@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "core/json_value.h"
+
 namespace sextant {
 namespace {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/json_value.h"
 
 namespace sextant::proxy {
 namespace {

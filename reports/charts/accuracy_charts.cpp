@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 
+#include "core/json_value.h"
 #include "core/units.h"
 #include "reports/charts/vega_lite.h"
 #include "reports/sections/names.h"

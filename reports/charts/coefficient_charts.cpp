@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/json_value.h"
 #include "core/units.h"
 #include "reports/charts/vega_lite.h"
 #include "reports/sections/names.h"

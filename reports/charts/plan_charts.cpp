@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/json_value.h"
 #include "core/units.h"
 #include "reports/charts/vega_lite.h"
 #include "reports/sections/names.h"

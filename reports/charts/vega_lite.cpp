@@ -3,6 +3,8 @@
 #include <cmath>
 #include <string>
 
+#include "core/json_value.h"
+
 namespace sextant::charts {
 namespace {
 

@@ -5,6 +5,8 @@
 #include <set>
 #include <string>
 
+#include "core/json_value.h"
+
 namespace sextant {
 namespace {
 

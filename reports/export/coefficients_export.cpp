@@ -6,7 +6,7 @@
 #include <charconv>
 #include <set>
 
-#include "core/json.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

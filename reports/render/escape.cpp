@@ -1,4 +1,5 @@
 #include "reports/render/escape.h"
+#include "core/json_value.h"
 
 namespace sextant {
 

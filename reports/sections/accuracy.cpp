@@ -1,4 +1,5 @@
 #include "calibrate/ranking.h"
+#include "core/json_value.h"
 #include "core/units.h"
 #include "reports/charts/accuracy_charts.h"
 #include "reports/sections/names.h"

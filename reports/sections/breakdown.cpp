@@ -1,3 +1,4 @@
+#include "core/json_value.h"
 #include "reports/charts/plan_charts.h"
 #include "reports/sections/names.h"
 #include "reports/sections/sections.h"

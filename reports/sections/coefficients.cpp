@@ -1,6 +1,7 @@
 #include <set>
 #include "core/units.h"
 
+#include "core/json_value.h"
 #include "reports/charts/coefficient_charts.h"
 #include "reports/sections/names.h"
 #include "reports/sections/sections.h"

@@ -1,3 +1,4 @@
+#include "core/json_value.h"
 #include "core/units.h"
 #include "reports/charts/plan_charts.h"
 #include "reports/sections/names.h"

@@ -7,6 +7,8 @@
 
 #include <fstream>
 
+#include "core/json_value.h"
+
 namespace sextant::architecture {
 namespace {
 

@@ -8,6 +8,7 @@
 #include "calibrate/fit.h"
 #include "calibrate/split.h"
 #include "core/error.h"
+#include "core/json_value.h"
 #include "tests/calibrate/synthetic_runs.h"
 
 namespace sextant::testing {

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <set>
 
+#include "core/json_value.h"
 #include "costmodel/vocabulary/experiments.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/quickstart_summary.h"
+#include "core/json_value.h"
 #include "tests/cli/documents.h"
 #include "tests/core/expect_error.h"
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "costmodel/vocabulary/run.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "core/json.h"
+#include "core/json_value.h"
 #include "tests/core/expect_error.h"
 
 namespace sextant {

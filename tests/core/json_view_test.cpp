@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/json.h"
+#include "core/json_value.h"
 #include "tests/core/expect_error.h"
 
 namespace sextant {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "costmodel/vocabulary/precision.h"
 #include "costmodel/vocabulary/quantity.h"
 

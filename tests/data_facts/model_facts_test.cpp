@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "costmodel/vocabulary/model.h"
 
 namespace sextant {

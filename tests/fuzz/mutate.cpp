@@ -1,6 +1,6 @@
 #include "tests/fuzz/mutate.h"
 
-#include "core/json.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

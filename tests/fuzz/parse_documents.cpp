@@ -7,6 +7,7 @@
 
 #include "calibrate/accuracy.h"
 #include "core/document.h"
+#include "core/json_value.h"
 #include "costmodel/vocabulary/coefficients.h"
 #include "costmodel/vocabulary/experiments.h"
 #include "costmodel/vocabulary/prediction.h"

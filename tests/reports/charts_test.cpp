@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/json_value.h"
 #include "reports/charts/accuracy_charts.h"
 #include "reports/charts/cluster_charts.h"
 #include "reports/charts/coefficient_charts.h"

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "core/json_value.h"
 #include "costmodel/predict.h"
 #include "tests/costmodel/small_problem.h"
 

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "core/json_value.h"
+
 namespace sextant {
 namespace {
 

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "core/json_value.h"
 #include "reports/assets/assets.h"
 #include "reports/render/html.h"
 #include "reports/render/json.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "core/json_value.h"
 #include "reports/sections/sections.h"
 #include "tests/reports/fixture.h"
 

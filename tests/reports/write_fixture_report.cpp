@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "reports/report.h"
 #include "tests/reports/fixture.h"
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/json_value.h"
+
 namespace sextant::trace {
 namespace {
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "core/json_value.h"
+
 namespace sextant::trace {
 namespace {
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/document.h"
+#include "core/json_value.h"
 
 namespace sextant::trace {
 

@@ -9,7 +9,7 @@
 
 #include "core/document.h"
 #include "core/error.h"
-#include "core/json.h"
+#include "core/json_value.h"
 #include "core/text.h"
 #include "probes/trace/analysis/clocks.h"
 #include "probes/trace/record/chunk_reader.h"

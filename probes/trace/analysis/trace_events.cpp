@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "core/json.h"
+#include "core/json_value.h"
 
 namespace sextant::trace {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "calibrate/import/measured_iteration.h"
 #include "core/document.h"
+#include "core/json_value.h"
 #include "tests/calibrate/import/generation_cases.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/temporary_folder.h"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "tests/calibrate/import/facts_fixture.h"
 #include "tests/core/expect_error.h"
 

@@ -9,6 +9,7 @@
 
 #include "calibrate/import/sailor_tables.h"
 #include "core/csv.h"
+#include "core/json_value.h"
 #include "tests/calibrate/import/step_cases.h"
 #include "tests/core/expect_error.h"
 

@@ -11,6 +11,7 @@
 
 #include "calibrate/import/import.h"
 #include "core/document.h"
+#include "core/json_value.h"
 #include "tests/core/temporary_folder.h"
 
 namespace sextant {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/json_value.h"
 #include "tests/calibrate/import/step_cases.h"
 #include "tests/core/expect_error.h"
 

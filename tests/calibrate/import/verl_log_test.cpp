@@ -6,6 +6,7 @@
 #include <random>
 
 #include "calibrate/import/python_literal.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "tests/calibrate/import/generation_cases.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/temporary_folder.h"

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "core/json_value.h"
 #include "tests/core/expect_error.h"
 #include "tests/costmodel/vocabulary/fixtures.h"
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/json_value.h"
 #include "costmodel/vocabulary/semantics.h"
 #include "tests/core/expect_error.h"
 #include "tests/costmodel/vocabulary/fixtures.h"

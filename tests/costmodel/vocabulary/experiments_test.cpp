@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/json_value.h"
 #include "tests/core/expect_error.h"
 #include "tests/costmodel/vocabulary/fixtures.h"
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "costmodel/vocabulary/run.h"
 
 namespace sextant {

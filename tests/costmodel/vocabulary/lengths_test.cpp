@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "core/json_value.h"
 #include "tests/core/expect_error.h"
 
 namespace sextant {

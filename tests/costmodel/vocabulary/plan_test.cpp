@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "core/json_value.h"
 #include "tests/core/expect_error.h"
 #include "tests/costmodel/vocabulary/fixtures.h"
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/json_value.h"
 #include "costmodel/vocabulary/precision.h"
 #include "tests/core/expect_error.h"
 

@@ -3,6 +3,7 @@
 
 #include <random>
 
+#include "core/json_value.h"
 #include "costmodel/vocabulary/coefficients.h"
 #include "costmodel/vocabulary/experiments.h"
 #include "costmodel/vocabulary/prediction.h"

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 
+#include "core/json_value.h"
 #include "core/text.h"
 #include "costmodel/vocabulary/coefficients.h"
 #include "costmodel/vocabulary/prediction.h"

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/json_value.h"
 #include "tests/core/expect_error.h"
 #include "tests/costmodel/vocabulary/fixtures.h"
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "costmodel/predict.h"
 
 namespace {

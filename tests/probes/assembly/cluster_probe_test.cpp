@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

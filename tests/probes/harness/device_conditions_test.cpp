@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "core/json.h"
+#include "core/json_value.h"
 #include "probes/trace/analysis/clocks.h"
 #include "probes/trace/analysis/trace.h"
 #include "probes/trace/analysis/trace_events.h"

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/json_value.h"
 #include "probes/trace/analysis/split.h"
 #include "probes/trace/analysis/summary.h"
 #include "probes/trace/analysis/table_file.h"
