@@ -45,10 +45,19 @@ int fail(const std::string& message, int exit_code) {
   return exit_code;
 }
 
+// What could not be placed. The "--" before a command is no such word, and where an option's value is wrong
+// CLI11 stops before it has placed the rest.
+std::vector<std::string> unknown_arguments(const CLI::App* app, const CLI::Error& error) {
+  if (error.get_name() == "ValidationError" || error.get_name() == "ConversionError") return {};
+  std::vector<std::string> unknown = app->remaining(true);
+  std::erase(unknown, "--");
+  return unknown;
+}
+
 // "sextant: unknown argument --bogus" and the command's usage line. CLI11 itself would name what is missing
 // first and not the word that it could not place.
 std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
-  const std::vector<std::string> unknown = app->remaining(true);
+  const std::vector<std::string> unknown = unknown_arguments(app, error);
   const auto chosen = app->get_subcommands();
   const std::string command = chosen.empty() ? "sextant" : "sextant " + chosen.front()->get_name();
   return "sextant: " + (unknown.empty() ? std::string(error.what()) : "unknown argument " + unknown.front()) +

@@ -62,10 +62,12 @@ std::unique_ptr<proxy::TaskEngine> make_engine(const Options& options, const Clu
 
 // Exit code 0: all agree, 1: some do not, 3: there is no GPU to check.
 int check_device(const Options& options) {
-  const GpuChecksOrReason result = check_gpu_proxy();
+  Communicator& ranks = world();
+  const GpuChecksOrReason result = check_gpu_proxy(ranks);
   if (!result.reason.empty()) throw_machine_failed("nothing to check: " + result.reason);
   const auto failed = std::count_if(result.checks.begin(), result.checks.end(),
                                     [](const GpuCheck& check) { return !check.passed(); });
+  if (ranks.rank() != 0) return failed == 0 ? kDone : kAnswerIsNo;
   Table table({"check", "value", "at most", ""});
   for (const GpuCheck& check : result.checks) {
     table.add({check.name, format_number(check.value), format_number(check.tolerance),
@@ -331,7 +333,8 @@ void add_proxy(CLI::App& app, Action& action) {
       "--keep-going", options->keep_going,
       "An experiment that fails on one rank is said and the others go on; exit code 3 at the end");
   command->add_flag("--self-check", options->self_check,
-                    "Compare the GPU's tasks with the CPU's on small models, and nothing else");
+                    "Compare the GPU's tasks with the CPU's on small models, and nothing else; with several "
+                    "ranks: how GPUs share a model");
   command->add_option("--seed", options->proxy.seed, "Of weights and prompts")->capture_default_str();
   command->add_flag("--json", options->json, "Print the runs document instead of a table");
   command->footer(

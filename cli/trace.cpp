@@ -217,7 +217,8 @@ void add_bounds(CLI::App* command, Options& options) {
       ->capture_default_str();
   command
       ->add_option("--window", options.settings.window_s,
-                   "Record device activity so many seconds out of every --every; ranges always")
+                   "Record device activity so many seconds out of every --every and leave CUPTI alone between; "
+                   "ranges always")
       ->check(positive_number());
   command->add_option("--every", options.settings.every_s, "See --window")->check(positive_number());
   command->add_option("--flush", options.settings.flush_s, "Seconds that a killed process may lose")
@@ -259,7 +260,10 @@ void add_trace(CLI::App& app, Action& action) {
   add_bounds(command, *options);
   command->add_flag("--graph-nodes", options->settings.graph_nodes,
                     "Record kernels inside CUDA graphs one by one: slower, and split into classes");
-  command->add_flag("--no-device", options->no_device, "Ranges only");
+  command->add_flag(
+      "--no-device", options->no_device,
+      "Ranges and phases without kernels: CUPTI is not opened, so that programs of many small kernels "
+      "run at their speed");
   command->add_option("--library", options->library, "The tracer's library, libsextant_trace.so");
   command->add_option("--cupti", options->settings.cupti, "This libcupti and no other");
   command->footer(

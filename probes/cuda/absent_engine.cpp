@@ -5,6 +5,6 @@ namespace sextant {
 
 GpuEngineOrReason make_gpu_engine(Communicator&) { return {nullptr, "built without CUDA"}; }
 
-GpuChecksOrReason check_gpu_proxy(int) { return {{}, "built without CUDA"}; }
+GpuChecksOrReason check_gpu_proxy(Communicator&, int) { return {{}, "built without CUDA"}; }
 
 }  // namespace sextant

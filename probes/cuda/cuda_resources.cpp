@@ -1,5 +1,8 @@
 #include "probes/cuda/cuda_resources.h"
 
+#include <algorithm>
+#include <atomic>
+
 #include "core/error.h"
 
 namespace sextant {
@@ -10,11 +13,28 @@ void check_cuda(cudaError_t status, const std::string& doing) {
   throw_machine_failed(std::string("CUDA: ") + cudaGetErrorString(status) + " (while " + doing + ")");
 }
 
-DeviceBuffer::DeviceBuffer(std::size_t bytes) {
+namespace {
+
+// One thread of a process makes and frees buffers; several would only blur the peak.
+std::atomic<std::size_t> bytes_in_use{0};
+std::atomic<std::size_t> peak_bytes{0};
+
+}  // namespace
+
+DeviceBuffer::Use DeviceBuffer::use() { return {bytes_in_use, peak_bytes}; }
+
+void DeviceBuffer::reset_peak() { peak_bytes = bytes_in_use.load(); }
+
+DeviceBuffer::DeviceBuffer(std::size_t bytes) : bytes_(bytes) {
   check_cuda(cudaMalloc(&data_, bytes), "allocating " + std::to_string(bytes) + " bytes of device memory");
+  bytes_in_use += bytes;
+  peak_bytes = std::max(peak_bytes.load(), bytes_in_use.load());
 }
 
-DeviceBuffer::~DeviceBuffer() { static_cast<void>(cudaFree(data_)); }
+DeviceBuffer::~DeviceBuffer() {
+  static_cast<void>(cudaFree(data_));
+  bytes_in_use -= bytes_;
+}
 
 TimedStream::TimedStream(int device) {
   check_cuda(cudaSetDevice(device), "selecting GPU " + std::to_string(device));

@@ -14,6 +14,14 @@ void check_cuda(cudaError_t status, const std::string& doing);
 
 class DeviceBuffer {
  public:
+  // Of all buffers of this process.
+  struct Use {
+    std::size_t bytes = 0;
+    std::size_t peak_bytes = 0;  // since the last reset_peak
+  };
+  [[nodiscard]] static Use use();
+  static void reset_peak();
+
   explicit DeviceBuffer(std::size_t bytes);
   ~DeviceBuffer();
   DeviceBuffer(const DeviceBuffer&) = delete;
@@ -26,6 +34,7 @@ class DeviceBuffer {
 
  private:
   void* data_ = nullptr;
+  std::size_t bytes_;
 };
 
 // A stream of one device, with two events around what is timed.

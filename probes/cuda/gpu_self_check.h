@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "probes/comm/communicator.h"
+
 namespace sextant {
 
 struct GpuCheck {
@@ -18,7 +20,10 @@ struct GpuChecksOrReason {
   std::string reason;  // why nothing could be checked; empty otherwise
 };
 
-// Some seconds on a GPU. `most_models` of the models; Error(machine) when the device fails.
-[[nodiscard]] GpuChecksOrReason check_gpu_proxy(int most_models = 4);
+// Collective over `world`, one GPU a rank; every rank has the same result. One rank checks its GPU alone, on
+// `most_models` of the models; two or more check how GPUs share a model: tensor, pipeline and data parallelism
+// and the weights' way between GPUs (with four or more, parallelism of two kinds). Some seconds. Error(machine)
+// when a device fails.
+[[nodiscard]] GpuChecksOrReason check_gpu_proxy(Communicator& world, int most_models = 4);
 
 }  // namespace sextant

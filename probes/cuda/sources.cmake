@@ -13,6 +13,7 @@ set(SEXTANT_GPU_HEADERS
     cuda/library_search.h
     cuda/proxy/attention_layout.h
     cuda/proxy/decode_batch.h
+    cuda/proxy/link_sizes.h
     cuda/proxy/memory_budget.h)
 # What needs no CUDA is built and tested everywhere.
 set(SEXTANT_GPU_SOURCES
@@ -53,17 +54,21 @@ if(SEXTANT_HAVE_CUDA)
     cuda/proxy/device_head.cpp
     cuda/proxy/device_inference.cpp
     cuda/proxy/device_layer.cpp
+    cuda/proxy/device_link.cpp
     cuda/proxy/device_parameters.cpp
     cuda/proxy/device_task.cpp
     cuda/proxy/device_training.cpp
     cuda/proxy/device_weight_transfer.cpp
     cuda/proxy/elementwise.cu
     cuda/proxy/gpu.cpp
+    cuda/proxy/gpu_choice.cpp
     cuda/proxy/gpu_engine.cpp
     cuda/proxy/head.cu
-    cuda/proxy/nccl_gradient_sum.cpp
+    cuda/proxy/nccl_collectives.cpp
     cuda/proxy/parameters.cu
     cuda/proxy/self_check.cpp
+    cuda/proxy/self_check_case.cpp
+    cuda/proxy/self_check_session.cpp
     cuda/stream_operation.cpp)
   # Static, and cuBLASLt opened at run time: the program starts on machines without either. The driver's library is
   # looked for by the runtime itself.

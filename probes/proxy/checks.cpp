@@ -79,13 +79,19 @@ void check_execution(const std::string& task, const TaskPlan& plan, TaskKind kin
   }
 }
 
-void check_layout(const std::string& task, const TaskPlan& plan, const EngineLimits& limits) {
-  if (limits.splits_models) return;
+// Each rank of a tensor-parallel group computes with its part of the channels and of the vocabulary.
+void check_parts(const std::string& task, const Model& model, const TaskPlan& plan,
+                 const EngineLimits& limits) {
   for (const Replica& replica : plan.replicas) {
-    if (replica.devices().size() == 1) continue;
-    throw_bad_input("task '" + task + "': the proxy " + limits.computes +
-                    " runs whole models on one device each (data parallelism), not tensor or pipeline "
-                    "parallelism");
+    for (const Stage& stage : replica.stages) {
+      for (const int size : {model.intermediate, model.vocabulary}) {
+        if (size / stage.width() % limits.channel_multiple == 0) continue;
+        throw_bad_input("task '" + task + "': tensor parallelism " + number(stage.width()) +
+                        " leaves each device " + number(size / stage.width()) + " of " + number(size) +
+                        " channels or tokens, and the proxy " + limits.computes + " needs multiples of " +
+                        number(limits.channel_multiple));
+      }
+    }
   }
 }
 
@@ -176,21 +182,12 @@ void check_runnable(const Workflow& workflow, const Plan& plan, int ranks, const
   for (const Task& task : workflow.tasks) {
     const TaskPlan& task_plan = plan.tasks.at(task.name);
     check_execution(task.name, task_plan, task.kind, limits);
-    check_layout(task.name, task_plan, limits);
     check_devices(task.name, task_plan, ranks);
     check_vocabulary(task.name, workflow.model_of(task), task_plan);
+    check_parts(task.name, workflow.model_of(task), task_plan, limits);
     if (task.kind == TaskKind::training) check_replicas_alike(task.name, task_plan);
   }
   check_overlap(workflow, plan);
-  if (!limits.moves_weights && workflow.has_weight_sync()) {
-    const auto trains = plan.tasks.at(workflow.actor_training().name).devices();
-    const auto generates = plan.tasks.at(workflow.actor_generation().name).devices();
-    if (!std::includes(trains.begin(), trains.end(), generates.begin(), generates.end())) {
-      throw_bad_input("the proxy " + limits.computes +
-                      " generates on devices that train, so that no weights "
-                      "cross between devices");
-    }
-  }
 }
 
 }  // namespace sextant::proxy

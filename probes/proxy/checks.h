@@ -15,10 +15,8 @@ struct EngineLimits {
   Precision precision = Precision::fp32;
   bool cuda_graphs = false;  // of decode steps
   bool value_heads = true;
-  bool splits_models = true;       // tensor and pipeline parallelism
-  bool moves_weights = true;       // generation on other devices than training
-  int channel_multiple = 1;        // hidden, intermediate and vocabulary must be multiples of it
-  std::vector<int> head_dims;      // empty: any even one
+  int channel_multiple = 1;    // hidden and a rank's part of intermediate and vocabulary are multiples of it
+  std::vector<int> head_dims;  // empty: any even one
   int most_heads_per_kv_head = 0;  // 0: any
   int most_tokens = 0;             // of one sequence; 0: any
 };

@@ -32,7 +32,7 @@ class TaskEngine {
 
   // What a run document should say: "blas", the device.
   [[nodiscard]] virtual std::map<std::string, std::string> notes() const = 0;
-  // Most memory in use on this rank's device, as far as it is known.
+  // Most memory in use on this rank's device since prepare, as far as it is known.
   [[nodiscard]] virtual std::optional<double> peak_memory_bytes() const { return std::nullopt; }
   // Ranks are cores, so that more ranks than cores of a host disturb each other.
   [[nodiscard]] virtual bool runs_on_cores() const { return false; }

@@ -9,10 +9,6 @@
 namespace sextant::proxy {
 namespace {
 
-StageParameters* parameters_of(TaskWork* work) {
-  return work == nullptr ? nullptr : &dynamic_cast<HostTask&>(*work).parameters();
-}
-
 class HostEngine final : public TaskEngine {
  public:
   [[nodiscard]] EngineLimits limits() const override { return {}; }
@@ -34,9 +30,7 @@ class HostEngine final : public TaskEngine {
 
   [[nodiscard]] std::unique_ptr<WeightTransfer> make_weight_transfer(
       const WeightTransferSetup& setup) override {
-    return std::make_unique<WeightSync>(
-        WeightSyncSetup{setup.world, setup.model, setup.training_plan, setup.generation_plan, setup.training,
-                        setup.generation, parameters_of(setup.trained), parameters_of(setup.generating)});
+    return std::make_unique<WeightSync>(setup);
   }
 
   [[nodiscard]] std::map<std::string, std::string> notes() const override {

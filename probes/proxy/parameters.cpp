@@ -79,20 +79,8 @@ Matrix StageParameters::block_matrix(Buffer& storage, int block) {
 }
 
 LayerWeights StageParameters::layer_in(Buffer& storage, int layer) {
-  const LayerShape local = layer_shape(shape_.model, shape_.shard);
-  const Matrix all = block_matrix(storage, shape_.first_layer + 1 + layer);
-  int row = 0;
-  const auto next = [&](int rows) {
-    const Matrix part = all.rows_from(row, rows);
-    row += rows;
-    return part;
-  };
-  LayerWeights weights;
-  weights.qkv = next(local.qkv_width());
-  weights.output = next(local.attention_width());
-  weights.gate_up = next(2 * local.intermediate);
-  weights.down = next(local.intermediate);
-  return weights;
+  return cut_layer(block_matrix(storage, shape_.first_layer + 1 + layer),
+                   layer_shape(shape_.model, shape_.shard));
 }
 
 void StageParameters::clear_gradients() { std::fill(gradients_.begin(), gradients_.end(), 0.0F); }

@@ -13,12 +13,27 @@ namespace sextant::proxy {
 
 // One layer's matrices: qkv [qkv_width, hidden], output [attention_width, hidden],
 // gate_up [2 * intermediate, hidden], down [intermediate, hidden].
-struct LayerWeights {
-  Matrix qkv;
-  Matrix output;
-  Matrix gate_up;
-  Matrix down;
+template <typename AnyMatrix>
+struct BasicLayerWeights {
+  AnyMatrix qkv;
+  AnyMatrix output;
+  AnyMatrix gate_up;
+  AnyMatrix down;
 };
+using LayerWeights = BasicLayerWeights<Matrix>;
+
+// A rank's part of a layer's block, in host or device memory.
+template <typename AnyMatrix>
+[[nodiscard]] BasicLayerWeights<AnyMatrix> cut_layer(const AnyMatrix& block, const LayerShape& local) {
+  int row = 0;
+  const auto next = [&](int rows) {
+    row += rows;
+    return block.rows_from(row - rows, rows);
+  };
+  // A braced list is evaluated in its order.
+  return {next(local.qkv_width()), next(local.attention_width()), next(2 * local.intermediate),
+          next(local.intermediate)};
+}
 
 // Of the initial weights of one block of the full model: row r of it starts at mix(block_seed + r).
 [[nodiscard]] std::uint64_t block_seed(const Model& model, unsigned seed, int block);

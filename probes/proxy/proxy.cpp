@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 #include <thread>
 
 #include "core/statistics.h"
@@ -56,6 +57,14 @@ std::string crowding_warning(Communicator& world) {
          " more ranks than cores, so ranks share cores and times are too long: use one rank a core";
 }
 
+// Of the device that used the most.
+std::optional<double> peak_memory_bytes(Communicator& world, const proxy::TaskEngine& engine) {
+  std::array<double, 1> most{engine.peak_memory_bytes().value_or(0)};
+  world.all_reduce_max(std::span<double>(most));
+  if (most[0] <= 0) return std::nullopt;
+  return most[0];
+}
+
 void record(const ProxySession::Sample& sample, Run& run) {
   run.iteration.samples_s.push_back(sample.iteration_s);
   for (const auto& [task, time_s] : sample.tasks_s) run.tasks[task].samples_s.push_back(time_s);
@@ -91,7 +100,7 @@ Run run_proxy(Communicator& world, const Cluster& cluster, const Workflow& workf
   run.notes["ranks"] = std::to_string(world.size());
   run.notes["transport"] = transport_description();
   run.notes.merge(engine.notes());
-  run.peak_memory_bytes = engine.peak_memory_bytes();
+  run.peak_memory_bytes = peak_memory_bytes(world, engine);
   if (engine.runs_on_cores()) {
     if (const std::string warning = crowding_warning(world); !warning.empty()) run.notes["warning"] = warning;
   }

@@ -3,6 +3,7 @@ set(SEXTANT_PROXY_HEADERS
     proxy/attention.h
     proxy/batch.h
     proxy/blas.h
+    proxy/blockwise_transfer.h
     proxy/buffer.h
     proxy/checks.h
     proxy/embedding.h
@@ -35,6 +36,7 @@ set(SEXTANT_PROXY_SOURCES
     proxy/attention.cpp
     proxy/batch.cpp
     proxy/blas.cpp
+    proxy/blockwise_transfer.cpp
     proxy/checks.cpp
     proxy/embedding.cpp
     proxy/exchange.cpp

@@ -1,63 +1,27 @@
-// New weights from the actor's training to its generation, block by block (embedding, each layer, head).
-//
-// A training replica all-gathers a block within the tensor-parallel group that owns it, puts the parts together
-// and broadcasts it to its other stages, so that all its devices get the whole block. Then
-//   resharding, when every generation device trains as well: each replica gathers for itself and each
-//     generation rank cuts its shard out of the block;
-//   synchronization, otherwise: only replica 0 gathers; its first device sends the block to the first device
-//     of each generation replica that is not in replica 0, which broadcasts it within its replica, where each
-//     rank cuts out its shard.
+// Weights from training to generation in host memory, over the ranks' communicators.
 #pragma once
 
-#include <memory>
-#include <vector>
-
-#include "probes/proxy/groups.h"
+#include "probes/proxy/blockwise_transfer.h"
 #include "probes/proxy/parameters.h"
-#include "probes/proxy/weight_transfer.h"
 
 namespace sextant::proxy {
 
-struct WeightSyncSetup {
-  Communicator& world;
-  const Model& model;
-  const TaskPlan& training_plan;
-  const TaskPlan& generation_plan;
-  TaskGroup& training;
-  TaskGroup& generation;
-  StageParameters* trained;     // null on ranks that do not train
-  StageParameters* generating;  // null on ranks that do not generate
-};
-
-[[nodiscard]] bool needs_synchronization(const TaskPlan& training, const TaskPlan& generation);
-
-class WeightSync final : public WeightTransfer {
+class WeightSync final : public BlockwiseTransfer {
  public:
-  // Collective over the world. References of the setup must outlive this.
-  explicit WeightSync(const WeightSyncSetup& setup);
-
-  [[nodiscard]] bool takes_part() const override { return everyone_ != nullptr; }
-  [[nodiscard]] Communicator& everyone() override { return *everyone_; }
-  void run() override;
+  // Collective over the world. The tasks are of CPU cores (host_task.h).
+  explicit WeightSync(const WeightTransferSetup& setup);
 
  private:
-  [[nodiscard]] bool gathers() const;
-  // Trained here and not cut: sent as it lies.
-  [[nodiscard]] bool holds_whole(int block) const;
   [[nodiscard]] std::span<float> full_block(int block);
-  void make_owner_groups();
-  void size_buffers();
-  void gather(int block);
-  void gather_in_stage(int block);
-  void send_to_generation(int block);
-  void deliver(int block);
-  [[nodiscard]] int stage_of(int block) const;
+  void gather_in_stage(int block) override;
+  void broadcast_from_owner(int block, int owner) override;
+  void send(int block, const Delivery& delivery) override;
+  void receive(int block, const Delivery& delivery) override;
+  void broadcast_in_generation(int block) override;
+  void cut(int block) override;
 
-  WeightSyncSetup setup_;
-  bool synchronizes_;
-  std::unique_ptr<Communicator> everyone_;
-  // By stage of my training replica: its first rank and the ranks of all other stages, or null.
-  std::vector<std::unique_ptr<Communicator>> owner_groups_;
+  StageParameters* trained_;     // null on ranks that do not train
+  StageParameters* generating_;  // null on ranks that do not generate
   Buffer full_;
   Buffer gathered_;
 };

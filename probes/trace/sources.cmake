@@ -2,7 +2,9 @@
 set(SEXTANT_TRACE_HEADERS
     trace/analysis/clocks.h
     trace/analysis/kernel_names.h
+    trace/analysis/merger.h
     trace/analysis/phases.h
+    trace/analysis/read_process.h
     trace/analysis/split.h
     trace/analysis/summary.h
     trace/analysis/table_file.h
@@ -19,7 +21,9 @@ set(SEXTANT_TRACE_HEADERS
 set(SEXTANT_TRACE_SOURCES
     trace/analysis/clocks.cpp
     trace/analysis/kernel_names.cpp
+    trace/analysis/merger.cpp
     trace/analysis/phases.cpp
+    trace/analysis/read_process.cpp
     trace/analysis/split.cpp
     trace/analysis/summary.cpp
     trace/analysis/task_ranges.cpp
@@ -39,6 +43,7 @@ set(injection_sources
     trace/injection/cuda_entry.cpp
     trace/injection/cupti_library.cpp
     trace/injection/cupti_source.cpp
+    trace/injection/device_recording.cpp
     trace/injection/nvtx_entry.cpp
     trace/injection/process_facts.cpp
     trace/injection/recorder.cpp

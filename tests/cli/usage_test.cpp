@@ -105,6 +105,10 @@ INSTANTIATE_TEST_SUITE_P(
               {"proxy", "--cluster", "c.json", "--warmup", "-1"},
               "sextant: --warmup",
               "Usage: sextant proxy [OPTIONS]"},
+        Wrong{"negative_before_a_command",
+              {"trace", "--seconds", "-1", "--", "true"},
+              "sextant: --seconds",
+              "Usage: sextant trace [OPTIONS]"},
         // Zero would mean "not asked" and accept any error.
         Wrong{"no_error_at_all",
               {"validate", "r.json", "--coefficients", "c.json", "--most-task-error", "0"},

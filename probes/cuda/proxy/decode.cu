@@ -236,6 +236,11 @@ void launch_attend(const HeadShape& shape, DecodeRows rows, const Bf16* qkv, Cac
   launch(attend_kernel<DIM, 8>);
 }
 
+__global__ void advance_positions_kernel(int* positions, int count) {
+  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (row < count) ++positions[row];
+}
+
 }  // namespace
 
 void store_in_cache(const HeadShape& shape, Places places, const Bf16* key, const Bf16* value, int first_slot,
@@ -274,6 +279,12 @@ void attend_cached(const HeadShape& shape, DecodeRows rows, const Bf16* qkv, Cac
     launch_attend<128>(shape, rows, qkv, cache, splits, partials, stream);
   }
   merge_kernel<<<dim3(shape.heads, rows.count), shape.dim, 0, stream>>>(shape, splits, partials, out);
+}
+
+void advance_positions(DecodeRows rows, cudaStream_t stream) {
+  if (rows.count == 0) return;
+  const int blocks = (rows.count + kThreads - 1) / kThreads;
+  advance_positions_kernel<<<blocks, kThreads, 0, stream>>>(rows.positions, rows.count);
 }
 
 }  // namespace sextant::gpu

@@ -4,11 +4,11 @@
 
 namespace sextant::gpu {
 
-LiveRows live_rows(const proxy::Workload& workload, proxy::Range wave, int step) {
+LiveRows live_rows(const proxy::Workload& workload, proxy::Range wave, int first_slot, int step) {
   LiveRows live;
   for (int i = wave.begin; i < wave.end; ++i) {
     if (workload.response(i) <= step) continue;
-    live.slots.push_back(i - wave.begin);
+    live.slots.push_back(first_slot + i - wave.begin);
     live.positions.push_back(workload.prompt(i) + step - 1);
   }
   return live;

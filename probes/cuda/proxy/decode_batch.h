@@ -10,13 +10,14 @@
 namespace sextant::gpu {
 
 struct LiveRows {
-  std::vector<int> slots;      // sequence - wave.begin
+  std::vector<int> slots;
   std::vector<int> positions;  // of the token that the step reads
   [[nodiscard]] int count() const { return static_cast<int>(slots.size()); }
 };
 
-// Sequences whose response has more than `step` tokens; the step reads their token `step - 1`.
-[[nodiscard]] LiveRows live_rows(const proxy::Workload& workload, proxy::Range wave, int step);
+// Sequences whose response has more than `step` tokens; the step reads their token `step - 1`. The wave's first
+// sequence is in slot `first_slot`.
+[[nodiscard]] LiveRows live_rows(const proxy::Workload& workload, proxy::Range wave, int first_slot, int step);
 
 // Engines keep a graph for some batch sizes and fill up to the next: powers of two up to 8, then multiples
 // of 8. At most `most` when that is not smaller than `rows`.

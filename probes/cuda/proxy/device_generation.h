@@ -2,11 +2,16 @@
 //
 // Nothing returns to the host between two steps: tokens and positions live on the device, and the host only
 // queues the next step, by launches or, with CUDA graphs, by replaying one graph a batch size (decode_batch.h).
-// The first step of every size is launched and then recorded. Waves as in probes/proxy/generation.h.
+// The first step of every size is launched and then recorded. A graph holds a stage's layers with their
+// all-reduces and the sampling; messages between stages stay outside, so that no graph waits for another stage.
+//
+// Waves as in probes/proxy/generation.h: as many are in flight as there are stages, one on each stage in turn.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "probes/cuda/proxy/decode_batch.h"
 #include "probes/cuda/proxy/decode_graph.h"
@@ -21,21 +26,35 @@ class DeviceGeneration final : public DeviceTask {
   void run(proxy::Rollout& rollout) override;
 
  private:
+  // A wave in flight, with its place among the slots.
+  struct WaveInFlight {
+    proxy::Range sequences;
+    int number = 0;      // among those in flight
+    int first_slot = 0;  // its rows of slots_ and positions_, too
+    int live = -1;       // sequences of the step before
+  };
+
   [[nodiscard]] std::vector<proxy::Range> plan_waves(const proxy::TaskSetup& setup);
   [[nodiscard]] int longest_response(proxy::Range wave) const;
-  void prefill(const proxy::Rollout& rollout, proxy::Range wave);
+  [[nodiscard]] int slot_count() const { return stages_ * largest_wave_ + 1; }  // one that no sequence has
+  void run_together(std::vector<WaveInFlight> waves, proxy::Rollout& rollout);
+  void prefill(const proxy::Rollout& rollout, const WaveInFlight& wave);
   void prefill_chunk(const proxy::Rollout& rollout, proxy::Range chunk, int first_slot);
-  void decode(proxy::Range wave);
-  // The kernels of one step on the first `rows` rows.
-  void queue_step(int rows);
-  void step(int rows);
-  void collect(proxy::Range wave, proxy::Rollout& rollout);
+  void sample_first_tokens(const proxy::Rollout& rollout, proxy::Range chunk, int first_slot, DeviceMatrix x);
+  void decode(WaveInFlight& wave, int number);
+  // The kernels of one step on the first `rows` rows of the wave.
+  void queue_step(const WaveInFlight& wave, int rows);
+  void step(const WaveInFlight& wave, int rows);
+  // Tokens go to the first stage when the sequences need them for another step.
+  void return_tokens(const WaveInFlight& wave, int next_step);
+  void collect(const WaveInFlight& wave, proxy::Rollout& rollout);
   [[nodiscard]] CacheLayer cache_layer(int layer) const;
-  [[nodiscard]] DecodeRows decode_rows(int rows) const { return {slots_.data(), positions_.data(), rows}; }
+  [[nodiscard]] SampledTokens sampled() const;
 
   const proxy::Workload* workload_;
   bool graphs_;
   int chunk_sequences_;
+  int stages_;
   int largest_wave_ = 0;
   int longest_response_ = 0;
   AttentionLimits limits_;  // of prefill
@@ -43,7 +62,7 @@ class DeviceGeneration final : public DeviceTask {
   DeviceStash stash_;
   DeviceScratch scratch_;
   DecodeScratch decode_scratch_;
-  DeviceSampler sampler_;
+  std::optional<DeviceSampler> sampler_;  // last stage
   DeviceBatch batch_;
   int capacity_;                // tokens of a sequence in the cache
   std::size_t layer_elements_;  // of keys, or of values
@@ -53,14 +72,14 @@ class DeviceGeneration final : public DeviceTask {
   DeviceArray<Bf16> last_;  // rows of a chunk that predict the first response token
   DeviceArray<int> last_rows_;
   DeviceArray<std::uint64_t> noise_keys_;
-  DeviceArray<int> slots_;  // of the step's rows
+  DeviceArray<int> slots_;  // of the rows of each wave in flight
   DeviceArray<int> positions_;
   DeviceArray<int> chunk_slots_;
   DeviceArray<int> chunk_positions_;
-  DeviceArray<int> latest_;                               // by slot
-  DeviceArray<int> prompt_tokens_;                        // by slot
-  DeviceArray<int> history_;                              // [slots, longest response]
-  std::map<int, std::unique_ptr<DecodeGraph>> recorded_;  // by rows
+  DeviceArray<int> latest_;         // by slot
+  DeviceArray<int> prompt_tokens_;  // by slot
+  DeviceArray<int> history_;        // [slots, longest response], on the last stage
+  std::map<std::pair<int, int>, std::unique_ptr<DecodeGraph>> recorded_;  // by wave in flight and rows
   proxy::PackedBatch packed_;
 };
 

@@ -1,7 +1,8 @@
-// What follows the last layer on one GPU: a norm and the vocabulary head over rows of tokens.
+// What follows the last layer on one GPU: a norm and its part of the vocabulary head over rows of tokens.
 //
 // Logits are computed for kHeadRows rows at a time, in bf16 (sampling: all rows, in fp32), so that a large
-// micro-batch needs no more memory than a small one.
+// micro-batch needs no more memory than a small one. A row's logits lie spread over the tensor-parallel group,
+// which gathers a few numbers of every row (kernels.h) and not the logits.
 #pragma once
 
 #include <algorithm>
@@ -9,16 +10,43 @@
 
 #include "probes/cuda/proxy/device_sizes.h"
 #include "probes/cuda/proxy/gpu.h"
+#include "probes/cuda/proxy/gpu_collectives.h"
 #include "probes/proxy/parameters.h"
 
 namespace sextant::gpu {
 
+// A number for each of some rows on every rank of a group, brought together.
+template <typename Part>
+class GatheredParts {
+ public:
+  // `tensor`: null on one rank, which has nothing to gather.
+  GatheredParts(GpuCollectives* tensor, int rows)
+      : tensor_(tensor),
+        mine_(tensor == nullptr ? 0 : static_cast<std::size_t>(rows)),
+        all_(tensor == nullptr ? 0 : mine_.size() * static_cast<std::size_t>(tensor->size())) {}
+  [[nodiscard]] bool is_needed() const { return tensor_ != nullptr; }
+  [[nodiscard]] int ranks() const { return tensor_->size(); }
+  [[nodiscard]] Part* mine() const { return mine_.data(); }
+  // [ranks, rows].
+  const Part* gather(int rows, cudaStream_t stream) const {
+    tensor_->all_gather(mine_.data(), static_cast<std::size_t>(rows) * sizeof(Part), all_.data(), stream);
+    return all_.data();
+  }
+
+ private:
+  GpuCollectives* tensor_;
+  DeviceArray<Part> mine_;
+  DeviceArray<Part> all_;
+};
+
 class DeviceHead {
  public:
-  // Of log-probabilities or losses over at most `rows` rows.
-  DeviceHead(ProxyGpu& gpu, const Model& model, int rows, proxy::Purpose purpose);
+  // Of log-probabilities or losses over at most `rows` rows. `tensor`: null on one rank.
+  DeviceHead(ProxyGpu& gpu, const proxy::StageShape& shape, GpuCollectives* tensor, int rows,
+             proxy::Purpose purpose);
 
-  // result[i] of targets[i]; 0 where there is none. Device arrays of x.rows.
+  // result[i] of targets[i]; 0 where there is none. Device arrays of x.rows, the same on all ranks of the
+  // group.
   void log_probabilities(DeviceMatrix weights, DeviceMatrix x, const int* targets, float* result);
   // Adds the loss of the rows (sum of -factors[i] log p) to *loss and the gradient of the weights to
   // `gradients`; dx is overwritten with the gradient by x.
@@ -27,31 +55,35 @@ class DeviceHead {
 
  private:
   [[nodiscard]] DeviceMatrix norm(DeviceMatrix x);
+  [[nodiscard]] GatheredRows gather(DeviceMatrix logits, const int* targets);
   // Calls action(first row, rows of the norm, their logits).
   template <typename Action>
   void for_chunks(DeviceMatrix weights, DeviceMatrix normed, Action action);
 
   ProxyGpu& gpu_;
-  int vocabulary_;
+  GpuCollectives* tensor_;
+  VocabularyPart part_;
   DeviceArray<Bf16> normed_;
   DeviceArray<float> reciprocal_;
   DeviceArray<Bf16> d_normed_;
   DeviceArray<Bf16> logits_;
+  GatheredParts<RowPart> parts_;
 };
 
-// The next tokens of at most `rows` sequences, by kernels.h's sample.
+// The next tokens of at most `rows` sequences, by kernels.h's sample; the same on all ranks of the group.
 class DeviceSampler {
  public:
-  DeviceSampler(ProxyGpu& gpu, const Model& model, int rows);
+  DeviceSampler(ProxyGpu& gpu, const proxy::StageShape& shape, GpuCollectives* tensor, int rows);
   // keys: null for the most likely token, else device keys of the noise, one a row.
   void sample(DeviceMatrix weights, DeviceMatrix x, const std::uint64_t* keys, DecodeRows rows,
               SampledTokens sampled);
 
  private:
   ProxyGpu& gpu_;
-  int vocabulary_;
+  VocabularyPart part_;
   DeviceArray<Bf16> normed_;
   DeviceArray<float> logits_;
+  GatheredParts<BestToken> best_;
 };
 
 }  // namespace sextant::gpu

@@ -1,4 +1,5 @@
-// Log-probabilities of the response tokens on a GPU: whole sequences in micro-batches, head over all positions.
+// Log-probabilities of the response tokens on a GPU: whole sequences in micro-batches through the stages, head
+// over all positions.
 #pragma once
 
 #include <optional>
@@ -15,14 +16,16 @@ class DeviceInference final : public DeviceTask {
   void run(proxy::Rollout& rollout) override;
 
  private:
+  // Leaves the results in rows from `first_row` on.
   void forward(const proxy::Rollout& rollout, proxy::Range sequences, std::size_t first_row);
+  void read_results(proxy::Rollout& rollout);
 
   const proxy::Workload* workload_;
   std::vector<proxy::Range> micro_batches_;
   AttentionLimits limits_;
   DeviceStash stash_;
   DeviceScratch scratch_;
-  DeviceHead head_;
+  std::optional<DeviceHead> head_;  // last stage
   DeviceBatch batch_;
   DeviceArray<Bf16> x_;
   DeviceArray<int> targets_;

@@ -181,6 +181,24 @@ void attend_backward(const DeviceLayerContext& context, const DeviceBatch& batch
 
 }  // namespace
 
+namespace {
+
+void sum_over_group(const DeviceLayerContext& context, DeviceMatrix values) {
+  if (context.tensor != nullptr) {
+    context.tensor->all_reduce_sum(values.data, values.size(), context.gpu.stream());
+  }
+}
+
+// x += input * weights, summed over the group. x is the same on all ranks, so one of them adds it.
+void project_and_add(const DeviceLayerContext& context, ConstDeviceMatrix input, ConstDeviceMatrix weights,
+                     DeviceMatrix x) {
+  const bool adds = context.tensor == nullptr || context.tensor->rank() == 0;
+  context.gpu.products().multiply(input, Op::plain, weights, Op::plain, x, adds ? kAccumulate : kOverwrite);
+  sum_over_group(context, x);
+}
+
+}  // namespace
+
 void forward_layer(const DeviceLayerContext& context, const DeviceLayerWeights& weights,
                    const DeviceBatch& batch, DeviceStash& stash, DeviceScratch& scratch, DeviceMatrix x) {
   const LayerShape& shape = context.shape;
@@ -193,8 +211,7 @@ void forward_layer(const DeviceLayerContext& context, const DeviceLayerWeights& 
   split_heads(head_shape(shape), batch.places(), context.rotary, qkv.data, stash.query.data(), stash.key.data(),
               stash.value.data(), stream);
   attend(context, batch, stash, scratch);
-  products.multiply(as_matrix(stash.attended, x.rows, shape.attention_width()), Op::plain, weights.output,
-                    Op::plain, x, kAccumulate);
+  project_and_add(context, as_matrix(stash.attended, x.rows, shape.attention_width()), weights.output, x);
 
   const DeviceMatrix normed = as_matrix(stash.normed_middle, x.rows, x.columns);
   const DeviceMatrix gate_up = as_matrix(stash.gate_up, x.rows, 2 * shape.intermediate);
@@ -202,7 +219,7 @@ void forward_layer(const DeviceLayerContext& context, const DeviceLayerWeights& 
   rms_norm(x.data, x.rows, x.columns, normed.data, stash.reciprocal_middle.data(), stream);
   products.multiply(normed, Op::plain, weights.gate_up, Op::transposed, gate_up);
   silu_multiply(gate_up.data, static_cast<std::size_t>(x.rows), shape.intermediate, activated.data, stream);
-  products.multiply(activated, Op::plain, weights.down, Op::plain, x, kAccumulate);
+  project_and_add(context, activated, weights.down, x);
 }
 
 void backward_layer(const DeviceLayerContext& context, const DeviceLayerWeights& weights,
@@ -224,6 +241,7 @@ void backward_layer(const DeviceLayerContext& context, const DeviceLayerWeights&
                          shape.intermediate, d_gate_up.data, stream);
   products.multiply(d_gate_up, Op::transposed, normed_middle, Op::plain, gradients.gate_up, kAccumulate);
   products.multiply(d_gate_up, Op::plain, weights.gate_up, Op::plain, d_normed);
+  sum_over_group(context, d_normed);
   rms_norm_backward(d_normed.data, normed_middle.data, stash.reciprocal_middle.data(), tokens, shape.hidden,
                     dx.data, stream);
 
@@ -236,6 +254,7 @@ void backward_layer(const DeviceLayerContext& context, const DeviceLayerWeights&
   attend_backward(context, batch, stash, scratch);
   products.multiply(d_qkv, Op::transposed, normed_in, Op::plain, gradients.qkv, kAccumulate);
   products.multiply(d_qkv, Op::plain, weights.qkv, Op::plain, d_normed);
+  sum_over_group(context, d_normed);
   rms_norm_backward(d_normed.data, normed_in.data, stash.reciprocal_in.data(), tokens, shape.hidden, dx.data,
                     stream);
 }
@@ -270,14 +289,14 @@ void decode_layer(const DeviceLayerContext& context, const DeviceLayerWeights& w
   rotate_and_store(heads, rows, context.rotary, qkv.data, cache, stream);
   const int splits = decode_splits(heads, rows.count, cache.capacity, context.gpu.multiprocessors());
   attend_cached(heads, rows, qkv.data, cache, splits, scratch.partials.data(), attended.data, stream);
-  products.multiply(attended, Op::plain, weights.output, Op::plain, x, kAccumulate);
+  project_and_add(context, attended, weights.output, x);
 
   const DeviceMatrix gate_up = as_matrix(scratch.gate_up, x.rows, 2 * shape.intermediate);
   const DeviceMatrix activated = as_matrix(scratch.activated, x.rows, shape.intermediate);
   rms_norm(x.data, x.rows, x.columns, normed.data, nullptr, stream);
   products.multiply(normed, Op::plain, weights.gate_up, Op::transposed, gate_up);
   silu_multiply(gate_up.data, static_cast<std::size_t>(x.rows), shape.intermediate, activated.data, stream);
-  products.multiply(activated, Op::plain, weights.down, Op::plain, x, kAccumulate);
+  project_and_add(context, activated, weights.down, x);
 }
 
 }  // namespace sextant::gpu

@@ -1,4 +1,8 @@
-// One decoder layer on one GPU, forward, backward and decoding: the operations of probes/proxy/layer.h in bf16.
+// One decoder layer on one GPU of its tensor-parallel group, forward, backward and decoding: the operations of
+// probes/proxy/layer.h in bf16.
+//
+// Sums over the group are all-reduces in bf16, as frameworks do: after each branch (x itself: the first rank
+// adds its part to it, the others leave theirs) and in the backward pass before each norm.
 //
 // Attention over packed sequences is batched products with a softmax between them, all pairs of a sequence's
 // tokens masked afterwards, so that the FLOP are 4 s^2 hidden as the cost model counts them without fused
@@ -11,6 +15,7 @@
 #include "probes/cuda/proxy/device_parameters.h"
 #include "probes/cuda/proxy/device_sizes.h"
 #include "probes/cuda/proxy/gpu.h"
+#include "probes/cuda/proxy/gpu_collectives.h"
 #include "probes/proxy/batch.h"
 
 namespace sextant::gpu {
@@ -82,6 +87,7 @@ struct DeviceLayerContext {
   ProxyGpu& gpu;
   proxy::LayerShape shape;
   RotaryTable rotary;
+  GpuCollectives* tensor = nullptr;  // null: one rank
 };
 
 void forward_layer(const DeviceLayerContext& context, const DeviceLayerWeights& weights,

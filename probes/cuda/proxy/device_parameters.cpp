@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/error.h"
+
 namespace sextant::gpu {
 
 using namespace proxy;
@@ -42,26 +44,14 @@ void DeviceParameters::initialise(unsigned seed) {
 }
 
 DeviceMatrix DeviceParameters::block_in(const DeviceArray<Bf16>& storage, int block) const {
-  const auto i = static_cast<std::size_t>(block);
+  SEXTANT_CHECK(block >= shape_.first_block() && block < shape_.end_block());
+  const auto i = static_cast<std::size_t>(block - shape_.first_block());
   const int hidden = shape_.model.hidden;
   return {storage.data() + offsets_[i], static_cast<int>(blocks_[i].rows()), hidden, hidden};
 }
 
 DeviceLayerWeights DeviceParameters::layer_in(const DeviceArray<Bf16>& storage, int layer) const {
-  const LayerShape local = layer_shape(shape_.model, shape_.shard);
-  const DeviceMatrix all = block_in(storage, layer + (shape_.is_first() ? 1 : 0));
-  int row = 0;
-  const auto next = [&](int rows) {
-    const DeviceMatrix part = all.rows_from(row, rows);
-    row += rows;
-    return part;
-  };
-  DeviceLayerWeights weights;
-  weights.qkv = next(local.qkv_width());
-  weights.output = next(local.attention_width());
-  weights.gate_up = next(2 * local.intermediate);
-  weights.down = next(local.intermediate);
-  return weights;
+  return cut_layer(block_in(storage, shape_.first_layer + 1 + layer), layer_shape(shape_.model, shape_.shard));
 }
 
 void DeviceParameters::clear_gradients() {

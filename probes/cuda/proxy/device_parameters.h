@@ -1,6 +1,6 @@
-// The weights of one model on one GPU: bf16, and for training bf16 gradients with an fp32 master copy and
-// Adam's moments in fp32, 16 bytes a parameter. Laid out as probes/proxy/parameters.h and begun with the same
-// numbers, rounded to bf16.
+// The weights of one pipeline stage on one GPU, a tensor-parallel group's part of them: bf16, and for training
+// bf16 gradients with an fp32 master copy and Adam's moments in fp32, 16 bytes a parameter. Laid out as
+// probes/proxy/parameters.h and begun with the same numbers, rounded to bf16.
 #pragma once
 
 #include <vector>
@@ -10,13 +10,7 @@
 
 namespace sextant::gpu {
 
-// One layer's matrices, as in probes/proxy/parameters.h.
-struct DeviceLayerWeights {
-  DeviceMatrix qkv;
-  DeviceMatrix output;
-  DeviceMatrix gate_up;
-  DeviceMatrix down;
-};
+using DeviceLayerWeights = proxy::BasicLayerWeights<DeviceMatrix>;
 
 class DeviceParameters {
  public:
@@ -25,11 +19,13 @@ class DeviceParameters {
   [[nodiscard]] const proxy::StageShape& shape() const { return shape_; }
   [[nodiscard]] DeviceLayerWeights layer(int layer) const { return layer_in(values_, layer); }
   [[nodiscard]] DeviceLayerWeights layer_gradients(int layer) const { return layer_in(gradients_, layer); }
+  // First stage: [vocabulary, hidden] of this rank.
   [[nodiscard]] DeviceMatrix embedding() const { return block_in(values_, 0); }
   [[nodiscard]] DeviceMatrix embedding_gradients() const { return block_in(gradients_, 0); }
-  [[nodiscard]] DeviceMatrix head() const { return block_in(values_, blocks() - 1); }
-  [[nodiscard]] DeviceMatrix head_gradients() const { return block_in(gradients_, blocks() - 1); }
-  [[nodiscard]] int blocks() const { return static_cast<int>(offsets_.size()) - 1; }
+  // Last stage.
+  [[nodiscard]] DeviceMatrix head() const { return block_in(values_, shape_.end_block() - 1); }
+  [[nodiscard]] DeviceMatrix head_gradients() const { return block_in(gradients_, shape_.end_block() - 1); }
+  // Numbered in the model; one of this stage's.
   [[nodiscard]] DeviceMatrix block(int block) const { return block_in(values_, block); }
 
   [[nodiscard]] const DeviceArray<Bf16>& values() const { return values_; }

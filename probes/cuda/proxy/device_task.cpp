@@ -9,7 +9,26 @@ DeviceTask::DeviceTask(ProxyGpu& gpu, const proxy::TaskSetup& setup, proxy::Purp
                                      setup.group.position()),
                   setup.seed, purpose),
       rotary_(gpu, parameters_.shape().model.head_dim, setup.workload.longest()),
-      context_{gpu, proxy::layer_shape(parameters_.shape().model, parameters_.shape().shard), rotary_.table()} {
+      tensor_(make_gpu_collectives(setup.group.tensor())),
+      context_{gpu, proxy::layer_shape(parameters_.shape().model, parameters_.shape().shard), rotary_.table(),
+               tensor_.get()} {}
+
+void DeviceTask::look_up(const int* tokens, const int* slots, DeviceMatrix x) {
+  embed(parameters_.embedding().data, vocabulary(), tokens, slots, x.rows, x.columns, x.data, gpu_.stream());
+  if (tensor_ != nullptr) tensor_->all_reduce_sum(x.data, x.size(), gpu_.stream());
+}
+
+void DeviceTask::take_input(const int* tokens, const int* slots, DeviceMatrix x) {
+  if (shape().is_first()) {
+    look_up(tokens, slots, x);
+  } else {
+    link_->receive_forward(x);
+  }
+}
+
+void DeviceTask::finish(const std::string& doing) {
+  gpu_.wait(doing);
+  link_->finish();
 }
 
 }  // namespace sextant::gpu

@@ -1,5 +1,6 @@
-// Training of an actor on a GPU: for each mini-batch forward and backward passes of the micro-batches,
-// gradients summed over the replicas, one Adam step. The loss is that of probes/proxy/training.h.
+// Training of an actor on a GPU: for each mini-batch forward and backward passes of the replica's micro-batches
+// in 1F1B order, gradients summed over the replicas, one Adam step. The loss is that of
+// probes/proxy/training.h.
 #pragma once
 
 #include <memory>
@@ -7,18 +8,17 @@
 
 #include "probes/cuda/proxy/device_head.h"
 #include "probes/cuda/proxy/device_task.h"
-#include "probes/cuda/proxy/gradient_sum.h"
 #include "probes/proxy/head.h"
 
 namespace sextant::gpu {
 
 class DeviceTraining final : public DeviceTask {
  public:
-  // `sum` adds the gradients of the replicas up; null with one replica.
-  DeviceTraining(ProxyGpu& gpu, const proxy::TaskSetup& setup, std::unique_ptr<GradientSum> sum);
+  DeviceTraining(ProxyGpu& gpu, const proxy::TaskSetup& setup);
   void run(proxy::Rollout& rollout) override;
 
-  // Sum over the mini-batches of the last run, of this replica.
+  // Sum over the mini-batches of the last run, of this replica; 0 but on the last stage, where all shards have
+  // it.
   [[nodiscard]] double last_loss() const { return loss_; }
   // The gradients of one mini-batch, without taking the step; adds to last_loss.
   void accumulate_gradients(const proxy::Rollout& rollout, int mini_batch);
@@ -28,32 +28,50 @@ class DeviceTraining final : public DeviceTask {
     int sequences = 0;  // of all replicas
     std::vector<proxy::Range> micro_batches;
   };
+  // What is kept of a micro-batch between its two passes: all that the backward pass needs, or with
+  // recomputation each layer's input only.
+  struct Slot {
+    proxy::PackedBatch packed;
+    DeviceBatch batch;
+    std::vector<std::unique_ptr<DeviceStash>> stashes;  // by layer
+    DeviceArray<Bf16> inputs;                           // of every layer
+  };
 
   [[nodiscard]] std::vector<MiniBatch> plan_mini_batches(const proxy::TaskSetup& setup);
+  void make_slots();
+  void make_shared_kv_heads(const proxy::TaskSetup& setup);
   void queue_mini_batch(const proxy::Rollout& rollout, const MiniBatch& mini_batch);
-  void forward(const proxy::Rollout& rollout, proxy::Range sequences);
-  void backward(const proxy::Rollout& rollout, const MiniBatch& mini_batch, proxy::Range sequences);
-  void set_targets(const proxy::Rollout& rollout, const MiniBatch& mini_batch, proxy::Range sequences);
+  void forward(const proxy::Rollout& rollout, proxy::Range sequences, Slot& slot);
+  void backward(const proxy::Rollout& rollout, const MiniBatch& mini_batch, proxy::Range sequences, Slot& slot);
+  // The gradient of the stage's output.
+  void start_backward(const proxy::Rollout& rollout, const MiniBatch& mini_batch, proxy::Range sequences,
+                      const Slot& slot, DeviceMatrix dx);
+  void set_targets(const proxy::Rollout& rollout, const MiniBatch& mini_batch, proxy::Range sequences,
+                   const proxy::PackedBatch& packed);
   // What layer `layer` left, computed again where it was not kept.
-  [[nodiscard]] DeviceStash& activations(int layer);
+  [[nodiscard]] DeviceStash& activations(Slot& slot, int layer);
+  [[nodiscard]] DeviceMatrix rows(const DeviceArray<Bf16>& storage, const Slot& slot) const;
+  void reduce_gradients();
   void read_loss();
 
   const proxy::Workload* workload_;
-  std::unique_ptr<GradientSum> sum_;
+  int stage_;
+  int stages_;
   bool recompute_;
   AttentionLimits limits_;
   std::vector<MiniBatch> mini_batches_;
-  std::vector<std::unique_ptr<DeviceStash>> stashes_;  // by layer, or one
-  DeviceArray<Bf16> inputs_;                           // recomputation: of every layer
+  std::vector<Slot> slots_;
+  std::unique_ptr<DeviceStash> recomputed_;
   DeviceScratch scratch_;
-  DeviceHead head_;
-  DeviceBatch batch_;
+  std::optional<DeviceHead> head_;                           // last stage
+  std::unique_ptr<GpuCollectives> replicas_;                 // null with one
+  std::unique_ptr<Communicator> same_kv_heads_;              // ranks that share a KV head, when there are any
+  std::unique_ptr<GpuCollectives> same_kv_heads_gradients_;  // likewise
   DeviceArray<Bf16> x_;
   DeviceArray<Bf16> dx_;
   DeviceArray<int> targets_;
   DeviceArray<float> factors_;
   DeviceArray<double> loss_on_device_;
-  proxy::PackedBatch packed_;
   proxy::Targets wanted_;
   double loss_ = 0;
 };

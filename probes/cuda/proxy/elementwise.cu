@@ -112,18 +112,26 @@ __global__ void silu_backward_kernel(const Bf16* gate_up, const Bf16* d_out, std
   }
 }
 
-__global__ void embed_kernel(const Bf16* weights, const int* tokens, const int* slots, int width, Bf16* x) {
+__global__ void embed_kernel(const Bf16* weights, VocabularyPart part, const int* tokens, const int* slots,
+                             int width, Bf16* x) {
   const std::size_t row = blockIdx.x;
-  const std::size_t token = tokens[slots == nullptr ? row : static_cast<std::size_t>(slots[row])];
-  const auto* from = reinterpret_cast<const uint4*>(weights + token * width);
+  const int token = tokens[slots == nullptr ? row : static_cast<std::size_t>(slots[row])] - part.first;
   auto* to = reinterpret_cast<uint4*>(x + row * width);
+  if (token < 0 || token >= part.count) {
+    for (int at = threadIdx.x; at < width / 8; at += blockDim.x) to[at] = make_uint4(0, 0, 0, 0);
+    return;
+  }
+  const auto* from = reinterpret_cast<const uint4*>(weights + static_cast<std::size_t>(token) * width);
   for (int at = threadIdx.x; at < width / 8; at += blockDim.x) to[at] = from[at];
 }
 
-__global__ void embed_backward_kernel(const int* tokens, const Bf16* dx, int width, Bf16* gradients) {
+__global__ void embed_backward_kernel(VocabularyPart part, const int* tokens, const Bf16* dx, int width,
+                                      Bf16* gradients) {
   const std::size_t row = blockIdx.x;
+  const int token = tokens[row] - part.first;
+  if (token < 0 || token >= part.count) return;
   const auto* from = reinterpret_cast<const __nv_bfloat162*>(dx + row * width);
-  auto* to = reinterpret_cast<__nv_bfloat162*>(gradients + static_cast<std::size_t>(tokens[row]) * width);
+  auto* to = reinterpret_cast<__nv_bfloat162*>(gradients + static_cast<std::size_t>(token) * width);
   for (int at = threadIdx.x; at < width / 2; at += blockDim.x) atomicAdd(to + at, from[at]);
 }
 
@@ -160,16 +168,16 @@ void silu_multiply_backward(const Bf16* gate_up, const Bf16* d_out, std::size_t 
   silu_backward_kernel<<<blocks_for(packs), kThreads, 0, stream>>>(gate_up, d_out, packs, width, d_gate_up);
 }
 
-void embed(const Bf16* weights, const int* tokens, const int* slots, int rows, int width, Bf16* x,
-           cudaStream_t stream) {
+void embed(const Bf16* weights, VocabularyPart part, const int* tokens, const int* slots, int rows, int width,
+           Bf16* x, cudaStream_t stream) {
   if (rows == 0) return;
-  embed_kernel<<<rows, row_threads(width), 0, stream>>>(weights, tokens, slots, width, x);
+  embed_kernel<<<rows, row_threads(width), 0, stream>>>(weights, part, tokens, slots, width, x);
 }
 
-void embed_backward(const int* tokens, const Bf16* dx, int rows, int width, Bf16* gradients,
-                    cudaStream_t stream) {
+void embed_backward(VocabularyPart part, const int* tokens, const Bf16* dx, int rows, int width,
+                    Bf16* gradients, cudaStream_t stream) {
   if (rows == 0) return;
-  embed_backward_kernel<<<rows, row_threads(width), 0, stream>>>(tokens, dx, width, gradients);
+  embed_backward_kernel<<<rows, row_threads(width), 0, stream>>>(part, tokens, dx, width, gradients);
 }
 
 void pick_rows(const Bf16* x, const int* rows_wanted, int rows, int width, Bf16* out, cudaStream_t stream) {

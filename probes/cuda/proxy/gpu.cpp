@@ -117,7 +117,8 @@ void Products::run(ConstDeviceMatrix a, proxy::Op op_a, ConstDeviceMatrix b, pro
                    {workspace_.data(), kWorkspaceBytes}, stream_);
 }
 
-ProxyGpu::ProxyGpu(int device) : stream_(device), products_(stream_.get()), uploads_(stream_.get()) {
+ProxyGpu::ProxyGpu(int device)
+    : device_(device), stream_(device), products_(stream_.get()), uploads_(stream_.get()) {
   cudaDeviceProp properties{};
   check_cuda(cudaGetDeviceProperties(&properties, device), "asking for the properties of a GPU");
   multiprocessors_ = properties.multiProcessorCount;
@@ -126,9 +127,10 @@ ProxyGpu::ProxyGpu(int device) : stream_(device), products_(stream_.get()), uplo
 
 std::size_t ProxyGpu::free_bytes() const { return free_and_total().first; }
 
-std::size_t ProxyGpu::used_bytes() const {
+std::size_t ProxyGpu::bytes_beside_buffers() const {
   const auto [free, total] = free_and_total();
-  return total - free;
+  const std::size_t buffers = DeviceBuffer::use().bytes;
+  return std::max(total - free, buffers) - buffers;
 }
 
 void ProxyGpu::wait(const std::string& doing) const {

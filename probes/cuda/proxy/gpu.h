@@ -38,6 +38,7 @@ class DeviceArray {
   }
   [[nodiscard]] T* data() const { return buffer_ == nullptr ? nullptr : buffer_->as<T>(); }
   [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] std::size_t bytes() const { return count_ * sizeof(T); }
 
  private:
   std::size_t count_ = 0;
@@ -123,6 +124,7 @@ class ProxyGpu {
   ProxyGpu(const ProxyGpu&) = delete;
   ProxyGpu& operator=(const ProxyGpu&) = delete;
 
+  [[nodiscard]] int device() const { return device_; }
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
   [[nodiscard]] Products& products() { return products_; }
   [[nodiscard]] Uploads& uploads() { return uploads_; }
@@ -130,11 +132,14 @@ class ProxyGpu {
   [[nodiscard]] const std::string& name() const { return name_; }
   // Of the device, whoever uses it.
   [[nodiscard]] std::size_t free_bytes() const;
-  [[nodiscard]] std::size_t used_bytes() const;
+  // What is used beside this process's own buffers: the context, libraries, rounding, and whoever else is
+  // there.
+  [[nodiscard]] std::size_t bytes_beside_buffers() const;
   // Waits for everything queued. Error(machine) with the device's text when any of it failed.
   void wait(const std::string& doing) const;
 
  private:
+  int device_;
   ProxyStream stream_;
   Products products_;
   Uploads uploads_;

@@ -7,36 +7,15 @@
 #include "probes/cuda/proxy/device_inference.h"
 #include "probes/cuda/proxy/device_training.h"
 #include "probes/cuda/proxy/device_weight_transfer.h"
+#include "probes/cuda/proxy/gpu_choice.h"
+#include "probes/cuda/proxy/gpu_collectives.h"
 #include "probes/cuda/proxy/memory_budget.h"
-#include "probes/cuda/proxy/nccl_gradient_sum.h"
 
 namespace sextant {
 namespace {
 
 using namespace proxy;
 using namespace gpu;
-
-// How many ranks of this host come before this one.
-int local_rank(Communicator& world) {
-  const std::vector<std::string> hosts = world.hosts();
-  const auto mine = hosts.begin() + world.rank();
-  return static_cast<int>(std::count(hosts.begin(), mine, *mine));
-}
-
-// Why this rank has no GPU; empty when it has one.
-std::string absence(int device) {
-  int count = 0;
-  const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status != cudaSuccess) return std::string("no GPU can be used: ") + cudaGetErrorString(status);
-  if (device >= count) {
-    return "this host has " + std::to_string(count) + " GPUs and at least " + std::to_string(device + 1) +
-           " ranks: one rank a GPU";
-  }
-  check_cuda(cudaSetDevice(device), "selecting GPU " + std::to_string(device));
-  LtMatmulSpec some;
-  some.m = some.n = some.k = 64;
-  return plan_lt_matmul(some).reason;
-}
 
 class GpuEngine final : public TaskEngine {
  public:
@@ -48,8 +27,6 @@ class GpuEngine final : public TaskEngine {
     limits.precision = Precision::bf16;
     limits.cuda_graphs = true;
     limits.value_heads = false;
-    limits.splits_models = false;
-    limits.moves_weights = false;
     limits.channel_multiple = kLengthMultiple;
     limits.head_dims = {64, 128};
     limits.most_heads_per_kv_head = 8;
@@ -58,6 +35,9 @@ class GpuEngine final : public TaskEngine {
   }
 
   void prepare(const Workflow& workflow, const Plan& plan, const Workload& workload) override {
+    // Of this session, and of those that are still there.
+    DeviceBuffer::reset_peak();
+    beside_buffers_bytes_ = 0;
     const auto needed = task_bytes(workflow, plan, workload, world_.rank());
     std::string refusal;
     try {
@@ -78,8 +58,7 @@ class GpuEngine final : public TaskEngine {
       case TaskKind::inference:
         return std::make_unique<DeviceInference>(gpu_, setup);
       case TaskKind::training:
-        return std::make_unique<DeviceTraining>(
-            gpu_, setup, setup.group.data().size() > 1 ? make_nccl_gradient_sum(setup.group.data()) : nullptr);
+        return std::make_unique<DeviceTraining>(gpu_, setup);
     }
     SEXTANT_CHECK(false && "every kind of task is handled");
     return nullptr;
@@ -87,31 +66,37 @@ class GpuEngine final : public TaskEngine {
 
   [[nodiscard]] std::unique_ptr<WeightTransfer> make_weight_transfer(
       const WeightTransferSetup& setup) override {
-    return std::make_unique<DeviceWeightTransfer>(gpu_, setup);
+    auto transfer = std::make_unique<DeviceWeightTransfer>(gpu_, setup);
+    // The last that is made: all groups of GPUs have come together.
+    beside_buffers_bytes_ = std::max(beside_buffers_bytes_, gpu_.bytes_beside_buffers());
+    return transfer;
   }
 
   [[nodiscard]] std::map<std::string, std::string> notes() const override {
-    return {{"blas", "cuBLASLt " + cublas_lt_version()}, {"device", gpu_.name()}};
+    std::map<std::string, std::string> notes{{"blas", "cuBLASLt " + cublas_lt_version()},
+                                             {"device", gpu_.name()}};
+    if (world_.size() > 1) notes["collectives"] = gpu_collectives_version();
+    return notes;
   }
+  // The most that the buffers took at a time, and the most that was seen beside them: libraries and NCCL take
+  // theirs at first use and keep it.
   [[nodiscard]] std::optional<double> peak_memory_bytes() const override {
-    return static_cast<double>(gpu_.used_bytes());
+    const std::size_t beside = std::max(beside_buffers_bytes_, gpu_.bytes_beside_buffers());
+    return static_cast<double>(DeviceBuffer::use().peak_bytes + beside);
   }
 
  private:
   Communicator& world_;
   ProxyGpu gpu_;
+  std::size_t beside_buffers_bytes_ = 0;  // the most seen in this session
 };
 
 }  // namespace
 
 GpuEngineOrReason make_gpu_engine(Communicator& world) {
-  const int device = local_rank(world);
-  const std::string reason = absence(device);
-  double anywhere = reason.empty() ? 0 : 1;
-  world.all_reduce_max(std::span(&anywhere, 1));
-  if (!reason.empty()) return {nullptr, reason};
-  if (anywhere > 0) return {nullptr, "another rank has no GPU"};
-  return {std::make_unique<GpuEngine>(world, device), ""};
+  const GpuChoice choice = choose_gpu(world);
+  if (!choice.reason.empty()) return {nullptr, choice.reason};
+  return {std::make_unique<GpuEngine>(world, choice.device), ""};
 }
 
 }  // namespace sextant

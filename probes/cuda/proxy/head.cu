@@ -30,25 +30,58 @@ __device__ RowSum reduce_row(const Bf16* logits, int vocabulary) {
   return {above, block_sum(sum * __expf(largest - above))};
 }
 
-__global__ void log_probabilities_kernel(const Bf16* logits, const int* targets, int vocabulary,
-                                         float* result) {
+__device__ RowPart part_of_row(const Bf16* of_row, VocabularyPart part, int target) {
+  const RowSum reduced = reduce_row(of_row, part.count);
+  const bool is_mine = target >= part.first && target < part.first + part.count;
+  return {reduced.largest, reduced.sum, is_mine ? __bfloat162float(of_row[target - part.first]) : 0.0F};
+}
+
+// Of the whole vocabulary, in every thread.
+__device__ RowPart whole_row(const Bf16* of_row, VocabularyPart part, GatheredRows gathered, int target) {
+  if (gathered.parts == nullptr) return part_of_row(of_row, part, target);
+  const std::size_t row = blockIdx.x;
+  const std::size_t rows = gridDim.x;
+  RowPart whole = gathered.parts[row];
+  for (int rank = 1; rank < gathered.ranks; ++rank) {
+    const RowPart other = gathered.parts[rank * rows + row];
+    const float above = fmaxf(whole.largest, other.largest);
+    whole.sum = whole.sum * __expf(whole.largest - above) + other.sum * __expf(other.largest - above);
+    whole.largest = above;
+    whole.target += other.target;
+  }
+  return whole;
+}
+
+__device__ float log_probability(const RowPart& row) { return row.target - row.largest - logf(row.sum); }
+
+__global__ void reduce_rows_kernel(const Bf16* logits, VocabularyPart part, const int* targets,
+                                   RowPart* parts) {
+  const std::size_t row = blockIdx.x;
+  if (targets[row] < 0) {
+    if (threadIdx.x == 0) parts[row] = {0, 0, 0};
+    return;
+  }
+  const RowPart reduced = part_of_row(logits + row * part.count, part, targets[row]);
+  if (threadIdx.x == 0) parts[row] = reduced;
+}
+
+__global__ void log_probabilities_kernel(const Bf16* logits, VocabularyPart part, GatheredRows gathered,
+                                         const int* targets, float* result) {
   const std::size_t row = blockIdx.x;
   const int target = targets[row];
   if (target < 0) {
     if (threadIdx.x == 0) result[row] = 0;
     return;
   }
-  const Bf16* of_row = logits + row * vocabulary;
-  const RowSum reduced = reduce_row(of_row, vocabulary);
-  if (threadIdx.x == 0) {
-    result[row] = __bfloat162float(of_row[target]) - reduced.largest - logf(reduced.sum);
-  }
+  const RowPart whole = whole_row(logits + row * part.count, part, gathered, target);
+  if (threadIdx.x == 0) result[row] = log_probability(whole);
 }
 
-__global__ void loss_kernel(Bf16* logits, const int* targets, const float* weights, int vocabulary,
-                            double* loss) {
+__global__ void loss_kernel(Bf16* logits, VocabularyPart part, GatheredRows gathered, const int* targets,
+                            const float* weights, double* loss) {
   const std::size_t row = blockIdx.x;
   const int target = targets[row];
+  const int vocabulary = part.count;
   Bf16* of_row = logits + row * vocabulary;
   if (target < 0) {
     for (int at = threadIdx.x * 8; at < vocabulary; at += blockDim.x * 8) {
@@ -56,12 +89,9 @@ __global__ void loss_kernel(Bf16* logits, const int* targets, const float* weigh
     }
     return;
   }
-  const RowSum reduced = reduce_row(of_row, vocabulary);
+  const RowPart reduced = whole_row(of_row, part, gathered, target);
   const float weight = weights[row];
-  if (threadIdx.x == 0) {
-    const float log_p = __bfloat162float(of_row[target]) - reduced.largest - logf(reduced.sum);
-    atomicAdd(loss, -static_cast<double>(weight) * log_p);
-  }
+  if (threadIdx.x == 0) atomicAdd(loss, -static_cast<double>(weight) * log_probability(reduced));
   __syncthreads();  // the target's logit has been read
   const float factor = weight / reduced.sum;
   for (int at = threadIdx.x * 8; at < vocabulary; at += blockDim.x * 8) {
@@ -69,7 +99,8 @@ __global__ void loss_kernel(Bf16* logits, const int* targets, const float* weigh
     load8(of_row + at, values);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      values[i] = factor * __expf(values[i] - reduced.largest) - (at + i == target ? weight : 0.0F);
+      values[i] =
+          factor * __expf(values[i] - reduced.largest) - (part.first + at + i == target ? weight : 0.0F);
     }
     store8(of_row + at, values);
   }
@@ -85,9 +116,10 @@ __device__ bool is_better(float value, int token, float best, int best_token) {
   return value > best || (value == best && token < best_token);
 }
 
-__global__ void sample_kernel(const float* logits, int vocabulary, const std::uint64_t* keys, const int* slots,
-                              int* positions, SampledTokens sampled) {
+// In thread 0.
+__device__ BestToken best_of_row(const float* logits, VocabularyPart part, const std::uint64_t* keys) {
   const std::size_t row = blockIdx.x;
+  const int vocabulary = part.count;
   const float* of_row = logits + row * vocabulary;
   float best = -3.0e38F;
   int token = vocabulary;
@@ -96,7 +128,7 @@ __global__ void sample_kernel(const float* logits, int vocabulary, const std::ui
     const float values[4] = {raw.x, raw.y, raw.z, raw.w};
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const float value = keys == nullptr ? values[i] : values[i] + gumbel(keys[row] + at + i);
+      const float value = keys == nullptr ? values[i] : values[i] + gumbel(keys[row] + part.first + at + i);
       if (is_better(value, at + i, best, token)) {
         best = value;
         token = at + i;
@@ -118,20 +150,49 @@ __global__ void sample_kernel(const float* logits, int vocabulary, const std::ui
     tokens[threadIdx.x / 32] = token;
   }
   __syncthreads();
-  if (threadIdx.x != 0) return;
-  for (int warp = 1; warp < static_cast<int>(blockDim.x / 32); ++warp) {
+  for (int warp = 1; threadIdx.x == 0 && warp < static_cast<int>(blockDim.x / 32); ++warp) {
     if (is_better(bests[warp], tokens[warp], best, token)) {
       best = bests[warp];
       token = tokens[warp];
     }
   }
   if (token >= vocabulary) token = 0;  // every logit was NaN
+  return {best, part.first + token};
+}
+
+__device__ void note_token(int token, std::size_t row, const int* slots, int* positions,
+                           const SampledTokens& sampled) {
   const std::size_t slot = slots[row];
   const int next = positions[row] + 1;
   sampled.latest[slot] = token;
   const int response = next - sampled.prompt_tokens[slot];
   if (response >= 0 && response < sampled.capacity) sampled.history[slot * sampled.capacity + response] = token;
   positions[row] = next;
+}
+
+__global__ void sample_kernel(const float* logits, VocabularyPart part, const std::uint64_t* keys,
+                              const int* slots, int* positions, SampledTokens sampled) {
+  const BestToken best = best_of_row(logits, part, keys);
+  if (threadIdx.x == 0) note_token(best.token, blockIdx.x, slots, positions, sampled);
+}
+
+__global__ void find_best_kernel(const float* logits, VocabularyPart part, const std::uint64_t* keys,
+                                 BestToken* result) {
+  const BestToken best = best_of_row(logits, part, keys);
+  if (threadIdx.x == 0) result[blockIdx.x] = best;
+}
+
+// Ranks are in the order of their tokens, so the first of equals wins on any number of ranks.
+__global__ void choose_best_kernel(const BestToken* best, int ranks, int rows, const int* slots, int* positions,
+                                   SampledTokens sampled) {
+  const int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (row >= rows) return;
+  BestToken chosen = best[row];
+  for (int rank = 1; rank < ranks; ++rank) {
+    const BestToken other = best[static_cast<std::size_t>(rank) * rows + row];
+    if (other.logit > chosen.logit) chosen = other;
+  }
+  note_token(chosen.token, row, slots, positions, sampled);
 }
 
 // Whole warps, enough for the packs of a row.
@@ -145,21 +206,43 @@ int row_threads(int vocabulary, int pack) {
 void sample(const float* logits, int vocabulary, const std::uint64_t* keys, DecodeRows rows,
             SampledTokens sampled, cudaStream_t stream) {
   if (rows.count == 0) return;
-  sample_kernel<<<rows.count, row_threads(vocabulary, 4), 0, stream>>>(logits, vocabulary, keys, rows.slots,
+  const VocabularyPart all{0, vocabulary};
+  sample_kernel<<<rows.count, row_threads(vocabulary, 4), 0, stream>>>(logits, all, keys, rows.slots,
                                                                        rows.positions, sampled);
 }
 
-void log_probabilities(const Bf16* logits, const int* targets, int rows, int vocabulary, float* result,
-                       cudaStream_t stream) {
+void find_best(const float* logits, VocabularyPart part, const std::uint64_t* keys, int rows, BestToken* best,
+               cudaStream_t stream) {
   if (rows == 0) return;
-  log_probabilities_kernel<<<rows, row_threads(vocabulary, 8), 0, stream>>>(logits, targets, vocabulary,
+  find_best_kernel<<<rows, row_threads(part.count, 4), 0, stream>>>(logits, part, keys, best);
+}
+
+void choose_best(const BestToken* best, int ranks, DecodeRows rows, SampledTokens sampled,
+                 cudaStream_t stream) {
+  if (rows.count == 0) return;
+  constexpr int kThreads = 128;
+  const int blocks = (rows.count + kThreads - 1) / kThreads;
+  choose_best_kernel<<<blocks, kThreads, 0, stream>>>(best, ranks, rows.count, rows.slots, rows.positions,
+                                                      sampled);
+}
+
+void reduce_rows(const Bf16* logits, VocabularyPart part, const int* targets, int rows, RowPart* parts,
+                 cudaStream_t stream) {
+  if (rows == 0) return;
+  reduce_rows_kernel<<<rows, row_threads(part.count, 8), 0, stream>>>(logits, part, targets, parts);
+}
+
+void log_probabilities(const Bf16* logits, VocabularyPart part, GatheredRows gathered, const int* targets,
+                       int rows, float* result, cudaStream_t stream) {
+  if (rows == 0) return;
+  log_probabilities_kernel<<<rows, row_threads(part.count, 8), 0, stream>>>(logits, part, gathered, targets,
                                                                             result);
 }
 
-void loss_and_gradient(Bf16* logits, const int* targets, const float* weights, int rows, int vocabulary,
-                       double* loss, cudaStream_t stream) {
+void loss_and_gradient(Bf16* logits, VocabularyPart part, GatheredRows gathered, const int* targets,
+                       const float* weights, int rows, double* loss, cudaStream_t stream) {
   if (rows == 0) return;
-  loss_kernel<<<rows, row_threads(vocabulary, 8), 0, stream>>>(logits, targets, weights, vocabulary, loss);
+  loss_kernel<<<rows, row_threads(part.count, 8), 0, stream>>>(logits, part, gathered, targets, weights, loss);
 }
 
 }  // namespace sextant::gpu

@@ -28,12 +28,17 @@ void rms_norm_backward(const Bf16* d_out, const Bf16* normed, const float* recip
 void silu_multiply(const Bf16* gate_up, std::size_t rows, int width, Bf16* out, cudaStream_t stream);
 void silu_multiply_backward(const Bf16* gate_up, const Bf16* d_out, std::size_t rows, int width,
                             Bf16* d_gate_up, cudaStream_t stream);
-// x[i] = weights[tokens[i]]; with slots tokens[slots[i]].
-void embed(const Bf16* weights, const int* tokens, const int* slots, int rows, int width, Bf16* x,
-           cudaStream_t stream);
-// gradients[tokens[i]] += dx[i].
-void embed_backward(const int* tokens, const Bf16* dx, int rows, int width, Bf16* gradients,
-                    cudaStream_t stream);
+// The tokens that a rank of a tensor-parallel group holds, in embedding and head; all of them on one rank.
+struct VocabularyPart {
+  int first = 0;
+  int count = 0;
+};
+// x[i] = weights[tokens[i]]; with slots tokens[slots[i]]. Zero for tokens of other ranks.
+void embed(const Bf16* weights, VocabularyPart part, const int* tokens, const int* slots, int rows, int width,
+           Bf16* x, cudaStream_t stream);
+// gradients[tokens[i]] += dx[i], of this rank's tokens.
+void embed_backward(VocabularyPart part, const int* tokens, const Bf16* dx, int rows, int width,
+                    Bf16* gradients, cudaStream_t stream);
 // out[i] = x[rows_wanted[i]].
 void pick_rows(const Bf16* x, const int* rows_wanted, int rows, int width, Bf16* out, cudaStream_t stream);
 
@@ -101,8 +106,13 @@ void rotate_and_store(const HeadShape& shape, DecodeRows rows, RotaryTable rotar
 // out [rows, heads dim]. head_dim 64 or 128, at most 8 heads a KV head. Two kernels: parts, and their merge.
 void attend_cached(const HeadShape& shape, DecodeRows rows, const Bf16* qkv, CacheLayer cache, int splits,
                    float* partials, Bf16* out, cudaStream_t stream);
+// Every position becomes one more: on stages that sample nothing.
+void advance_positions(DecodeRows rows, cudaStream_t stream);
 
 // ---- head (head.cu)
+
+// Logits of a row lie spread over a tensor-parallel group: each rank reduces those of its tokens, the ranks
+// gather these parts, and every rank finishes. Alone a rank does it in one kernel.
 
 // The next token of every row: the largest logit, or with keys (one a row) a draw from the softmax by Gumbel
 // noise. Written to latest[slot] and, as the token after `position`, to the slot's row of history; then the
@@ -115,13 +125,35 @@ struct SampledTokens {
 };
 void sample(const float* logits, int vocabulary, const std::uint64_t* keys, DecodeRows rows,
             SampledTokens sampled, cudaStream_t stream);
+// The same in two steps: this rank's best of every row, and the best of [ranks, rows].
+struct BestToken {
+  float logit;  // with noise
+  int token;
+};
+void find_best(const float* logits, VocabularyPart part, const std::uint64_t* keys, int rows, BestToken* best,
+               cudaStream_t stream);
+void choose_best(const BestToken* best, int ranks, DecodeRows rows, SampledTokens sampled, cudaStream_t stream);
+
+// What a rank knows about a row's softmax.
+struct RowPart {
+  float largest;
+  float sum;     // of exponentials below it
+  float target;  // the target's logit, 0 where another rank has it
+};
+void reduce_rows(const Bf16* logits, VocabularyPart part, const int* targets, int rows, RowPart* parts,
+                 cudaStream_t stream);
+// Of all ranks, [ranks, rows]; null when the logits are whole.
+struct GatheredRows {
+  const RowPart* parts = nullptr;
+  int ranks = 1;
+};
 
 // log_probabilities[i] of targets[i]; 0 where it is negative.
-void log_probabilities(const Bf16* logits, const int* targets, int rows, int vocabulary, float* result,
-                       cudaStream_t stream);
+void log_probabilities(const Bf16* logits, VocabularyPart part, GatheredRows gathered, const int* targets,
+                       int rows, float* result, cudaStream_t stream);
 // Adds -weight log p to *loss, and turns the logits into their gradient; rows without a target become zero.
-void loss_and_gradient(Bf16* logits, const int* targets, const float* weights, int rows, int vocabulary,
-                       double* loss, cudaStream_t stream);
+void loss_and_gradient(Bf16* logits, VocabularyPart part, GatheredRows gathered, const int* targets,
+                       const float* weights, int rows, double* loss, cudaStream_t stream);
 
 // ---- parameters (parameters.cu)
 

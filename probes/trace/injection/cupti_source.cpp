@@ -47,6 +47,15 @@ std::string CuptiSource::start(const Settings& settings, std::function<void()> h
   if (!library_) return library_.why_not;
   has_buffers_ = std::move(has_buffers);
   graph_nodes_ = settings.graph_nodes;
+  if (std::string why_not = begin(); !why_not.empty()) return why_not;
+  std::uint32_t version = 0;
+  library_.functions.get_version(&version);
+  about_ = "CUPTI " + std::to_string(version) + " from " + library_.path;
+  started_ = true;
+  return "";
+}
+
+std::string CuptiSource::begin() {
   const cupti::Functions& call = library_.functions;
   if (const auto result = call.subscribe(&subscriber_, on_callback, nullptr); result != cupti::kSuccess) {
     return why_no_subscription(library_, result);
@@ -61,10 +70,6 @@ std::string CuptiSource::start(const Settings& settings, std::function<void()> h
     return "CUPTI does not record kernels: " + describe(library_, result);
   }
   enable_all();
-  std::uint32_t version = 0;
-  call.get_version(&version);
-  about_ = "CUPTI " + std::to_string(version) + " from " + library_.path;
-  started_ = true;
   return "";
 }
 
@@ -86,11 +91,10 @@ void CuptiSource::pause() {
                           cupti::kOverhead, cupti::kGraphTrace}) {
     library_.functions.activity_disable(kind);
   }
+  library_.functions.unsubscribe(subscriber_);
 }
 
-void CuptiSource::resume() {
-  if (started_) enable_all();
-}
+std::string CuptiSource::resume() { return started_ ? begin() : ""; }
 
 void CuptiSource::flush(bool all) {
   if (started_) library_.functions.activity_flush_all(all ? cupti::kFlushForced : 0);

@@ -27,8 +27,11 @@ class CuptiSource {
   [[nodiscard]] bool is_started() const { return started_; }
   [[nodiscard]] const std::string& about() const { return about_; }  // "CUPTI 130001 from libcupti.so.13"
 
-  void pause();  // until resume: nothing new is recorded
-  void resume();
+  // Until resume nothing new is recorded, and CUPTI serves nobody: no kind is enabled and the subscription is
+  // given back. What it has put into the program's calls may stay; only a new process is without.
+  void pause();
+  // Why it could not, one line, like start.
+  [[nodiscard]] std::string resume();
   // Asks for the buffers that are ready; `all`: also those with activity that is still under way.
   void flush(bool all);
   // Converts what has been handed back. Returns records that had to be dropped since the last call.
@@ -48,6 +51,7 @@ class CuptiSource {
 
   void convert_buffer(const Buffer& buffer, RecordBatch& batch);
   [[nodiscard]] std::uint64_t count_records(const Buffer& buffer) const;
+  [[nodiscard]] std::string begin();
   void enable_all();
   void release(std::uint8_t* buffer);
 

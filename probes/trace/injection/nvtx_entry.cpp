@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cwchar>
 #include <deque>
+#include <initializer_list>
 #include <mutex>
 #include <string>
 
@@ -155,38 +156,39 @@ const void* create_domain_w(const wchar_t* name) { return kept(narrow(name)); }
 
 // ---- attaching ----
 
+struct Place {
+  unsigned number;
+  nvtx::Function function;
+};
 template <typename Pointer>
-void set(nvtx::FunctionTable table, unsigned size, unsigned place, Pointer function) {
-  if (place < size && table[place] != nullptr) *table[place] = reinterpret_cast<nvtx::Function>(function);
+Place at(unsigned number, Pointer function) {
+  return {number, reinterpret_cast<nvtx::Function>(function)};
 }
 
-bool attach_core(const nvtx::CallbacksTable& callbacks) {
+bool attach(const nvtx::CallbacksTable& callbacks, unsigned module, std::initializer_list<Place> places) {
   nvtx::FunctionTable table = nullptr;
   unsigned size = 0;
-  if (callbacks.get_module_function_table(nvtx::kCore, &table, &size) == 0 || table == nullptr) return false;
-  set(table, size, nvtx::kRangePushA, push_a);
-  set(table, size, nvtx::kRangePushW, push_w);
-  set(table, size, nvtx::kRangePushEx, push_ex);
-  set(table, size, nvtx::kRangePop, pop_default);
-  set(table, size, nvtx::kRangeStartA, start_a);
-  set(table, size, nvtx::kRangeStartW, start_w);
-  set(table, size, nvtx::kRangeStartEx, start_ex);
-  set(table, size, nvtx::kRangeEnd, end);
+  if (callbacks.get_module_function_table(module, &table, &size) == 0 || table == nullptr) return false;
+  for (const Place& place : places) {
+    if (place.number < size && table[place.number] != nullptr) *table[place.number] = place.function;
+  }
   return true;
 }
 
+bool attach_core(const nvtx::CallbacksTable& callbacks) {
+  return attach(callbacks, nvtx::kCore,
+                {at(nvtx::kRangePushA, push_a), at(nvtx::kRangePushW, push_w), at(nvtx::kRangePushEx, push_ex),
+                 at(nvtx::kRangePop, pop_default), at(nvtx::kRangeStartA, start_a),
+                 at(nvtx::kRangeStartW, start_w), at(nvtx::kRangeStartEx, start_ex), at(nvtx::kRangeEnd, end)});
+}
+
+// Old versions have no domains.
 void attach_domains(const nvtx::CallbacksTable& callbacks) {
-  nvtx::FunctionTable table = nullptr;
-  unsigned size = 0;
-  if (callbacks.get_module_function_table(nvtx::kCore2, &table, &size) == 0 || table == nullptr) return;
-  set(table, size, nvtx::kDomainRangePushEx, domain_push_ex);
-  set(table, size, nvtx::kDomainRangePop, domain_pop);
-  set(table, size, nvtx::kDomainRangeStartEx, domain_start_ex);
-  set(table, size, nvtx::kDomainRangeEnd, domain_end);
-  set(table, size, nvtx::kDomainRegisterStringA, register_a);
-  set(table, size, nvtx::kDomainRegisterStringW, register_w);
-  set(table, size, nvtx::kDomainCreateA, create_domain_a);
-  set(table, size, nvtx::kDomainCreateW, create_domain_w);
+  attach(callbacks, nvtx::kCore2,
+         {at(nvtx::kDomainRangePushEx, domain_push_ex), at(nvtx::kDomainRangePop, domain_pop),
+          at(nvtx::kDomainRangeStartEx, domain_start_ex), at(nvtx::kDomainRangeEnd, domain_end),
+          at(nvtx::kDomainRegisterStringA, register_a), at(nvtx::kDomainRegisterStringW, register_w),
+          at(nvtx::kDomainCreateA, create_domain_a), at(nvtx::kDomainCreateW, create_domain_w)});
 }
 
 }  // namespace

@@ -9,28 +9,16 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <utility>
 
-#include "probes/trace/injection/cupti_source.h"
+#include "probes/trace/injection/host_clock.h"
 #include "probes/trace/injection/process_facts.h"
 
 namespace sextant::trace {
 namespace {
 
-constexpr double kNanoseconds = 1e9;  // in a second
 constexpr std::size_t kMostRangeBytes = std::size_t{64} << 20;
 constexpr std::size_t kWakeRangeBytes = std::size_t{1} << 20;
-
-std::uint64_t clock_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
-}
-
-std::uint64_t now_ns() { return clock_ns(CLOCK_MONOTONIC); }
-
-std::uint64_t nanoseconds(double seconds) { return static_cast<std::uint64_t>(seconds * kNanoseconds); }
 
 std::uint32_t thread_id() {
   thread_local const auto id = static_cast<std::uint32_t>(syscall(SYS_gettid));
@@ -78,7 +66,11 @@ Recorder* Recorder::instance() {
 
 std::uint64_t Recorder::next_id() { return ++last_id; }
 
-Recorder::Recorder(Settings settings) : settings_(std::move(settings)), started_(now_ns()) {
+Recorder::Recorder(Settings settings)
+    : settings_(std::move(settings)),
+      started_(now_ns()),
+      device_(settings_, {[this](ChunkType type, std::string_view payload) { append(type, payload); },
+                          [this](const std::string& why_not) { say_no_device(why_not); }}) {
   file_.name_it(settings_.folder + "/" + host_name() + "-" + std::to_string(getpid()) + "-" +
                 std::to_string(started_) + kFileEnding);
   thread_ = std::thread([this] { run(); });
@@ -133,25 +125,21 @@ void Recorder::end_range(std::uint64_t id) {
 
 void Recorder::attach_device() {
   if (!settings_.device) return;
-  const std::string why_not = CuptiSource::instance().start(settings_, [this] {
+  const std::string why_not = device_.start([this] {
     const std::lock_guard lock(mutex_);
     has_work_ = true;
     wake_.notify_one();
   });
-  if (!why_not.empty()) {
-    const std::string sentence = "no kernels are recorded, phases are timed all the same: " + why_not;
-    const std::lock_guard lock(mutex_);
-    std::fprintf(stderr, "sextant trace: %s\n", sentence.c_str());
-    device_trouble_ = sentence;
-    return;
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    note_recording(1, ranges_);
-  }
-  has_device_ = true;
+  if (!why_not.empty()) return say_no_device(why_not);
   // Runs before what CUDA itself does at exit, because it is arranged after it.
   std::atexit(finish_current);
+}
+
+void Recorder::say_no_device(const std::string& why_not) {
+  const std::string sentence = "no kernels are recorded, phases are timed all the same: " + why_not;
+  const std::lock_guard lock(mutex_);
+  std::fprintf(stderr, "sextant trace: %s\n", sentence.c_str());
+  device_trouble_ = sentence;
 }
 
 void Recorder::finish() {
@@ -197,7 +185,7 @@ void Recorder::run() {
 void Recorder::turn(bool is_last) {
   check_bounds();
   write_ranges();
-  if (has_device_) write_device(is_last);
+  if (device_.is_on()) device_.write(is_last, is_recording_);
   std::string reason, trouble;
   {
     const std::lock_guard lock(mutex_);
@@ -229,94 +217,8 @@ void Recorder::write_ranges() {
     }
   }
   if (batch.empty()) return;
-  if (!has_device_) write_clocks(batch);
+  if (!device_.is_on()) device_.add_clocks(batch);
   append(ChunkType::records, batch.seal());
-}
-
-void Recorder::write_device(bool is_last) {
-  CuptiSource& source = CuptiSource::instance();
-  const std::uint64_t now = now_ns();
-  RecordBatch batch;
-  if (!is_described_) {
-    is_described_ = true;
-    append(ChunkType::status, "{\"cupti\":" + json_text(source.about()) + "}");
-  }
-  keep_windows(batch);
-  if (is_last || now - clocks_at_ >= nanoseconds(settings_.flush_s)) {
-    write_clocks(batch);
-    source.flush(is_last);
-  }
-  drain_device(batch);
-}
-
-void Recorder::drain_device(RecordBatch& batch) {
-  while (true) {
-    const std::uint64_t dropped = CuptiSource::instance().drain(batch);
-    if (dropped > 0) {
-      Record record;
-      record.kind = RecordKind::dropped;
-      record.value = dropped;
-      batch.add(record);
-    }
-    if (batch.empty()) return;
-    note_devices(batch);
-    append(ChunkType::records, batch.seal());
-  }
-}
-
-void Recorder::write_clocks(RecordBatch& batch) {
-  const CuptiSource& source = CuptiSource::instance();
-  Record best;
-  best.kind = RecordKind::clocks;
-  std::uint64_t narrowest = ~std::uint64_t{0};
-  constexpr int kTries = 5;  // the one that was disturbed least is kept
-  for (int i = 0; i < kTries; ++i) {
-    const std::uint64_t before = now_ns();
-    const std::uint64_t real = clock_ns(CLOCK_REALTIME);
-    const std::uint64_t device = has_device_ ? source.timestamp() : 0;
-    const std::uint64_t width = now_ns() - before;
-    if (width >= narrowest) continue;
-    narrowest = width;
-    best.start = before + width / 2;
-    best.end = real;
-    best.value = device;
-  }
-  clocks_at_ = best.start;
-  batch.add(best);
-}
-
-void Recorder::note_recording(std::uint64_t value, RecordBatch& batch) const {
-  Record record;
-  record.kind = RecordKind::recording;
-  record.start = now_ns();
-  record.value = value;
-  batch.add(record);
-}
-
-// Device activity for window_s out of every every_s.
-void Recorder::keep_windows(RecordBatch& batch) {
-  if (settings_.every_s <= settings_.window_s || settings_.window_s <= 0 || !is_recording_) return;
-  const std::uint64_t now = now_ns();
-  if (window_at_ == 0) window_at_ = now;
-  const std::uint64_t into = (now - window_at_) % nanoseconds(settings_.every_s);
-  const bool is_window = into < nanoseconds(settings_.window_s);
-  if (is_window != is_paused_) return;
-  is_paused_ = !is_window;
-  if (is_paused_) {
-    note_recording(0, batch);
-    CuptiSource::instance().pause();
-  } else {
-    CuptiSource::instance().resume();
-    note_recording(1, batch);
-  }
-}
-
-void Recorder::note_devices(const RecordBatch& batch) {
-  for (const Record& record : batch.records()) {
-    if (record.kind > RecordKind::graph || !devices_.insert(record.device).second) continue;
-    const std::string facts = device_facts(record.device);
-    if (!facts.empty()) append(ChunkType::status, facts);
-  }
 }
 
 void Recorder::check_bounds() {
@@ -334,15 +236,7 @@ void Recorder::check_bounds() {
 }
 
 void Recorder::stop(const std::string& reason) {
-  if (has_device_) {
-    CuptiSource& source = CuptiSource::instance();
-    RecordBatch batch;
-    note_recording(0, batch);
-    source.pause();
-    source.flush(true);
-    drain_device(batch);
-    has_device_ = false;
-  }
+  device_.stop();
   append(ChunkType::status, "{\"stopped\":" + json_text(reason) + "}");
 }
 

@@ -3,7 +3,7 @@
 // Callers on the program's threads only append to a batch in memory. The thread writes batches as whole chunks,
 // so that a killed process loses what is younger than Settings::flush_s, and the device buffer that is being
 // filled. Nothing here throws into the traced program: what cannot be done is said once on stderr, and
-// recording stops.
+// recording stops. Ranges and bounds are here, device activity in device_recording.h.
 #pragma once
 
 #include <atomic>
@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
 
+#include "probes/trace/injection/device_recording.h"
 #include "probes/trace/injection/settings.h"
 #include "probes/trace/injection/trace_file.h"
 #include "probes/trace/record/chunk_writer.h"
@@ -40,27 +40,17 @@ class Recorder {
   explicit Recorder(Settings settings);
   void run();
   void turn(bool is_last);  // one round of the thread
-  void note_recording(std::uint64_t value, RecordBatch& batch) const;
   void write_ranges();
-  void write_device(bool is_last);
-  void drain_device(RecordBatch& batch);
-  void write_clocks(RecordBatch& batch);
-  void keep_windows(RecordBatch& batch);
   void check_bounds();
   void stop(const std::string& reason);
-  void note_devices(const RecordBatch& batch);
+  void say_no_device(const std::string& why_not);
   void append(ChunkType type, std::string_view payload);
 
   Settings settings_;
   TraceFile file_;
   std::uint64_t started_ = 0;  // monotonic
   std::atomic<bool> is_recording_{true};
-  std::atomic<bool> has_device_{false};
-  bool is_paused_ = false;
-  bool is_described_ = false;        // the file says what device activity is recorded with
-  std::uint64_t clocks_at_ = 0;      // when they were written last
-  std::uint64_t window_at_ = 0;      // when the current cycle of window and pause began
-  std::set<std::uint16_t> devices_;  // that the file describes
+  DeviceRecording device_;
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -18,17 +18,18 @@ proxy::Workload three_sequences() {
 
 TEST(DecodeBatch, SequencesLeaveWhenTheirResponseIsWhole) {
   const proxy::Workload workload = three_sequences();
-  const LiveRows first = live_rows(workload, {0, 3}, 1);
+  const LiveRows first = live_rows(workload, {0, 3}, 0, 1);
   EXPECT_THAT(first.slots, ElementsAre(0, 2));
   EXPECT_THAT(first.positions, ElementsAre(4, 2));  // of each one's first response token
-  const LiveRows later = live_rows(workload, {0, 3}, 4);
+  const LiveRows later = live_rows(workload, {0, 3}, 0, 4);
   EXPECT_THAT(later.slots, ElementsAre(2));
   EXPECT_THAT(later.positions, ElementsAre(5));
-  EXPECT_EQ(live_rows(workload, {0, 3}, 5).count(), 0);
+  EXPECT_EQ(live_rows(workload, {0, 3}, 0, 5).count(), 0);
 }
 
 TEST(DecodeBatch, SlotsAreCountedFromTheWave) {
-  EXPECT_THAT(live_rows(three_sequences(), {2, 3}, 1).slots, ElementsAre(0));
+  EXPECT_THAT(live_rows(three_sequences(), {2, 3}, 0, 1).slots, ElementsAre(0));
+  EXPECT_THAT(live_rows(three_sequences(), {0, 3}, 8, 1).slots, ElementsAre(8, 10));
 }
 
 TEST(DecodeBatch, GraphsHaveAFewSizes) {

@@ -7,7 +7,8 @@ namespace sextant {
 namespace {
 
 TEST(GpuEngine, AgreesWithTheCpu) {
-  const GpuChecksOrReason result = check_gpu_proxy();
+  const auto world = make_serial_communicator();
+  const GpuChecksOrReason result = check_gpu_proxy(*world);
   if (!result.reason.empty()) GTEST_SKIP() << result.reason;
   for (const GpuCheck& check : result.checks) {
     EXPECT_TRUE(check.passed()) << check.name << ": " << check.value << ", at most " << check.tolerance;

@@ -37,8 +37,8 @@ struct Case {
     workflow.prompt_tokens = fixed_length(448);
     workflow.response_tokens = fixed_length(64);
   }
-  [[nodiscard]] TaskBytes of(const std::string& task) const {
-    for (const TaskBytes& bytes : task_bytes(workflow, plan, proxy::make_workload(workflow, 1), 0)) {
+  [[nodiscard]] TaskBytes of(const std::string& task, int device = 0) const {
+    for (const TaskBytes& bytes : task_bytes(workflow, plan, proxy::make_workload(workflow, 1), device)) {
       if (bytes.task == task) return bytes;
     }
     return {};
@@ -73,6 +73,39 @@ TEST(MemoryBudget, RecomputationKeepsOneLayersActivations) {
   EXPECT_LT(recomputed, kept / 5);
   all.plan.tasks.at(task_names::kActorTraining).micro_batch_sequences = 4;
   EXPECT_GT(all.of(task_names::kActorTraining).working_bytes, 2 * recomputed);
+}
+
+// 2 x 128256 x 4096 parameters of embedding and head lie at the ends, the layers' 6.98e9 are halved.
+TEST(MemoryBudget, StagesAndShardsHoldTheirPart) {
+  Case all;
+  TaskPlan& training = all.plan.tasks.at(task_names::kActorTraining);
+  training.replicas = expand_layout({1, 1, 2, DeviceId{0}}, 32);
+  EXPECT_NEAR(all.of(task_names::kActorTraining, 1).state_bytes, 64.2 * kGigabyte, 0.1 * kGigabyte);
+  training.replicas = expand_layout({1, 4, 1, DeviceId{0}}, 32);
+  const double end = 16 * (6.98 / 4 + 0.525) * kGigabyte;
+  EXPECT_NEAR(all.of(task_names::kActorTraining, 0).state_bytes, end, 0.1 * kGigabyte);
+  EXPECT_NEAR(all.of(task_names::kActorTraining, 1).state_bytes, 16 * 6.98 / 4 * kGigabyte, 0.1 * kGigabyte);
+}
+
+// 8 micro-batches on 4 stages: the first keeps four of them, the third two.
+TEST(MemoryBudget, EarlierStagesKeepMoreMicroBatches) {
+  Case all;
+  all.plan.tasks.at(task_names::kActorTraining).replicas = expand_layout({1, 4, 1, DeviceId{0}}, 32);
+  const double first = all.of(task_names::kActorTraining, 0).working_bytes;
+  const double third = all.of(task_names::kActorTraining, 2).working_bytes;
+  EXPECT_GT(first, 1.8 * third);
+  EXPECT_LT(first, 2 * third);
+}
+
+// The embedding's 128256 x 4096 numbers where a device has less than the whole of it, and all parts gathered.
+TEST(MemoryBudget, WeightSyncHoldsABlock) {
+  Case all;
+  EXPECT_EQ(all.of("weight_sync").working_bytes, 0);
+  const double block = 2.0 * 128256 * 4096;
+  all.plan.tasks.at(task_names::kActorTraining).replicas = expand_layout({1, 1, 2, DeviceId{0}}, 32);
+  EXPECT_EQ(all.of("weight_sync", 1).working_bytes, 2 * block);
+  all.plan.tasks.at(task_names::kActorGeneration).replicas = expand_layout({1, 1, 1, DeviceId{2}}, 32);
+  EXPECT_EQ(all.of("weight_sync", 2).working_bytes, block);
 }
 
 TEST(MemoryBudget, OtherDevicesNeedNothing) {

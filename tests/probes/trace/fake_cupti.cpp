@@ -1,6 +1,7 @@
 // A libcupti that a test can feed: the functions that the tracer calls, over buffers that it asks the tracer
 // for, and fake_cupti_launch, with which a program runs "kernels". FAKE_CUPTI says how it misbehaves.
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -30,6 +31,16 @@ std::atomic<bool> kernels_on{false};
 std::string mode() {
   const char* value = std::getenv("FAKE_CUPTI");
   return value == nullptr ? "" : value;
+}
+
+// What the tracer asks of CUPTI, a line each, in the file that FAKE_CUPTI_LOG names.
+void log(const std::string& line) {
+  const char* path = std::getenv("FAKE_CUPTI_LOG");
+  if (path == nullptr) return;
+  static std::FILE* const file = std::fopen(path, "a");
+  if (file == nullptr) return;
+  std::fprintf(file, "%s\n", line.c_str());
+  std::fflush(file);
 }
 
 std::uint64_t now() {
@@ -74,17 +85,25 @@ void append(const T& record) {
 extern "C" {
 
 cupti::Result cuptiSubscribe(void** subscriber, cupti::Callback /*callback*/, void* /*user*/) {
+  static int subscriptions = 0;
   if (mode() == "second subscriber") return cupti::kMultipleSubscribers;
+  if (mode() == "later subscriber" && subscriptions++ > 0) return cupti::kMultipleSubscribers;
+  log("subscribe");
   *subscriber = &mutex;
   return cupti::kSuccess;
 }
-cupti::Result cuptiUnsubscribe(void* /*subscriber*/) { return cupti::kSuccess; }
+cupti::Result cuptiUnsubscribe(void* /*subscriber*/) {
+  log("unsubscribe");
+  return cupti::kSuccess;
+}
 cupti::Result cuptiActivityEnable(cupti::ActivityKind kind) {
   if (mode() == "no kernels") return 1;
+  log("enable " + std::to_string(static_cast<int>(kind)));
   if (kind == cupti::kConcurrentKernel) kernels_on = true;
   return cupti::kSuccess;
 }
 cupti::Result cuptiActivityDisable(cupti::ActivityKind kind) {
+  log("disable " + std::to_string(static_cast<int>(kind)));
   if (kind == cupti::kConcurrentKernel) kernels_on = false;
   return cupti::kSuccess;
 }
@@ -95,6 +114,7 @@ cupti::Result cuptiActivityRegisterCallbacks(cupti::BufferRequested requested,
   return cupti::kSuccess;
 }
 cupti::Result cuptiActivityFlushAll(std::uint32_t flag) {
+  log("flush");
   const std::lock_guard lock(mutex);
   // Without force only what is complete: a buffer that is being filled stays, as with a busy device.
   if (flag == cupti::kFlushForced || mode() != "busy") complete();
@@ -113,6 +133,7 @@ cupti::Result cuptiActivityGetNumDroppedRecords(void* /*context*/, std::uint32_t
   return cupti::kSuccess;
 }
 cupti::Result cuptiGetTimestamp(std::uint64_t* timestamp) {
+  log("timestamp");
   *timestamp = now();
   return cupti::kSuccess;
 }

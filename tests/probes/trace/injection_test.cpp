@@ -10,6 +10,7 @@
 #include <array>
 #include <chrono>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include "probes/trace/analysis/summary.h"
@@ -84,6 +85,7 @@ class Injection : public ::testing::Test {
       setenv(name.c_str(), value.c_str(), 1);
     }
     setenv("FAKE_CUPTI", mode.c_str(), 1);
+    setenv("FAKE_CUPTI_LOG", log_file().c_str(), 1);
     setenv("RANK", "3", 1);
     if (freopen(error_file().c_str(), "w", stderr) == nullptr || freopen("/dev/null", "w", stdout) == nullptr) {
       _exit(99);
@@ -102,6 +104,14 @@ class Injection : public ::testing::Test {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status << errors();
   }
   [[nodiscard]] std::string error_file() const { return (folder_.path() / "stderr").string(); }
+  [[nodiscard]] std::string log_file() const { return (folder_.path() / "cupti").string(); }
+  // What was asked of CUPTI; nothing when it was not even opened.
+  [[nodiscard]] std::vector<std::string> asked_of_cupti() const {
+    std::ifstream file(log_file());
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  }
   [[nodiscard]] std::string errors() const { return read_text_file(error_file()); }
   [[nodiscard]] std::ptrdiff_t lines_of_errors() const {
     const std::string text = errors();
@@ -305,6 +315,64 @@ TEST_F(Injection, RecordsDeviceActivityInWindows) {
   EXPECT_LT(all.work.size(), 30U * count_of(all, "step"));
   EXPECT_GT(all.work.size(), 0U);
   EXPECT_GE(count_of(all, "step"), 90U);
+}
+
+// Between two windows no kind of activity is enabled, nobody is subscribed, and but for what was still under
+// way (one flush, one reading of the clock) CUPTI is not called.
+TEST_F(Injection, BetweenWindowsCuptiIsLeftAlone) {
+  settings_.window_s = 0.2;
+  settings_.every_s = 0.6;
+  run("cuda wait 2");
+  std::multiset<std::string> enabled;
+  bool is_subscribed = false;
+  int pauses = 0;
+  int flushes = 0;
+  int readings = 0;
+  for (const std::string& line : asked_of_cupti()) {
+    const std::string kind = line.substr(line.find(' ') + 1);
+    if (line == "subscribe") {
+      is_subscribed = true;
+      flushes = readings = 0;
+    } else if (line == "unsubscribe") {
+      is_subscribed = false;
+      ++pauses;
+      EXPECT_TRUE(enabled.empty());
+    } else if (line.starts_with("enable")) {
+      EXPECT_TRUE(is_subscribed);
+      enabled.insert(kind);
+    } else if (line.starts_with("disable")) {
+      enabled.erase(kind);
+    } else if (!is_subscribed) {
+      line == "flush" ? ++flushes : ++readings;
+      EXPECT_LE(flushes, 2) << "one after the window, one at the end of the program";
+      EXPECT_LE(readings, 10) << "five tries each";
+    }
+  }
+  EXPECT_GE(pauses, 3);
+}
+
+TEST_F(Injection, AnotherToolBetweenTwoWindowsIsSaidOnce) {
+  settings_.window_s = 0.2;
+  settings_.every_s = 0.4;
+  run("cuda wait 2", "later subscriber");
+  EXPECT_THAT(errors(), HasSubstr("no kernels are recorded, phases are timed all the same: another tool"));
+  EXPECT_EQ(lines_of_errors(), 1);
+  const Trace all = trace();
+  EXPECT_GT(all.work.size(), 0U);
+  ASSERT_EQ(all.processes[0].recorded.size(), 1U);
+  EXPECT_LT(all.processes[0].recorded[0].end, 500'000'000);
+  EXPECT_GE(count_of(all, "step"), 150U);
+}
+
+// What costs nothing per kernel: CUPTI is not even opened, phases are timed.
+TEST_F(Injection, WithoutDeviceCuptiIsNotOpened) {
+  settings_.device = false;
+  run("cuda steps 3");
+  EXPECT_TRUE(asked_of_cupti().empty());
+  EXPECT_EQ(errors(), "");
+  const Trace all = trace();
+  EXPECT_TRUE(all.work.empty());
+  EXPECT_EQ(summary_of(all).tasks_s.at("actor_training").size(), 3U);
 }
 
 TEST_F(Injection, AFolderThatCannotBeWrittenIsSaidAndHarmsNothing) {

@@ -1,5 +1,6 @@
 #include "tests/probes/cuda/emulation/emulated_device.h"
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstdlib>
 #include <map>
@@ -20,10 +21,13 @@ namespace {
 
 constexpr std::size_t kStackBytes = 64 << 10;
 constexpr std::size_t kMemory = std::size_t{16} << 30;
+constexpr std::size_t kContext = std::size_t{300} << 20;
+constexpr int kDevices = 8;  // a process uses one, and each has its own
 
 CUgraph_st* recording = nullptr;
 std::map<std::uintptr_t, std::size_t> allocated;
-std::size_t used = 0;
+std::size_t used = kContext;
+std::size_t peak = kContext;
 
 struct Fiber {
   ucontext_t context{};
@@ -142,10 +146,14 @@ bool emulated_device_memory(const void* from, std::size_t bytes) {
   return at + bytes <= after->first + after->second;
 }
 
+std::size_t emulated_used_bytes() { return used; }
+std::size_t emulated_peak_bytes() { return peak; }
+void emulated_reset_peak() { peak = used; }
+
 const char* cudaGetErrorString(cudaError_t error) {
   return error == cudaSuccess ? "no error" : "out of memory";
 }
-cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
+cudaError_t cudaGetDeviceCount(int* count) { return *count = kDevices, cudaSuccess; }
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::strcpy(properties->name, "emulated");
@@ -166,6 +174,7 @@ cudaError_t cudaMalloc(void** to, std::size_t bytes) {
   std::memset(*to, 0xff, bytes);
   allocated[reinterpret_cast<std::uintptr_t>(*to)] = bytes;
   used += bytes;
+  peak = std::max(peak, used);
   return cudaSuccess;
 }
 cudaError_t cudaFree(void* from) {
@@ -230,7 +239,9 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   delete executable;
   return cudaSuccess;
 }
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return *event = nullptr, cudaSuccess; }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return *event = nullptr, cudaSuccess; }
 cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }

@@ -7,7 +7,7 @@ import re
 import sys
 
 LAUNCH = re.compile(r"([A-Za-z_]\w*(?:<[^<>;()]*(?:\([^()]*\)[^<>;()]*)?>)?)\s*<<<(.*?)>>>\s*\(", re.S)
-WAITS = ("__syncthreads", "__shfl", "block_sum", "block_max", "warp_sum", "reduce_row")
+WAITS = ("__syncthreads", "__shfl", "block_sum", "block_max", "warp_sum", "part_of_row", "whole_row", "best_of_row")
 
 
 def waiting_kernels(text):

@@ -32,6 +32,7 @@ enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 };
 enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 inline constexpr unsigned cudaStreamNonBlocking = 1;
+inline constexpr unsigned cudaEventDisableTiming = 2;
 struct CUstream_st;
 struct CUevent_st;
 struct CUgraph_st;
@@ -69,7 +70,9 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t);
 cudaError_t cudaGraphDestroy(cudaGraph_t);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t);
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned);
 cudaError_t cudaEventCreate(cudaEvent_t*);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t*, unsigned);
 cudaError_t cudaEventDestroy(cudaEvent_t);
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
 cudaError_t cudaEventSynchronize(cudaEvent_t);
@@ -79,3 +82,8 @@ cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t);
 void emulated_queue(std::function<void()> work);
 // Whether device memory holds [from, from + bytes).
 bool emulated_device_memory(const void* from, std::size_t bytes);
+// Used on the device: now, and the most since the last reset. Some is taken without an allocation, as a context
+// does.
+std::size_t emulated_used_bytes();
+std::size_t emulated_peak_bytes();
+void emulated_reset_peak();

@@ -1,0 +1,44 @@
+// What GPUs of several ranks do together, one rank a GPU: everything is queued on a stream and works on device
+// memory.
+//
+// One implementation is linked: NCCL (nccl_collectives.cpp), or in tests the ranks' communicator with emulated
+// device memory. Every rank of a group must queue the same collectives in the same order. A send may hold its
+// stream until the receiver has come (device_link.h gives it a stream of its own).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "probes/comm/communicator.h"
+#include "probes/cuda/proxy/kernels.h"
+
+namespace sextant::gpu {
+
+class GpuCollectives {
+ public:
+  GpuCollectives() = default;
+  virtual ~GpuCollectives() = default;
+  GpuCollectives(const GpuCollectives&) = delete;
+  GpuCollectives& operator=(const GpuCollectives&) = delete;
+
+  [[nodiscard]] virtual int rank() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+
+  // In place; the same bits on all ranks.
+  virtual void all_reduce_sum(Bf16* values, std::size_t count, cudaStream_t stream) = 0;
+  // `all` holds size() times `bytes`, by rank. Bytes are multiples of 4.
+  virtual void all_gather(const void* mine, std::size_t bytes, void* all, cudaStream_t stream) = 0;
+  virtual void broadcast(void* data, std::size_t bytes, int root, cudaStream_t stream) = 0;
+  virtual void send(const void* data, std::size_t bytes, int to, cudaStream_t stream) = 0;
+  virtual void receive(void* data, std::size_t bytes, int from, cudaStream_t stream) = 0;
+};
+
+// Collective over `ranks`, each with its GPU current; `ranks` outlives the result. Null for one rank, which has
+// nobody to talk to. Error(machine) when the library cannot be loaded or the ranks do not come together.
+[[nodiscard]] std::unique_ptr<GpuCollectives> make_gpu_collectives(Communicator& ranks);
+
+// "NCCL 2.28.3".
+[[nodiscard]] std::string gpu_collectives_version();
+
+}  // namespace sextant::gpu

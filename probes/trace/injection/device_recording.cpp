@@ -1,0 +1,131 @@
+#include "probes/trace/injection/device_recording.h"
+
+#include <utility>
+
+#include "probes/trace/injection/cupti_source.h"
+#include "probes/trace/injection/host_clock.h"
+#include "probes/trace/injection/process_facts.h"
+
+namespace sextant::trace {
+namespace {
+
+void note_recording(std::uint64_t value, std::uint64_t when, RecordBatch& batch) {
+  Record record;
+  record.kind = RecordKind::recording;
+  record.start = when;
+  record.value = value;
+  batch.add(record);
+}
+
+}  // namespace
+
+DeviceRecording::DeviceRecording(const Settings& settings, Owner owner)
+    : settings_(settings), owner_(std::move(owner)) {}
+
+std::string DeviceRecording::start(std::function<void()> has_buffers) {
+  std::string why_not = CuptiSource::instance().start(settings_, std::move(has_buffers));
+  if (!why_not.empty()) return why_not;
+  started_at_ = now_ns();
+  is_on_ = true;
+  return "";
+}
+
+bool DeviceRecording::reads_device() const { return is_on_ && (!is_paused_ || is_settling_); }
+
+void DeviceRecording::write(bool is_last, bool is_recording) {
+  CuptiSource& source = CuptiSource::instance();
+  const std::uint64_t now = now_ns();
+  RecordBatch batch;
+  if (!is_described_) {
+    is_described_ = true;
+    note_recording(1, started_at_, batch);
+    owner_.append(ChunkType::status, "{\"cupti\":" + json_text(source.about()) + "}");
+  }
+  keep_windows(batch, is_recording);
+  if (is_last || now - clocks_at_ >= nanoseconds(settings_.flush_s)) {
+    add_clocks(batch);
+    if (reads_device() || is_last) source.flush(is_last);
+    is_settling_ = false;
+  }
+  drain(batch);
+}
+
+void DeviceRecording::drain(RecordBatch& batch) {
+  while (true) {
+    const std::uint64_t dropped = CuptiSource::instance().drain(batch);
+    if (dropped > 0) {
+      Record record;
+      record.kind = RecordKind::dropped;
+      record.value = dropped;
+      batch.add(record);
+    }
+    if (batch.empty()) return;
+    note_devices(batch);
+    owner_.append(ChunkType::records, batch.seal());
+  }
+}
+
+void DeviceRecording::add_clocks(RecordBatch& batch) {
+  const CuptiSource& source = CuptiSource::instance();
+  Record best;
+  best.kind = RecordKind::clocks;
+  std::uint64_t narrowest = ~std::uint64_t{0};
+  constexpr int kTries = 5;  // the one that was disturbed least is kept
+  for (int i = 0; i < kTries; ++i) {
+    const std::uint64_t before = now_ns();
+    const std::uint64_t real = clock_ns(CLOCK_REALTIME);
+    const std::uint64_t device = reads_device() ? source.timestamp() : 0;
+    const std::uint64_t width = now_ns() - before;
+    if (width >= narrowest) continue;
+    narrowest = width;
+    best.start = before + width / 2;
+    best.end = real;
+    best.value = device;
+  }
+  clocks_at_ = best.start;
+  batch.add(best);
+}
+
+// Device activity for window_s out of every every_s.
+void DeviceRecording::keep_windows(RecordBatch& batch, bool is_recording) {
+  if (settings_.every_s <= settings_.window_s || settings_.window_s <= 0 || !is_recording) return;
+  const std::uint64_t now = now_ns();
+  if (window_at_ == 0) window_at_ = now;
+  const std::uint64_t into = (now - window_at_) % nanoseconds(settings_.every_s);
+  const bool is_window = into < nanoseconds(settings_.window_s);
+  if (is_window != is_paused_) return;
+  is_paused_ = !is_window;
+  if (is_paused_) {
+    note_recording(0, now_ns(), batch);
+    CuptiSource::instance().pause();
+    is_settling_ = true;
+    return;
+  }
+  if (const std::string why_not = CuptiSource::instance().resume(); !why_not.empty()) {
+    owner_.say_why_not(why_not);
+    is_on_ = false;
+    return;
+  }
+  note_recording(1, now_ns(), batch);
+}
+
+void DeviceRecording::note_devices(const RecordBatch& batch) {
+  for (const Record& record : batch.records()) {
+    if (record.kind > RecordKind::graph || !devices_.insert(record.device).second) continue;
+    const std::string facts = device_facts(record.device);
+    if (!facts.empty()) owner_.append(ChunkType::status, facts);
+  }
+}
+
+void DeviceRecording::stop() {
+  if (!is_on_) return;
+  CuptiSource& source = CuptiSource::instance();
+  RecordBatch batch;
+  note_recording(0, now_ns(), batch);
+  if (!is_paused_) source.pause();
+  source.flush(true);
+  drain(batch);
+  is_on_ = false;
+}
+
+}  // namespace sextant::trace

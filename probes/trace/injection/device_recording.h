@@ -1,0 +1,56 @@
+// Device activity on its way from CUPTI to the process's file: clocks, windows, what the devices are. All but
+// start and is_on belong to the recorder's thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "probes/trace/injection/settings.h"
+#include "probes/trace/record/chunk_writer.h"
+#include "probes/trace/record/record.h"
+
+namespace sextant::trace {
+
+class DeviceRecording {
+ public:
+  struct Owner {
+    std::function<void(ChunkType, std::string_view)> append;  // to the file
+    std::function<void(const std::string&)> say_why_not;      // recording has ended by itself
+  };
+  DeviceRecording(const Settings& settings, Owner owner);
+
+  // CUDA has been initialised in this process. Why nothing is recorded, one line; empty: it is.
+  [[nodiscard]] std::string start(std::function<void()> has_buffers);
+  [[nodiscard]] bool is_on() const { return is_on_; }
+
+  // One round; `is_recording`: no bound of the recording has been met.
+  void write(bool is_last, bool is_recording);
+  // The clocks read together, CUPTI's where it is in use.
+  void add_clocks(RecordBatch& batch);
+  // Writes what there is and ends.
+  void stop();
+
+ private:
+  // Not between two windows, when CUPTI is left alone.
+  [[nodiscard]] bool reads_device() const;
+  void drain(RecordBatch& batch);
+  void keep_windows(RecordBatch& batch, bool is_recording);
+  void note_devices(const RecordBatch& batch);
+
+  const Settings& settings_;
+  Owner owner_;
+  std::atomic<bool> is_on_{false};
+  std::uint64_t started_at_ = 0;  // monotonic; written before is_on_
+  bool is_paused_ = false;
+  bool is_settling_ = false;         // paused, and what is left in CUPTI's buffers is still to come
+  bool is_described_ = false;        // the file says what device activity is recorded with
+  std::uint64_t clocks_at_ = 0;      // when they were written last
+  std::uint64_t window_at_ = 0;      // when the current cycle of window and pause began
+  std::set<std::uint16_t> devices_;  // that the file describes
+};
+
+}  // namespace sextant::trace
