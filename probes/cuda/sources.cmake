@@ -22,6 +22,7 @@ set(SEXTANT_GPU_SOURCES
     cuda/gpu_points.cpp
     cuda/gpu_probe.cpp
     cuda/library_search.cpp
+    cuda/nvml_fabric.cpp
     cuda/nvml_sensors.cpp
     cuda/proxy/attention_layout.cpp
     cuda/proxy/decode_batch.cpp
