@@ -147,7 +147,8 @@ std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports) {
   std::map<RankPair, std::vector<ProbeResult>> points;
   for (const RankReport& report : reports) {
     for (const ProbeResult& result : report.results) {
-      if (result.peer >= 0) points[{result.rank, result.peer}].push_back(result);
+      if (result.peer >= 0 && result.name.starts_with("link/"))
+        points[{result.rank, result.peer}].push_back(result);
     }
   }
   std::vector<LinkMeasurement> links;

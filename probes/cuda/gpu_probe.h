@@ -15,7 +15,7 @@ namespace sextant {
 struct GpuProbeOptions {
   double budget_s_per_point = 0.4;
   double target_spread_fraction = 0.02;
-  // Of each GPU: points that have not begun by then are waived.
+  // Of each GPU, and again of its links: points that have not begun by then are waived.
   double total_budget_s = 50;
   GpuPointOptions points;
   // Called before each point; may be empty.
