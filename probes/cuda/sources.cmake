@@ -11,6 +11,7 @@ set(SEXTANT_GPU_HEADERS
     cuda/gpu_self_check.h
     cuda/gpu_sensors.h
     cuda/library_search.h
+    cuda/nccl_collectives.h
     cuda/proxy/attention_layout.h
     cuda/proxy/decode_batch.h
     cuda/proxy/memory_budget.h)
@@ -46,6 +47,8 @@ if(SEXTANT_HAVE_CUDA)
     cuda/lt_descriptors.cpp
     cuda/lt_matmul.cpp
     cuda/memory_kernels.cu
+    cuda/nccl_collectives.cpp
+    cuda/nccl_library.cpp
     cuda/prefill_attention.cu
     cuda/proxy/attention.cu
     cuda/proxy/decode.cu
@@ -70,5 +73,5 @@ if(SEXTANT_HAVE_CUDA)
   # looked for by the runtime itself.
   set(SEXTANT_GPU_LIBRARIES CUDA::cudart_static)
 else()
-  list(APPEND SEXTANT_GPU_SOURCES cuda/absent_devices.cpp cuda/absent_engine.cpp)
+  list(APPEND SEXTANT_GPU_SOURCES cuda/absent_devices.cpp cuda/absent_engine.cpp cuda/absent_nccl.cpp)
 endif()
