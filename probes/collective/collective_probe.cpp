@@ -109,9 +109,10 @@ std::vector<ProbeResult> measure_pairs(Communicator& world, Collectives& collect
       if (!pair || static_cast<double>(bytes) > room_bytes) break;
       const std::string name = collectives.name() + "/pair/" + std::to_string(bytes);
       const int peer = mine->low == world.rank() ? mine->high : mine->low;
-      ProbeResult result = is_late ? budget.waived(name) : points.measure(*pair, name, 0.5, [&] {
-        return collectives.prepare_round_trip(peer, bytes);
-      });
+      ProbeResult result = is_late ? budget.waived(name)
+                                   : points.measure(*pair, name, 0.5,
+                                                    [&] { return collectives.prepare_round_trip(peer, bytes); },
+                                                    {mine->low, mine->high});
       if (pair->rank() != 0) continue;
       result.work = static_cast<double>(bytes);
       result.how = collectives.description() + ", half a round trip";

@@ -24,13 +24,14 @@ std::string complaint_of(Action action) {
 
 }  // namespace
 
-std::string first_complaint(Communicator& group, const std::string& mine) {
+std::string first_complaint(Communicator& group, const std::string& mine, const std::vector<int>& names) {
   std::array<double, 1> complains = {mine.empty() ? 0.0 : 1.0};
   group.all_reduce_max(std::span<double>(complains));
   if (complains[0] == 0) return "";
   const std::vector<std::string> texts = exchange_texts(group, mine);
   for (std::size_t rank = 0; rank < texts.size(); ++rank) {
-    if (!texts[rank].empty()) return "rank " + std::to_string(rank) + ": " + texts[rank];
+    if (texts[rank].empty()) continue;
+    return "rank " + std::to_string(names.empty() ? static_cast<int>(rank) : names[rank]) + ": " + texts[rank];
   }
   return "";
 }
@@ -41,15 +42,16 @@ int from_leader(Communicator& group, int value) {
 }
 
 ProbeResult GroupPoints::measure(Communicator& group, const std::string& name, double share,
-                                 const PrepareRun& prepare) {
+                                 const PrepareRun& prepare, const std::vector<int>& names) {
+  names_ = names;
   ProbeResult result = waived_result(name, "s", "");
-  if (const std::string why = first_complaint(group, broken_); !why.empty()) {
+  if (const std::string why = first_complaint(group, broken_, names_); !why.empty()) {
     result.sentence = "not tried after a failure: " + why;
     return result;
   }
   std::unique_ptr<CollectiveRun> run;
   const std::string unready = complaint_of([&] { run = prepare(); });
-  const std::string complaint = first_complaint(group, unready);
+  const std::string complaint = first_complaint(group, unready, names_);
   if (!complaint.empty()) return failed_result(std::move(result), complaint);
   return sample(group, *run, std::move(result), share);
 }
@@ -68,7 +70,7 @@ ProbeResult GroupPoints::sample(Communicator& group, CollectiveRun& run, ProbeRe
   const std::string mine = complaint_of([&] {
     if (!run.is_right()) throw_machine_failed("the data was wrong");
   });
-  const std::string complaint = first_complaint(group, mine);
+  const std::string complaint = first_complaint(group, mine, names_);
   return complaint.empty() ? std::move(result) : failed_result(std::move(result), complaint);
 }
 
@@ -81,7 +83,7 @@ bool GroupPoints::run_together(Communicator& group, CollectiveRun& run, int repe
   group.all_reduce_max(std::span<double>(of_all));
   slowest_s = of_all[0];
   if (of_all[1] == 0) return true;
-  broken_ = first_complaint(group, mine);
+  broken_ = first_complaint(group, mine, names_);
   return false;
 }
 

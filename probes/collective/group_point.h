@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "probes/collective/collectives.h"
 #include "probes/comm/communicator.h"
@@ -26,8 +27,9 @@ class GroupPoints {
   // Collective over the group. At its rank 0 a result in s, `share` of the operation's time; the others' is not
   // for use. Failed when a rank could not prepare, failed or has wrong data. After a failure in the middle of
   // an operation its ranks may be anywhere: further points of any of them are waived.
+  // names: of the group's ranks, in complaints.
   [[nodiscard]] ProbeResult measure(Communicator& group, const std::string& name, double share,
-                                    const PrepareRun& prepare);
+                                    const PrepareRun& prepare, const std::vector<int>& names = {});
 
  private:
   [[nodiscard]] ProbeResult sample(Communicator& group, CollectiveRun& run, ProbeResult result, double share);
@@ -38,11 +40,13 @@ class GroupPoints {
   SamplingOptions sampling_;
   const Clock& clock_;
   std::string broken_;  // which point broke this rank, and how
+  std::vector<int> names_;
 };
 
 // What every rank says of itself (empty: all is well): the first complaint, "rank 2: out of memory".
 // Collective.
-[[nodiscard]] std::string first_complaint(Communicator& group, const std::string& mine);
+[[nodiscard]] std::string first_complaint(Communicator& group, const std::string& mine,
+                                          const std::vector<int>& names = {});
 
 // What rank 0 of the group says. Collective.
 [[nodiscard]] int from_leader(Communicator& group, int value);

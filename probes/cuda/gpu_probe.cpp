@@ -133,6 +133,9 @@ GpuProbe probe_gpus(GpuDevices& devices, GpuSensors& sensors, const GpuProbeOpti
   if (!probe.sentence.empty()) return probe;
   probe.no_sensors = sensors.absence();
   probe.devices = devices.list();
+  if (options.only_gpu) {
+    std::erase_if(probe.devices, [&](const GpuFacts& gpu) { return gpu.index != *options.only_gpu; });
+  }
   for (const GpuFacts& gpu : probe.devices) {
     std::vector<ProbeResult> results = measure_gpu(devices, gpu, sensors, options, clock);
     std::move(results.begin(), results.end(), std::back_inserter(probe.results));

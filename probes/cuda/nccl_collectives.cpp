@@ -118,9 +118,9 @@ class NcclRun final : public CollectiveRun {
 
   [[nodiscard]] bool is_right() override {
     rank_.select();
-    fill();
     check_cuda(cudaMemset(received_.data(), 0, shape_.buffers() == 2 ? shape_.elements() * sizeof(float) : 0),
                "clearing a buffer");
+    fill();  // and waits for both: NCCL's stream does not wait for the default one
     static_cast<void>(run_s(1));
     const auto* result = (shape_.buffers() == 2 ? received_ : sent_).as<float>();
     for (std::size_t first = 0; first < shape_.elements(); first += kChunkElements) {

@@ -5,7 +5,9 @@ set(SEXTANT_GPU_HEADERS
     cuda/gpu_cluster.h
     cuda/gpu_devices.h
     cuda/gpu_engine.h
+    cuda/gpu_link_report.h
     cuda/gpu_measurement.h
+    cuda/gpu_nccl.h
     cuda/gpu_points.h
     cuda/gpu_probe.h
     cuda/gpu_self_check.h
@@ -19,7 +21,9 @@ set(SEXTANT_GPU_HEADERS
 set(SEXTANT_GPU_SOURCES
     cuda/attention_reference.cpp
     cuda/gpu_cluster.cpp
+    cuda/gpu_link_report.cpp
     cuda/gpu_measurement.cpp
+    cuda/gpu_nccl.cpp
     cuda/gpu_points.cpp
     cuda/gpu_probe.cpp
     cuda/library_search.cpp

@@ -128,7 +128,7 @@ class HostCollectives final : public Collectives {
   explicit HostCollectives(Communicator& world, const Clock& clock = steady_clock())
       : world_(world), clock_(clock) {}
 
-  [[nodiscard]] std::string name() const override { return "host"; }
+  [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::string description() const override { return "host memory, host clock"; }
   [[nodiscard]] double free_bytes() const override { return free_bytes_; }
   [[nodiscard]] std::unique_ptr<CollectiveRun> prepare(const CollectiveShape& shape) override {
@@ -140,6 +140,7 @@ class HostCollectives final : public Collectives {
     return std::make_unique<HostRoundTrip>(world_, peer, bytes, clock_);
   }
 
+  std::string name_ = "host";
   double free_bytes_ = 1e6;
   std::function<void(const CollectiveShape&)> on_prepare_;
   std::function<void(int, std::size_t)> on_round_trip_;
