@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/provenance.h"
 #include "probes/comm/communicator.h"
+#include "probes/comm/lone_rank.h"
 
 namespace sextant::cli {
 
@@ -104,7 +105,10 @@ int run(int argc, char** argv) {
 }  // namespace
 
 Communicator& world() {
-  if (!session) session = std::make_unique<CommunicatorSession>(nullptr, nullptr);
+  if (!session) {
+    session = std::make_unique<CommunicatorSession>(nullptr, nullptr);
+    refuse_lone_rank(session->world().size(), process_environment(), transport_description());
+  }
   return session->world();
 }
 

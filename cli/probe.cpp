@@ -1,12 +1,15 @@
 // sextant probe: measures devices, memory and links.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/checks.h"
 #include "cli/command.h"
+#include "cli/data_files.h"
 #include "cli/table.h"
 #include "core/error.h"
 #include "core/json_value.h"
@@ -16,11 +19,17 @@
 #include "probes/cluster_probe.h"
 #include "probes/cuda/gpu_cluster.h"
 #include "probes/cuda/gpu_probe.h"
-#include "probes/harness/environment.h"
+#include "probes/cuda/nccl_collectives.h"
 #include "probes/host/gemm_shapes.h"
+#include "probes/trace/analysis/table_file.h"
 
 namespace sextant::cli {
 namespace {
+
+// Of a point of a link: there are many.
+constexpr double kLinkBudget_s = 0.1;
+constexpr double kLinkSample_s = 1e-3;  // what starting and waiting for a batch add is below a hundredth
+constexpr double kSmokeBytes = 1024.0 * 1024;
 
 struct Options {
   ProbeOptions probe;
@@ -53,43 +62,110 @@ std::string describe(const std::vector<ProbeResult>& results) {
   return table.text();
 }
 
+constexpr const char* kBusBandwidth = "/bus_bandwidth";
+constexpr const char* kAlgorithmBandwidth = "/algorithm_bandwidth";
+
+const ProbeResult* find(const std::vector<ProbeResult>& results, const std::string& name) {
+  for (const ProbeResult& result : results) {
+    if (result.name == name && result.peer < 0) return &result;
+  }
+  return nullptr;
+}
+
+bool is_of_collective(const ProbeResult& result) { return result.name.starts_with("nccl/") && result.peer < 0; }
+
+// As nccl-tests prints them.
+std::string describe_collectives(const std::vector<ProbeResult>& results) {
+  Table table({"collective", "time", "algorithm bandwidth", "bus bandwidth", "spread", "outcome", "why"});
+  bool has_any = false;
+  for (const ProbeResult& result : results) {
+    if (!is_of_collective(result) || result.unit != "s") continue;
+    has_any = true;
+    const ProbeResult* algorithm = find(results, result.name + kAlgorithmBandwidth);
+    const ProbeResult* bus = find(results, result.name + kBusBandwidth);
+    table.add({result.name, shown_value(result), algorithm == nullptr ? "-" : shown_value(*algorithm),
+               bus == nullptr ? "-" : shown_value(*bus),
+               result.has_value() ? format_percent(result.spread_fraction) : "",
+               std::string(name_of(result.outcome)), result.sentence});
+  }
+  return has_any ? table.text() : "";
+}
+
+std::string describe(const LinkReport& links) {
+  if (links.classes.empty()) return "";
+  Table table({"link", "by", "pairs", "latency", "90 %", "bandwidth", "90 %", "expected", "from"});
+  for (const LinkClassReport& link : links.classes) {
+    table.add({link.link.sentence(), link.way, std::to_string(link.pairs), format_seconds(link.fit.latency_s),
+               format_percent(link.fit.latency_spread_fraction), format_bytes_per_s(link.fit.bytes_per_s),
+               format_percent(link.fit.bytes_per_s_spread_fraction),
+               link.expected ? format_bytes_per_s(link.expected->bytes_per_s) : "-",
+               link.expected ? link.expected->formula : ""});
+  }
+  return table.text();
+}
+
 std::string describe(const GpuProbe& gpus) {
   std::string text;
   for (const GpuFacts& gpu : gpus.devices) {
     text += "GPU " + std::to_string(gpu.index) + ": " + gpu.name + ", " + format_bytes(gpu.memory_bytes) +
             " (" + gpus.versions + ")\n";
   }
-  return text + describe(gpus.results) + gpus.sentence + "\n";
+  std::vector<ProbeResult> others;
+  for (const ProbeResult& result : gpus.results) {
+    if (!is_of_collective(result)) others.push_back(result);
+  }
+  return text + describe(others) + describe_collectives(gpus.results) + gpus.sentence + "\n";
 }
 
-GpuProbe probe_these(GpuDevices& devices, const Options& options) {
-  Progress progress("probing GPUs", 0);
-  GpuProbeOptions wanted;
-  wanted.budget_s_per_point = options.probe.budget_s_per_point;
-  wanted.target_spread_fraction = options.probe.target_spread_fraction;
-  wanted.total_budget_s = options.total_budget_s;
-  wanted.points = {options.probe.model, options.probe.model_tokens, options.probe.model_tensor_parallel,
-                   options.is_smoke_test};
-  wanted.on_point = [&](const std::string& name) { progress.step(name); };
-  return probe_gpus(devices, *make_nvml_sensors(), wanted);
+GpuClusterOptions gpu_options(const Options& options, Progress* progress) {
+  GpuClusterOptions wanted;
+  wanted.cluster = options.probe;
+  wanted.gpus.budget_s_per_point = options.probe.budget_s_per_point;
+  wanted.gpus.target_spread_fraction = options.probe.target_spread_fraction;
+  wanted.gpus.total_budget_s = options.total_budget_s;
+  wanted.gpus.points = {options.probe.model, options.probe.model_tokens, options.probe.model_tensor_parallel,
+                        options.is_smoke_test};
+  if (progress != nullptr) wanted.gpus.on_point = [progress](const std::string& name) { progress->step(name); };
+  wanted.nccl.sampling = sampling_options(std::min(options.probe.budget_s_per_point, kLinkBudget_s),
+                                          options.probe.target_spread_fraction);
+  wanted.nccl.sampling.least_sample_s = kLinkSample_s;
+  wanted.nccl.total_budget_s = options.total_budget_s;
+  wanted.nccl.on_point = wanted.gpus.on_point;
+  if (options.is_smoke_test) {
+    wanted.nccl.most_bytes = kSmokeBytes;
+    wanted.nccl.pair_bytes = {8, 65536, 1 << 20};
+  }
+  // Without the table nothing is expected.
+  if (const auto data = find_data_folder()) wanted.facts = trace::load_table<LinkFacts>(*data / "links.json");
+  return wanted;
 }
 
 // What was measured, and the text for people about it.
 struct Measured {
   ClusterProbe probe;
   std::string text;
+  Json more_samples = Json::object();  // members of the file of samples
 };
 
 Measured measure_gpus(GpuDevices& devices, Communicator& ranks, const Options& options) {
-  const GpuProbe gpus = probe_these(devices, options);
-  const double host_memory_bytes = read_environment(SystemFiles()).memory_available_bytes;
+  std::optional<Progress> progress;
+  if (ranks.rank() == 0) progress.emplace("probing GPUs", 0);
+  const GpuClusterOptions wanted = gpu_options(options, progress ? &*progress : nullptr);
+  const auto sensors = make_nvml_sensors();
+  const auto fabric = make_nvml_fabric();
+  GpuRanks found = measure_gpu_ranks(
+      ranks, {devices, *sensors, *fabric, make_nccl_collectives, SystemFiles(), steady_clock()}, wanted);
+  const GpuProbe mine = found.gpus;
   try {
-    return {cluster_of_gpus(gpus, ranks.hosts().front(), host_memory_bytes, options.probe), describe(gpus)};
+    GpuClusterProbe assembled = assemble_gpu_cluster(std::move(found), wanted);
+    std::string text = describe(assembled.gpus) + describe(assembled.links);
+    return {std::move(assembled.probe), std::move(text), {{"links", assembled.links.to_json()}}};
   } catch (const Error&) {  // too little for a cluster: what there is must not be lost
-    std::fputs(describe(gpus).c_str(), stdout);
+    if (ranks.rank() != 0) throw;
+    std::fputs(describe(mine).c_str(), stdout);
     if (!options.samples.empty()) {
       write_text_file(options.samples,
-                      format_json({{"results", to_json(gpus.results)}, {"warnings", warnings_of(gpus)}}));
+                      format_json({{"results", to_json(mine.results)}, {"warnings", warnings_of(mine)}}));
     }
     throw;
   }
@@ -100,16 +176,15 @@ Measured measure_cores(Communicator& ranks, const Options& options, const std::s
   ClusterProbe probe = probe_cluster(ranks, options.probe);
   std::string text = describe(probe.results);
   if (!no_gpus.empty()) text += "GPUs waived: " + no_gpus + "\n";
-  return {std::move(probe), std::move(text)};
+  return {std::move(probe), std::move(text), Json::object()};
 }
 
 Measured measure(Communicator& ranks, const Options& options) {
   if (options.devices == "cpu") return measure_cores(ranks, options, "");
   const bool must = options.devices == "gpu";
-  if (ranks.size() > 1) {
-    const std::string reason = "one process probes all GPUs of its host, and this job has several";
-    if (must) throw_bad_input(reason + ": start sextant probe --devices gpu without mpirun");
-    return measure_cores(ranks, options, reason);
+  if (ranks.size() > 1 && !must) {
+    return measure_cores(ranks, options,
+                         "this job has several ranks: ask for them with --devices gpu, a rank for each");
   }
   const auto devices = make_gpu_devices();
   const std::string absence = devices->absence();
@@ -129,7 +204,11 @@ int run(Options options) {
   if (ranks.rank() != 0) return kDone;
   const ClusterProbe& probe = measured.probe;
   if (!options.out.empty()) save_document(options.out, probe.cluster);
-  if (!options.samples.empty()) write_text_file(options.samples, format_json(samples_to_json(probe)));
+  if (!options.samples.empty()) {
+    Json samples = samples_to_json(probe);
+    samples.update(measured.more_samples);
+    write_text_file(options.samples, format_json(samples));
+  }
   if (options.json) {
     print_document(probe.cluster);
   } else {
@@ -150,10 +229,10 @@ void add_probe(CLI::App& app, Action& action) {
   command->add_option("--out", options->out, "Write the cluster document here");
   command->add_option("--samples", options->samples, "Write every result with all its samples here");
   command
-      ->add_option(
-          "--devices", options->devices,
-          "What to measure: gpu (all of this host), cpu (a core for each rank), or auto: GPUs where there are "
-          "any and there is one rank")
+      ->add_option("--devices", options->devices,
+                   "What to measure: gpu (all of this host, or with mpirun and srun one for each rank), cpu (a "
+                   "core for each "
+                   "rank), or auto: GPUs where there are any and there is one rank")
       ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
       ->capture_default_str();
   command->add_option("--name", options->probe.name, "Name of the cluster")->capture_default_str();
@@ -167,7 +246,10 @@ void add_probe(CLI::App& app, Action& action) {
       ->check(positive_number())
       ->capture_default_str();
   command
-      ->add_option("--total-budget", options->total_budget_s, "Most seconds for one GPU, all points together")
+      ->add_option("--total-budget", options->total_budget_s,
+                   "Most seconds for one GPU, all points together; as many for its peer copies, for NCCL "
+                   "between all pairs, and "
+                   "for NCCL's collectives")
       ->check(positive_number())
       ->capture_default_str();
   command->add_flag(

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "core/error.h"
 #include "core/statistics.h"
@@ -67,6 +68,27 @@ void warn_of_shared_cpus(const std::vector<RankReport>& reports, std::vector<std
     warnings.push_back("ranks " + std::to_string(found->second) + " and " + std::to_string(report.rank) +
                        " of " + report.host + " share CPU " + std::to_string(*report.cpu) +
                        ": each gets half of it. Start at most one rank for each CPU.");
+  }
+}
+
+// One warning for each setting that is not the same everywhere.
+void warn_of_settings(const std::vector<RankReport>& reports, std::vector<std::string>& warnings) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const RankReport& report : reports) {
+    for (const auto& [name, value] : report.settings) values[name];
+  }
+  for (auto& [name, of_ranks] : values) {
+    if (name == "CUDA_VISIBLE_DEVICES") continue;  // launchers give each rank its own
+    for (const RankReport& report : reports) {
+      const auto found = report.settings.find(name);
+      of_ranks.insert(found == report.settings.end() ? "not set" : "\"" + found->second + "\"");
+    }
+    if (of_ranks.size() < 2) continue;
+    std::string seen;
+    for (const std::string& value : of_ranks) seen += (seen.empty() ? "" : ", ") + value;
+    warnings.push_back(
+        name + " is not the same on all ranks (" + seen +
+        "): they may not find each other, or each link depends on who starts it. Export it to all.");
   }
 }
 
@@ -143,11 +165,12 @@ void warn_of_exceptions(const Links& links, std::vector<std::string>& warnings) 
 
 }  // namespace
 
-std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports) {
+std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports, const std::string& link_prefix) {
   std::map<RankPair, std::vector<ProbeResult>> points;
   for (const RankReport& report : reports) {
     for (const ProbeResult& result : report.results) {
-      if (result.peer >= 0) points[{result.rank, result.peer}].push_back(result);
+      if (result.peer >= 0 && result.name.starts_with(link_prefix))
+        points[{result.rank, result.peer}].push_back(result);
     }
   }
   std::vector<LinkMeasurement> links;
@@ -156,17 +179,20 @@ std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports) {
   return links;
 }
 
-AssembledCluster assemble_cluster(const ClusterPlace& place, const std::vector<RankReport>& reports) {
+AssembledCluster assemble_cluster(const ClusterPlace& place, const std::vector<RankReport>& reports,
+                                  const std::string& link_prefix) {
   AssembledCluster assembled;
   auto types = assemble_device_types(reports, assembled.warnings);
   Placement placement = place_ranks(place, reports);
-  Links links = assemble_links(placement, links_of(reports));
+  Links links = assemble_links(placement, links_of(reports, link_prefix));
   warn_of_order(placement, assembled.warnings);
   warn_of_shared_cpus(reports, assembled.warnings);
   warn_of_exceptions(links, assembled.warnings);
   assembled.device_of_rank = placement.id_of_rank;
   assembled.cluster = Cluster(place.name, std::move(types), std::move(placement.nodes), std::move(links.levels),
                               std::move(links.exceptions));
+  if (!reports.empty()) assembled.cluster.set_environment(reports.front().settings);
+  warn_of_settings(reports, assembled.warnings);
   return assembled;
 }
 

@@ -18,6 +18,9 @@ inline constexpr double kOddDeviceFraction = 0.10;
 // A pair this far from its level's median, in latency or bandwidth, becomes an exception.
 inline constexpr double kOddLinkFraction = 0.25;
 
+// Messages between MPI ranks, and peer copies by the copy engine.
+inline constexpr const char* kLinkPrefix = "link/";
+
 // "Intel(R) Xeon(R) Platinum 8480C CPU @ 2.00GHz" is "intel-xeon-platinum-8480c-core".
 [[nodiscard]] std::string device_type_name(const std::string& cpu_model);
 // Of a rank's device: as above for a core; "NVIDIA H200" is "nvidia-h200".
@@ -35,13 +38,17 @@ struct AssembledCluster {
   std::vector<std::string> warnings;
 };
 
-// Reports by rank. Throws Error(machine) when a rank lacks what a cluster cannot do without: fp32 GEMM rate,
-// (for a GPU any) GEMM rate, read bandwidth, memory, or a link that could not be fitted.
+// Reports by rank; links are those of the points whose name begins with link_prefix. The environment is rank
+// 0's, and settings that differ between ranks are named in a warning. Throws Error(machine) when a rank lacks
+// what a cluster cannot do without: fp32 GEMM rate, (for a GPU any) GEMM rate, read bandwidth, memory, or a
+// link that could not be fitted.
 [[nodiscard]] AssembledCluster assemble_cluster(const ClusterPlace& place,
-                                                const std::vector<RankReport>& reports);
+                                                const std::vector<RankReport>& reports,
+                                                const std::string& link_prefix = kLinkPrefix);
 
 // Points of links in the reports, fitted again, by pair.
-[[nodiscard]] std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports);
+[[nodiscard]] std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports,
+                                                    const std::string& link_prefix = kLinkPrefix);
 
 // The rate that stands for a precision: the fastest product that is named by its size ("8192", "8192_nt",
 // "8192x28672x8192"), not one of a model; null when none has a value.

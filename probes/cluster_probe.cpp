@@ -161,6 +161,7 @@ RankReport measure_rank(Communicator& world, const ProbeOptions& options, Progre
   report.host = place.host;
   report.cpu_model = facts.cpu_model;
   report.gemm_library = gemm_library();
+  report.settings = network_settings();
   if (pinned) report.cpu = pinned->cpu();
   report.memory_bytes = facts.memory_available_bytes / place.ranks;
 

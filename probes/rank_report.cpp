@@ -20,6 +20,9 @@ RankReport RankReport::parse(const JsonView& view) {
     report.results.push_back(ProbeResult::parse(result));
   }
   for (const JsonView& warning : view.required("warnings").items()) report.warnings.push_back(warning.text());
+  for (const auto& [name, value] : view.required("settings").members())
+    report.settings[name] = value.any_text();
+  if (const auto place = view.optional("place")) report.place = GpuPlace::parse(*place);
   return report;
 }
 
@@ -32,6 +35,8 @@ Json RankReport::to_json() const {
   if (host_memory_bytes > 0) json["host_memory_bytes"] = host_memory_bytes;
   json["results"] = sextant::to_json(results);
   json["warnings"] = warnings;
+  json["settings"] = settings;
+  if (place) json["place"] = place->to_json();
   return json;
 }
 

@@ -7,7 +7,9 @@
 
 #include "core/json.h"
 #include "probes/comm/communicator.h"
+#include "probes/harness/network_settings.h"
 #include "probes/harness/probe_result.h"
+#include "probes/topology/gpu_place.h"
 
 namespace sextant {
 
@@ -22,6 +24,8 @@ struct RankReport {
   double host_memory_bytes = 0;      // of the whole host, where the device has its own memory; 0 unknown
   std::vector<ProbeResult> results;  // of its device and of the links that it led
   std::vector<std::string> warnings;
+  NetworkSettings settings;
+  std::optional<GpuPlace> place;  // of a GPU
 
   [[nodiscard]] bool is_gpu() const { return !gpu_model.empty(); }
 

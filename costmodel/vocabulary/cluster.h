@@ -107,6 +107,12 @@ class Cluster {
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   [[nodiscard]] const std::map<LinkLevel, LinkRate>& levels() const { return levels_; }
   [[nodiscard]] const std::vector<LinkException>& exceptions() const { return exceptions_; }
+  // Settings of NCCL, MPI and network plug-ins under which it was measured, by name; for people, no one
+  // computes with it.
+  [[nodiscard]] const std::map<std::string, std::string>& environment() const { return environment_; }
+  void set_environment(std::map<std::string, std::string> environment) {
+    environment_ = std::move(environment);
+  }
 
   // Devices are numbered 0 .. device_count() - 1 through the nodes in order.
   [[nodiscard]] int device_count() const { return static_cast<int>(node_of_.size()); }
@@ -157,6 +163,7 @@ class Cluster {
   std::vector<Node> nodes_;
   std::map<LinkLevel, LinkRate> levels_;
   std::vector<LinkException> exceptions_;
+  std::map<std::string, std::string> environment_;
   // What follows from the above, so that link() is a few look-ups.
   std::vector<NodeId> node_of_;    // by device
   std::vector<int> first_device_;  // by node

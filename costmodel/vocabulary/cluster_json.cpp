@@ -160,7 +160,7 @@ Json LinkRate::to_json() const {
 }
 
 Cluster Cluster::parse(const JsonView& view) {
-  view.allow_only({"name", "device_types", "nodes", "links", "link_exceptions"});
+  view.allow_only({"name", "device_types", "nodes", "links", "link_exceptions", "environment"});
   std::string name = view.required("name").text();
   std::map<std::string, DeviceType> types;
   for (const auto& [type, member] : view.required("device_types").members()) {
@@ -177,9 +177,17 @@ Cluster Cluster::parse(const JsonView& view) {
       exceptions.push_back(parse_exception(exception));
     }
   }
+  std::map<std::string, std::string> environment;
+  if (const auto members = view.optional("environment")) {
+    for (const auto& [setting, value] : members->members()) {
+      environment.emplace(setting, value.any_text());
+    }
+  }
   return within(view.path(), [&] {
-    return Cluster(std::move(name), std::move(types), std::move(nodes), std::move(levels),
-                   std::move(exceptions));
+    Cluster cluster(std::move(name), std::move(types), std::move(nodes), std::move(levels),
+                    std::move(exceptions));
+    cluster.set_environment(std::move(environment));
+    return cluster;
   });
 }
 
@@ -202,6 +210,9 @@ Json Cluster::to_json() const {
     for (const LinkException& exception : exceptions_) {
       out["link_exceptions"].push_back(sextant::to_json(exception));
     }
+  }
+  if (!environment_.empty()) {
+    out["environment"] = environment_;
   }
   return out;
 }

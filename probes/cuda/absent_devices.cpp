@@ -13,7 +13,9 @@ class AbsentDevices final : public GpuDevices {
   [[nodiscard]] GpuOperationOrReason decode_attention(int, const AttentionShape&) override { return none(); }
   [[nodiscard]] GpuOperationOrReason prefill_attention(int, const AttentionShape&) override { return none(); }
   [[nodiscard]] GpuOperationOrReason launch(int, GpuLaunch, int) override { return none(); }
-  [[nodiscard]] GpuOperationOrReason peer_copy(int, int, std::size_t) override { return none(); }
+  [[nodiscard]] GpuOperationOrReason peer_copy(int, int, const GpuPeerCopy&, std::size_t) override {
+    return none();
+  }
   [[nodiscard]] GpuOperationOrReason transfer(int, const GpuTransfer&, std::size_t) override { return none(); }
 
  private:

@@ -87,8 +87,9 @@ class CudaDevices final : public GpuDevices {
                                               std::size_t bytes) override {
     return with_device([&] { return GpuOperationOrReason{make_cuda_transfer(device, transfer, bytes), ""}; });
   }
-  [[nodiscard]] GpuOperationOrReason peer_copy(int from, int to, std::size_t bytes) override {
-    return with_device([&] { return GpuOperationOrReason{make_cuda_peer_copy(from, to, bytes), ""}; });
+  [[nodiscard]] GpuOperationOrReason peer_copy(int from, int to, const GpuPeerCopy& copy,
+                                               std::size_t bytes) override {
+    return with_device([&] { return make_cuda_peer_copy(from, to, copy, bytes); });
   }
 
  private:

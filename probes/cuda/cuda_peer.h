@@ -6,6 +6,7 @@
 namespace sextant {
 
 // See GpuDevices::peer_copy.
-[[nodiscard]] std::unique_ptr<GpuOperation> make_cuda_peer_copy(int from, int to, std::size_t bytes);
+[[nodiscard]] GpuOperationOrReason make_cuda_peer_copy(int from, int to, const GpuPeerCopy& copy,
+                                                       std::size_t bytes);
 
 }  // namespace sextant

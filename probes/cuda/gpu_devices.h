@@ -78,6 +78,17 @@ struct GpuTransfer {
   bool is_pinned = true;
 };
 
+enum class GpuPeerWay {
+  copy_engine,
+  kernel_write,  // a kernel of the sender writes the receiver's memory
+  kernel_read    // a kernel of the receiver reads the sender's memory
+};
+
+struct GpuPeerCopy {
+  GpuPeerWay way = GpuPeerWay::copy_engine;
+  bool both_ways = false;  // as much goes back at the same time
+};
+
 class GpuDevices {
  public:
   GpuDevices() = default;
@@ -107,8 +118,10 @@ class GpuDevices {
   // Between host and device memory, waiting for each: host clock.
   [[nodiscard]] virtual GpuOperationOrReason transfer(int device, const GpuTransfer& transfer,
                                                       std::size_t bytes) = 0;
-  // From one GPU to another by the copy engine, one after another. Counts the bytes once.
-  [[nodiscard]] virtual GpuOperationOrReason peer_copy(int from, int to, std::size_t bytes) = 0;
+  // From one GPU to another, one after another. Counts the bytes that leave `from`, and with both_ways those
+  // that come back. A kernel needs GPUs that see each other.
+  [[nodiscard]] virtual GpuOperationOrReason peer_copy(int from, int to, const GpuPeerCopy& copy,
+                                                       std::size_t bytes) = 0;
 };
 
 [[nodiscard]] std::unique_ptr<GpuDevices> make_gpu_devices();

@@ -12,6 +12,7 @@ constexpr double kLeastBytes = 1024.0 * 1024 * 1024;
 constexpr double kSmokeBytes = 16.0 * 1024 * 1024;
 constexpr std::size_t kTransferBytes = std::size_t{128} << 20;
 constexpr std::size_t kSmokeTransferBytes = std::size_t{1} << 20;
+constexpr std::size_t kPeerBytes = std::size_t{256} << 20;
 constexpr std::size_t kLatencyBytes = 8;
 constexpr double kLongSample_s = 5e-3;  // for rates: what events and clocks add is below a thousandth
 constexpr double kSample_s = 1e-3;
@@ -207,9 +208,28 @@ std::vector<GpuPoint> gpu_points(const GpuFacts& gpu, const GpuPointOptions& opt
 std::vector<GpuPoint> gpu_link_points(int from, int to) {
   std::vector<GpuPoint> points;
   for (const std::size_t bytes : {8UL, 4096UL, 65536UL, 1UL << 20, 16UL << 20, 256UL << 20}) {
-    points.push_back({"link/" + std::to_string(bytes), "s", kSample_s,
-                      [from, to, bytes](GpuDevices& devices) { return devices.peer_copy(from, to, bytes); }});
+    points.push_back({"link/" + std::to_string(bytes), "s", kSample_s, [from, to, bytes](GpuDevices& devices) {
+                        return devices.peer_copy(from, to, {}, bytes);
+                      }});
   }
+  return points;
+}
+
+std::vector<GpuPoint> gpu_peer_points(int from, int to, bool both_ways) {
+  std::vector<GpuPoint> points;
+  const auto add = [&](const std::string& name, const GpuPeerCopy& copy, std::size_t bytes) {
+    points.push_back(
+        {"peer/" + name, bytes == kLatencyBytes ? "s" : "bytes/s", kSample_s,
+         [from, to, copy, bytes](GpuDevices& devices) { return devices.peer_copy(from, to, copy, bytes); }});
+  };
+  const auto add_way = [&](const std::string& name, GpuPeerWay way) {
+    add(name, {way, false}, kPeerBytes);
+    if (way != GpuPeerWay::copy_engine) add(name + "/latency", {way, false}, kLatencyBytes);
+    if (both_ways) add(name + "/both_ways", {way, true}, kPeerBytes);
+  };
+  add_way("engine", GpuPeerWay::copy_engine);
+  add_way("kernel_write", GpuPeerWay::kernel_write);
+  add_way("kernel_read", GpuPeerWay::kernel_read);
   return points;
 }
 

@@ -38,8 +38,13 @@ struct GpuPoint {
 // Throws Error(bad_input) when the model has no shapes for this tensor parallelism.
 [[nodiscard]] std::vector<GpuPoint> gpu_points(const GpuFacts& gpu, const GpuPointOptions& options);
 
-// "link/<bytes>" in s, from the GPU with the lower index to the other.
+// "link/<bytes>" in s by the copy engine, from the GPU with the lower index to the other.
 [[nodiscard]] std::vector<GpuPoint> gpu_link_points(int from, int to);
+
+// In bytes/s from one GPU to the other: "peer/engine", "peer/kernel_write", "peer/kernel_read"; in s, of 8
+// bytes by the kernels: "peer/kernel_.../latency". With both_ways also "peer/.../both_ways", which counts the
+// bytes of both directions.
+[[nodiscard]] std::vector<GpuPoint> gpu_peer_points(int from, int to, bool both_ways);
 
 // Nodes of the longer of the two graphs that are measured; the other has one.
 inline constexpr int kLongGraphNodes = 101;

@@ -25,6 +25,13 @@ SamplingOptions sampling_for(const GpuProbeOptions& options, double left_s) {
   return sampling;
 }
 
+ProbeResult over_budget(const GpuPoint& point, int gpu, double budget_s) {
+  ProbeResult result =
+      waived_result(point.name, point.unit, "the probe's " + format_seconds(budget_s) + " were over");
+  result.rank = gpu;
+  return result;
+}
+
 std::vector<ProbeResult> measure_gpu(GpuDevices& devices, const GpuFacts& gpu, GpuSensors& sensors,
                                      const GpuProbeOptions& options, const Clock& clock) {
   const double start_s = clock.now_s();
@@ -32,9 +39,7 @@ std::vector<ProbeResult> measure_gpu(GpuDevices& devices, const GpuFacts& gpu, G
   for (const GpuPoint& point : gpu_points(gpu, options.points)) {
     const double left_s = options.total_budget_s - (clock.now_s() - start_s);
     if (left_s < std::min(kLeastBudget_s, options.budget_s_per_point)) {
-      results.push_back(waived_result(point.name, point.unit,
-                                      "the probe's " + format_seconds(options.total_budget_s) + " were over"));
-      results.back().rank = gpu.index;
+      results.push_back(over_budget(point, gpu.index, options.total_budget_s));
       continue;
     }
     if (options.on_point) options.on_point(point.name);
@@ -45,25 +50,55 @@ std::vector<ProbeResult> measure_gpu(GpuDevices& devices, const GpuFacts& gpu, G
   return results;
 }
 
-// Each pair of GPUs, one after another.
-std::vector<ProbeResult> measure_links(GpuDevices& devices, const std::vector<GpuFacts>& gpus,
-                                       GpuSensors& sensors, const GpuProbeOptions& options,
-                                       const Clock& clock) {
-  GpuProbeOptions short_options = options;
-  short_options.budget_s_per_point = std::min(options.budget_s_per_point, kLinkBudget_s);
-  std::vector<ProbeResult> results;
-  for (std::size_t from = 0; from < gpus.size(); ++from) {
-    for (std::size_t to = from + 1; to < gpus.size(); ++to) {
-      for (const GpuPoint& point : gpu_link_points(gpus[from].index, gpus[to].index)) {
-        if (options.on_point) options.on_point(point.name);
-        results.push_back(measure_gpu_point(point, devices, gpus[from], sensors,
-                                            sampling_for(short_options, kLinkBudget_s), clock));
-        results.back().peer = gpus[to].index;
+// Each pair of GPUs, one after another: what a cluster needs first, then other ways and the other direction.
+class LinkProbe {
+ public:
+  LinkProbe(GpuDevices& devices, const std::vector<GpuFacts>& gpus, GpuSensors& sensors,
+            const GpuProbeOptions& options, const Clock& clock)
+      : devices_(devices), gpus_(gpus), sensors_(sensors), options_(options), clock_(clock) {
+    options_.budget_s_per_point = std::min(options.budget_s_per_point, kLinkBudget_s);
+  }
+
+  std::vector<ProbeResult> all() {
+    const double start_s = clock_.now_s();
+    end_s_ = start_s + options_.total_budget_s * static_cast<double>(gpus_.size());
+    for (std::size_t from = 0; from < gpus_.size(); ++from) {
+      for (std::size_t to = from + 1; to < gpus_.size(); ++to) {
+        add(gpus_[from], gpus_[to], gpu_link_points(gpus_[from].index, gpus_[to].index));
       }
     }
+    for (const GpuFacts& from : gpus_) {
+      for (const GpuFacts& to : gpus_) {
+        if (from.index == to.index) continue;
+        add(from, to, gpu_peer_points(from.index, to.index, from.index < to.index));
+      }
+    }
+    return std::move(results_);
   }
-  return results;
-}
+
+ private:
+  void add(const GpuFacts& from, const GpuFacts& to, const std::vector<GpuPoint>& points) {
+    for (const GpuPoint& point : points) {
+      if (clock_.now_s() >= end_s_) {
+        results_.push_back(
+            over_budget(point, from.index, options_.total_budget_s * static_cast<double>(gpus_.size())));
+      } else {
+        if (options_.on_point) options_.on_point(point.name);
+        results_.push_back(measure_gpu_point(point, devices_, from, sensors_,
+                                             sampling_for(options_, options_.budget_s_per_point), clock_));
+      }
+      results_.back().peer = to.index;
+    }
+  }
+
+  GpuDevices& devices_;
+  const std::vector<GpuFacts>& gpus_;
+  GpuSensors& sensors_;
+  GpuProbeOptions options_;
+  const Clock& clock_;
+  double end_s_ = 0;
+  std::vector<ProbeResult> results_;
+};
 
 int count(const std::vector<ProbeResult>& results, ProbeOutcome outcome) {
   return static_cast<int>(std::count_if(results.begin(), results.end(),
@@ -98,11 +133,14 @@ GpuProbe probe_gpus(GpuDevices& devices, GpuSensors& sensors, const GpuProbeOpti
   if (!probe.sentence.empty()) return probe;
   probe.no_sensors = sensors.absence();
   probe.devices = devices.list();
+  if (options.only_gpu) {
+    std::erase_if(probe.devices, [&](const GpuFacts& gpu) { return gpu.index != *options.only_gpu; });
+  }
   for (const GpuFacts& gpu : probe.devices) {
     std::vector<ProbeResult> results = measure_gpu(devices, gpu, sensors, options, clock);
     std::move(results.begin(), results.end(), std::back_inserter(probe.results));
   }
-  std::vector<ProbeResult> links = measure_links(devices, probe.devices, sensors, options, clock);
+  std::vector<ProbeResult> links = LinkProbe(devices, probe.devices, sensors, options, clock).all();
   std::move(links.begin(), links.end(), std::back_inserter(probe.results));
   probe.took_s = clock.now_s() - start_s;
   summarise(probe);

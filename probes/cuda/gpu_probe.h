@@ -1,6 +1,7 @@
 // Rates and latencies of this host's GPUs, one after another, with the same harness as everything else.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,11 @@ namespace sextant {
 struct GpuProbeOptions {
   double budget_s_per_point = 0.4;
   double target_spread_fraction = 0.02;
-  // Of each GPU: points that have not begun by then are waived.
+  // Of each GPU, and again of its links: points that have not begun by then are waived.
   double total_budget_s = 50;
   GpuPointOptions points;
+  // One of them in place of all: for a rank that has a GPU of its own.
+  std::optional<int> only_gpu;
   // Called before each point; may be empty.
   std::function<void(const std::string& name)> on_point;
 };

@@ -5,12 +5,15 @@ set(SEXTANT_GPU_HEADERS
     cuda/gpu_cluster.h
     cuda/gpu_devices.h
     cuda/gpu_engine.h
+    cuda/gpu_link_report.h
     cuda/gpu_measurement.h
+    cuda/gpu_nccl.h
     cuda/gpu_points.h
     cuda/gpu_probe.h
     cuda/gpu_self_check.h
     cuda/gpu_sensors.h
     cuda/library_search.h
+    cuda/nccl_collectives.h
     cuda/proxy/attention_layout.h
     cuda/proxy/decode_batch.h
     cuda/proxy/link_sizes.h
@@ -19,10 +22,13 @@ set(SEXTANT_GPU_HEADERS
 set(SEXTANT_GPU_SOURCES
     cuda/attention_reference.cpp
     cuda/gpu_cluster.cpp
+    cuda/gpu_link_report.cpp
     cuda/gpu_measurement.cpp
+    cuda/gpu_nccl.cpp
     cuda/gpu_points.cpp
     cuda/gpu_probe.cpp
     cuda/library_search.cpp
+    cuda/nvml_fabric.cpp
     cuda/nvml_sensors.cpp
     cuda/proxy/attention_layout.cpp
     cuda/proxy/decode_batch.cpp
@@ -46,6 +52,8 @@ if(SEXTANT_HAVE_CUDA)
     cuda/lt_descriptors.cpp
     cuda/lt_matmul.cpp
     cuda/memory_kernels.cu
+    cuda/nccl_collectives.cpp
+    cuda/nccl_library.cpp
     cuda/prefill_attention.cu
     cuda/proxy/attention.cu
     cuda/proxy/decode.cu
@@ -64,7 +72,7 @@ if(SEXTANT_HAVE_CUDA)
     cuda/proxy/gpu_choice.cpp
     cuda/proxy/gpu_engine.cpp
     cuda/proxy/head.cu
-    cuda/proxy/nccl_collectives.cpp
+    cuda/proxy/gpu_collectives.cpp
     cuda/proxy/parameters.cu
     cuda/proxy/self_check.cpp
     cuda/proxy/self_check_case.cpp
@@ -74,5 +82,5 @@ if(SEXTANT_HAVE_CUDA)
   # looked for by the runtime itself.
   set(SEXTANT_GPU_LIBRARIES CUDA::cudart_static)
 else()
-  list(APPEND SEXTANT_GPU_SOURCES cuda/absent_devices.cpp cuda/absent_engine.cpp)
+  list(APPEND SEXTANT_GPU_SOURCES cuda/absent_devices.cpp cuda/absent_engine.cpp cuda/absent_nccl.cpp)
 endif()

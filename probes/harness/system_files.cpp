@@ -37,6 +37,13 @@ std::vector<std::string> SystemFiles::list(const std::string& path) const {
   return names;
 }
 
+std::optional<std::string> SystemFiles::link_target(const std::string& path) const {
+  std::error_code error;
+  const auto target = std::filesystem::read_symlink(root_ / std::filesystem::path(path).relative_path(), error);
+  if (error) return std::nullopt;
+  return target.generic_string();
+}
+
 std::vector<int> parse_cpu_list(const std::string& text) {
   std::vector<int> cpus;
   std::istringstream parts(text);

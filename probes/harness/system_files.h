@@ -17,6 +17,8 @@ class SystemFiles {
   [[nodiscard]] std::optional<double> number(const std::string& path) const;
   // Names in a folder, sorted; empty when there is none.
   [[nodiscard]] std::vector<std::string> list(const std::string& path) const;
+  // What a symbolic link says, unresolved; nothing when it is none.
+  [[nodiscard]] std::optional<std::string> link_target(const std::string& path) const;
 
  private:
   std::filesystem::path root_;

@@ -7,13 +7,17 @@
 namespace sextant {
 namespace {
 
-// Student's t, 97.5 % point, by degrees of freedom; beyond the table the normal distribution's.
-double student_t(std::size_t degrees) {
-  constexpr std::array<double, 10> kTable = {12.706, 4.303, 3.182, 2.776, 2.571,
-                                             2.447,  2.365, 2.306, 2.262, 2.228};
+// Student's t by degrees of freedom, the 97.5 % point (95 % for an interval of 90 %); beyond the table the
+// normal distribution's with a correction that is within 1 % from 11 on.
+double student_t(std::size_t degrees, Confidence confidence) {
+  constexpr std::array<double, 10> kTable95 = {12.706, 4.303, 3.182, 2.776, 2.571,
+                                               2.447,  2.365, 2.306, 2.262, 2.228};
+  constexpr std::array<double, 10> kTable90 = {6.314, 2.920, 2.353, 2.132, 2.015,
+                                               1.943, 1.895, 1.860, 1.833, 1.812};
   if (degrees == 0) return 0;
-  if (degrees <= kTable.size()) return kTable[degrees - 1];
-  return 1.96 + 2.5 / static_cast<double>(degrees);  // within 1 % of the exact value from 11 on
+  const bool is_95 = confidence == Confidence::percent_95;
+  if (degrees <= kTable95.size()) return (is_95 ? kTable95 : kTable90)[degrees - 1];
+  return is_95 ? 1.96 + 2.5 / static_cast<double>(degrees) : 1.645 + 1.6 / static_cast<double>(degrees);
 }
 
 // Normal equations of the rows (1 / t, n / t) against 1, with n in units of the largest message so that the
@@ -55,7 +59,7 @@ double squared_errors(std::span<const TimedMessage> messages, double latency_s, 
 
 }  // namespace
 
-std::optional<AlphaBeta> fit_alpha_beta(std::span<const TimedMessage> messages) {
+std::optional<AlphaBeta> fit_alpha_beta(std::span<const TimedMessage> messages, Confidence confidence) {
   double unit_bytes = 0;
   double least_bytes = messages.empty() ? 0 : messages.front().bytes;
   for (const TimedMessage& message : messages) {
@@ -73,7 +77,7 @@ std::optional<AlphaBeta> fit_alpha_beta(std::span<const TimedMessage> messages) 
   const double errors = squared_errors(messages, latency_s, s_per_byte);
   const std::size_t degrees = messages.size() - 2;
   const double variance = degrees > 0 ? errors / static_cast<double>(degrees) : 0;
-  const double t = student_t(degrees);
+  const double t = student_t(degrees, confidence);
   const double latency_half_s = t * std::sqrt(variance * sums.vv / sums.determinant());
   const double slope_half = t * std::sqrt(variance * sums.uu / sums.determinant()) / unit_bytes;
 

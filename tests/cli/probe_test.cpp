@@ -41,6 +41,21 @@ TEST(ProbeCommand, SaysWhyItCannotMeasureGpus) {
   EXPECT_THAT(printed.err, AnyOf(HasSubstr("no GPU can be used"), HasSubstr("built without CUDA")));
 }
 
+// As mpirun of another MPI leaves it: each process is told of four and finds itself alone.
+TEST(ProbeCommand, RefusesARankThatRanAlone) {
+  const EnvironmentVariable four("PMI_SIZE", "4"), third("PMI_RANK", "3");
+  const Printed printed = run_sextant({"probe", "--devices", "cpu", "--budget", "0.01"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("every rank ran alone: PMI_SIZE=4"));
+  EXPECT_EQ(lines_of(printed.err).size(), 1U);
+  EXPECT_EQ(printed.out, "");
+}
+
+TEST(ProbeCommand, OneProcessInAnAllocationIsFine) {
+  const EnvironmentVariable tasks("SLURM_NTASKS", "4"), first("SLURM_PROCID", "0");
+  EXPECT_EQ(run_sextant({"probe", "--devices", "cpu", "--budget", "0.001"}).exit_code, 0);
+}
+
 TEST(ProbeCommand, KnowsItsDevices) {
   const Printed printed = run_sextant({"probe", "--devices", "tpu"});
   EXPECT_EQ(printed.exit_code, 2);

@@ -132,6 +132,11 @@ Printed run_on_ranks(int ranks, const std::vector<std::string>& arguments) {
   return run(command);
 }
 
+EnvironmentVariable::EnvironmentVariable(const std::string& name, const std::string& value) : name_(name) {
+  setenv(name.c_str(), value.c_str(), 1);
+}
+EnvironmentVariable::~EnvironmentVariable() { unsetenv(name_.c_str()); }
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);

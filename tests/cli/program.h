@@ -20,6 +20,18 @@ struct Printed {
 // The same on several ranks, by the MPI launcher.
 [[nodiscard]] Printed run_on_ranks(int ranks, const std::vector<std::string>& arguments);
 
+// Set for the programs that are run while it lives.
+class EnvironmentVariable {
+ public:
+  EnvironmentVariable(const std::string& name, const std::string& value);
+  ~EnvironmentVariable();
+  EnvironmentVariable(const EnvironmentVariable&) = delete;
+  EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
+
+ private:
+  std::string name_;
+};
+
 [[nodiscard]] std::vector<std::string> lines_of(const std::string& text);
 
 }  // namespace sextant::test

@@ -44,6 +44,14 @@ class ProxyCommand : public ::testing::Test {
   std::string out_ = folder_.file("runs.json");
 };
 
+TEST_F(ProxyCommand, RefusesARankThatRanAlone) {
+  const EnvironmentVariable two("SLURM_STEP_NUM_TASKS", "2"), first("SLURM_PROCID", "0");
+  const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--most", "3"}));
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("every rank ran alone: SLURM_STEP_NUM_TASKS=2 (srun)"));
+  EXPECT_FALSE(std::filesystem::exists(out_));
+}
+
 TEST_F(ProxyCommand, MeasuresOnePlan) {
   const Printed printed =
       run_sextant(folder_.with_plan("proxy", {"--out", out_, "--most", "3", "--spread", "0"}));

@@ -15,6 +15,11 @@ TEST(RankReport, RoundTripsThroughJsonExactly) {
   report.cpu.reset();
   report.gpu_model = "NVIDIA H200";
   report.host_memory_bytes = 2e12;
+  report.settings = {{"NCCL_DEBUG", "WARN"}};
+  report.place.emplace();
+  report.place->host = "a";
+  report.place->compute_capability = 90;
+  report.place->nvlinks = {{true, NvLinkRemote::nvswitch, ""}};
   report.results[0].how = "device clock";
   report.results[0].conditions.states = {{1.9e9, 3e9, 500, 50, "thermal"}};
   EXPECT_EQ(RankReport::parse(JsonView(parse_json(format_json(report.to_json())))), report);

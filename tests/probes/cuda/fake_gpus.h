@@ -51,6 +51,7 @@ class FakeGpus final : public GpuDevices {
       gpu.bus_id = "0000:0" + std::to_string(index) + ":00.0";
       gpu.memory_bytes = gpu.free_memory_bytes = 141e9;
       gpu.last_level_cache_bytes = 50e6;
+      gpu.compute_capability = compute_capability_;
       gpus.push_back(gpu);
     }
     return gpus;
@@ -80,14 +81,26 @@ class FakeGpus final : public GpuDevices {
     const double rate = transfer.to_device ? 50e9 : 40e9;
     return make("transfer", static_cast<double>(bytes), 5e-6 + static_cast<double>(bytes) / rate);
   }
-  [[nodiscard]] GpuOperationOrReason peer_copy(int, int, std::size_t bytes) override {
-    return make("peer", static_cast<double>(bytes), 2e-6 + static_cast<double>(bytes) / 200e9);
+  // Kernels write at half the engine's rate and read at a quarter; the way back from a higher GPU is slower
+  // still.
+  [[nodiscard]] GpuOperationOrReason peer_copy(int from, int to, const GpuPeerCopy& copy,
+                                               std::size_t bytes) override {
+    if (!no_peer_kernels_.empty() && copy.way != GpuPeerWay::copy_engine) return {nullptr, no_peer_kernels_};
+    double rate = engine_bytes_per_s_;
+    if (copy.way == GpuPeerWay::kernel_write) rate = 100e9;
+    if (copy.way == GpuPeerWay::kernel_read) rate = 50e9;
+    if (from > to) rate *= 0.8;
+    const auto one_way = static_cast<double>(bytes);
+    return make("peer", copy.both_ways ? 2 * one_way : one_way, 2e-6 + one_way / rate);
   }
 
   std::string absence_;
   std::string throws_;  // what begins with it throws
   std::string wrong_;   // what begins with it leaves wrong data
   int broken_gpu_ = 0;
+  double engine_bytes_per_s_ = 200e9;
+  int compute_capability_ = 90;
+  std::string no_peer_kernels_;  // why, where there are none
   std::size_t bytes_ = 0;
   int heads_ = 0;
 

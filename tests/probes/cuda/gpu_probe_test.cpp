@@ -23,6 +23,13 @@ const ProbeResult& find(const GpuProbe& probe, int device, const std::string& na
   throw std::runtime_error("no " + name);
 }
 
+const ProbeResult& find_link(const GpuProbe& probe, int from, int to, const std::string& name) {
+  for (const ProbeResult& result : probe.results) {
+    if (result.rank == from && result.peer == to && result.name == name) return result;
+  }
+  throw std::runtime_error("no " + name);
+}
+
 class GpuProbeTest : public testing::Test {
  protected:
   [[nodiscard]] GpuProbe probe(const GpuProbeOptions& options = {}) {
@@ -89,11 +96,12 @@ TEST_F(GpuProbeTest, OneFailingOperationDoesNotHideTheOthers) {
 }
 
 TEST_F(GpuProbeTest, EverySampleHasItsState) {
-  const ProbeResult& result = find(probe(), 1, "gemm/bf16/4096");
+  const GpuProbe found = probe();
+  const ProbeResult& result = find(found, 1, "gemm/bf16/4096");
   ASSERT_EQ(result.conditions.states.size(), result.samples_s.size());
   EXPECT_EQ(result.conditions.states.front().power_w, 650);
   EXPECT_EQ(result.conditions.throttled(), 0);
-  EXPECT_EQ(sensors_.last_bus_id_, "0000:00:00.0");  // links come last, from the first GPU
+  EXPECT_EQ(sensors_.last_bus_id_, "0000:01:00.0");  // links come last, those back at the end
 }
 
 TEST_F(GpuProbeTest, ThrottledSamplesAreMarkedAndStillGiveAResult) {
@@ -124,6 +132,37 @@ TEST_F(GpuProbeTest, StaysWithinItsBudgetAndSaysWhatItLeftOut) {
   EXPECT_LT(found.took_s, 6);
   EXPECT_TRUE(find(found, 0, "memory/copy").has_value());
   const ProbeResult& last = find(found, 0, "attention/prefill/1x16384");
+  EXPECT_EQ(last.outcome, ProbeOutcome::waived);
+  EXPECT_THAT(last.sentence, HasSubstr("were over"));
+}
+
+TEST_F(GpuProbeTest, PeersCopyByEngineAndKernelsInEitherDirection) {
+  const GpuProbe found = probe();
+  EXPECT_NEAR(find_link(found, 0, 1, "peer/engine").value / 200e9, 1, 0.01);
+  EXPECT_NEAR(find_link(found, 0, 1, "peer/kernel_write").value / 100e9, 1, 0.01);
+  EXPECT_NEAR(find_link(found, 0, 1, "peer/kernel_read").value / 50e9, 1, 0.01);
+  EXPECT_NEAR(find_link(found, 1, 0, "peer/kernel_read").value / 40e9, 1, 0.01);
+  EXPECT_NEAR(find_link(found, 0, 1, "peer/kernel_write/latency").value, 2e-6, 1e-9);
+  EXPECT_EQ(find_link(found, 0, 1, "peer/kernel_write/latency").unit, "s");
+  // Both directions count, once a pair.
+  EXPECT_NEAR(find_link(found, 0, 1, "peer/kernel_write/both_ways").value / 200e9, 1, 0.01);
+  EXPECT_THROW(find_link(found, 1, 0, "peer/kernel_write/both_ways"), std::runtime_error);
+}
+
+TEST_F(GpuProbeTest, GpusThatDoNotSeeEachOtherWaiveKernelsOnly) {
+  gpus_.no_peer_kernels_ = "they do not see each other";
+  const GpuProbe found = probe();
+  EXPECT_EQ(find_link(found, 0, 1, "peer/kernel_read").outcome, ProbeOutcome::waived);
+  EXPECT_EQ(find_link(found, 0, 1, "peer/kernel_read").sentence, "they do not see each other");
+  EXPECT_TRUE(find_link(found, 0, 1, "peer/engine").has_value());
+}
+
+TEST_F(GpuProbeTest, LinksStopWithTheirOwnBudgetAndTheClustersComeFirst) {
+  GpuProbeOptions options;
+  options.total_budget_s = 0.3;  // two GPUs: 0.6 s for 19 points of some 0.04 s
+  const GpuProbe found = probe(options);
+  EXPECT_TRUE(find_link(found, 0, 1, "link/268435456").has_value());
+  const ProbeResult& last = find_link(found, 1, 0, "peer/kernel_read/latency");
   EXPECT_EQ(last.outcome, ProbeOutcome::waived);
   EXPECT_THAT(last.sentence, HasSubstr("were over"));
 }

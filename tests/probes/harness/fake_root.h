@@ -29,6 +29,12 @@ class FakeRoot {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text << "\n";
   }
+  // A symbolic link that says `target`, whether or not that is there.
+  void link(const std::string& path, const std::string& target) const {
+    const auto file = root_ / std::filesystem::path(path).relative_path();
+    std::filesystem::create_directories(file.parent_path());
+    std::filesystem::create_symlink(target, file);
+  }
   [[nodiscard]] SystemFiles files() const { return SystemFiles(root_); }
 
  private:

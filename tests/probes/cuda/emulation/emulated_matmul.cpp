@@ -45,11 +45,13 @@ class EmulatedMatmul final : public LtMatmul {
     std::vector<float> right(static_cast<std::size_t>(s.k) * static_cast<std::size_t>(s.n));
     std::vector<float> sums(static_cast<std::size_t>(s.n));
     for (int i = 0; i < s.batch; ++i) {
-      for (int k = 0; k < s.k; ++k) {
-        for (int n = 0; n < s.n; ++n) {
-          const std::int64_t at = i * s.stride_b + (s.transpose_b ? n * s.ldb + k : k * s.ldb + n);
+      // In the order of memory.
+      const int outer = s.transpose_b ? s.n : s.k, inner = s.transpose_b ? s.k : s.n;
+      for (int row = 0; row < outer; ++row) {
+        for (int column = 0; column < inner; ++column) {
+          const int k = s.transpose_b ? column : row, n = s.transpose_b ? row : column;
           right[static_cast<std::size_t>(k) * static_cast<std::size_t>(s.n) + static_cast<std::size_t>(n)] =
-              __bfloat162float(b[at]);
+              __bfloat162float(b[i * s.stride_b + row * s.ldb + column]);
         }
       }
       for (int m = 0; m < s.m; ++m) {
@@ -57,8 +59,10 @@ class EmulatedMatmul final : public LtMatmul {
         for (int k = 0; k < s.k; ++k) {
           const std::int64_t at = i * s.stride_a + (s.transpose_a ? k * s.lda + m : m * s.lda + k);
           const float left = __bfloat162float(a[at]);
-          const float* row = right.data() + static_cast<std::size_t>(k) * static_cast<std::size_t>(s.n);
-          for (std::size_t n = 0; n < sums.size(); ++n) sums[n] += left * row[n];
+          const float* __restrict row =
+              right.data() + static_cast<std::size_t>(k) * static_cast<std::size_t>(s.n);
+          float* __restrict sum = sums.data();
+          for (int n = 0; n < s.n; ++n) sum[n] += left * row[n];
         }
         for (int n = 0; n < s.n; ++n) {
           const std::int64_t at = i * s.stride_d + m * s.ldd + n;

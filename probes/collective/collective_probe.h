@@ -1,0 +1,46 @@
+// Collectives over sizes from 8 bytes on, all ranks together; and messages between all pairs.
+//
+// A sample is the time of the slowest rank (group_point.h). Buffers are fp32 and used in place where there is
+// such a form. Known data is sent and compared by every rank once a point, outside of what is timed; while it
+// is timed, an all-reduce in place sums its own sums, as in nccl-tests.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "probes/collective/collectives.h"
+#include "probes/comm/communicator.h"
+#include "probes/harness/clock.h"
+#include "probes/harness/probe_result.h"
+#include "probes/harness/sampling.h"
+
+namespace sextant {
+
+struct CollectiveOptions {
+  SamplingOptions sampling = sampling_options(0.1, 0.02);
+  // Of all pairs, and again of all collectives: what has not begun by then is waived.
+  double total_budget_s = 50;
+  double most_bytes = 1024.0 * 1024 * 1024;  // less where a rank's memory allows less
+  std::vector<std::size_t> pair_bytes = {8, 4096, 65536, 1 << 20, 16 << 20, 256 << 20};
+  // Called by rank 0 before each point; may be empty.
+  std::function<void(const std::string& name)> on_point = {};
+};
+
+// Collective. On rank 0 "<library>/<collective>/<bytes>" in s with the bytes as work, by kind and size; on the
+// others empty. With one rank one waived result.
+[[nodiscard]] std::vector<ProbeResult> measure_collectives(Communicator& world, Collectives& collectives,
+                                                           const CollectiveOptions& options,
+                                                           const Clock& clock = steady_clock());
+
+// Collective. "<library>/pair/<bytes>" in s, half a round trip; rank and peer are the pair, and each rank gets
+// those of the pairs that it is the lower of. The pairs of one turn (pair_turns.h) go at the same time. With
+// one rank none.
+[[nodiscard]] std::vector<ProbeResult> measure_pairs(Communicator& world, Collectives& collectives,
+                                                     const CollectiveOptions& options,
+                                                     const Clock& clock = steady_clock());
+
+// For each result of a collective: "<name>/algorithm_bandwidth" and "<name>/bus_bandwidth" in bytes/s.
+[[nodiscard]] std::vector<ProbeResult> derive_bandwidths(const std::vector<ProbeResult>& results, int ranks);
+
+}  // namespace sextant

@@ -1,0 +1,51 @@
+// NCCL, opened when it is first needed.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace sextant {
+
+// The part of nccl.h that is used, which has not changed since NCCL 2.10 (bf16); the toolkit does not carry the
+// header everywhere.
+struct NcclId {
+  std::array<char, 128> bytes;
+};
+using NcclComm = struct NcclCommunicator*;
+inline constexpr int kNcclSuccess = 0;
+inline constexpr int kNcclInProgress = 7;
+inline constexpr int kNcclSum = 0;
+inline constexpr int kNcclInt8 = 0;
+inline constexpr int kNcclFp32 = 7;
+inline constexpr int kNcclBf16 = 9;
+
+struct NcclLibrary {
+  // The library, or null with the reason why not.
+  [[nodiscard]] static const NcclLibrary* open(std::string& reason);
+
+  int (*get_version)(int*) = nullptr;
+  int (*get_id)(NcclId*) = nullptr;
+  int (*init_rank)(NcclComm*, int ranks, NcclId, int rank) = nullptr;
+  int (*destroy)(NcclComm) = nullptr;
+  int (*abort)(NcclComm) = nullptr;
+  int (*async_error)(NcclComm, int*) = nullptr;
+  int (*group_start)() = nullptr;
+  int (*group_end)() = nullptr;
+  int (*all_reduce)(const void*, void*, std::size_t, int type, int operation, NcclComm, cudaStream_t) = nullptr;
+  int (*all_gather)(const void*, void*, std::size_t, int type, NcclComm, cudaStream_t) = nullptr;
+  int (*reduce_scatter)(const void*, void*, std::size_t, int type, int operation, NcclComm,
+                        cudaStream_t) = nullptr;
+  int (*broadcast)(const void*, void*, std::size_t, int type, int root, NcclComm, cudaStream_t) = nullptr;
+  int (*send)(const void*, std::size_t, int type, int peer, NcclComm, cudaStream_t) = nullptr;
+  int (*receive)(void*, std::size_t, int type, int peer, NcclComm, cudaStream_t) = nullptr;
+  const char* (*error_text)(int) = nullptr;
+
+  // Throws Error(machine): "NCCL: <its own text> (while <doing>)".
+  void check(int status, const std::string& doing) const;
+  [[nodiscard]] std::string version() const;  // "2.28.9"
+};
+
+}  // namespace sextant

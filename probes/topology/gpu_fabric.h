@@ -1,0 +1,53 @@
+// What a GPU's driver says of its links to other GPUs, behind a thin layer.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sextant {
+
+enum class NvLinkRemote { gpu, nvswitch, other };
+
+struct NvLinkEnd {
+  bool is_active = false;
+  NvLinkRemote remote = NvLinkRemote::other;
+  std::string remote_bus_id;  // of a GPU, as the kernel writes it
+
+  friend bool operator==(const NvLinkEnd&, const NvLinkEnd&) = default;
+};
+
+// Whether one GPU may access another's memory, in the order of NVML's nvmlGpuP2PStatus_t.
+enum class PeerStatus {
+  ok,
+  chipset_not_supported,
+  gpu_not_supported,
+  topology_not_supported,
+  disabled_by_registry_key,
+  not_supported,
+  unknown
+};
+inline constexpr int kPeerStatusCount = 7;
+
+[[nodiscard]] std::string_view name_of(PeerStatus status);
+
+class GpuFabric {
+ public:
+  GpuFabric() = default;
+  virtual ~GpuFabric() = default;
+  GpuFabric(const GpuFabric&) = delete;
+  GpuFabric& operator=(const GpuFabric&) = delete;
+
+  // Why nothing is known, in one line; empty when it is.
+  [[nodiscard]] virtual std::string absence() const = 0;
+  // Every NVLink that the GPU has, active or not; none for a GPU without. Never throws.
+  [[nodiscard]] virtual std::vector<NvLinkEnd> links(const std::string& bus_id) = 0;
+  // The worse of reading and writing. Never throws.
+  [[nodiscard]] virtual PeerStatus peer_status(const std::string& from, const std::string& to) = 0;
+};
+
+// Through NVML, opened now.
+[[nodiscard]] std::unique_ptr<GpuFabric> make_nvml_fabric();
+
+}  // namespace sextant

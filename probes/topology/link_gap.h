@@ -1,0 +1,33 @@
+// Why a link reaches less than its class should: only what was seen.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "probes/topology/gpu_place.h"
+
+namespace sextant {
+
+// Packet headers take up to 17 %; what is further off has another cause.
+inline constexpr double kGapFraction = 0.25;
+
+struct LinkEvidence {
+  const GpuPlace* a = nullptr;
+  const GpuPlace* b = nullptr;
+  double expected_bytes_per_s = 0;  // 0: unknown
+  double measured_bytes_per_s = 0;
+  int usual_nvlinks = 0;                        // as in expected_rate
+  bool is_nccl = false;                         // measured through NCCL; else by a peer copy
+  bool is_through_host = false;                 // a peer copy that CUDA stages in the host's memory
+  double largest_bytes = 0;                     // message
+  std::string throttle;                         // what held a GPU back; empty when nothing did
+  std::map<std::string, std::string> settings;  // of the environment, by name
+};
+
+[[nodiscard]] bool has_gap(const LinkEvidence& evidence);
+
+// Empty without a gap, else a sentence of what was seen that can explain it, the likeliest first, or that
+// nothing was.
+[[nodiscard]] std::string likely_reason(const LinkEvidence& evidence);
+
+}  // namespace sextant

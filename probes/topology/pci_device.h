@@ -1,0 +1,48 @@
+// Where a PCI device is: the bridges above it, how wide and fast its way is, its NUMA node.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "probes/harness/system_files.h"
+
+namespace sextant {
+
+// One link of the way to the host bridge; 0 where the kernel does not say.
+struct PciLink {
+  double transfers_per_s = 0;      // what both ends can
+  double transfers_per_s_now = 0;  // an idle GPU slows its link down
+  int width = 0;                   // lanes that both ends have
+  int width_now = 0;
+
+  friend bool operator==(const PciLink&, const PciLink&) = default;
+};
+
+struct PciDevice {
+  std::string bus_id;                // "0000:0f:00.0"
+  std::string host_bridge;           // "pci0000:00"
+  std::vector<std::string> bridges;  // from the root port down, without the device
+  std::vector<PciLink> links;        // of its way, from the root port down
+  std::optional<int> numa_node;      // nothing where the machine has none
+  std::optional<int> iommu_group;
+
+  // Of the way below the first `shared` bridges.
+  [[nodiscard]] std::vector<PciLink> links_below(std::size_t shared) const;
+
+  friend bool operator==(const PciDevice&, const PciDevice&) = default;
+  static PciDevice parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+// "00000000:0F:00.0" (NVML) and "0000:0F:00.0" (CUDA) are "0000:0f:00.0" (the kernel).
+[[nodiscard]] std::string normal_bus_id(std::string bus_id);
+
+// From /sys/bus/pci/devices; nothing when the kernel does not show the device.
+[[nodiscard]] std::optional<PciDevice> read_pci_device(const SystemFiles& files, const std::string& bus_id);
+
+// Bridges that two devices of one host bridge share, from the root port on; 0 for different host bridges.
+[[nodiscard]] std::size_t shared_bridges(const PciDevice& a, const PciDevice& b);
+
+}  // namespace sextant

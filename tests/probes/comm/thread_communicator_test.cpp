@@ -1,0 +1,102 @@
+#include "probes/comm/thread_communicator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+
+#include "core/error.h"
+
+namespace sextant {
+namespace {
+
+TEST(ThreadCommunicator, ReducesGathersAndBroadcasts) {
+  run_on_threads(3, [](Communicator& world) {
+    EXPECT_EQ(world.size(), 3);
+    EXPECT_EQ(world.hosts().size(), 3U);
+    for (int round = 0; round < 50; ++round) {  // nobody may still read what another writes for the next
+      const auto mine = static_cast<float>(world.rank() + 1 + round);
+      std::array<float, 2> sum{mine, -mine};
+      world.all_reduce_sum(std::span<float>(sum));
+      const auto total = static_cast<float>(6 + 3 * round);
+      EXPECT_EQ(sum, (std::array<float, 2>{total, -total}));
+      std::array<double, 1> largest{mine};
+      world.all_reduce_max(std::span<double>(largest));
+      EXPECT_EQ(largest[0], 3 + round);
+      const std::array<double, 2> part{mine, 10.0 * mine};
+      std::array<double, 6> all{};
+      world.all_gather(std::span<const double>(part), std::span<double>(all));
+      EXPECT_EQ(all[5], 10.0 * (3 + round));
+      int value = world.rank() == 1 ? 40 + round : 0;
+      world.broadcast(std::as_writable_bytes(std::span(&value, 1)), 1);
+      EXPECT_EQ(value, 40 + round);
+    }
+  });
+}
+
+TEST(ThreadCommunicator, LettersKeepTheirOrderByTag) {
+  run_on_threads(2, [](Communicator& world) {
+    const int other = 1 - world.rank();
+    for (int tag = 0; tag < 2; ++tag) {
+      for (int letter = 0; letter < 3; ++letter) {
+        const int value = 10 * tag + letter;
+        world.send_buffered(std::as_bytes(std::span(&value, 1)), other, tag);
+      }
+    }
+    for (int tag = 1; tag >= 0; --tag) {
+      for (int letter = 0; letter < 3; ++letter) {
+        int value = -1;
+        world.receive(std::as_writable_bytes(std::span(&value, 1)), other, tag);
+        EXPECT_EQ(value, 10 * tag + letter);
+      }
+    }
+    world.finish_sends();
+    world.barrier();
+    world.wait_quietly();
+  });
+}
+
+TEST(ThreadCommunicator, SplitsByColourAndOrdersByKey) {
+  run_on_threads(4, [](Communicator& world) {
+    const auto part = world.split(world.rank() == 1 ? -1 : 7, -world.rank());
+    if (world.rank() == 1) {
+      EXPECT_EQ(part, nullptr);
+      return;
+    }
+    ASSERT_EQ(part->size(), 3);
+    EXPECT_EQ(part->rank(), world.rank() == 3 ? 0 : world.rank() == 2 ? 1 : 2);
+    std::array<double, 1> sum{static_cast<double>(world.rank())};
+    part->all_reduce_sum(std::span<double>(sum));
+    EXPECT_EQ(sum[0], 5);
+  });
+}
+
+TEST(ThreadCommunicator, WhoWaitsForAFailedRankFailsToo) {
+  std::atomic<int> told = 0;
+  const auto fail = [&](Communicator& world) {
+    if (world.rank() == 1) throw_bad_input("rank 1 is out of memory");
+    const auto part = world.rank() == 0 ? nullptr : &world;
+    try {
+      if (part == nullptr) {
+        int value = 0;
+        world.receive(std::as_writable_bytes(std::span(&value, 1)), 1, 5);
+      } else {
+        world.barrier();
+      }
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("another rank"));
+      ++told;
+    }
+  };
+  try {
+    run_on_threads(3, fail);
+    FAIL() << "no failure";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "rank 1 is out of memory");
+  }
+  EXPECT_EQ(told, 2);
+}
+
+}  // namespace
+}  // namespace sextant
