@@ -89,7 +89,9 @@ void add_new_kinds(const TaskExperience& asked, const std::vector<const TaskExpe
     const bool known = any([&](const TaskExperience& s) {
       return std::find(s.device_types.begin(), s.device_types.end(), type) != s.device_types.end();
     });
-    if (!known) reasons.push_back("no " + kind + " on " + type + " was calibrated");
+    if (known) continue;
+    std::string reason = "no " + kind;
+    reasons.push_back(reason.append(" on ").append(type).append(" was calibrated"));
   }
   if (asked.device_types.size() > 1 && !any([](const auto& s) { return s.device_types.size() > 1; })) {
     reasons.push_back("no " + kind + " on mixed devices was calibrated");

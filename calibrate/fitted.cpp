@@ -135,7 +135,7 @@ class Fitted {
     for (std::size_t p = 0; p < parameters.size(); ++p) {
       if (!parameters[p].is_deviation && parameters[p].id == parameters[deviation].id) return p;
     }
-    SEXTANT_CHECK(!"every deviation has a common value");
+    SEXTANT_CHECK(false);  // every deviation has a common value
     return 0;
   }
 

@@ -159,8 +159,8 @@ std::vector<Posterior::Influence> Posterior::influences(const PreparedRun& run, 
   const Slopes slopes = slopes_of(*this, run);
   const auto t = static_cast<std::size_t>(time);
   const std::vector<double> scaled = scaled_slopes_of(*this, slopes, t);
-  std::vector<double> variance;
-  for (const double part : scaled) variance.push_back(part * part);
+  std::vector<double> variance(scaled.size());
+  std::transform(scaled.begin(), scaled.end(), variance.begin(), [](double part) { return part * part; });
   for (const LearnedDirection& direction : directions) {
     const double learned = along(direction, scaled);
     for (std::size_t i = 0; i < direction.of.size(); ++i) {

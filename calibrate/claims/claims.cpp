@@ -196,6 +196,7 @@ Json ClaimReport::to_json() const {
 
 Runs ClaimContext::import(std::string_view format, const std::vector<std::string>& files) const {
   std::vector<std::filesystem::path> paths;
+  paths.reserve(files.size());
   for (const std::string& file : files) paths.push_back(data / "public" / file);
   return import_runs(format, paths, facts).runs;
 }

@@ -29,7 +29,7 @@ const Semantics& semantics_of(std::string_view name) {
   for (const Semantics& semantics : kTable) {
     if (semantics.name == name) return semantics;
   }
-  SEXTANT_CHECK(!"plans are read with known semantics");
+  SEXTANT_CHECK(false);  // plans are read with known semantics
   return kTable.front();
 }
 

@@ -211,6 +211,7 @@ void run_on_threads(int ranks, const std::function<void(Communicator& world)>& w
   std::mutex mutex;
   std::exception_ptr first_failure;
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
       try {
