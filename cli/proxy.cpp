@@ -202,6 +202,7 @@ bool measure_interleaved(Communicator& ranks, const Options& options, const Expe
     if (passes_done(runs, experiment.name) == 0) todo.push_back(experiment);
   }
   std::vector<std::unique_ptr<ProxySession>> sessions;
+  sessions.reserve(todo.size());
   std::vector<Run> measured(todo.size());
   for (const Experiment& experiment : todo) {
     sessions.push_back(std::make_unique<ProxySession>(ranks, cluster, all.workflows.at(experiment.workflow),

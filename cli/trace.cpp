@@ -140,7 +140,8 @@ std::string describe(const TraceSummary& summary) {
   Table table(
       {"task", "time", "attention", "GEMM", "graphs", "other", "communication", "hidden", "copy", "idle"});
   for (const auto& [task, split] : summary.split.tasks) {
-    const auto share = [&split](double part_s) { return format_percent(part_s / split.recorded_s()); };
+    const double recorded_s = split.recorded_s();
+    const auto share = [recorded_s](double part_s) { return format_percent(part_s / recorded_s); };
     const auto times = summary.tasks_s.find(task);
     table.add({task, times == summary.tasks_s.end() ? "" : format_seconds(median(times->second)),
                share(split.attention_s), share(split.gemm_s), share(split.graph_s), share(split.other_s),

@@ -19,6 +19,7 @@ constexpr const char* kNcclPairs = "nccl/pair/";
 
 std::vector<std::string> bus_ids(const std::vector<GpuFacts>& gpus) {
   std::vector<std::string> ids;
+  ids.reserve(gpus.size());
   for (const GpuFacts& gpu : gpus) ids.push_back(gpu.bus_id);
   return ids;
 }

@@ -6,6 +6,8 @@
 
 #include <cuda_runtime_api.h>
 
+// CUDA's own names.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 struct __nv_bfloat16 {
   std::uint16_t bits;
 };
@@ -32,3 +34,4 @@ inline float2 __bfloat1622float2(__nv_bfloat162 pair) {
 inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y) {
   return {__float2bfloat16(x), __float2bfloat16(y)};
 }
+// NOLINTEND(bugprone-reserved-identifier)

@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <functional>
 
+// CUDA's own names.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 #define __global__
 #define __device__
 #define __host__
 #define __shared__ static
 #define __launch_bounds__(threads)
+// NOLINTEND(bugprone-reserved-identifier)
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
