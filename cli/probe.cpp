@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "core/json_value.h"
 #include "core/progress.h"
+#include "core/table_file.h"
 #include "core/units.h"
 #include "costmodel/vocabulary/model.h"
 #include "probes/cluster_probe.h"
@@ -21,7 +22,6 @@
 #include "probes/cuda/gpu_probe.h"
 #include "probes/cuda/nccl_collectives.h"
 #include "probes/host/gemm_shapes.h"
-#include "probes/trace/analysis/table_file.h"
 
 namespace sextant::cli {
 namespace {
@@ -136,7 +136,7 @@ GpuClusterOptions gpu_options(const Options& options, Progress* progress) {
     wanted.nccl.pair_bytes = {8, 65536, 1 << 20};
   }
   // Without the table nothing is expected.
-  if (const auto data = find_data_folder()) wanted.facts = trace::load_table<LinkFacts>(*data / "links.json");
+  if (const auto data = find_data_folder()) wanted.facts = load_table<LinkFacts>(*data / "links.json");
   return wanted;
 }
 

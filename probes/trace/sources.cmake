@@ -7,7 +7,6 @@ set(SEXTANT_TRACE_HEADERS
     trace/analysis/read_process.h
     trace/analysis/split.h
     trace/analysis/summary.h
-    trace/analysis/table_file.h
     trace/analysis/task_ranges.h
     trace/analysis/trace.h
     trace/analysis/trace_events.h

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "core/table_file.h"
 #include "probes/comm/thread_communicator.h"
-#include "probes/trace/analysis/table_file.h"
 #include "tests/probes/collective/host_collectives.h"
 #include "tests/probes/cuda/fake_gpus.h"
 #include "tests/probes/topology/fake_fabric.h"
@@ -40,7 +40,7 @@ struct FakeHost {
     options.nccl.sampling.stopping.most_samples = 8;
     options.nccl.most_bytes = 8192;
     options.nccl.pair_bytes = {8, 65536, 262144};
-    options.facts = trace::load_table<LinkFacts>(SEXTANT_SOURCE_DIR "/data/links.json");
+    options.facts = load_table<LinkFacts>(SEXTANT_SOURCE_DIR "/data/links.json");
     return options;
   }
   [[nodiscard]] GpuClusterProbe measure() {

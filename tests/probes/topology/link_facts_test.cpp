@@ -4,14 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
-#include "probes/trace/analysis/table_file.h"
+#include "core/table_file.h"
 #include "tests/probes/topology/fake_fabric.h"
 #include "tests/probes/topology/pci_tree.h"
 
 namespace sextant {
 namespace {
 
-LinkFacts shipped() { return trace::load_table<LinkFacts>(SEXTANT_SOURCE_DIR "/data/links.json"); }
+LinkFacts shipped() { return load_table<LinkFacts>(SEXTANT_SOURCE_DIR "/data/links.json"); }
 
 GpuPlace on_pcie(const PciTree& tree, const std::string& bus_id) {
   FakeFabric none;

@@ -13,8 +13,8 @@
 #include <set>
 #include <thread>
 
+#include "core/table_file.h"
 #include "probes/trace/analysis/summary.h"
-#include "probes/trace/analysis/table_file.h"
 #include "probes/trace/injection/activity.h"
 #include "probes/trace/traced_command.h"
 #include "tests/core/temporary_folder.h"

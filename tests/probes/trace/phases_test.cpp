@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "core/json_value.h"
+#include "core/table_file.h"
 #include "probes/trace/analysis/split.h"
 #include "probes/trace/analysis/summary.h"
-#include "probes/trace/analysis/table_file.h"
 #include "probes/trace/analysis/trace_run.h"
 #include "tests/core/expect_error.h"
 #include "tests/probes/trace/files.h"

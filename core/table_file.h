@@ -8,7 +8,7 @@
 #include "core/document.h"
 #include "core/json_value.h"
 
-namespace sextant::trace {
+namespace sextant {
 
 template <typename T>
 [[nodiscard]] T load_table(const std::filesystem::path& file) {
@@ -24,4 +24,4 @@ template <typename T>
   }
 }
 
-}  // namespace sextant::trace
+}  // namespace sextant
