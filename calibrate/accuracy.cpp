@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/json_value.h"
+#include "core/statistics.h"
 
 namespace sextant {
 namespace {
@@ -75,6 +76,33 @@ void parse_memories(const JsonView& view, Accuracy& accuracy) {
     accuracy.in_sample_memories = parse_summary(*summary);
 }
 
+ComparedWait parse_wait(const JsonView& view) {
+  view.allow_only({"run", "task", "measured_s", "predicted_s", "iteration_s", "held_out"});
+  ComparedWait wait;
+  wait.run = view.required("run").text();
+  wait.task = view.required("task").text();
+  wait.measured_s = view.required("measured_s").non_negative();
+  wait.predicted_s = view.required("predicted_s").non_negative();
+  wait.iteration_s = view.required("iteration_s").positive();
+  wait.held_out = view.required("held_out").flag();
+  return wait;
+}
+
+Json to_json(const ComparedWait& wait) {
+  return {{"run", wait.run},
+          {"task", wait.task},
+          {"measured_s", wait.measured_s},
+          {"predicted_s", wait.predicted_s},
+          {"iteration_s", wait.iteration_s},
+          {"held_out", wait.held_out}};
+}
+
+void write_waits(const std::vector<ComparedWait>& waits, Json& json) {
+  if (waits.empty()) return;
+  json["waits"] = Json::array();
+  for (const ComparedWait& wait : waits) json["waits"].push_back(to_json(wait));
+}
+
 void write_memories(const Accuracy& accuracy, Json& json) {
   if (accuracy.memories.empty()) return;
   json["memories"] = Json::array();
@@ -87,13 +115,33 @@ void write_memories(const Accuracy& accuracy, Json& json) {
 
 double ComparedMemory::error_fraction() const { return std::abs(predicted_bytes / measured_bytes - 1); }
 
+double ComparedWait::error_fraction() const { return std::abs(predicted_s - measured_s) / iteration_s; }
+
 double ComparedTime::error_fraction() const {
   return measured_s > 0 ? std::abs(predicted_s / measured_s - 1) : 0;
 }
 
+ErrorSummary summarise(const std::vector<double>& errors) {
+  ErrorSummary summary;
+  summary.count = static_cast<int>(errors.size());
+  if (errors.empty()) return summary;
+  summary.mape = mean(errors);
+  summary.median = median(errors);
+  summary.p90 = quantile(errors, 0.9);
+  summary.worst = quantile(errors, 1.0);
+  return summary;
+}
+
+ErrorSummary summarise(const std::vector<ComparedWait>& waits) {
+  std::vector<double> errors;
+  errors.reserve(waits.size());
+  for (const ComparedWait& wait : waits) errors.push_back(wait.error_fraction());
+  return summarise(errors);
+}
+
 Accuracy Accuracy::parse(const JsonView& view) {
   view.allow_only({"times", "held_out_tasks", "held_out_iterations", "in_sample_tasks", "in_sample_iterations",
-                   "held_out_by_task", "memories", "held_out_memories", "in_sample_memories",
+                   "held_out_by_task", "memories", "held_out_memories", "in_sample_memories", "waits",
                    "rank_correlation", "order", "interval_coverage", "has_intervals"});
   Accuracy accuracy;
   for (const JsonView& time : view.required("times").items()) accuracy.times.push_back(parse_time(time));
@@ -105,6 +153,9 @@ Accuracy Accuracy::parse(const JsonView& view) {
     accuracy.held_out_by_task[task] = parse_summary(summary);
   }
   parse_memories(view, accuracy);
+  if (const auto waits = view.optional("waits")) {
+    for (const JsonView& wait : waits->items()) accuracy.waits.push_back(parse_wait(wait));
+  }
   if (const auto order = view.optional("order")) accuracy.order = PlanOrder::parse(*order);
   accuracy.rank_correlation = view.required("rank_correlation").number();
   accuracy.interval_coverage = view.required("interval_coverage").fraction();
@@ -124,6 +175,7 @@ Json Accuracy::to_json() const {
   for (const auto& [task, summary] : held_out_by_task)
     json["held_out_by_task"][task] = sextant::to_json(summary);
   write_memories(*this, json);
+  write_waits(waits, json);
   json["rank_correlation"] = rank_correlation;
   if (order) json["order"] = order->to_json();
   json["interval_coverage"] = interval_coverage;

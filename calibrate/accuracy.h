@@ -15,7 +15,7 @@ namespace sextant {
 // One measured time beside its prediction.
 struct ComparedTime {
   std::string run;
-  std::string task;  // task name, "weight_sync", or "iteration"
+  std::string task;  // task name, "weight_sync", "iteration", or elapsed_name of a task
   double measured_s = 0;
   double measured_spread_fraction = 0;
   double predicted_s = 0;
@@ -24,6 +24,21 @@ struct ComparedTime {
   // |predicted / measured - 1|
   [[nodiscard]] double error_fraction() const;
   friend bool operator==(const ComparedTime&, const ComparedTime&) = default;
+};
+
+// What an iteration waited for a task (Run::waits), beside the prediction. Relative to the iteration: a wait
+// may be zero, and is the difference of two sides.
+struct ComparedWait {
+  std::string run;
+  std::string task;
+  double measured_s = 0;
+  double predicted_s = 0;
+  double iteration_s = 0;  // measured; predicted where it was not
+  bool held_out = true;
+
+  // |predicted - measured| / iteration
+  [[nodiscard]] double error_fraction() const;
+  friend bool operator==(const ComparedWait&, const ComparedWait&) = default;
 };
 
 // The largest memory of a device in one run, beside its prediction.
@@ -47,6 +62,11 @@ struct ErrorSummary {
   friend bool operator==(const ErrorSummary&, const ErrorSummary&) = default;
 };
 
+// Of any errors, none included.
+[[nodiscard]] ErrorSummary summarise(const std::vector<double>& errors);
+// Shares of the iteration, of runs held out or not.
+[[nodiscard]] ErrorSummary summarise(const std::vector<ComparedWait>& waits);
+
 struct Accuracy {
   static constexpr std::string_view kKind = "accuracy";
   static constexpr SchemaVersion kVersion{1, 0};
@@ -60,9 +80,10 @@ struct Accuracy {
   std::vector<ComparedMemory> memories;  // of the runs that carry their peak
   ErrorSummary held_out_memories;
   ErrorSummary in_sample_memories;
-  double rank_correlation = 0;     // Spearman, held-out iteration times
-  std::optional<PlanOrder> order;  // held-out iterations; none where no plans are alternatives
-  double interval_coverage = 0;    // share of held-out times inside their 90 % interval
+  std::vector<ComparedWait> waits;  // of the runs that carry some
+  double rank_correlation = 0;      // Spearman, held-out iteration times
+  std::optional<PlanOrder> order;   // held-out iterations; none where no plans are alternatives
+  double interval_coverage = 0;     // share of held-out times inside their 90 % interval
   bool has_intervals = false;
 
   friend bool operator==(const Accuracy&, const Accuracy&) = default;

@@ -278,14 +278,7 @@ ErrorSummary CrossValidation::errors(const Filter& filter) const {
   for (const HeldOut& time : times) {
     if (!filter || filter(time)) sizes.push_back(std::abs(time.error_fraction()));
   }
-  ErrorSummary summary;
-  summary.count = static_cast<int>(sizes.size());
-  if (sizes.empty()) return summary;
-  summary.mape = mean(sizes);
-  summary.median = median(sizes);
-  summary.p90 = quantile(sizes, 0.9);
-  summary.worst = quantile(sizes, 1.0);
-  return summary;
+  return summarise(sizes);
 }
 
 double CrossValidation::coverage(const Filter& filter) const {

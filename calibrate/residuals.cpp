@@ -28,6 +28,16 @@ PreparedRun::PreparedRun(const Runs& runs, const Run& run)
     time.negligible = kNegligibleFraction * iteration_s;
     times_.push_back(std::move(time));
   }
+  for (const auto& [name, timing] : run.elapsed) {
+    MeasuredTime time;
+    time.what = elapsed_name(name);
+    time.tasks = {static_cast<int>(&workflow_->task(name) - workflow_->tasks.data())};
+    time.is_elapsed = has_elapsed_ = true;
+    time.measured = timing.median_s();
+    time.spread_fraction = timing.spread_fraction();
+    time.negligible = kNegligibleFraction * iteration_s;
+    times_.push_back(std::move(time));
+  }
   if (!run.iteration.empty()) {
     MeasuredTime time;
     time.what = kIteration;
@@ -44,6 +54,8 @@ PreparedRun::PreparedRun(const Runs& runs, const Run& run)
     times_.push_back(std::move(memory));
   }
 }
+
+std::string elapsed_name(const std::string& task) { return task + " (elapsed)"; }
 
 std::vector<PreparedRun> prepare(const Runs& runs, const std::vector<std::string>& selected) {
   const std::set<std::string> wanted(selected.begin(), selected.end());

@@ -27,10 +27,11 @@ inline constexpr const char* kPeakMemory = "peak_memory";
 
 // One measured number of a run.
 struct MeasuredTime {
-  std::string what;        // a timer's name, kIteration or kPeakMemory
+  std::string what;        // a timer's name, elapsed_name, kIteration or kPeakMemory
   std::vector<int> tasks;  // positions in the workflow that a timer covers
   bool with_weight_sync = false;
-  double measured = 0;  // seconds; bytes of kPeakMemory
+  bool is_elapsed = false;  // with the time in which the task's devices were busy; of one task
+  double measured = 0;      // seconds; bytes of kPeakMemory
   double spread_fraction = 0;
   double negligible = 0;  // seconds
 
@@ -41,6 +42,9 @@ struct MeasuredTime {
     return std::sqrt(spread_fraction * spread_fraction + least * least);
   }
 };
+
+// How a task's member of Run::elapsed is named.
+[[nodiscard]] std::string elapsed_name(const std::string& task);
 
 // A run with everything that does not depend on coefficients worked out once. Refers to the runs document.
 class PreparedRun {
@@ -75,6 +79,7 @@ class PreparedRun {
   std::vector<TaskWork> works_;
   std::vector<MeasuredTime> times_;
   bool needs_iteration_ = false;
+  bool has_elapsed_ = false;
 };
 
 // In the order of the document; an unknown name is the caller's mistake.
@@ -91,12 +96,14 @@ template <typename T>
 std::vector<T> PreparedRun::predict(CoefficientValues<T> values, const Hardware<T>& hardware) const {
   const Problem<T> problem(*workflow_, *plan_, hardware, std::move(values));
   IterationCost<T> cost;
-  if (needs_iteration_) {
+  if (needs_iteration_ || has_elapsed_) {
     cost = iteration_cost(problem, std::span<const TaskWork>(works_));
   } else {
     for (const TaskWork& work : works_) cost.tasks.push_back(task_cost(problem, work));
     cost.weight_sync_s = plan_weight_sync_s(problem, std::span<const TaskWork>(works_));
   }
+  std::vector<TimedSpan<T>> spans;
+  if (has_elapsed_) spans = task_spans(*workflow_, std::span<const PlacedTask<T>>(cost.placed));
   std::vector<T> predicted;
   for (const MeasuredTime& time : times_) {
     if (time.is_iteration()) {
@@ -112,6 +119,9 @@ std::vector<T> PreparedRun::predict(CoefficientValues<T> values, const Hardware<
         if (most < needed) most = needed;
       }
       predicted.push_back(most);
+    } else if (time.is_elapsed) {
+      const TimedSpan<T>& span = spans[static_cast<std::size_t>(time.tasks.front())];
+      predicted.push_back(span.end_s - span.ready_s);
     } else {
       T sum(0.0);
       for (const int task : time.tasks) sum += cost.tasks[static_cast<std::size_t>(task)].time_s;

@@ -6,21 +6,9 @@
 #include "calibrate/ranking.h"
 #include "calibrate/residuals.h"
 #include "calibrate/trust.h"
-#include "core/statistics.h"
 
 namespace sextant {
 namespace {
-
-ErrorSummary summarise(const std::vector<double>& errors) {
-  ErrorSummary summary;
-  summary.count = static_cast<int>(errors.size());
-  if (errors.empty()) return summary;
-  summary.mape = mean(errors);
-  summary.median = median(errors);
-  summary.p90 = quantile(errors, 0.9);
-  summary.worst = quantile(errors, 1.0);
-  return summary;
-}
 
 // What a timer around one or several tasks should read, with the interval of its parts' sum.
 std::pair<double, std::optional<Interval>> timer_prediction(const Prediction& prediction,
@@ -110,6 +98,18 @@ Accuracy validate(const Runs& runs, const Coefficients& coefficients) {
     for (const auto& [name, timing] : run.tasks) {
       const auto [time_s, interval] = timer_prediction(prediction, name);
       compare(name, timing, time_s, interval);
+    }
+    for (const auto& [name, timing] : run.elapsed) {
+      const TaskPrediction& task = prediction.tasks.at(name);
+      std::optional<Interval> interval;
+      if (task.interval_s)
+        interval = Interval{task.queued_s + task.interval_s->low, task.queued_s + task.interval_s->high};
+      compare(elapsed_name(name), timing, task.queued_s + task.time_s, interval);
+    }
+    for (const auto& [name, timing] : run.waits) {
+      const double iteration_s = run.iteration.empty() ? prediction.iteration_s : run.iteration.median_s();
+      accuracy.waits.push_back(
+          {run.name, name, timing.median_s(), prediction.tasks.at(name).exposed_s, iteration_s, !seen});
     }
     if (!run.iteration.empty()) {
       compare(kIteration, run.iteration, prediction.iteration_s, prediction.iteration_interval_s);

@@ -75,7 +75,7 @@ std::string launcher() {
   const char* chosen = std::getenv("SEXTANT_LAUNCHER");
   if (chosen != nullptr && *chosen != '\0') return chosen;
   for (const char* program : {"mpirun", "mpiexec"}) {
-    if (const std::string found = find_on_path(program); !found.empty()) return found;
+    if (std::string found = find_on_path(program); !found.empty()) return found;
   }
   return "";
 }

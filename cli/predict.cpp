@@ -104,17 +104,19 @@ std::string describe_prediction(const Prediction& prediction) {
            format_seconds(prediction.iteration_interval_s->high) + ")";
   }
   out += ", " + format_number(prediction.sequences_per_s) + " sequences/s\n" + describe_source(prediction);
-  Table tasks({"task", "time", "share", "largest part"});
+  Table tasks({"task", "time", "share", "adds", "largest part"});
   for (const auto& [name, task] : prediction.tasks) {
     const auto largest = std::max_element(task.terms_s.begin(), task.terms_s.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
     tasks.add({name, format_seconds(task.time_s), format_percent(task.time_s / prediction.iteration_s, 0),
+               format_seconds(task.exposed_s),
                largest == task.terms_s.end()
                    ? ""
                    : std::string(name_of(largest->first)) + " " + format_seconds(largest->second)});
   }
   tasks.add({"weight sync", format_seconds(prediction.weight_sync_s),
-             format_percent(prediction.weight_sync_s / prediction.iteration_s, 0), ""});
+             format_percent(prediction.weight_sync_s / prediction.iteration_s, 0),
+             format_seconds(prediction.weight_sync_s), ""});
   out += tasks.text();
   Table memory({"device", "needed", "of", "fits"});
   for (std::size_t first = 0; first < prediction.memory.size();) {
@@ -142,6 +144,8 @@ void add_predict(CLI::App& app, Action& action) {
   command->add_option("--trace", options->trace, "Write the timeline here, for Perfetto or chrome://tracing");
   command->add_flag("--json", options->json, "Print the prediction document instead of a table");
   command->footer(
+      "adds: how much shorter the iteration were if the task took no time; less than its time where it runs\n"
+      "beside longer ones.\n"
       "Exits 1 when the plan does not fit in memory.\n"
       "Example: sextant predict --cluster cluster.json --workflow workflow.json --plan plan.json\n"
       "         --coefficients coefficients.json --json");

@@ -176,7 +176,7 @@ class Quickstart {
   }
 
   // The commands print tables for a person who calls them; here only their documents matter.
-  void run_quietly(std::vector<std::string> arguments) const {
+  void run_quietly(const std::vector<std::string>& arguments) const {
     run_on_ranks(ranks_, arguments, Output::discarded);
   }
 

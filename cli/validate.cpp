@@ -42,6 +42,7 @@ std::string describe(const Accuracy& accuracy) {
   add_row(table, "tasks, in sample", accuracy.in_sample_tasks);
   add_row(table, "iterations, in sample", accuracy.in_sample_iterations);
   if (!accuracy.memories.empty()) add_row(table, "memory, in sample", accuracy.in_sample_memories);
+  if (!accuracy.waits.empty()) add_row(table, "waits, of their iteration", summarise(accuracy.waits));
   std::string out = table.text();
   const int held_out = accuracy.held_out_tasks.count + accuracy.held_out_iterations.count;
   if (held_out == 0) {

@@ -74,6 +74,9 @@ std::string reason_of(std::string reason) {
 
 class Builder final : public nlohmann::json_sax<Json> {
  public:
+  Builder() = default;
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
   bool null() override { return add(nullptr); }
   bool boolean(bool value) override { return add(value); }
   bool number_integer(number_integer_t value) override { return add(value); }

@@ -132,10 +132,47 @@ template <typename T>
 
 template <typename T>
 struct IterationCost {
-  std::vector<TaskCost<T>> tasks;  // in the order of workflow.tasks
+  std::vector<TaskCost<T>> tasks;     // in the order of workflow.tasks
+  std::vector<PlacedTask<T>> placed;  // the same, as the iteration's form takes them
   T weight_sync_s = T(0.0);
   T iteration_s = T(0.0);
 };
+
+// An iteration's tasks: the closed form, or the simulation of another graph.
+template <typename T>
+[[nodiscard]] T working_s(const Workflow& workflow, std::span<const PlacedTask<T>> tasks, const T& eta) {
+  return workflow.algorithm == Algorithm::custom ? graph_s(workflow, tasks, eta)
+                                                 : closed_form_s(workflow, tasks, eta);
+}
+
+// What a task adds to its iteration: zero where it runs beside longer ones. What a trainer waits for samples
+// that other devices make is this of generation.
+template <typename T>
+[[nodiscard]] T exposed_s(const Problem<T>& problem, const IterationCost<T>& cost, std::size_t task) {
+  const T& eta = problem.coefficient(CoefficientId::task_overlap);
+  std::vector<PlacedTask<T>> without = cost.placed;
+  without[task].time_s = T(0.0);
+  return working_s(problem.workflow, std::span<const PlacedTask<T>>(cost.placed), eta) -
+         working_s(problem.workflow, std::span<const PlacedTask<T>>(without), eta);
+}
+
+// Start and end of every task in one iteration. Generation that overlaps works on the next batch: nothing of
+// this one waits for it.
+template <typename T>
+[[nodiscard]] std::vector<TimedSpan<T>> task_spans(const Workflow& workflow,
+                                                   std::span<const PlacedTask<T>> placed) {
+  const bool overlaps = generation_overlaps(workflow.mode, placed);
+  std::vector<TimedTask<T>> tasks;
+  for (std::size_t t = 0; t < placed.size(); ++t) {
+    TimedTask<T> task{placed[t].time_s, placed[t].devices, {}};
+    for (const int parent : parents_of(workflow, workflow.tasks[t])) {
+      const bool is_generation = placed[static_cast<std::size_t>(parent)].kind == TaskKind::generation;
+      if (!(overlaps && is_generation)) task.after.push_back(parent);
+    }
+    tasks.push_back(std::move(task));
+  }
+  return simulate_timeline(tasks);
+}
 
 // Zero where a custom workflow has no training or no generation of the actor.
 template <typename T>
@@ -154,17 +191,15 @@ template <typename T>
   const Workflow& workflow = problem.workflow;
   const bool is_custom = workflow.algorithm == Algorithm::custom;
   IterationCost<T> cost;
-  std::vector<PlacedTask<T>> placed;
   for (const TaskWork& work : works) {
     cost.tasks.push_back(task_cost(problem, work));
     std::vector<int> after = is_custom ? parents_of(workflow, *work.task) : std::vector<int>{};
-    placed.push_back({work.kind(), cost.tasks.back().time_s, &work.devices, std::move(after)});
+    cost.placed.push_back({work.kind(), cost.tasks.back().time_s, &work.devices, std::move(after)});
   }
   cost.weight_sync_s = plan_weight_sync_s(problem, works);
   const T& eta = problem.coefficient(CoefficientId::task_overlap);
-  const std::span<const PlacedTask<T>> all(placed);
-  const T working = is_custom ? graph_s(workflow, all, eta) : closed_form_s(workflow, all, eta);
-  cost.iteration_s = working + cost.weight_sync_s + iteration_overhead_s(workflow, problem.coefficients);
+  cost.iteration_s = working_s(workflow, std::span<const PlacedTask<T>>(cost.placed), eta) +
+                     cost.weight_sync_s + iteration_overhead_s(workflow, problem.coefficients);
   return cost;
 }
 

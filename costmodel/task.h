@@ -30,6 +30,7 @@
 #include "costmodel/terms/sharded_weights.h"
 #include "costmodel/terms/stragglers.h"
 #include "costmodel/terms/tensor_parallel.h"
+#include "costmodel/terms/traffic.h"
 #include "costmodel/terms/uneven_lengths.h"
 #include "costmodel/vocabulary/prediction.h"
 

@@ -23,6 +23,7 @@ template <typename T>
 struct TimedSpan {
   T start_s = T(0.0);
   T end_s = T(0.0);
+  T ready_s = T(0.0);  // when its parents have ended; the start, unless its devices are busy
 };
 
 [[nodiscard]] bool share_a_device(const std::set<DeviceId>& a, const std::set<DeviceId>& b);
@@ -61,7 +62,7 @@ template <typename T>
           start < spans[earlier].end_s && share_a_device(*tasks[earlier].devices, *tasks[next].devices);
       if (waits) start = spans[earlier].end_s;
     }
-    spans[next] = {start, start + tasks[next].duration_s};
+    spans[next] = {start, start + tasks[next].duration_s, ready_s[next]};
     waiting_for[next] = -1;
     done.push_back(next);
     for (std::size_t t = 0; t < n; ++t) {

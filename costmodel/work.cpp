@@ -12,16 +12,18 @@ namespace {
 // Micro-batches that pass through a pipeline stage while one mini-batch (or a whole batch) is worked off.
 double micro_batches_of(const TaskWork& work, double sequences, int stages) {
   const Execution& execution = work.execution();
+  const Semantics& semantics = semantics_of(execution.semantics);
   double count = 0;
   if (execution.micro_batches > 0) {
     count = execution.micro_batches;
   } else if (execution.micro_batch_tokens > 0) {
-    const double tokens = sequences * work.sequence_tokens() / execution.context_parallel;
-    count = std::max(1.0, std::ceil(tokens / execution.micro_batch_tokens));
+    const double budget = semantics.budgets_whole_sequences
+                              ? execution.micro_batch_tokens
+                              : 1.0 * execution.micro_batch_tokens * execution.context_parallel;
+    count = std::max(1.0, std::ceil(sequences * work.sequence_tokens() / budget));
   } else {
     count = std::ceil(sequences / work.plan->micro_batch_sequences);
   }
-  const Semantics& semantics = semantics_of(execution.semantics);
   const int split = work.kind() == TaskKind::training ? semantics.training_split_per_stage
                                                       : semantics.forward_split_per_stage;
   if (split > 0) count *= split * stages;

@@ -256,6 +256,7 @@ std::vector<PlanResult> rank_exhaustively(const PlanRequest& request, std::size_
     if (best.size() > most) best.pop_back();
   });
   std::vector<PlanResult> results;
+  results.reserve(best.size());
   for (const auto& [iteration_s, choice] : best) results.push_back(search.result_of(choice));
   return results;
 }

@@ -206,6 +206,9 @@ void set_times(MeasuredIteration& iteration, Run& run) {
     add_note(iteration.notes, "dropped",
              "The iteration's time, because the layout of some tasks is not stated.");
   }
+  for (const auto& [task, samples] : iteration.waits) {
+    if (is_whole && iteration.has_task(task)) run.waits[task].samples_s = samples;
+  }
   for (const auto& [timer, samples] : iteration.timers) {
     if (samples.empty()) continue;
     if (is_measured_here(timer, iteration)) {

@@ -61,6 +61,7 @@ struct MeasuredIteration {
   double rule_reward_s_per_sequence = 0;
   std::vector<double> iteration_s;                    // samples; empty: not measured
   std::map<std::string, std::vector<double>> timers;  // as Run::tasks; one with an unknown task is not taken
+  std::map<std::string, std::vector<double>> waits;   // as Run::waits
   std::vector<Unstated> unstated;
   std::map<std::string, std::string> notes;
 

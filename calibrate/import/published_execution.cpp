@@ -23,7 +23,7 @@ void set_micro_batch(const PublishedRecord& record, const PublishedTask& layout,
     task.execution.micro_batches = *layout.micro_batches;
   } else if (is_binned) {
     // NeMo RL packs sequences into bins of the longest sequence times the micro-batch size.
-    const double bin = *record.max_total_tokens * *layout.micro_batch_size / task.degrees.context_parallel;
+    const double bin = *record.max_total_tokens * *layout.micro_batch_size;
     task.execution.micro_batch_tokens = std::max(1, static_cast<int>(bin));
   } else if (layout.max_tokens_per_micro_batch) {
     task.execution.micro_batch_tokens = *layout.max_tokens_per_micro_batch;

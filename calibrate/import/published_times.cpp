@@ -62,6 +62,10 @@ void set_task_times(const PublishedRecord& record, Repetitions& repetitions, Mea
     return;
   }
   for (const auto& [entry, time_s] : record.tasks_s) {
+    if (entry == "wait_for_samples") {
+      iteration.waits[task_names::kActorGeneration] = {time_s};
+      continue;
+    }
     const std::string timer = timer_name(entry, record, iteration.mode);
     if (timer.empty()) {
       add_note(iteration.notes, "other times", entry + " " + Json(time_s).dump() + " s.");

@@ -7,8 +7,8 @@
 
 #include "costmodel/problem.h"
 #include "costmodel/terms/adapters.h"
-#include "costmodel/terms/compute.h"
 #include "costmodel/terms/kernels.h"
+#include "costmodel/terms/passes.h"
 #include "costmodel/terms/smooth.h"
 #include "costmodel/terms/tensor_parallel.h"
 

@@ -4,7 +4,12 @@
 #pragma once
 
 #include "costmodel/problem.h"
+#include "costmodel/terms/activation_traffic.h"
+#include "costmodel/terms/attention.h"
 #include "costmodel/terms/compute.h"
+#include "costmodel/terms/gemm_rate.h"
+#include "costmodel/terms/gemm_traffic.h"
+#include "costmodel/terms/passes.h"
 #include "costmodel/terms/roofline.h"
 #include "costmodel/terms/smooth.h"
 
@@ -14,14 +19,10 @@ template <typename T>
 [[nodiscard]] T prefill_s(const StageOfTask<T>& s) {
   const ForwardFlop flop = forward_flop(s);
   const double attention = computed_attention_flop(s), traffic = gemm_traffic_bytes(s);
-  const double tokens = layer_sequences(s) * s.task.prompt_tokens / s.context_parallel();
-  const double elements = tokens * s.layers() * s.task.element_bytes;
+  const double elements = layer_tokens(s) * s.layers() * s.task.element_bytes;
   const double activations = elements * activation_elements(s.model(), s.tensor_parallel(), s.execution());
-  const double scores =
-      s.execution().fused_attention
-          ? 0.0
-          : elements * s.model().attended_tokens(attention_tokens(s)) * s.model().heads / s.tensor_parallel();
-  const Precision plain = plain_precision(s), seen_in = s.execution().attention_precision.value_or(plain);
+  const double scores = s.task.element_bytes * score_elements(s);
+  const Precision plain = plain_precision(s), seen_in = attention_precision(s);
   return max_over_devices(s, [&](DeviceId d) {
     const auto coefficient = [&](CoefficientId id) -> const T& { return s.problem.coefficient(id, d); };
     const auto rate = [&](Precision precision) {

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "costmodel/problem.h"
-#include "costmodel/terms/compute.h"
+#include "costmodel/terms/gemm_rate.h"
 
 namespace sextant::terms {
 

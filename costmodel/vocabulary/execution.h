@@ -35,7 +35,7 @@ struct Execution {
   // Batches.
   bool packed = false;               // sequences of their real length one after another, no padding
   bool continuous_batching = false;  // a finished response makes place for the next sequence
-  int micro_batch_tokens = 0;        // token budget of a micro-batch; 0: counted in sequences
+  int micro_batch_tokens = 0;        // token budget of a micro-batch (semantics); 0: counted in sequences
   int micro_batches = 0;             // as the framework counts them (semantics); 0: by size
   int prefill_chunk_tokens = 0;      // tokens of prompts that pass at once; 0: a micro-batch's
   bool shared_prompts = false;       // prefill of a prompt once for its group of responses

@@ -73,6 +73,11 @@ double Model::layer_touched_parameters(double tokens) const {
   return attention_parameters() + mlp_parameters(*this, touched_experts(tokens));
 }
 
+double Model::active_width() const {
+  if (!experts) return intermediate;
+  return static_cast<double>(experts->active_per_token) * experts->intermediate + experts->shared_intermediate;
+}
+
 double Model::embedding_parameters() const { return static_cast<double>(vocabulary) * hidden; }
 
 double Model::head_parameters() const {

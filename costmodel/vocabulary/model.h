@@ -71,6 +71,8 @@ struct Model {
   [[nodiscard]] double touched_experts(double tokens) const;
   // What `tokens` tokens at once multiply with: those experts, and all that is no routed expert.
   [[nodiscard]] double layer_touched_parameters(double tokens) const;
+  // Width of the MLP that one token passes through: its experts', side by side, where there are experts.
+  [[nodiscard]] double active_width() const;
   [[nodiscard]] double embedding_parameters() const;  // input table
   [[nodiscard]] double head_parameters() const;       // output matrix (also when tied: it is read)
   [[nodiscard]] double parameters() const;            // stored once; a tied head is not counted twice

@@ -90,7 +90,7 @@ Json to_json(const Sensitivity& sensitivity) {
 
 TaskPrediction parse_task(const JsonView& view) {
   view.allow_only({"time_s", "interval_s", "terms_s", "critical_replica", "critical_stage", "start_s", "end_s",
-                   "devices", "familiarity"});
+                   "queued_s", "exposed_s", "devices", "familiarity"});
   TaskPrediction out;
   out.time_s = view.required("time_s").non_negative();
   if (const auto interval = view.optional("interval_s")) {
@@ -101,6 +101,8 @@ TaskPrediction parse_task(const JsonView& view) {
   out.critical_stage = view.required("critical_stage").count(0);
   out.start_s = view.required("start_s").non_negative();
   out.end_s = view.required("end_s").non_negative();
+  if (const auto queued = view.optional("queued_s")) out.queued_s = queued->non_negative();
+  if (const auto exposed = view.optional("exposed_s")) out.exposed_s = exposed->non_negative();
   for (const JsonView& device : view.required("devices").items()) {
     out.devices.push_back(DeviceId{device.count(0)});
   }
@@ -123,6 +125,8 @@ Json to_json(const TaskPrediction& task) {
   out["critical_stage"] = task.critical_stage;
   out["start_s"] = task.start_s;
   out["end_s"] = task.end_s;
+  out["queued_s"] = task.queued_s;
+  out["exposed_s"] = task.exposed_s;
   out["devices"] = Json::array();
   for (const DeviceId device : task.devices) {
     out["devices"].push_back(device.value);

@@ -60,6 +60,8 @@ struct TaskPrediction {
   int critical_stage = 0;
   double start_s = 0;  // in the timeline of one iteration
   double end_s = 0;
+  double queued_s = 0;   // before its start: its inputs are there, but its devices are busy
+  double exposed_s = 0;  // what it adds to the iteration: time_s, less where it runs beside longer tasks
   std::vector<DeviceId> devices;
   std::optional<Familiarity> familiarity;  // where the coefficients say what they were fitted to
 

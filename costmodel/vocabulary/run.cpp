@@ -13,12 +13,14 @@ namespace {
 constexpr std::array<std::string_view, 2> kUnstated{"response_tokens", "recompute"};
 constexpr std::array<std::string_view, 4> kSources{"proxy", "trace", "import", "published"};
 
-Timing parse_timing(const JsonView& view) {
+enum class ZeroSamples { refused, allowed };
+
+Timing parse_timing(const JsonView& view, ZeroSamples zero = ZeroSamples::refused) {
   view.allow_only({"samples_s"});
   Timing out;
   const JsonView samples = view.required("samples_s");
   for (const JsonView& sample : samples.items()) {
-    out.samples_s.push_back(sample.positive());
+    out.samples_s.push_back(zero == ZeroSamples::allowed ? sample.non_negative() : sample.positive());
   }
   if (out.samples_s.empty()) {
     samples.fail("expected at least one sample");
@@ -73,6 +75,25 @@ void parse_task_times(const JsonView& view, const Workflow& workflow, Run& run) 
   }
 }
 
+// Timers of one task each.
+std::map<std::string, Timing> parse_times_of(const JsonView& run, std::string_view member, ZeroSamples zero,
+                                             const Workflow& workflow) {
+  std::map<std::string, Timing> out;
+  const auto view = run.optional(member);
+  if (!view) return out;
+  for (const auto& [task, timing] : view->members()) {
+    if (!workflow.has_task(task)) timing.fail("no task of the workflow is named " + in_quotes(task));
+    out.emplace(task, parse_timing(timing, zero));
+  }
+  return out;
+}
+
+Json to_json(const std::map<std::string, Timing>& times) {
+  Json out = Json::object();
+  for (const auto& [task, timing] : times) out[task] = to_json(timing);
+  return out;
+}
+
 Unstated parse_unstated(const JsonView& view) {
   view.allow_only({"quantity", "group", "deviation"});
   Unstated out;
@@ -84,7 +105,7 @@ Unstated parse_unstated(const JsonView& view) {
 
 Run parse_run(const JsonView& view, const Runs& document) {
   view.allow_only({"name", "cluster", "workflow", "plan", "source", "framework", "iteration", "tasks",
-                   "peak_memory_bytes", "unstated", "notes"});
+                   "elapsed", "waits", "peak_memory_bytes", "unstated", "notes"});
   Run out;
   out.name = view.required("name").text();
   out.cluster = parse_reference(view.required("cluster"), document.clusters, "cluster");
@@ -96,7 +117,10 @@ Run parse_run(const JsonView& view, const Runs& document) {
     out.iteration = parse_timing(*iteration);
   }
   parse_task_times(view.required("tasks"), document.workflow_of(out), out);
-  if (out.iteration.empty() && out.tasks.empty()) {
+  const Workflow& workflow = document.workflow_of(out);
+  out.elapsed = parse_times_of(view, "elapsed", ZeroSamples::refused, workflow);
+  out.waits = parse_times_of(view, "waits", ZeroSamples::allowed, workflow);
+  if (out.iteration.empty() && out.tasks.empty() && out.elapsed.empty()) {
     view.fail("expected the time of the iteration or of a task");
   }
   if (const auto memory = view.optional("peak_memory_bytes")) {
@@ -125,10 +149,9 @@ Json to_json(const Run& run) {
   if (!run.iteration.empty()) {
     out["iteration"] = to_json(run.iteration);
   }
-  out["tasks"] = Json::object();
-  for (const auto& [task, timing] : run.tasks) {
-    out["tasks"][task] = to_json(timing);
-  }
+  out["tasks"] = to_json(run.tasks);
+  if (!run.elapsed.empty()) out["elapsed"] = to_json(run.elapsed);
+  if (!run.waits.empty()) out["waits"] = to_json(run.waits);
   if (run.peak_memory_bytes) {
     out["peak_memory_bytes"] = *run.peak_memory_bytes;
   }

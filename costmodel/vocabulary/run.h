@@ -50,9 +50,16 @@ struct Run {
   RunSource source = RunSource::proxy;
   std::string framework;  // whose execution: "sextant-proxy", "verl-fsdp", ...
   Timing iteration;       // wall time of whole iterations; empty: not measured
-  // By task name, plus "weight_sync"; work without waiting. A timer around several is named by their names
+  // What a timer reads stands in the member that holds it.
+  // Work without waiting, by task name, plus "weight_sync". A timer around several is named by their names
   // with a plus sign between: "actor_generation+weight_sync".
   std::map<std::string, Timing> tasks;
+  // Work, and before it the time in which its inputs were there but its devices busy: timers of a driver that
+  // calls several tasks at once.
+  std::map<std::string, Timing> elapsed;
+  // What the iteration waits for a task, longer by so much than without it: an asynchronous trainer's timer of
+  // generation. Compared, never fitted: iteration and work hold it already.
+  std::map<std::string, Timing> waits;
   std::optional<double> peak_memory_bytes;  // largest over devices
   std::vector<Unstated> unstated;
   std::map<std::string, std::string> notes;  // free facts: stopping reason, warnings, citation

@@ -8,17 +8,19 @@ namespace sextant {
 namespace {
 
 constexpr std::array<Semantics, 6> kTable{{
-    {"plain", 0, 0, false, false,
+    {"plain", 0, 0, false, false, false,
      "micro-batches are what passes through a pipeline stage at once, as Megatron means them"},
-    {"real", 2, 1, false, false,
+    {"real", 2, 1, false, false, false,
      "ReaL: training cuts a micro-batch into 2 x PP, generation and inference their batch into PP"},
-    {"megatron", 0, 0, true, true,
+    {"megatron", 0, 0, true, true, false,
      "Megatron-LM and Megatron Bridge: micro_batch_size sequences a stage at once"},
-    {"verl", 0, 0, false, false,
-     "verl: sizes per device; with a token budget sequences of real length are packed"},
-    {"nemo-rl", 0, 0, false, false,
-     "NeMo-RL: train_micro_batch_size sequences, or packed to the maximum length"},
-    {"vllm", 0, 0, false, false, "vLLM: max_num_seqs decode together, max_num_batched_tokens pass in a step"},
+    {"verl", 0, 0, false, false, false,
+     "verl: sizes and budgets of tokens per device; with a budget sequences of real length are packed"},
+    {"nemo-rl", 0, 0, false, false, true,
+     "NeMo-RL: train_micro_batch_size sequences, or packed to a budget of tokens before context parallelism "
+     "splits them"},
+    {"vllm", 0, 0, false, false, false,
+     "vLLM: max_num_seqs decode together, max_num_batched_tokens pass in a step"},
 }};
 
 }  // namespace
@@ -35,6 +37,7 @@ const Semantics& semantics_of(std::string_view name) {
 
 std::vector<std::string_view> semantics_names() {
   std::vector<std::string_view> names;
+  names.reserve(kTable.size());
   for (const Semantics& semantics : kTable) names.push_back(semantics.name);
   return names;
 }

@@ -1,6 +1,7 @@
 #include "probes/proxy/rotary.h"
 
 #include <cmath>
+#include <cstddef>
 
 #include "probes/proxy/kernels.h"
 
@@ -21,7 +22,7 @@ void Rotary::apply(float* qkv, const LayerShape& shape, int position, float dire
   const std::size_t row = static_cast<std::size_t>(position) * half_;
   // Key heads follow the query heads.
   for (int head = 0; head < shape.heads + shape.kv_heads; ++head) {
-    rotate(qkv + head * shape.head_dim, shape.head_dim, &cosine_[row], &sine_[row], direction);
+    rotate(qkv + std::ptrdiff_t{head} * shape.head_dim, shape.head_dim, &cosine_[row], &sine_[row], direction);
   }
 }
 

@@ -30,7 +30,8 @@ BlockShard layer_block(const Model& model, TensorShard shard) {
   const int gate = output + query;
 
   BlockShard block;
-  block.full_rows = static_cast<std::size_t>(gate + 3 * model.intermediate);
+  block.full_rows =
+      static_cast<std::size_t>(gate) + std::size_t{3} * static_cast<std::size_t>(model.intermediate);
   block.ranges = {
       range(0, first_head, local.heads, dim, input),
       range(query, first_kv, local.kv_heads, dim, input),

@@ -83,6 +83,7 @@ Range widened(Range range) {
 
 std::vector<std::string> labels_of(const std::vector<LinkEnd>& ends) {
   std::vector<std::string> labels;
+  labels.reserve(ends.size());
   for (const LinkEnd& end : ends) labels.push_back(end.label);
   return labels;
 }

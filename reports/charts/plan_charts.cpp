@@ -23,6 +23,7 @@ std::vector<std::string> shown_terms(const Prediction& prediction) {
     for (const auto& [term, time_s] : predicted.terms_s) terms.insert(term);
   }
   std::vector<std::string> shown;
+  shown.reserve(terms.size());
   for (const Term term : terms) shown.push_back(shown_name(name_of(term)));
   return shown;
 }

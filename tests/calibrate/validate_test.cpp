@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "calibrate/fit.h"
+#include "calibrate/residuals.h"
 #include "calibrate/split.h"
 #include "core/error.h"
 #include "core/json_value.h"
@@ -76,6 +77,65 @@ TEST(Validate, MemoryIsJudgedWhereRunsCarryIt) {
   EXPECT_NEAR(accuracy.held_out_memories.mape, 0.1, 1e-12);
   EXPECT_EQ(accuracy.in_sample_memories.count, 0);
   EXPECT_LT(accuracy.held_out_tasks.mape, 1e-12);  // bytes are not among the times
+}
+
+// A run of the first workflow in the mode and on the devices of generation, whose times are the model's.
+Runs one_run(Mode mode, const Coefficients& truth) {
+  Runs runs = synthetic_runs(truth);
+  runs.runs.resize(1);
+  sextant::Run& run = runs.runs.front();
+  runs.workflows.at(run.workflow).mode = mode;
+  Plan& plan = runs.plans.at(run.plan);
+  plan.tasks.at("actor_generation").replicas =
+      expand_layout({1, 1, 1, DeviceId{1}}, runs.workflow_of(run).models.at("actor").layers);
+  measure_again(runs, truth);
+  return runs;
+}
+
+TEST(Validate, WaitsAreJudgedAsSharesOfTheIteration) {
+  const Coefficients truth = synthetic_truth();
+  Runs runs = one_run(Mode::asynchronous, truth);
+  sextant::Run& run = runs.runs.front();
+  const Prediction prediction =
+      predict(runs.cluster_of(run), runs.workflow_of(run), runs.plan_of(run), truth, run.framework);
+  const double exposed_s = prediction.tasks.at("actor_generation").exposed_s;
+  run.waits["actor_generation"].samples_s = {exposed_s + 0.25 * prediction.iteration_s};
+  const Accuracy accuracy = validate(runs, truth);
+  ASSERT_EQ(accuracy.waits.size(), 1U);
+  EXPECT_DOUBLE_EQ(accuracy.waits[0].predicted_s, exposed_s);
+  EXPECT_NEAR(summarise(accuracy.waits).mape, 0.25, 1e-12);
+  EXPECT_LT(accuracy.held_out_tasks.mape, 1e-12);  // a wait is no task time
+  const Json json = accuracy.to_json();
+  EXPECT_EQ(Accuracy::parse(JsonView(json)), accuracy);
+  // And nothing that a fit sees: the times it takes are those of the run without.
+  EXPECT_EQ(PreparedRun(runs, run).times().size(), run.tasks.size() + 1);
+}
+
+TEST(Validate, ElapsedTimesHoldTheWaitForDevices) {
+  const Coefficients truth = synthetic_truth();
+  Runs runs = synthetic_runs(truth);
+  runs.runs.resize(1);
+  sextant::Run& run = runs.runs.front();
+  Workflow& workflow = runs.workflows.at(run.workflow);
+  for (Task& task : workflow.tasks) {
+    if (task.name == "reference_inference")
+      task.after.clear();  // ready at once, while generation holds the device
+  }
+  const Prediction prediction =
+      predict(runs.cluster_of(run), workflow, runs.plan_of(run), truth, run.framework);
+  const TaskPrediction& inference = prediction.tasks.at("reference_inference");
+  ASSERT_GT(inference.queued_s, 0);
+  run.tasks.clear();
+  run.elapsed["reference_inference"].samples_s = {inference.queued_s + inference.time_s};
+  const Accuracy accuracy = validate(runs, truth);
+  EXPECT_EQ(accuracy.held_out_tasks.count, 1);
+  EXPECT_LT(accuracy.held_out_tasks.mape, 1e-12);
+  // A fit sees the same number.
+  const PreparedRun prepared(runs, run);
+  ASSERT_EQ(prepared.times().front().what, elapsed_name("reference_inference"));
+  Hardware<double> hardware = prepared.hardware<double>();
+  EXPECT_NEAR(prepared.predict(resolve(truth, hardware, run.framework)).front(),
+              inference.queued_s + inference.time_s, 1e-12);
 }
 
 TEST(Validate, DocumentRoundTrips) {

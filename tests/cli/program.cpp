@@ -60,6 +60,7 @@ class Pipe {
 
 pid_t start(std::vector<std::string> command, const Pipe& out, const Pipe& err) {
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (std::string& word : command) argv.push_back(word.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t files;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "costmodel/predict.h"
@@ -303,6 +304,46 @@ TEST(Predict, TrainingWaitsForThePartsThatMayNotBeMadeAhead) {
   EXPECT_GT(generation_s, 0);
   EXPECT_DOUBLE_EQ(waiting.tasks.at("reference_inference").start_s, generation_s);
   EXPECT_NEAR(waiting.iteration_s, ahead.iteration_s + generation_s, 1e-9 * waiting.iteration_s);
+}
+
+TEST(Predict, AWaitIsWhatTheIterationIsLongerBy) {
+  Workflow workflow = small_workflow(Mode::asynchronous);
+  const Plan plan = plan_with(on_device(2), on_device(0), on_device(0));
+  const auto exposed_s = [&](const char* task) {
+    return predict(small_cluster(), workflow, plan, {}).tasks.at(task).exposed_s;
+  };
+  const Prediction beside = predict(small_cluster(), workflow, plan, {});
+  const double generation_s = beside.tasks.at("actor_generation").time_s,
+               inference_s = beside.tasks.at("reference_inference").time_s,
+               training_s = beside.tasks.at("actor_training").time_s;
+  ASSERT_LT(generation_s, inference_s + training_s);
+  EXPECT_EQ(exposed_s("actor_generation"), 0);  // beside longer work
+  // Without training, the longer side is that of generation or of inference.
+  EXPECT_DOUBLE_EQ(exposed_s("actor_training"), inference_s + training_s - std::max(generation_s, inference_s));
+  workflow.staleness = 0;  // nothing is made ahead: training waits for all of it
+  EXPECT_DOUBLE_EQ(exposed_s("actor_generation"), generation_s);
+  workflow.mode = Mode::synchronous;
+  EXPECT_DOUBLE_EQ(exposed_s("actor_generation"), generation_s);
+  EXPECT_DOUBLE_EQ(exposed_s("actor_training"), training_s);
+}
+
+TEST(Predict, TasksWaitForDevicesThatOthersHold) {
+  Workflow workflow = small_workflow();
+  workflow.models["critic"] = small_model();
+  workflow.tasks = ppo_tasks();
+  workflow.models["reward"] = small_model();
+  Plan plan;
+  for (const Task& task : workflow.tasks) plan.tasks[task.name] = on_device(0);
+  const Prediction prediction = predict(small_cluster(), workflow, plan, {});
+  std::vector<double> queued_s;
+  double inference_s = 0;
+  for (const Task& task : workflow.tasks) {
+    if (task.kind != TaskKind::inference) continue;
+    const TaskPrediction& placed = prediction.tasks.at(task.name);
+    EXPECT_DOUBLE_EQ(placed.queued_s, inference_s) << task.name;  // all were ready when generation ended
+    inference_s += placed.time_s;
+  }
+  EXPECT_GT(inference_s, prediction.tasks.at("reference_inference").time_s);
 }
 
 TEST(Predict, AgreesWithTheModelAndPlacesTasksInTime) {

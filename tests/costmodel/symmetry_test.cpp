@@ -353,6 +353,7 @@ TEST(Symmetry, NoCoefficientIsWithoutEffect) {
 // Eight replicas on eight nodes alike, in one zone: one class, and one gradient group of every shard.
 TEST(Symmetry, AlikeReplicasAreLookedAtOnce) {
   std::vector<Node> nodes;
+  nodes.reserve(8);
   for (int i = 0; i < 8; ++i) nodes.push_back(node("n" + std::to_string(i), "fast", 2));
   const Cluster cluster(
       "row", {{"fast", device_type(100, 50)}}, nodes,

@@ -22,6 +22,7 @@ TEST(Timeline, SharedDevicesRunOneAfterAnother) {
   const auto spans = simulated({{5, &kFirst, {}}, {3, &kBoth, {}}, {2, &kSecond, {}}});
   EXPECT_EQ(spans[1].start_s, 5);
   EXPECT_EQ(spans[2].start_s, 8);  // waits for its device, not for a parent
+  EXPECT_EQ(spans[2].ready_s, 0);
 }
 
 TEST(Timeline, ChildrenWaitForEveryParent) {

@@ -49,6 +49,7 @@ Cluster make_cluster(const FixtureShape& shape) {
 
 std::vector<DeviceId> devices_from(int first, int count) {
   std::vector<DeviceId> devices;
+  devices.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) devices.push_back(DeviceId{first + i});
   return devices;
 }

@@ -98,6 +98,7 @@ std::vector<std::string> longest_unmapped(const Trace& trace, const Mapped& mapp
       total[range.name] += range.time.length();
   }
   std::vector<std::pair<std::int64_t, int>> order;
+  order.reserve(total.size());
   for (const auto& [name, length] : total) order.emplace_back(-length, name);
   std::sort(order.begin(), order.end());
   std::vector<std::string> names;

@@ -127,6 +127,9 @@ TEST(Pipeline, MicroBatchesOfATokenBudget) {
   execution.context_parallel = 2;  // 42 a device
   const TermCase parts(kTraining, with(plan_of({{stage(3, {0, 1})}}), execution), workflow);
   EXPECT_EQ(parts.work().micro_batches, 3);
+  execution.semantics = "nemo-rl";  // bins of whole sequences, then split: 84 tokens in bins of 20
+  const TermCase bins(kTraining, with(plan_of({{stage(3, {0, 1})}}), execution), workflow);
+  EXPECT_EQ(bins.work().micro_batches, 5);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ using Matrix = std::vector<std::vector<double>>;
 
 std::vector<DeviceId> devices(int n) {
   std::vector<DeviceId> all;
+  all.reserve(static_cast<std::size_t>(n));
   for (int d = 0; d < n; ++d) all.push_back(DeviceId{d});
   return all;
 }

@@ -11,6 +11,7 @@
 #include "costmodel/terms/overhead.h"
 #include "costmodel/terms/pipeline_parallel.h"
 #include "costmodel/terms/tensor_parallel.h"
+#include "costmodel/terms/traffic.h"
 #include "costmodel/terms/weight_sync.h"
 #include "tests/costmodel/small_problem.h"
 

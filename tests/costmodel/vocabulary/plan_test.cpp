@@ -17,6 +17,7 @@ using ::testing::ElementsAre;
 
 std::vector<int> numbers_of(const std::vector<DeviceId>& devices) {
   std::vector<int> out;
+  out.reserve(devices.size());
   for (const DeviceId device : devices) out.push_back(device.value);
   return out;
 }

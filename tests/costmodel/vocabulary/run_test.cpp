@@ -68,6 +68,21 @@ TEST(RunsTest, RefusesTimesThatCannotBe) {
   EXPECT_EQ(refusal(json), "/runs/0/iteration/samples_s/1: expected a number > 0, got -1");
 }
 
+TEST(RunsTest, TimersSayWhatTheyHold) {
+  Json json = fixture_body("runs.json");
+  json["runs"][0]["waits"] = {{"actor_generation", {{"samples_s", {0.0, 0.5}}}}};
+  json["runs"][0]["elapsed"] = {{"reference_inference", {{"samples_s", {0.25}}}}};
+  const auto runs = parse_as<Runs>(json);
+  EXPECT_EQ(runs.runs[0].waits.at("actor_generation").median_s(), 0.25);
+  EXPECT_EQ(runs.runs[0].elapsed.at("reference_inference").median_s(), 0.25);
+  EXPECT_EQ(parse_as<Runs>(runs.to_json()), runs);
+  json["runs"][0]["elapsed"]["reference_inference"]["samples_s"] = {0.0};  // only a wait may be nothing
+  EXPECT_EQ(refusal(json), "/runs/0/elapsed/reference_inference/samples_s/0: expected a number > 0, got 0");
+  json["runs"][0]["elapsed"] = Json::object();
+  json["runs"][0]["waits"] = {{"weight_sync", {{"samples_s", {1}}}}};
+  EXPECT_EQ(refusal(json), "/runs/0/waits/weight_sync: no task of the workflow is named \"weight_sync\"");
+}
+
 TEST(RunsTest, NamesAreUnique) {
   Json json = fixture_body("runs.json");
   json["runs"][1]["name"] = json["runs"][0]["name"];

@@ -15,6 +15,7 @@ using ::testing::HasSubstr;
 
 std::vector<std::string> names_of(const std::vector<Task>& tasks) {
   std::vector<std::string> out;
+  out.reserve(tasks.size());
   for (const Task& task : tasks) out.push_back(task.name);
   return out;
 }

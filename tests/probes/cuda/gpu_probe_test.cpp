@@ -6,6 +6,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "core/json_value.h"
 #include "probes/cuda/gpu_measurement.h"
 #include "tests/probes/cuda/fake_gpus.h"
 

@@ -25,7 +25,10 @@ TEST(MeasureResolution, IsPositiveAndFinite) {
 // Stands still for three readings out of four, then jumps by a microsecond.
 class CoarseClock final : public Clock {
  public:
-  [[nodiscard]] double now_s() const override { return 1e-6 * static_cast<double>(++readings_ / 4); }
+  [[nodiscard]] double now_s() const override {
+    const long jumps = ++readings_ / 4;
+    return 1e-6 * static_cast<double>(jumps);
+  }
 
  private:
   mutable long readings_ = 0;

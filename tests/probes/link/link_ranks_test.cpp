@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/json_value.h"
 #include "probes/cluster_probe.h"
 #include "probes/link/link_probe.h"
 #include "probes/rank_report.h"

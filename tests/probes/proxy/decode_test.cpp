@@ -19,6 +19,7 @@ class FullForward {
   Buffer run(const PackedBatch& batch) {
     BatchLimits limits;
     std::vector<int> lengths;
+    lengths.reserve(static_cast<std::size_t>(batch.sequences()));
     for (int s = 0; s < batch.sequences(); ++s) lengths.push_back(batch.length(s));
     limits.include(lengths);
     LayerStash stash(worker_.layer_shape(), limits, false);
@@ -50,7 +51,7 @@ TEST(Decode, HiddenStatesEqualThoseOfAFullForward) {
   LayerStash stash(worker.layer_shape(), limits, false);
   KvCache cache(worker.layer_shape(), worker.shape().layers, 2, 8);
   Buffer scores(16);
-  Buffer storage(2 * 16);
+  Buffer storage(std::size_t{2} * 16);
   const Matrix x = as_matrix(storage, 2, 16);
   for (int position = 0; position < 8; ++position) {
     const auto at = static_cast<std::size_t>(position);

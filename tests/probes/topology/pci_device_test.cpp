@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/json_value.h"
 #include "tests/probes/topology/pci_tree.h"
 
 namespace sextant {

@@ -28,8 +28,8 @@ std::vector<std::string> some_chunks(int chunks) {
   std::vector<std::string> all{make_chunk(ChunkType::process, 0, R"({"pid":1})")};
   for (int i = 1; i <= chunks; ++i) {
     RecordBatch batch;
-    batch.add(kernel(100U * static_cast<unsigned>(i)), "first");
-    batch.add(kernel(100U * static_cast<unsigned>(i) + 50U), "second");
+    batch.add(kernel(std::uint64_t{100} * static_cast<unsigned>(i)), "first");
+    batch.add(kernel(std::uint64_t{100} * static_cast<unsigned>(i) + 50U), "second");
     all.push_back(make_chunk(ChunkType::records, static_cast<std::uint64_t>(i), batch.seal()));
   }
   return all;

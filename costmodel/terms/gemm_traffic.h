@@ -1,0 +1,31 @@
+// Operands and results of matrix products (gemm_traffic_weight): what makes small products inefficient. With it
+// efficiency saturates with the rows, columns and depth of the product. Not in the appendix, neutral at zero.
+#pragma once
+
+#include "costmodel/problem.h"
+#include "costmodel/terms/passes.h"
+
+namespace sextant::terms {
+
+// Operands and results of the GEMMs of one forward pass: each pass reads the stage's weights once and moves
+// its rows in and out of every product. In bytes, of one device.
+template <typename T>
+[[nodiscard]] double gemm_traffic_bytes(const StageOfTask<T>& s) {
+  const Model& model = s.model();
+  const double tp = s.tensor_parallel(), tokens = layer_tokens(s);
+  const double rows_at_once = tokens / stage_passes(s);
+  const double query = static_cast<double>(model.heads) * model.head_dim;
+  const double key = static_cast<double>(model.kv_heads) * model.head_dim;
+  const double inner = model.active_width();
+  // In and out of query-key-value, output, up (and gate), down.
+  const double moved = 4.0 * model.hidden + (2 * query + 2 * key + (model.gated_mlp ? 3.0 : 2.0) * inner) / tp;
+  const double dense = model.layer_parameters() - model.layer_expert_parameters();
+  double weights = s.task.weight_bytes * dense / tp;
+  if (model.experts) {
+    weights += s.task.expert_weight_bytes * model.layer_expert_parameters() *
+               expert_share_read(s.task, tp, rows_at_once);
+  }
+  return s.layers() * (weights * stage_passes(s) + s.task.element_bytes * moved * tokens);
+}
+
+}  // namespace sextant::terms
