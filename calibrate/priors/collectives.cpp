@@ -89,10 +89,10 @@ void latency(const Times& small_s, const std::vector<CollectiveRow>& rows, std::
   ShownValues scales, shares;
   std::map<std::string, double> further;
   for (const auto& [gpu, of_gpu] : points) {
-    if (of_gpu.size() < 2) continue;
-    const Line line = fit_line(of_gpu);
-    further[gpu] = line.slope / line.intercept;
-    scales.add(gpu, line.intercept / gpus[gpu]->within_node.latency_s.value, static_cast<int>(of_gpu.size()));
+    const auto line = fit_line(of_gpu);
+    if (!line || !(line->intercept > 0)) continue;
+    further[gpu] = line->slope / line->intercept;
+    scales.add(gpu, line->intercept / gpus[gpu]->within_node.latency_s.value, static_cast<int>(of_gpu.size()));
     shares.add(gpu, further[gpu], static_cast<int>(of_gpu.size()));
   }
   scales.summarize(out, link_latency_scale, at_least, kTable,

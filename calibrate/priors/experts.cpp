@@ -46,10 +46,10 @@ NarrowReading fit_reading(const std::vector<Reading>& rows) {
     std::vector<Term> terms;
     for (const Reading& row : rows)
       terms.push_back({1, row.bytes_s * std::hypot(1, narrow / row.columns), row.time_s});
-    const Weights weights = fit_weights(terms);
-    if (weights.squared_error < least_error) {
-      least_error = weights.squared_error;
-      best = {weights.b, narrow};
+    const auto weights = fit_weights(terms);
+    if (weights && weights->squared_error < least_error) {
+      least_error = weights->squared_error;
+      best = {weights->b, narrow};
     }
   }
   return best;
@@ -72,6 +72,7 @@ void reading(const std::vector<ExpertRow>& rows, const ReachedRates& reached, st
   for (const auto& [gpu, of_gpu] : by_gpu) {
     if (of_gpu.size() < kLeastRows) continue;
     const NarrowReading fitted = fit_reading(of_gpu);
+    if (!(fitted.weight > 0)) continue;
     weights.add(gpu, fitted.weight, static_cast<int>(of_gpu.size()));
     columns.add(gpu, fitted.narrow_columns, static_cast<int>(of_gpu.size()));
   }

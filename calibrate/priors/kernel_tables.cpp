@@ -14,6 +14,12 @@ const Gpu& gpu_of(const CsvRow& row, const Facts& facts) {
   return facts.gpu(name);
 }
 
+// Of the products, attention and experts in a table.
+void check_rate(const CsvRow& row, std::string_view column, const Gpu& gpu, Precision precision) {
+  if (gpu.type.flop_per_s.contains(precision)) return;
+  row.fail(column, "no rate of " + std::string(name_of(precision)) + " is known of " + gpu.name);
+}
+
 struct Format {
   Precision precision;
   bool blockwise;
@@ -23,9 +29,7 @@ Format format_of(const CsvRow& row, const Gpu& gpu) {
   constexpr std::array<Format, 4> kFormats{
       {{Precision::bf16, false}, {Precision::fp8, false}, {Precision::fp8, true}, {Precision::fp4, false}}};
   const Format format = kFormats[row.one_of("format", {"bf16", "fp8", "fp8_block", "nvfp4"})];
-  if (!gpu.type.flop_per_s.contains(format.precision)) {
-    row.fail("format", "no rate of " + std::string(name_of(format.precision)) + " is known of " + gpu.name);
-  }
+  check_rate(row, "format", gpu, format.precision);
   return format;
 }
 
@@ -64,6 +68,7 @@ std::vector<AttentionRow> load_attention(const std::filesystem::path& file, cons
   for (const CsvRow& row : table.rows()) {
     AttentionRow attention;
     attention.gpu = &gpu_of(row, facts);
+    check_rate(row, "device", *attention.gpu, Precision::bf16);
     attention.sequences = row.count("sequences", 1);
     attention.tokens = row.count(tokens, 1);
     attention.heads = row.count("heads", 1);
@@ -83,6 +88,7 @@ std::vector<ExpertRow> load_experts(const std::filesystem::path& file, const Fac
   for (const CsvRow& row : table.rows()) {
     ExpertRow experts;
     experts.gpu = &gpu_of(row, facts);
+    check_rate(row, "device", *experts.gpu, Precision::bf16);
     experts.tokens = row.count("tokens", 1);
     experts.hidden = row.count("hidden", 1);
     experts.intermediate = row.count("intermediate", 1);

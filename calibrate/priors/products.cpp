@@ -1,5 +1,7 @@
 // Matrix products: shares of the datasheet's rates, of arithmetic and of reading weights.
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <tuple>
 
@@ -47,10 +49,10 @@ void sum_of_arithmetic_and_traffic(const std::vector<ProductRow>& rows, std::vec
   }
   ShownValues efficiency, traffic;
   for (const auto& [gpu, of_gpu] : terms) {
-    if (of_gpu.size() < 3) continue;
-    const Weights weights = fit_weights(of_gpu);
-    efficiency.add(gpu, 1 / weights.a, static_cast<int>(of_gpu.size()));
-    traffic.add(gpu, weights.b, static_cast<int>(of_gpu.size()));
+    const auto weights = fit_weights(of_gpu);
+    if (of_gpu.size() < 3 || !weights || !(weights->a > 0)) continue;
+    efficiency.add(gpu, 1 / weights->a, static_cast<int>(of_gpu.size()));
+    traffic.add(gpu, weights->b, static_cast<int>(of_gpu.size()));
   }
   const std::string measure = "per device type, products of 256 rows and more as arithmetic plus traffic: ";
   efficiency.summarize(out, inference_efficiency, at_most, kTable, measure + "share of the rate");
@@ -72,6 +74,16 @@ double exponent(const std::map<std::string, Point>& logs, const std::string& wit
   return -(n * xy - x * y) / (n * xx - x * x);
 }
 
+// Enough device types, of rates far enough apart, for a slope with any of them left out.
+bool spans_rates(const std::map<std::string, Point>& logs) {
+  constexpr std::size_t kLeastTypes = 4;
+  std::vector<double> rates;
+  for (const auto& [gpu, point] : logs) rates.push_back(point.x);
+  if (rates.size() < kLeastTypes) return false;
+  std::sort(rates.begin(), rates.end());
+  return rates[rates.size() - 2] - rates[0] > std::numbers::ln2 && rates.back() - rates[1] > std::numbers::ln2;
+}
+
 // Generation has a share that falls with the rate (roofline.h): share = e (R / 3e14)^-x. Returns x.
 double falling_share(const std::vector<ProductRow>& rows, const ReachedRates& reached,
                      std::vector<PriorEvidence>& out) {
@@ -82,8 +94,7 @@ double falling_share(const std::vector<ProductRow>& rows, const ReachedRates& re
     ++large;
     logs[row.gpu->name] = {std::log(peak(row) / kReference), std::log(reached.flop_share.at(row.gpu->name))};
   }
-  constexpr std::size_t kLeastTypes = 4;
-  if (logs.size() < kLeastTypes) return 0;
+  if (!spans_rates(logs)) return 0;
   ShownValues exponents;
   for (const auto& [gpu, point] : logs) exponents.add(gpu, exponent(logs, gpu), 0);
   const double all = exponent(logs, "");

@@ -1,6 +1,5 @@
 #include "calibrate/priors/shown_values.h"
 
-#include "core/error.h"
 #include "core/statistics.h"
 
 namespace sextant {
@@ -27,7 +26,7 @@ void ShownValues::summarize(std::vector<PriorEvidence>& out, CoefficientId id, E
   out.push_back(std::move(evidence));
 }
 
-Weights fit_weights(const std::vector<Term>& terms) {
+std::optional<Weights> fit_weights(const std::vector<Term>& terms) {
   double uu = 0, uv = 0, vv = 0, u = 0, v = 0;
   for (const Term& term : terms) {
     const double s = term.u / term.y, t = term.v / term.y;
@@ -38,7 +37,8 @@ Weights fit_weights(const std::vector<Term>& terms) {
     v += t;
   }
   const double determinant = uu * vv - uv * uv;
-  SEXTANT_CHECK(determinant > 0);
+  constexpr double kProportional = 1e-6;
+  if (!(determinant > kProportional * uu * vv)) return std::nullopt;
   Weights weights{(vv * u - uv * v) / determinant, (uu * v - uv * u) / determinant, 0};
   for (const Term& term : terms) {
     const double error = (weights.a * term.u + weights.b * term.v) / term.y - 1;
@@ -47,11 +47,12 @@ Weights fit_weights(const std::vector<Term>& terms) {
   return weights;
 }
 
-Line fit_line(const std::vector<Point>& points) {
+std::optional<Line> fit_line(const std::vector<Point>& points) {
   std::vector<Term> terms;
   for (const Point& point : points) terms.push_back({1, point.x, point.y});
-  const Weights weights = fit_weights(terms);
-  return {weights.a, weights.b};
+  const auto weights = fit_weights(terms);
+  if (!weights) return std::nullopt;
+  return Line{weights->a, weights->b};
 }
 
 }  // namespace sextant

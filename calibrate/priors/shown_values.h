@@ -1,7 +1,7 @@
 // The values of one coefficient that rows of a table show, and their summary.
 #pragma once
 
-#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,7 +24,8 @@ class ShownValues {
   int rows_ = 0;
 };
 
-// y = intercept + slope x by least squares of the relative errors of y. At least two different x.
+// y = intercept + slope x by least squares of the relative errors of y. Nothing with fewer than two different
+// x.
 struct Line {
   double intercept = 0;
   double slope = 0;
@@ -33,9 +34,10 @@ struct Point {
   double x = 0;
   double y = 0;
 };
-[[nodiscard]] Line fit_line(const std::vector<Point>& points);
+[[nodiscard]] std::optional<Line> fit_line(const std::vector<Point>& points);
 
-// y = a u + b v by least squares of the relative errors of y. u and v must not be proportional.
+// y = a u + b v by least squares of the relative errors of y. Nothing where u and v are proportional, or
+// nearly.
 struct Weights {
   double a = 0;
   double b = 0;
@@ -46,6 +48,6 @@ struct Term {
   double v = 0;
   double y = 0;
 };
-[[nodiscard]] Weights fit_weights(const std::vector<Term>& terms);
+[[nodiscard]] std::optional<Weights> fit_weights(const std::vector<Term>& terms);
 
 }  // namespace sextant
