@@ -174,7 +174,7 @@ void add_coefficients(CLI::App& app, Action& action) {
   evidence->excludes(markdown);
   command->add_option("--data", options->data, "With --evidence: the data folder (default: the one that ships)")
       ->needs(evidence);
-  command->footer("Examples: sextant coefficients decode; sextant coefficients --evidence");
+  command->footer("Example: sextant coefficients tensor_parallel --evidence");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

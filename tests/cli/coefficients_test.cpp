@@ -191,7 +191,7 @@ TEST(CoefficientsCommand, EvidenceHoldsPriorsAgainstMeasuredTables) {
   EXPECT_GT(json[0]["median"], 0);
   EXPECT_THAT(run_sextant({"coefficients", "sequence", "--evidence"}).out,
               HasSubstr("bear on no coefficient whose name starts with \"sequence\""));
-  EXPECT_EQ(run_sextant({"coefficients", "sequence", "--evidence", "--json"}).out, "[]\n");
+  EXPECT_TRUE(parse_json(run_sextant({"coefficients", "sequence", "--evidence", "--json"}).out).empty());
 }
 
 TEST(CoefficientsCommand, EvidenceWithoutItsDataIsRefused) {
