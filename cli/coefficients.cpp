@@ -79,6 +79,7 @@ std::string describe(const std::vector<const CoefficientSpec*>& specs) {
                spec->by_framework() ? format_number(spec->framework_deviation) : ""});
   }
   std::vector<std::string> below;
+  below.reserve(specs.size());
   for (const CoefficientSpec* spec : specs) {
     below.push_back("    " + std::string(spec->help) + "\n    prior from: " + std::string(spec->source) + "\n");
   }
@@ -108,6 +109,7 @@ std::string describe(const std::vector<PriorEvidence>& all) {
                evidence.table});
   }
   std::vector<std::string> below;
+  below.reserve(all.size());
   for (const PriorEvidence& evidence : all) {
     below.push_back("    " + evidence.measure + "\n    " + listed(evidence.device_types) + "\n");
   }

@@ -78,6 +78,7 @@ double exponent(const std::map<std::string, Point>& logs, const std::string& wit
 bool spans_rates(const std::map<std::string, Point>& logs) {
   constexpr std::size_t kLeastTypes = 4;
   std::vector<double> rates;
+  rates.reserve(logs.size());
   for (const auto& [gpu, point] : logs) rates.push_back(point.x);
   if (rates.size() < kLeastTypes) return false;
   std::sort(rates.begin(), rates.end());

@@ -49,6 +49,7 @@ std::optional<Weights> fit_weights(const std::vector<Term>& terms) {
 
 std::optional<Line> fit_line(const std::vector<Point>& points) {
   std::vector<Term> terms;
+  terms.reserve(points.size());
   for (const Point& point : points) terms.push_back({1, point.x, point.y});
   const auto weights = fit_weights(terms);
   if (!weights) return std::nullopt;
