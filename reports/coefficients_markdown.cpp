@@ -32,10 +32,16 @@ std::string coefficients_as_markdown() {
       "fit moves by\n"
       "factors, else (marked +) of the value. *By device type* and *by framework*: how far, as deviation of "
       "the logarithm,\n"
-      "the value of one is expected to lie from that of all; empty where one value serves all.\n\n";
+      "the value of one is expected to lie from that of all; empty where one value serves all.\n\n"
+      "*Prior from*: \"revised with fits\" means that the prior was moved in commits that also improved fits "
+      "to "
+      "those public\n"
+      "runs, so these are not wholly unseen where a figure leaves some of them out. `sextant coefficients "
+      "--evidence` holds priors\n"
+      "against the measured kernels, collectives and weight transfers of `data/public/kernels`.\n\n";
   out += row({"name", "unit", "neutral", "bounds", "prior", "on CPU cores", "deviation", "by device type",
-              "by framework", "meaning"});
-  out += row({"---", "---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---"});
+              "by framework", "meaning", "prior from"});
+  out += row({"---", "---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---", "---"});
   for (const CoefficientSpec& spec : coefficient_table()) {
     const double on_cpu = prior_on_cpu(spec.id);
     const bool by_factors = spec.scale == CoefficientScale::logarithmic;
@@ -44,7 +50,7 @@ std::string coefficients_as_markdown() {
                 on_cpu == spec.prior ? "" : format_number(on_cpu),
                 (by_factors ? "" : "+") + format_number(spec.prior_deviation),
                 deviation_or_none(spec.type_deviation), deviation_or_none(spec.framework_deviation),
-                std::string(spec.help)});
+                std::string(spec.help), std::string(spec.source)});
   }
   return out;
 }

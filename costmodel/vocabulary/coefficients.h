@@ -110,6 +110,9 @@ struct CoefficientSpec {
   // of all; 0: one value for all.
   double type_deviation;
   double framework_deviation;
+  // Of the prior: a paper, tables, or "judgement" and what that rests on where nobody measured it. The
+  // coefficient as `sextant coefficients --evidence` shows it may have more.
+  std::string_view source;
   std::string_view help;
 
   [[nodiscard]] bool by_device_type() const { return type_deviation > 0; }

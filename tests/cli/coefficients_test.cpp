@@ -145,6 +145,7 @@ TEST(CoefficientsCommand, ListsEachWithItsMeaning) {
   for (const CoefficientSpec& spec : coefficient_table()) {
     EXPECT_THAT(printed.out, HasSubstr("\n" + std::string(spec.name) + " "));
     EXPECT_THAT(printed.out, HasSubstr("\n    " + std::string(spec.help) + "\n"));
+    EXPECT_THAT(printed.out, HasSubstr("\n    prior from: " + std::string(spec.source) + "\n"));
   }
   const Printed some = run_sextant({"coefficients", "decode_step"});
   EXPECT_THAT(some.out, HasSubstr("\ndecode_step_overhead_s "));
@@ -166,7 +167,46 @@ TEST(CoefficientsCommand, JsonHasTheWholeTable) {
     EXPECT_EQ(json[i]["prior"], spec.prior);
     EXPECT_EQ(json[i]["neutral"], spec.neutral);
     EXPECT_EQ(json[i]["help"].get<std::string>(), spec.help);
+    EXPECT_EQ(json[i]["source"].get<std::string>(), spec.source);
   }
+}
+
+TEST(CoefficientsCommand, EvidenceHoldsPriorsAgainstMeasuredTables) {
+  const Printed printed = run_sextant({"coefficients", "--evidence"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, HasSubstr("\ntraining_efficiency "));
+  EXPECT_THAT(printed.out, HasSubstr("products.csv"));
+  EXPECT_THAT(printed.out,
+              HasSubstr("\n    A100-SXM-80GB, B200-SXM, GB200, H100-SXM-80GB, H200-SXM-141GB, L40S\n"));
+  EXPECT_THAT(printed.out, HasSubstr("DISAGREES"));
+  const Json json = parse_json(run_sextant({"coefficients", "network", "--evidence", "--json"}).out);
+  ASSERT_EQ(json.size(), 1U);
+  EXPECT_EQ(json[0]["name"], "network_efficiency");
+  EXPECT_EQ(json[0]["relation"], "at most");
+  EXPECT_EQ(json[0]["table"], "collectives.csv");
+  EXPECT_EQ(json[0]["prior"], 0.75);
+  EXPECT_EQ(json[0]["agrees"], true);
+  EXPECT_EQ(json[0]["rows"], 14);
+  EXPECT_EQ(json[0]["device_types"].size(), 3U);
+  EXPECT_GT(json[0]["median"], 0);
+  EXPECT_THAT(run_sextant({"coefficients", "sequence", "--evidence"}).out,
+              HasSubstr("bear on no coefficient whose name starts with \"sequence\""));
+  EXPECT_TRUE(parse_json(run_sextant({"coefficients", "sequence", "--evidence", "--json"}).out).empty());
+}
+
+TEST(CoefficientsCommand, EvidenceWithoutItsDataIsRefused) {
+  const TemporaryFolder folder;
+  const std::string missing = folder.path() / "nowhere";
+  const Printed nowhere = run_sextant({"coefficients", "--evidence", "--data", missing});
+  EXPECT_EQ(nowhere.exit_code, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr(missing));
+  const std::filesystem::path data = std::filesystem::path(SEXTANT_SOURCE_DIR) / "data";
+  for (const char* name : {"gpus.json", "models.json"}) std::filesystem::copy(data / name, folder.path());
+  const Printed bare = run_sextant({"coefficients", "--evidence", "--data", folder.path()});
+  EXPECT_EQ(bare.exit_code, 2);
+  EXPECT_THAT(bare.err, HasSubstr("public/kernels/products.csv"));
+  EXPECT_EQ(run_sextant({"coefficients", "--data", missing}).exit_code, 2);
+  EXPECT_EQ(run_sextant({"coefficients", "--evidence", "--markdown"}).exit_code, 2);
 }
 
 // `sextant coefficients --markdown > docs/coefficients.md` after every change of the table.

@@ -36,6 +36,8 @@ endforeach()
 
 run(${prefix}/bin/sextant --version)
 expect("${VERSION}")
+run(${prefix}/bin/sextant coefficients tensor_parallel --evidence)
+expect("collectives.csv")
 
 run(
   ${CMAKE_COMMAND}
