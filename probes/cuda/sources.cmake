@@ -14,6 +14,8 @@ set(SEXTANT_GPU_HEADERS
     cuda/gpu_sensors.h
     cuda/library_search.h
     cuda/nccl_collectives.h
+    cuda/nvml_fabric.h
+    cuda/nvml_library.h
     cuda/proxy/attention_layout.h
     cuda/proxy/decode_batch.h
     cuda/proxy/link_sizes.h
@@ -29,6 +31,7 @@ set(SEXTANT_GPU_SOURCES
     cuda/gpu_probe.cpp
     cuda/library_search.cpp
     cuda/nvml_fabric.cpp
+    cuda/nvml_library.cpp
     cuda/nvml_sensors.cpp
     cuda/proxy/attention_layout.cpp
     cuda/proxy/decode_batch.cpp
