@@ -14,6 +14,8 @@ set(SEXTANT_GPU_HEADERS
     cuda/gpu_sensors.h
     cuda/library_search.h
     cuda/nccl_collectives.h
+    cuda/nccl_communicator.h
+    cuda/nccl_library.h
     cuda/nvml_fabric.h
     cuda/nvml_library.h
     cuda/proxy/attention_layout.h
@@ -30,6 +32,8 @@ set(SEXTANT_GPU_SOURCES
     cuda/gpu_points.cpp
     cuda/gpu_probe.cpp
     cuda/library_search.cpp
+    cuda/nccl_communicator.cpp
+    cuda/nccl_library.cpp
     cuda/nvml_fabric.cpp
     cuda/nvml_library.cpp
     cuda/nvml_sensors.cpp
@@ -56,7 +60,6 @@ if(SEXTANT_HAVE_CUDA)
     cuda/lt_matmul.cpp
     cuda/memory_kernels.cu
     cuda/nccl_collectives.cpp
-    cuda/nccl_library.cpp
     cuda/prefill_attention.cu
     cuda/proxy/attention.cu
     cuda/proxy/decode.cu
