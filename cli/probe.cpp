@@ -194,6 +194,7 @@ Measured measure(Communicator& ranks, const Options& options) {
 }
 
 int run(Options options) {
+  if (options.json) keep_stdout_for_documents();
   if (!options.model.empty()) options.probe.model = load_document<Model>(options.model).content;
   if (options.probe.model) {  // complain before anything is measured
     static_cast<void>(
