@@ -8,6 +8,7 @@ set(SEXTANT_GPU_HEADERS
     cuda/gpu_link_report.h
     cuda/gpu_measurement.h
     cuda/gpu_nccl.h
+    cuda/gpu_of_rank.h
     cuda/gpu_points.h
     cuda/gpu_probe.h
     cuda/gpu_self_check.h
@@ -29,6 +30,7 @@ set(SEXTANT_GPU_SOURCES
     cuda/gpu_link_report.cpp
     cuda/gpu_measurement.cpp
     cuda/gpu_nccl.cpp
+    cuda/gpu_of_rank.cpp
     cuda/gpu_points.cpp
     cuda/gpu_probe.cpp
     cuda/library_search.cpp
