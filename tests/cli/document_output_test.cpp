@@ -12,6 +12,7 @@
 #include <functional>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "costmodel/vocabulary/cluster.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"

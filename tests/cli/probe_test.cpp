@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/json_value.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

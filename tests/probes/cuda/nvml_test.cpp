@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
+#include <array>
 #include <cstring>
 
 #include "probes/cuda/gpu_sensors.h"
@@ -21,12 +21,14 @@ constexpr const char* kSecond = "0000:02:00.0";
 
 int searches = 0;
 
-NvmlDevice device_of(std::intptr_t number) { return reinterpret_cast<NvmlDevice>(number); }
+// Two of them; only their addresses count.
+std::array<char, 2> devices;
+NvmlDevice device_of(std::size_t number) { return reinterpret_cast<NvmlDevice>(&devices.at(number)); }
 
 NvmlStatus find_device(const char* bus_id, NvmlDevice* device) {
   ++searches;
-  if (std::strcmp(bus_id, kFirst) == 0) *device = device_of(1);
-  if (std::strcmp(bus_id, kSecond) == 0) *device = device_of(2);
+  if (std::strcmp(bus_id, kFirst) == 0) *device = device_of(0);
+  if (std::strcmp(bus_id, kSecond) == 0) *device = device_of(1);
   return *device == nullptr ? kNotSupported : kNvmlSuccess;
 }
 

@@ -26,7 +26,7 @@ class FakeFabric final : public GpuFabric {
 
 [[nodiscard]] inline std::vector<NvLinkEnd> switch_links(int active, int down = 0) {
   std::vector<NvLinkEnd> links(static_cast<std::size_t>(active), {true, NvLinkRemote::nvswitch, ""});
-  links.resize(static_cast<std::size_t>(active + down));
+  links.resize(links.size() + static_cast<std::size_t>(down));
   return links;
 }
 
