@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/document_output.h"
 #include "core/document.h"
 #include "core/json_value.h"
 #include "probes/comm/communicator.h"
@@ -42,8 +43,7 @@ void add_quickstart(CLI::App& app, Action& action);
 // The document as text on stdout, for --json.
 template <typename T>
 void print_document(const T& content) {
-  const std::string text = format_document(Document<T>{current_provenance(), content});
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print_text(format_document(Document<T>{current_provenance(), content}));
 }
 
 // The ranks of this job, joined on first use; left when the program ends.

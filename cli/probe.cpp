@@ -19,6 +19,7 @@
 #include "costmodel/vocabulary/model.h"
 #include "probes/cluster_probe.h"
 #include "probes/cuda/gpu_cluster.h"
+#include "probes/cuda/gpu_of_rank.h"
 #include "probes/cuda/gpu_probe.h"
 #include "probes/cuda/nccl_collectives.h"
 #include "probes/host/gemm_shapes.h"
@@ -179,21 +180,24 @@ Measured measure_cores(Communicator& ranks, const Options& options, const std::s
   return {std::move(probe), std::move(text), Json::object()};
 }
 
+// Why this rank or another cannot measure a GPU; empty when all can. Collective.
+std::string why_no_gpus(Communicator& ranks, const GpuDevices& devices) {
+  return ranks.size() == 1 ? devices.absence() : share_out_gpus(ranks, devices).why_not_whole();
+}
+
 Measured measure(Communicator& ranks, const Options& options) {
   if (options.devices == "cpu") return measure_cores(ranks, options, "");
-  const bool must = options.devices == "gpu";
-  if (ranks.size() > 1 && !must) {
-    return measure_cores(ranks, options,
-                         "this job has several ranks: ask for them with --devices gpu, a rank for each");
-  }
   const auto devices = make_gpu_devices();
-  const std::string absence = devices->absence();
-  if (absence.empty()) return measure_gpus(*devices, ranks, options);
-  if (must) throw_machine_failed(absence);
-  return measure_cores(ranks, options, absence);
+  if (options.devices == "gpu") {  // complains of what is missing
+    if (ranks.size() == 1 && !devices->absence().empty()) throw_machine_failed(devices->absence());
+    return measure_gpus(*devices, ranks, options);
+  }
+  const std::string why_not = why_no_gpus(ranks, *devices);
+  return why_not.empty() ? measure_gpus(*devices, ranks, options) : measure_cores(ranks, options, why_not);
 }
 
 int run(Options options) {
+  if (options.json) keep_stdout_for_documents();
   if (!options.model.empty()) options.probe.model = load_document<Model>(options.model).content;
   if (options.probe.model) {  // complain before anything is measured
     static_cast<void>(
@@ -231,8 +235,7 @@ void add_probe(CLI::App& app, Action& action) {
   command
       ->add_option("--devices", options->devices,
                    "What to measure: gpu (all of this host, or with mpirun and srun one for each rank), cpu (a "
-                   "core for each "
-                   "rank), or auto: GPUs where there are any and there is one rank")
+                   "core for each rank), or auto: GPUs where every rank has one, else cores")
       ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
       ->capture_default_str();
   command->add_option("--name", options->probe.name, "Name of the cluster")->capture_default_str();

@@ -253,6 +253,7 @@ std::string describe(const Runs& runs) {
 }
 
 int run(Options options) {
+  if (options.json) keep_stdout_for_documents();
   if (options.self_check) return check_device(options);
   if (options.cluster.empty()) throw_bad_input("give --cluster FILE, from sextant probe");
   const Cluster cluster = load_document<Cluster>(options.cluster).content;

@@ -74,7 +74,8 @@ class Quickstart {
 
   void probe() {
     say("probe: this machine as a cluster of " + std::to_string(ranks_) + (ranks_ == 1 ? " core" : " cores"));
-    run_quietly({"probe", "--out", file("cluster.json"), "--samples", file("probe_samples.json")});
+    run_quietly(
+        {"probe", "--devices", "cpu", "--out", file("cluster.json"), "--samples", file("probe_samples.json")});
     cluster_ = load_document<Cluster>(file("cluster.json"));
   }
 

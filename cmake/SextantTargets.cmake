@@ -5,9 +5,11 @@ function(sextant_compile_options target)
     ${target}
     PRIVATE
       $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-      -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual>)
+      -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-qual>
+      $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
   if(SEXTANT_WARNINGS_AS_ERRORS)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Werror>
+                                             "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:SHELL:--Werror all-warnings>")
   endif()
   if(SEXTANT_SANITIZE)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${SEXTANT_SANITIZE}

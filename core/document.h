@@ -1,7 +1,8 @@
 // Documents on disk: {"schema": "sextant.<kind>/<major>.<minor>", "provenance": {...}, ...}.
 //
-// Reading refuses another kind and a later version, and every message starts with the file's name.
-// Writing is atomic: a temporary file beside the target, fsync, rename.
+// Reading refuses another kind and a later version, and every message starts with the file's name. A new member
+// that may be missing raises the minor version: an older program then says that the document is newer, and not
+// that it does not know a member. Writing is atomic: a temporary file beside the target, fsync, rename.
 #pragma once
 
 #include <filesystem>

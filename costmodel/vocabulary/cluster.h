@@ -94,7 +94,7 @@ struct LinkException {
 class Cluster {
  public:
   static constexpr std::string_view kKind = "cluster";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: measurements of devices and links, environment
 
   Cluster() = default;
   // Checks the whole: node types exist, names are unique, links cover every pair of devices.

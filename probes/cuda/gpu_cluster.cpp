@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <utility>
 
 #include "core/error.h"
 #include "probes/cluster_assembly.h"
-#include "probes/collective/group_point.h"
+#include "probes/cuda/gpu_of_rank.h"
 #include "probes/harness/environment.h"
 #include "probes/harness/network_settings.h"
 
@@ -57,38 +56,16 @@ GpuRanks measure_this_host(Communicator& ranks, const GpuTools& tools, const Gpu
   return found;
 }
 
-// Of all that it sees, the one of its number among the ranks of its host; or the only one it sees.
-int choose_gpu(Communicator& ranks, const std::vector<GpuFacts>& gpus) {
-  const std::vector<std::string> hosts = ranks.hosts();
-  const std::string& mine = hosts[static_cast<std::size_t>(ranks.rank())];
-  const auto nth = static_cast<std::size_t>(std::count(hosts.begin(), hosts.begin() + ranks.rank(), mine));
-  if (gpus.size() == 1) return gpus.front().index;
-  if (nth < gpus.size()) return gpus[nth].index;
-  throw_bad_input(mine + " has more ranks than GPUs (" + std::to_string(gpus.size()) +
-                  "): start one rank for each GPU");
-}
-
-// A GPU that two ranks share would be measured as two.
-void refuse_shared_gpus(Communicator& ranks, const std::string& bus_id) {
-  const std::vector<std::string> hosts = ranks.hosts();
-  const std::vector<std::string> ids = exchange_texts(ranks, bus_id);
-  std::set<std::pair<std::string, std::string>> seen;
-  for (std::size_t rank = 0; rank < ids.size(); ++rank) {
-    if (seen.insert({hosts[rank], ids[rank]}).second) continue;
-    throw_bad_input("two ranks of " + hosts[rank] + " have GPU " + ids[rank] + ": start one rank for each GPU");
-  }
-}
-
 GpuRanks measure_own_gpu(Communicator& ranks, const GpuTools& tools, const GpuClusterOptions& options) {
-  const std::string absence = tools.devices.absence();
-  const std::string complaint = first_complaint(ranks, absence);
-  if (!complaint.empty()) throw_machine_failed(complaint);
-  const std::vector<GpuFacts> visible = tools.devices.list();
-  GpuClusterOptions own = options;
-  own.gpus.only_gpu = choose_gpu(ranks, visible);
-  for (const GpuFacts& gpu : visible) {
-    if (gpu.index == *own.gpus.only_gpu) refuse_shared_gpus(ranks, gpu.bus_id);
+  const GpusOfRanks shared = share_out_gpus(ranks, tools.devices);
+  if (const std::string why = shared.why_not_whole(); !why.empty()) {
+    const bool is_absent = std::any_of(shared.absences.begin(), shared.absences.end(),
+                                       [](const std::string& absence) { return !absence.empty(); });
+    if (is_absent) throw_machine_failed(why);
+    throw_bad_input(why + ": start one rank for each GPU");
   }
+  GpuClusterOptions own = options;
+  own.gpus.only_gpu = shared.mine.index;
   GpuRanks found;
   found.gpus = probe_gpus(tools.devices, tools.sensors, own.gpus, tools.clock);
   for (GpuFacts& gpu : found.gpus.devices) gpu.index = ranks.rank();
@@ -97,8 +74,9 @@ GpuRanks measure_own_gpu(Communicator& ranks, const GpuTools& tools, const GpuCl
   auto nccl = measure_nccl(ranks, *own.gpus.only_gpu, tools.make_collectives, own.nccl, tools.clock);
   std::move(nccl.begin(), nccl.end(), std::back_inserter(found.gpus.results));
   const std::vector<std::string> hosts = ranks.hosts();
-  const RankReport mine = report_of(found.gpus, found.gpus.devices.front(),
-                                    hosts[static_cast<std::size_t>(ranks.rank())], tools, bus_ids(visible));
+  const RankReport mine =
+      report_of(found.gpus, found.gpus.devices.front(), hosts[static_cast<std::size_t>(ranks.rank())], tools,
+                bus_ids(tools.devices.list()));
   found.reports = exchange_reports(ranks, mine);
   return found;
 }

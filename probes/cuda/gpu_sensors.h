@@ -21,8 +21,12 @@ class GpuSensors {
   [[nodiscard]] virtual DeviceState read(const std::string& bus_id) = 0;
 };
 
+struct NvmlLibrary;
+
 // Through NVML, opened now.
 [[nodiscard]] std::unique_ptr<GpuSensors> make_nvml_sensors();
+// Through this one, which outlives them; null: none, and why.
+[[nodiscard]] std::unique_ptr<GpuSensors> make_nvml_sensors(const NvmlLibrary* nvml, const std::string& reason);
 
 // Names of the bits of NVML's clock event reasons that slow work down, joined with "+": "power_cap+thermal".
 // Being idle and clocks that somebody set are not among them.

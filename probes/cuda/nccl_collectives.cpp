@@ -13,7 +13,7 @@
 #include "probes/collective/collective_data.h"
 #include "probes/collective/group_point.h"
 #include "probes/cuda/cuda_resources.h"
-#include "probes/cuda/nccl_library.h"
+#include "probes/cuda/nccl_communicator.h"
 
 namespace sextant {
 namespace {
@@ -24,31 +24,21 @@ using Time = std::chrono::steady_clock;
 constexpr std::chrono::seconds kMostForABatch{60};
 constexpr std::size_t kChunkElements = std::size_t{16} << 20;
 
-// A communicator with its stream. Aborted, not destroyed, once anything failed.
+// A communicator with its stream. Ended, not destroyed, once anything failed.
 class NcclRank {
  public:
-  NcclRank(const NcclLibrary& nccl, int ranks, const NcclId& id, int rank, int device)
-      : nccl_(nccl), device_(device), rank_(rank), ranks_(ranks), stream_(device) {
-    select();
-    nccl_.check(nccl_.init_rank(&communicator_, ranks, id, rank),
-                "joining " + std::to_string(ranks) + " ranks");
-  }
-  ~NcclRank() {
-    if (communicator_ == nullptr) return;
-    static_cast<void>(cudaSetDevice(device_));
-    static_cast<void>(nccl_.destroy(communicator_));
-  }
-  NcclRank(const NcclRank&) = delete;
-  NcclRank& operator=(const NcclRank&) = delete;
+  NcclRank(const NcclLibrary& nccl, const NcclSeat& seat, int device)
+      : device_(device),
+        rank_(seat.rank),
+        ranks_(seat.ranks),
+        stream_(device),
+        communicator_(nccl, seat, [device] { check_cuda(cudaSetDevice(device), "selecting a GPU"); }) {}
 
-  [[nodiscard]] const NcclLibrary& nccl() const { return nccl_; }
+  [[nodiscard]] const NcclLibrary& nccl() const { return communicator_.nccl(); }
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }
-  [[nodiscard]] NcclComm communicator() const {
-    if (communicator_ == nullptr) throw_machine_failed("NCCL was ended after a failure");
-    return communicator_;
-  }
+  [[nodiscard]] NcclCommunicator& communicator() { return communicator_; }
   void select() const { check_cuda(cudaSetDevice(device_), "selecting a GPU"); }
 
   // Queues `repeats` executions and waits; the seconds by the host's clock.
@@ -59,8 +49,8 @@ class NcclRank {
     try {
       for (int repeat = 0; repeat < repeats; ++repeat) enqueue();
       wait();
-    } catch (const std::exception&) {
-      end();
+    } catch (const std::exception& error) {
+      communicator_.end(std::string("NCCL was ended after a failure: ") + error.what());
       throw;
     }
     return std::chrono::duration<double>(Time::now() - start).count();
@@ -73,9 +63,7 @@ class NcclRank {
       const cudaError_t status = cudaStreamQuery(stream());
       if (status == cudaSuccess) return;
       if (status != cudaErrorNotReady) check_cuda(status, "running a collective");
-      int error = kNcclSuccess;
-      nccl_.check(nccl_.async_error(communicator_, &error), "asking for errors");
-      if (error != kNcclInProgress) nccl_.check(error, "running a collective");
+      communicator_.check("running a collective");
       if (Time::now() > deadline) {
         throw_machine_failed("NCCL: a collective did not end within " +
                              format_seconds(static_cast<double>(kMostForABatch.count())) +
@@ -85,17 +73,11 @@ class NcclRank {
     }
   }
 
-  // Frees the kernels that wait for others.
-  void end() {
-    if (communicator_ != nullptr) static_cast<void>(nccl_.abort(std::exchange(communicator_, nullptr)));
-  }
-
-  const NcclLibrary& nccl_;
   int device_;
   int rank_;
   int ranks_;
   TimedStream stream_;
-  NcclComm communicator_ = nullptr;
+  NcclCommunicator communicator_;
 };
 
 std::vector<float> chunk_at(std::size_t first, std::size_t elements) {
@@ -145,51 +127,59 @@ class NcclRun final : public CollectiveRun {
   }
 
   void enqueue() {
+    rank_.communicator().use(std::string(name_of(shape_.kind)),
+                             [this](NcclComm comm) { return queue_on(comm); });
+  }
+
+  // NCCL's status.
+  [[nodiscard]] int queue_on(NcclComm comm) {
     const NcclLibrary& nccl = rank_.nccl();
     float* buffer = sent_.as<float>();
     const std::size_t part = shape_.part_elements;
     float* mine = buffer + static_cast<std::size_t>(rank_.rank()) * part;
-    const NcclComm comm = rank_.communicator();
     const cudaStream_t stream = rank_.stream();
     switch (shape_.kind) {
       case CollectiveKind::all_reduce:
-        return nccl.check(nccl.all_reduce(buffer, buffer, part, kNcclFp32, kNcclSum, comm, stream),
-                          "all-reduce");
+        return nccl.all_reduce(buffer, buffer, part, kNcclFp32, kNcclSum, comm, stream);
       case CollectiveKind::all_gather:
-        return nccl.check(nccl.all_gather(mine, buffer, part, kNcclFp32, comm, stream), "all-gather");
+        return nccl.all_gather(mine, buffer, part, kNcclFp32, comm, stream);
       case CollectiveKind::reduce_scatter:
-        return nccl.check(nccl.reduce_scatter(buffer, mine, part, kNcclFp32, kNcclSum, comm, stream),
-                          "reduce-scatter");
+        return nccl.reduce_scatter(buffer, mine, part, kNcclFp32, kNcclSum, comm, stream);
       case CollectiveKind::broadcast:
-        return nccl.check(nccl.broadcast(buffer, buffer, part, kNcclFp32, 0, comm, stream), "broadcast");
+        return nccl.broadcast(buffer, buffer, part, kNcclFp32, 0, comm, stream);
       case CollectiveKind::all_to_all:
         return grouped([&] {
-          for (int peer = 0; peer < rank_.ranks(); ++peer) {
+          int status = kNcclSuccess;
+          for (int peer = 0; peer < rank_.ranks() && status == kNcclSuccess; ++peer) {
             const std::size_t at = static_cast<std::size_t>(peer) * part;
-            exchange(buffer + at, peer, received_.as<float>() + at, peer);
+            status = exchange(comm, buffer + at, peer, received_.as<float>() + at, peer);
           }
+          return status;
         });
       case CollectiveKind::send_receive:
         return grouped([&] {
           const int next = (rank_.rank() + 1) % rank_.ranks();
           const int before = (rank_.rank() + rank_.ranks() - 1) % rank_.ranks();
-          exchange(buffer, next, received_.as<float>(), before);
+          return exchange(comm, buffer, next, received_.as<float>(), before);
         });
     }
+    return kNcclSuccess;
   }
 
   template <typename Calls>
-  void grouped(Calls calls) {
-    rank_.nccl().check(rank_.nccl().group_start(), "starting a group");
-    calls();
-    rank_.nccl().check(rank_.nccl().group_end(), "ending a group");
+  [[nodiscard]] int grouped(Calls calls) {
+    const int started = rank_.nccl().group_start();
+    if (started != kNcclSuccess) return started;
+    const int called = calls();
+    const int ended = rank_.nccl().group_end();  // in any case, or everything later is part of the group
+    return called != kNcclSuccess ? called : ended;
   }
 
-  void exchange(const float* out, int to, float* in, int from) {
+  [[nodiscard]] int exchange(NcclComm comm, const float* out, int to, float* in, int from) {
     const NcclLibrary& nccl = rank_.nccl();
     const std::size_t part = shape_.part_elements;
-    nccl.check(nccl.send(out, part, kNcclFp32, to, rank_.communicator(), rank_.stream()), "send");
-    nccl.check(nccl.receive(in, part, kNcclFp32, from, rank_.communicator(), rank_.stream()), "receive");
+    const int sent = nccl.send(out, part, kNcclFp32, to, comm, rank_.stream());
+    return sent != kNcclSuccess ? sent : nccl.receive(in, part, kNcclFp32, from, comm, rank_.stream());
   }
 
   NcclRank& rank_;
@@ -233,14 +223,14 @@ class NcclRoundTrip final : public CollectiveRun {
 
  private:
   void send(const DeviceBuffer& from) {
-    rank_.nccl().check(
-        rank_.nccl().send(from.data(), message_.size(), kNcclInt8, peer_, rank_.communicator(), rank_.stream()),
-        "send");
+    rank_.communicator().use("send", [&](NcclComm comm) {
+      return rank_.nccl().send(from.data(), message_.size(), kNcclInt8, peer_, comm, rank_.stream());
+    });
   }
   void receive() {
-    rank_.nccl().check(rank_.nccl().receive(received_.data(), message_.size(), kNcclInt8, peer_,
-                                            rank_.communicator(), rank_.stream()),
-                       "receive");
+    rank_.communicator().use("receive", [&](NcclComm comm) {
+      return rank_.nccl().receive(received_.data(), message_.size(), kNcclInt8, peer_, comm, rank_.stream());
+    });
   }
 
   NcclRank& rank_;
@@ -253,7 +243,7 @@ class NcclRoundTrip final : public CollectiveRun {
 class NcclCollectives final : public Collectives {
  public:
   NcclCollectives(const NcclLibrary& nccl, Communicator& ranks, const NcclId& id, int device)
-      : rank_(nccl, ranks.size(), id, ranks.rank(), device) {}
+      : rank_(nccl, {ranks.size(), ranks.rank(), id}, device) {}
 
   [[nodiscard]] std::string name() const override { return "nccl"; }
   [[nodiscard]] std::string description() const override {
@@ -282,7 +272,7 @@ class NcclCollectives final : public Collectives {
 CollectivesOrReason make_nccl_collectives(Communicator& ranks, int device) {
   std::string reason;
   const NcclLibrary* nccl = NcclLibrary::open(reason);
-  // A rank that does not come keeps the others waiting in ncclCommInitRank: all agree before.
+  // A rank that does not come keeps the others waiting until the limit: all agree before.
   NcclId id{};
   if (nccl != nullptr) {
     if (cudaSetDevice(device) != cudaSuccess) reason = "GPU " + std::to_string(device) + " cannot be selected";

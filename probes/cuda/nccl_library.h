@@ -1,11 +1,11 @@
 // NCCL, opened when it is first needed.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <array>
 #include <cstddef>
 #include <string>
+
+struct CUstream_st;  // as CUDA calls it, whose header is not everywhere
 
 namespace sextant {
 
@@ -14,7 +14,8 @@ namespace sextant {
 struct NcclId {
   std::array<char, 128> bytes;
 };
-using NcclComm = struct NcclCommunicator*;
+using NcclComm = struct ncclComm*;
+using NcclStream = CUstream_st*;  // cudaStream_t
 inline constexpr int kNcclSuccess = 0;
 inline constexpr int kNcclInProgress = 7;
 inline constexpr int kNcclSum = 0;
@@ -34,13 +35,13 @@ struct NcclLibrary {
   int (*async_error)(NcclComm, int*) = nullptr;
   int (*group_start)() = nullptr;
   int (*group_end)() = nullptr;
-  int (*all_reduce)(const void*, void*, std::size_t, int type, int operation, NcclComm, cudaStream_t) = nullptr;
-  int (*all_gather)(const void*, void*, std::size_t, int type, NcclComm, cudaStream_t) = nullptr;
+  int (*all_reduce)(const void*, void*, std::size_t, int type, int operation, NcclComm, NcclStream) = nullptr;
+  int (*all_gather)(const void*, void*, std::size_t, int type, NcclComm, NcclStream) = nullptr;
   int (*reduce_scatter)(const void*, void*, std::size_t, int type, int operation, NcclComm,
-                        cudaStream_t) = nullptr;
-  int (*broadcast)(const void*, void*, std::size_t, int type, int root, NcclComm, cudaStream_t) = nullptr;
-  int (*send)(const void*, std::size_t, int type, int peer, NcclComm, cudaStream_t) = nullptr;
-  int (*receive)(void*, std::size_t, int type, int peer, NcclComm, cudaStream_t) = nullptr;
+                        NcclStream) = nullptr;
+  int (*broadcast)(const void*, void*, std::size_t, int type, int root, NcclComm, NcclStream) = nullptr;
+  int (*send)(const void*, std::size_t, int type, int peer, NcclComm, NcclStream) = nullptr;
+  int (*receive)(void*, std::size_t, int type, int peer, NcclComm, NcclStream) = nullptr;
   const char* (*error_text)(int) = nullptr;
 
   // Throws Error(machine): "NCCL: <its own text> (while <doing>)".

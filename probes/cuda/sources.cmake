@@ -8,12 +8,17 @@ set(SEXTANT_GPU_HEADERS
     cuda/gpu_link_report.h
     cuda/gpu_measurement.h
     cuda/gpu_nccl.h
+    cuda/gpu_of_rank.h
     cuda/gpu_points.h
     cuda/gpu_probe.h
     cuda/gpu_self_check.h
     cuda/gpu_sensors.h
     cuda/library_search.h
     cuda/nccl_collectives.h
+    cuda/nccl_communicator.h
+    cuda/nccl_library.h
+    cuda/nvml_fabric.h
+    cuda/nvml_library.h
     cuda/proxy/attention_layout.h
     cuda/proxy/decode_batch.h
     cuda/proxy/link_sizes.h
@@ -25,10 +30,14 @@ set(SEXTANT_GPU_SOURCES
     cuda/gpu_link_report.cpp
     cuda/gpu_measurement.cpp
     cuda/gpu_nccl.cpp
+    cuda/gpu_of_rank.cpp
     cuda/gpu_points.cpp
     cuda/gpu_probe.cpp
     cuda/library_search.cpp
+    cuda/nccl_communicator.cpp
+    cuda/nccl_library.cpp
     cuda/nvml_fabric.cpp
+    cuda/nvml_library.cpp
     cuda/nvml_sensors.cpp
     cuda/proxy/attention_layout.cpp
     cuda/proxy/decode_batch.cpp
@@ -53,7 +62,6 @@ if(SEXTANT_HAVE_CUDA)
     cuda/lt_matmul.cpp
     cuda/memory_kernels.cu
     cuda/nccl_collectives.cpp
-    cuda/nccl_library.cpp
     cuda/prefill_attention.cu
     cuda/proxy/attention.cu
     cuda/proxy/decode.cu

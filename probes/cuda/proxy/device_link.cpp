@@ -46,7 +46,9 @@ void DeviceChannel::receive(void* data, std::size_t bytes) {
 }
 
 void DeviceChannel::finish() {
-  if (stream_ != nullptr) check_cuda(cudaStreamSynchronize(stream_->get()), "sending messages");
+  if (stream_ == nullptr) return;
+  check_cuda(cudaStreamSynchronize(stream_->get()), "sending messages");
+  check_gpu_collectives();
 }
 
 void DeviceLink::Direction::send(const void* data, std::size_t bytes) const {

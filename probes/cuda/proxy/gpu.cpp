@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "probes/cuda/proxy/gpu_collectives.h"
 
 namespace sextant::gpu {
 namespace {
@@ -136,6 +137,7 @@ std::size_t ProxyGpu::bytes_beside_buffers() const {
 void ProxyGpu::wait(const std::string& doing) const {
   check_cuda(cudaGetLastError(), "starting a kernel while " + doing);
   check_cuda(cudaStreamSynchronize(stream()), doing);
+  check_gpu_collectives();
 }
 
 }  // namespace sextant::gpu

@@ -1,7 +1,7 @@
 // What GPUs of several ranks do together, one rank a GPU: everything is queued on a stream and works on device
 // memory.
 //
-// One implementation is linked: NCCL (nccl_collectives.cpp), or in tests the ranks' communicator with emulated
+// One implementation is linked: NCCL (gpu_collectives.cpp), or in tests the ranks' communicator with emulated
 // device memory. Every rank of a group must queue the same collectives in the same order. A send may hold its
 // stream until the receiver has come (device_link.h gives it a stream of its own).
 #pragma once
@@ -37,6 +37,10 @@ class GpuCollectives {
 // Collective over `ranks`, each with its GPU current; `ranks` outlives the result. Null for one rank, which has
 // nobody to talk to. Error(machine) when the library cannot be loaded or the ranks do not come together.
 [[nodiscard]] std::unique_ptr<GpuCollectives> make_gpu_collectives(Communicator& ranks);
+
+// Error(machine) when a group of this process was ended because another rank or the network failed: what its
+// GPU did since is void. For after a wait.
+void check_gpu_collectives();
 
 // "NCCL 2.28.3".
 [[nodiscard]] std::string gpu_collectives_version();

@@ -20,7 +20,16 @@ SEXTANT_SAME_PLACE(cupti::Kernel, device_id, Kernel, deviceId);
 SEXTANT_SAME_PLACE(cupti::Kernel, stream_id, Kernel, streamId);
 SEXTANT_SAME_PLACE(cupti::Kernel, correlation_id, Kernel, correlationId);
 SEXTANT_SAME_PLACE(cupti::Kernel, name, Kernel, name);
-using NewKernel = CUpti_ActivityKernel9;  // CUDA 12; 13 has one more, that begins the same
+// The newest of both sides: CUDA 13's own, and for CUDA 12 the one that each of its toolkits has. Toolkits keep
+// the older records, in cupti_activity_deprecated.h. CUPTI_API_VERSION is 19 in CUDA 12.0 and 130000 in 13.0
+// (cupti_version.h).
+#if CUPTI_API_VERSION >= 130000
+using NewKernel = CUpti_ActivityKernel10;
+#elif CUPTI_API_VERSION >= 19
+using NewKernel = CUpti_ActivityKernel9;
+#else
+using NewKernel = CUpti_ActivityKernel4;
+#endif
 SEXTANT_SAME_PLACE(cupti::Kernel, start, NewKernel, start);
 SEXTANT_SAME_PLACE(cupti::Kernel, correlation_id, NewKernel, correlationId);
 SEXTANT_SAME_PLACE(cupti::Kernel, name, NewKernel, name);

@@ -269,6 +269,18 @@ TEST(ClusterTest, ReadsTheFixture) {
   EXPECT_EQ(latency(cluster, 0, 7), 0.006);
 }
 
+// The fixture is of version 1.0, which had neither measurements nor an environment.
+TEST(ClusterTest, WritesItsVersionAndReadsTheOneBefore) {
+  const auto old = read_text_file(data_file("cluster.json"));
+  EXPECT_NE(old.find("\"sextant.cluster/1.0\""), std::string::npos);
+  Document<Cluster> document = parse_document<Cluster>(old);
+  EXPECT_TRUE(document.content.environment().empty());
+  document.content.set_environment({{"NCCL_ALGO", "Ring"}});
+  const std::string text = format_document(document);
+  EXPECT_NE(text.find("\"sextant.cluster/1.1\""), std::string::npos);
+  EXPECT_EQ(parse_document<Cluster>(text).content, document.content);
+}
+
 TEST(ClusterDeathTest, ALinkNeedsTwoDevices) {
   const Cluster cluster = cluster_of(four_nodes());
   EXPECT_DEATH((void)cluster.link(DeviceId{1}, DeviceId{1}), "does not hold");

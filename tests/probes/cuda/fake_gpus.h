@@ -48,7 +48,7 @@ class FakeGpus final : public GpuDevices {
       GpuFacts gpu;
       gpu.index = index;
       gpu.name = "NVIDIA H200";
-      gpu.bus_id = "0000:0" + std::to_string(index) + ":00.0";
+      gpu.bus_id = "0000:0" + std::to_string(first_ + index) + ":00.0";
       gpu.memory_bytes = gpu.free_memory_bytes = 141e9;
       gpu.last_level_cache_bytes = 50e6;
       gpu.compute_capability = compute_capability_;
@@ -97,6 +97,7 @@ class FakeGpus final : public GpuDevices {
   std::string absence_;
   std::string throws_;  // what begins with it throws
   std::string wrong_;   // what begins with it leaves wrong data
+  int first_ = 0;       // which of the host's the first visible one is
   int broken_gpu_ = 0;
   double engine_bytes_per_s_ = 200e9;
   int compute_capability_ = 90;

@@ -61,6 +61,10 @@ TEST(ExpectedRate, OfNvLinkIsLinksByGeneration) {
   EXPECT_EQ(expected_rate(facts, switched(18, 90, "a"), switched(18, 90, "b"), 18)->bytes_per_s, 450e9);
   EXPECT_EQ(expected_rate(facts, switched(12, 80, "a"), switched(12, 80, "b"), 12)->bytes_per_s, 300e9);
   EXPECT_EQ(expected_rate(facts, switched(18, 100, "a"), switched(18, 100, "b"), 18)->bytes_per_s, 900e9);
+  EXPECT_EQ(expected_rate(facts, switched(18, 103, "a"), switched(18, 103, "b"), 18)->bytes_per_s, 900e9);
+  // TU102 (RTX 2080 Ti): 50 GB/s each way by two links. P100: 80 GB/s by four.
+  EXPECT_EQ(expected_rate(facts, switched(2, 75, "a"), switched(2, 75, "b"), 2)->bytes_per_s, 50e9);
+  EXPECT_EQ(expected_rate(facts, switched(4, 60, "a"), switched(4, 60, "b"), 4)->bytes_per_s, 80e9);
   // One with two down is expected to have what others have.
   EXPECT_EQ(expected_rate(facts, switched(16, 90, "a"), switched(18, 90, "b"), 18)->bytes_per_s, 450e9);
 }

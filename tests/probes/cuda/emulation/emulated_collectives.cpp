@@ -66,6 +66,8 @@ std::unique_ptr<GpuCollectives> make_gpu_collectives(Communicator& ranks) {
   return std::make_unique<EmulatedCollectives>(ranks);
 }
 
+void check_gpu_collectives() {}
+
 std::string gpu_collectives_version() { return "emulated"; }
 
 }  // namespace sextant::gpu
