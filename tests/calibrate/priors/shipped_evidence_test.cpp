@@ -1,8 +1,6 @@
 // The tables that ship against the priors that ship.
 #include <gmock/gmock.h>
 
-#include <map>
-
 #include "tests/calibrate/priors/evidence_fixture.h"
 
 namespace sextant {
@@ -18,35 +16,11 @@ const std::vector<PriorEvidence>& shipped() {
   return all;
 }
 
-// data/public/kernels/README.md has the reasons.
-struct Disagreement {
-  double prior;
-  double evidence;
-};
-const std::map<CoefficientId, Disagreement>& known_disagreements() {
-  static const std::map<CoefficientId, Disagreement> table = {
-      {peak_rate_exponent, {0.15, 0.008}},  // six device types, of which the L40S is held back by its 350 W
-      {expert_narrow_columns, {50, 73.5}},  // trades with the fixed time of a layer
-  };
-  return table;
-}
-
-TEST(ShippedEvidence, AgreesWithThePriorsButWhereItIsKnown) {
+TEST(ShippedEvidence, AgreesWithThePriors) {
   for (const PriorEvidence& evidence : shipped()) {
-    if (known_disagreements().contains(evidence.id)) continue;
     EXPECT_LE(evidence.distance(), kAgreement)
         << spec_of(evidence.id).name << ": prior " << spec_of(evidence.id).prior << ", " << evidence.table
         << " " << name_of(evidence.relation) << " " << evidence.median;
-  }
-}
-
-// A disagreement that is gone, or has other numbers, must leave the list and the README.
-TEST(ShippedEvidence, DisagreesAsListed) {
-  for (const auto& [id, numbers] : known_disagreements()) {
-    const PriorEvidence evidence = one_of(shipped(), id);
-    EXPECT_GT(evidence.distance(), kAgreement) << spec_of(id).name;
-    EXPECT_EQ(spec_of(id).prior, numbers.prior) << spec_of(id).name;
-    EXPECT_NEAR(evidence.median, numbers.evidence, 0.05 * numbers.prior) << spec_of(id).name;
   }
 }
 

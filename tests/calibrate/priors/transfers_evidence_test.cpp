@@ -121,9 +121,9 @@ TEST(PriorEvidence, DistanceIsInDeviationsAndOneSidedForBounds) {
   EXPECT_EQ(evidence.distance(), 0);
   evidence.relation = EvidenceRelation::at_least;
   EXPECT_NEAR(evidence.distance(), 1, 1e-3);
-  evidence.id = peak_rate_exponent;  // 0.15, of the value 0.03
+  evidence.id = roofline_sharing;  // 0.75, of the value 0.1
   evidence.relation = EvidenceRelation::equals;
-  evidence.median = 0.09;
+  evidence.median = 0.55;
   EXPECT_NEAR(evidence.distance(), 2, 1e-9);
 }
 
