@@ -210,7 +210,7 @@ void add_bounds(CLI::App* command, Options& options) {
   command->add_option("--seconds", options.settings.most_seconds, "Record each process for so long")
       ->check(positive_number());
   command->add_option("--steps", options.settings.most_steps, "Record so many steps of each process")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number());
   command->add_option("--step-range", options.settings.step_range,
                       "The range that is a step; else any outermost range that comes again");
   command->add_option("--most-mib", options.most_mib, "MiB on disk, each process")

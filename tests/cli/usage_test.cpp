@@ -109,6 +109,10 @@ INSTANTIATE_TEST_SUITE_P(
               {"trace", "--seconds", "-1", "--", "true"},
               "sextant: --seconds",
               "Usage: sextant trace [OPTIONS]"},
+        Wrong{"no_steps",
+              {"trace", "--steps", "0", "--", "true"},
+              "sextant: --steps: expected a number above 0",
+              "Usage: sextant trace [OPTIONS]"},
         // Zero would mean "not asked" and accept any error.
         Wrong{"no_error_at_all",
               {"validate", "r.json", "--coefficients", "c.json", "--most-task-error", "0"},
