@@ -298,7 +298,6 @@ double prior_on_cpu(CoefficientId id) {
     case expert_read_weight:
     case expert_narrow_columns:
     case prefill_attention_weight:
-      return 1;
     case logit_traffic_weight:
       return 1;
     default:

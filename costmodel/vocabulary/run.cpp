@@ -56,7 +56,7 @@ Json named_to_json(const std::map<std::string, T>& named) {
 template <typename T>
 std::string parse_reference(const JsonView& view, const std::map<std::string, T>& known,
                             std::string_view what) {
-  const std::string name = view.text();
+  std::string name = view.text();
   if (!known.contains(name)) {
     view.fail("unknown " + std::string(what) + " " + in_quotes(name) + "; expected a member of /" +
               std::string(what) + "s");

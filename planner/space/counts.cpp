@@ -46,7 +46,10 @@ double assignment_count(const std::vector<int>& sizes) {
 double degree_count(int gpus) {
   double out = 0;
   for (int i = 1; i <= gpus; ++i) {
-    for (int j = 1; i * j <= gpus; ++j) out += gpus / (i * j);
+    for (int j = 1; i * j <= gpus; ++j) {
+      const int largest = gpus / (i * j);  // k
+      out += largest;
+    }
   }
   return out;
 }
