@@ -144,8 +144,8 @@ void add_predict(CLI::App& app, Action& action) {
   command->add_option("--trace", options->trace, "Write the timeline here, for Perfetto or chrome://tracing");
   command->add_flag("--json", options->json, "Print the prediction document instead of a table");
   command->footer(
-      "adds: how much shorter the iteration were if the task took no time; less than its time where it runs\n"
-      "beside longer ones.\n"
+      "adds: how much shorter the iteration would be if the task took no time; less than its time where it\n"
+      "runs beside longer ones.\n"
       "Exits 1 when the plan does not fit in memory.\n"
       "Example: sextant predict --cluster cluster.json --workflow workflow.json --plan plan.json\n"
       "         --coefficients coefficients.json --json");
