@@ -126,20 +126,37 @@ Descent minimise(const Evidence& evidence, const FitOptions& options, double tol
   return descent;
 }
 
-// Of all free coordinates, from the Gauss-Newton Hessian with priors and loss. Misfit beyond the assumed
-// deviations widens it, never beyond the priors.
-Eigen::MatrixXd covariance_of(const Evidence& evidence, const Slopes& slopes) {
+// The Gauss-Newton Hessian of all free coordinates, with priors and loss. Misfit beyond the assumed deviations
+// lessens what the runs say, never what the priors do.
+Eigen::MatrixXd information_of(const Evidence& evidence, const Slopes& slopes) {
   const Eigen::MatrixXd& jacobian = slopes.jacobian;
-  const Eigen::Index n = jacobian.cols();
   std::vector<double> sizes(slopes.residuals.begin(), slopes.residuals.end());
   for (double& size : sizes) size = std::abs(size);
   const double scale = sizes.empty() ? 1.0 : std::max(1.0, median(sizes) / kMedianOfNormal);
   Eigen::MatrixXd information = jacobian.transpose() * jacobian / (scale * scale);
-  for (Eigen::Index f = 0; f < n; ++f) {
+  for (Eigen::Index f = 0; f < jacobian.cols(); ++f) {
     const double deviation = evidence.prior_deviation_of(evidence.free()[static_cast<std::size_t>(f)]);
     information(f, f) += 1.0 / (deviation * deviation);
   }
-  return information.ldlt().solve(Eigen::MatrixXd::Identity(n, n));
+  return information;
+}
+
+Eigen::MatrixXd covariance_of(const Evidence& evidence, const Slopes& slopes) {
+  const Eigen::MatrixXd information = information_of(evidence, slopes);
+  return information.ldlt().solve(Eigen::MatrixXd::Identity(information.rows(), information.cols()));
+}
+
+// How narrow a valley is: half the logarithm of the volume of the priors over its own. With it the depth is the
+// logarithm of the probability of the whole valley (Laplace's approximation): a wide valley holds more than a
+// narrow one of the same depth, and what the runs leave to the priors counts for nothing.
+double narrowness(const Evidence& evidence, const Slopes& slopes) {
+  const Eigen::VectorXd pivots = information_of(evidence, slopes).ldlt().vectorD();
+  double sum = 0;
+  for (Eigen::Index f = 0; f < pivots.size(); ++f) {
+    const double deviation = evidence.prior_deviation_of(evidence.free()[static_cast<std::size_t>(f)]);
+    sum += 0.5 * std::log(pivots[f]) + std::log(deviation);
+  }
+  return sum;
 }
 
 // Effective number of coefficients: what the runs took from the priors.
@@ -158,7 +175,7 @@ struct Attempt {
   Evidence evidence;
   Coordinates coordinates;
   double initial_cost = 0;
-  double objective = 0;  // Evidence::disagreement
+  double objective = 0;  // Evidence::disagreement and narrowness: the less, the likelier
 };
 
 Attempt attempt_from(double model_log_deviation, Evidence evidence, const FitOptions& options) {
@@ -175,7 +192,7 @@ Attempt attempt_from(double model_log_deviation, Evidence evidence, const FitOpt
     if (!evidence.estimate_model_deviation(coordinates, used)) break;
     descent = minimise(evidence, options, kRoughly, coordinates);
   }
-  const double objective = evidence.disagreement(coordinates);
+  const double objective = evidence.disagreement(coordinates) + narrowness(evidence, descent.slopes);
   return {std::move(evidence), std::move(coordinates), initial_cost, objective};
 }
 
@@ -189,7 +206,7 @@ FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& 
   Attempt best = attempt_from(0, first, options);
   bool has_outliers = best.evidence.distrust_outliers(best.coordinates);
   // The cost can have several valleys. Where a descent that trusts the runs from its first step leaves times
-  // far from the model, one that trusts the priors until the model follows the runs may end in a deeper one.
+  // far from the model, one that trusts the priors until the model follows the runs may end in a likelier one.
   constexpr double kLoose = 0.3;
   if (has_outliers && !options.model_log_deviation) {
     Attempt loose = attempt_from(kLoose, std::move(first), options);

@@ -1,5 +1,7 @@
 // Collectives: shares of the links' rates in large messages, latency in small ones.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -112,6 +114,52 @@ void latency(const Times& small_s, const std::vector<CollectiveRow>& rows, std::
                    "per device type, what a further step adds relative to the first, 512 bytes within a node");
 }
 
+// time = latency + moving + 1 / (1 / (ramp * latency) + 1 / moving) (collective.h): latency that of the
+// smallest message, the rate that of the largest, and of all ramps the one with the least relative errors
+// between them.
+std::optional<double> ramp_of(const std::vector<const CollectiveRow*>& of_series, double latency_s) {
+  constexpr double kWholeRate = 256 * kMiB, kStep = 1.05;
+  constexpr std::size_t kFewest = 8;
+  const auto largest = std::max_element(
+      of_series.begin(), of_series.end(),
+      [](const CollectiveRow* a, const CollectiveRow* b) { return a->message_bytes < b->message_bytes; });
+  if (of_series.size() < kFewest || (*largest)->message_bytes < kWholeRate) return std::nullopt;
+  const CoefficientSpec& spec = spec_of(collective_ramp_weight);
+  double best = spec.lower, least = std::numeric_limits<double>::infinity();
+  for (double ramp = spec.lower; ramp <= spec.upper; ramp *= kStep) {
+    const double start_s = ramp * latency_s, largest_s = (*largest)->time_s - latency_s - start_s;
+    if (!(largest_s > 0)) break;
+    double error = 0;
+    for (const CollectiveRow* row : of_series) {
+      const double moving_s = largest_s * row->message_bytes / (*largest)->message_bytes;
+      const double time_s = latency_s + moving_s + start_s * moving_s / (start_s + moving_s);
+      error += std::abs(std::log(time_s / row->time_s));
+    }
+    if (error < least) best = ramp;
+    least = std::min(least, error);
+  }
+  return best;
+}
+
+void ramp(const std::vector<CollectiveRow>& rows, const Times& small_s, std::vector<PriorEvidence>& out) {
+  std::map<Series, std::vector<const CollectiveRow*>> of_series;
+  for (const CollectiveRow& row : rows) of_series[series(row)].push_back(&row);
+  ShownValues reductions, exchanges;
+  for (const auto& [key, latency_s] : small_s) {
+    const CollectiveKind kind = std::get<CollectiveKind>(key);
+    const auto value = ramp_of(of_series[key], latency_s);
+    if (!value || kind == CollectiveKind::all_gather) continue;
+    ShownValues& shown = kind == CollectiveKind::all_reduce ? reductions : exchanges;
+    shown.add(std::get<1>(key), *value, static_cast<int>(of_series[key].size()));
+  }
+  reductions.summarize(
+      out, collective_ramp_weight, equals, kTable,
+      "all-reduces of all sizes, a value for each group of devices that has small and large ones");
+  exchanges.summarize(
+      out, collective_ramp_weight, equals, kTable,
+      "all-to-alls of all sizes, a value for each group of devices that has small and large ones");
+}
+
 // A group with several members in each node, on all their adapters: nodes exchange 2 (m - 1) / m of the
 // message.
 void between_nodes(const std::vector<CollectiveRow>& rows, std::vector<PriorEvidence>& out) {
@@ -133,6 +181,7 @@ std::vector<PriorEvidence> evidence_of_collectives(const std::vector<CollectiveR
   const Times small_s = small_times(rows);
   within_nodes(rows, small_s, out);
   latency(small_s, rows, out);
+  ramp(rows, small_s, out);
   between_nodes(rows, out);
   return out;
 }

@@ -199,6 +199,10 @@ constexpr std::array<CoefficientSpec, kCoefficientCount> kTable{{
     {collective_step_weight, "collective_step_weight", "1", 0, 0, 2, 0.5, 0.5, kLinear, 0, 0,
      "judgement, as NCCL tables show (data/public/kernels)",
      "share of the latency of a collective's steps after the first that is paid"},
+    {collective_ramp_weight, "collective_ramp_weight", "1", 0, 1e-3, 50, 4.5, 0.3, kLog, 0.3, 0.7,
+     "NCCL tables (data/public/kernels)",
+     "extra latency at which a collective's messages get the whole rate, relative to its own; below they have "
+     "half of it"},
     {rail_weight, "rail_weight", "1", 0, 0, 1, 0.9, 0.2, kLinear, 0, 0, "judgement: NCCL uses all adapters",
      "share of further adapters that a group with several members in a node uses between nodes"},
     {network_efficiency, "network_efficiency", "1", 1, 0.02, 2, 0.75, 0.3, kLog, 0, 0.2,
@@ -290,6 +294,8 @@ double prior_on_cpu(CoefficientId id) {
       return 0;
     case score_traffic_weight:
       return 2;
+    case collective_ramp_weight:
+      return 0.1;  // memory shared by processes has no second protocol
     case peak_rate_exponent:
       return 0;
     case straggler_spread:

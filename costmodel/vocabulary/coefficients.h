@@ -76,6 +76,7 @@ enum class CoefficientId : int {
   weight_copy_weight,
   link_latency_scale,
   collective_step_weight,
+  collective_ramp_weight,
   rail_weight,
   network_efficiency,
   straggler_spread,

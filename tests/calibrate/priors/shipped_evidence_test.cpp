@@ -25,7 +25,7 @@ TEST(ShippedEvidence, AgreesWithThePriors) {
 }
 
 TEST(ShippedEvidence, BearsOnWhatIsMeasured) {
-  EXPECT_THAT(shipped(), SizeIs(26));
+  EXPECT_THAT(shipped(), SizeIs(28));
   for (const CoefficientId id : {prefill_efficiency,         inference_efficiency,
                                  training_efficiency,        fp4_efficiency,
                                  roofline_sharing,           attention_weight,
@@ -35,7 +35,8 @@ TEST(ShippedEvidence, BearsOnWhatIsMeasured) {
                                  expert_read_weight,         tensor_parallel_efficiency,
                                  expert_parallel_efficiency, data_parallel_efficiency,
                                  weight_sync_efficiency,     weight_sync_tensor_overhead_s,
-                                 collective_step_weight,     network_efficiency}) {
+                                 collective_step_weight,     network_efficiency,
+                                 collective_ramp_weight}) {
     const PriorEvidence evidence = one_of(shipped(), id);
     EXPECT_GE(evidence.rows, 6) << spec_of(id).name;
     EXPECT_LE(evidence.low, evidence.median);

@@ -65,6 +65,20 @@ TEST(CollectivesEvidence, LatencyHasStepsBeyondTheFirst) {
   EXPECT_NEAR(one_of(all, collective_step_weight).median, 0.25, 1e-9);
 }
 
+// Latency 10 us, then half of 400 GB/s until the start of three latencies more is made up for.
+TEST(CollectivesEvidence, SmallMessagesHaveHalfOfTheRate) {
+  const double latency_s = 1e-5, start_s = 3 * latency_s;
+  std::vector<CollectiveRow> rows;
+  for (double bytes = 512; bytes <= 1024 * kMiB; bytes *= 8) {
+    const double moving_s = bytes < kMiB / 1024 ? 0 : bytes / 400e9;
+    rows.push_back(all_reduce(2, bytes, latency_s + moving_s + start_s * moving_s / (start_s + moving_s)));
+  }
+  EXPECT_NEAR(one_of(evidence_of_collectives(rows), collective_ramp_weight).median, 3, 0.15);
+  EXPECT_EQ(one_of(evidence_of_collectives(rows), collective_ramp_weight).rows, static_cast<int>(rows.size()));
+  for (CollectiveRow& row : rows) row.time_s = latency_s + row.message_bytes / 400e9;
+  EXPECT_LT(one_of(evidence_of_collectives(rows), collective_ramp_weight).median, 0.1);
+}
+
 // Two nodes of eight: 17 us (1 + 0.25) between them, 5.3 us x 0.25 (1 + 5) inside: 29.2 us.
 TEST(CollectivesEvidence, LatencyBetweenNodesIsReducedInsideFirst) {
   const auto all = evidence_of_collectives({all_reduce(2, 512, 5e-6), all_reduce(4, 512, 7e-6),

@@ -45,6 +45,18 @@ TEST(Collective, FurtherStepsPayLatencyOnly) {
   EXPECT_EQ(row.step_s({0}, 200), 0);
 }
 
+// Latency 1 s, 100 bytes/s: a message of 200 bytes moves in 2 s.
+TEST(Collective, SmallMessagesHaveHalfOfTheRateAndLargeOnesALongerStart) {
+  Row row(1, 4);
+  row.whole.set(collective_ramp_weight, 6);
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1}, 200), 1 + 2 + 1 / (1 / 6.0 + 1 / 2.0));
+  EXPECT_NEAR(row.step_s({0, 1}, 1e-4), 1 + 2 * 1e-6, 1e-12);  // half of the rate
+  EXPECT_NEAR(row.step_s({0, 1}, 1e10), 1 + 1e8 + 6, 1e-6);    // six latencies more
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1}, 0), 1);                  // nothing is sent
+  row.whole.set(link_latency_scale, 2);                        // the start follows the latency
+  EXPECT_DOUBLE_EQ(row.step_s({0, 1}, 200), 2 + 2 + 1 / (1 / 12.0 + 1 / 2.0));
+}
+
 TEST(Collective, OnlyStepsBetweenNodesHaveTheirLatency) {
   // Two nodes of four: 2 steps between nodes at 5 s, 4 inside at 1 s; all but the first are further ones.
   Row row(2, 4);
