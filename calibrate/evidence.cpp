@@ -95,7 +95,13 @@ bool Evidence::find_relevant(const std::vector<double>& coordinates) {
     for (const int column : observed.gradient.columns()) used[static_cast<std::size_t>(column)] = true;
     update_slopes(observed, coordinates);
   }
-  for (std::size_t n = 0; n < nuisances_.size(); ++n) used[parameters_.size() + n] = true;
+  for (const Observed& observed : observed_) {
+    for (std::size_t n = 0; n < observed.nuisances.size(); ++n) {
+      if (std::all_of(observed.slopes[n].begin(), observed.slopes[n].end(), [](double s) { return s == 0; }))
+        continue;
+      used[parameters_.size() + static_cast<std::size_t>(observed.nuisances[n])] = true;
+    }
+  }
   free_.clear();
   column_of_.assign(coordinates.size(), -1);
   for (std::size_t p = 0; p < used.size(); ++p) {
@@ -223,7 +229,8 @@ void Evidence::residuals_of(const Observed& observed, const std::vector<double>&
     }
     for (std::size_t n = 0; n < observed.nuisances.size(); ++n) {
       const auto position = parameters_.size() + static_cast<std::size_t>(observed.nuisances[n]);
-      (*jacobian)(row, column_of_[position]) += robust.derivative * scale * observed.slopes[n][t];
+      const int column = column_of_[position];
+      if (column >= 0) (*jacobian)(row, column) += robust.derivative * scale * observed.slopes[n][t];
     }
   }
 }

@@ -2,8 +2,8 @@
 // residuals and their derivatives at any point of the fit's vector.
 //
 // The vector holds the coordinates of the parameters (parameters.h), then one for every quantity that a group
-// of runs leaves unsaid (unstated.h). A residual is the robust root of the log error in units of its deviation,
-// so that squares can be summed.
+// of runs leaves unsaid (unstated.h), which is free where any of its runs depends on it. A residual is the
+// robust root of the log error in units of its deviation, so that squares can be summed.
 #pragma once
 
 #include <Eigen/Dense>

@@ -6,7 +6,7 @@
 // coefficient are named.
 //
 // What a source does not say (Unstated) is a parameter with a prior too, shared by the runs of its group; the
-// logarithm of the prediction is linearised in it.
+// logarithm of the prediction is linearised in it. Where no run of a group depends on it there is no parameter.
 #pragma once
 
 #include <memory>
@@ -44,7 +44,7 @@ struct FitOptions {
 struct FitResult {
   Coefficients coefficients;
   Posterior posterior;
-  std::vector<UnstatedValue> unstated;  // by quantity and group
+  std::vector<UnstatedValue> unstated;  // by quantity and group; of those that any run depends on
 };
 
 // The same for many selections of one set of runs, each prepared once (cross-validation).

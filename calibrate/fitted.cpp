@@ -22,10 +22,9 @@ class Fitted {
     for (std::size_t n = 0; n < evidence_.nuisances().size(); ++n) {
       const Evidence::Nuisance& nuisance = evidence_.nuisances()[n];
       const int column = evidence_.column_of()[parameters.size() + n];
-      const double deviation =
-          column >= 0 ? std::sqrt(std::max(0.0, solved_.covariance(column, column))) : nuisance.deviation;
-      result.unstated.push_back(
-          {nuisance.quantity, nuisance.group, solved_.coordinates[parameters.size() + n], deviation});
+      if (column < 0) continue;  // no run depends on it
+      result.unstated.push_back({nuisance.quantity, nuisance.group, solved_.coordinates[parameters.size() + n],
+                                 std::sqrt(std::max(0.0, solved_.covariance(column, column)))});
     }
     // One entry a parameter and in their order, so that positions are the same.
     for (std::size_t p = 0; p < parameters.size(); ++p) {

@@ -7,6 +7,7 @@
 
 #include "calibrate/import/measured_generation.h"
 #include "core/csv.h"
+#include "core/json_value.h"
 
 namespace sextant {
 namespace {
@@ -138,11 +139,34 @@ void set_engine(MeasuredGeneration& generation, const CsvRow& row) {
               is_blank(row, "prefill_tokens") ? kUsualPrefillTokens : row.count("prefill_tokens", 1));
 }
 
+// Who made the settings. InferenceX has a script for each model, format, GPU and engine, known by name or not;
+// the other dumps are files of one engine, GPU and model each.
+std::string group_of(const CsvRow& row) {
+  if (!is_blank(row, "launch_script")) return "InferenceX, " + row.text("launch_script");
+  if (!is_blank(row, "source_dump") && row.text("source_dump").starts_with("gap-analysis/")) {
+    return "aiconfigurator, " + row.text("source_dump");
+  }
+  return "InferenceX, " + row.text("model") + " " + row.text("precision") + " on " + row.text("gpu_type") +
+         " by " + row.text("backend");
+}
+
+// How many sequences decode together is stated: the batch is the concurrency. No row has the share of memory.
+void set_unstated(MeasuredGeneration& generation, const CsvRow& row) {
+  leave_unstated(generation, UnstatedQuantity::memory_share, group_of(row));
+  if (is_blank(row, "prefill_tokens")) {
+    leave_unstated(generation, UnstatedQuantity::prefill_chunk_tokens, group_of(row));
+  }
+}
+
 std::string left_unsaid(const CsvRow& row) {
-  std::string out = "which average the times are, GPU clocks, spread";
+  std::string out =
+      "which average the times are, GPU clocks, spread, share of the memory for weights and KV cache (" +
+      Json(kUsualMemoryFraction).dump() + " to begin with)";
+  if (is_blank(row, "prefill_tokens")) {
+    out += ", prefill chunks (" + std::to_string(kUsualPrefillTokens) + " tokens to begin with)";
+  }
   if (is_blank(row, "launch_script")) {
-    out += ", speculative decoding, prefix caching, prefill chunks (" + std::to_string(kUsualPrefillTokens) +
-           " tokens taken), precision of the KV cache (16 bits taken)";
+    out += ", speculative decoding, prefix caching, precision of the KV cache (16 bits taken)";
   } else if (is_blank(row, "cache_precision")) {
     out += ", precision of the KV cache (the engine's choice; 16 bits taken)";
   }
@@ -169,6 +193,7 @@ MeasuredGeneration generation_of(const CsvRow& row, const Gpu& gpu, const Model&
   generation.model = model;
   set_layout(generation, sizes);
   set_engine(generation, row);
+  set_unstated(generation, row);
   generation.sequences = row.count("concurrency", 1);
   generation.prompt_tokens = mean_tokens(row, "input_tokens");
   generation.response_tokens = mean_tokens(row, "output_tokens");

@@ -51,6 +51,18 @@ void set_load(MeasuredGeneration& generation, const CsvRow& row) {
       "Little's law: request rate (" + row.text("request_rate_source") + ") x mean time in the server, rounded";
 }
 
+// Runs of one repository at one commit share what it does not say of the servers.
+void set_unstated(MeasuredGeneration& generation, const CsvRow& row) {
+  const std::string& source = row.text("source");
+  const std::string group = "BLIS, " + source.substr(0, source.find(' ')) + " on " + generation.gpu.name;
+  const auto add = [&](const char* column, UnstatedQuantity setting) {
+    if (row.is_empty(column)) leave_unstated(generation, setting, group);
+  };
+  add("max_num_seqs", UnstatedQuantity::decode_batch_sequences);
+  add("gpu_memory_utilization", UnstatedQuantity::memory_share);
+  add("max_num_batched_tokens", UnstatedQuantity::prefill_chunk_tokens);
+}
+
 void set_engine(MeasuredGeneration& generation, const CsvRow& row) {
   const std::optional<NumberFormat> format = find_number_format(row.text("precision"));
   if (!format) row.fail("precision", "unknown number format");
@@ -58,7 +70,7 @@ void set_engine(MeasuredGeneration& generation, const CsvRow& row) {
   set_serving(generation, row.optional_count("max_num_batched_tokens", 1).value_or(kUsualPrefillTokens),
               row.optional_number("gpu_memory_utilization").value_or(kUsualMemoryFraction));
   generation.execution.semantics = "vllm";
-  generation.decode_batch_sequences = row.optional_count("max_num_seqs", 1).value_or(0);
+  generation.decode_batch_sequences = row.optional_count("max_num_seqs", 1).value_or(kUsualDecodeSequences);
 }
 
 MeasuredGeneration generation_of(const CsvRow& row, const Facts& facts) {
@@ -70,6 +82,7 @@ MeasuredGeneration generation_of(const CsvRow& row, const Facts& facts) {
   generation.degrees = {.data_parallel = row.count("dp", 1), .tensor_parallel = row.count("tp", 1)};
   generation.response_tokens = row.positive("output_tokens_mean");
   set_engine(generation, row);
+  set_unstated(generation, row);
   set_prompts(generation, row);
   set_load(generation, row);
   generation.notes["source"] = kSource + row.text("source");

@@ -65,6 +65,7 @@ constexpr std::array<Engine, 7> kEngines{{
 
 struct Record {
   std::string id;
+  std::string page;
   std::string source;
   std::string gpu;
   int gpus = 1;
@@ -184,6 +185,7 @@ Record parse_record(const JsonView& view) {
   Record record;
   record.id = view.required("id").text();
   record.source = parse_source(view.required("source"));
+  record.page = view.required("source").required("title").text();
   const JsonView hardware = view.required("hardware");
   hardware.allow_only({"gpu", "gpus"});
   record.gpu = hardware.required("gpu").text();
@@ -233,6 +235,18 @@ void set_engine(const Record& record, MeasuredGeneration& generation) {
   generation.decode_batch_sequences = record.engine.most_sequences;
 }
 
+// No page prints the share of memory or the prefill chunk. How many sequences decode together is known of a
+// batch; of all requests at once the engine takes as many as it may.
+void set_unstated(const Record& record, MeasuredGeneration& generation) {
+  if (!record.engine.batches_continuously) return;
+  const std::string group = record.page + ", " + record.engine_text + " on " + generation.gpu.name;
+  leave_unstated(generation, UnstatedQuantity::memory_share, group);
+  leave_unstated(generation, UnstatedQuantity::prefill_chunk_tokens, group);
+  if (record.kind == Kind::offline) {
+    leave_unstated(generation, UnstatedQuantity::decode_batch_sequences, group);
+  }
+}
+
 void add_notes(const Record& record, MeasuredGeneration& generation) {
   generation.notes["source"] = record.source;
   generation.notes["grade"] = record.grade;
@@ -242,7 +256,7 @@ void add_notes(const Record& record, MeasuredGeneration& generation) {
   std::string unsaid = record.missing.empty() ? "spread" : record.missing + ", spread";
   if (record.engine.batches_continuously) {
     unsaid += "; prefill chunks of " + std::to_string(kUsualPrefillTokens) + " tokens and " +
-              Json(kUsualMemoryFraction).dump() + " of the memory for weights and KV cache taken";
+              Json(kUsualMemoryFraction).dump() + " of the memory for weights and KV cache to begin with";
   }
   generation.notes["left unsaid"] = unsaid;
 }
@@ -260,6 +274,7 @@ MeasuredGeneration generation_of(const Record& record, const Facts& facts) {
                            : generation.sequences * generation.response_tokens / *record.output_tokens_per_s;
   set_layout(record, generation);
   set_engine(record, generation);
+  set_unstated(record, generation);
   add_notes(record, generation);
   return generation;
 }

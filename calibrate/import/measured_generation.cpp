@@ -133,6 +133,7 @@ Run run_of(const MeasuredGeneration& generation) {
   run.source = RunSource::published;
   run.framework = generation.framework;
   run.iteration.samples_s = {generation.batch_s};
+  run.unstated = generation.unstated;
   run.notes = generation.notes;
   run.notes.emplace("model", generation.model.name);
   run.notes.emplace("gpu", generation.gpu.name);
@@ -172,6 +173,16 @@ void set_serving(MeasuredGeneration& generation, int prefill_tokens, double memo
   execution.prefill_chunk_tokens = prefill_tokens;
   execution.kv_cache_bytes =
       memory_fraction * generation.gpu.type.memory_bytes.value - weight_bytes_per_device(generation);
+}
+
+void leave_unstated(MeasuredGeneration& generation, UnstatedQuantity setting, const std::string& group) {
+  // Engines take 0.8 to 0.95 of the memory by default: vLLM and TensorRT-LLM 0.9, SGLang 0.8 to 0.9.
+  constexpr double kMemoryDeviation = 0.05;
+  // Both other settings come in powers of two, and defaults lie one of them to either side: chunks of 2048 to
+  // 16384 tokens, 256 to 1024 sequences (vLLM), 2048 (TensorRT-LLM) and what a script computes from the memory.
+  constexpr double kPowerOfTwo = 0.7;
+  const bool is_memory = setting == UnstatedQuantity::memory_share;
+  generation.unstated.push_back({setting, group, is_memory ? kMemoryDeviation : kPowerOfTwo});
 }
 
 void add_measured_generation(Imported& imported, const MeasuredGeneration& generation) {

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "calibrate/import/import.h"
 #include "calibrate/import/run_parts.h"
@@ -32,6 +33,7 @@ struct MeasuredGeneration {
   int decode_batch_sequences = 0;         // as in TaskPlan
   Precision precision = Precision::bf16;  // of activations
   double batch_s = 0;
+  std::vector<Unstated> unstated;
   std::map<std::string, std::string> notes;
 };
 
@@ -39,6 +41,10 @@ struct MeasuredGeneration {
 inline constexpr int kUsualPrefillTokens = 8192;
 // Of a GPU's memory, for weights and cache: the default of vLLM and TensorRT-LLM.
 inline constexpr double kUsualMemoryFraction = 0.9;
+
+// Sequences that vLLM decodes together where its setting is not stated: the least of its defaults, which grow
+// with the GPU's memory.
+inline constexpr int kUsualDecodeSequences = 256;
 
 // "bf16", "FP16", "fp8", "FP4", "int4".
 struct NumberFormat {
@@ -55,6 +61,12 @@ void set_number_format(MeasuredGeneration& generation, NumberFormat format);
 //   KV cache of a device = memory_fraction x its memory - its share of the weights, as they are stored.
 void set_serving(MeasuredGeneration& generation, int prefill_tokens = kUsualPrefillTokens,
                  double memory_fraction = kUsualMemoryFraction);
+
+// A setting of the engine that the source does not state: decode_batch_sequences, memory_share or
+// prefill_chunk_tokens. What set_serving and decode_batch_sequences were given is then the middle of a prior as
+// wide as the defaults of engines and the settings of scripts differ. `group`: who made the setting; the
+// engine's defaults follow the GPU, so it names the GPU's type, or a script that is for one.
+void leave_unstated(MeasuredGeneration& generation, UnstatedQuantity setting, const std::string& group);
 
 // Adds the run, or leaves the record out with the reason: the weights leave no room for a cache, the time is
 // less than reading the weights once a step takes, or the plan is one that check_plan refuses.

@@ -10,7 +10,8 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 2> kUnstated{"response_tokens", "recompute"};
+constexpr std::array<std::string_view, 5> kUnstated{"response_tokens", "recompute", "decode_batch_sequences",
+                                                    "memory_share", "prefill_chunk_tokens"};
 constexpr std::array<std::string_view, 4> kSources{"proxy", "trace", "import", "published"};
 
 enum class ZeroSamples { refused, allowed };

@@ -26,10 +26,13 @@ struct Timing {
 };
 
 // Something that a source does not say and that the time depends on. The fit treats it as a parameter with a
-// prior around what the workflow or plan assumes; runs of one group share it.
+// prior around what the workflow or plan assumes; runs of one group share it. Values and deviations:
 enum class UnstatedQuantity {
-  response_tokens,  // mean response length; deviation of its logarithm
-  recompute,        // share of full recomputation beyond what the plan says, from 0 to 1; deviation of it
+  response_tokens,         // mean response length: logarithm of its factor
+  recompute,               // full recomputation beyond what the plan says: share, from 0 to 1
+  decode_batch_sequences,  // what an engine decodes together at most: logarithm of the factor on the plan's
+  memory_share,            // memory for weights and KV cache: share of a device's beyond what the plan takes
+  prefill_chunk_tokens,    // tokens of prompts that pass at once: logarithm of the factor on the plan's
 };
 
 struct Unstated {

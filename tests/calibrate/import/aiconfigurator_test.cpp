@@ -11,8 +11,10 @@
 namespace sextant {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::Pair;
 
 using Cells = std::map<std::string, std::string>;
@@ -132,7 +134,33 @@ TEST(AiconfiguratorTest, ReadsWhatTheBenchmarksScriptsSay) {
   EXPECT_EQ(execution.prefill_chunk_tokens, 2048);
   EXPECT_EQ(workflow_of(imported, "row").prompt_tokens, fixed_length(921.5));
   EXPECT_DOUBLE_EQ(run_named(imported, "row").iteration.samples_s.front(), 0.5 + 90 * 0.02);
-  EXPECT_THAT(run_named(imported, "row").notes.at("left unsaid"), Not(HasSubstr("prefix caching")));
+  EXPECT_THAT(run_named(imported, "row").notes.at("left unsaid"),
+              AllOf(Not(HasSubstr("prefix caching")), Not(HasSubstr("prefill chunks")),
+                    HasSubstr("share of the memory")));
+}
+
+TEST(AiconfiguratorTest, DeclaresUnstatedByWhoMadeTheSettings) {
+  using enum UnstatedQuantity;
+  const auto groups = [](const Cells& changes) { return unstated_groups(run_named(read_row(changes), "row")); };
+  const std::string unnamed = "InferenceX, deepseek-ai/DeepSeek-R1 fp8 on h200_sxm by trtllm";
+  EXPECT_THAT(groups({}), ElementsAre(Pair(memory_share, unnamed), Pair(prefill_chunk_tokens, unnamed)));
+  const std::string dump = "gap-analysis/h200_sxm/trtllm/1.1/r1.csv";
+  EXPECT_THAT(groups({{"source_dump", dump}}),
+              ElementsAre(Pair(memory_share, "aiconfigurator, " + dump),
+                          Pair(prefill_chunk_tokens, "aiconfigurator, " + dump)));
+  EXPECT_THAT(groups({{"source_dump", dump}, {"launch_script", "a"}, {"prefill_tokens", "2048"}}),
+              ElementsAre(Pair(memory_share, "InferenceX, a")));
+}
+
+// Groups that more than one type of GPU shared would tell of a type that is left out.
+TEST(AiconfiguratorTest, GroupsAreOfOneTypeOfGpu) {
+  std::map<std::string, std::string> type_of_group;
+  for (const sextant::Run& run : carried().runs.runs) {
+    for (const auto& [quantity, group] : unstated_groups(run)) {
+      EXPECT_EQ(type_of_group.emplace(group, run.notes.at("gpu")).first->second, run.notes.at("gpu")) << group;
+    }
+  }
+  EXPECT_GT(type_of_group.size(), 10U);
 }
 
 TEST(AiconfiguratorTest, TakesSizesAsRecordedWhereTheyAgree) {

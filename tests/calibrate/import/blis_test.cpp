@@ -12,7 +12,9 @@
 namespace sextant {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pair;
 
 constexpr const char* kColumns =
     "experiment_id,stage,model,gpu_type,gpu_count,tp,dp,precision,max_num_batched_tokens,max_num_seqs,"
@@ -61,6 +63,24 @@ TEST(BlisTest, TakesPromptsForCached) {
   EXPECT_EQ(workflow_of(imported, "x/0").prompt_tokens, fixed_length(1045));
   EXPECT_TRUE(plan_of(imported, "x/0").execution.shared_prompts);
   EXPECT_THAT(run_named(imported, "x/0").notes.at("prefix caching"), HasSubstr("hit rate not stated"));
+}
+
+TEST(BlisTest, DeclaresBlankSettingsUnstated) {
+  using enum UnstatedQuantity;
+  const std::string start = "x,0,meta-llama/Llama-2-7b-hf,H100,1,1,1,FP16,",
+                    end = ",100,900,,200,0.25,known,1.4,0,repository@c0ffee a/file,\n";
+  const auto read = [&](const std::string& settings) { return read_rows(start + settings + end); };
+  EXPECT_TRUE(run_named(read("2048,128,0.9"), "x/0").unstated.empty());
+  const Imported blank = read(",,");
+  const std::string group = "BLIS, repository@c0ffee on H100-SXM-80GB";
+  EXPECT_THAT(unstated_groups(run_named(blank, "x/0")),
+              ElementsAre(Pair(decode_batch_sequences, group), Pair(memory_share, group),
+                          Pair(prefill_chunk_tokens, group)));
+  EXPECT_EQ(plan_of(blank, "x/0").decode_batch_sequences, 256);
+  EXPECT_THAT(unstated_groups(run_named(read("2048,128,"), "x/0")), ElementsAre(Pair(memory_share, group)));
+  for (const Unstated& unstated : run_named(blank, "x/0").unstated) {
+    EXPECT_DOUBLE_EQ(unstated.deviation, unstated.quantity == memory_share ? 0.05 : 0.7);
+  }
 }
 
 TEST(BlisTest, LeavesOutWhatIsNoSteadyLoad) {

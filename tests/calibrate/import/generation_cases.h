@@ -41,6 +41,13 @@ inline int tensor_parallel(const TaskPlan& plan) {
   return plan.tensor_parallel(plan.replicas.front().stages.front());
 }
 
+// The groups of what a run's source leaves unsaid, by name.
+inline std::map<UnstatedQuantity, std::string> unstated_groups(const Run& run) {
+  std::map<UnstatedQuantity, std::string> out;
+  for (const Unstated& unstated : run.unstated) out.emplace(unstated.quantity, unstated.group);
+  return out;
+}
+
 // How many records were left out for each reason, by the first words of it: up to a colon or a quote.
 inline std::map<std::string, int> count_by_reason(const Imported& imported) {
   std::map<std::string, int> out;

@@ -132,6 +132,20 @@ TEST(GenerationTest, KeepsWhatTheRecordSaysInNotes) {
   EXPECT_DOUBLE_EQ(run.iteration.samples_s.front(), 4 * 50 / 100.0);
 }
 
+// No more than what the page does not say and an engine with such a setting could do otherwise.
+TEST(GenerationTest, DeclaresSettingsOfTheEngineUnstated) {
+  using enum UnstatedQuantity;
+  const std::string offline = "TensorRT-LLM v1.0 performance overview, TensorRT-LLM 1.0 on H200-SXM-141GB";
+  EXPECT_THAT(unstated_groups(run_named(carried(), "trtllm10-h200-fp8-llama-3-1-8b-tp1-i128-o128")),
+              ElementsAre(Pair(decode_batch_sequences, offline), Pair(memory_share, offline),
+                          Pair(prefill_chunk_tokens, offline)));
+  const std::string single = "Qwen3 documentation: speed benchmark, SGLang 0.4.6.post1 on H20-96GB";
+  EXPECT_THAT(unstated_groups(run_named(carried(), "qwen3docs-h20-qwen3-0-6b-sglang-bf16-i1")),
+              ElementsAre(Pair(memory_share, single), Pair(prefill_chunk_tokens, single)));
+  EXPECT_TRUE(run_named(carried(), "trtllm09-h200-fp8-gpt-j-6b-b1024-i128-o128").unstated.empty());
+  EXPECT_TRUE(run_named(carried(), "qwen25docs-a100-qwen2-5-72b-instruct-hf-i1").unstated.empty());
+}
+
 TEST(GenerationTest, LeavesOutWhatIsNotStated) {
   Json record = usual_record();
   record["config"].erase("input_tokens");
