@@ -5,17 +5,12 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "planner/space/shapes.h"
 
 namespace sextant {
 namespace {
 
 constexpr int kMostDevices = 16;  // subsets are enumerated one by one
-
-bool tensor_parallel_allowed(const Model& model, int tp) {
-  if (model.heads % tp != 0 || model.intermediate % tp != 0) return false;
-  if (model.kv_heads % tp != 0 && tp % model.kv_heads != 0) return false;
-  return model.vocabulary == 0 || model.vocabulary % tp == 0;
-}
 
 // Ways to write `layers` as an ordered sum of `stages` positive parts.
 void compositions(int layers, int stages, std::vector<int>& parts, const std::function<void()>& found) {
@@ -87,7 +82,7 @@ class Enumeration {
       if (size % dp != 0) continue;
       for (int pp = 1; pp <= std::min(size / dp, model_.layers); ++pp) {
         const int tp = size / dp / pp;
-        if (dp * pp * tp == size && tensor_parallel_allowed(model_, tp)) add_assignments(members, dp, pp, tp);
+        if (dp * pp * tp == size && can_cut(model_, tp)) add_assignments(members, dp, pp, tp);
       }
     }
   }

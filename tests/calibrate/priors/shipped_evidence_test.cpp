@@ -35,13 +35,23 @@ TEST(ShippedEvidence, BearsOnWhatIsMeasured) {
                                  expert_read_weight,         tensor_parallel_efficiency,
                                  expert_parallel_efficiency, data_parallel_efficiency,
                                  weight_sync_efficiency,     weight_sync_tensor_overhead_s,
-                                 collective_step_weight,     network_efficiency,
-                                 collective_ramp_weight}) {
+                                 collective_step_weight,     network_efficiency}) {
     const PriorEvidence evidence = one_of(shipped(), id);
     EXPECT_GE(evidence.rows, 6) << spec_of(id).name;
     EXPECT_LE(evidence.low, evidence.median);
     EXPECT_GE(evidence.high, evidence.median);
     EXPECT_THAT(evidence.device_types, Not(IsEmpty())) << spec_of(id).name;
+  }
+}
+
+// All-reduces and all-to-alls ramp alike.
+TEST(ShippedEvidence, CollectivesOfBothKindsRamp) {
+  const auto ramps = all_of(shipped(), collective_ramp_weight);
+  ASSERT_THAT(ramps, SizeIs(2));
+  for (const PriorEvidence& evidence : ramps) {
+    EXPECT_GE(evidence.rows, 100);
+    EXPECT_GT(evidence.median, 2);
+    EXPECT_LT(evidence.median, 8);
   }
 }
 

@@ -1,0 +1,65 @@
+// A plan as planners hold it: for every task a shape and the devices of its tasklets, in arrays that a move
+// changes in place. Everything else of a TaskPlan follows from these.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/workflow.h"
+
+namespace sextant {
+
+// Level 4 of HetRL's search (section 3.2): how a task is cut, the same for all of its replicas but for their
+// share of the batch.
+struct Shape {
+  int tensor_parallel = 1;  // width of a stage
+  int micro_batch_sequences = 1;
+  int decode_batch_sequences = 0;  // as TaskPlan has it
+  Recompute recompute = Recompute::none;
+  std::vector<int> layers;     // by stage
+  std::vector<int> sequences;  // by replica; they sum to the workflow's
+
+  [[nodiscard]] int data_parallel() const { return static_cast<int>(sequences.size()); }
+  [[nodiscard]] int pipeline_parallel() const { return static_cast<int>(layers.size()); }
+  [[nodiscard]] int devices() const { return data_parallel() * replica_devices(); }
+  [[nodiscard]] int replica_devices() const { return pipeline_parallel() * tensor_parallel; }
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+// Layers dealt evenly, the earliest stages taking one more while a remainder lasts; batch shares likewise.
+[[nodiscard]] std::vector<int> dealt_evenly(int total, int parts);
+
+// One task of a candidate. Level 5: position ((i PP) + j) TP + k holds shard k of stage j of replica i.
+struct Placement {
+  int shape = 0;                       // position in the task's table of shapes
+  std::vector<std::uint16_t> devices;  // by position; each at most once
+
+  friend bool operator==(const Placement&, const Placement&) = default;
+};
+
+struct Candidate {
+  std::vector<Placement> tasks;  // in the order of the workflow's
+
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+// The shapes that a task's placements name, appended to as a search meets new ones. Shapes of one kind differ
+// in the replicas' shares only.
+class ShapeTable {
+ public:
+  int add(const Shape& shape);  // the position of an equal one, or a new one
+  [[nodiscard]] const Shape& at(int position) const { return shapes_[static_cast<std::size_t>(position)]; }
+  [[nodiscard]] int kind(int position) const { return kinds_[static_cast<std::size_t>(position)]; }
+  [[nodiscard]] int size() const { return static_cast<int>(shapes_.size()); }
+
+ private:
+  std::vector<Shape> shapes_;
+  std::vector<int> kinds_;
+};
+
+// execution: of the task in every plan of a search.
+[[nodiscard]] TaskPlan task_plan(const Shape& shape, const std::vector<std::uint16_t>& devices,
+                                 const Execution& execution, int sequences);
+
+}  // namespace sextant

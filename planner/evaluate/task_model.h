@@ -1,0 +1,84 @@
+// The cost model, asked about parts of one task: what an evaluator looks up, and asks here when it has not seen
+// it yet.
+//
+// A replica's cost depends on its own devices alone, one reduction's on those that hold one stage. Where that
+// is not so - weights sharded over replicas (ZeRO stage 3), experts dealt over them - a task is asked about as
+// a whole: `is_separable` says.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "costmodel/problem.h"
+#include "planner/evaluate/candidate.h"
+
+namespace sextant {
+
+// Of one replica, or of all of a task that is not separable.
+struct ReplicaValue {
+  double time_s = 0;               // C of one replica (costmodel/task.h), without stragglers
+  double compute_s = 0;            // the compute term in it
+  double optimizer_s = 0;          // training: slowest stage
+  double gather_s = 0;             // actor: the weights all-gathered, or broadcast inside (weight_sync.h)
+  double copied_s = 0;             // actor: parts put together, or written into the engine
+  double fetched_s = 0;            // actor: from the host and back
+  double micro_batches = 0;        // over all mini-batches
+  double most_resident_bytes = 0;  // of any of its devices
+  double most_working_bytes = 0;
+  std::vector<double> resident_bytes;  // by position in the replica
+  std::vector<double> working_bytes;
+};
+
+class TaskModel {
+ public:
+  // All references must outlive it. `frame` has the weight synchronization; its tasks are not looked at.
+  // training: execution options of the actor's training, whose weights reach generation.
+  TaskModel(const Task& task, const Execution& execution, const Execution& training,
+            const Problem<double>& frame);
+
+  [[nodiscard]] const Task& task() const { return *task_; }
+  [[nodiscard]] bool is_separable() const { return is_separable_; }
+  [[nodiscard]] bool is_training() const { return task_->kind == TaskKind::training; }
+  [[nodiscard]] const Execution& execution() const { return execution_; }
+
+  // Of a replica on `devices` that gets `sequences` of the batch.
+  [[nodiscard]] ReplicaValue replica(const Shape& shape, std::span<const std::uint16_t> devices,
+                                     int sequences) const;
+  // Of all replicas of a task that is not separable: the slowest's, with the memory of all positions.
+  [[nodiscard]] ReplicaValue whole(const Shape& shape, std::span<const std::uint16_t> devices) const;
+
+  // Gradient all-reduces of one stage over all replicas, in all mini-batches, nothing hidden. devices: of the
+  // stage, replica by replica.
+  [[nodiscard]] double reduction_s(const Shape& shape, int stage, std::span<const std::uint16_t> devices) const;
+  // Of all stages of a task that is not separable.
+  [[nodiscard]] double reductions_s(const Shape& shape, std::span<const std::uint16_t> devices) const;
+
+  // Of the actor's training: what reaches generation, and what telling the workers costs (weight_sync.h).
+  [[nodiscard]] double sent_bytes() const;
+  [[nodiscard]] double handover_s() const;
+
+  [[nodiscard]] TaskPlan plan(const Shape& shape, const Placement& placement) const;
+  [[nodiscard]] TaskWork work(const TaskPlan& plan) const;
+
+ private:
+  void add_sync(const TaskWork& work, ReplicaValue& value) const;
+  // all: of every replica, not of the first of each class.
+  void add_memory(const TaskWork& work, bool all, ReplicaValue& value) const;
+
+  const Task* task_;
+  Execution execution_;
+  const Problem<double>* frame_;
+  bool is_separable_;
+  bool is_actor_training_ = false;
+  bool is_actor_generation_ = false;
+  // The actor's training on one device: what it sends depends on nothing else of its plan.
+  struct Trained {
+    TaskPlan plan;
+    TaskWork work;
+  };
+  std::unique_ptr<const Trained> trained_;  // of actor training and generation
+};
+
+}  // namespace sextant

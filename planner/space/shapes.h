@@ -1,0 +1,27 @@
+// Level 4 of HetRL's search (section 3.2): the ways to cut a task over so many devices.
+#pragma once
+
+#include <vector>
+
+#include "costmodel/vocabulary/workflow.h"
+#include "planner/evaluate/candidate.h"
+
+namespace sextant {
+
+struct ShapeLimits {
+  std::vector<int> micro_batch_sequences{1, 2, 4, 8, 16};
+  bool try_recompute = false;     // training with and without recomputation
+  int most_tensor_parallel = 64;  // the devices of a machine: wider stages cross its slow links
+  int most_pipeline_parallel = 64;
+};
+
+// Whether a model's matrices can be cut `tensor_parallel` times: heads, key-value heads, intermediate size and
+// vocabulary.
+[[nodiscard]] bool can_cut(const Model& model, int tensor_parallel);
+
+// Every dp * pp * tp = `devices` that the model and the batch allow, layers and batch dealt evenly, with each
+// micro-batch size that a replica's share can fill; no size is cut at less. Empty where there is none.
+[[nodiscard]] std::vector<Shape> shapes_of(const Task& task, const Workflow& workflow, int devices,
+                                           const ShapeLimits& limits);
+
+}  // namespace sextant

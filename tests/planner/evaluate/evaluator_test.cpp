@@ -1,0 +1,154 @@
+// The evaluator's numbers are the model's: on whole candidates and after any sequence of moves.
+#include "planner/evaluate/evaluator.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "costmodel/iteration.h"
+#include "costmodel/memory.h"
+#include "tests/planner/planning_case.h"
+
+namespace sextant::testing {
+namespace {
+
+// The whole model on the candidate's plan.
+Score by_the_model(const EvaluatedProblem& problem, const Evaluator& evaluator, const Candidate& candidate) {
+  const Plan plan = evaluator.plan_of(candidate, "candidate");
+  check_plan(plan, problem.workflow, problem.cluster);
+  const Hardware<double> hardware(problem.cluster, problem.workflow.precision);
+  const CoefficientValues<double> values = resolve(problem.coefficients, hardware, problem.framework);
+  const Problem<double> whole(problem.workflow, plan, hardware, values);
+  const std::vector<TaskWork> works = works_of(problem.workflow, plan, problem.cluster);
+  Score score{iteration_cost(whole, std::span<const TaskWork>(works)).iteration_s, 0};
+  for (const DeviceMemory& memory : plan_memory(works, problem.cluster, values, hardware)) {
+    score.excess_bytes =
+        std::max(score.excess_bytes, memory.resident_bytes + memory.working_bytes - memory.capacity_bytes);
+  }
+  return score;
+}
+
+void expect_same(const Score& score, const Score& expected) {
+  constexpr double kRounding = 1e-12;
+  EXPECT_NEAR(score.time_s, expected.time_s, kRounding * expected.time_s);
+  EXPECT_NEAR(score.excess_bytes, expected.excess_bytes, 1.0);  // of some 1e11
+}
+
+// Coefficients that are not neutral, so that every term counts.
+Coefficients fitted() {
+  Coefficients coefficients;
+  for (const CoefficientSpec& spec : coefficient_table()) {
+    Coefficient coefficient;
+    coefficient.id = spec.id;
+    coefficient.value = coefficient.prior = spec.prior;
+    coefficients.values.push_back(coefficient);
+  }
+  return coefficients;
+}
+
+struct MoveCase {
+  std::string name;
+  Cluster cluster;
+  Workflow workflow;
+  Execution execution = {};
+  WeightSyncMethod method = WeightSyncMethod::shortest;
+  int moves = 20'000;
+};
+
+class Moves : public ::testing::TestWithParam<int> {
+ public:
+  static MoveCase at(int index) {
+    Execution zero2, sharded, served;
+    zero2.zero_stage = 2;
+    sharded.zero_stage = 3;
+    served.packed = served.continuous_batching = true;
+    const LinkException bad{
+        LinkScope::device, "a100-z1-0/1", "l40s-z1-0/3", {assumed(1e-3), assumed(1e8)}, true};
+    std::vector<MoveCase> cases = {
+        {"mixed", mixed_64(), ppo_8b()},
+        {"asynchronous", mixed_64(), ppo_8b(Mode::asynchronous)},
+        {"serving", cluster_of({{"a100", 2}, {"l4", 3, 3}}), ppo_8b(), served},
+        {"sharded gradients", cluster_of({{"a100", 2}, {"l40s", 2, 4}}), ppo_8b(), zero2},
+        {"sharded weights", cluster_of({{"a100", 1}, {"l40s", 1, 4}}), ppo_8b(), sharded,
+         WeightSyncMethod::shortest, 2'000},
+        {"broadcast",
+         cluster_of({{"a100", 1}, {"l40s", 1, 4}}),
+         ppo_8b(),
+         {},
+         WeightSyncMethod::broadcast,
+         2'000},
+        {"a bad cable",
+         cluster_of({{"a100", 1}, {"l40s", 1}}, {bad}),
+         ppo_8b(),
+         {},
+         WeightSyncMethod::shortest,
+         2'000},
+    };
+    return cases[static_cast<std::size_t>(index)];
+  }
+};
+
+TEST_P(Moves, EqualTheWholeModel) {
+  const MoveCase planned = at(GetParam());
+  SCOPED_TRACE(planned.name);
+  const Coefficients coefficients = fitted();
+  EvaluatedProblem problem{planned.cluster, planned.workflow, coefficients};
+  problem.executions.assign(planned.workflow.tasks.size(), planned.execution);
+  problem.weight_sync.method = planned.method;
+  Evaluator evaluator(problem);
+  std::mt19937 random(static_cast<unsigned>(GetParam()) + 1);
+  ShapeLimits limits;
+  limits.try_recompute = true;
+  limits.most_tensor_parallel = 8;
+  Candidate kept = random_candidate(random, evaluator, planned.workflow, planned.cluster, limits);
+  Score kept_score = evaluator.evaluate(kept);
+  expect_same(kept_score, by_the_model(problem, evaluator, kept));
+  const int compared = planned.moves / 20;
+  for (int move = 0; move < planned.moves; ++move) {
+    const int changes = 1 + static_cast<int>(random() % 3);
+    for (int c = 0; c < changes; ++c) {
+      const int task = static_cast<int>(random() % static_cast<unsigned>(evaluator.task_count()));
+      const Placement& placement = evaluator.placement(task);
+      const auto size = static_cast<unsigned>(placement.devices.size());
+      const auto device =
+          static_cast<std::uint16_t>(random() % static_cast<unsigned>(planned.cluster.device_count()));
+      const bool used =
+          std::find(placement.devices.begin(), placement.devices.end(), device) != placement.devices.end();
+      const auto kind = random() % 40;
+      if (kind == 0 && c == 0 && changes == 1) {
+        evaluator.replace_task(
+            task, random_placement(random, evaluator, task, planned.workflow, planned.cluster, limits));
+      } else if (kind % 2 == 0 && !used) {
+        evaluator.replace_device(task, static_cast<int>(random() % size), device);
+      } else if (size > 1) {
+        const int first = static_cast<int>(random() % size);
+        evaluator.swap_positions(
+            task, first, (first + 1 + static_cast<int>(random() % (size - 1))) % static_cast<int>(size));
+      }
+    }
+    const Score score = evaluator.score();
+    if (move % compared == 0) expect_same(score, by_the_model(problem, evaluator, evaluator.current()));
+    if (random() % 2 == 0) {
+      evaluator.keep();
+      kept_score = score;
+    } else {
+      evaluator.undo();
+    }
+    if (HasFailure()) return;
+  }
+  // What a thousand moves left behind is what a fresh look gives.
+  const Candidate last = evaluator.current();
+  Evaluator fresh(problem);
+  for (int t = 0; t < evaluator.task_count(); ++t) {
+    for (int s = 0; s < evaluator.shapes(t).size(); ++s) (void)fresh.shapes(t).add(evaluator.shapes(t).at(s));
+  }
+  const Score again = fresh.evaluate(last);
+  EXPECT_EQ(again.time_s, kept_score.time_s);
+  EXPECT_EQ(again.excess_bytes, kept_score.excess_bytes);
+  expect_same(again, by_the_model(problem, fresh, last));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Moves, ::testing::Range(0, 7));
+
+}  // namespace
+}  // namespace sextant::testing
