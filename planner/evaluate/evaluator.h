@@ -6,17 +6,17 @@
 // tested). What was not seen before is asked and kept. Not for several threads: each has its own.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "costmodel/problem.h"
 #include "planner/evaluate/candidate.h"
-#include "planner/evaluate/memo.h"
-#include "planner/evaluate/task_model.h"
+#include "planner/evaluate/fingerprints.h"
+#include "planner/evaluate/memory_use.h"
+#include "planner/evaluate/task_part.h"
 
 namespace sextant {
 
@@ -47,13 +47,17 @@ class Evaluator {
   Evaluator& operator=(const Evaluator&) = delete;
 
   // Tables that candidates refer to, by task.
-  [[nodiscard]] ShapeTable& shapes(int task) { return parts_[static_cast<std::size_t>(task)].shapes; }
+  [[nodiscard]] ShapeTable& shapes(int task) { return part(task).shapes(); }
   [[nodiscard]] int task_count() const { return static_cast<int>(parts_.size()); }
+
+  // Of one task alone. There is no current candidate after it.
+  [[nodiscard]] TaskValue value_of(int task, const Placement& placement);
 
   // Costs a candidate and makes it the current one. Every task's devices must be as many as its shape's.
   Score evaluate(const Candidate& candidate);
 
-  // A move: any changes, then score(), then keep() or undo().
+  // A move: any changes, then score(), then keep() or undo(). A task that is replaced has no other change in
+  // the same move.
   void replace_device(int task, int position, std::uint16_t device);  // by one that the task does not use
   void swap_positions(int task, int first, int second);
   void replace_task(int task, const Placement& placement);
@@ -61,107 +65,54 @@ class Evaluator {
   void keep();
   void undo();
 
-  [[nodiscard]] const Placement& placement(int task) const {
-    return parts_[static_cast<std::size_t>(task)].placement;
-  }
+  [[nodiscard]] const Placement& placement(int task) const { return part(task).placement(); }
+  [[nodiscard]] double task_s(int task) const { return part(task).value().time_s; }
   [[nodiscard]] Candidate current() const;
-  [[nodiscard]] double task_s(int task) const { return parts_[static_cast<std::size_t>(task)].value.time_s; }
   [[nodiscard]] Plan plan_of(const Candidate& candidate, const std::string& name) const;
 
   // How often the cost model itself was asked.
-  [[nodiscard]] std::uint64_t asked() const { return asked_; }
+  [[nodiscard]] std::uint64_t asked() const;
 
  private:
-  // What is summed up of a task.
-  struct TaskValue {
-    double time_s = 0;
-    double fastest_gather_s = 0;
-    double slowest_gather_s = 0;
-    double copied_s = 0;
-    double fetched_s = 0;
-    double most_resident_bytes = 0;
-    double most_working_bytes = 0;
-  };
-  struct Part {
-    Part(TaskModel the_model, TaskKind the_kind) : model(std::move(the_model)), kind(the_kind) {}
-    TaskModel model;
-    TaskKind kind;
-    ShapeTable shapes;
-    Placement placement;
-    std::vector<std::uint64_t> used;            // a bit a device
-    std::vector<const ReplicaValue*> replicas;  // of the placement; one where the task is not separable
-    std::vector<double> reduction_s;            // by stage; one where the task is not separable
-    TaskValue value;
-    Memo<const ReplicaValue*> known;  // by shape and places as they are
-    Memo<const ReplicaValue*> alike;  // by places as the formulas see them
-    Memo<double> known_reductions;
-    std::deque<ReplicaValue> values;
-    // Of the move that is being tried.
-    bool touched = false;
-    bool replaced = false;
-    std::vector<int> dirty_replicas;
-    struct Before {
-      Placement placement;
-      std::vector<std::uint64_t> used;
-      std::vector<const ReplicaValue*> replicas;
-      std::vector<double> reduction_s;
-      TaskValue value;
-    } before;
-    struct OldDevice {
-      int position;
-      std::uint16_t device;
-    };
-    std::vector<OldDevice> old_devices;
-    struct OldReplica {
-      int replica;
-      const ReplicaValue* value;
-    };
-    std::vector<OldReplica> old_replicas;
-  };
+  static constexpr std::size_t kKinds = 3;  // of tasks
 
-  void load(Part& part, const Placement& placement);
-  void mark(Part& part, int position);
-  void touch(Part& part);
-  void look_up_all(Part& part);
-  void look_up_replica(Part& part, int replica);
-  void look_up_stage(Part& part, int stage);
-  [[nodiscard]] const ReplicaValue* ask(Part& part, const Shape& shape, std::span<const std::uint16_t> devices,
-                                        int sequences);
-  void sum_up(Part& part) const;
-  [[nodiscard]] double working_s() const;
+  [[nodiscard]] TaskPart& part(int task) { return parts_[static_cast<std::size_t>(task)]; }
+  [[nodiscard]] const TaskPart& part(int task) const { return parts_[static_cast<std::size_t>(task)]; }
+  void find_overlaps(std::size_t task);
   [[nodiscard]] double phase_s(TaskKind kind) const;
   [[nodiscard]] double custom_s() const;
+  [[nodiscard]] double working_s() const;
+  [[nodiscard]] double transfer_s(const TaskPart& from, const TaskPart& to);
+  [[nodiscard]] double whole_sync_s(const TaskPart& training, const TaskPart& generation);
   [[nodiscard]] double sync_s();
-  [[nodiscard]] double transfer_s(const Part& from, const Part& to);
-  [[nodiscard]] double whole_sync_s();
-  [[nodiscard]] double excess_bytes();
-  [[nodiscard]] bool overlap(const Part& a, const Part& b) const;
-  [[nodiscard]] Score total();
-  void set_used(Part& part) const;
-  [[nodiscard]] Words places_key(std::uint64_t head, std::span<const std::uint16_t> devices);
-  [[nodiscard]] Words alike_key(std::uint64_t head, std::span<const std::uint16_t> devices);
+  void fill_memory(std::size_t task);
+  void move_memory(std::size_t task);
+  [[nodiscard]] double excess_bytes(bool anew);
 
   const Workflow& workflow_;
   Plan frame_plan_;  // the weight synchronization
-  std::vector<Execution> executions_;
-  std::unique_ptr<Problem<double>> frame_;
-  std::vector<Part> parts_;
+  std::unique_ptr<const Problem<double>> frame_;
+  Seating seating_;
+  std::vector<TaskPart> parts_;
   int generation_ = -1, training_ = -1;  // of the actor; -1 where there is no weight sync
   bool decomposes_sync_ = false;
-  std::size_t used_words_ = 0;
-  std::vector<std::uint16_t> seat_of_;  // what tells devices apart: their node, or themselves
-  std::vector<double> room_bytes_;      // by device, beside what the run-time holds
-  double least_room_bytes_ = 0;
   double eta_ = 1;
   double overhead_s_ = 0;
   double handover_s_ = 0;
-  std::vector<double> straggler_factor_;  // by number of devices
-  std::vector<double> resident_bytes_, working_bytes_;
-  std::vector<std::uint64_t> key_;
-  std::vector<std::uint64_t> alike_key_;
-  std::vector<std::uint16_t> stage_devices_;
-  Memo<double> known_transfers_, known_syncs_;
-  std::uint64_t asked_ = 0;
+  double least_room_bytes_ = 0;
+  std::unique_ptr<MemoryUse> memory_;
+  bool memory_is_stale_ = true;
+  // Of the current candidate with the move that is tried, and before it.
+  struct Totals {
+    std::array<double, kKinds> phase_s{};
+    double sync_s = 0;
+    std::vector<std::uint8_t> overlap;  // by task, then task
+  };
+  Totals now_, before_;
+  bool is_moving_ = false;
+  KnownParts<double> known_transfers_, known_syncs_;
+  std::vector<std::uint64_t> words_;
+  std::uint64_t asked_syncs_ = 0;
 };
 
 }  // namespace sextant

@@ -1,0 +1,112 @@
+// What the cost model said of parts that were asked about before: a table by the fingerprint of their places.
+// Lookups allocate nothing and touch one line of memory.
+//
+// A fingerprint has 128 bits. Two different parts with the same one would be taken for each other: among a
+// billion parts that happens with a probability of 1e-21.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace sextant {
+
+struct Fingerprint {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;  // never zero of a part
+
+  friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
+};
+
+// Fingerprints of sequences by tabulation (Zobrist 1970): a random number for every seat at every position, all
+// added up. The sums of different sequences are independent, and no step waits for the one before it.
+class SeatPrints {
+ public:
+  explicit SeatPrints(std::size_t seats);
+
+  // head: what else tells parts apart.
+  [[nodiscard]] Fingerprint of(std::uint64_t head, std::span<const std::uint16_t> seats) const {
+    Fingerprint sum = print_of(head);
+    const std::size_t first = std::min(seats.size(), kRows);
+    for (std::size_t p = 0; p < first; ++p) {
+      const Fingerprint& of_seat = rows_[p * seats_ + seats[p]];
+      sum.low += of_seat.low;
+      sum.high += of_seat.high;
+    }
+    if (seats.size() > kRows) add_further(seats, sum);
+    sum.high |= 1;
+    return sum;
+  }
+
+  // Of a few words.
+  [[nodiscard]] static Fingerprint of_words(std::span<const std::uint64_t> words);
+
+ private:
+  static constexpr std::size_t kRows =
+      64;  // positions after them use these again, times an odd number of theirs
+
+  // Steele, Lea and Flood 2014 (SplitMix).
+  [[nodiscard]] static std::uint64_t mixed(std::uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
+    return x ^ x >> 31;
+  }
+  [[nodiscard]] static Fingerprint print_of(std::uint64_t word) {
+    return {mixed(word + 0x9e3779b97f4a7c15ULL), mixed(word + 0xd1b54a32d192ed03ULL)};
+  }
+  void add_further(std::span<const std::uint16_t> seats, Fingerprint& sum) const;
+
+  std::size_t seats_;
+  std::vector<Fingerprint> rows_;  // by position, then seat
+};
+
+// Value: small and copied.
+template <typename Value>
+class KnownParts {
+ public:
+  KnownParts() : slots_(kFirstSize) {}
+
+  // Null where it is new. Valid until the next insert.
+  [[nodiscard]] const Value* find(const Fingerprint& print) const {
+    for (std::size_t i = print.low & mask();; i = (i + 1) & mask()) {
+      const Slot& slot = slots_[i];
+      if (slot.print == print) return &slot.value;
+      if (slot.print.high == 0) return nullptr;
+    }
+  }
+
+  void insert(const Fingerprint& print, const Value& value) {
+    if (2 * (count_ + 1) > slots_.size()) grow();
+    place({print, value});
+    ++count_;
+  }
+
+  [[nodiscard]] std::size_t size() const { return count_; }
+
+ private:
+  struct Slot {
+    Fingerprint print;
+    Value value{};
+  };
+  static constexpr std::size_t kFirstSize = 256;  // a power of two, as every size
+
+  [[nodiscard]] std::size_t mask() const { return slots_.size() - 1; }
+  void place(const Slot& slot) {
+    std::size_t i = slot.print.low & mask();
+    while (slots_[i].print.high != 0) i = (i + 1) & mask();
+    slots_[i] = slot;
+  }
+  void grow() {
+    std::vector<Slot> old(2 * slots_.size());
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.print.high != 0) place(slot);
+    }
+  }
+
+  std::vector<Slot> slots_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace sextant

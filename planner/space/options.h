@@ -1,0 +1,48 @@
+// The best ways to lay a task out on given devices: levels 4 and 5 of HetRL's search (section 3.2), looked at
+// once for all devices that are alike.
+//
+// Devices are taken in their order, replica after replica, or stage after stage: replicas of equals, or stages
+// of equals. Options that another one beats in time and memory are left out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "planner/evaluate/evaluator.h"
+#include "planner/space/shapes.h"
+
+namespace sextant {
+
+enum class DeviceOrder { by_replica, by_stage };
+
+struct Option {
+  int shape = 0;  // of the evaluator's table
+  DeviceOrder order = DeviceOrder::by_replica;
+  TaskValue value;
+};
+
+// Where the devices of a group go.
+[[nodiscard]] Placement placed(const Shape& shape, int position, DeviceOrder order,
+                               const std::vector<std::uint16_t>& devices);
+
+class OptionTable {
+ public:
+  // References must outlive it. Its lookups change the evaluator's current candidate.
+  OptionTable(Evaluator& evaluator, const Cluster& cluster, const Workflow& workflow, ShapeLimits limits)
+      : evaluator_(evaluator), cluster_(cluster), workflow_(workflow), limits_(std::move(limits)) {}
+
+  // Fastest first; empty where no shape uses all of the devices up. Valid until the next call.
+  [[nodiscard]] const std::vector<Option>& of(int task, const std::vector<std::uint16_t>& devices);
+
+ private:
+  [[nodiscard]] std::vector<Option> look(int task, const std::vector<std::uint16_t>& devices);
+
+  Evaluator& evaluator_;
+  const Cluster& cluster_;
+  const Workflow& workflow_;
+  ShapeLimits limits_;
+  std::map<std::vector<int>, std::vector<Option>> known_;  // by task and places of the devices
+};
+
+}  // namespace sextant
