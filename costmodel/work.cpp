@@ -219,7 +219,10 @@ double slice_parameters(const Model& model, int layers, bool is_first, bool is_l
   return count;
 }
 
-TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow, const Cluster& cluster) {
+namespace {
+
+// What does not depend on replicas.
+TaskWork work_without_replicas(const Task& task, const TaskPlan& plan, const Workflow& workflow) {
   TaskWork work;
   work.task = &task;
   work.plan = &plan;
@@ -231,6 +234,25 @@ TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflo
   }
   set_lengths(workflow, work);
   set_precisions(workflow, work);
+  return work;
+}
+
+}  // namespace
+
+TaskWork work_of_first_replica(const Task& task, const TaskPlan& plan, const Workflow& workflow,
+                               const Cluster& cluster) {
+  TaskWork work = work_without_replicas(task, plan, workflow);
+  const Replica& first = plan.replicas.front();
+  const int sequences = replica_sequences(plan, workflow.sequences()).front();
+  work.replicas.assign(plan.replicas.size(), replica_work(work, first, workflow, sequences));
+  for (const Stage& stage : first.stages) work.devices.insert(stage.devices.begin(), stage.devices.end());
+  work.classes = {{0, 1}};
+  work.kinds.push_back(device_kinds(first, cluster));
+  return work;
+}
+
+TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow, const Cluster& cluster) {
+  TaskWork work = work_without_replicas(task, plan, workflow);
   const std::vector<int> sequences = replica_sequences(plan, workflow.sequences());
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     // Uniform plans give the same work to most replicas.

@@ -134,6 +134,11 @@ struct TaskWork {
 [[nodiscard]] TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow,
                                const Cluster& cluster);
 
+// As far as the cost of the plan's first replica needs it: the others are counted, with the same work, and need
+// no stages. It is the only class, and there are no gradient groups.
+[[nodiscard]] TaskWork work_of_first_replica(const Task& task, const TaskPlan& plan, const Workflow& workflow,
+                                             const Cluster& cluster);
+
 // Of every task of the workflow, in its order.
 [[nodiscard]] std::vector<TaskWork> works_of(const Workflow& workflow, const Plan& plan,
                                              const Cluster& cluster);

@@ -1,9 +1,11 @@
 // What every planner is asked and what it answers.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/coefficients.h"
@@ -14,12 +16,26 @@
 
 namespace sextant {
 
+// When a search ends. With evaluations alone the same seed gives the same plan on any number of threads and any
+// machine; seconds are those of a wall clock.
+struct Budget {
+  double seconds = 0;             // none: no limit
+  std::uint64_t evaluations = 0;  // none: no limit; of whole candidates
+};
+
 struct PlanRequest {
   const Cluster& cluster;
   const Workflow& workflow;
   const Coefficients& coefficients;
   std::string framework{kAny};
-  SearchLimits limits;
+  SearchLimits limits = {};
+  // Of planners that search.
+  Budget budget = {};
+  std::uint64_t seed = 1;
+  int threads = 1;
+  std::vector<Execution> executions = {};  // by task; none: the default of all
+  WeightSyncPlan weight_sync = {};
+  const std::atomic<bool>* is_cancelled = nullptr;  // set by anyone: the best so far is returned
 };
 
 enum class PlanOutcome {
@@ -28,14 +44,24 @@ enum class PlanOutcome {
   too_large,   // the space exceeds the limit: nothing was searched
 };
 
+// A plan that was better than all before it.
+struct Improvement {
+  std::uint64_t evaluations = 0;  // that it took
+  double seconds = 0;
+  double iteration_s = 0;
+
+  friend bool operator==(const Improvement&, const Improvement&) = default;
+};
+
 struct PlanResult {
   PlanOutcome outcome = PlanOutcome::infeasible;
   std::string message;
   std::optional<Plan> plan;
   std::optional<Prediction> prediction;
-  std::uint64_t candidates = 0;  // whole plans in the space
+  std::uint64_t candidates = 0;  // whole plans in the space, or looked at by a search
   std::uint64_t feasible = 0;    // of them, fit in memory
   double gap_fraction = 0;       // the plan is at most so far from the best of the space, under this model
+  std::vector<Improvement> improvements;  // of a search, best last
 };
 
 }  // namespace sextant

@@ -1,14 +1,15 @@
 #include "planner/evaluate/candidate.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace sextant {
 namespace {
 
-bool same_kind(const Shape& a, const Shape& b) {
-  return a.tensor_parallel == b.tensor_parallel && a.micro_batch_sequences == b.micro_batch_sequences &&
-         a.decode_batch_sequences == b.decode_batch_sequences && a.recompute == b.recompute &&
-         a.layers == b.layers && a.sequences.size() == b.sequences.size();
+std::vector<int> parts_of(const Shape& shape) {
+  std::vector<int> parts{shape.tensor_parallel, shape.micro_batch_sequences, shape.decode_batch_sequences,
+                         static_cast<int>(shape.recompute), shape.data_parallel()};
+  parts.insert(parts.end(), shape.layers.begin(), shape.layers.end());
+  return parts;
 }
 
 }  // namespace
@@ -20,15 +21,15 @@ std::vector<int> dealt_evenly(int total, int parts) {
 }
 
 int ShapeTable::add(const Shape& shape) {
-  int kind = size();
-  for (int s = 0; s < size(); ++s) {
-    if (!same_kind(at(s), shape)) continue;
-    if (at(s) == shape) return s;
-    kind = std::min(kind, kinds_[static_cast<std::size_t>(s)]);
+  std::vector<int> parts = parts_of(shape);
+  const int kind = kind_of_.emplace(parts, size()).first->second;
+  parts.insert(parts.end(), shape.sequences.begin(), shape.sequences.end());
+  const auto [known, is_new] = position_of_.emplace(std::move(parts), size());
+  if (is_new) {
+    shapes_.push_back(shape);
+    kinds_.push_back(kind);
   }
-  shapes_.push_back(shape);
-  kinds_.push_back(kind);
-  return size() - 1;
+  return known->second;
 }
 
 TaskPlan task_plan(const Shape& shape, const std::vector<std::uint16_t>& devices, const Execution& execution,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "costmodel/vocabulary/plan.h"
@@ -56,6 +57,8 @@ class ShapeTable {
  private:
   std::vector<Shape> shapes_;
   std::vector<int> kinds_;
+  std::map<std::vector<int>, int> position_of_;  // of what a shape is made of
+  std::map<std::vector<int>, int> kind_of_;      // of the same without shares
 };
 
 // execution: of the task in every plan of a search.

@@ -3,28 +3,23 @@
 #include <algorithm>
 
 #include "costmodel/memory.h"
+#include "costmodel/symmetry.h"
 #include "costmodel/task.h"
 #include "costmodel/terms/weight_sync.h"
 
 namespace sextant {
 namespace {
 
-// The devices of a cluster that a part of a task leaves, in their order: for the rest of the task, which is
-// somewhere.
-class Others {
- public:
-  Others(std::span<const std::uint16_t> part, int devices) : is_taken_(static_cast<std::size_t>(devices)) {
-    for (const std::uint16_t device : part) is_taken_[device] = true;
-  }
-  std::uint16_t next() {
-    while (is_taken_[next_]) ++next_;
-    return static_cast<std::uint16_t>(next_++);
-  }
-
- private:
-  std::vector<bool> is_taken_;
-  std::size_t next_ = 0;
-};
+// The first replica on its devices; the others have their share alone.
+TaskPlan first_replica(const Shape& shape, std::span<const std::uint16_t> devices, const Execution& execution,
+                       int total) {
+  Shape first = shape;
+  first.sequences.resize(1);
+  TaskPlan plan = task_plan(first, {devices.begin(), devices.end()}, execution, total);
+  for (std::size_t i = 1; i < shape.sequences.size(); ++i)
+    plan.replicas.push_back({static_cast<double>(shape.sequences[i]) / total, {}});
+  return plan;
+}
 
 int total_of(const std::vector<int>& parts) {
   int sum = 0;
@@ -89,19 +84,14 @@ void TaskModel::add_memory(const TaskWork& work, bool all, ReplicaValue& value) 
 
 ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_t> devices,
                                 int sequences) const {
-  // The replica first, with its share; the others take theirs in turn.
+  // The others take their shares in turn.
   Shape turned = shape;
   const auto own = std::find(shape.sequences.begin(), shape.sequences.end(), sequences);
   SEXTANT_CHECK(own != shape.sequences.end());
   std::rotate(turned.sequences.begin(), turned.sequences.begin() + (own - shape.sequences.begin()),
               turned.sequences.end());
-  std::vector<std::uint16_t> all(devices.begin(), devices.end());
-  Others others(devices, frame_->cluster().device_count());
-  while (all.size() < static_cast<std::size_t>(shape.devices())) all.push_back(others.next());
-  const TaskPlan plan = task_plan(turned, all, execution_, total_of(shape.sequences));
-  TaskWork task = work(plan);
-  task.classes.resize(1);
-  task.kinds.resize(1);
+  const TaskPlan plan = first_replica(turned, devices, execution_, total_of(shape.sequences));
+  const TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster());
   ReplicaValue value;
   const TaskCost<double> cost = detail::replica_cost(*frame_, task, 0);
   value.time_s = cost.time_s;
@@ -133,18 +123,19 @@ ReplicaValue TaskModel::whole(const Shape& shape, std::span<const std::uint16_t>
 }
 
 double TaskModel::reduction_s(const Shape& shape, int stage, std::span<const std::uint16_t> devices) const {
-  std::vector<std::uint16_t> all;
-  Others others(devices, frame_->cluster().device_count());
-  std::size_t own = 0;
-  for (int position = 0; position < shape.devices(); ++position) {
-    const int of_stage = position % shape.replica_devices() / shape.tensor_parallel;
-    all.push_back(of_stage == stage ? devices[own++] : others.next());
+  // How often and how much follows from the first replica, wherever it is; the groups from the stage alone.
+  const int total = total_of(shape.sequences);
+  const std::vector<std::uint16_t> anywhere(static_cast<std::size_t>(shape.replica_devices()), devices.front());
+  const TaskPlan plan = first_replica(shape, anywhere, execution_, total);
+  TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster());
+  Shape of_stage = shape;
+  of_stage.layers = {shape.layers[static_cast<std::size_t>(stage)]};
+  const TaskPlan stage_plan = task_plan(of_stage, {devices.begin(), devices.end()}, execution_, total);
+  task.gradient_groups = gradient_groups(stage_plan, frame_->cluster());
+  for (GradientGroup& group : task.gradient_groups) {
+    group.holds_embedding = stage == 0;
+    group.holds_head = stage + 1 == shape.pipeline_parallel();
   }
-  const TaskPlan plan = task_plan(shape, all, execution_, total_of(shape.sequences));
-  TaskWork task = work(plan);
-  int first = 0;
-  for (int j = 0; j < stage; ++j) first += shape.layers[static_cast<std::size_t>(j)];
-  std::erase_if(task.gradient_groups, [&](const GradientGroup& group) { return group.first_layer != first; });
   return terms::data_parallel_s(*frame_, task, 0.0);
 }
 

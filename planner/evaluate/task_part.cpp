@@ -121,11 +121,19 @@ void TaskPart::look_up_stage(int stage) {
     slot = *known;
     return;
   }
-  ++asked_;
   gather(now_.placement.devices, stage_devices_);
+  const Fingerprint places =
+      seating_->parts_are_alike ? alike_print(head_of(is_separable_ ? stage : 0), stage_devices_) : print;
+  if (const double* known = alike_reductions_.find(places)) {
+    slot = *known;
+    known_reductions_.insert(print, slot);
+    return;
+  }
+  ++asked_;
   slot = is_separable_ ? model_.reduction_s(shape(), stage, stage_devices_)
                        : model_.reductions_s(shape(), stage_devices_);
   known_reductions_.insert(print, slot);
+  alike_reductions_.insert(places, slot);
 }
 
 // ---- summing up (costmodel/task.h) ----

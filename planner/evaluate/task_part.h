@@ -106,7 +106,7 @@ class TaskPart {
   std::deque<ReplicaValue> values_;
   KnownParts<const ReplicaValue*> known_;  // by seats
   KnownParts<const ReplicaValue*> alike_;  // by places as the formulas see them
-  KnownParts<double> known_reductions_;
+  KnownParts<double> known_reductions_, alike_reductions_;
   bool is_touched_ = false, is_replaced_ = false, uses_other_devices_ = false;
   std::vector<int> changed_replicas_;
   std::vector<const ReplicaValue*> old_replicas_;  // of changed_replicas_

@@ -32,7 +32,7 @@ class OptionTable {
   OptionTable(Evaluator& evaluator, const Cluster& cluster, const Workflow& workflow, ShapeLimits limits)
       : evaluator_(evaluator), cluster_(cluster), workflow_(workflow), limits_(std::move(limits)) {}
 
-  // Fastest first; empty where no shape uses all of the devices up. Valid until the next call.
+  // Fastest first; empty where no shape uses all of the devices up. Valid as long as the table.
   [[nodiscard]] const std::vector<Option>& of(int task, const std::vector<std::uint16_t>& devices);
 
  private:

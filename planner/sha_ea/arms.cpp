@@ -1,0 +1,66 @@
+#include "planner/sha_ea/arms.h"
+
+#include <algorithm>
+#include <set>
+
+#include "planner/space/counts.h"
+
+namespace sextant {
+namespace {
+
+// Ordered sums of `units` in `groups` positive parts follow from the `groups - 1` places where they are cut.
+std::vector<int> parts_between(const std::vector<int>& cuts, int units) {
+  std::vector<int> parts;
+  int last = 0;
+  for (const int cut : cuts) {
+    parts.push_back(cut - last);
+    last = cut;
+  }
+  parts.push_back(units - last);
+  return parts;
+}
+
+void every_cut(int units, int cuts_left, std::vector<int>& cuts, std::vector<std::vector<int>>& found) {
+  if (cuts_left == 0) {
+    found.push_back(parts_between(cuts, units));
+    return;
+  }
+  for (int cut = cuts.empty() ? 1 : cuts.back() + 1; cut <= units - cuts_left; ++cut) {
+    cuts.push_back(cut);
+    every_cut(units, cuts_left - 1, cuts, found);
+    cuts.pop_back();
+  }
+}
+
+// Floyd's algorithm (Bentley 1987): `count` of 1 .. units - 1, every set as likely.
+std::vector<int> drawn_cuts(int units, int count, std::mt19937_64& random) {
+  std::set<int> cuts;
+  for (int last = units - count; last < units; ++last) {
+    const int cut = 1 + static_cast<int>(random() % static_cast<std::uint64_t>(last));
+    cuts.insert(cuts.contains(cut) ? last : cut);
+  }
+  return {cuts.begin(), cuts.end()};
+}
+
+}  // namespace
+
+std::vector<Arms> arms_of(int tasks, int units, std::size_t most, std::mt19937_64& random) {
+  std::vector<Arms> arms;
+  for (TaskGrouping& grouping : task_groupings(tasks)) {
+    if (grouping.groups > units) continue;
+    Arms of_grouping{std::move(grouping), {}};
+    const int groups = of_grouping.grouping.groups;
+    if (group_size_count(units, groups) <= static_cast<double>(most)) {
+      std::vector<int> cuts;
+      every_cut(units, groups - 1, cuts, of_grouping.sizes);
+    } else {
+      std::set<std::vector<int>> drawn;
+      while (drawn.size() < most) drawn.insert(parts_between(drawn_cuts(units, groups - 1, random), units));
+      of_grouping.sizes.assign(drawn.begin(), drawn.end());
+    }
+    arms.push_back(std::move(of_grouping));
+  }
+  return arms;
+}
+
+}  // namespace sextant

@@ -1,0 +1,134 @@
+#include "planner/sha_ea/polish.h"
+
+#include <algorithm>
+
+namespace sextant {
+namespace {
+
+class Polish {
+ public:
+  Polish(Evaluator& evaluator, OptionTable& options, const PolishLimits& limits, std::mt19937_64& random,
+         Scored& scored)
+      : evaluator_(evaluator), options_(options), limits_(limits), random_(random), scored_(scored) {}
+
+  std::uint64_t run() {
+    scored_.score = evaluator_.evaluate(scored_.candidate);
+    ++taken_;
+    for (bool improved = true; improved && !is_over();) {
+      improved = try_options();
+      if (limits_.balances_load) improved = balance() || improved;
+      improved = try_swaps() || improved;
+    }
+    scored_.score = evaluator_.evaluate(scored_.candidate);
+    return taken_;
+  }
+
+ private:
+  [[nodiscard]] bool is_over() const {
+    return taken_ >= limits_.evaluations || (limits_.is_over && limits_.is_over());
+  }
+
+  // Of the move that is being tried.
+  bool take_if_better() {
+    ++taken_;
+    Scored tried{{}, evaluator_.score()};
+    constexpr double kLeast = 1e-9;  // relative: less is rounding
+    const bool better = tried.is_better_than(scored_) &&
+                        (!scored_.score.fits() || tried.score.time_s < scored_.score.time_s * (1 - kLeast));
+    if (better) {
+      evaluator_.keep();
+      scored_.score = tried.score;
+      scored_.candidate = evaluator_.current();
+    } else {
+      evaluator_.undo();
+    }
+    return better;
+  }
+
+  [[nodiscard]] std::vector<std::uint16_t> ascending_devices(int task) const {
+    std::vector<std::uint16_t> devices = scored_.candidate.tasks[static_cast<std::size_t>(task)].devices;
+    std::sort(devices.begin(), devices.end());
+    return devices;
+  }
+
+  // Each task's other options on its devices, one task after the other.
+  bool try_options() {
+    bool improved = false;
+    for (int task = 0; task < evaluator_.task_count() && !is_over(); ++task) {
+      const std::vector<std::uint16_t> devices = ascending_devices(task);
+      const std::vector<Option>& options = options_.of(task, devices);
+      (void)evaluator_.evaluate(scored_.candidate);  // looking options up moved it
+      for (const Option& option : options) {
+        if (is_over()) break;
+        const Shape& shape = evaluator_.shapes(task).at(option.shape);
+        evaluator_.replace_task(task, placed(shape, option.shape, option.order, devices));
+        improved = take_if_better() || improved;
+      }
+    }
+    return improved;
+  }
+
+  // Tasklets of one task change places: as many tries as it has devices, drawn.
+  bool try_swaps() {
+    bool improved = false;
+    for (int task = 0; task < evaluator_.task_count(); ++task) {
+      const auto size = evaluator_.placement(task).devices.size();
+      if (size < 2) continue;
+      for (std::size_t attempt = 0; attempt < 2 * size && !is_over(); ++attempt) {
+        const std::size_t first = random_() % size;
+        const std::size_t second = (first + 1 + random_() % (size - 1)) % size;
+        evaluator_.swap_positions(task, static_cast<int>(first), static_cast<int>(second));
+        improved = take_if_better() || improved;
+      }
+    }
+    return improved;
+  }
+
+  // One layer, or one sequence of a growing number, from one part of a task to another.
+  bool balance() {
+    bool improved = false;
+    for (int task = 0; task < evaluator_.task_count() && !is_over(); ++task) {
+      improved = shift(task, &Shape::layers, 1) || improved;
+      const Shape& shape = evaluator_.shapes(task).at(evaluator_.placement(task).shape);
+      for (int amount = shape.sequences.front() / 2; amount > 0 && !is_over(); amount /= 2) {
+        improved = shift(task, &Shape::sequences, amount) || improved;
+      }
+    }
+    return improved;
+  }
+
+  bool shift(int task, std::vector<int> Shape::*parts, int amount) {
+    bool improved = false;
+    const std::size_t count = (evaluator_.shapes(task).at(evaluator_.placement(task).shape).*parts).size();
+    for (std::size_t from = 0; from < count; ++from) {
+      for (std::size_t to = 0; to < count && !is_over(); ++to) {
+        Shape shape = evaluator_.shapes(task).at(evaluator_.placement(task).shape);
+        std::vector<int>& dealt = shape.*parts;
+        if (from == to || dealt[from] <= amount) continue;
+        dealt[from] -= amount;
+        dealt[to] += amount;
+        Placement placement = evaluator_.placement(task);
+        placement.shape = evaluator_.shapes(task).add(shape);
+        evaluator_.replace_task(task, placement);
+        improved = take_if_better() || improved;
+      }
+    }
+    return improved;
+  }
+
+  Evaluator& evaluator_;
+  OptionTable& options_;
+  const PolishLimits& limits_;
+  std::mt19937_64& random_;
+  Scored& scored_;
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace
+
+std::uint64_t polish(Evaluator& evaluator, OptionTable& options, const PolishLimits& limits,
+                     std::mt19937_64& random, Scored& scored) {
+  return Polish(evaluator, options, limits, random, scored).run();
+}
+
+}  // namespace sextant

@@ -1,0 +1,17 @@
+// HetRL's hybrid scheduling (section 3.4, Algorithm 1): nested successive halving over task groupings and the
+// sizes of their GPU groups, evolution of which devices they get, and below it the best options of every task.
+//
+// What is ours: sizes are counted in units (space/units.h) and what is alike is merged, so that arms are
+// thousands and not millions; a deal's levels 4 and 5 are solved at once (arrangement.h) and the best deals are
+// polished (polish.h); searches are repeated with larger budgets, several side by side that share nothing, so
+// that seeds agree. Nothing depends on the number of threads.
+#pragma once
+
+#include "planner/planner.h"
+
+namespace sextant {
+
+// Without a budget: one second. Throws Error(bad_input) for a cluster that the evaluator cannot hold.
+[[nodiscard]] PlanResult plan_by_sha_ea(const PlanRequest& request);
+
+}  // namespace sextant
