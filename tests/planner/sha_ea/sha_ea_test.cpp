@@ -1,0 +1,175 @@
+// HetRL's search: its parts, and plans that do not depend on threads.
+#include "planner/sha_ea/sha_ea.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <thread>
+
+#include "costmodel/memory.h"
+#include "planner/exhaustive.h"
+#include "planner/sha_ea/arms.h"
+#include "planner/sha_ea/deal.h"
+#include "planner/space/counts.h"
+#include "tests/costmodel/small_problem.h"
+#include "tests/planner/planning_case.h"
+
+namespace sextant::testing {
+namespace {
+
+TEST(Arms, AreAllWhereTheyAreFew) {
+  std::mt19937_64 random(1);
+  // Six tasks in eight units: as counts.h says, 4,929.
+  std::size_t arms = 0;
+  for (const Arms& of_grouping : arms_of(6, 8, 64, random)) {
+    arms += of_grouping.sizes.size();
+    for (const std::vector<int>& sizes : of_grouping.sizes) {
+      EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), 0), 8);
+      EXPECT_EQ(sizes.size(), static_cast<std::size_t>(of_grouping.grouping.groups));
+    }
+  }
+  EXPECT_EQ(static_cast<double>(arms), arm_count(6, 8));
+}
+
+TEST(Arms, AreDrawnWhereTheyAreMany) {
+  std::mt19937_64 random(1);
+  for (const Arms& of_grouping : arms_of(6, 128, 64, random)) {
+    EXPECT_LE(of_grouping.sizes.size(), 64U);
+    for (const std::vector<int>& sizes : of_grouping.sizes) {
+      EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), 0), 128);
+      for (const int size : sizes) EXPECT_GE(size, 1);
+    }
+  }
+}
+
+TEST(Deals, KeepTheirSizes) {
+  const std::vector<UnitClass> classes = unit_classes(mixed_64(), 8);
+  std::mt19937_64 random(1);
+  const std::vector<int> sizes = {3, 1, 4};
+  const std::vector<double> flop_per_s = {312, 362, 362, 121};
+  for (int i = 0; i < 200; ++i) {
+    Deal deal = random_deal(classes, sizes, random);
+    (void)exchange_units(deal, random);
+    (void)give_faster_unit(
+        deal, {false, true, false},
+        {flop_per_s.begin(), flop_per_s.begin() + static_cast<std::ptrdiff_t>(classes.size())}, random);
+    for (std::size_t g = 0; g < sizes.size(); ++g)
+      EXPECT_EQ(std::accumulate(deal[g].begin(), deal[g].end(), 0), sizes[g]);
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+      int units = 0;
+      for (const UnitShare& share : deal) units += share[c];
+      EXPECT_EQ(units, classes[c].count());
+    }
+  }
+}
+
+TEST(Deals, TrainingGetsTheFasterUnit) {
+  std::mt19937_64 random(1);
+  Deal deal = {{0, 2}, {2, 0}};  // training has the slower class
+  EXPECT_TRUE(give_faster_unit(deal, {true, false}, {300, 100}, random));
+  EXPECT_EQ(deal, (Deal{{1, 1}, {1, 1}}));
+  deal = {{2, 0}, {0, 2}};
+  EXPECT_FALSE(give_faster_unit(deal, {true, false}, {300, 100}, random));
+}
+
+// Two classes in different zones: exchanges bring each group together.
+TEST(Deals, GatherWhatIsNear) {
+  const std::vector<std::vector<double>> nearness = {{3, 1}, {1, 3}};
+  EXPECT_EQ(gathered({{1, 1}, {1, 1}}, nearness), (Deal{{0, 2}, {2, 0}}));
+  EXPECT_DOUBLE_EQ(affinity({{2, 0}, {0, 2}}, nearness), 12);
+  EXPECT_DOUBLE_EQ(affinity({{1, 1}, {1, 1}}, nearness), 4);
+}
+
+TEST(Units, WholeMachinesStayWhole) {
+  const std::vector<UnitClass> classes = unit_classes(cluster_of({{"a100", 2}, {"l4", 1, 6}}), 8);
+  ASSERT_EQ(classes.size(), 2U);
+  EXPECT_EQ(classes[0].count(), 8);  // quarters of 8 devices
+  EXPECT_EQ(classes[0].devices, 2);
+  EXPECT_EQ(classes[1].count(), 3);  // 6 devices cannot be quartered
+  const auto groups = devices_of_groups(classes, {{4, 1}, {4, 2}});
+  EXPECT_EQ(groups[0], (std::vector<std::uint16_t>{0, 1, 2, 3, 4, 5, 6, 7, 20, 21}));
+  EXPECT_EQ(groups[1], (std::vector<std::uint16_t>{8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}));
+}
+
+PlanResult searched(const Cluster& cluster, const Workflow& workflow, int threads, std::uint64_t seed = 1) {
+  const Coefficients coefficients;
+  PlanRequest own{cluster, workflow, coefficients};
+  own.budget.evaluations = 8'000;
+  own.threads = threads;
+  own.seed = seed;
+  return plan_by_sha_ea(own);
+}
+
+TEST(ShaEa, PlansDoNotDependOnThreads) {
+  const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1}, {"l4", 1, 4, "z2"}});
+  const Workflow workflow = ppo_8b();
+  const PlanResult one = searched(cluster, workflow, 1);
+  ASSERT_EQ(one.outcome, PlanOutcome::found);
+  for (const int threads : {2, 3}) {
+    const PlanResult more = searched(cluster, workflow, threads);
+    ASSERT_EQ(more.outcome, PlanOutcome::found);
+    EXPECT_EQ(*more.plan, *one.plan);
+    EXPECT_EQ(more.candidates, one.candidates);
+  }
+}
+
+TEST(ShaEa, PlansFitAndAreWhatWasScored) {
+  const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1}});
+  for (const Mode mode : {Mode::synchronous, Mode::asynchronous}) {
+    const Workflow workflow = ppo_8b(mode);
+    const PlanResult result = searched(cluster, workflow, 1);
+    ASSERT_EQ(result.outcome, PlanOutcome::found);
+    check_plan(*result.plan, workflow, cluster);
+    for (const DeviceMemory& memory : plan_memory(workflow, *result.plan, cluster)) EXPECT_TRUE(memory.fits());
+    ASSERT_FALSE(result.improvements.empty());
+    EXPECT_NEAR(result.improvements.back().iteration_s, result.prediction->iteration_s,
+                1e-9 * result.prediction->iteration_s);
+    for (std::size_t i = 1; i < result.improvements.size(); ++i)
+      EXPECT_LT(result.improvements[i].iteration_s, result.improvements[i - 1].iteration_s);
+  }
+}
+
+// On a cluster that can be searched whole it finds the best of all groupings, or better: it also deals layers
+// and sequences unevenly.
+TEST(ShaEa, IsAsGoodAsAllPlansOfASmallCluster) {
+  const Cluster cluster = small_cluster();
+  for (const Mode mode : {Mode::synchronous, Mode::asynchronous}) {
+    const Workflow workflow = small_workflow(mode);
+    const Coefficients coefficients;
+    PlanRequest request{cluster, workflow, coefficients};
+    request.limits.micro_batch_sequences = {1, 3};
+    request.budget.evaluations = 20'000;
+    const PlanResult all = plan_exhaustively(request);
+    const PlanResult found = plan_by_sha_ea(request);
+    ASSERT_EQ(found.outcome, PlanOutcome::found);
+    EXPECT_LE(found.prediction->iteration_s, 1.01 * all.prediction->iteration_s);
+  }
+}
+
+TEST(ShaEa, SaysWhereNothingFits) {
+  const PlanResult result = searched(cluster_of({{"l4", 1, 2}}), ppo_8b(), 1);
+  EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
+  EXPECT_FALSE(result.plan);
+  EXPECT_NE(result.message.find("fits"), std::string::npos);
+}
+
+TEST(ShaEa, CanBeCancelled) {
+  const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  std::atomic<bool> is_cancelled = false;
+  PlanRequest request{cluster, workflow, coefficients};
+  request.budget.seconds = 600;
+  request.is_cancelled = &is_cancelled;
+  std::jthread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    is_cancelled = true;
+  });
+  const auto start = std::chrono::steady_clock::now();
+  const PlanResult result = plan_by_sha_ea(request);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+  EXPECT_EQ(result.outcome, PlanOutcome::found);
+}
+
+}  // namespace
+}  // namespace sextant::testing
