@@ -13,7 +13,8 @@ namespace {
 constexpr int kWantedUnits = 8;
 constexpr std::size_t kMostArms = 64;  // of a grouping
 constexpr std::size_t kPopulation = 8;
-constexpr std::size_t kPolished = 4;  // plans at the end of a round
+constexpr std::size_t kClimbed = 8;  // deals at the end of a round
+constexpr std::size_t kRefined = 1;  // of these, with smaller units
 constexpr double kTrainingMutation = 0.3;
 
 ShapeLimits shape_limits(const PlanRequest& request) {
@@ -86,14 +87,18 @@ Island::Island(const PlanRequest& request, std::uint64_t seed, const Budget& bud
       random_(seed),
       evaluator_(evaluated(request)),
       options_(evaluator_, request.cluster, request.workflow, shape_limits(request)),
-      arranger_(evaluator_, options_, memory_of_devices(request.cluster)),
-      classes_(unit_classes(request.cluster, kWantedUnits)) {
-  for (const UnitClass& of_class : classes_) {
+      arranger_(evaluator_, options_, memory_of_devices(request.cluster)) {
+  for (int wanted = kWantedUnits; wanted < 2 * request.cluster.device_count(); wanted *= 2) {
+    std::vector<UnitClass> level = unit_classes(request.cluster, wanted);
+    if (levels_.empty() || level.front().units != levels_.back().front().units)
+      levels_.push_back(std::move(level));
+  }
+  for (const UnitClass& of_class : classes()) {
     const DeviceId first{of_class.units.front().front()};
     const auto& rates = request.cluster.type_of(first).flop_per_s;
     flop_per_s_.push_back(of_class.devices * rates.at(request.workflow.precision).value);
     nearness_.emplace_back();
-    for (const UnitClass& other : classes_) {
+    for (const UnitClass& other : classes()) {
       const DeviceId second{other.units.back().back()};
       const LinkLevel level =
           first == second ? LinkLevel::within_node : request.cluster.level_between(first, second);
@@ -121,7 +126,7 @@ void Island::note(const Scored& scored) {
 }
 
 void Island::look_at(const Group& group, Arm& arm, Deal deal) {
-  Arrangement arrangement{group.grouping, devices_of_groups(classes_, gathered(deal, nearness_))};
+  Arrangement arrangement{group.grouping, devices_of_groups(classes(), gathered(deal, nearness_))};
   Individual individual{std::move(deal), {}};
   ++evaluations_;
   if (!arranger_.arrange(arrangement, individual.scored)) {
@@ -144,9 +149,9 @@ void Island::look_at(const Group& group, Arm& arm, Deal deal) {
 void Island::evolve(const Group& group, Arm& arm, std::uint64_t evaluations) {
   for (std::uint64_t k = 0; k < evaluations && !is_over(); ++k) {
     // With one class of units there is one deal.
-    if (classes_.size() == 1 && !arm.population.empty()) return;
+    if (classes().size() == 1 && !arm.population.empty()) return;
     if (arm.population.size() < kPopulation / 2) {
-      look_at(group, arm, random_deal(classes_, arm.sizes, random_));
+      look_at(group, arm, random_deal(classes(), arm.sizes, random_));
       continue;
     }
     Deal deal = arm.population[random_() % arm.population.size()].deal;
@@ -178,7 +183,7 @@ void Island::halve_arms(Group& group, std::uint64_t budget) {
 
 std::vector<Island::Group> Island::groups() {
   int units = 0;
-  for (const UnitClass& of_class : classes_) units += of_class.count();
+  for (const UnitClass& of_class : classes()) units += of_class.count();
   std::vector<Group> groups;
   for (Arms& arms : arms_of(evaluator_.task_count(), units, kMostArms, random_)) {
     Group group{std::move(arms.grouping), {}, {}};
@@ -193,25 +198,80 @@ std::vector<Island::Group> Island::groups() {
   return groups;
 }
 
-void Island::polish_best(const std::vector<Group>& groups, std::uint64_t budget) {
-  std::vector<const Individual*> best;
+// Niches: a deal of every grouping, so that one good basin does not take all climbs; those that were climbed
+// from in rounds before come last.
+std::vector<DealtGroups> Island::best_of(const std::vector<Group>& groups) const {
+  struct Found {
+    const Group* group;
+    const Individual* individual;
+    std::size_t climbs;
+  };
+  std::vector<Found> found;
   for (const Group& group : groups) {
+    const Individual* best = nullptr;
     for (const Arm& arm : group.arms) {
-      if (const Individual* first = arm.best()) best.push_back(first);
+      const Individual* of_arm = arm.best();
+      if (of_arm != nullptr && (best == nullptr || loss_of(of_arm->scored.score) < loss_of(best->scored.score)))
+        best = of_arm;
     }
+    if (best == nullptr) continue;
+    const auto before = climbs_.find(group.grouping.group_of);
+    found.push_back({&group, best, before == climbs_.end() ? 0 : before->second});
   }
-  std::stable_sort(best.begin(), best.end(), [](const Individual* a, const Individual* b) {
-    return loss_of(a->scored.score) < loss_of(b->scored.score);
+  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+    if (a.climbs != b.climbs) return a.climbs < b.climbs;
+    return loss_of(a.individual->scored.score) < loss_of(b.individual->scored.score);
   });
-  best.resize(std::min(best.size(), kPolished));
-  for (const Individual* individual : best) {
-    if (is_over() || individual->scored.candidate.tasks.empty()) return;
-    Scored scored = individual->scored;
-    PolishLimits limits{budget / kPolished, true, [this] { return is_over(); }};
-    if (budget_.evaluations > 0)
-      limits.evaluations = std::min(limits.evaluations, budget_.evaluations - evaluations_);
-    evaluations_ += polish(evaluator_, options_, limits, random_, scored);
+  std::vector<DealtGroups> best;
+  for (std::size_t f = 0; f < std::min(found.size(), kClimbed); ++f)
+    best.push_back({found[f].group->grouping, gathered(found[f].individual->deal, nearness_)});
+  return best;
+}
+
+Island::Climbed Island::climbed(DealtGroups dealt, std::size_t level) {
+  Climbed best{std::move(dealt), {}};
+  bool has_score = false;
+  const std::vector<UnitClass>& units = levels_[level];
+  const auto look = [&](const DealtGroups& other) {
+    Scored scored;
+    ++evaluations_;
+    if (!arranger_.arrange({other.grouping, devices_of_groups(units, other.deal)}, scored)) return false;
     note(scored);
+    if (has_score && !scored.is_better_than(best.scored)) return false;
+    best.scored = std::move(scored);
+    return has_score = true;
+  };
+  (void)look(best.dealt);
+  climb(best.dealt, random_, look, [this] { return is_over(); });
+  return best;
+}
+
+void Island::polish_one(Scored scored, std::uint64_t budget) {
+  if (is_over() || scored.candidate.tasks.empty()) return;
+  PolishLimits limits{budget, true, [this] { return is_over(); }};
+  if (budget_.evaluations > 0)
+    limits.evaluations = std::min(limits.evaluations, budget_.evaluations - evaluations_);
+  evaluations_ += polish(evaluator_, options_, limits, random_, scored);
+  note(scored);
+}
+
+// All climb with whole units and are polished; the best climb on with halves of units, and so on.
+void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget) {
+  std::vector<Climbed> best;
+  for (const DealtGroups& dealt : best_of(groups)) {
+    if (is_over()) break;
+    ++climbs_[dealt.grouping.group_of];
+    best.push_back(climbed(dealt, 0));
+    polish_one(best.back().scored, budget / kClimbed);
+  }
+  std::stable_sort(best.begin(), best.end(),
+                   [](const Climbed& a, const Climbed& b) { return a.scored.is_better_than(b.scored); });
+  best.resize(std::min(best.size(), kRefined));
+  for (Climbed& one : best) {
+    for (std::size_t level = 1; level < levels_.size() && !is_over(); ++level) {
+      one = climbed(in_finer_units(std::move(one.dealt), levels_[level - 1], levels_[level]), level);
+    }
+    polish_one(one.scored, budget / kRefined);
   }
 }
 
@@ -222,9 +282,14 @@ void Island::round(std::uint64_t budget) {
   for (std::uint64_t m = 0; m < rounds && !is_over(); ++m) {
     const std::uint64_t each = std::max<std::uint64_t>(1, budget / (all.size() * rounds));
     for (Group& group : all) halve_arms(group, each);
-    keep_best_half(all);
+    const std::size_t kept = (all.size() + 1) / 2;
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Group& a, const Group& b) { return a.loss() < b.loss(); });
+    for (std::size_t g = kept; g < all.size(); ++g) out.push_back(std::move(all[g]));
+    all.resize(kept);
   }
-  polish_best(all, budget);
+  for (Group& group : out) all.push_back(std::move(group));
+  improve_best(all, budget);
 }
 
 void Island::run() {

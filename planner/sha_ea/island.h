@@ -2,12 +2,14 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <random>
 #include <vector>
 
 #include "planner/planner.h"
 #include "planner/sha_ea/arms.h"
 #include "planner/sha_ea/arrangement.h"
+#include "planner/sha_ea/climb.h"
 #include "planner/sha_ea/deal.h"
 
 namespace sextant {
@@ -51,7 +53,15 @@ class Island {
   void halve_arms(Group& group, std::uint64_t budget);
   void evolve(const Group& group, Arm& arm, std::uint64_t evaluations);
   void look_at(const Group& group, Arm& arm, Deal deal);
-  void polish_best(const std::vector<Group>& groups, std::uint64_t budget);
+  [[nodiscard]] const std::vector<UnitClass>& classes() const { return levels_.front(); }
+  [[nodiscard]] std::vector<DealtGroups> best_of(const std::vector<Group>& groups) const;
+  struct Climbed {
+    DealtGroups dealt;
+    Scored scored;
+  };
+  [[nodiscard]] Climbed climbed(DealtGroups dealt, std::size_t level);
+  void polish_one(Scored scored, std::uint64_t budget);
+  void improve_best(const std::vector<Group>& groups, std::uint64_t budget);
   void note(const Scored& scored);
   [[nodiscard]] std::vector<Group> groups();
   [[nodiscard]] bool is_over() const;
@@ -64,10 +74,11 @@ class Island {
   Evaluator evaluator_;
   OptionTable options_;
   Arranger arranger_;
-  std::vector<UnitClass> classes_;
-  std::vector<double> flop_per_s_;             // by class, of a unit
-  std::vector<std::vector<double>> nearness_;  // of classes
+  std::vector<std::vector<UnitClass>> levels_;  // of the size of units, each half of the one before
+  std::vector<double> flop_per_s_;              // by class, of a unit
+  std::vector<std::vector<double>> nearness_;   // of classes
   std::uint64_t evaluations_ = 0, feasible_ = 0;
+  std::map<std::vector<int>, std::size_t> climbs_;  // by grouping
   bool has_best_ = false;
   Scored best_;
   std::vector<Improvement> improvements_;
