@@ -88,7 +88,7 @@ Island::Island(const PlanRequest& request, std::uint64_t seed, const Budget& bud
       evaluator_(evaluated(request)),
       options_(evaluator_, request.cluster, request.workflow, shape_limits(request)),
       arranger_(evaluator_, options_, memory_of_devices(request.cluster)) {
-  for (int wanted = kWantedUnits; wanted < 2 * request.cluster.device_count(); wanted *= 2) {
+  for (int wanted = kWantedUnits; levels_.empty() || wanted < 2 * request.cluster.device_count(); wanted *= 2) {
     std::vector<UnitClass> level = unit_classes(request.cluster, wanted);
     if (levels_.empty() || level.front().units != levels_.back().front().units)
       levels_.push_back(std::move(level));
