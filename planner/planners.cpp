@@ -32,8 +32,8 @@ constexpr std::array kPlanners = {
 std::span<const Planner> planners() { return kPlanners; }
 
 const Planner* find_planner(std::string_view name) {
-  const auto* found =
-      std::find_if(kPlanners.begin(), kPlanners.end(), [&](const Planner& planner) { return planner.name == name; });
+  const auto* found = std::find_if(kPlanners.begin(), kPlanners.end(),
+                                   [&](const Planner& planner) { return planner.name == name; });
   return found == kPlanners.end() ? nullptr : &*found;
 }
 

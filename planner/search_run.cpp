@@ -99,8 +99,8 @@ PlanResult SearchRun::result(const std::string& suffix, const std::string& hindr
   }
   result.outcome = PlanOutcome::found;
   result.plan = evaluator_.plan_of(best_->candidate, request_.workflow.name + "-" + suffix);
-  result.prediction = predict(request_.cluster, request_.workflow, *result.plan, request_.coefficients,
-                              request_.framework);
+  result.prediction =
+      predict(request_.cluster, request_.workflow, *result.plan, request_.coefficients, request_.framework);
   result.improvements = improvements_;
   result.message = "best of " + std::to_string(feasible_) + " plans that fit, of " +
                    std::to_string(evaluations_) + " that were looked at";

@@ -28,7 +28,7 @@ class RandomCandidates {
 
   SearchRun& run_;
   ShapeLimits limits_;
-  std::vector<std::uint16_t> devices_;                        // of the cluster, in an order that draws change
+  std::vector<std::uint16_t> devices_;                         // of the cluster, in an order that draws change
   std::vector<std::map<int, std::vector<int>>> known_shapes_;  // by task, then number of devices
 };
 

@@ -2,9 +2,9 @@
 // devices of its own, all other tasks together on the rest.
 //
 // Generation reads weights and caches and training multiplies, so generation gets the devices with the most
-// memory bandwidth per FLOP/s; how many says a sweep over all sizes. StreamRL asks for equal devices in one data
-// center within a group; here a group may be mixed, as no size would be left in many clusters otherwise: the
-// planner is at least as good as StreamRL's own rule.
+// memory bandwidth per FLOP/s; how many says a sweep over all sizes. StreamRL asks for equal devices in one
+// data center within a group; here a group may be mixed, as no size would be left in many clusters otherwise:
+// the planner is at least as good as StreamRL's own rule.
 #pragma once
 
 #include "planner/planner.h"

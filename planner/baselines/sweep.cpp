@@ -52,8 +52,7 @@ bool Sweep::improve(int task, const std::vector<std::uint16_t>& devices, const s
     evaluator.replace_task(task, placed(shape, option.shape, option.order, devices));
     const Scored tried{{}, evaluator.score()};
     run_.note(tried.score);
-    const bool is_rounding =
-        scored.score.fits() && tried.score.time_s >= scored.score.time_s * (1 - kLeast);
+    const bool is_rounding = scored.score.fits() && tried.score.time_s >= scored.score.time_s * (1 - kLeast);
     if (!tried.is_better_than(scored) || is_rounding) {
       evaluator.undo();
       continue;

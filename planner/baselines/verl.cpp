@@ -15,9 +15,8 @@ PlanResult plan_by_verl_colocated(const PlanRequest& request) {
 PlanResult plan_by_verl_split(const PlanRequest& request) {
   SearchRun run(request, 0);
   Sweep sweep(run);
-  const TaskGrouping grouping = two_groups(request.workflow, [](const Task& task) {
-    return task.model == "actor" || task.model == "reference";
-  });
+  const TaskGrouping grouping = two_groups(
+      request.workflow, [](const Task& task) { return task.model == "actor" || task.model == "reference"; });
   if (grouping.groups == 1) {
     sweep.look_at_one_set();
     return run.result("verl-split");

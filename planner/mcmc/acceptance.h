@@ -1,4 +1,5 @@
-// When a Markov chain over plans takes a worse one: Metropolis and Hastings's rule on the logarithm of the cost.
+// When a Markov chain over plans takes a worse one: Metropolis and Hastings's rule on the logarithm of the
+// cost.
 //
 // ReaL accepts with min(1, exp(-beta (cost' - cost))) and leaves beta, an inverse time, to the user: its public
 // search counted parts of the cost in ms and others in us, so that with a beta meant for us nearly every

@@ -12,10 +12,7 @@ namespace {
 class Chain {
  public:
   explicit Chain(SearchRun& run)
-      : run_(run),
-        evaluator_(run.evaluator()),
-        table_(run),
-        random_(run.request().seed) {
+      : run_(run), evaluator_(run.evaluator()), table_(run), random_(run.request().seed) {
     const std::vector<double> rooms = rooms_of_devices(run.request());
     room_bytes_ = *std::min_element(rooms.begin(), rooms.end());
   }

@@ -32,7 +32,8 @@ std::vector<Mesh> device_meshes(const Cluster& cluster) {
   std::vector<int> begin = {0};
   for (const Node& node : cluster.nodes()) {
     for (int part = 1; part < node.devices && node.devices % part == 0; part *= 2) {
-      for (int first = 0; first < node.devices; first += part) meshes.push_back(run_of(begin.back() + first, part));
+      for (int first = 0; first < node.devices; first += part)
+        meshes.push_back(run_of(begin.back() + first, part));
     }
     begin.push_back(begin.back() + node.devices);
   }
@@ -40,7 +41,8 @@ std::vector<Mesh> device_meshes(const Cluster& cluster) {
   return meshes;
 }
 
-MeshTable::MeshTable(SearchRun& run) : evaluator_(run.evaluator()), meshes_(device_meshes(run.request().cluster)) {
+MeshTable::MeshTable(SearchRun& run)
+    : evaluator_(run.evaluator()), meshes_(device_meshes(run.request().cluster)) {
   const auto tasks = static_cast<std::size_t>(evaluator_.task_count());
   options_.resize(tasks);
   fastest_.resize(tasks);

@@ -11,9 +11,9 @@ namespace sextant {
 
 using Mesh = std::vector<std::uint16_t>;  // devices, ascending
 
-// Whole nodes that follow each other, and parts of one node: 1, 2, 4 ... devices side by side, as many as divide
-// the node. In clusters of more than 16 nodes, runs of nodes have lengths of powers of two and start at their
-// multiples, and all nodes are one too: all runs would be too many.
+// Whole nodes that follow each other, and parts of one node: 1, 2, 4 ... devices side by side, as many as
+// divide the node. In clusters of more than 16 nodes, runs of nodes have lengths of powers of two and start at
+// their multiples, and all nodes are one too: all runs would be too many.
 [[nodiscard]] std::vector<Mesh> device_meshes(const Cluster& cluster);
 
 // One way to run a task: HetRL's levels 3 to 5 as ReaL cuts them, uniform degrees on a mesh.
