@@ -1,6 +1,7 @@
 // How fast a search costs plans: PPO with 8B models on 64 GPUs of three types in three zones.
 #include <benchmark/benchmark.h>
 
+#include "planner/mcmc/mcmc.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant {
@@ -75,6 +76,20 @@ void move_evaluations(benchmark::State& state) {
   state.counters["target_per_s"] = 5e6;
 }
 BENCHMARK(move_evaluations)->Name("planner.move_evaluations_per_s");
+
+// Steps of ReaL's Markov chain, its table of options included: what a second's budget buys.
+void mcmc_steps(benchmark::State& state) {
+  const Cluster cluster = testing::mixed_64();
+  const Workflow workflow = testing::ppo_8b();
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  constexpr std::uint64_t kSteps = 300'000;
+  request.budget.evaluations = kSteps;
+  for (auto _ : state) benchmark::DoNotOptimize(plan_by_mcmc(request));
+  state.counters["per_s"] =
+      benchmark::Counter(static_cast<double>(kSteps), benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(mcmc_steps)->Name("planner.mcmc_steps_per_s")->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace sextant

@@ -104,7 +104,7 @@ TEST_P(EveryPlanner, FindsASoundPlanOfASmallCluster) {
     expect_sound(result, request);
     if (!proves()) {
       expect_curve(result);
-      EXPECT_TRUE(std::isinf(result.gap_fraction) || GetParam().name == "sha-ea");
+      EXPECT_TRUE(std::isinf(result.gap_fraction));  // they prove nothing
     }
   }
 }
@@ -158,7 +158,7 @@ TEST_P(EveryPlanner, KeepsToItsBudget) {
   const Cluster cluster = tiny_cluster();
   const Workflow workflow = small_workflow();
   PlanRequest request = request_of(cluster, workflow);
-  for (const std::uint64_t evaluations : {40U, 400U}) {
+  for (const std::uint64_t evaluations : {1U, 40U, 400U}) {
     request.budget.evaluations = evaluations;
     EXPECT_LE(planned(request).candidates, evaluations);
   }
