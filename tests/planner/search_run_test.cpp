@@ -43,6 +43,7 @@ TEST_F(Noted, WhatFitsIsBetterThanWhatIsFasterAndDoesNot) {
   note(run, 3, {4, 0});
   EXPECT_EQ(device_of(run), 3);
   const PlanResult result = run.result("test");
+  ASSERT_EQ(result.outcome, PlanOutcome::found);
   EXPECT_EQ(result.plan->name, "small-test");
   EXPECT_EQ(result.candidates, 6U);
   EXPECT_EQ(result.feasible, 3U);
