@@ -1,6 +1,7 @@
 // How fast a search costs plans: PPO with 8B models on 64 GPUs of three types in three zones.
 #include <benchmark/benchmark.h>
 
+#include "planner/mcmc/mcmc.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant {
@@ -29,7 +30,8 @@ void full_evaluations(benchmark::State& state) {
   std::vector<Candidate> candidates;
   constexpr int kCandidates = 512;
   for (int i = 0; i < kCandidates; ++i) candidates.push_back(searched.plan(random));
-  for (const Candidate& candidate : candidates) benchmark::DoNotOptimize(searched.evaluator.evaluate(candidate));
+  for (const Candidate& candidate : candidates)
+    benchmark::DoNotOptimize(searched.evaluator.evaluate(candidate));
   std::size_t next = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(searched.evaluator.evaluate(candidates[next]));
@@ -55,7 +57,8 @@ void move_evaluations(benchmark::State& state) {
     const auto size = searched.evaluator.placement(task).devices.size();
     if (size < 2) continue;
     const auto first = random() % size;
-    moves.push_back({task, static_cast<int>(first), static_cast<int>((first + 1 + random() % (size - 1)) % size)});
+    moves.push_back(
+        {task, static_cast<int>(first), static_cast<int>((first + 1 + random() % (size - 1)) % size)});
   }
   const auto tried = [&](const Move& move) {
     searched.evaluator.swap_positions(move.task, move.first, move.second);
@@ -73,6 +76,20 @@ void move_evaluations(benchmark::State& state) {
   state.counters["target_per_s"] = 5e6;
 }
 BENCHMARK(move_evaluations)->Name("planner.move_evaluations_per_s");
+
+// Steps of ReaL's Markov chain, its table of options included: what a second's budget buys.
+void mcmc_steps(benchmark::State& state) {
+  const Cluster cluster = testing::mixed_64();
+  const Workflow workflow = testing::ppo_8b();
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  constexpr std::uint64_t kSteps = 300'000;
+  request.budget.evaluations = kSteps;
+  for (auto _ : state) benchmark::DoNotOptimize(plan_by_mcmc(request));
+  state.counters["per_s"] =
+      benchmark::Counter(static_cast<double>(kSteps), benchmark::Counter::kIsIterationInvariantRate);
+}
+BENCHMARK(mcmc_steps)->Name("planner.mcmc_steps_per_s")->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace sextant

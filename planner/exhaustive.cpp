@@ -1,6 +1,7 @@
 #include "planner/exhaustive.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -81,7 +82,7 @@ class Search {
   void for_each_feasible(Found found) {
     std::vector<std::size_t> choice(options_.size(), 0);
     std::vector<PlacedTask<double>> placed(options_.size());
-    for (bool more = combinations() > 0; more; more = next(choice)) {
+    for (bool more = combinations() > 0; more && !is_cancelled(); more = next(choice)) {
       ++candidates;
       if (!fits(choice)) continue;
       ++feasible;
@@ -94,6 +95,10 @@ class Search {
       found(choice,
             work_s + sync_s(choice[generation_], choice[training_]) + iteration_overhead_s(workflow_, values_));
     }
+  }
+
+  [[nodiscard]] bool is_cancelled() const {
+    return request_.is_cancelled != nullptr && request_.is_cancelled->load(std::memory_order_relaxed);
   }
 
   [[nodiscard]] Plan plan_of(const std::vector<std::size_t>& choice) const {
@@ -114,6 +119,10 @@ class Search {
     result.feasible = feasible;
     result.message =
         "best of " + std::to_string(feasible) + " plans that fit, of " + std::to_string(candidates);
+    if (is_cancelled()) {
+      result.gap_fraction = std::numeric_limits<double>::infinity();
+      result.message += " before the search was cancelled";
+    }
     return result;
   }
 
@@ -227,7 +236,9 @@ PlanResult infeasible(const Search& search) {
   PlanResult result;
   result.outcome = PlanOutcome::infeasible;
   result.candidates = search.candidates;
-  result.message = "no plan fits: " + search.shortage();
+  result.message = search.is_cancelled() ? "no plan fits of " + std::to_string(search.candidates) +
+                                               " before the search was cancelled"
+                                         : "no plan fits: " + search.shortage();
   return result;
 }
 

@@ -10,7 +10,8 @@
 
 namespace sextant {
 
-// Deterministic: among equally fast plans the first in the order of the space.
+// Deterministic: among equally fast plans the first in the order of the space. When cancelled, the best so far;
+// budget, seed and threads do not matter.
 [[nodiscard]] PlanResult plan_exhaustively(const PlanRequest& request);
 
 // The `most` fastest feasible plans, best first; for measuring the neighbours of the best. Empty when nothing

@@ -60,7 +60,8 @@ struct PlanResult {
   std::optional<Prediction> prediction;
   std::uint64_t candidates = 0;  // whole plans in the space, or looked at by a search
   std::uint64_t feasible = 0;    // of them, fit in memory
-  double gap_fraction = 0;       // the plan is at most so far from the best of the space, under this model
+  // The plan is at most so far from the best of the space, under this model; infinite: nothing is proved.
+  double gap_fraction = 0;
   std::vector<Improvement> improvements;  // of a search, best last
 };
 

@@ -1,6 +1,7 @@
 #include "planner/sha_ea/sha_ea.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <thread>
 
@@ -50,15 +51,18 @@ PlanResult plan_by_sha_ea(const PlanRequest& request) {
   const int threads = std::clamp(request.threads, 1, kIslands);
   // Seconds are for all: islands that share a thread take turns. Evaluations are dealt to them.
   std::vector<std::unique_ptr<Island>> islands;
-  const int count = budget.evaluations > 0 ? kIslands : threads;
+  const int count = budget.evaluations > 0
+                        ? static_cast<int>(std::min<std::uint64_t>(kIslands, budget.evaluations))
+                        : threads;
   Budget own = budget;
-  own.evaluations = budget.evaluations / kIslands;
+  own.evaluations = budget.evaluations / static_cast<std::uint64_t>(count);
   for (int i = 0; i < count; ++i) {
     const std::uint64_t seed = request.seed * kIslands + static_cast<std::uint64_t>(i);
     islands.push_back(std::make_unique<Island>(request, seed, own, start));
   }
   run_all(islands, threads);
   PlanResult result;
+  result.gap_fraction = std::numeric_limits<double>::infinity();
   const Island* best = nullptr;
   for (const auto& island : islands) {
     result.candidates += island->evaluations();

@@ -1,0 +1,54 @@
+// What planners do that fix which tasks share devices and try sizes of the sets one after the other.
+#pragma once
+
+#include <vector>
+
+#include "planner/search_run.h"
+#include "planner/sha_ea/arrangement.h"
+
+namespace sextant {
+
+class Sweep {
+ public:
+  explicit Sweep(SearchRun& run);
+
+  // Every task on all devices of its group, with the uniform degrees and the micro-batch size that are best for
+  // the iteration: from the fastest of each task with which all fit, one task after the other takes the option
+  // that shortens the iteration, until none does. Nothing where a task has no layout on its group.
+  void look_at(const Arrangement& arrangement);
+
+  // Tasks of group 0 on the first k of `units`, those of group 1 on the others, for every k that leaves none
+  // empty. grouping: two groups.
+  void look_at_splits(const TaskGrouping& grouping, const std::vector<std::vector<std::uint16_t>>& units);
+
+  // All tasks on all devices.
+  void look_at_one_set();
+
+ private:
+  void descend(const Arrangement& arrangement, Scored scored);
+  [[nodiscard]] bool improve(int task, const std::vector<std::uint16_t>& devices,
+                             const std::vector<Option>& options, Scored& scored);
+
+  SearchRun& run_;
+  Arranger arranger_;
+};
+
+// Two groups: tasks for which `is_first` holds are group 0. One group where all or none are.
+template <typename IsFirst>
+[[nodiscard]] TaskGrouping two_groups(const Workflow& workflow, IsFirst is_first) {
+  TaskGrouping grouping;
+  bool has_first = false, has_second = false;
+  for (const Task& task : workflow.tasks) {
+    const bool first = is_first(task);
+    grouping.group_of.push_back(first ? 0 : 1);
+    (first ? has_first : has_second) = true;
+  }
+  grouping.groups = has_first && has_second ? 2 : 1;
+  if (grouping.groups == 1) grouping.group_of.assign(workflow.tasks.size(), 0);
+  return grouping;
+}
+
+// Blocks that are dealt whole, in the order of the cluster: machines, or parts of them in small clusters.
+[[nodiscard]] std::vector<std::vector<std::uint16_t>> units_in_order(const Cluster& cluster);
+
+}  // namespace sextant

@@ -1,0 +1,67 @@
+#include "planner/mcmc/meshes.h"
+
+#include <limits>
+#include <numeric>
+
+namespace sextant {
+namespace {
+
+Mesh run_of(int first, int count) {
+  Mesh mesh(static_cast<std::size_t>(count));
+  std::iota(mesh.begin(), mesh.end(), static_cast<std::uint16_t>(first));
+  return mesh;
+}
+
+// begin: first device of every node, and the number of all devices last.
+void add_runs_of_nodes(const std::vector<int>& begin, std::vector<Mesh>& meshes) {
+  constexpr std::size_t kMostNodes = 16;
+  const std::size_t nodes = begin.size() - 1;
+  const bool takes_all = nodes <= kMostNodes;
+  for (std::size_t length = 1; length <= nodes; length = takes_all ? length + 1 : 2 * length) {
+    for (std::size_t n = 0; n + length <= nodes; n += takes_all ? 1 : length)
+      meshes.push_back(run_of(begin[n], begin[n + length] - begin[n]));
+  }
+  const bool has_whole = meshes.back().size() == static_cast<std::size_t>(begin.back());
+  if (!has_whole) meshes.push_back(run_of(0, begin.back()));
+}
+
+}  // namespace
+
+std::vector<Mesh> device_meshes(const Cluster& cluster) {
+  std::vector<Mesh> meshes;
+  std::vector<int> begin = {0};
+  for (const Node& node : cluster.nodes()) {
+    for (int part = 1; part < node.devices && node.devices % part == 0; part *= 2) {
+      for (int first = 0; first < node.devices; first += part)
+        meshes.push_back(run_of(begin.back() + first, part));
+    }
+    begin.push_back(begin.back() + node.devices);
+  }
+  add_runs_of_nodes(begin, meshes);
+  return meshes;
+}
+
+MeshTable::MeshTable(SearchRun& run)
+    : evaluator_(run.evaluator()), meshes_(device_meshes(run.request().cluster)) {
+  const auto tasks = static_cast<std::size_t>(evaluator_.task_count());
+  options_.resize(tasks);
+  fastest_.resize(tasks);
+  std::vector<double> least_s(tasks, std::numeric_limits<double>::infinity());
+  for (std::size_t m = 0; m < meshes_.size() && !run.is_over(); ++m) {
+    for (std::size_t t = 0; t < tasks; ++t) {
+      for (const Option& option : run.options().of(static_cast<int>(t), meshes_[m])) {
+        if (option.value.time_s < least_s[t]) {
+          least_s[t] = option.value.time_s;
+          fastest_[t] = options_[t].size();
+        }
+        options_[t].push_back({static_cast<std::uint32_t>(m), option.shape, option.order});
+      }
+    }
+  }
+}
+
+Placement MeshTable::placement(int task, const MeshOption& option) const {
+  return placed(evaluator_.shapes(task).at(option.shape), option.shape, option.order, meshes_[option.mesh]);
+}
+
+}  // namespace sextant

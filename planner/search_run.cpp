@@ -1,0 +1,110 @@
+#include "planner/search_run.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/units.h"
+#include "costmodel/predict.h"
+
+namespace sextant {
+namespace {
+
+Budget budget_of(const PlanRequest& request, double default_s) {
+  Budget budget = request.budget;
+  if (budget.seconds <= 0 && budget.evaluations == 0) budget.seconds = default_s;
+  return budget;
+}
+
+}  // namespace
+
+ShapeLimits shape_limits_of(const PlanRequest& request) {
+  ShapeLimits limits;
+  limits.micro_batch_sequences = request.limits.micro_batch_sequences;
+  limits.try_recompute = request.limits.try_recompute;
+  limits.most_tensor_parallel = 1;
+  for (const Node& node : request.cluster.nodes())
+    limits.most_tensor_parallel = std::max(limits.most_tensor_parallel, node.devices);
+  return limits;
+}
+
+std::vector<double> rooms_of_devices(const PlanRequest& request) {
+  const Hardware<double> hardware(request.cluster, request.workflow.precision);
+  const CoefficientValues<double> values = resolve(request.coefficients, hardware, request.framework);
+  std::vector<double> rooms;
+  for (int d = 0; d < request.cluster.device_count(); ++d) {
+    const DeviceId device{d};
+    rooms.push_back(hardware.memory_bytes(device) -
+                    values.at(CoefficientId::memory_context_bytes, hardware.type_index(device)));
+  }
+  return rooms;
+}
+
+SearchRun::SearchRun(const PlanRequest& request, double default_s)
+    : request_(request),
+      start_(std::chrono::steady_clock::now()),
+      budget_(budget_of(request, default_s)),
+      evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
+                  request.executions, request.weight_sync}),
+      options_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)) {}
+
+double SearchRun::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+bool SearchRun::is_cancelled() const {
+  return request_.is_cancelled != nullptr && request_.is_cancelled->load(std::memory_order_relaxed);
+}
+
+std::uint64_t SearchRun::evaluations_left() const {
+  if (budget_.evaluations == 0) return std::numeric_limits<std::uint64_t>::max();
+  return budget_.evaluations - std::min(budget_.evaluations, evaluations_);
+}
+
+bool SearchRun::is_spent() const {
+  if (evaluations_left() == 0) return true;
+  return budget_.seconds > 0 && seconds() >= budget_.seconds;
+}
+
+bool SearchRun::is_better(const Score& score) const {
+  constexpr double kRounding = 1e-9;  // relative: plans that are this near are equally good
+  if (!best_) return true;
+  if (score.fits() != best_->score.fits()) return score.fits();
+  if (!score.fits()) return score.excess_bytes < best_->score.excess_bytes;
+  return score.time_s < best_->score.time_s * (1 - kRounding);
+}
+
+void SearchRun::note(const Score& score) {
+  ++evaluations_;
+  if (score.fits()) ++feasible_;
+  if (!is_better(score)) return;
+  best_ = Best{evaluator_.current(), score};
+  if (score.fits()) improvements_.push_back({evaluations_, seconds(), score.time_s});
+}
+
+std::string SearchRun::shortage() const {
+  const std::string cause = is_cancelled() ? " before the search was cancelled" : "";
+  std::string message = "no plan of " + std::to_string(evaluations_) + " that were looked at" + cause + " fits";
+  if (best_) message += "; the nearest lacks " + format_bytes(best_->score.excess_bytes) + " on a device";
+  return message;
+}
+
+PlanResult SearchRun::result(const std::string& suffix, const std::string& hindrance) const {
+  PlanResult result;
+  result.candidates = evaluations_;
+  result.feasible = feasible_;
+  result.gap_fraction = std::numeric_limits<double>::infinity();
+  if (!best_ || !best_->score.fits()) {
+    result.message = hindrance.empty() ? shortage() : hindrance;
+    return result;
+  }
+  result.outcome = PlanOutcome::found;
+  result.plan = evaluator_.plan_of(best_->candidate, request_.workflow.name + "-" + suffix);
+  result.prediction =
+      predict(request_.cluster, request_.workflow, *result.plan, request_.coefficients, request_.framework);
+  result.improvements = improvements_;
+  result.message = "best of " + std::to_string(feasible_) + " plans that fit, of " +
+                   std::to_string(evaluations_) + " that were looked at";
+  return result;
+}
+
+}  // namespace sextant

@@ -1,0 +1,69 @@
+// What searches have in common: the evaluator, the budget, the best plan so far and how it was found.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/evaluate/evaluator.h"
+#include "planner/planner.h"
+#include "planner/space/options.h"
+
+namespace sextant {
+
+// As a request asks; stages are no wider than the largest machine.
+[[nodiscard]] ShapeLimits shape_limits_of(const PlanRequest& request);
+
+// Bytes that tasks may take, by device: what it has, less what the runtime itself takes.
+[[nodiscard]] std::vector<double> rooms_of_devices(const PlanRequest& request);
+
+class SearchRun {
+ public:
+  // The request must outlive it. default_s: how long a search without a budget goes on; zero: until it has seen
+  // all it looks at. Throws Error(bad_input) for a cluster that the evaluator cannot hold.
+  SearchRun(const PlanRequest& request, double default_s);
+
+  [[nodiscard]] const PlanRequest& request() const { return request_; }
+  [[nodiscard]] Evaluator& evaluator() { return evaluator_; }
+  [[nodiscard]] OptionTable& options() { return options_; }
+
+  // The budget is spent, or someone cancelled.
+  [[nodiscard]] bool is_over() const { return is_cancelled() || is_spent(); }
+
+  // Counts the evaluator's current candidate, or the move that is tried on it, as one evaluation, and keeps it
+  // where it is better than all before: by more than rounding, so that of equals the first stays.
+  void note(const Score& score);
+
+  // The best so far, or of those that do not fit the one that lacks least; null before the first.
+  [[nodiscard]] const Candidate* best() const { return best_ ? &best_->candidate : nullptr; }
+
+  // suffix: of the plan's name, that of the planner. hindrance: why nothing fits, where the search knows better
+  // than that it found nothing. The gap is infinite: a search proves nothing.
+  [[nodiscard]] PlanResult result(const std::string& suffix, const std::string& hindrance = {}) const;
+
+  // Until the budget of them is spent; as many as there are numbers where there is none.
+  [[nodiscard]] std::uint64_t evaluations_left() const;
+
+ private:
+  [[nodiscard]] bool is_cancelled() const;
+  [[nodiscard]] bool is_spent() const;
+  [[nodiscard]] double seconds() const;
+  [[nodiscard]] bool is_better(const Score& score) const;
+  [[nodiscard]] std::string shortage() const;
+
+  const PlanRequest& request_;
+  std::chrono::steady_clock::time_point start_;
+  Budget budget_;
+  Evaluator evaluator_;
+  OptionTable options_;
+  std::uint64_t evaluations_ = 0, feasible_ = 0;
+  struct Best {
+    Candidate candidate;
+    Score score;
+  };
+  std::optional<Best> best_;
+  std::vector<Improvement> improvements_;
+};
+
+}  // namespace sextant

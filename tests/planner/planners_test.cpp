@@ -1,0 +1,236 @@
+// One contract for all planners: whatever they are asked, plans that hold, costs that are the model's, the same
+// answer twice, and an end when someone cancels.
+#include "planner/planners.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <set>
+#include <thread>
+
+#include "costmodel/predict.h"
+#include "planner/exhaustive.h"
+#include "tests/costmodel/small_problem.h"
+#include "tests/planner/planning_case.h"
+
+namespace sextant::testing {
+namespace {
+
+constexpr double kRounding = 1e-9;  // relative
+
+// Two machines, three devices: small enough for the exhaustive search.
+Cluster tiny_cluster(double memory_bytes = 1e6) {
+  return Cluster("tiny",
+                 {{"fast", device_type(100, 50, memory_bytes)}, {"slow", device_type(40, 30, memory_bytes)}},
+                 {node("a", "fast", 2), node("b", "slow", 1)},
+                 {{LinkLevel::within_node, link_rate(0.1, 100)}, {LinkLevel::within_zone, link_rate(0.5, 50)}});
+}
+
+const Coefficients kNeutral;
+
+PlanRequest request_of(const Cluster& cluster, const Workflow& workflow) {
+  PlanRequest request{cluster, workflow, kNeutral};
+  request.limits.micro_batch_sequences = {1, 3};
+  constexpr std::uint64_t kEnough = 4000;
+  request.budget.evaluations = kEnough;
+  return request;
+}
+
+// A candidate with the plan's own shapes and devices, so that the evaluator can be asked about it.
+Candidate candidate_of(const Plan& plan, const Workflow& workflow, Evaluator& evaluator) {
+  Candidate candidate;
+  for (int t = 0; t < evaluator.task_count(); ++t) {
+    const TaskPlan& task = plan.tasks.at(workflow.tasks[static_cast<std::size_t>(t)].name);
+    Shape shape;
+    shape.tensor_parallel = task.replicas.front().stages.front().width();
+    shape.micro_batch_sequences = task.micro_batch_sequences;
+    shape.decode_batch_sequences = task.decode_batch_sequences;
+    shape.recompute = task.recompute;
+    for (const Stage& stage : task.replicas.front().stages) shape.layers.push_back(stage.layers);
+    shape.sequences = replica_sequences(task, workflow.sequences());
+    Placement placement;
+    placement.shape = evaluator.shapes(t).add(shape);
+    for (const Replica& replica : task.replicas) {
+      for (const DeviceId device : replica.devices())
+        placement.devices.push_back(static_cast<std::uint16_t>(device.value));
+    }
+    candidate.tasks.push_back(std::move(placement));
+  }
+  return candidate;
+}
+
+void expect_sound(const PlanResult& result, const PlanRequest& request) {
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  EXPECT_NO_THROW(check_plan(*result.plan, request.workflow, request.cluster));
+  const Prediction again = predict(request.cluster, request.workflow, *result.plan, request.coefficients);
+  EXPECT_EQ(again.iteration_s, result.prediction->iteration_s);
+  for (const DeviceMemory& memory : again.memory)
+    EXPECT_LE(memory.needed_bytes(), memory.capacity_bytes) << memory.device.value;
+  Evaluator evaluator({request.cluster, request.workflow, request.coefficients});
+  const Score score = evaluator.evaluate(candidate_of(*result.plan, request.workflow, evaluator));
+  EXPECT_TRUE(score.fits());
+  EXPECT_NEAR(score.time_s, again.iteration_s, kRounding * again.iteration_s);
+  EXPECT_GE(result.candidates, result.feasible);
+  EXPECT_GE(result.feasible, 1U);
+}
+
+// Ever better, ever later, and the last is the plan.
+void expect_curve(const PlanResult& result) {
+  ASSERT_FALSE(result.improvements.empty());
+  for (std::size_t i = 1; i < result.improvements.size(); ++i) {
+    EXPECT_LT(result.improvements[i].iteration_s, result.improvements[i - 1].iteration_s);
+    EXPECT_GE(result.improvements[i].evaluations, result.improvements[i - 1].evaluations);
+  }
+  EXPECT_NEAR(result.improvements.back().iteration_s, result.prediction->iteration_s,
+              kRounding * result.prediction->iteration_s);
+}
+
+class EveryPlanner : public ::testing::TestWithParam<Planner> {
+ protected:
+  [[nodiscard]] PlanResult planned(const PlanRequest& request) const { return GetParam().plan(request); }
+  [[nodiscard]] bool proves() const { return GetParam().name == "exhaustive"; }
+  [[nodiscard]] bool is_too_small_for(const Cluster& cluster) const {
+    return GetParam().most_devices > 0 && cluster.device_count() > GetParam().most_devices;
+  }
+};
+
+TEST_P(EveryPlanner, FindsASoundPlanOfASmallCluster) {
+  const Cluster cluster = tiny_cluster();
+  for (const Mode mode : {Mode::synchronous, Mode::asynchronous}) {
+    const Workflow workflow = small_workflow(mode);
+    const PlanRequest request = request_of(cluster, workflow);
+    const PlanResult result = planned(request);
+    expect_sound(result, request);
+    if (!proves()) {
+      expect_curve(result);
+      EXPECT_TRUE(std::isinf(result.gap_fraction));  // they prove nothing
+    }
+  }
+}
+
+TEST_P(EveryPlanner, FindsASoundPlanOfAMixedCluster) {
+  const Cluster cluster = mixed_64();
+  if (is_too_small_for(cluster)) GTEST_SKIP() << "plans at most " << GetParam().most_devices << " devices";
+  const Workflow workflow = ppo_8b();
+  PlanRequest request{cluster, workflow, kNeutral};
+  constexpr std::uint64_t kUntilRandomPlansFit = 12'000;
+  request.budget.evaluations = kUntilRandomPlansFit;
+  const PlanResult result = planned(request);
+  expect_sound(result, request);
+  expect_curve(result);
+}
+
+TEST_P(EveryPlanner, IsNeverBetterThanTheBest) {
+  const Cluster cluster = tiny_cluster();
+  const Workflow workflow = small_workflow();
+  const PlanRequest request = request_of(cluster, workflow);
+  const PlanResult best = plan_exhaustively(request), result = planned(request);
+  ASSERT_EQ(best.outcome, PlanOutcome::found);
+  EXPECT_GE(result.prediction->iteration_s, best.prediction->iteration_s * (1 - kRounding));
+}
+
+TEST_P(EveryPlanner, FindsWhatFitsInTightMemory) {
+  const Cluster cluster = tiny_cluster(9000);  // the states of training alone are 7,680 bytes of one device
+  const Workflow workflow = small_workflow();
+  const PlanRequest request = request_of(cluster, workflow);
+  const PlanResult result = planned(request);
+  expect_sound(result, request);
+}
+
+TEST_P(EveryPlanner, SameSeedSamePlan) {
+  const Cluster cluster = tiny_cluster();
+  const Workflow workflow = small_workflow();
+  PlanRequest request = request_of(cluster, workflow);
+  for (const std::uint64_t seed : {1U, 7U}) {
+    request.seed = seed;
+    const PlanResult first = planned(request), second = planned(request);
+    EXPECT_EQ(*first.plan, *second.plan);
+    EXPECT_EQ(first.candidates, second.candidates);
+    ASSERT_EQ(first.improvements.size(), second.improvements.size());
+    for (std::size_t i = 0; i < first.improvements.size(); ++i)
+      EXPECT_EQ(first.improvements[i].evaluations, second.improvements[i].evaluations);
+  }
+}
+
+TEST_P(EveryPlanner, KeepsToItsBudget) {
+  if (proves()) GTEST_SKIP() << "has none: it looks at all plans";
+  const Cluster cluster = tiny_cluster();
+  const Workflow workflow = small_workflow();
+  PlanRequest request = request_of(cluster, workflow);
+  for (const std::uint64_t evaluations : {1U, 40U, 400U}) {
+    request.budget.evaluations = evaluations;
+    EXPECT_LE(planned(request).candidates, evaluations);
+  }
+}
+
+TEST_P(EveryPlanner, ReturnsTheBestSoFarWhenCancelled) {
+  const Cluster cluster = cluster_of({{"a100", 2}});
+  if (is_too_small_for(cluster) || proves()) GTEST_SKIP() << "tries more plans than memory holds options for";
+  const Workflow workflow = ppo_8b();
+  std::atomic<bool> is_cancelled = false;
+  PlanRequest request{cluster, workflow, kNeutral};
+  request.budget.seconds = 600;
+  request.is_cancelled = &is_cancelled;
+  const auto start = std::chrono::steady_clock::now();
+  const std::jthread someone([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    is_cancelled = true;
+  });
+  const PlanResult result = planned(request);
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  constexpr double kQuickly = 60;  // seconds, on a busy machine, of the ten minutes that it had
+  EXPECT_LT(passed.count(), kQuickly);
+  expect_sound(result, request);
+}
+
+TEST_P(EveryPlanner, SaysSoWhenItIsCancelledBeforeItStarts) {
+  const Cluster cluster = tiny_cluster();
+  const Workflow workflow = small_workflow();
+  const std::atomic<bool> is_cancelled = true;
+  PlanRequest request = request_of(cluster, workflow);
+  request.is_cancelled = &is_cancelled;
+  const PlanResult result = planned(request);
+  EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
+  EXPECT_FALSE(result.plan.has_value());
+  EXPECT_FALSE(result.message.empty());
+}
+
+TEST_P(EveryPlanner, SaysSoWhenNothingFits) {
+  const Cluster cluster = tiny_cluster(2000);
+  const Workflow workflow = small_workflow();
+  const PlanRequest request = request_of(cluster, workflow);
+  const PlanResult result = planned(request);
+  EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
+  EXPECT_FALSE(result.plan.has_value());
+  EXPECT_FALSE(result.prediction.has_value());
+  EXPECT_EQ(result.feasible, 0U);
+  EXPECT_NE(result.message.find("fits"), std::string::npos) << result.message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryPlanner, ::testing::ValuesIn(planners().begin(), planners().end()),
+                         [](const auto& tested) {
+                           std::string name(tested.param.name);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Planners, AreFoundByName) {
+  std::set<std::string_view> names;
+  for (const Planner& planner : planners()) {
+    EXPECT_EQ(find_planner(planner.name), &planner);
+    EXPECT_FALSE(planner.help.empty());
+    EXPECT_EQ(planner.help.find('\n'), std::string_view::npos);
+    names.insert(planner.name);
+  }
+  EXPECT_EQ(names.size(), planners().size());
+  for (const char* name :
+       {"sha-ea", "exhaustive", "mcmc", "verl-colocated", "verl-split", "streamrl", "plain-ea", "random"}) {
+    EXPECT_NE(find_planner(name), nullptr) << name;
+  }
+  EXPECT_EQ(find_planner("no such planner"), nullptr);
+  EXPECT_EQ(find_planner(""), nullptr);
+}
+
+}  // namespace
+}  // namespace sextant::testing

@@ -1,0 +1,83 @@
+// What a search keeps of what it looks at.
+#include "planner/search_run.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/costmodel/small_problem.h"
+
+namespace sextant::testing {
+namespace {
+
+class Noted : public ::testing::Test {
+ protected:
+  // Every score is that of another candidate: all tasks on the device.
+  void note(SearchRun& run, int device, const Score& score) {
+    Candidate candidate;
+    for (int t = 0; t < run.evaluator().task_count(); ++t) {
+      const Shape shape = shapes_of(workflow_.tasks[static_cast<std::size_t>(t)], workflow_, 1, {}).front();
+      candidate.tasks.push_back({run.evaluator().shapes(t).add(shape), {static_cast<std::uint16_t>(device)}});
+    }
+    (void)run.evaluator().evaluate(candidate);
+    run.note(score);
+  }
+  [[nodiscard]] static int device_of(const SearchRun& run) { return run.best()->tasks.front().devices.front(); }
+
+  const Cluster cluster_ = small_cluster();
+  const Workflow workflow_ = small_workflow();
+  const Coefficients neutral_;
+  PlanRequest request_{cluster_, workflow_, neutral_};
+};
+
+TEST_F(Noted, WhatFitsIsBetterThanWhatIsFasterAndDoesNot) {
+  SearchRun run(request_, 0);
+  EXPECT_EQ(run.best(), nullptr);
+  note(run, 0, {1, 20});
+  note(run, 1, {3, 10});  // lacks less
+  EXPECT_EQ(device_of(run), 1);
+  EXPECT_EQ(run.result("test").outcome, PlanOutcome::infeasible);
+  note(run, 2, {5, 0});
+  EXPECT_EQ(device_of(run), 2);
+  note(run, 3, {2, 1});
+  note(run, 3, {5 * (1 - 1e-12), 0});  // rounding
+  EXPECT_EQ(device_of(run), 2);
+  note(run, 3, {4, 0});
+  EXPECT_EQ(device_of(run), 3);
+  const PlanResult result = run.result("test");
+  ASSERT_EQ(result.outcome, PlanOutcome::found);
+  EXPECT_EQ(result.plan->name, "small-test");
+  EXPECT_EQ(result.candidates, 6U);
+  EXPECT_EQ(result.feasible, 3U);
+  ASSERT_EQ(result.improvements.size(), 2U);
+  EXPECT_EQ(result.improvements[0].evaluations, 3U);
+  EXPECT_EQ(result.improvements[1].iteration_s, 4);
+}
+
+TEST_F(Noted, BudgetsEndIt) {
+  request_.budget.evaluations = 2;
+  SearchRun run(request_, 0);
+  EXPECT_EQ(run.evaluations_left(), 2U);
+  note(run, 0, {1, 0});
+  EXPECT_FALSE(run.is_over());
+  note(run, 0, {1, 0});
+  EXPECT_TRUE(run.is_over());
+  request_.budget = {1e-9, 0};
+  EXPECT_TRUE(SearchRun(request_, 0).is_over());
+  request_.budget = {};
+  EXPECT_FALSE(SearchRun(request_, 0).is_over());
+  EXPECT_TRUE(SearchRun(request_, 1e-9).is_over());
+  const std::atomic<bool> is_cancelled = true;
+  request_.is_cancelled = &is_cancelled;
+  EXPECT_TRUE(SearchRun(request_, 0).is_over());
+}
+
+TEST_F(Noted, RoomIsWhatTheRuntimeLeaves) {
+  Coefficients coefficients;
+  Coefficient context;
+  context.id = CoefficientId::memory_context_bytes;
+  context.value = 1e5;
+  coefficients.values = {context};
+  for (const double room : rooms_of_devices({cluster_, workflow_, coefficients})) EXPECT_EQ(room, 9e5);
+}
+
+}  // namespace
+}  // namespace sextant::testing
