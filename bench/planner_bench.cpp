@@ -35,7 +35,8 @@ void full_evaluations(benchmark::State& state) {
   std::vector<Candidate> candidates;
   constexpr int kCandidates = 512;
   for (int i = 0; i < kCandidates; ++i) candidates.push_back(searched.plan(random));
-  for (const Candidate& candidate : candidates) benchmark::DoNotOptimize(searched.evaluator.evaluate(candidate));
+  for (const Candidate& candidate : candidates)
+    benchmark::DoNotOptimize(searched.evaluator.evaluate(candidate));
   std::size_t next = 0;
   for (auto _ : state) {
     benchmark::DoNotOptimize(searched.evaluator.evaluate(candidates[next]));
@@ -61,7 +62,8 @@ void move_evaluations(benchmark::State& state) {
     const auto size = searched.evaluator.placement(task).devices.size();
     if (size < 2) continue;
     const auto first = random() % size;
-    moves.push_back({task, static_cast<int>(first), static_cast<int>((first + 1 + random() % (size - 1)) % size)});
+    moves.push_back(
+        {task, static_cast<int>(first), static_cast<int>((first + 1 + random() % (size - 1)) % size)});
   }
   const auto tried = [&](const Move& move) {
     searched.evaluator.swap_positions(move.task, move.first, move.second);

@@ -50,7 +50,8 @@ double Composition::bound_s(std::span<const TaskSet> groups, std::span<const Gro
     }
   }
   const auto phase_s = [&](std::size_t k) { return eta_ * phases.longest_s[k] + (1 - eta_) * phases.sum_s[k]; };
-  const int generating = group_with(groups, sync_.generation()), training = group_with(groups, sync_.training());
+  const int generating = group_with(groups, sync_.generation()),
+            training = group_with(groups, sync_.training());
   const bool shares = generating >= 0 && generating == training;
   double apart_s = 0;
   if (generating >= 0 && !shares) {

@@ -69,8 +69,7 @@ std::vector<DealSearch::Child> DealSearch::children(std::size_t place, int left)
     if (!cost.is_possible() || !rest_is_possible(place + 1, left - share)) continue;
     group_costs_[group] = cost;
     shares_[group] = share;
-    const double bound_s =
-        composition_.bound_s(groups_, group_costs_, transfer_s(place + 1, left - share));
+    const double bound_s = composition_.bound_s(groups_, group_costs_, transfer_s(place + 1, left - share));
     if (progress_.is_open(bound_s)) children.push_back({share, bound_s});
   }
   std::stable_sort(children.begin(), children.end(),

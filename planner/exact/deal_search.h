@@ -1,4 +1,5 @@
-// The upper levels of branch and bound: shares of units for the groups of one grouping, one group after the other.
+// The upper levels of branch and bound: shares of units for the groups of one grouping, one group after the
+// other.
 #pragma once
 
 #include <vector>

@@ -77,8 +77,8 @@ void fill_plan(const PlanRequest& request, const ExactLimits& limits, const Prog
 
 PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
   const bool has_start = limits.start != nullptr && limits.start->prediction.has_value();
-  Progress progress(request, has_start ? limits.start->prediction->iteration_s
-                                       : std::numeric_limits<double>::infinity());
+  Progress progress(
+      request, has_start ? limits.start->prediction->iteration_s : std::numeric_limits<double>::infinity());
   UnitSpace space(request, limits.wanted_units);
   const SyncCost sync(space);
   GroupCosts costs(space, sync);

@@ -5,8 +5,8 @@
 // Depth first, the most promising first. A branch is cut off where its bound (exact/composition.h) is no better
 // than the best plan so far: every task that is not placed yet takes the least of all options on the devices
 // that its group can still get, with what fits into memory together. Machines that are alike are merged, and
-// groupings are sets, so that nothing is looked at under two names. The space is sha-ea's before it is polished,
-// and units may stay idle.
+// groupings are sets, so that nothing is looked at under two names. The space is sha-ea's before it is
+// polished, and units may stay idle.
 #pragma once
 
 #include "planner/planner.h"

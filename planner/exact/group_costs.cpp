@@ -6,12 +6,15 @@ namespace sextant {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kByte = 1;
 constexpr GroupCost kImpossible{{kNever, kNever, kNever}, kNever, kNever};
 
-// Depth-first over the tasks' options; what is left takes at least the least of each.
+// Depth-first over the tasks' options; what is left takes at least the least of each, in time and in bytes: on
+// every device, and of all of them together.
 class Packing {
  public:
-  Packing(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms) : tasks_(tasks), rooms_(rooms) {
+  Packing(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms)
+      : tasks_(tasks), rooms_(rooms) {
     order_.resize(tasks.size());
     rest_s_.assign(tasks.size() + 1, 0);
     for (std::size_t t = tasks.size(); t-- > 0;) {
@@ -21,7 +24,10 @@ class Packing {
       rest_s_[t] = rest_s_[t + 1] + tasks[t].cost_s[order_[t].front()];
     }
     resident_.assign(tasks.size() + 1, std::vector<double>(rooms.size(), 0));
-    working_ = resident_;
+    working_ = rest_resident_ = rest_working_ = resident_;
+    rest_total_.assign(tasks.size() + 1, 0);
+    for (const double room : rooms) total_room_ += room;
+    for (std::size_t t = tasks.size(); t-- > 0;) find_rest(t);
   }
 
   double least_s() {
@@ -30,6 +36,31 @@ class Packing {
   }
 
  private:
+  // Bytes that this task and those after it need at least.
+  void find_rest(std::size_t t) {
+    const std::vector<ExactOption>& options = *tasks_[t].options;
+    std::vector<double>&resident = rest_resident_[t], &working = rest_working_[t];
+    double least_total = kNever;
+    for (const ExactOption& option : options)
+      least_total = std::min(least_total, total_of(option.resident_bytes));
+    rest_total_[t] = rest_total_[t + 1] + least_total;
+    for (std::size_t p = 0; p < rooms_.size(); ++p) {
+      double least_resident = kNever, least_working = kNever;
+      for (const ExactOption& option : options) {
+        least_resident = std::min(least_resident, option.resident_bytes[p]);
+        least_working = std::min(least_working, option.working_bytes[p]);
+      }
+      resident[p] = rest_resident_[t + 1][p] + least_resident;
+      working[p] = std::max(rest_working_[t + 1][p], least_working);
+    }
+  }
+
+  [[nodiscard]] static double total_of(const std::vector<double>& bytes) {
+    double total = 0;
+    for (const double of_device : bytes) total += of_device;
+    return total;
+  }
+
   void choose(std::size_t task, double spent_s) {
     if (task == tasks_.size()) {
       best_s_ = spent_s;
@@ -45,19 +76,27 @@ class Packing {
   [[nodiscard]] bool add(std::size_t task, const ExactOption& option) {
     const std::vector<double>&held = resident_[task], &used = working_[task];
     std::vector<double>&holds = resident_[task + 1], &uses = working_[task + 1];
+    const std::vector<double>&will_hold = rest_resident_[task + 1], &will_use = rest_working_[task + 1];
+    double total = rest_total_[task + 1];
     for (std::size_t p = 0; p < rooms_.size(); ++p) {
       holds[p] = held[p] + option.resident_bytes[p];
       uses[p] = std::max(used[p], option.working_bytes[p]);
-      if (holds[p] + uses[p] > rooms_[p]) return false;
+      const double working = std::max(uses[p], will_use[p]);
+      // Added up in another order than by the evaluator: a byte of difference decides nothing here.
+      if (holds[p] + will_hold[p] + working > rooms_[p] + kByte) return false;
+      total += holds[p] + working;
     }
-    return true;
+    return total <= total_room_ + kByte;
   }
 
   const std::vector<PackedTask>& tasks_;
   const std::vector<double>& rooms_;
-  std::vector<std::vector<std::size_t>> order_;          // by task: options, cheapest first
-  std::vector<double> rest_s_;                           // of this task and those after it
-  std::vector<std::vector<double>> resident_, working_;  // after so many tasks, by position
+  std::vector<std::vector<std::size_t>> order_;                    // by task: options, cheapest first
+  std::vector<double> rest_s_;                                     // of this task and those after it
+  std::vector<std::vector<double>> resident_, working_;            // after so many tasks, by position
+  std::vector<std::vector<double>> rest_resident_, rest_working_;  // of this task and those after it, likewise
+  std::vector<double> rest_total_;                                 // resident bytes, over all positions
+  double total_room_ = 0;
   double best_s_ = kNever;
 };
 

@@ -4,6 +4,9 @@
 
 namespace sextant {
 
+// Bytes are added up in another order than by the evaluator, which has the last word.
+constexpr double kByte = 1;
+
 double OptionSearch::sync_s(const Step& step, const ExactOption& option) const {
   return step.shares_sync ? sync_.together_s(step.task, option.value) : sync_.apart_s(step.task, option.value);
 }
@@ -64,7 +67,7 @@ bool OptionSearch::add(std::size_t at, const ExactOption& option) {
   for (std::size_t p = 0; p < step.rooms->size(); ++p) {
     const double resident = step.resident_bytes[p] + option.resident_bytes[p];
     const double working = std::max(step.working_bytes[p], option.working_bytes[p]);
-    if (resident + working > (*step.rooms)[p]) return false;
+    if (resident + working > (*step.rooms)[p] + kByte) return false;
     if (is_last) continue;
     next.resident_bytes[p] = resident;
     next.working_bytes[p] = working;
@@ -75,7 +78,6 @@ bool OptionSearch::add(std::size_t at, const ExactOption& option) {
 void OptionSearch::offer() {
   const Candidate candidate = space_.candidate(dealt_->grouping, dealt_->shares, chosen_);
   const Score score = space_.evaluator().evaluate(candidate);
-  // Sums of bytes differ from the evaluator's in the last digits at most.
   if (score.fits()) progress_.offer(candidate, score.time_s);
 }
 

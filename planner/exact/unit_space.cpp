@@ -42,8 +42,8 @@ std::vector<std::size_t> order_in_class(const UnitSpace& space, const std::vecto
 
 UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
     : request_(checked(request)),
-      evaluator_({request.cluster, request.workflow, request.coefficients, request.framework, request.executions,
-                  request.weight_sync}),
+      evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
+                  request.executions, request.weight_sync}),
       table_(evaluator_, request.cluster, request.workflow, shape_limits(request)),
       classes_(unit_classes(request.cluster, wanted_units)) {
   const Cluster& cluster = request.cluster;
@@ -99,7 +99,8 @@ int UnitSpace::number_of(const Block& block) {
   return entry->second;
 }
 
-// Groups take their units after those that have as many or more: a run begins at 0 or no earlier than its count.
+// Groups take their units after those that have as many or more: a run begins at 0 or no earlier than its
+// count.
 const std::vector<int>& UnitSpace::blocks_of(int share) {
   std::vector<int>& known = blocks_of_share_[static_cast<std::size_t>(share)];
   if (!known.empty()) return known;
@@ -107,7 +108,8 @@ const std::vector<int>& UnitSpace::blocks_of(int share) {
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     const int count = units_of(share, c);
     std::set<Run> runs{canonical(c, {0, count})};
-    for (int first = count; first + count <= classes_[c].count(); ++first) runs.insert(canonical(c, {first, count}));
+    for (int first = count; first + count <= classes_[c].count(); ++first)
+      runs.insert(canonical(c, {first, count}));
     std::vector<Block> longer;
     for (const Block& block : begun) {
       for (const Run& run : runs) {

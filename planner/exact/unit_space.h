@@ -96,7 +96,7 @@ class UnitSpace {
   std::map<Block, int> numbers_;
   std::vector<Block> blocks_;
   std::vector<std::vector<int>> blocks_of_share_;
-  std::deque<std::vector<double>> block_rooms_;  // references stay valid
+  std::deque<std::vector<double>> block_rooms_;                                  // references stay valid
   std::vector<std::vector<std::unique_ptr<std::vector<ExactOption>>>> options_;  // by task, then block
 };
 

@@ -54,6 +54,7 @@ class BruteForce {
     return best_s_;
   }
   [[nodiscard]] std::uint64_t plans() const { return plans_; }
+  [[nodiscard]] std::uint64_t unfit() const { return unfit_; }
 
  private:
   static ShapeLimits limits(const PlanRequest& request) {
@@ -66,7 +67,8 @@ class BruteForce {
     return limits;
   }
 
-  void deal(const TaskGrouping& grouping, std::vector<UnitShare>& groups, std::size_t c, std::size_t g, int left) {
+  void deal(const TaskGrouping& grouping, std::vector<UnitShare>& groups, std::size_t c, std::size_t g,
+            int left) {
     if (c == classes_.size()) return choose_all(grouping, groups);
     if (g == groups.size()) {
       const bool is_more = c + 1 < classes_.size();
@@ -99,6 +101,7 @@ class BruteForce {
       ++plans_;
       const Score score = evaluator_.evaluate(candidate);
       if (score.fits()) best_s_ = std::min(best_s_, score.time_s);
+      if (!score.fits()) ++unfit_;
       return;
     }
     for (const Option& option : *options[t]) {
@@ -114,7 +117,7 @@ class BruteForce {
   OptionTable table_;
   std::vector<UnitClass> classes_;
   double best_s_ = std::numeric_limits<double>::infinity();
-  std::uint64_t plans_ = 0;
+  std::uint64_t plans_ = 0, unfit_ = 0;
 };
 
 // Instances that brute force can do.
@@ -133,6 +136,7 @@ inline std::vector<SmallCase> small_cases() {
       {"four_l4_grpo", cluster_of({{"l4", 1, 4}}), small_grpo(), 4},
       {"two_machines", cluster_of({{"a100", 2, 2}}), small_grpo(async), 4},
       {"straddling", cluster_of({{"l40s", 2, 3}}), small_grpo(Mode::synchronous, false), 6},
+      {"eight_units", cluster_of({{"l40s", 2, 4}}), small_grpo(), 8, {8}},
       {"mixed_grpo", cluster_of({{"a100", 1, 2}, {"l4", 1, 2, "z2", "r2"}}), small_grpo(), 4},
       {"mixed_async", cluster_of({{"a100", 1, 4}, {"l40s", 1, 4}}), small_grpo(async), 4},
       {"regions_async", cluster_of({{"a100", 1, 4}, {"l40s", 1, 4, "z2", "r2"}}), small_grpo(async), 4},
