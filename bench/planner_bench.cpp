@@ -1,6 +1,12 @@
-// How fast a search costs plans: PPO with 8B models on 64 GPUs of three types in three zones.
+// How fast a search costs plans: PPO with 8B models on 64 GPUs of three types in three zones. How fast smaller
+// clusters are planned with a proof.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include "planner/exact/exact.h"
 #include "planner/mcmc/mcmc.h"
 #include "tests/planner/planning_case.h"
 
@@ -90,6 +96,72 @@ void mcmc_steps(benchmark::State& state) {
       benchmark::Counter(static_cast<double>(kSteps), benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(mcmc_steps)->Name("planner.mcmc_steps_per_s")->Unit(benchmark::kMillisecond);
+
+// Nodes that it took; a search that ends without a proof is no measurement.
+std::uint64_t proved(const Cluster& cluster, const Workflow& workflow) {
+  const Coefficients coefficients;
+  const PlanResult result = plan_exactly({cluster, workflow, coefficients});
+  if (result.outcome != PlanOutcome::found || result.proof != Proof::optimal)
+    throw std::runtime_error(workflow.name + ": " + result.message);
+  return result.nodes;
+}
+
+// PPO with an actor and a critic of 8B on two machines of eight A100.
+void exact_16gpu(benchmark::State& state) {
+  const Cluster cluster = testing::cluster_of({{"a100", 2}});
+  const Workflow workflow = testing::ppo_8b();
+  std::uint64_t nodes = 0;
+  for (auto _ : state) nodes = proved(cluster, workflow);
+  state.counters["nodes"] = static_cast<double>(nodes);
+  state.counters["target_s"] = 0.1;
+}
+BENCHMARK(exact_16gpu)->Name("planner.exact_16gpu_s")->Unit(benchmark::kSecond);
+
+Workflow grpo_8b(Mode mode) {
+  Workflow workflow = testing::ppo_8b(mode);
+  workflow.name = "grpo-8b";
+  workflow.algorithm = Algorithm::grpo;
+  workflow.tasks = grpo_tasks(true);
+  workflow.prompts = 64;
+  workflow.responses_per_prompt = 8;
+  return workflow;
+}
+
+// HetRL's scenarios (section 5.1): the same GPUs in one zone, in zones of one region, in regions.
+std::vector<Cluster> mixed_24() {
+  return {testing::cluster_of({{"a100", 1}, {"l40s", 1}, {"l4", 1}}),
+          testing::cluster_of({{"a100", 1}, {"l40s", 1}, {"l4", 1, 8, "z2"}}),
+          testing::cluster_of({{"a100", 1}, {"l40s", 1, 8, "z2"}, {"l4", 1, 8, "z3", "r2"}}),
+          testing::cluster_of({{"a100", 1, 8}, {"l40s", 2, 4, "z2", "r2"}, {"l4", 2, 4, "z3", "r3"}})};
+}
+
+// The time is that of the slowest instance.
+void exact_24gpu_worst(benchmark::State& state) {
+  double worst_s = 0, all_s = 0, instances = 0, nodes = 0;
+  for (auto _ : state) {
+    for (const Cluster& cluster : mixed_24()) {
+      for (const Mode mode : {Mode::synchronous, Mode::asynchronous}) {
+        for (const Workflow& workflow : {testing::ppo_8b(mode), grpo_8b(mode)}) {
+          const auto start = std::chrono::steady_clock::now();
+          nodes = std::max(nodes, static_cast<double>(proved(cluster, workflow)));
+          const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+          worst_s = std::max(worst_s, took_s);
+          all_s += took_s;
+          ++instances;
+        }
+      }
+    }
+    state.SetIterationTime(worst_s);
+  }
+  state.counters["most_nodes"] = nodes;
+  state.counters["mean_s"] = all_s / instances;
+  state.counters["target_s"] = 10;
+}
+BENCHMARK(exact_24gpu_worst)
+    ->Name("planner.exact_24gpu_worst_s")
+    ->Unit(benchmark::kSecond)
+    ->UseManualTime()
+    ->Iterations(1);
 
 }  // namespace
 }  // namespace sextant

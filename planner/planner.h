@@ -44,6 +44,14 @@ enum class PlanOutcome {
   too_large,   // the space exceeds the limit: nothing was searched
 };
 
+// What is known of plans that were not looked at.
+enum class Proof {
+  none,        // nothing beyond `gap_fraction`
+  optimal,     // none in the space is better, to a relative 1e-9; or none fits
+  gap,         // none is faster than lower_bound_s; the search ended at its budget of evaluations
+  time_limit,  // the same; it ended by the clock, or was cancelled
+};
+
 // A plan that was better than all before it.
 struct Improvement {
   std::uint64_t evaluations = 0;  // that it took
@@ -63,6 +71,10 @@ struct PlanResult {
   // The plan is at most so far from the best of the space, under this model; infinite: nothing is proved.
   double gap_fraction = 0;
   std::vector<Improvement> improvements;  // of a search, best last
+  // Of planners that prove.
+  Proof proof = Proof::none;
+  double lower_bound_s = 0;  // of any plan of the planner's space
+  std::uint64_t nodes = 0;   // of the tree that was searched
 };
 
 }  // namespace sextant

@@ -53,6 +53,9 @@ class Evaluator {
   // Of one task alone. There is no current candidate after it.
   [[nodiscard]] TaskValue value_of(int task, const Placement& placement);
 
+  // Of the task that value_of was asked about last: its replicas, with the memory of their positions.
+  [[nodiscard]] std::span<const ReplicaValue* const> replicas(int task) const { return part(task).replicas(); }
+
   // Costs a candidate and makes it the current one. Every task's devices must be as many as its shape's.
   Score evaluate(const Candidate& candidate);
 

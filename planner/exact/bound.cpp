@@ -1,0 +1,252 @@
+#include "planner/exact/bound.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "costmodel/iteration.h"
+#include "planner/evaluate/task_model.h"
+
+namespace sextant {
+namespace {
+
+struct Types {
+  std::vector<DeviceId> first;  // a device of each type that the cluster has
+  std::vector<int> counts;
+};
+
+Types types_of(const Cluster& cluster, const Hardware<double>& hardware) {
+  Types types;
+  std::vector<int> position(static_cast<std::size_t>(hardware.type_count()), -1);
+  for (int d = 0; d < cluster.device_count(); ++d) {
+    int& at = position[static_cast<std::size_t>(hardware.type_index(DeviceId{d}))];
+    if (at < 0) {
+      at = static_cast<int>(types.first.size());
+      types.first.push_back(DeviceId{d});
+      types.counts.push_back(0);
+    }
+    ++types.counts[static_cast<std::size_t>(at)];
+  }
+  return types;
+}
+
+TaskPlan one_device_plan(const Problem<double>& frame, const Task& task, Execution execution, DeviceId device) {
+  // These split work or copy it, and need devices to split it over.
+  execution.context_parallel = 1;
+  execution.expert_parallel = 1;
+  execution.expert_tensor_parallel = 0;
+  Shape shape;
+  shape.layers = {frame.workflow.model_of(task).layers};
+  shape.sequences = {frame.workflow.sequences()};
+  return task_plan(shape, {static_cast<std::uint16_t>(device.value)}, execution, frame.workflow.sequences());
+}
+
+// The arithmetic of prefill (terms/prefill.h), without any traffic.
+double prefill_arithmetic_s(const StageOfTask<double>& s, DeviceId d) {
+  const terms::ForwardFlop flop = terms::forward_flop(s);
+  const auto coefficient = [&](CoefficientId id) { return s.problem.coefficient(id, d); };
+  const auto rate = [&](Precision precision) {
+    return coefficient(CoefficientId::prefill_efficiency) * terms::reached_flop_per_s(s, d, precision);
+  };
+  double time_s = flop.dense / rate(s.task.precision) + flop.head / rate(terms::plain_precision(s)) +
+                  coefficient(CoefficientId::prefill_attention_weight) * terms::computed_attention_flop(s) /
+                      rate(terms::attention_precision(s));
+  if (flop.experts > 0)
+    time_s += coefficient(CoefficientId::expert_flop_weight) * flop.experts / rate(s.task.expert_precision);
+  return time_s;
+}
+
+// At least so many steps in any replica (work.h): as many as a mean response has where responses end by
+// themselves, and fewer where several batches are on their way.
+double least_steps(const TaskWork& work, const Workflow& workflow) {
+  const Execution& execution = work.execution();
+  if (!execution.packed && !execution.continuous_batching) return workflow.response_tokens.max_tokens();
+  const double batches = workflow.mode == Mode::synchronous ? 1 : std::max(1.0, workflow.staleness);
+  return workflow.response_tokens.mean_tokens() / batches;
+}
+
+// What decoding does on one device (terms/decode.h), item by item.
+struct Decoding {
+  double weights_read_s = 0;
+  double weights_flop_s = 0;
+  double cache_read_s = 0;
+};
+
+Decoding decoding_s(const StageOfTask<double>& s, DeviceId d) {
+  const auto coefficient = [&](CoefficientId id) { return s.problem.coefficient(id, d); };
+  const double memory = s.problem.hardware.memory_bytes_per_s(d);
+  const double tokens = s.work().decode_tokens, steps = least_steps(s.task, s.problem.workflow);
+  const double dense = s.layers() * (s.model().layer_parameters() - s.model().layer_expert_parameters());
+  const double head = s.model().head_parameters();
+  const double attended = s.model().attended_tokens(terms::mean_context(s));
+  const double flop_weight = coefficient(CoefficientId::decode_flop_weight);
+  Decoding time;
+  time.weights_read_s = steps * (s.task.weight_bytes * dense + s.task.element_bytes * head) /
+                        (coefficient(CoefficientId::decode_bandwidth_efficiency) * memory);
+  time.weights_flop_s = 2 * tokens * flop_weight *
+                        (dense / terms::reached_flop_per_s(s, d, s.task.precision) +
+                         head / terms::reached_flop_per_s(s, d, s.problem.workflow.precision));
+  time.cache_read_s = coefficient(CoefficientId::decode_kv_read_weight) * tokens * attended * s.layers() *
+                      s.model().kv_cache_elements_per_token() * s.task.cache_bytes / memory;
+  return time;
+}
+
+// Of one task: what devices share, and what it pays whatever they are.
+struct TaskItems {
+  TaskKind kind = TaskKind::inference;
+  std::vector<ItemTimes> reading, computing;  // with decoding's reads, and with its arithmetic
+  double fixed_s = 0;
+};
+
+void add_item(TaskItems& items, const std::vector<double>& reading, const std::vector<double>& computing) {
+  items.reading.push_back(reading);
+  items.computing.push_back(computing);
+}
+
+TaskItems items_of(const Problem<double>& frame, const Types& types, const Task& task,
+                   const Execution& execution) {
+  TaskItems items;
+  items.kind = task.kind;
+  const bool is_generation = task.kind == TaskKind::generation;
+  std::vector<double> first, reads, computes, cache, optimizer;
+  double least_step_s = std::numeric_limits<double>::infinity();
+  for (const DeviceId d : types.first) {
+    // The whole task: what is linear in layers and sequences is then the work of all devices together.
+    const TaskPlan plan = one_device_plan(frame, task, execution, d);
+    const TaskWork work = work_of(task, plan, frame.workflow, frame.cluster());
+    const StageOfTask<double> s{frame, work, 0, 0};
+    items.fixed_s = work.mini_batches * frame.coefficient(CoefficientId::task_overhead_s) + work.environment_s;
+    if (frame.workflow.has_controller()) items.fixed_s += frame.coefficient(CoefficientId::call_overhead_s);
+    if (!is_generation) {
+      first.push_back(terms::compute_s(s));
+      if (task.kind == TaskKind::training) optimizer.push_back(terms::optimizer_s(s));
+      continue;
+    }
+    first.push_back(prefill_arithmetic_s(s, d));
+    const Decoding decoding = decoding_s(s, d);
+    reads.push_back(decoding.weights_read_s);
+    computes.push_back(decoding.weights_flop_s);
+    cache.push_back(decoding.cache_read_s);
+    const double step_s =
+        least_steps(work, frame.workflow) * frame.coefficient(CoefficientId::decode_step_overhead_s, d);
+    least_step_s = std::min(least_step_s, step_s);
+  }
+  add_item(items, first, first);
+  if (!optimizer.empty()) add_item(items, optimizer, optimizer);
+  if (is_generation) {
+    add_item(items, reads, computes);
+    add_item(items, cache, cache);
+    items.fixed_s += least_step_s;
+  }
+  return items;
+}
+
+double longer_split_s(const std::vector<ItemTimes>& reading, const std::vector<ItemTimes>& computing,
+                      const Types& types) {
+  return std::max(least_split_s(reading, types.counts), least_split_s(computing, types.counts));
+}
+
+// Of the tasks of some kinds, each device doing its parts one after the other; and of each task alone with what
+// it pays besides.
+template <typename Wanted>
+double together_s(const std::vector<TaskItems>& tasks, const Types& types, Wanted wanted) {
+  std::vector<ItemTimes> reading, computing;
+  double longest_s = 0;
+  for (const TaskItems& task : tasks) {
+    if (!wanted(task.kind)) continue;
+    longest_s = std::max(longest_s, task.fixed_s + longer_split_s(task.reading, task.computing, types));
+    reading.insert(reading.end(), task.reading.begin(), task.reading.end());
+    computing.insert(computing.end(), task.computing.begin(), task.computing.end());
+  }
+  return std::max(longest_s, longer_split_s(reading, computing, types));
+}
+
+double working_bound_s(const Workflow& workflow, const std::vector<TaskItems>& tasks, const Types& types) {
+  const auto phase_s = [&](TaskKind kind) {
+    return together_s(tasks, types, [kind](TaskKind other) { return other == kind; });
+  };
+  const double generation = phase_s(TaskKind::generation), inference = phase_s(TaskKind::inference),
+               training = phase_s(TaskKind::training);
+  // Of other graphs one task takes no less than it takes alone; which of them overlap is not looked at.
+  if (workflow.algorithm == Algorithm::custom) {
+    double longest_s = 0;
+    for (const TaskItems& task : tasks)
+      longest_s = std::max(longest_s, longer_split_s(task.reading, task.computing, types));
+    return longest_s;
+  }
+  if (workflow.mode == Mode::synchronous) return generation + inference + training;
+  const double all = together_s(tasks, types, [](TaskKind) { return true; });
+  return std::max(streamed_s(workflow, generation, inference + training), all);
+}
+
+double handover_s(const PlanRequest& request, const std::vector<Execution>& executions,
+                  const Problem<double>& frame) {
+  if (!request.workflow.has_weight_sync()) return 0;
+  const Task& training = request.workflow.actor_training();
+  const Execution& execution = executions[static_cast<std::size_t>(&training - request.workflow.tasks.data())];
+  return TaskModel(training, execution, execution, frame).handover_s();
+}
+
+// sum over items of min over types of x c; x by type, not yet normalized.
+double dual_s(const std::vector<ItemTimes>& items, const std::vector<int>& counts,
+              const std::vector<double>& x) {
+  double whole = 0, sum = 0;
+  for (std::size_t k = 0; k < x.size(); ++k) whole += counts[k] * x[k];
+  for (const ItemTimes& item : items) {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < x.size(); ++k) least = std::min(least, x[k] * item[k]);
+    sum += least;
+  }
+  return sum / whole;
+}
+
+}  // namespace
+
+double least_split_s(const std::vector<ItemTimes>& items, const std::vector<int>& counts) {
+  if (items.empty()) return 0;
+  // Exact where items differ by a factor only: each type as fast as at all of them.
+  std::vector<double> x(counts.size());
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    double all = 0;
+    for (const ItemTimes& item : items) all += item[k];
+    x[k] = all > 0 ? 1 / all : 1;
+  }
+  double best_s = dual_s(items, counts, x);
+  // A concave function of x: one type after the other, with smaller and smaller steps. Every x is a bound.
+  for (double step = 2; step > 1.0005; step = std::sqrt(step)) {
+    for (bool improved = true; improved;) {
+      improved = false;
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        for (const double factor : {step, 1 / step}) {
+          const double before = x[k];
+          x[k] *= factor;
+          const double tried_s = dual_s(items, counts, x);
+          const bool better = tried_s > best_s * (1 + 1e-12);
+          if (better) best_s = tried_s;
+          if (!better) x[k] = before;
+          improved = improved || better;
+        }
+      }
+    }
+  }
+  return best_s;
+}
+
+double least_iteration_s(const PlanRequest& request) {
+  const Workflow& workflow = request.workflow;
+  Hardware<double> hardware(request.cluster, workflow.precision);
+  CoefficientValues<double> values = resolve(request.coefficients, hardware, request.framework);
+  Plan plan;
+  plan.weight_sync = request.weight_sync;
+  const Problem<double> frame(workflow, plan, std::move(hardware), std::move(values));
+  const Types types = types_of(request.cluster, frame.hardware);
+  std::vector<Execution> executions = request.executions;
+  executions.resize(workflow.tasks.size());
+  std::vector<TaskItems> tasks;
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t)
+    tasks.push_back(items_of(frame, types, workflow.tasks[t], executions[t]));
+  return working_bound_s(workflow, tasks, types) + iteration_overhead_s(workflow, frame.coefficients) +
+         handover_s(request, executions, frame);
+}
+
+}  // namespace sextant

@@ -1,0 +1,125 @@
+#include "planner/exact/deal_search.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace sextant {
+
+void DealSearch::begin(const TaskGrouping& grouping) {
+  grouping_ = &grouping;
+  const auto groups = static_cast<std::size_t>(grouping.groups);
+  groups_.assign(groups, 0);
+  for (std::size_t t = 0; t < grouping.group_of.size(); ++t)
+    groups_[static_cast<std::size_t>(grouping.group_of[t])] |= TaskSet{1} << t;
+  shares_.assign(groups, 0);
+  group_costs_.assign(groups, {});
+  order_.resize(groups);
+  std::iota(order_.begin(), order_.end(), 0U);
+  place_of_ = order_;
+}
+
+double DealSearch::cheap_bound_s(const TaskGrouping& grouping) {
+  begin(grouping);
+  const int all = space_.share_count() - 1;
+  for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
+    const GroupCost& alone = costs_.within(TaskSet{1} << t, all);
+    GroupCost& cost = group_costs_[static_cast<std::size_t>(grouping.group_of[t])];
+    for (std::size_t k = 0; k < kTaskKinds; ++k) cost.kind_s[k] += alone.kind_s[k];
+    cost.sum_s += alone.sum_s;
+  }
+  return composition_.bound_s(groups_, group_costs_, 0);
+}
+
+double DealSearch::bound_s(const TaskGrouping& grouping) {
+  begin(grouping);
+  const int all = space_.share_count() - 1;
+  for (std::size_t g = 0; g < groups_.size(); ++g) group_costs_[g] = costs_.within(groups_[g], all);
+  return composition_.bound_s(groups_, group_costs_, transfer_s(0, all));
+}
+
+// Groups before `place` have their shares, the others may have what is left.
+double DealSearch::transfer_s(std::size_t place, int left) const {
+  const int generating = composition_.group_with(groups_, sync_.generation());
+  const int training = composition_.group_with(groups_, sync_.training());
+  if (generating < 0 || generating == training) return 0;
+  const auto share_of = [&](int group) {
+    const auto g = static_cast<std::size_t>(group);
+    return place_of_[g] < place ? shares_[g] : left;
+  };
+  return sync_.least_transfer_s(share_of(training), share_of(generating));
+}
+
+// Costs of the groups from `place` on. False where one has no way to fit.
+bool DealSearch::rest_is_possible(std::size_t place, int left) {
+  for (; place < order_.size(); ++place) {
+    const GroupCost& cost = costs_.within(groups_[order_[place]], left);
+    if (!cost.is_possible()) return false;
+    group_costs_[order_[place]] = cost;
+  }
+  return true;
+}
+
+std::vector<DealSearch::Child> DealSearch::children(std::size_t place, int left) {
+  const std::size_t group = order_[place];
+  const int after = static_cast<int>(order_.size() - place) - 1;  // groups that need a unit each
+  std::vector<Child> children;
+  for (int share = 1; share <= left; ++share) {
+    if (!space_.is_within(share, left) || space_.size_of(left) - space_.size_of(share) < after) continue;
+    const GroupCost& cost = costs_.of_share(groups_[group], share);
+    if (!cost.is_possible() || !rest_is_possible(place + 1, left - share)) continue;
+    group_costs_[group] = cost;
+    shares_[group] = share;
+    const double bound_s = composition_.bound_s(groups_, group_costs_, transfer_s(place + 1, left - share));
+    if (progress_.is_open(bound_s)) children.push_back({share, bound_s});
+  }
+  std::stable_sort(children.begin(), children.end(),
+                   [](const Child& a, const Child& b) { return a.bound_s < b.bound_s; });
+  return children;
+}
+
+void DealSearch::deal(std::size_t place, int left) {
+  const std::size_t group = order_[place];
+  for (const Child& child : children(place, left)) {
+    if (!progress_.is_open(child.bound_s)) return;  // nor are those after it
+    if (!progress_.may_go_on()) return progress_.leave_open(child.bound_s);
+    shares_[group] = child.share;
+    group_costs_[group] = costs_.of_share(groups_[group], child.share);
+    if (place + 1 < order_.size()) {
+      deal(place + 1, left - child.share);
+    } else {
+      finish(child.bound_s);
+    }
+  }
+}
+
+// Where the groups' units lie follows from all shares.
+void DealSearch::finish(double bound_s) {
+  DealtTasks dealt{*grouping_, groups_, shares_, space_.blocks_of_deal(shares_), 0};
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    group_costs_[g] = costs_.of_block(groups_[g], dealt.blocks[g]);
+    if (!group_costs_[g].is_possible()) return;
+  }
+  const int generating = composition_.group_with(groups_, sync_.generation());
+  const int training = composition_.group_with(groups_, sync_.training());
+  if (generating != training) {
+    const auto devices = space_.devices_of_deal(shares_);
+    dealt.transfer_s = sync_.transfer_s(devices[static_cast<std::size_t>(training)],
+                                        devices[static_cast<std::size_t>(generating)]);
+  }
+  const double exact_s = composition_.bound_s(groups_, group_costs_, dealt.transfer_s);
+  if (!progress_.is_open(exact_s)) return;
+  options_.search(dealt);
+  if (progress_.is_stopped()) progress_.leave_open(bound_s);
+}
+
+// Groups with the most to do first: their shares say most about the bound.
+void DealSearch::search(const TaskGrouping& grouping) {
+  (void)bound_s(grouping);
+  std::stable_sort(order_.begin(), order_.end(), [this](std::size_t a, std::size_t b) {
+    return group_costs_[a].sum_s > group_costs_[b].sum_s;
+  });
+  for (std::size_t place = 0; place < order_.size(); ++place) place_of_[order_[place]] = place;
+  deal(0, space_.share_count() - 1);
+}
+
+}  // namespace sextant

@@ -1,0 +1,57 @@
+// The upper levels of branch and bound: shares of units for the groups of one grouping, one group after the
+// other.
+#pragma once
+
+#include <vector>
+
+#include "planner/exact/option_search.h"
+
+namespace sextant {
+
+class DealSearch {
+ public:
+  // All must outlive it.
+  DealSearch(UnitSpace& space, const SyncCost& sync, GroupCosts& costs, Progress& progress)
+      : space_(space),
+        sync_(sync),
+        costs_(costs),
+        progress_(progress),
+        composition_(space, sync, costs),
+        options_(space, sync, composition_, progress) {}
+
+  // Least time of any plan with this grouping: of its tasks alone (cheap), and with the memory of groups.
+  [[nodiscard]] double cheap_bound_s(const TaskGrouping& grouping);
+  [[nodiscard]] double bound_s(const TaskGrouping& grouping);
+
+  // Offers `progress` every plan of the grouping that is not ruled out.
+  void search(const TaskGrouping& grouping);
+
+ private:
+  struct Child {
+    int share;
+    double bound_s;
+  };
+
+  void begin(const TaskGrouping& grouping);
+  void deal(std::size_t place, int left);
+  [[nodiscard]] std::vector<Child> children(std::size_t place, int left);
+  [[nodiscard]] bool rest_is_possible(std::size_t place, int left);
+  [[nodiscard]] double transfer_s(std::size_t place, int left) const;
+  void finish(double bound_s);
+
+  UnitSpace& space_;
+  const SyncCost& sync_;
+  GroupCosts& costs_;
+  Progress& progress_;
+  Composition composition_;
+  OptionSearch options_;
+  // Of the grouping that is searched.
+  const TaskGrouping* grouping_ = nullptr;
+  std::vector<TaskSet> groups_;
+  std::vector<std::size_t> order_;      // in which groups get their shares
+  std::vector<std::size_t> place_of_;   // in that order, by group
+  std::vector<int> shares_;             // by group
+  std::vector<GroupCost> group_costs_;  // by group: of those that have a share, and the least of the others
+};
+
+}  // namespace sextant

@@ -1,0 +1,108 @@
+#include "planner/exact/exact.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/units.h"
+#include "costmodel/predict.h"
+#include "planner/exact/deal_search.h"
+
+namespace sextant {
+namespace {
+
+struct Root {
+  const TaskGrouping* grouping;
+  double bound_s;
+};
+
+// Groupings by their cheap bounds.
+std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units, DealSearch& deals) {
+  std::vector<Root> roots;
+  for (const TaskGrouping& grouping : groupings) {
+    if (grouping.groups <= units) roots.push_back({&grouping, deals.cheap_bound_s(grouping)});
+  }
+  std::stable_sort(roots.begin(), roots.end(),
+                   [](const Root& a, const Root& b) { return a.bound_s < b.bound_s; });
+  return roots;
+}
+
+void search_all(const std::vector<Root>& roots, DealSearch& deals, Progress& progress) {
+  for (const Root& root : roots) {
+    if (!progress.is_open(root.bound_s)) return;  // nor are those after it
+    if (!progress.may_go_on()) return progress.leave_open(root.bound_s);
+    const double bound_s = deals.bound_s(*root.grouping);
+    if (progress.is_open(bound_s)) deals.search(*root.grouping);
+  }
+}
+
+// Why nothing fits: the first task that has no place of its own, or all of them together.
+std::string shortage(UnitSpace& space, GroupCosts& costs) {
+  const int all = space.share_count() - 1;
+  for (int t = 0; t < space.tasks(); ++t) {
+    if (!costs.within(TaskSet{1} << t, all).is_possible()) {
+      return "task " + space.request().workflow.tasks[static_cast<std::size_t>(t)].name +
+             " fits on no part of the cluster: its weights, states and working sets exceed the devices";
+    }
+  }
+  return "every task fits alone, but not all together: weights, gradients and optimizer states exceed the "
+         "devices";
+}
+
+std::string message_of(const PlanResult& result) {
+  std::ostringstream text;
+  if (result.proof == Proof::optimal) {
+    text << "the best plan of the space, proved";
+  } else {
+    text << "at most " << 100 * result.gap_fraction << " % from the best of the space; the "
+         << (result.proof == Proof::gap ? "budget of nodes" : "time") << " is spent";
+  }
+  text << "; " << result.nodes << " nodes, " << result.candidates << " plans costed";
+  return text.str();
+}
+
+// The plan that the search found, or the one that it could not beat.
+void fill_plan(const PlanRequest& request, const ExactLimits& limits, const Progress& progress,
+               const Evaluator& evaluator, PlanResult& result) {
+  if (progress.has_best()) {
+    result.plan = evaluator.plan_of(progress.best(), request.workflow.name + "-exact");
+    result.prediction =
+        predict(request.cluster, request.workflow, *result.plan, request.coefficients, request.framework);
+    return;
+  }
+  result.plan = limits.start->plan;
+  result.prediction = limits.start->prediction;
+}
+
+}  // namespace
+
+PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
+  const bool has_start = limits.start != nullptr && limits.start->prediction.has_value();
+  Progress progress(
+      request, has_start ? limits.start->prediction->iteration_s : std::numeric_limits<double>::infinity());
+  UnitSpace space(request, limits.wanted_units);
+  const SyncCost sync(space);
+  GroupCosts costs(space, sync);
+  DealSearch deals(space, sync, costs, progress);
+  const std::vector<TaskGrouping> groupings = task_groupings(space.tasks());
+  search_all(roots_of(groupings, space.size_of(space.share_count() - 1), deals), deals, progress);
+
+  PlanResult result;
+  result.nodes = progress.nodes();
+  result.candidates = result.feasible = progress.evaluations();
+  result.improvements = progress.improvements();
+  result.proof = progress.is_stopped() ? progress.stopped_by() : Proof::optimal;
+  result.lower_bound_s = progress.lower_bound_s();
+  if (!progress.has_best() && !has_start) {
+    result.lower_bound_s = result.proof == Proof::optimal ? 0 : result.lower_bound_s;
+    result.message = result.proof == Proof::optimal ? "no plan of the space fits: " + shortage(space, costs)
+                                                    : "the budget was spent before a plan that fits was found";
+    return result;
+  }
+  result.outcome = PlanOutcome::found;
+  fill_plan(request, limits, progress, space.evaluator(), result);
+  result.gap_fraction = progress.best_s() / result.lower_bound_s - 1;
+  result.message = message_of(result);
+  return result;
+}
+
+}  // namespace sextant

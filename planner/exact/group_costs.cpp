@@ -1,0 +1,179 @@
+#include "planner/exact/group_costs.h"
+
+#include <algorithm>
+
+namespace sextant {
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kByte = 1;
+constexpr GroupCost kImpossible{{kNever, kNever, kNever}, kNever, kNever};
+
+// Depth-first over the tasks' options; what is left takes at least the least of each, in time and in bytes: on
+// every device, and of all of them together.
+class Packing {
+ public:
+  Packing(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms)
+      : tasks_(tasks), rooms_(rooms) {
+    order_.resize(tasks.size());
+    rest_s_.assign(tasks.size() + 1, 0);
+    for (std::size_t t = tasks.size(); t-- > 0;) {
+      for (std::size_t o = 0; o < tasks[t].cost_s.size(); ++o) order_[t].push_back(o);
+      std::stable_sort(order_[t].begin(), order_[t].end(),
+                       [&](std::size_t a, std::size_t b) { return tasks[t].cost_s[a] < tasks[t].cost_s[b]; });
+      rest_s_[t] = rest_s_[t + 1] + tasks[t].cost_s[order_[t].front()];
+    }
+    resident_.assign(tasks.size() + 1, std::vector<double>(rooms.size(), 0));
+    working_ = rest_resident_ = rest_working_ = resident_;
+    rest_total_.assign(tasks.size() + 1, 0);
+    for (const double room : rooms) total_room_ += room;
+    for (std::size_t t = tasks.size(); t-- > 0;) find_rest(t);
+  }
+
+  double least_s() {
+    choose(0, 0);
+    return best_s_;
+  }
+
+ private:
+  // Bytes that this task and those after it need at least.
+  void find_rest(std::size_t t) {
+    const std::vector<ExactOption>& options = *tasks_[t].options;
+    std::vector<double>&resident = rest_resident_[t], &working = rest_working_[t];
+    double least_total = kNever;
+    for (const ExactOption& option : options)
+      least_total = std::min(least_total, total_of(option.resident_bytes));
+    rest_total_[t] = rest_total_[t + 1] + least_total;
+    for (std::size_t p = 0; p < rooms_.size(); ++p) {
+      double least_resident = kNever, least_working = kNever;
+      for (const ExactOption& option : options) {
+        least_resident = std::min(least_resident, option.resident_bytes[p]);
+        least_working = std::min(least_working, option.working_bytes[p]);
+      }
+      resident[p] = rest_resident_[t + 1][p] + least_resident;
+      working[p] = std::max(rest_working_[t + 1][p], least_working);
+    }
+  }
+
+  [[nodiscard]] static double total_of(const std::vector<double>& bytes) {
+    double total = 0;
+    for (const double of_device : bytes) total += of_device;
+    return total;
+  }
+
+  void choose(std::size_t task, double spent_s) {
+    if (task == tasks_.size()) {
+      best_s_ = spent_s;
+      return;
+    }
+    for (const std::size_t o : order_[task]) {
+      const double cost_s = tasks_[task].cost_s[o];
+      if (spent_s + cost_s + rest_s_[task + 1] >= best_s_) return;  // later ones cost more
+      if (add(task, (*tasks_[task].options)[o])) choose(task + 1, spent_s + cost_s);
+    }
+  }
+
+  [[nodiscard]] bool add(std::size_t task, const ExactOption& option) {
+    const std::vector<double>&held = resident_[task], &used = working_[task];
+    std::vector<double>&holds = resident_[task + 1], &uses = working_[task + 1];
+    const std::vector<double>&will_hold = rest_resident_[task + 1], &will_use = rest_working_[task + 1];
+    double total = rest_total_[task + 1];
+    for (std::size_t p = 0; p < rooms_.size(); ++p) {
+      holds[p] = held[p] + option.resident_bytes[p];
+      uses[p] = std::max(used[p], option.working_bytes[p]);
+      const double working = std::max(uses[p], will_use[p]);
+      // Added up in another order than by the evaluator: a byte of difference decides nothing here.
+      if (holds[p] + will_hold[p] + working > rooms_[p] + kByte) return false;
+      total += holds[p] + working;
+    }
+    return total <= total_room_ + kByte;
+  }
+
+  const std::vector<PackedTask>& tasks_;
+  const std::vector<double>& rooms_;
+  std::vector<std::vector<std::size_t>> order_;                    // by task: options, cheapest first
+  std::vector<double> rest_s_;                                     // of this task and those after it
+  std::vector<std::vector<double>> resident_, working_;            // after so many tasks, by position
+  std::vector<std::vector<double>> rest_resident_, rest_working_;  // of this task and those after it, likewise
+  std::vector<double> rest_total_;                                 // resident bytes, over all positions
+  double total_room_ = 0;
+  double best_s_ = kNever;
+};
+
+}  // namespace
+
+double least_packed_s(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms) {
+  for (const PackedTask& task : tasks) {
+    if (task.options->empty()) return kNever;
+  }
+  return Packing(tasks, rooms).least_s();
+}
+
+GroupCost least_of(const GroupCost& a, const GroupCost& b) {
+  GroupCost least;
+  for (std::size_t k = 0; k < kTaskKinds; ++k) least.kind_s[k] = std::min(a.kind_s[k], b.kind_s[k]);
+  least.sum_s = std::min(a.sum_s, b.sum_s);
+  least.sync_s = std::min(a.sync_s, b.sync_s);
+  return least;
+}
+
+GroupCosts::GroupCosts(UnitSpace& space, const SyncCost& sync) : space_(space), sync_(sync) {
+  const std::vector<Task>& tasks = space.request().workflow.tasks;
+  for (std::size_t t = 0; t < tasks.size(); ++t)
+    of_kind_[static_cast<std::size_t>(tasks[t].kind)] |= TaskSet{1} << t;
+}
+
+GroupCost GroupCosts::look(TaskSet tasks, int block) {
+  const auto has = [tasks](int task) { return task >= 0 && (tasks >> task & 1U) != 0; };
+  const bool has_both = has(sync_.generation()) && has(sync_.training());
+  GroupCost cost;
+  std::vector<PackedTask> packed;
+  for (int t = 0; t < space_.tasks(); ++t) {
+    if (!has(t)) continue;
+    const std::vector<ExactOption>& options = space_.options(t, block);
+    if (options.empty()) return kImpossible;
+    PackedTask task{&options, {}};
+    double least_sync_s = kNever;
+    for (const ExactOption& option : options) {
+      const double together_s = has_both ? sync_.together_s(t, option.value) : 0;
+      task.cost_s.push_back(option.value.time_s + together_s);
+      least_sync_s = std::min(least_sync_s, has_both ? together_s : sync_.apart_s(t, option.value));
+    }
+    const TaskKind kind = space_.request().workflow.tasks[static_cast<std::size_t>(t)].kind;
+    cost.kind_s[static_cast<std::size_t>(kind)] += options.front().value.time_s;
+    cost.sync_s += least_sync_s;
+    packed.push_back(std::move(task));
+  }
+  cost.sum_s = least_packed_s(packed, space_.rooms_of_block(block));
+  return cost.is_possible() ? cost : kImpossible;
+}
+
+const GroupCost& GroupCosts::of_block(TaskSet tasks, int block) {
+  const auto known = of_block_.find(key(tasks, block));
+  if (known != of_block_.end()) return known->second;
+  const GroupCost cost = look(tasks, block);
+  return of_block_.emplace(key(tasks, block), cost).first->second;
+}
+
+const GroupCost& GroupCosts::of_share(TaskSet tasks, int share) {
+  const auto known = of_share_.find(key(tasks, share));
+  if (known != of_share_.end()) return known->second;
+  GroupCost least = kImpossible;
+  if (share > 0) {
+    for (const int block : space_.blocks_of(share)) least = least_of(least, of_block(tasks, block));
+  }
+  return of_share_.emplace(key(tasks, share), least).first->second;
+}
+
+// Of this share, or within one that has a unit less.
+const GroupCost& GroupCosts::within(TaskSet tasks, int share) {
+  const auto known = within_.find(key(tasks, share));
+  if (known != within_.end()) return known->second;
+  GroupCost least = of_share(tasks, share);
+  for (std::size_t c = 0; c < space_.classes().size(); ++c) {
+    if (space_.units_of(share, c) > 0) least = least_of(least, within(tasks, share - space_.radix(c)));
+  }
+  return within_.emplace(key(tasks, share), least).first->second;
+}
+
+}  // namespace sextant

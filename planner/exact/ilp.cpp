@@ -1,0 +1,85 @@
+#include "planner/exact/ilp.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "costmodel/predict.h"
+#include "planner/exact/ilp_model.h"
+
+namespace sextant {
+namespace {
+
+// The solver's own times, within its tolerances; the plan is costed again.
+void fill_plan(UnitSpace& space, const IlpModel& model, const MilpSolution& solution, PlanResult& result) {
+  const IlpModel::Choice choice = model.choice(solution.values);
+  const Candidate candidate = space.candidate(choice.grouping, choice.shares, choice.chosen);
+  const Score score = space.evaluator().evaluate(candidate);
+  constexpr double kTolerance_bytes = 1e5;  // of rows in gigabytes
+  if (score.excess_bytes > kTolerance_bytes)
+    throw_machine_failed("the MILP solver's plan does not fit: its rows of memory are violated");
+  const PlanRequest& request = space.request();
+  result.outcome = PlanOutcome::found;
+  result.plan = space.evaluator().plan_of(candidate, request.workflow.name + "-ilp");
+  result.prediction =
+      predict(request.cluster, request.workflow, *result.plan, request.coefficients, request.framework);
+}
+
+std::string size_of(const MilpProblem& problem) {
+  return std::to_string(problem.variables().size()) + " variables, " + std::to_string(problem.rows().size()) +
+         " rows";
+}
+
+Proof proof_of(const MilpSolution& solution, const Budget& budget) {
+  if (solution.status != MilpStatus::limit) return Proof::optimal;
+  return budget.evaluations > 0 && budget.seconds <= 0 ? Proof::gap : Proof::time_limit;
+}
+
+}  // namespace
+
+PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits) {
+  const std::unique_ptr<MilpSolver> solver = make_milp_solver();
+  if (solver == nullptr) {
+    throw_bad_input(
+        "this build has no MILP solver: install coinor-libcbc-dev and configure with "
+        "SEXTANT_CBC=ON, or plan by branch and bound");
+  }
+  return plan_by_ilp(request, limits, *solver);
+}
+
+PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, const MilpSolver& solver) {
+  PlanResult result;
+  if (request.is_cancelled != nullptr && request.is_cancelled->load()) {
+    result.proof = Proof::time_limit;
+    result.message = "cancelled before the solver started";
+    return result;
+  }
+  UnitSpace space(request, limits.wanted_units);
+  const SyncCost sync(space);
+  const IlpModel model(space, sync);
+  MilpLimits solver_limits;
+  solver_limits.seconds = request.budget.seconds;
+  constexpr std::uint64_t kMostNodes = 1'000'000'000;
+  solver_limits.nodes = static_cast<int>(std::min(request.budget.evaluations, kMostNodes));
+  const MilpSolution solution = solver.solve(model.problem(), solver_limits);
+
+  result.nodes = static_cast<std::uint64_t>(solution.nodes);
+  result.proof = proof_of(solution, request.budget);
+  result.message = std::string(solver.name()) + ", " + size_of(model.problem()) + ": ";
+  if (solution.status == MilpStatus::infeasible) {
+    result.message += "no plan of the space fits";
+    return result;
+  }
+  result.lower_bound_s = std::max(0.0, solution.bound) + sync.fixed_s();
+  if (solution.values.empty()) {
+    result.message += "the limit was reached before a plan was found";
+    return result;
+  }
+  fill_plan(space, model, solution, result);
+  result.candidates = result.feasible = 1;
+  result.lower_bound_s = std::min(result.lower_bound_s, result.prediction->iteration_s);
+  result.gap_fraction = result.prediction->iteration_s / result.lower_bound_s - 1;
+  result.message += result.proof == Proof::optimal ? "the best plan of the space" : "the best until the limit";
+  return result;
+}
+
+}  // namespace sextant

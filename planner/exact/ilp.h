@@ -1,0 +1,24 @@
+// HetRL's scheduling by an integer linear program (section 3.5), over the unit space of exact/unit_space.h: the
+// same answer as branch and bound by another way, so that each checks the other.
+#pragma once
+
+#include "planner/exact/milp.h"
+#include "planner/planner.h"
+
+namespace sextant {
+
+struct IlpLimits {
+  int wanted_units = 8;  // as ExactLimits has it
+};
+
+// For small clusters: binary variables are tasks^2 / 2 times blocks of devices times options. The request's
+// seconds limit the solver, its evaluations the nodes of the solver's tree; cancellation is looked at before
+// the solver starts, not while it runs. Result as of plan_exactly.
+//
+// Throws Error(bad_input) where the build has no MILP solver (SEXTANT_CBC), for custom graphs, and for ways to
+// synchronize weights that are not sums (exact/ilp_model.h).
+[[nodiscard]] PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits = {});
+[[nodiscard]] PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits,
+                                     const MilpSolver& solver);
+
+}  // namespace sextant

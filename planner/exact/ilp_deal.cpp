@@ -1,0 +1,154 @@
+#include "planner/exact/ilp_deal.h"
+
+#include <algorithm>
+
+namespace sextant {
+
+IlpDeal::IlpDeal(UnitSpace& space, MilpProblem& problem) : space_(space), problem_(problem) {
+  for (int share = 1; share < space.share_count(); ++share) {
+    for (const int block : space.blocks_of(share)) {
+      if (share_of_block_.size() <= static_cast<std::size_t>(block))
+        share_of_block_.resize(static_cast<std::size_t>(block) + 1);
+      share_of_block_[static_cast<std::size_t>(block)] = share;
+    }
+  }
+  add_tasks();
+  for (std::size_t c = 0; c < space.classes().size(); ++c) {
+    add_runs(c);
+    if (is_placed(c)) lay_runs(c);
+  }
+  add_blocks();
+}
+
+void IlpDeal::add_tasks() {
+  for (int t = 0; t < slots(); ++t) {
+    in_slot_.emplace_back();
+    MilpTerms somewhere;
+    for (int g = 0; g <= t; ++g) {
+      in_slot_.back().push_back(problem_.add_binary());
+      somewhere.push_back({in_slot(t, g), 1});
+    }
+    problem_.add_row(1, somewhere, 1);
+    for (int g = 0; g < t; ++g) problem_.add_row(-kMilpInfinity, {{in_slot(t, g), 1}, {in_slot(g, g), -1}}, 0);
+  }
+}
+
+// Whether options depend on where a run begins.
+bool IlpDeal::is_placed(std::size_t c) const {
+  const int units = space_.classes()[c].count();
+  for (int count = 1; count <= units; ++count) {
+    for (int first = count; first + count <= units; ++first) {
+      if (space_.canonical(c, {first, count}) != space_.canonical(c, {0, count})) return true;
+    }
+  }
+  return false;
+}
+
+// One run of each class, empty where the slot is closed; together not more than there are.
+void IlpDeal::add_runs(std::size_t c) {
+  const int units = space_.classes()[c].count();
+  runs_.emplace_back(static_cast<std::size_t>(slots()));
+  MilpTerms taken;
+  for (int g = 0; g < slots(); ++g) {
+    RunVariables& runs = runs_.back()[static_cast<std::size_t>(g)];
+    runs[{0, 0}] = problem_.add_binary();
+    for (int count = 1; count <= units; ++count) {
+      runs[{0, count}] = problem_.add_binary();
+      for (int first = count; is_placed(c) && first + count <= units; ++first)
+        runs[{first, count}] = problem_.add_binary();
+    }
+    const int has = problem_.add_whole(0, units);  // how many units
+    MilpTerms one, length{{has, -1}};
+    for (const auto& [run, variable] : runs) {
+      one.push_back({variable, 1});
+      length.push_back({variable, static_cast<double>(run.count)});
+    }
+    problem_.add_row(1, one, 1);
+    problem_.add_row(0, length, 0);
+    problem_.add_row(-kMilpInfinity, {{has, 1}, {in_slot(g, g), -static_cast<double>(units)}}, 0);
+    taken.push_back({has, 1});
+  }
+  problem_.add_row(-kMilpInfinity, taken, units);
+}
+
+void IlpDeal::lay_runs(std::size_t c) {
+  const int units = space_.classes()[c].count();
+  const std::vector<RunVariables>& of_slot = runs_[c];
+  // Every unit is in one run at most; the runs get no longer from unit to unit, and leave no hole.
+  std::vector<MilpTerms> covering(static_cast<std::size_t>(units)), length(covering.size());
+  for (const RunVariables& runs : of_slot) {
+    for (const auto& [run, variable] : runs) {
+      for (int unit = run.first; unit < run.first + run.count; ++unit) {
+        covering[static_cast<std::size_t>(unit)].push_back({variable, 1});
+        length[static_cast<std::size_t>(unit)].push_back({variable, static_cast<double>(run.count)});
+      }
+    }
+  }
+  for (std::size_t unit = 0; unit < covering.size(); ++unit) {
+    problem_.add_row(-kMilpInfinity, covering[unit], 1);
+    if (unit == 0) continue;
+    MilpTerms shorter = length[unit - 1];
+    for (const MilpTerm& term : length[unit]) shorter.push_back({term.variable, -term.coefficient});
+    problem_.add_row(0, shorter, kMilpInfinity);
+  }
+  // Of equal runs the lower slot's is first.
+  for (std::size_t g = 0; g < of_slot.size(); ++g) {
+    for (std::size_t h = g + 1; h < of_slot.size(); ++h) {
+      for (const auto& [run, variable] : of_slot[h]) {
+        MilpTerms later{{variable, 1}};
+        for (const auto& [other, of_lower] : of_slot[g]) {
+          if (other.count == run.count && run.count > 0 && other.first > run.first)
+            later.push_back({of_lower, 1});
+        }
+        if (later.size() > 1) problem_.add_row(-kMilpInfinity, later, 1);
+      }
+    }
+  }
+}
+
+void IlpDeal::add_blocks() {
+  for (int g = 0; g < slots(); ++g) {
+    has_block_.emplace_back();
+    MilpTerms one{{in_slot(g, g), -1}};
+    for (int block = 0; block < blocks(); ++block) {
+      has_block_.back().push_back(problem_.add_binary());
+      one.push_back({has_block_.back().back(), 1});
+    }
+    problem_.add_row(0, one, 0);
+    for (std::size_t c = 0; c < space_.classes().size(); ++c) link_blocks(g, c);
+  }
+}
+
+// A block needs runs that look like its own.
+void IlpDeal::link_blocks(int slot, std::size_t c) {
+  std::map<Run, MilpTerms> rows;
+  for (int block = 0; block < blocks(); ++block)
+    rows[space_.block(block)[c]].push_back({has_block(slot, block), 1});
+  for (auto& [looks, terms] : rows) {
+    for (const auto& [run, variable] : runs_[c][static_cast<std::size_t>(slot)]) {
+      if (space_.canonical(c, run) == looks) terms.push_back({variable, -1});
+    }
+    problem_.add_row(-kMilpInfinity, terms, 0);
+  }
+}
+
+std::vector<IlpDeal::Place> IlpDeal::places() const {
+  std::vector<Place> places;
+  for (std::size_t c = 0; c < space_.classes().size(); ++c) {
+    if (!is_placed(c)) places.push_back({c, -1});
+    for (int unit = 0; is_placed(c) && unit < space_.classes()[c].count(); ++unit) places.push_back({c, unit});
+  }
+  return places;
+}
+
+MilpTerms IlpDeal::presence(int slot, const Place& place) const {
+  MilpTerms terms;
+  for (const auto& [run, variable] : runs_[place.of_class][static_cast<std::size_t>(slot)]) {
+    const bool is_there =
+        place.unit < 0 ? run.count > 0 : run.first <= place.unit && place.unit < run.first + run.count;
+    if (is_there) terms.push_back({variable, 1});
+  }
+  return terms;
+}
+
+}  // namespace sextant

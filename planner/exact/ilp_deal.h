@@ -1,0 +1,63 @@
+// The first half of HetRL's integer program (section 3.5): which tasks share devices, and which units they
+// have.
+//
+// A group is named by its first task: slot g is open when task g is its first. Of each class of units a slot
+// has a run; runs lie one after the other, longer ones first, and of equal ones that of the lower slot, as
+// devices_of_groups deals them. Where all units of a class are of one machine the place of a run says nothing
+// and only its length is a variable.
+#pragma once
+
+#include <map>
+
+#include "planner/exact/milp.h"
+#include "planner/exact/unit_space.h"
+
+namespace sextant {
+
+using MilpTerms = std::vector<MilpTerm>;
+
+class IlpDeal {
+ public:
+  // Adds its variables and rows to `problem`. Both must outlive it.
+  IlpDeal(UnitSpace& space, MilpProblem& problem);
+
+  [[nodiscard]] int slots() const { return space_.tasks(); }
+  // Binary: task is in slot <= task.
+  [[nodiscard]] int in_slot(int task, int slot) const {
+    return in_slot_[static_cast<std::size_t>(task)][static_cast<std::size_t>(slot)];
+  }
+  // Binary: the slot's devices are this block. All of the space's blocks, from 0 on.
+  [[nodiscard]] int has_block(int slot, int block) const {
+    return has_block_[static_cast<std::size_t>(slot)][static_cast<std::size_t>(block)];
+  }
+  [[nodiscard]] int blocks() const { return static_cast<int>(share_of_block_.size()); }
+  [[nodiscard]] int share_of_block(int block) const { return share_of_block_[static_cast<std::size_t>(block)]; }
+
+  // Where units are as far as links tell: single units, or a class whose units are of one machine.
+  struct Place {
+    std::size_t of_class = 0;
+    int unit = -1;  // -1: any of the class
+  };
+  [[nodiscard]] std::vector<Place> places() const;
+  // A sum that is at least one where the slot has units there.
+  [[nodiscard]] MilpTerms presence(int slot, const Place& place) const;
+
+ private:
+  using RunVariables = std::map<Run, int>;
+
+  void add_tasks();
+  void add_runs(std::size_t of_class);
+  void lay_runs(std::size_t of_class);
+  void add_blocks();
+  void link_blocks(int slot, std::size_t of_class);
+  [[nodiscard]] bool is_placed(std::size_t of_class) const;
+
+  UnitSpace& space_;
+  MilpProblem& problem_;
+  std::vector<std::vector<int>> in_slot_;
+  std::vector<std::vector<RunVariables>> runs_;  // by class, then slot: runs as they lie in the class
+  std::vector<std::vector<int>> has_block_;      // by slot
+  std::vector<int> share_of_block_;
+};
+
+}  // namespace sextant

@@ -1,0 +1,298 @@
+#include "planner/exact/ilp_model.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/error.h"
+
+namespace sextant {
+namespace {
+
+constexpr double kGigabyte = 1e9;  // rows in bytes would be too unlike the others
+
+}  // namespace
+
+IlpModel::IlpModel(UnitSpace& space, const SyncCost& sync)
+    : space_(space), sync_(sync), deal_(space, problem_) {
+  if (!sync.decomposes()) {
+    throw_bad_input(
+        "the integer program knows the shortest way to synchronize weights, of tasks whose replicas "
+        "do not share weights or experts; branch and bound plans the others");
+  }
+  for (int t = 0; t < space.tasks(); ++t) {
+    add_strategies(t);
+    horizon_s_ += most_of_strategies(t, [](const ExactOption& option) { return option.value.time_s; });
+  }
+  for (int slot = 0; slot < deal_.slots(); ++slot) {
+    for (int block = 0; block < deal_.blocks(); ++block) add_memory(slot, block);
+  }
+  add_times();
+  add_phases();
+  add_sync();
+}
+
+TaskKind IlpModel::kind_of(int task) const {
+  return space_.request().workflow.tasks[static_cast<std::size_t>(task)].kind;
+}
+
+template <typename Value>
+MilpTerms IlpModel::sum_over_strategies(int task, Value value) const {
+  MilpTerms terms;
+  for (const Strategy& strategy : strategies_[static_cast<std::size_t>(task)])
+    terms.push_back({strategy.variable, value(*strategy.option)});
+  return terms;
+}
+
+template <typename Value>
+double IlpModel::most_of_strategies(int task, Value value) const {
+  double most = 0;
+  for (const Strategy& strategy : strategies_[static_cast<std::size_t>(task)])
+    most = std::max(most, value(*strategy.option));
+  return most;
+}
+
+// One strategy a task: of its slot, on the slot's block.
+void IlpModel::add_strategies(int task) {
+  std::vector<Strategy>& strategies = strategies_.emplace_back();
+  for (int slot = 0; slot <= task; ++slot) {
+    MilpTerms of_slot{{deal_.in_slot(task, slot), -1}};
+    for (int block = 0; block < deal_.blocks(); ++block) {
+      MilpTerms of_block{{deal_.has_block(slot, block), -1}};
+      for (const ExactOption& option : space_.options(task, block)) {
+        strategies.push_back({slot, block, &option, problem_.add_binary()});
+        of_block.push_back({strategies.back().variable, 1});
+        of_slot.push_back({strategies.back().variable, 1});
+      }
+      problem_.add_row(-kMilpInfinity, of_block, 0);
+    }
+    problem_.add_row(0, of_slot, 0);
+  }
+}
+
+// C3 (HetRL 3.1): on every device the states of all tasks and the largest working set, once for each task whose
+// working set may be the largest. Rows that say the same, or nothing, are left out.
+void IlpModel::add_memory(int slot, int block) {
+  const std::vector<double>& rooms = space_.rooms_of_block(block);
+  std::vector<std::vector<const Strategy*>> here(static_cast<std::size_t>(space_.tasks()));
+  for (std::size_t t = 0; t < here.size(); ++t) {
+    for (const Strategy& strategy : strategies_[t]) {
+      if (strategy.slot == slot && strategy.block == block) here[t].push_back(&strategy);
+    }
+  }
+  std::set<std::vector<double>> seen;
+  for (std::size_t p = 0; p < rooms.size(); ++p) {
+    for (std::size_t working = static_cast<std::size_t>(slot); working < here.size(); ++working) {
+      MilpTerms terms{{deal_.has_block(slot, block), -rooms[p] / kGigabyte}};
+      std::vector<double> row{rooms[p]};
+      double most = 0;
+      for (std::size_t t = 0; t < here.size(); ++t) {
+        double most_of_task = 0;
+        for (const Strategy* strategy : here[t]) {
+          const double bytes =
+              strategy->option->resident_bytes[p] + (t == working ? strategy->option->working_bytes[p] : 0);
+          most_of_task = std::max(most_of_task, bytes);
+          row.push_back(bytes);
+          terms.push_back({strategy->variable, bytes / kGigabyte});
+        }
+        most += most_of_task;
+      }
+      if (most > rooms[p] && seen.insert(row).second) problem_.add_row(-kMilpInfinity, terms, 0);
+    }
+  }
+}
+
+void IlpModel::add_times() {
+  for (int t = 0; t < space_.tasks(); ++t) {
+    Times times{problem_.add_variable(0, horizon_s_), problem_.add_variable(0, horizon_s_),
+                problem_.add_variable(0, horizon_s_)};
+    problem_.add_row(0, {{times.start, 1}, {times.duration, 1}, {times.end, -1}}, 0);
+    MilpTerms duration = sum_over_strategies(t, [](const ExactOption& option) { return option.value.time_s; });
+    duration.push_back({times.duration, -1});
+    problem_.add_row(0, duration, 0);
+    times_.push_back(times);
+  }
+  for (int first = 0; first < space_.tasks(); ++first) {
+    for (int second = first + 1; second < space_.tasks(); ++second) {
+      if (kind_of(first) == kind_of(second)) add_order(first, second);
+    }
+  }
+}
+
+// Binary: both are in one slot.
+int IlpModel::add_sharing(int first, int second) {
+  const int sharing = problem_.add_binary();
+  MilpTerms in_one{{sharing, -1}};
+  for (int slot = 0; slot <= std::min(first, second); ++slot) {
+    const int in_first = deal_.in_slot(first, slot), in_second = deal_.in_slot(second, slot);
+    const int both = problem_.add_binary();
+    problem_.add_row(-kMilpInfinity, {{both, 1}, {in_first, -1}}, 0);
+    problem_.add_row(-kMilpInfinity, {{both, 1}, {in_second, -1}}, 0);
+    problem_.add_row(-kMilpInfinity, {{in_first, 1}, {in_second, 1}, {both, -1}}, 1);
+    in_one.push_back({both, 1});
+  }
+  problem_.add_row(0, in_one, 0);
+  return sharing;
+}
+
+// The second waits for the first where they share devices.
+void IlpModel::add_order(int first, int second) {
+  const int sharing = add_sharing(first, second);
+  problem_.add_row(-horizon_s_,
+                   {{times_[static_cast<std::size_t>(second)].start, 1},
+                    {times_[static_cast<std::size_t>(first)].end, -1},
+                    {sharing, -horizon_s_}},
+                   kMilpInfinity);
+}
+
+// Binary: generation may overlap, since no other task is in its slot. Zero for synchronous workflows.
+int IlpModel::add_alone() {
+  const bool may = space_.request().workflow.mode != Mode::synchronous;
+  const int alone = problem_.add_whole(0, may ? 1 : 0);
+  for (int t = 0; may && t < space_.tasks(); ++t) {
+    if (t == sync_.generation()) continue;
+    for (int slot = 0; slot <= std::min(t, sync_.generation()); ++slot) {
+      problem_.add_row(-kMilpInfinity,
+                       {{alone, 1}, {deal_.in_slot(t, slot), 1}, {deal_.in_slot(sync_.generation(), slot), 1}},
+                       2);
+    }
+  }
+  return alone;
+}
+
+void IlpModel::add_phases() {
+  const Workflow& workflow = space_.request().workflow;
+  const double eta = space_.frame().coefficient(CoefficientId::task_overlap);
+  const int alone = add_alone();
+  std::array<int, kTaskKinds> phase{}, begin{};  // Phi of a kind, and when it begins
+  for (std::size_t k = 0; k < kTaskKinds; ++k) {
+    phase[k] = problem_.add_variable(0, horizon_s_);
+    begin[k] = problem_.add_variable(0, horizon_s_);
+    const int makespan = problem_.add_variable(0, horizon_s_);
+    MilpTerms phi{{phase[k], -1}, {makespan, eta}};
+    for (int t = 0; t < space_.tasks(); ++t) {
+      if (static_cast<std::size_t>(kind_of(t)) != k) continue;
+      const Times& times = times_[static_cast<std::size_t>(t)];
+      phi.push_back({times.duration, 1 - eta});
+      problem_.add_row(0, {{times.start, 1}, {begin[k], -1}}, kMilpInfinity);
+      problem_.add_row(-kMilpInfinity, {{times.end, 1}, {begin[k], -1}, {makespan, -1}}, 0);
+    }
+    problem_.add_row(0, phi, 0);
+    // The same of whole slots, which says it without the order: it is what makes relaxations strong.
+    for (int slot = 0; slot < deal_.slots(); ++slot) {
+      MilpTerms busy{{makespan, -1}};
+      for (int t = 0; t < space_.tasks(); ++t) {
+        if (static_cast<std::size_t>(kind_of(t)) != k) continue;
+        for (const Strategy& strategy : strategies_[static_cast<std::size_t>(t)]) {
+          if (strategy.slot == slot) busy.push_back({strategy.variable, strategy.option->value.time_s});
+        }
+      }
+      if (busy.size() > 1) problem_.add_row(-kMilpInfinity, busy, 0);
+    }
+  }
+  const auto generation = static_cast<std::size_t>(TaskKind::generation),
+             inference = static_cast<std::size_t>(TaskKind::inference),
+             training = static_cast<std::size_t>(TaskKind::training);
+  const int end = problem_.add_variable(0, horizon_s_, 1);
+  problem_.add_row(
+      -0.0, {{begin[inference], 1}, {begin[generation], -1}, {phase[generation], -1}, {alone, horizon_s_}},
+      kMilpInfinity);
+  problem_.add_row(0, {{begin[training], 1}, {begin[inference], -1}, {phase[inference], -1}}, kMilpInfinity);
+  problem_.add_row(0, {{end, 1}, {begin[training], -1}, {phase[training], -1}}, kMilpInfinity);
+  // streamed_s of costmodel/iteration.h, which is never more than the sum of its phases.
+  const double ahead = workflow.staleness, part = 1.0 / workflow.streamed_parts;
+  const auto at_least = [&](double of_generation, double of_rest) {
+    problem_.add_row(0,
+                     {{end, 1},
+                      {phase[generation], -of_generation},
+                      {phase[inference], -of_rest},
+                      {phase[training], -of_rest}},
+                     kMilpInfinity);
+  };
+  at_least(1, 0);
+  at_least(std::max(0.0, part - ahead), 1);
+  at_least(std::max(0.0, 1.0 - ahead), part);
+}
+
+// The fastest link between places where both sides have devices of their own; none is wanted where they share.
+void IlpModel::add_transfer(int shares, int transfer) {
+  const std::vector<IlpDeal::Place> places = deal_.places();
+  const auto from_slots = [&](int task, const IlpDeal::Place& place, int is_there) {
+    for (int slot = 0; slot <= task; ++slot) {
+      MilpTerms terms{{is_there, 1}, {deal_.in_slot(task, slot), 1}};
+      for (const MilpTerm& term : deal_.presence(slot, place))
+        terms.push_back({term.variable, -term.coefficient});
+      problem_.add_row(-kMilpInfinity, terms, 1);
+    }
+  };
+  MilpTerms one{{shares, 1}}, cost{{transfer, -1}};
+  for (const IlpDeal::Place& from : places) {
+    for (const IlpDeal::Place& to : places) {
+      const UnitClass &sends = space_.classes()[from.of_class], &receives = space_.classes()[to.of_class];
+      const bool is_same = from.of_class == to.of_class && from.unit == to.unit;
+      if (is_same && (from.unit >= 0 || sends.count() < 2)) continue;  // both cannot have it
+      const auto at = [](int unit, std::size_t any) { return unit < 0 ? any : static_cast<std::size_t>(unit); };
+      const double time_s =
+          sync_.transfer_s(sends.units[at(from.unit, 0)], receives.units[at(to.unit, is_same ? 1 : 0)]);
+      const int goes = problem_.add_binary();
+      from_slots(sync_.training(), from, goes);
+      from_slots(sync_.generation(), to, goes);
+      one.push_back({goes, 1});
+      cost.push_back({goes, time_s});
+    }
+  }
+  problem_.add_row(1, one, 1);
+  problem_.add_row(-kMilpInfinity, cost, 0);
+}
+
+void IlpModel::add_sync() {
+  const int training = sync_.training(), generation = sync_.generation();
+  const int shares = add_sharing(training, generation);
+  const int sync = problem_.add_variable(0, kMilpInfinity, 1),
+            transfer = problem_.add_variable(0, kMilpInfinity),
+            copied = problem_.add_variable(0, kMilpInfinity);
+  add_transfer(shares, transfer);
+  // A variable is at least a sum over strategies of both sides, in one of the two cases.
+  MilpTerms together{{sync, 1}}, apart{{sync, 1}, {transfer, -1}, {copied, -1}};
+  double most_together_s = 0, most_apart_s = 0;
+  for (const int task : {training, generation}) {
+    const auto together_s = [&](const ExactOption& option) { return sync_.together_s(task, option.value); };
+    const auto apart_s = [&](const ExactOption& option) { return sync_.apart_s(task, option.value); };
+    const auto copied_s = [](const ExactOption& option) { return option.value.copied_s; };
+    for (const MilpTerm& term : sum_over_strategies(task, together_s))
+      together.push_back({term.variable, -term.coefficient});
+    for (const MilpTerm& term : sum_over_strategies(task, apart_s))
+      apart.push_back({term.variable, -term.coefficient});
+    MilpTerms longer = sum_over_strategies(task, copied_s);
+    longer.push_back({copied, -1});
+    problem_.add_row(-kMilpInfinity, longer, 0);
+    most_together_s += most_of_strategies(task, together_s);
+    most_apart_s += most_of_strategies(task, apart_s) + most_of_strategies(task, copied_s);
+  }
+  together.push_back({shares, -most_together_s});
+  problem_.add_row(-most_together_s, together, kMilpInfinity);
+  apart.push_back({shares, most_apart_s});
+  problem_.add_row(0, apart, kMilpInfinity);
+}
+
+IlpModel::Choice IlpModel::choice(const std::vector<double>& values) const {
+  const auto is_on = [&](int variable) { return values[static_cast<std::size_t>(variable)] > 0.5; };
+  Choice choice;
+  std::vector<int> group_of_slot(static_cast<std::size_t>(deal_.slots()), -1);
+  for (int slot = 0; slot < deal_.slots(); ++slot) {
+    for (int block = 0; block < deal_.blocks(); ++block) {
+      if (!is_on(deal_.has_block(slot, block))) continue;
+      group_of_slot[static_cast<std::size_t>(slot)] = choice.grouping.groups++;
+      choice.shares.push_back(deal_.share_of_block(block));
+    }
+  }
+  for (const std::vector<Strategy>& strategies : strategies_) {
+    for (const Strategy& strategy : strategies) {
+      if (!is_on(strategy.variable)) continue;
+      choice.grouping.group_of.push_back(group_of_slot[static_cast<std::size_t>(strategy.slot)]);
+      choice.chosen.push_back(strategy.option);
+    }
+  }
+  return choice;
+}
+
+}  // namespace sextant

@@ -1,0 +1,71 @@
+// The second half of HetRL's integer program (section 3.5): a strategy for every task, memory (C3), and the
+// workflow in time.
+//
+// A strategy is an option of a task on a block (exact/unit_space.h), one binary variable each; its times and
+// bytes are the cost model's. Tasks have a start, a duration and an end; those of one kind in one slot follow
+// each other in the workflow's order, phases follow each other unless generation overlaps
+// (costmodel/iteration.h).
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "planner/exact/group_costs.h"
+#include "planner/exact/ilp_deal.h"
+#include "planner/exact/sync_cost.h"
+
+namespace sextant {
+
+class IlpModel {
+ public:
+  // Both must outlive it. Throws Error(bad_input) where weight synchronization is not a sum of parts of
+  // strategies (SyncCost::decomposes).
+  IlpModel(UnitSpace& space, const SyncCost& sync);
+
+  // Its objective is the iteration without what every plan pays (SyncCost::fixed_s).
+  [[nodiscard]] const MilpProblem& problem() const { return problem_; }
+
+  struct Choice {
+    TaskGrouping grouping;
+    std::vector<int> shares;                 // by group
+    std::vector<const ExactOption*> chosen;  // by task
+  };
+  // Of a solution.
+  [[nodiscard]] Choice choice(const std::vector<double>& values) const;
+
+ private:
+  struct Strategy {
+    int slot = 0, block = 0;
+    const ExactOption* option = nullptr;
+    int variable = 0;
+  };
+  struct Times {
+    int start = 0, duration = 0, end = 0;
+  };
+
+  void add_strategies(int task);
+  void add_memory(int slot, int block);
+  void add_times();
+  void add_phases();
+  void add_order(int first, int second);
+  void add_sync();
+  void add_transfer(int shares, int transfer);
+  [[nodiscard]] int add_sharing(int first, int second);
+  [[nodiscard]] int add_alone();
+
+  template <typename Value>
+  [[nodiscard]] MilpTerms sum_over_strategies(int task, Value value) const;
+  template <typename Value>
+  [[nodiscard]] double most_of_strategies(int task, Value value) const;
+  [[nodiscard]] TaskKind kind_of(int task) const;
+
+  UnitSpace& space_;
+  const SyncCost& sync_;
+  MilpProblem problem_;
+  IlpDeal deal_;
+  std::vector<std::vector<Strategy>> strategies_;  // by task
+  std::vector<Times> times_;                       // by task
+  double horizon_s_ = 0;                           // no plan takes longer
+};
+
+}  // namespace sextant

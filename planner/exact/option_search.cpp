@@ -1,0 +1,109 @@
+#include "planner/exact/option_search.h"
+
+#include <algorithm>
+
+namespace sextant {
+
+// Bytes are added up in another order than by the evaluator, which has the last word.
+constexpr double kByte = 1;
+
+double OptionSearch::sync_s(const Step& step, const ExactOption& option) const {
+  return step.shares_sync ? sync_.together_s(step.task, option.value) : sync_.apart_s(step.task, option.value);
+}
+
+void OptionSearch::prepare(const DealtTasks& dealt) {
+  dealt_ = &dealt;
+  steps_.clear();
+  std::vector<GroupCost> costs(dealt.groups.size());
+  const int training = composition_.group_with(dealt.groups, sync_.training());
+  const bool shares = training >= 0 && training == composition_.group_with(dealt.groups, sync_.generation());
+  for (int t = 0; t < space_.tasks(); ++t) {
+    const auto group = static_cast<std::size_t>(dealt.grouping.group_of[static_cast<std::size_t>(t)]);
+    Step step;
+    step.task = t;
+    step.group = group;
+    step.kind = static_cast<std::size_t>(space_.request().workflow.tasks[static_cast<std::size_t>(t)].kind);
+    step.shares_sync = shares && static_cast<int>(group) == training;
+    step.options = &space_.options(t, dealt.blocks[group]);
+    step.rooms = &space_.rooms_of_block(dealt.blocks[group]);
+    step.least_sync_s = sync_s(step, step.options->front());
+    for (const ExactOption& option : *step.options)
+      step.least_sync_s = std::min(step.least_sync_s, sync_s(step, option));
+    const double time_s = step.options->front().value.time_s;
+    costs[group].kind_s[step.kind] += time_s;
+    costs[group].sync_s += step.least_sync_s;
+    costs[group].sum_s += time_s + (step.shares_sync ? step.least_sync_s : 0);
+    steps_.push_back(std::move(step));
+  }
+  std::stable_sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
+    if (a.group != b.group) return a.group < b.group;
+    return a.options->front().value.time_s > b.options->front().value.time_s;
+  });
+  for (Step& step : steps_) {
+    step.resident_bytes.assign(step.rooms->size(), 0);
+    step.working_bytes.assign(step.rooms->size(), 0);
+  }
+  steps_.emplace_back();  // the end
+  steps_.front().costs = std::move(costs);
+  chosen_.assign(static_cast<std::size_t>(space_.tasks()), nullptr);
+}
+
+// Of the step's group once the task has this option and not the least of all.
+GroupCost OptionSearch::with(const Step& step, const ExactOption& option) const {
+  GroupCost cost = step.costs[step.group];
+  const double slower_s = option.value.time_s - step.options->front().value.time_s;
+  const double longer_sync_s = sync_s(step, option) - step.least_sync_s;
+  cost.kind_s[step.kind] += slower_s;
+  cost.sync_s += longer_sync_s;
+  cost.sum_s += slower_s + (step.shares_sync ? longer_sync_s : 0);
+  return cost;
+}
+
+// Into what the group's next task finds. False where a device is too small.
+bool OptionSearch::add(std::size_t at, const ExactOption& option) {
+  const Step& step = steps_[at];
+  Step& next = steps_[at + 1];
+  const bool is_last = next.options == nullptr || next.group != step.group;
+  for (std::size_t p = 0; p < step.rooms->size(); ++p) {
+    const double resident = step.resident_bytes[p] + option.resident_bytes[p];
+    const double working = std::max(step.working_bytes[p], option.working_bytes[p]);
+    if (resident + working > (*step.rooms)[p] + kByte) return false;
+    if (is_last) continue;
+    next.resident_bytes[p] = resident;
+    next.working_bytes[p] = working;
+  }
+  return true;
+}
+
+void OptionSearch::offer() {
+  const Candidate candidate = space_.candidate(dealt_->grouping, dealt_->shares, chosen_);
+  const Score score = space_.evaluator().evaluate(candidate);
+  if (score.fits()) progress_.offer(candidate, score.time_s);
+}
+
+void OptionSearch::choose(std::size_t at) {
+  Step& step = steps_[at];
+  if (step.options == nullptr) return offer();
+  Step& next = steps_[at + 1];
+  for (std::size_t o = 0; o < step.options->size(); ++o) {
+    const ExactOption& option = (*step.options)[o];
+    next.costs = step.costs;
+    next.costs[step.group] = with(step, option);
+    const double bound_s = composition_.bound_s(dealt_->groups, next.costs, dealt_->transfer_s);
+    if (!progress_.is_open(bound_s)) continue;
+    if (!progress_.may_go_on()) {
+      progress_.leave_open(bound_s);
+      continue;
+    }
+    if (!add(at, option)) continue;
+    chosen_[static_cast<std::size_t>(step.task)] = &option;
+    choose(at + 1);
+  }
+}
+
+void OptionSearch::search(const DealtTasks& dealt) {
+  prepare(dealt);
+  choose(0);
+}
+
+}  // namespace sextant

@@ -1,0 +1,59 @@
+// The lowest levels of branch and bound: options of all tasks once their devices are dealt.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "planner/exact/composition.h"
+#include "planner/exact/progress.h"
+
+namespace sextant {
+
+struct DealtTasks {
+  const TaskGrouping& grouping;
+  std::span<const TaskSet> groups;
+  const std::vector<int>& shares;  // by group
+  std::vector<int> blocks;         // by group
+  double transfer_s = 0;           // of the weight sync
+};
+
+class OptionSearch {
+ public:
+  // All must outlive it.
+  OptionSearch(UnitSpace& space, const SyncCost& sync, const Composition& composition, Progress& progress)
+      : space_(space), sync_(sync), composition_(composition), progress_(progress) {}
+
+  // Offers `progress` every choice that fits and whose bound is open. Every task must have an option.
+  void search(const DealtTasks& dealt);
+
+ private:
+  struct Step {  // one task
+    int task = 0;
+    std::size_t group = 0, kind = 0;
+    bool shares_sync = false;  // its group has both sides of the weight sync
+    const std::vector<ExactOption>* options = nullptr;
+    const std::vector<double>* rooms = nullptr;
+    double least_sync_s = 0;
+    // Before this task: what its group holds, by position, and costs that have this and later tasks at their
+    // least.
+    std::vector<double> resident_bytes, working_bytes;
+    std::vector<GroupCost> costs;
+  };
+
+  void prepare(const DealtTasks& dealt);
+  void choose(std::size_t step);
+  [[nodiscard]] double sync_s(const Step& step, const ExactOption& option) const;
+  [[nodiscard]] bool add(std::size_t step, const ExactOption& option);
+  [[nodiscard]] GroupCost with(const Step& step, const ExactOption& option) const;
+  void offer();
+
+  UnitSpace& space_;
+  const SyncCost& sync_;
+  const Composition& composition_;
+  Progress& progress_;
+  const DealtTasks* dealt_ = nullptr;
+  std::vector<Step> steps_;  // by group, tasks with the longest times first; one more for the end
+  std::vector<const ExactOption*> chosen_;  // by task
+};
+
+}  // namespace sextant

@@ -1,0 +1,98 @@
+#include "planner/exact/sync_cost.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "costmodel/iteration.h"
+#include "planner/evaluate/task_model.h"
+
+namespace sextant {
+namespace {
+
+std::vector<DeviceId> ascending(const std::vector<std::uint16_t>& devices) {
+  std::vector<DeviceId> ids;
+  for (const std::uint16_t device : devices) ids.push_back(DeviceId{device});
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+std::vector<std::uint16_t> devices_of(const UnitClass& of_class) {
+  std::vector<std::uint16_t> devices;
+  for (const auto& unit : of_class.units) devices.insert(devices.end(), unit.begin(), unit.end());
+  return devices;
+}
+
+}  // namespace
+
+SyncCost::SyncCost(const UnitSpace& space) : space_(space) {
+  const PlanRequest& request = space.request();
+  const Workflow& workflow = request.workflow;
+  fixed_s_ = iteration_overhead_s(workflow, space.frame().coefficients);
+  if (!workflow.has_weight_sync()) return;
+  generation_ = static_cast<int>(&workflow.actor_generation() - workflow.tasks.data());
+  training_ = static_cast<int>(&workflow.actor_training() - workflow.tasks.data());
+  std::vector<Execution> executions = request.executions;
+  executions.resize(workflow.tasks.size());
+  const auto model_of = [&](int task) {
+    const auto t = static_cast<std::size_t>(task);
+    return TaskModel(workflow.tasks[t], executions[t], executions[static_cast<std::size_t>(training_)],
+                     space.frame());
+  };
+  const TaskModel training = model_of(training_);
+  fixed_s_ += training.handover_s();
+  sent_bytes_ = training.sent_bytes();
+  decomposes_ = request.weight_sync.method == WeightSyncMethod::shortest && training.is_separable() &&
+                model_of(generation_).is_separable();
+  if (decomposes_) find_least_transfers();
+}
+
+void SyncCost::find_least_transfers() {
+  const std::vector<UnitClass>& classes = space_.classes();
+  for (const UnitClass& from : classes) {
+    least_s_.emplace_back();
+    for (const UnitClass& to : classes) {
+      double least = std::numeric_limits<double>::infinity();
+      for (const std::uint16_t device : devices_of(from)) {
+        std::vector<std::uint16_t> others = devices_of(to);
+        std::erase(others, device);
+        if (!others.empty()) least = std::min(least, transfer_s({device}, others));
+      }
+      least_s_.back().push_back(least);
+    }
+  }
+}
+
+double SyncCost::together_s(int task, const TaskValue& value) const {
+  if (!decomposes_) return 0;
+  if (task == training_) return value.slowest_gather_s + value.copied_s + value.fetched_s;
+  return task == generation_ ? value.copied_s : 0;
+}
+
+double SyncCost::apart_s(int task, const TaskValue& value) const {
+  if (!decomposes_) return 0;
+  if (task == training_) return value.fastest_gather_s + value.fetched_s;
+  return task == generation_ ? value.slowest_gather_s : 0;
+}
+
+double SyncCost::transfer_s(const std::vector<std::uint16_t>& from,
+                            const std::vector<std::uint16_t>& to) const {
+  if (!decomposes_) return 0;
+  const std::vector<DeviceId> senders = ascending(from), receivers = ascending(to);
+  return terms::fastest_transfer_s(space_.frame(), std::span<const DeviceId>(senders),
+                                   std::span<const DeviceId>(receivers), sent_bytes_,
+                                   space_.frame().coefficient(CoefficientId::weight_sync_efficiency));
+}
+
+double SyncCost::least_transfer_s(int from_share, int to_share) const {
+  if (!decomposes_) return 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t from = 0; from < least_s_.size(); ++from) {
+    if (space_.units_of(from_share, from) == 0) continue;
+    for (std::size_t to = 0; to < least_s_.size(); ++to) {
+      if (space_.units_of(to_share, to) > 0) least = std::min(least, least_s_[from][to]);
+    }
+  }
+  return least;
+}
+
+}  // namespace sextant

@@ -1,0 +1,43 @@
+// What weight synchronization adds, cut into what options of training and generation decide and what their
+// devices do (costmodel/terms/weight_sync.h), so that bounds can have each part at its least.
+#pragma once
+
+#include "planner/exact/unit_space.h"
+
+namespace sextant {
+
+class SyncCost {
+ public:
+  // The space must outlive it.
+  explicit SyncCost(const UnitSpace& space);
+
+  [[nodiscard]] int generation() const { return generation_; }  // position of the actor's; -1: there is no sync
+  [[nodiscard]] int training() const { return training_; }
+  // Whether the parts below add up to all of it, as they do for the shortest way and tasks whose replicas are
+  // apart. Where not, they are zero and the whole is known of whole plans alone.
+  [[nodiscard]] bool decomposes() const { return decomposes_; }
+
+  // Paid by every plan: handing tensors over, rewards of rules, the controller.
+  [[nodiscard]] double fixed_s() const { return fixed_s_; }
+  // An option's part where generation and training share their devices, and where they have their own. Zero of
+  // other tasks.
+  [[nodiscard]] double together_s(int task, const TaskValue& value) const;
+  [[nodiscard]] double apart_s(int task, const TaskValue& value) const;
+  // Where they have their own: what goes over the fastest link between their devices.
+  [[nodiscard]] double transfer_s(const std::vector<std::uint16_t>& from,
+                                  const std::vector<std::uint16_t>& to) const;
+  // The least of it for any devices of these shares.
+  [[nodiscard]] double least_transfer_s(int from_share, int to_share) const;
+
+ private:
+  void find_least_transfers();
+
+  const UnitSpace& space_;
+  int generation_ = -1, training_ = -1;
+  bool decomposes_ = false;
+  double fixed_s_ = 0;
+  double sent_bytes_ = 0;
+  std::vector<std::vector<double>> least_s_;  // by class, then class
+};
+
+}  // namespace sextant

@@ -1,0 +1,103 @@
+// The space that exact planners prove their answers over: every task grouping, every deal of units to its
+// groups, every option of every task. Units may stay idle.
+//
+// A group's options depend on how many units of each class it has and, where a class has several machines, on
+// where between machines they begin: a block. Blocks that differ in names of machines only are one.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "planner/evaluate/evaluator.h"
+#include "planner/planner.h"
+#include "planner/space/groupings.h"
+#include "planner/space/options.h"
+#include "planner/space/units.h"
+
+namespace sextant {
+
+struct ExactOption {
+  int shape = 0;  // of the evaluator's table
+  DeviceOrder order = DeviceOrder::by_replica;
+  TaskValue value;
+  std::vector<double> resident_bytes, working_bytes;  // by position in the devices of the group
+};
+
+// Units of one class that follow each other.
+struct Run {
+  int first = 0;  // canonical: as near to the start of the class as machines allow
+  int count = 0;
+
+  friend auto operator<=>(const Run&, const Run&) = default;
+};
+using Block = std::vector<Run>;  // by class
+
+class UnitSpace {
+ public:
+  // Throws Error(bad_input) for custom graphs, whose simulation has no bounds, and for clusters that the
+  // evaluator cannot hold. The request must outlive it.
+  UnitSpace(const PlanRequest& request, int wanted_units);
+
+  [[nodiscard]] const PlanRequest& request() const { return request_; }
+  [[nodiscard]] Evaluator& evaluator() { return evaluator_; }
+  [[nodiscard]] int tasks() const { return evaluator_.task_count(); }
+  [[nodiscard]] const std::vector<UnitClass>& classes() const { return classes_; }
+
+  // Shares are numbered in mixed radix, the first class fastest; share 0 is empty, the last has all units.
+  [[nodiscard]] int share_count() const { return share_count_; }
+  [[nodiscard]] int units_of(int share, std::size_t of_class) const {
+    return share / radix_[of_class] % (classes_[of_class].count() + 1);
+  }
+  [[nodiscard]] int radix(std::size_t of_class) const { return radix_[of_class]; }
+  [[nodiscard]] UnitShare units_of(int share) const;
+  [[nodiscard]] int size_of(int share) const { return sizes_[static_cast<std::size_t>(share)]; }  // units
+  [[nodiscard]] bool is_within(int share, int other) const;  // no class has more
+
+  // Where units of a group may lie: by number. Blocks of a share, and blocks of a deal's groups.
+  [[nodiscard]] const std::vector<int>& blocks_of(int share);
+  [[nodiscard]] std::vector<int> blocks_of_deal(const std::vector<int>& shares);
+  [[nodiscard]] const Block& block(int number) const { return blocks_[static_cast<std::size_t>(number)]; }
+  [[nodiscard]] Run canonical(std::size_t of_class, Run run) const;
+  [[nodiscard]] int block_count() const { return static_cast<int>(blocks_.size()); }
+
+  // Of the block's devices, in the order of options' positions. Bytes that tasks may take of them.
+  [[nodiscard]] std::vector<std::uint16_t> devices_of_block(int block) const;
+  [[nodiscard]] const std::vector<double>& rooms_of_block(int block);
+
+  // Options that fit where they are alone, fastest first.
+  [[nodiscard]] const std::vector<ExactOption>& options(int task, int block);
+
+  // The candidate of a deal, an option for every task.
+  [[nodiscard]] Candidate candidate(const TaskGrouping& grouping, const std::vector<int>& shares,
+                                    const std::vector<const ExactOption*>& chosen);
+  [[nodiscard]] std::vector<std::vector<std::uint16_t>> devices_of_deal(const std::vector<int>& shares) const;
+
+  // As the evaluator has them: bytes by device.
+  [[nodiscard]] const std::vector<double>& rooms() const { return rooms_; }
+  [[nodiscard]] const Problem<double>& frame() const { return *frame_; }
+
+ private:
+  [[nodiscard]] int number_of(const Block& block);
+  [[nodiscard]] std::vector<ExactOption> look(int task, int block);
+
+  const PlanRequest& request_;
+  Evaluator evaluator_;
+  OptionTable table_;
+  std::vector<UnitClass> classes_;
+  std::vector<int> units_per_machine_;  // by class; all of it where links tell machines apart
+  std::vector<int> radix_;
+  int share_count_ = 1;
+  std::vector<int> sizes_;  // by share
+  Plan frame_plan_;
+  std::unique_ptr<const Problem<double>> frame_;
+  std::vector<double> rooms_;
+  std::map<Block, int> numbers_;
+  std::vector<Block> blocks_;
+  std::vector<std::vector<int>> blocks_of_share_;
+  std::deque<std::vector<double>> block_rooms_;                                  // references stay valid
+  std::vector<std::vector<std::unique_ptr<std::vector<ExactOption>>>> options_;  // by task, then block
+};
+
+}  // namespace sextant

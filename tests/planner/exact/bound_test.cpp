@@ -1,0 +1,148 @@
+// That no plan is faster than the bound for all plans: of tiny clusters every plan, of others drawn and
+// searched ones.
+#include "planner/exact/bound.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "planner/exact/exact.h"
+#include "planner/exhaustive.h"
+#include "planner/sha_ea/sha_ea.h"
+#include "tests/costmodel/small_problem.h"
+#include "tests/planner/exact/unit_space_case.h"
+
+namespace sextant::testing {
+namespace {
+
+constexpr double kRounding = 1e-9;  // relative
+
+// Everything that the bound reads at other values than the neutral ones, and more that it must not need.
+Coefficients drawn_coefficients(std::mt19937& random) {
+  Coefficients coefficients;
+  for (const CoefficientSpec& spec : coefficient_table()) {
+    std::uniform_real_distribution<double> near(0.7, 1.3);
+    Coefficient coefficient;
+    coefficient.id = spec.id;
+    coefficient.value = std::clamp(spec.prior * near(random), spec.lower, spec.upper);
+    coefficients.values.push_back(coefficient);
+  }
+  return coefficients;
+}
+
+TEST(LeastSplit, ByHand) {
+  // Two devices, twice as fast as the third: 10 s alone is 10 / 5 s of the slow one's rate together.
+  EXPECT_DOUBLE_EQ(least_split_s({{10, 20}}, {2, 1}), 4);
+  // Items that are proportional add up.
+  EXPECT_DOUBLE_EQ(least_split_s({{10, 20}, {5, 10}}, {2, 1}), 6);
+  // Each device has an item that it is good at: 1 s each is best, and no bound may be above.
+  EXPECT_NEAR(least_split_s({{1, 10}, {10, 1}}, {1, 1}), 1, 1e-3);
+  EXPECT_LE(least_split_s({{1, 10}, {10, 1}}, {1, 1}), 1);
+  EXPECT_EQ(least_split_s({}, {1}), 0);
+}
+
+// Any split of any items takes at least as long.
+TEST(LeastSplit, NoDrawnSplitIsFaster) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> uniform(0.1, 10);
+  for (int round = 0; round < 200; ++round) {
+    const std::vector<int> counts{1 + round % 3, 2, 1};
+    std::vector<ItemTimes> items;
+    for (int w = 0; w < 1 + round % 4; ++w)
+      items.push_back({uniform(random), uniform(random), uniform(random)});
+    std::vector<double> busy_s(3, 0);  // of a device of each type
+    for (const ItemTimes& item : items) {
+      const std::vector<double> parts{uniform(random), uniform(random), uniform(random)};
+      double sum = 0;
+      for (std::size_t k = 0; k < 3; ++k) sum += counts[k] * parts[k];
+      for (std::size_t k = 0; k < 3; ++k) busy_s[k] += parts[k] / sum * item[k];
+    }
+    EXPECT_LE(least_split_s(items, counts), *std::max_element(busy_s.begin(), busy_s.end()) * (1 + kRounding));
+  }
+}
+
+TEST(LeastIteration, OneDeviceByHand) {
+  // With neutral coefficients, no links and nothing to split the bound leaves out what moves weights only.
+  const Cluster cluster = cluster_of({{"a100", 1, 1}});
+  Workflow workflow = small_grpo(Mode::synchronous, false);
+  for (auto& [name, model] : workflow.models) model.layers = 2;
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  const PlanResult best = plan_exhaustively(request);
+  ASSERT_EQ(best.outcome, PlanOutcome::found) << best.message;
+  const double bound_s = least_iteration_s(request);
+  EXPECT_LE(bound_s, best.prediction->iteration_s * (1 + kRounding));
+  // Decoding counts the longer of reading and arithmetic where the neutral model has their sum.
+  EXPECT_GT(bound_s, 0.5 * best.prediction->iteration_s);
+}
+
+TEST(LeastIteration, NoPlanOfATinyClusterIsFaster) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 12; ++round) {
+    const Cluster cluster = round % 2 == 0 ? cluster_of({{"a100", 1, 2}})
+                                           : cluster_of({{"a100", 1, 1}, {"l4", 1, 1, "z2"}, {"l40s", 1, 1}});
+    Workflow workflow = small_grpo(round % 3 == 0 ? Mode::asynchronous : Mode::synchronous, false);
+    for (auto& [name, model] : workflow.models) model.layers = 4;
+    const Coefficients coefficients = round < 2 ? Coefficients{} : drawn_coefficients(random);
+    PlanRequest request{cluster, workflow, coefficients};
+    request.limits.micro_batch_sequences = {1, 16};
+    request.limits.try_uneven_stages = true;
+    const PlanResult best = plan_exhaustively(request);
+    ASSERT_EQ(best.outcome, PlanOutcome::found) << best.message;
+    const double bound_s = least_iteration_s(request);
+    EXPECT_LE(bound_s, best.prediction->iteration_s * (1 + kRounding)) << round;
+    EXPECT_GT(bound_s, 0.05 * best.prediction->iteration_s) << round;
+  }
+}
+
+TEST(LeastIteration, NoDrawnPlanIsFaster) {
+  std::mt19937 random(3);
+  const Cluster cluster = mixed_64();
+  for (int round = 0; round < 8; ++round) {
+    const Mode mode = round % 2 == 0 ? Mode::synchronous : Mode::asynchronous;
+    const Workflow workflow = ppo_8b(mode);
+    const Coefficients coefficients = round < 2 ? Coefficients{} : drawn_coefficients(random);
+    PlanRequest request{cluster, workflow, coefficients};
+    request.executions.resize(workflow.tasks.size());
+    request.executions.front().continuous_batching = request.executions.front().cuda_graphs = round % 4 > 1;
+    request.executions.front().packed = round % 4 == 3;
+    const double bound_s = least_iteration_s(request);
+    Evaluator evaluator({cluster, workflow, coefficients, request.framework, request.executions, {}});
+    for (int i = 0; i < 300; ++i) {
+      const double time_s = evaluator.evaluate(random_candidate(random, evaluator, workflow, cluster)).time_s;
+      ASSERT_LE(bound_s, time_s * (1 + kRounding)) << round;
+    }
+  }
+}
+
+// Searches try to be as fast as they can: uneven stages and shares included.
+TEST(LeastIteration, NoSearchedPlanIsFaster) {
+  for (const SmallCase& small : small_cases()) {
+    const Coefficients coefficients;
+    PlanRequest request = request_of(small, coefficients);
+    const double bound_s = least_iteration_s(request);
+    const PlanResult exact = plan_exactly(request);
+    ASSERT_EQ(exact.outcome, PlanOutcome::found) << small.name;
+    EXPECT_LE(bound_s, exact.prediction->iteration_s * (1 + kRounding)) << small.name;
+    request.budget.evaluations = 4000;
+    const PlanResult searched = plan_by_sha_ea(request);
+    ASSERT_EQ(searched.outcome, PlanOutcome::found) << small.name;
+    EXPECT_LE(bound_s, searched.prediction->iteration_s * (1 + kRounding)) << small.name;
+  }
+}
+
+TEST(LeastIteration, FasterDevicesLowerIt) {
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  const Cluster slow = cluster_of({{"l4", 2}}), mixed = cluster_of({{"l4", 1}, {"a100", 1}}),
+                fast = cluster_of({{"a100", 2}}), more = cluster_of({{"a100", 4}});
+  const double slow_s = least_iteration_s({slow, workflow, coefficients}),
+               mixed_s = least_iteration_s({mixed, workflow, coefficients}),
+               fast_s = least_iteration_s({fast, workflow, coefficients}),
+               more_s = least_iteration_s({more, workflow, coefficients});
+  EXPECT_GT(slow_s, mixed_s);
+  EXPECT_GT(mixed_s, fast_s);
+  EXPECT_NEAR(more_s, fast_s / 2, kRounding * fast_s);  // ideal splitting
+}
+
+}  // namespace
+}  // namespace sextant::testing

@@ -1,0 +1,199 @@
+// Branch and bound against every plan of small spaces, and what it says when it is stopped.
+#include "planner/exact/exact.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/error.h"
+#include "costmodel/memory.h"
+#include "costmodel/predict.h"
+#include "planner/exact/group_costs.h"
+#include "tests/planner/exact/unit_space_case.h"
+
+namespace sextant::testing {
+namespace {
+
+constexpr double kRounding = 1e-9;  // relative: what branch and bound takes for equal
+
+// Returns how many plans of the space do not fit.
+std::uint64_t expect_equal_to_brute_force(const SmallCase& small, const Coefficients& coefficients) {
+  SCOPED_TRACE(small.name);
+  const PlanRequest request = request_of(small, coefficients);
+  ExactLimits limits;
+  limits.wanted_units = small.wanted_units;
+  const PlanResult exact = plan_exactly(request, limits);
+  BruteForce brute(request, small.wanted_units);
+  const double best_s = brute.best_s();
+  EXPECT_TRUE(std::isfinite(best_s));
+  EXPECT_EQ(exact.outcome, PlanOutcome::found) << exact.message;
+  if (exact.outcome != PlanOutcome::found) return 0;
+  EXPECT_EQ(exact.proof, Proof::optimal);
+  EXPECT_NEAR(exact.prediction->iteration_s, best_s, kRounding * best_s) << brute.plans();
+  EXPECT_NEAR(exact.lower_bound_s, best_s, kRounding * best_s);
+  EXPECT_EQ(exact.gap_fraction, 0);
+  EXPECT_LT(exact.nodes, brute.plans());
+  check_plan(*exact.plan, small.workflow, small.cluster);
+  for (const DeviceMemory& memory : plan_memory(small.workflow, *exact.plan, small.cluster))
+    EXPECT_TRUE(memory.fits());
+  return brute.unfit();
+}
+
+TEST(PlanExactly, EqualsEveryPlanOfSmallSpaces) {
+  std::uint64_t unfit = 0;
+  for (const SmallCase& small : small_cases()) unfit += expect_equal_to_brute_force(small, {});
+  EXPECT_GT(unfit, 1000U);  // memory has something to say
+}
+
+// Tasks that do not run quite beside each other, and links that cost more.
+TEST(PlanExactly, EqualsEveryPlanWithOtherCoefficients) {
+  Coefficients coefficients;
+  for (const auto& [id, value] :
+       std::vector<std::pair<CoefficientId, double>>{{CoefficientId::task_overlap, 0.7},
+                                                     {CoefficientId::weight_sync_efficiency, 0.3},
+                                                     {CoefficientId::reshard_efficiency, 0.2},
+                                                     {CoefficientId::weight_copy_weight, 3},
+                                                     {CoefficientId::straggler_spread, 0.05}}) {
+    Coefficient coefficient;
+    coefficient.id = id;
+    coefficient.value = value;
+    coefficients.values.push_back(coefficient);
+  }
+  for (const SmallCase& small : small_cases()) (void)expect_equal_to_brute_force(small, coefficients);
+}
+
+TEST(PlanExactly, EqualsEveryPlanForOtherWaysToSynchronize) {
+  const SmallCase small = small_cases()[6];
+  PlanRequest request = request_of(small, {});
+  const Coefficients coefficients;
+  for (const WeightSyncMethod method : {WeightSyncMethod::flat, WeightSyncMethod::sharded}) {
+    PlanRequest other{small.cluster, small.workflow, coefficients};
+    other.limits = request.limits;
+    other.weight_sync.method = method;
+    BruteForce brute(other, small.wanted_units);
+    const double best_s = brute.best_s();
+    ExactLimits limits;
+    limits.wanted_units = small.wanted_units;
+    const PlanResult exact = plan_exactly(other, limits);
+    EXPECT_EQ(exact.proof, Proof::optimal);
+    EXPECT_NEAR(exact.prediction->iteration_s, best_s, kRounding * best_s);
+  }
+}
+
+// A case whose proof takes some nodes.
+const SmallCase& hard_case() {
+  static const SmallCase hard{"hard", cluster_of({{"a100", 1}, {"l40s", 1}}), small_ppo(Mode::asynchronous), 8};
+  return hard;
+}
+
+TEST(PlanExactly, StoppedEarlyHasAValidGap) {
+  const Coefficients coefficients;
+  const PlanRequest whole = request_of(hard_case(), coefficients);
+  const PlanResult proved = plan_exactly(whole);
+  ASSERT_EQ(proved.proof, Proof::optimal);
+  const double best_s = proved.prediction->iteration_s;
+  double last_bound_s = 0;
+  for (const std::uint64_t nodes : {8, 64, 256}) {
+    ASSERT_GT(proved.nodes, nodes);
+    PlanRequest request = request_of(hard_case(), coefficients);
+    request.budget.evaluations = nodes;
+    const PlanResult stopped = plan_exactly(request);
+    EXPECT_EQ(stopped.proof, Proof::gap);
+    EXPECT_GT(stopped.lower_bound_s, 0);
+    EXPECT_LE(stopped.lower_bound_s, best_s * (1 + kRounding));
+    EXPECT_GE(stopped.lower_bound_s, last_bound_s * (1 - kRounding));
+    last_bound_s = stopped.lower_bound_s;
+    if (stopped.outcome != PlanOutcome::found) continue;
+    EXPECT_GE(stopped.prediction->iteration_s, best_s * (1 - kRounding));
+    EXPECT_NEAR(stopped.gap_fraction, stopped.prediction->iteration_s / stopped.lower_bound_s - 1, kRounding);
+  }
+}
+
+TEST(PlanExactly, CancelledReturnsWhatItHas) {
+  const Coefficients coefficients;
+  const std::atomic<bool> cancelled = true;
+  PlanRequest request = request_of(hard_case(), coefficients);
+  request.is_cancelled = &cancelled;
+  const PlanResult result = plan_exactly(request);
+  EXPECT_EQ(result.proof, Proof::time_limit);
+  EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
+  EXPECT_NE(result.message.find("before a plan"), std::string::npos) << result.message;
+}
+
+TEST(PlanExactly, SecondsStopIt) {
+  const Coefficients coefficients;
+  PlanRequest request = request_of(hard_case(), coefficients);
+  request.budget.seconds = 1e-6;
+  EXPECT_EQ(plan_exactly(request).proof, Proof::time_limit);
+}
+
+TEST(PlanExactly, TellsTheSameTwice) {
+  const Coefficients coefficients;
+  const PlanRequest request = request_of(hard_case(), coefficients);
+  const PlanResult first = plan_exactly(request), second = plan_exactly(request);
+  EXPECT_EQ(first.plan, second.plan);
+  EXPECT_EQ(first.nodes, second.nodes);
+}
+
+TEST(PlanExactly, StartsFromAPlan) {
+  const Coefficients coefficients;
+  const PlanRequest request = request_of(hard_case(), coefficients);
+  const PlanResult cold = plan_exactly(request);
+  ExactLimits limits;
+  limits.start = &cold;
+  const PlanResult warm = plan_exactly(request, limits);
+  EXPECT_EQ(warm.proof, Proof::optimal);
+  EXPECT_EQ(warm.plan, cold.plan);  // nothing is better: its own start
+  EXPECT_LT(warm.nodes, cold.nodes);
+  EXPECT_EQ(warm.candidates, 0U);
+  // A worse one is left behind.
+  PlanResult worse = cold;
+  worse.prediction->iteration_s *= 1.5;
+  limits.start = &worse;
+  const PlanResult better = plan_exactly(request, limits);
+  EXPECT_NEAR(better.prediction->iteration_s, cold.prediction->iteration_s,
+              kRounding * cold.prediction->iteration_s);
+  EXPECT_GT(better.candidates, 0U);
+}
+
+// The message is about the task that cannot be placed, or about all of them.
+TEST(PlanExactly, SaysWhatIsShort) {
+  const Coefficients coefficients;
+  const Workflow workflow = ppo_8b();
+  const Cluster tiny = cluster_of({{"l4", 1, 2}});
+  const PlanResult one = plan_exactly({tiny, workflow, coefficients});
+  EXPECT_EQ(one.outcome, PlanOutcome::infeasible);
+  EXPECT_EQ(one.proof, Proof::optimal);
+  EXPECT_NE(one.message.find("actor_generation fits on no part"), std::string::npos) << one.message;
+  const Cluster small = cluster_of({{"a100", 1, 4}});
+  const PlanResult all = plan_exactly({small, workflow, coefficients});
+  EXPECT_EQ(all.outcome, PlanOutcome::infeasible);
+  EXPECT_EQ(all.proof, Proof::optimal);
+  EXPECT_NE(all.message.find("not all together"), std::string::npos) << all.message;
+}
+
+TEST(PlanExactly, RefusesCustomGraphs) {
+  Workflow workflow = small_grpo();
+  workflow.algorithm = Algorithm::custom;
+  const Cluster cluster = cluster_of({{"a100", 1, 4}});
+  const Coefficients coefficients;
+  EXPECT_THROW((void)plan_exactly({cluster, workflow, coefficients}), Error);
+}
+
+// Two tasks of two options each on two devices: the fast ones do not fit together.
+TEST(Packing, ByHand) {
+  const auto option = [](double resident, double working) {
+    return ExactOption{0, DeviceOrder::by_replica, {}, {resident, resident}, {working, working}};
+  };
+  const std::vector<ExactOption> first{option(6e3, 2e3), option(3e3, 2e3)};
+  const std::vector<ExactOption> second{option(5e3, 1e3), option(1e3, 1e3)};
+  const std::vector<PackedTask> tasks{{&first, {1, 3}}, {&second, {2, 7}}};
+  EXPECT_EQ(least_packed_s(tasks, {13e3, 13e3}), 3);    // 6 + 5 resident, 2 working
+  EXPECT_EQ(least_packed_s(tasks, {12.9e3, 13e3}), 5);  // 3 + 5 + 2: the first task's slower one
+  EXPECT_EQ(least_packed_s(tasks, {9.9e3, 9.9e3}), 8);  // 6 + 1 + 2: the second's
+  EXPECT_EQ(least_packed_s(tasks, {6e3, 6e3}), 10);
+  EXPECT_EQ(least_packed_s(tasks, {5.9e3, 13e3}), std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+}  // namespace sextant::testing

@@ -1,0 +1,100 @@
+// The integer program against every plan of small spaces and against branch and bound.
+#include "planner/exact/ilp.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "costmodel/memory.h"
+#include "costmodel/predict.h"
+#include "planner/exact/exact.h"
+#include "tests/planner/exact/unit_space_case.h"
+
+namespace sextant::testing {
+namespace {
+
+constexpr double kTolerance = 1e-6;  // of MILP solvers, relative
+
+class PlanByIlp : public ::testing::TestWithParam<SmallCase> {
+ protected:
+  void SetUp() override {
+    if (solver_ == nullptr) GTEST_SKIP() << "this build has no MILP solver (SEXTANT_CBC)";
+  }
+  std::unique_ptr<MilpSolver> solver_ = make_milp_solver();
+};
+
+void expect_equal(const SmallCase& small, const Coefficients& coefficients, const MilpSolver& solver) {
+  const PlanRequest request = request_of(small, coefficients);
+  const PlanResult ilp = plan_by_ilp(request, {small.wanted_units}, solver);
+  ExactLimits limits;
+  limits.wanted_units = small.wanted_units;
+  const PlanResult exact = plan_exactly(request, limits);
+  const double best_s = BruteForce(request, small.wanted_units).best_s();
+  ASSERT_EQ(ilp.outcome, PlanOutcome::found) << ilp.message;
+  EXPECT_EQ(ilp.proof, Proof::optimal);
+  EXPECT_NEAR(ilp.prediction->iteration_s, best_s, kTolerance * best_s) << ilp.message;
+  EXPECT_NEAR(ilp.lower_bound_s, best_s, kTolerance * best_s) << ilp.message;  // the program's own objective
+  EXPECT_NEAR(exact.prediction->iteration_s, best_s, kTolerance * best_s);
+  check_plan(*ilp.plan, small.workflow, small.cluster);
+  for (const DeviceMemory& memory : plan_memory(small.workflow, *ilp.plan, small.cluster))
+    EXPECT_TRUE(memory.fits());
+}
+
+TEST_P(PlanByIlp, EqualsEveryPlanAndBranchAndBound) { expect_equal(GetParam(), {}, *solver_); }
+
+TEST_P(PlanByIlp, WithOtherCoefficients) {
+  Coefficients coefficients;
+  for (const auto& [id, value] :
+       std::vector<std::pair<CoefficientId, double>>{{CoefficientId::task_overlap, 0.7},
+                                                     {CoefficientId::reshard_efficiency, 0.2},
+                                                     {CoefficientId::weight_copy_weight, 3},
+                                                     {CoefficientId::iteration_overhead_s, 0.5}}) {
+    Coefficient coefficient;
+    coefficient.id = id;
+    coefficient.value = value;
+    coefficients.values.push_back(coefficient);
+  }
+  expect_equal(GetParam(), coefficients, *solver_);
+}
+
+INSTANTIATE_TEST_SUITE_P(Small, PlanByIlp, ::testing::ValuesIn(small_cases()),
+                         [](const auto& of_case) { return of_case.param.name; });
+
+TEST(PlanByIlpAlone, SaysThatNothingFits) {
+  const auto solver = make_milp_solver();
+  if (solver == nullptr) GTEST_SKIP() << "this build has no MILP solver (SEXTANT_CBC)";
+  const Cluster cluster = cluster_of({{"l4", 1, 2}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  const PlanResult result = plan_by_ilp({cluster, workflow, coefficients}, {2}, *solver);
+  EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
+  EXPECT_EQ(result.proof, Proof::optimal);
+}
+
+TEST(PlanByIlpAlone, SaysThatThereIsNoSolver) {
+  if (make_milp_solver() != nullptr) GTEST_SKIP() << "this build has a MILP solver";
+  const Cluster cluster = cluster_of({{"a100", 1, 2}});
+  const Workflow workflow = small_grpo();
+  const Coefficients coefficients;
+  try {
+    (void)plan_by_ilp({cluster, workflow, coefficients});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("coinor-libcbc-dev"), std::string::npos);
+  }
+}
+
+TEST(PlanByIlpAlone, RefusesSynchronizationThatIsNoSum) {
+  class Never : public MilpSolver {
+    [[nodiscard]] std::string_view name() const override { return "never"; }
+    [[nodiscard]] MilpSolution solve(const MilpProblem&, const MilpLimits&) const override { return {}; }
+  };
+  const Cluster cluster = cluster_of({{"a100", 1, 2}});
+  const Workflow workflow = small_grpo();
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  request.weight_sync.method = WeightSyncMethod::flat;
+  EXPECT_THROW((void)plan_by_ilp(request, {}, Never{}), Error);
+}
+
+}  // namespace
+}  // namespace sextant::testing

@@ -1,0 +1,74 @@
+// Small integer programs by hand.
+#include "planner/exact/milp.h"
+
+#include <gtest/gtest.h>
+
+namespace sextant::testing {
+namespace {
+
+constexpr double kTolerance = 1e-6;  // of MILP solvers
+
+class Milp : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (solver_ == nullptr) GTEST_SKIP() << "this build has no MILP solver (SEXTANT_CBC)";
+  }
+  std::unique_ptr<MilpSolver> solver_ = make_milp_solver();
+};
+
+TEST(MilpProblem, AddsTermsOfOneVariableUp) {
+  MilpProblem problem;
+  const int x = problem.add_variable(0, 1), y = problem.add_binary(3);
+  problem.add_row(0, {{y, 1}, {x, 2}, {y, 4}, {x, -2}}, 9);
+  ASSERT_EQ(problem.rows().size(), 1U);
+  ASSERT_EQ(problem.rows()[0].terms.size(), 1U);
+  EXPECT_EQ(problem.rows()[0].terms[0].variable, y);
+  EXPECT_EQ(problem.rows()[0].terms[0].coefficient, 5);
+  EXPECT_TRUE(problem.variables()[1].is_whole);
+  EXPECT_FALSE(problem.variables()[0].is_whole);
+}
+
+TEST_F(Milp, LinearProgram) {
+  MilpProblem problem;
+  const int x = problem.add_variable(0, kMilpInfinity, -1), y = problem.add_variable(0, 3, -2);
+  problem.add_row(-kMilpInfinity, {{x, 1}, {y, 1}}, 4);
+  const MilpSolution solution = solver_->solve(problem, {});
+  EXPECT_EQ(solution.status, MilpStatus::optimal);
+  EXPECT_NEAR(solution.objective, -7, kTolerance);
+  EXPECT_NEAR(solution.values[0], 1, kTolerance);
+  EXPECT_NEAR(solution.bound, -7, kTolerance);
+}
+
+// Knapsack of Martello and Toth's first example: 8 items for 102.
+TEST_F(Milp, Knapsack) {
+  const std::vector<double> profit{15, 100, 90, 60, 40, 15, 10, 1}, weight{2, 20, 20, 30, 40, 30, 60, 10};
+  MilpProblem problem;
+  std::vector<MilpTerm> row;
+  for (std::size_t i = 0; i < profit.size(); ++i) row.push_back({problem.add_binary(-profit[i]), weight[i]});
+  problem.add_row(-kMilpInfinity, row, 102);
+  const MilpSolution solution = solver_->solve(problem, {});
+  EXPECT_EQ(solution.status, MilpStatus::optimal);
+  EXPECT_NEAR(solution.objective, -280, kTolerance);
+}
+
+TEST_F(Milp, WholeNumbersDiffer) {
+  MilpProblem problem;
+  const int x = problem.add_whole(0, 10, -1);
+  problem.add_row(-kMilpInfinity, {{x, 2}}, 7);
+  EXPECT_NEAR(solver_->solve(problem, {}).objective, -3, kTolerance);
+}
+
+TEST_F(Milp, Infeasible) {
+  MilpProblem problem;
+  const int x = problem.add_binary(1), y = problem.add_binary(1);
+  problem.add_row(3, {{x, 1}, {y, 1}}, kMilpInfinity);
+  EXPECT_EQ(solver_->solve(problem, {}).status, MilpStatus::infeasible);
+  // Feasible as a linear program only.
+  MilpProblem whole;
+  const int z = whole.add_whole(0, 5, 1);
+  whole.add_row(1, {{z, 2}}, 1);
+  EXPECT_EQ(solver_->solve(whole, {}).status, MilpStatus::infeasible);
+}
+
+}  // namespace
+}  // namespace sextant::testing
