@@ -30,6 +30,14 @@ double micro_batches_of(const TaskWork& work, double sequences, int stages) {
   return count;
 }
 
+// Of a plan that states sizes all micro-batches but the last are full; others are taken as dealt evenly.
+double largest_micro_batch(const TaskWork& work, double sequences, int stages) {
+  const double count = micro_batches_of(work, sequences, stages);
+  if (work.execution().micro_batches > 0 || work.execution().micro_batch_tokens > 0) return sequences / count;
+  const double size = work.plan->micro_batch_sequences;
+  return std::min(sequences, size) * std::ceil(sequences / size) / count;
+}
+
 // Pipelines that one mini-batch (or a whole batch) is worked off in: a framework that cuts each of its
 // micro-batches fills and drains the pipeline for each.
 double flushes_of(const TaskWork& work) {
@@ -143,6 +151,7 @@ ReplicaWork replica_work(const TaskWork& work, const Replica& plan, const Workfl
   replica.micro_batches = work.mini_batches * micro_batches_of(work, in_mini_batch, plan.pipeline_parallel());
   replica.flushes = work.mini_batches * flushes_of(work);
   replica.micro_batch_sequences = replica.sequences / replica.micro_batches;
+  replica.largest_micro_batch_sequences = largest_micro_batch(work, in_mini_batch, plan.pipeline_parallel());
   if (work.kind() == TaskKind::generation) {
     plan_decoding(work, plan, workflow, replica);
     plan_prefill(work, workflow, replica);

@@ -31,10 +31,11 @@
 namespace sextant {
 
 struct ReplicaWork {
-  double sequences = 0;              // nm * mbs: this replica's share of the global batch
-  double micro_batches = 0;          // nm, over all mini-batches
-  double flushes = 1;                // times that the pipeline fills and drains
-  double micro_batch_sequences = 0;  // mbs: mean size, smaller than the plan's when it does not divide
+  double sequences = 0;                      // nm * mbs: this replica's share of the global batch
+  double micro_batches = 0;                  // nm, over all mini-batches
+  double flushes = 1;                        // times that the pipeline fills and drains
+  double micro_batch_sequences = 0;          // mbs: mean size, smaller than the plan's when it does not divide
+  double largest_micro_batch_sequences = 0;  // what memory must hold: the plan's size where it states one
   // Generation.
   double prefill_sequences = 0;      // whose prompts pass through the layers; later turns in prompts' lengths
   double prefill_passes = 0;         // micro-batches or chunks of prompt tokens
