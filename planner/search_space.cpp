@@ -12,7 +12,8 @@ namespace {
 constexpr int kMostDevices = 16;  // subsets are enumerated one by one
 
 bool tensor_parallel_allowed(const Model& model, int tp) {
-  if (model.heads % tp != 0 || model.intermediate % tp != 0) return false;
+  const int columns = model.experts ? model.experts->intermediate : model.intermediate;
+  if (model.heads % tp != 0 || columns % tp != 0) return false;
   if (model.kv_heads % tp != 0 && tp % model.kv_heads != 0) return false;
   return model.vocabulary == 0 || model.vocabulary % tp == 0;
 }
@@ -83,7 +84,9 @@ class Enumeration {
  private:
   void add_degrees(const std::vector<int>& members) {
     const int size = static_cast<int>(members.size());
-    for (int dp = 1; dp <= std::min(size, workflow_.sequences()); ++dp) {
+    // Every replica has a part of every optimizer step.
+    const int steps = task_.kind == TaskKind::training ? workflow_.mini_batches : 1;
+    for (int dp = 1; dp <= std::min(size, workflow_.sequences() / steps); ++dp) {
       if (size % dp != 0) continue;
       for (int pp = 1; pp <= std::min(size / dp, model_.layers); ++pp) {
         const int tp = size / dp / pp;

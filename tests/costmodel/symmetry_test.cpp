@@ -113,7 +113,7 @@ Execution random_execution(Random& random, bool training) {
   execution.sequence_parallel = random.chance(0.3);
   execution.packed = random.chance(0.5);
   execution.continuous_batching = random.chance(0.3);
-  execution.micro_batch_tokens = random.chance(0.3) ? random.integer(8, 64) : 0;
+  execution.micro_batch_tokens = random.chance(0.3) ? random.integer(9, 64) : 0;
   execution.shared_prompts = random.chance(0.3);
   execution.fused_attention = random.chance(0.5);
   execution.cuda_graphs = random.chance(0.5);
@@ -220,7 +220,7 @@ Workflow random_workflow(Random& random, int layers) {
   }
   workflow.models["reward"] = workflow.models.at("reference") = workflow.models.at("actor");
   workflow.tasks = grpo_tasks(true);
-  workflow.prompts = random.integer(3, 9);
+  workflow.prompts = random.integer(6, 12);  // every replica has a sequence of every mini-batch
   workflow.mini_batches = random.integer(1, 2);
   workflow.response_tokens.kind = LengthKind::empirical;
   workflow.response_tokens.tokens = {2, 6};
