@@ -100,8 +100,8 @@ class ExecutionRules {
 
   // All devices that hold these layers, in every replica, hold every expert as often as any other.
   void look_at_room(std::size_t replica, std::size_t stage_number, const Stage& stage) {
-    const int dealt = expert_devices(task_, stage);
-    const int holders = static_cast<int>(stage.devices.size() * task_.plan.replicas.size());
+    const std::int64_t dealt = expert_devices(task_, stage);
+    const auto holders = static_cast<std::int64_t>(stage.devices.size() * task_.plan.replicas.size());
     if (dealt <= holders && holders % dealt == 0) return;
     add(place_of(task_.name(), replica, stage_number), rules::kExpertParallel,
         "experts are dealt over " + std::to_string(dealt) + " devices, and " + std::to_string(holders) +

@@ -101,12 +101,12 @@ double end_weights(const Model& model, bool is_first, bool is_last) {
 
 }  // namespace
 
-int expert_devices(const PlannedTask& task, const Stage& stage) {
+std::int64_t expert_devices(const PlannedTask& task, const Stage& stage) {
   const Execution& execution = task.execution();
   const int group = stage.width() / execution.context_parallel;
   if (execution.expert_parallel == 1) return group;
   const int inside = execution.expert_tensor_parallel > 0 ? execution.expert_tensor_parallel : group;
-  return execution.expert_parallel * inside;
+  return std::int64_t{execution.expert_parallel} * inside;
 }
 
 Weights held_weights(const PlannedTask& task, const Replica& replica, std::size_t stage) {
@@ -114,7 +114,7 @@ Weights held_weights(const PlannedTask& task, const Replica& replica, std::size_
   const Weights layer = mean_layer(task.model(), count_weights);
   const double ends = end_weights(task.model(), stage == 0, stage + 1 == replica.stages.size());
   return {(layout.layers * layer.shared + ends) / tensor_parallel_of(task, layout),
-          layout.layers * layer.experts / expert_devices(task, layout)};
+          layout.layers * layer.experts / static_cast<double>(expert_devices(task, layout))};
 }
 
 Weights adapter_weights(const PlannedTask& task, const Stage& stage) {
@@ -122,13 +122,13 @@ Weights adapter_weights(const PlannedTask& task, const Stage& stage) {
   const Weights layer =
       mean_layer(task.model(), [rank](const Layer& one) { return count_adapters(one, rank); });
   return {stage.layers * layer.shared / tensor_parallel_of(task, stage),
-          stage.layers * layer.experts / expert_devices(task, stage)};
+          stage.layers * layer.experts / static_cast<double>(expert_devices(task, stage))};
 }
 
 Copies copies_of(const PlannedTask& task, const Stage& stage) {
   const double parts = static_cast<double>(task.plan.replicas.size()) * task.execution().context_parallel;
   const double holders = parts * tensor_parallel_of(task, stage);  // devices with these layers
-  return {parts, std::max(1.0, holders / expert_devices(task, stage))};
+  return {parts, std::max(1.0, holders / static_cast<double>(expert_devices(task, stage)))};
 }
 
 }  // namespace sextant

@@ -2,6 +2,8 @@
 // latent attention, experts, embedding and head). Normalisation weights are left out, as in the appendix.
 #pragma once
 
+#include <cstdint>
+
 #include "planner/verify/planned_task.h"
 
 namespace sextant {
@@ -15,7 +17,7 @@ struct Weights {
 
 // Devices that share the routed experts of a layer: expert-parallel ranks times the devices inside one expert,
 // which without a statement are as many as those of a tensor-parallel group.
-[[nodiscard]] int expert_devices(const PlannedTask& task, const Stage& stage);
+[[nodiscard]] std::int64_t expert_devices(const PlannedTask& task, const Stage& stage);
 
 // Of one device. Where layers differ (dense ones beside experts) each counts as the mean over the model's,
 // since plans say how many layers a stage has and not which.

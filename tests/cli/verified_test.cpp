@@ -15,9 +15,10 @@ TEST(Verified, EveryViolationIsNamedAndTheMachineFailed) {
   Verdict verdict;
   verdict.violations = {{"device 0 (a/0)", rules::kDeviceMemory, "too full"},
                         {"actor_training, replica 1", rules::kLayers, "one short"}};
-  EXPECT_EQ(message_of(ErrorKind::machine, [&] { cli::require_verified(verdict); }),
-            "internal error: the plan that was found cannot be run, so nothing is written: C3 at device 0 (a/0): too "
-            "full; layers at actor_training, replica 1: one short");
+  EXPECT_EQ(
+      message_of(ErrorKind::machine, [&] { cli::require_verified(verdict); }),
+      "internal error: the plan that was found cannot be run, so nothing is written: C3 at device 0 (a/0): too "
+      "full; layers at actor_training, replica 1: one short");
 }
 
 // What the command writes is what was verified.

@@ -155,6 +155,9 @@ TEST_F(Rules, ExpertsAreOnDevicesThatHoldTheLayer) {
   training().execution.expert_parallel = 2;
   expect_only("actor_training, replica 0, stage 0", "expert parallel",
               "experts are dealt over 2 devices, and 1 hold such a stage in all replicas");
+  training().execution.expert_tensor_parallel = 2'000'000'000;
+  expect_only("actor_training, replica 0, stage 0", "expert parallel",
+              "experts are dealt over 4000000000 devices, and 1 hold such a stage in all replicas");
 }
 
 TEST_F(Rules, ChunksHaveLayers) {
