@@ -119,7 +119,7 @@ double sequences_in_flight(const TaskWork& task, int replica, int stage) {
   const double stages = stages_of(task, replica), chunks = task.execution().virtual_stages;
   double in_flight = stages - stage;
   if (chunks > 1) in_flight = (2 * (stages - 1 - stage) + (chunks - 1) * stages + 1) / chunks;
-  return std::min(in_flight * share.largest_micro_batch_sequences, share.sequences / task.mini_batches);
+  return std::min(in_flight * share.largest_micro_batch_sequences, share.mini_batch_sequences);
 }
 
 // Tokens of one sequence on one device.

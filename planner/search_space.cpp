@@ -84,9 +84,7 @@ class Enumeration {
  private:
   void add_degrees(const std::vector<int>& members) {
     const int size = static_cast<int>(members.size());
-    // Every replica has a part of every optimizer step.
-    const int steps = task_.kind == TaskKind::training ? workflow_.mini_batches : 1;
-    for (int dp = 1; dp <= std::min(size, workflow_.sequences() / steps); ++dp) {
+    for (int dp = 1; dp <= std::min(size, workflow_.sequences()); ++dp) {
       if (size % dp != 0) continue;
       for (int pp = 1; pp <= std::min(size / dp, model_.layers); ++pp) {
         const int tp = size / dp / pp;

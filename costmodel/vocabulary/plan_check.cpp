@@ -109,24 +109,18 @@ class TaskCheck {
     }
   }
 
-  // A micro-batch and a replica's part of an optimizer step are whole sequences.
+  // Micro-batches are made of whole sequences.
   void check_micro_batches(const Task& task, const Workflow& workflow) const {
-    const Execution& execution = task_.execution;
     const int steps = task.kind == TaskKind::training ? workflow.mini_batches : 1;
-    const std::vector<int> counts = replica_sequences(task_, workflow.sequences());
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-      if (counts[i] < steps) {
-        throw_bad_input(path_ + "/replicas/" + std::to_string(i) +
-                        "/batch_share: " + std::to_string(counts[i]) + " sequences for " +
-                        std::to_string(steps) + " mini-batches");
-      }
-      const int most = (counts[i] + steps - 1) / steps;
-      if (execution.micro_batches > most) {
-        throw_bad_input(path_ + "/execution/micro_batches: " + std::to_string(execution.micro_batches) +
-                        " of " + std::to_string(most) + " sequences");
-      }
+    for (const int sequences : replica_sequences(task_, workflow.sequences())) {
+      const int most = (sequences + steps - 1) / steps;
+      if (task_.execution.micro_batches <= most) continue;
+      throw_bad_input(path_ + "/execution/micro_batches: " + std::to_string(task_.execution.micro_batches) +
+                      " of " + std::to_string(most) + " sequences");
     }
-    if (execution.micro_batch_tokens > 0 && execution.micro_batches == 0) check_token_budget(workflow);
+    if (task_.execution.micro_batch_tokens > 0 && task_.execution.micro_batches == 0) {
+      check_token_budget(workflow);
+    }
   }
 
   // Arithmetic needs a rate on the devices that do it, and on no others.

@@ -115,11 +115,12 @@ MicroBatches micro_batches(const PlannedTask& task, const Replica& replica, doub
   const int split =
       task.is_training() ? meaning_of(task).training_split_per_stage : meaning_of(task).forward_split_per_stage;
   if (split > 0) batches.pieces = split * static_cast<double>(replica.stages.size());
-  const bool counted_in_sequences =
-      task.execution().micro_batches == 0 && task.execution().micro_batch_tokens == 0;
-  const double largest = counted_in_sequences
-                             ? std::min(sequences, static_cast<double>(task.plan.micro_batch_sequences))
-                             : sequences / batches.count;
+  const double whole = std::ceil(sequences);
+  double largest = std::min(whole, static_cast<double>(task.plan.micro_batch_sequences));
+  if (task.execution().micro_batch_tokens > 0) {
+    largest = std::min(whole, token_budget(task) / sequence_tokens(task).all());
+  }
+  if (task.execution().micro_batches > 0) largest = std::ceil(whole / batches.count);
   batches.largest_sequences = largest / batches.pieces;
   return batches;
 }

@@ -27,7 +27,9 @@ struct SequenceTokens {
 // sequence, or that of all of them (semantics.h). 0: sizes are in sequences.
 [[nodiscard]] double token_budget(const PlannedTask& task);
 
-// Of one mini-batch (the whole batch where the task does not train).
+// Of one mini-batch (the whole batch where the task does not train), which has `sequences` in the mean. Memory
+// holds whole ones: the largest micro-batch is a full one where the plan states a size or a budget of tokens,
+// and the largest of an even deal where it states how many there are.
 struct MicroBatches {
   double sequences = 0;                                           // of the mini-batch
   double count = 0;                                               // as the framework counts them

@@ -22,7 +22,7 @@ class BatchRules {
             "its share of " + std::to_string(task_.workflow.sequences()) + " sequences is none");
         continue;
       }
-      if (found_.empty()) look_at_micro_batches(i, sequences[i]);
+      look_at_micro_batches(i, sequences[i]);
       look_at_cache(i);
     }
     return std::move(found_);
@@ -43,17 +43,11 @@ class BatchRules {
 
   void look_at_micro_batches(std::size_t i, int sequences) {
     const int steps = task_.is_training() ? task_.workflow.mini_batches : 1;
-    const double in_step = static_cast<double>(sequences) / steps;
-    if (in_step < 1) {
-      add(place_of(task_.name(), i), rules::kMicroBatches,
-          std::to_string(sequences) + " sequences for " + std::to_string(steps) + " mini-batches");
-      return;
-    }
-    const double count = micro_batches(task_, task_.plan.replicas[i], in_step).count;
-    if (count > std::ceil(in_step)) {
-      add(place_of(task_.name(), i), rules::kMicroBatches,
-          format_number(count) + " micro-batches of " + format_number(in_step) + " sequences");
-    }
+    const double in_step = std::ceil(static_cast<double>(sequences) / steps);
+    if (task_.execution().micro_batches <= in_step) return;
+    add(place_of(task_.name(), i), rules::kMicroBatches,
+        std::to_string(task_.execution().micro_batches) + " micro-batches of " + format_number(in_step) +
+            " sequences");
   }
 
   void look_at_budget() {

@@ -8,8 +8,8 @@
 
 namespace sextant {
 
-// Batch shares add up to the global batch and give every replica a sequence; every optimizer step and every
-// micro-batch has at least one; a limited KV cache holds one sequence at its full length. The layout must be in
+// Batch shares add up to the global batch and give every replica a sequence; no micro-batch has
+// less than one; a limited KV cache holds one sequence at its full length. The layout must be in
 // order (layout_rules.h).
 [[nodiscard]] std::vector<Violation> batch_violations(const PlannedTask& task);
 

@@ -1,6 +1,7 @@
 #include "planner/verify/tasklet_memory.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "planner/verify/batch.h"
 #include "planner/verify/weights.h"
@@ -140,7 +141,7 @@ double sequences_in_flight(const PlannedTask& task, const Replica& replica, std:
                later = stages - 1 - static_cast<double>(stage);
   const double chunks = task.execution().virtual_stages;
   const double in_flight = chunks > 1 ? (2 * later + (chunks - 1) * stages + 1) / chunks : later + 1;
-  return std::min(in_flight * batches.largest_sequences, batches.sequences);
+  return std::min(in_flight * batches.largest_sequences, std::ceil(batches.sequences));
 }
 
 // Layers whose activations go to the host.

@@ -220,7 +220,7 @@ Workflow random_workflow(Random& random, int layers) {
   }
   workflow.models["reward"] = workflow.models.at("reference") = workflow.models.at("actor");
   workflow.tasks = grpo_tasks(true);
-  workflow.prompts = random.integer(6, 12);  // every replica has a sequence of every mini-batch
+  workflow.prompts = random.integer(3, 9);
   workflow.mini_batches = random.integer(1, 2);
   workflow.response_tokens.kind = LengthKind::empirical;
   workflow.response_tokens.tokens = {2, 6};

@@ -93,6 +93,13 @@ TEST(MemoryOptions, TheLargestMicroBatchCounts) {
   EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan, worded)).activation_bytes, 2 * 5 * 8 * (3 * 88 + 4.0));
   EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, plan, worded)).activation_bytes, 2 * 5 * 8 * 88.0);
   EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan, worded)).logit_bytes, 2 * 5 * 8 * 10);
+  // So too with a budget of 43 tokens; two micro-batches are dealt evenly.
+  plan.execution.micro_batch_tokens = 43;
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan)).activation_bytes, 2 * 43 * (3 * 88 + 4.0));
+  plan.execution.micro_batch_tokens = 0;
+  plan.execution.micro_batches = 5;
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan)).activation_bytes, 2 * 3 * 8 * (3 * 88 + 4.0));
+  plan.execution.micro_batches = 0;
   // Never more than there are: three in flight hold 12 sequences and not 15.
   plan.replicas = {{1.0, {stage(1, {0}), stage(1, {1}), stage(1, {2})}}};
   EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan)).activation_bytes, 2 * 12 * 8 * (88 + 4.0));
@@ -117,6 +124,14 @@ TEST(MemoryOptions, ExpertsAreDealtOverTheirRanks) {
   const TermCase inside(kInference, with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), execution),
                         mixture);
   EXPECT_DOUBLE_EQ(held_parameters(inside.task, 0, 0), 3 * (116 / 2.0 + 240 / 4.0));
+}
+
+TEST(MemoryOptions, SequencesOfAMiniBatchAreWhole) {
+  // Six sequences a replica in eight steps: one in some and none in others.
+  Workflow workflow = small_workflow();
+  workflow.mini_batches = 8;
+  const TaskPlan plan = two_fast();
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan, workflow)).activation_bytes, 2 * 1 * 8 * (3 * 88 + 4.0));
 }
 
 TEST(MemoryOptions, ZeroDividesExpertsByTheirCopies) {

@@ -55,15 +55,6 @@ TEST_F(CheckPlan, RefusesSharesTooSmallForASequence) {
   EXPECT_EQ(refusal(), "/tasks/actor_generation/replicas/1/batch_share: too small for one of 64 sequences");
 }
 
-TEST_F(CheckPlan, RefusesOptimizerStepsWithoutASequence) {
-  workflow_.mini_batches = 64;
-  plan_.tasks.at("critic_training") = training();
-  plan_.tasks.at("critic_training").replicas = training().replicas = expand_layout({1, 1, 1, DeviceId{0}}, 16);
-  EXPECT_NO_THROW(check_plan(plan_, workflow_, cluster_));
-  training().replicas = expand_layout({2, 1, 1, DeviceId{0}}, 16);
-  EXPECT_EQ(refusal(), "/tasks/actor_training/replicas/0/batch_share: 32 sequences for 64 mini-batches");
-}
-
 TEST_F(CheckPlan, RefusesMicroBatchesWithoutASequence) {
   workflow_.mini_batches = 16;
   training().execution.micro_batches = 4;

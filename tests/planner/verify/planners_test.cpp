@@ -47,7 +47,8 @@ TEST(VerifiedPlans, ExhaustiveSearchOfAMixture) {
   expect_verified(pair_with(1e6), with_model(model));
 }
 
-// Twelve sequences in seven optimizer steps leave none for a second replica's last steps.
+// Of twelve sequences in seven optimizer steps a second replica has none in the last ones, and one in the
+// others.
 TEST(VerifiedPlans, ExhaustiveSearchWithManyOptimizerSteps) {
   Workflow workflow = small_workflow();
   workflow.mini_batches = 7;
