@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/table.h"
+#include "cli/verified.h"
 #include "core/units.h"
 #include "planner/exhaustive.h"
 
@@ -36,6 +37,8 @@ int run(const Options& options) {
     std::fprintf(stderr, "sextant: %s\n", result.message.c_str());
     return result.outcome == PlanOutcome::infeasible ? kAnswerIsNo : kBadInput;
   }
+  require_verified(
+      verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework));
   say(chosen.notes);
   qualify(*result.prediction,
           {loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
@@ -73,7 +76,9 @@ void add_plan(CLI::App& app, Action& action) {
   command->add_option("--prediction", options->prediction_out, "Write its prediction document here");
   command->add_flag("--json", options->json, "Print the plan document instead of tables");
   command->footer(
-      "Tries every plan, so it is for small clusters (up to about 8 devices). Exits 1 when no plan fits.\n"
+      "Tries every plan, so it is for small clusters (up to about 8 devices). Exits 1 when no plan fits. The "
+      "plan\n"
+      "is verified by code of its own before it is written; exits 3 should it break a rule.\n"
       "Example: sextant plan --cluster cluster.json --workflow workflow.json --coefficients coefficients.json\n"
       "         --out plan.json");
   command->callback([options, &action] { action = [options] { return run(*options); }; });

@@ -20,27 +20,61 @@ struct States {
   [[nodiscard]] double total() const { return weights + gradients + optimizer; }
 };
 
-States states_of(const TaskWork& task, int replica, int stage) {
-  const double held = held_parameters(task, replica, stage);
-  const Execution& execution = task.execution();
-  const double shards = static_cast<double>(task.plan->data_parallel()) * execution.context_parallel;
-  const bool shards_weights = execution.zero_stage == 3 && task.kind() != TaskKind::generation;
-  States states;
+// Weights of one stage on one device, those of routed experts apart: they are dealt over their own devices,
+// have fewer copies and may be stored in a format of their own.
+struct Held {
+  double shared = 0;
+  double experts = 0;
+};
+
+Held held_by_part(const TaskWork& task, int replica, int stage) {
   const Stage& layout = stage_of(task, replica, stage);
-  const double experts = layout.layers * task.model->layer_expert_parameters() /
-                         expert_width(execution, task.plan->tensor_parallel(layout));
-  states.weights = (task.weight_bytes * held + (task.expert_weight_bytes - task.weight_bytes) * experts) /
-                   (shards_weights ? shards : 1.0);
+  const double tp = task.plan->tensor_parallel(layout);
+  const double all =
+      slice_parameters(*task.model, layout.layers, stage == 0, stage + 1 == stages_of(task, replica));
+  const double experts = layout.layers * task.model->layer_expert_parameters();
+  return {(all - experts) / tp, experts / expert_width(task.execution(), tp)};
+}
+
+Held adapters_by_part(const TaskWork& task, int replica, int stage) {
+  const Stage& layout = stage_of(task, replica, stage);
+  const double tp = task.plan->tensor_parallel(layout);
+  const double all = terms::trainable_parameters(task, layout.layers, false, false);
+  const double experts = terms::trainable_expert_parameters(task, layout.layers);
+  return {(all - experts) / tp, experts / expert_width(task.execution(), tp)};
+}
+
+// Devices that hold the same weights, over which ZeRO divides them and their states: replicas and
+// context-parallel parts, of which several together hold the experts once.
+Held copies_of(const TaskWork& task, int replica, int stage) {
+  const double parts = static_cast<double>(task.plan->data_parallel()) * task.execution().context_parallel;
+  const double tp = task.plan->tensor_parallel(stage_of(task, replica, stage));
+  return {parts, std::max(1.0, parts * tp / expert_width(task.execution(), tp))};
+}
+
+void add_trained(const Execution& execution, double parameters, double bytes, double copies, States& states) {
+  const double moments = 8, master = bytes >= 4 ? 0 : 4;
+  states.weights += bytes * parameters / (execution.zero_stage >= 3 ? copies : 1.0);
+  states.gradients += bytes * parameters / (execution.zero_stage >= 2 ? copies : 1.0);
+  states.optimizer += (moments + master) * parameters / (execution.zero_stage >= 1 ? copies : 1.0);
+}
+
+States states_of(const TaskWork& task, int replica, int stage) {
+  const Execution& execution = task.execution();
+  const Held held = held_by_part(task, replica, stage), copies = copies_of(task, replica, stage);
+  States states;
+  if (task.kind() == TaskKind::training && execution.lora_rank == 0) {
+    add_trained(execution, held.shared, task.weight_bytes, copies.shared, states);
+    add_trained(execution, held.experts, task.expert_weight_bytes, copies.experts, states);
+    return states;
+  }
+  const bool shards = execution.zero_stage == 3 && task.kind() != TaskKind::generation;
+  states.weights = task.weight_bytes * held.shared / (shards ? copies.shared : 1.0) +
+                   task.expert_weight_bytes * held.experts / (shards ? copies.experts : 1.0);
   if (task.kind() != TaskKind::training) return states;
-  const double trained =
-      execution.lora_rank > 0
-          ? terms::trainable_parameters(task, layout.layers, false, false) / task.plan->tensor_parallel(layout)
-          : held;
-  if (execution.lora_rank > 0) states.weights += task.weight_bytes * trained;
-  const double moments = 8;
-  const double master = task.weight_bytes >= 4 ? 0 : 4;
-  states.gradients = task.weight_bytes * trained / (execution.zero_stage >= 2 ? shards : 1.0);
-  states.optimizer = (moments + master) * trained / (execution.zero_stage >= 1 ? shards : 1.0);
+  const Held adapters = adapters_by_part(task, replica, stage);
+  add_trained(execution, adapters.shared, task.weight_bytes, copies.shared, states);
+  add_trained(execution, adapters.experts, task.weight_bytes, copies.experts, states);
   return states;
 }
 
@@ -78,22 +112,38 @@ double cache_bytes(const TaskWork& task, int replica, int stage) {
   return cache;
 }
 
-double micro_batches_in_flight(const TaskWork& task, int replica, int stage) {
+// Sequences of which a stage keeps activations at once. With chunks a stage runs 2 (P - 1 - j) + (v - 1) P of
+// them ahead of its first backward pass, as Megatron-LM schedules them, and keeps one more.
+double sequences_in_flight(const TaskWork& task, int replica, int stage) {
   const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
   const double stages = stages_of(task, replica), chunks = task.execution().virtual_stages;
   double in_flight = stages - stage;
-  if (chunks > 1) in_flight *= 1.0 + (stages - 1.0) / (stages * chunks);
-  return std::min(in_flight, share.micro_batches / task.mini_batches);
+  if (chunks > 1) in_flight = (2 * (stages - 1 - stage) + (chunks - 1) * stages + 1) / chunks;
+  return std::min(in_flight * share.largest_micro_batch_sequences, share.mini_batch_sequences);
 }
 
-// Tokens of one micro-batch on one device.
-double micro_batch_tokens(const TaskWork& task, int replica) {
-  const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
-  return share.micro_batch_sequences * task.sequence_tokens() / task.execution().context_parallel;
+// Tokens of one sequence on one device.
+double tokens_on_device(const TaskWork& task) {
+  return task.sequence_tokens() / task.execution().context_parallel;
+}
+
+// Elements that a stage keeps for the backward pass, of one token position of all sequences.
+double kept_in_training(const TaskWork& task, int replica, int stage) {
+  const Stage& layout = stage_of(task, replica, stage);
+  const double tp = task.plan->tensor_parallel(layout), in_flight = sequences_in_flight(task, replica, stage);
+  const double largest = task.replicas[static_cast<std::size_t>(replica)].largest_micro_batch_sequences;
+  const double layer = kept_elements(task, tp, task.plan->recompute);
+  double kept = in_flight * layout.layers * layer;
+  if (task.execution().offload_activations) {  // of a micro-batch one layer's at a time are on the device
+    const double away = offloaded_share(task.execution(), layout.layers) * layout.layers;
+    kept = in_flight * (layout.layers - away) * layer + largest * layer;
+  }
+  if (stage == 0) kept += in_flight * kept_elements(task, tp, Recompute::full);  // the embedding's output
+  if (task.plan->recompute == Recompute::full) kept += largest * kept_elements(task, tp, Recompute::none);
+  return kept;
 }
 
 void add_working_set(const TaskWork& task, int replica, int stage, StageMemory& memory) {
-  const Stage& layout = stage_of(task, replica, stage);
   const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
   const double logits = logit_elements(task, replica, stage), bytes = task.element_bytes;
   if (task.kind() == TaskKind::generation) {
@@ -101,25 +151,13 @@ void add_working_set(const TaskWork& task, int replica, int stage, StageMemory& 
     memory.logit_bytes = bytes * share.decode_together * logits;
     return;
   }
-  const double tokens = micro_batch_tokens(task, replica);
-  const double one_layer = kept_elements(task, task.plan->tensor_parallel(layout), Recompute::none);
-  memory.logit_bytes = bytes * tokens * logits;
-  if (task.kind() == TaskKind::inference) {
-    memory.activation_bytes = bytes * tokens * one_layer;
-    return;
-  }
-  const double in_flight = micro_batches_in_flight(task, replica, stage);
-  double kept =
-      in_flight * layout.layers * kept_elements(task, task.plan->tensor_parallel(layout), task.plan->recompute);
-  if (task.execution().offload_activations) {  // one layer's at a time
-    const double away = offloaded_share(task.execution(), layout.layers);
-    kept *= 1.0 - away + away / layout.layers;
-  }
-  if (stage == 0) {  // the embedding's output
-    kept += in_flight * kept_elements(task, task.plan->tensor_parallel(layout), Recompute::full);
-  }
-  if (task.plan->recompute == Recompute::full) kept += one_layer;
-  memory.activation_bytes = bytes * tokens * kept;
+  const double tokens = tokens_on_device(task), largest = share.largest_micro_batch_sequences;
+  const double tp = task.plan->tensor_parallel(stage_of(task, replica, stage));
+  memory.logit_bytes = bytes * tokens * largest * logits;
+  memory.activation_bytes =
+      bytes * tokens *
+      (task.kind() == TaskKind::training ? kept_in_training(task, replica, stage)
+                                         : largest * kept_elements(task, tp, Recompute::none));
 }
 
 }  // namespace
@@ -130,13 +168,8 @@ double offloaded_share(const Execution& execution, double layers) {
 }
 
 double held_parameters(const TaskWork& task, int replica, int stage) {
-  const Stage& layout = stage_of(task, replica, stage);
-  const double tp = task.plan->tensor_parallel(layout);
-  const double all =
-      slice_parameters(*task.model, layout.layers, stage == 0, stage + 1 == stages_of(task, replica));
-  const double experts = layout.layers * task.model->layer_expert_parameters();
-  const double width = expert_width(task.execution(), tp);
-  return (all - experts) / tp + experts / width;
+  const Held held = held_by_part(task, replica, stage);
+  return held.shared + held.experts;
 }
 
 StageMemory stage_memory(const TaskWork& task, int replica, int stage) {
@@ -162,7 +195,8 @@ double offloaded_bytes(const TaskWork& task, int replica, int stage) {
 
 double micro_batch_activation_bytes(const TaskWork& task, int replica, int stage) {
   const Stage& layout = stage_of(task, replica, stage);
-  return task.element_bytes * micro_batch_tokens(task, replica) * layout.layers *
+  const double sequences = task.replicas[static_cast<std::size_t>(replica)].micro_batch_sequences;
+  return task.element_bytes * sequences * tokens_on_device(task) * layout.layers *
          kept_elements(task, task.plan->tensor_parallel(layout), task.plan->recompute);
 }
 

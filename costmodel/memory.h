@@ -4,14 +4,19 @@
 // Model states, bytes a parameter: the weights as stored; for training also gradients in the same precision
 // and Adam's state in fp32 (two moments, and a master copy when weights are not fp32). This is the usual 16
 // bytes of mixed precision (2 + 2 + 12) and 16 of plain fp32 (4 + 4 + 8). ZeRO divides the optimizer's state
-// (stage 1), gradients too (2) and weights too (3) by the replicas (Rajbhandari et al. 2020, section 5). LoRA
-// trains its adapters only.
-// Working sets: activations of the micro-batches in flight (one for inference; in training as many as stages
-// follow, at most nm; with v virtual stages (P - 1) / (P v) more, Korthikanti et al. 2022, section 4.2.3), the
-// KV cache of the sequences that decode together at full length, and the logits of one micro-batch. Activation
-// elements of a layer follow Korthikanti et al., section 4, counted in elements: hidden-sized tensors are kept
-// whole (split with sequence parallelism), the others divided by TP; scores only where attention is not fused;
-// with full recomputation only the layer's input is kept.
+// (stage 1), gradients too (2) and weights too (3) by the devices that hold the same weights (Rajbhandari et
+// al. 2020, section 5): replicas times context-parallel parts; of routed experts that are dealt over several of
+// these as many fewer. LoRA trains its adapters only, which are sharded in the same way. Working sets:
+// activations of the micro-batches in flight, the KV cache of the sequences that decode together at full
+// length, and the logits of one micro-batch. In flight is one micro-batch for inference, through one layer at
+// a time; in training one for the stage and each that follows, with v virtual stages what Megatron-LM's
+// schedule has run before the first backward pass: (2 (P - 1 - j) + (v - 1) P + 1) / v on stage j, which is P
+// (1 + (P - 1) / (P v)) on the first (Korthikanti et al. 2022, section 4.2.3). Micro-batches are as large as
+// the largest, and no more sequences in flight than a mini-batch has. Activation elements of a layer follow
+// Korthikanti et al., section 4, counted in elements: hidden-sized tensors are kept whole (split with sequence
+// parallelism), the others divided by TP, of experts those that a token is routed to; scores only where
+// attention is not fused; with full recomputation only the layer's input is kept. Of activations that are
+// offloaded those of one layer and micro-batch are on the device; what they take of the host is not counted.
 //
 // Four coefficients make it the memory that a framework really takes: memory_state_weight,
 // memory_activation_weight, memory_logit_weight and memory_context_bytes; neutral they change nothing.

@@ -9,34 +9,54 @@
 namespace sextant {
 namespace {
 
+// Tokens that a micro-batch may hold, where the plan says.
+double token_budget(const TaskWork& work) {
+  const double stated = work.execution().micro_batch_tokens;
+  return semantics_of(work.execution().semantics).budgets_whole_sequences
+             ? stated
+             : stated * work.execution().context_parallel;
+}
+
+// Pipeline micro-batches that a framework makes of one, a stage; 0: it does not cut them.
+int pipeline_split(const TaskWork& work) {
+  const Semantics& semantics = semantics_of(work.execution().semantics);
+  return work.kind() == TaskKind::training ? semantics.training_split_per_stage
+                                           : semantics.forward_split_per_stage;
+}
+
 // Micro-batches that pass through a pipeline stage while one mini-batch (or a whole batch) is worked off.
 double micro_batches_of(const TaskWork& work, double sequences, int stages) {
   const Execution& execution = work.execution();
-  const Semantics& semantics = semantics_of(execution.semantics);
   double count = 0;
   if (execution.micro_batches > 0) {
     count = execution.micro_batches;
   } else if (execution.micro_batch_tokens > 0) {
-    const double budget = semantics.budgets_whole_sequences
-                              ? execution.micro_batch_tokens
-                              : 1.0 * execution.micro_batch_tokens * execution.context_parallel;
-    count = std::max(1.0, std::ceil(sequences * work.sequence_tokens() / budget));
+    count = std::max(1.0, std::ceil(sequences * work.sequence_tokens() / token_budget(work)));
   } else {
     count = std::ceil(sequences / work.plan->micro_batch_sequences);
   }
-  const int split = work.kind() == TaskKind::training ? semantics.training_split_per_stage
-                                                      : semantics.forward_split_per_stage;
+  const int split = pipeline_split(work);
   if (split > 0) count *= split * stages;
   return count;
+}
+
+// Of `sequences` whole ones: stated numbers of micro-batches are dealt evenly, stated sizes are filled.
+double largest_micro_batch(const TaskWork& work, double sequences, int stages) {
+  const Execution& execution = work.execution();
+  double largest = std::min<double>(sequences, work.plan->micro_batch_sequences);
+  if (execution.micro_batches > 0) {
+    largest = std::ceil(sequences / execution.micro_batches);
+  } else if (execution.micro_batch_tokens > 0) {
+    largest = std::min(sequences, token_budget(work) / work.sequence_tokens());
+  }
+  const int split = pipeline_split(work);
+  return split > 0 ? largest / (split * stages) : largest;
 }
 
 // Pipelines that one mini-batch (or a whole batch) is worked off in: a framework that cuts each of its
 // micro-batches fills and drains the pipeline for each.
 double flushes_of(const TaskWork& work) {
-  const Semantics& semantics = semantics_of(work.execution().semantics);
-  const int split = work.kind() == TaskKind::training ? semantics.training_split_per_stage
-                                                      : semantics.forward_split_per_stage;
-  return split > 0 ? std::max(1, work.execution().micro_batches) : 1;
+  return pipeline_split(work) > 0 ? std::max(1, work.execution().micro_batches) : 1;
 }
 
 // Prompt tokens that a sequence keeps: those of one prompt once, where its responses share them.
@@ -143,6 +163,9 @@ ReplicaWork replica_work(const TaskWork& work, const Replica& plan, const Workfl
   replica.micro_batches = work.mini_batches * micro_batches_of(work, in_mini_batch, plan.pipeline_parallel());
   replica.flushes = work.mini_batches * flushes_of(work);
   replica.micro_batch_sequences = replica.sequences / replica.micro_batches;
+  replica.mini_batch_sequences = std::ceil(in_mini_batch);
+  replica.largest_micro_batch_sequences =
+      largest_micro_batch(work, replica.mini_batch_sequences, plan.pipeline_parallel());
   if (work.kind() == TaskKind::generation) {
     plan_decoding(work, plan, workflow, replica);
     plan_prefill(work, workflow, replica);

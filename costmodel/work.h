@@ -35,6 +35,9 @@ struct ReplicaWork {
   double micro_batches = 0;          // nm, over all mini-batches
   double flushes = 1;                // times that the pipeline fills and drains
   double micro_batch_sequences = 0;  // mbs: mean size, smaller than the plan's when it does not divide
+  // What memory must hold: sequences do not come in parts, and micro-batches are not of one size.
+  double mini_batch_sequences = 0;           // most of one mini-batch
+  double largest_micro_batch_sequences = 0;  // parts of a sequence only where the framework cuts them
   // Generation.
   double prefill_sequences = 0;      // whose prompts pass through the layers; later turns in prompts' lengths
   double prefill_passes = 0;         // micro-batches or chunks of prompt tokens

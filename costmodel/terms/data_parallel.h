@@ -25,6 +25,8 @@ namespace sextant::terms {
 // Weights that train in `layers` layers and the ends; all of them without LoRA. Adapters of rank r on a
 // projection from a to b have r (a + b) weights.
 [[nodiscard]] double trainable_parameters(const TaskWork& task, int layers, bool is_first, bool is_last);
+// The part of them in routed experts.
+[[nodiscard]] double trainable_expert_parameters(const TaskWork& task, int layers);
 
 // Times that gradients are reduced in one mini-batch by a replica with so many micro-batches a mini-batch.
 [[nodiscard]] inline double reductions_per_mini_batch(const TaskWork& task) {

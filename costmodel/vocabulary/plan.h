@@ -107,8 +107,9 @@ struct Plan {
 };
 
 // Refuses a plan that cannot be run: unknown or missing task, unknown device, layers not covered, a device
-// twice in a replica, more tensor parallelism than heads, shares that do not sum to 1, more replicas than
-// sequences. Error(bad_input) with the JSON path inside the plan.
+// twice in a task, more tensor parallelism than heads, experts dealt over more devices than hold them, shares
+// that do not sum to 1, more replicas or micro-batches than sequences. Error(bad_input) with
+// the JSON path inside the plan.
 void check_plan(const Plan& plan, const Workflow& workflow, const Cluster& cluster);
 
 // Sequences of each replica of a task: the shares of `sequences` rounded by largest remainder.

@@ -5,6 +5,7 @@
 #include "core/json_value.h"
 #include "core/text.h"
 #include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/semantics.h"
 
 namespace sextant {
 namespace {
@@ -96,6 +97,7 @@ class TaskCheck {
         throw_bad_input(at + "/expert_parallel: " + std::to_string(execution.expert_parallel) +
                         " does not divide the model's " + std::to_string(model_.experts->count) + " experts");
       }
+      check_room_for_experts(at + "/expert_parallel");
     }
     for (const Replica& replica : task_.replicas) {
       for (const Stage& stage : replica.stages) {
@@ -104,6 +106,20 @@ class TaskCheck {
                           " chunks of a stage with " + std::to_string(stage.layers) + " layers");
         }
       }
+    }
+  }
+
+  // Micro-batches are made of whole sequences.
+  void check_micro_batches(const Task& task, const Workflow& workflow) const {
+    const int steps = task.kind == TaskKind::training ? workflow.mini_batches : 1;
+    for (const int sequences : replica_sequences(task_, workflow.sequences())) {
+      const int most = (sequences + steps - 1) / steps;
+      if (task_.execution.micro_batches <= most) continue;
+      throw_bad_input(path_ + "/execution/micro_batches: " + std::to_string(task_.execution.micro_batches) +
+                      " of " + std::to_string(most) + " sequences");
+    }
+    if (task_.execution.micro_batch_tokens > 0 && task_.execution.micro_batches == 0) {
+      check_token_budget(workflow);
     }
   }
 
@@ -155,6 +171,36 @@ class TaskCheck {
       throw_bad_input(at + ": device type " + in_quotes(cluster_.type_name(device)) +
                       " of the cluster has no flop_per_s for " + std::string(name_of(precision)) + whose);
     }
+  }
+
+  // The devices that hold a stage's layers in all replicas hold every expert, each as often as any other.
+  void check_room_for_experts(const std::string& at) const {
+    const Execution& execution = task_.execution;
+    for (const Replica& replica : task_.replicas) {
+      for (const Stage& stage : replica.stages) {
+        const int inside = execution.expert_tensor_parallel > 0 ? execution.expert_tensor_parallel
+                                                                : task_.tensor_parallel(stage);
+        const std::int64_t dealt = std::int64_t{execution.expert_parallel} * inside;
+        const int holders = stage.width() * task_.data_parallel();
+        if (holders % dealt == 0) continue;
+        throw_bad_input(at + ": experts over " + std::to_string(execution.expert_parallel) + " x " +
+                        std::to_string(inside) + " devices do not fit the " + std::to_string(holders) +
+                        " that hold a stage in all replicas");
+      }
+    }
+  }
+
+  void check_token_budget(const Workflow& workflow) const {
+    const Execution& execution = task_.execution;
+    const Lengths &prompt = workflow.prompt_tokens, &response = workflow.response_tokens;
+    const double tokens = (workflow.turns - 1) * workflow.observation_tokens_per_turn +
+                          (execution.packed ? prompt.mean_tokens() + response.mean_tokens()
+                                            : prompt.max_tokens() + response.max_tokens());
+    const bool whole = semantics_of(execution.semantics).budgets_whole_sequences;
+    const double budget = 1.0 * execution.micro_batch_tokens * (whole ? 1 : execution.context_parallel);
+    if (budget >= tokens) return;
+    throw_bad_input(path_ + "/execution/micro_batch_tokens: a micro-batch of " + Json(budget).dump() +
+                    " tokens holds no sequence of " + Json(tokens).dump());
   }
 
   void check_stage(const std::string& path, const Stage& stage) {
@@ -216,6 +262,7 @@ void check_plan(const Plan& plan, const Workflow& workflow, const Cluster& clust
     check.check_offloading();
     check.check_rates(workflow.precision);
     check.check_shares(workflow.sequences());
+    check.check_micro_batches(task, workflow);
   }
 }
 

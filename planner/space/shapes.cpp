@@ -28,7 +28,8 @@ void add_sizes(Shape shape, bool training, const ShapeLimits& limits, std::vecto
 }  // namespace
 
 bool can_cut(const Model& model, int tensor_parallel) {
-  if (model.heads % tensor_parallel != 0 || model.intermediate % tensor_parallel != 0) return false;
+  const int columns = model.experts ? model.experts->intermediate : model.intermediate;
+  if (model.heads % tensor_parallel != 0 || columns % tensor_parallel != 0) return false;
   if (model.kv_heads % tensor_parallel != 0 && tensor_parallel % model.kv_heads != 0) return false;
   return model.vocabulary == 0 || model.vocabulary % tensor_parallel == 0;
 }

@@ -113,7 +113,7 @@ Execution random_execution(Random& random, bool training) {
   execution.sequence_parallel = random.chance(0.3);
   execution.packed = random.chance(0.5);
   execution.continuous_batching = random.chance(0.3);
-  execution.micro_batch_tokens = random.chance(0.3) ? random.integer(8, 64) : 0;
+  execution.micro_batch_tokens = random.chance(0.3) ? random.integer(9, 64) : 0;
   execution.shared_prompts = random.chance(0.3);
   execution.fused_attention = random.chance(0.5);
   execution.cuda_graphs = random.chance(0.5);

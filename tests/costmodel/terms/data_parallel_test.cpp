@@ -95,6 +95,34 @@ TEST(DataParallel, AdaptersAlone) {
   EXPECT_DOUBLE_EQ(reduced_s(training), 1 + 2 * 408 / 100.0);
 }
 
+TEST(DataParallel, AdaptersOfExpertsAndLatentAttention) {
+  // Four experts of three matrices between 4 and 5, and shared ones of three between 4 and 3.
+  Execution execution;
+  execution.lora_rank = 2;
+  const TermCase mixed(kTraining, with(two_fast(), execution), with_model(small_mixture()));
+  EXPECT_EQ(terms::trainable_expert_parameters(mixed.task, 3), 3 * 2 * 4 * 3 * 9);
+  EXPECT_EQ(terms::trainable_parameters(mixed.task, 3, true, true), 3 * 2 * (8 + 16 + 8 + 3 * 7 + 4 * 3 * 9));
+  // One of the three layers dense: 3 (4 + 8).
+  Model partly = small_mixture();
+  partly.experts->dense_layers = 1;
+  const TermCase mean(kTraining, with(two_fast(), execution), with_model(partly));
+  EXPECT_DOUBLE_EQ(terms::trainable_parameters(mean.task, 3, true, true), 2 * (3 * 32 + 2 * (21 + 108) + 36.0));
+  // Query 4 to 2 and 2 to 4 heads of 1 + 1; compressed 4 to 3 + 1 and 3 to twice 4; output 4 to 4.
+  Model latent = small_model();
+  latent.latent_attention = LatentAttention{2, 3, 1};
+  const TermCase compressed(kTraining, with(two_fast(), execution), with_model(latent));
+  EXPECT_EQ(terms::trainable_parameters(compressed.task, 1, true, true), 2 * (6 + 10 + 8 + 11 + 8 + 36));
+}
+
+TEST(DataParallel, AdaptersOfDealtExpertsAreNotReduced) {
+  Execution execution;
+  execution.lora_rank = 2;
+  execution.expert_parallel = 2;
+  execution.expert_tensor_parallel = 1;
+  const TermCase training(kTraining, with(two_fast(), execution), with_model(small_mixture()));
+  EXPECT_DOUBLE_EQ(reduced_s(training), 1 + 2 * 3 * 2 * (32 + 21) / 100.0);
+}
+
 TEST(DataParallel, ExpertsAreReducedAmongThoseThatHoldThem) {
   // 3 layers: 240 parameters of routed experts, 116 others. Two ranks over two replicas: nobody shares an
   // expert.

@@ -73,7 +73,36 @@ TEST(MemoryOptions, OffloadedActivationsLeaveOneLayerBehind) {
   EXPECT_DOUBLE_EQ(micro_batch_activation_bytes(training.task, 0, 0), 2 * 24 * 3 * 88.0);
   execution.offload_activation_layers = 2;  // of 3: one stays, and one of the others passes
   const TermCase some(kTraining, with(on_device(0), execution));
-  EXPECT_DOUBLE_EQ(memory_of(some).activation_bytes, 2 * 24 * (88 + 88 * 2 / 3.0 + 4.0));
+  EXPECT_DOUBLE_EQ(memory_of(some).activation_bytes, 2 * 24 * (88 + 88 + 4.0));
+}
+
+TEST(MemoryOptions, OffloadedActivationsOfOneMicroBatchAreOnTheirWay) {
+  // Two stages, the first with two micro-batches in flight: of its two layers (16 whole, 72 / 2 split) one
+  // passes; the embedding's outputs stay.
+  Execution execution;
+  execution.offload_activations = true;
+  const TermCase training(kTraining, with(uneven_pipeline(), execution));
+  EXPECT_DOUBLE_EQ(memory_of(training).activation_bytes, 2 * 24 * (16 + 36 + 2 * 4.0));
+}
+
+TEST(MemoryOptions, TheLargestMicroBatchCounts) {
+  // 12 sequences in micro-batches of 5, 5 and 2: not of 4 each.
+  TaskPlan plan = on_device(0);
+  plan.micro_batch_sequences = 5;
+  const Workflow worded = small_workflow(Mode::synchronous, 10);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan, worded)).activation_bytes, 2 * 5 * 8 * (3 * 88 + 4.0));
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, plan, worded)).activation_bytes, 2 * 5 * 8 * 88.0);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan, worded)).logit_bytes, 2 * 5 * 8 * 10);
+  // So too with a budget of 43 tokens; two micro-batches are dealt evenly.
+  plan.execution.micro_batch_tokens = 43;
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan)).activation_bytes, 2 * 43 * (3 * 88 + 4.0));
+  plan.execution.micro_batch_tokens = 0;
+  plan.execution.micro_batches = 5;
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan)).activation_bytes, 2 * 3 * 8 * (3 * 88 + 4.0));
+  plan.execution.micro_batches = 0;
+  // Never more than there are: three in flight hold 12 sequences and not 15.
+  plan.replicas = {{1.0, {stage(1, {0}), stage(1, {1}), stage(1, {2})}}};
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan)).activation_bytes, 2 * 12 * 8 * (88 + 4.0));
 }
 
 TEST(MemoryOptions, ExpertsAreDealtOverTheirRanks) {
@@ -95,6 +124,55 @@ TEST(MemoryOptions, ExpertsAreDealtOverTheirRanks) {
   const TermCase inside(kInference, with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), execution),
                         mixture);
   EXPECT_DOUBLE_EQ(held_parameters(inside.task, 0, 0), 3 * (116 / 2.0 + 240 / 4.0));
+}
+
+TEST(MemoryOptions, SequencesOfAMiniBatchAreWhole) {
+  // Six sequences a replica in eight steps: one in some and none in others.
+  Workflow workflow = small_workflow();
+  workflow.mini_batches = 8;
+  const TaskPlan plan = two_fast();
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan, workflow)).activation_bytes, 2 * 1 * 8 * (3 * 88 + 4.0));
+}
+
+TEST(MemoryOptions, ZeroDividesExpertsByTheirCopies) {
+  // Four replicas, experts over two of them: two copies of each. 3 layers of 116 others and 240 / 2.
+  Execution execution;
+  execution.expert_parallel = 2;
+  execution.expert_tensor_parallel = 1;
+  const TaskPlan four = plan_of({{stage(3, {0})}, {stage(3, {1})}, {stage(3, {2})}, {stage(3, {3})}});
+  const Workflow mixture = with_model(small_mixture());
+  const double shared = 3 * 116, experts = 3 * 120;
+  const double copies[] = {1, 1, 1, 4}, expert_copies[] = {1, 1, 1, 2};
+  for (int stage = 1; stage <= 3; ++stage) {
+    execution.zero_stage = stage;
+    const TermCase training(kTraining, with(four, execution), mixture);
+    const double gradients = stage >= 2 ? 2 * (shared / 4 + experts / 2) : 2 * (shared + experts);
+    EXPECT_DOUBLE_EQ(memory_of(training).state_bytes,
+                     2 * (shared / copies[stage] + experts / expert_copies[stage]) + gradients +
+                         12 * (shared / 4 + experts / 2))
+        << stage;
+  }
+  // All devices together hold the model: no less than its weights once.
+  const TermCase inference(kInference, with(four, execution), mixture);
+  EXPECT_DOUBLE_EQ(4 * memory_of(inference).state_bytes, 2 * 3 * 356);
+}
+
+TEST(MemoryOptions, ExpertsTrainInTheirOwnFormat) {
+  Execution execution;
+  execution.expert_weight_precision = Precision::fp32;  // 4 + 4 + 8 bytes, and 2 + 2 + 12 of the others
+  const TermCase training(kTraining, with(on_device(0), execution), with_model(small_mixture()));
+  EXPECT_DOUBLE_EQ(memory_of(training).state_bytes, 3 * (116 * 16.0 + 240 * 16.0));
+  execution.expert_weight_precision = Precision::fp8;  // 1 + 1 + 12
+  const TermCase narrow(kTraining, with(on_device(0), execution), with_model(small_mixture()));
+  EXPECT_DOUBLE_EQ(memory_of(narrow).state_bytes, 3 * (116 * 16.0 + 240 * 14.0));
+}
+
+TEST(MemoryOptions, AdaptersAreShardedLikeWeights) {
+  Execution execution;
+  execution.lora_rank = 2;
+  execution.zero_stage = 3;
+  const TermCase training(kTraining, with(two_fast(), execution));
+  EXPECT_DOUBLE_EQ(memory_of(training).state_bytes, (2 * 480 + 16 * 408) / 2.0);
 }
 
 TEST(MemoryOptions, KeptActivationsOfExperts) {
@@ -134,6 +212,17 @@ TEST(MemoryOptions, VirtualStagesKeepMoreMicroBatches) {
   execution.micro_batches = 2;
   const TermCase few(kTraining, with(uneven_pipeline(), execution));
   EXPECT_DOUBLE_EQ(memory_of(few).activation_bytes, 2 * 48 * 2 * (2 * (16 + 36) + 4.0));
+}
+
+TEST(MemoryOptions, LaterVirtualStagesRunAheadToo) {
+  // Two stages of two chunks: the last one passes two micro-batches through its first chunk before the second
+  // chunk of the first one lets it begin backward: 3 of 2 chunks.
+  TaskPlan plan = plan_of({{stage(2, {0}), stage(2, {1})}});
+  plan.execution.virtual_stages = 2;
+  Model model = small_model();
+  model.layers = 4;
+  const TermCase training(kTraining, plan, with_model(model));
+  EXPECT_DOUBLE_EQ(memory_of(training, 1).activation_bytes, 2 * 24 * 1.5 * 2 * 88.0);
 }
 
 TEST(MemoryOptions, CacheOfLatentAttentionIsWholeOnEveryDevice) {

@@ -2,6 +2,7 @@
 // is refused with its path. How plans carry them.
 #include "costmodel/vocabulary/execution.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/json_value.h"
@@ -197,6 +198,15 @@ TEST_F(ExecutionCheck, ExpertsAreThereAndDividedEvenly) {
   workflow.models.at("actor").experts.reset();
   EXPECT_EQ(refusal(),
             "/tasks/actor_generation/execution/expert_parallel: model \"small-latent\" has no experts");
+}
+
+TEST_F(ExecutionCheck, ExpertsAreDealtOverDevicesThatHoldThem) {
+  Execution& execution = plan.tasks.at("actor_generation").execution;
+  execution.expert_parallel = 16;
+  execution.expert_tensor_parallel = 1;
+  EXPECT_THAT(refusal(),
+              ::testing::HasSubstr("/tasks/actor_generation/execution/expert_parallel: experts over 16 x 1 "
+                                   "devices do not fit the "));
 }
 
 TEST_F(ExecutionCheck, VirtualStagesHaveALayerEach) {

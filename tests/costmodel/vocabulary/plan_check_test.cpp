@@ -55,6 +55,24 @@ TEST_F(CheckPlan, RefusesSharesTooSmallForASequence) {
   EXPECT_EQ(refusal(), "/tasks/actor_generation/replicas/1/batch_share: too small for one of 64 sequences");
 }
 
+TEST_F(CheckPlan, RefusesMicroBatchesWithoutASequence) {
+  workflow_.mini_batches = 16;
+  training().execution.micro_batches = 4;
+  EXPECT_NO_THROW(check_plan(plan_, workflow_, cluster_));
+  training().execution.micro_batches = 5;
+  EXPECT_EQ(refusal(), "/tasks/actor_training/execution/micro_batches: 5 of 4 sequences");
+  training().execution.micro_batches = 0;
+  workflow_.prompt_tokens = fixed_length(10);
+  workflow_.response_tokens = fixed_length(20);
+  training().execution.micro_batch_tokens = 30;
+  EXPECT_NO_THROW(check_plan(plan_, workflow_, cluster_));
+  training().execution.micro_batch_tokens = 29;
+  EXPECT_EQ(
+      refusal(),
+      "/tasks/actor_training/execution/micro_batch_tokens: a micro-batch of 29.0 tokens holds no sequence "
+      "of 30.0");
+}
+
 TEST_F(CheckPlan, RefusesSharesThatDoNotSumToOne) {
   training().replicas[0].batch_share = 0.5;
   EXPECT_EQ(refusal(), "/tasks/actor_training/replicas: the batch shares sum to 0.5, not to 1");

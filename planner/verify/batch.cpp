@@ -1,0 +1,154 @@
+#include "planner/verify/batch.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "costmodel/vocabulary/semantics.h"
+
+namespace sextant {
+namespace {
+
+const Semantics& meaning_of(const PlannedTask& task) { return semantics_of(task.execution().semantics); }
+
+double micro_batch_count(const PlannedTask& task, double sequences) {
+  if (task.execution().micro_batches > 0) return task.execution().micro_batches;
+  if (task.execution().micro_batch_tokens > 0) {
+    const double filled = std::ceil(sequences * sequence_tokens(task).all() / token_budget(task));
+    return filled < 1 ? 1 : filled;
+  }
+  return std::ceil(sequences / task.plan.micro_batch_sequences);
+}
+
+// Asynchronous engines begin the next batches before the last responses of one are there.
+bool works_ahead(const PlannedTask& task) {
+  return task.workflow.mode == Mode::asynchronous && task.workflow.staleness > 0 &&
+         task.execution().continuous_batching;
+}
+
+double prompt_kept(const PlannedTask& task) {
+  const double prompt = sequence_tokens(task).prompt;
+  return task.execution().shared_prompts ? prompt / task.workflow.responses_per_prompt : prompt;
+}
+
+// Of a response met at random in a place that is always refilled, E[X^2] / 2 E[X] tokens are made (renewal
+// theory), and half of what tools return is there.
+double tokens_met(const PlannedTask& task) {
+  const Lengths& response = task.workflow.response_tokens;
+  const double mean = response.mean_tokens();
+  const double made = mean > 0 ? response.mean_square_tokens() / (2 * mean) : 0;
+  return prompt_kept(task) + made + sequence_tokens(task).observed / 2;
+}
+
+// Sequences that the plan lets decode together, before the KV cache is looked at.
+double stated_places(const PlannedTask& task, const Replica& replica, double sequences) {
+  if (task.plan.decode_batch_sequences > 0) {
+    return std::min(sequences, static_cast<double>(task.plan.decode_batch_sequences));
+  }
+  if (task.execution().micro_batches > 0) {
+    return std::max(1.0, sequences / micro_batches(task, replica, sequences).passes());
+  }
+  return sequences;
+}
+
+double places_of(const PlannedTask& task, const Replica& replica, double sequences) {
+  double places = stated_places(task, replica, sequences);
+  if (task.execution().kv_cache_bytes == 0) return places;
+  const double tokens = task.execution().continuous_batching ? tokens_met(task) : sequence_tokens(task).all();
+  for (const Stage& stage : replica.stages) {
+    const double held = task.execution().kv_cache_bytes / cache_bytes(task, stage, tokens);
+    places = std::min(places, std::max(1.0, held));
+  }
+  return places;
+}
+
+// A sequence's mean share of the most tokens that a wave keeps at once.
+double tokens_cached(const PlannedTask& task, double waves) {
+  const Execution& execution = task.execution();
+  if (!execution.packed && !execution.continuous_batching) return sequence_tokens(task).all();
+  if (execution.continuous_batching && (waves > 1 || works_ahead(task))) return tokens_met(task);
+  return task.workflow.response_tokens.most_live(prompt_kept(task) + sequence_tokens(task).observed);
+}
+
+}  // namespace
+
+SequenceTokens sequence_tokens(const PlannedTask& task) {
+  const Workflow& workflow = task.workflow;
+  SequenceTokens tokens;
+  tokens.observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+  const bool packed = task.execution().packed;
+  tokens.prompt = packed ? workflow.prompt_tokens.mean_tokens() : workflow.prompt_tokens.max_tokens();
+  tokens.response = packed ? workflow.response_tokens.mean_tokens() : workflow.response_tokens.max_tokens();
+  return tokens;
+}
+
+double token_budget(const PlannedTask& task) {
+  const double stated = task.execution().micro_batch_tokens;
+  return meaning_of(task).budgets_whole_sequences ? stated : stated * task.execution().context_parallel;
+}
+
+std::vector<int> dealt_sequences(const PlannedTask& task) {
+  constexpr double kRounding = 1e-6;  // a third of three is one
+  const int all = task.workflow.prompts * task.workflow.responses_per_prompt;
+  double shares = 0;
+  for (const Replica& replica : task.plan.replicas) shares += replica.batch_share;
+  std::vector<int> dealt;
+  std::vector<double> remainder;
+  int left = all;
+  for (const Replica& replica : task.plan.replicas) {
+    const double exact = replica.batch_share / shares * all;
+    dealt.push_back(std::min(left, static_cast<int>(std::floor(exact + kRounding))));
+    remainder.push_back(exact - dealt.back());
+    left -= dealt.back();
+  }
+  for (; left > 0 && !dealt.empty(); --left) {
+    const auto largest = std::max_element(remainder.begin(), remainder.end());
+    ++dealt[static_cast<std::size_t>(largest - remainder.begin())];
+    *largest -= 1;
+  }
+  return dealt;
+}
+
+MicroBatches micro_batches(const PlannedTask& task, const Replica& replica, double sequences) {
+  MicroBatches batches;
+  batches.sequences = sequences;
+  batches.count = micro_batch_count(task, sequences);
+  const int split =
+      task.is_training() ? meaning_of(task).training_split_per_stage : meaning_of(task).forward_split_per_stage;
+  if (split > 0) batches.pieces = split * static_cast<double>(replica.stages.size());
+  const double whole = std::ceil(sequences);
+  double largest = std::min(whole, static_cast<double>(task.plan.micro_batch_sequences));
+  if (task.execution().micro_batch_tokens > 0) {
+    largest = std::min(whole, token_budget(task) / sequence_tokens(task).all());
+  }
+  if (task.execution().micro_batches > 0) largest = std::ceil(whole / batches.count);
+  batches.largest_sequences = largest / batches.pieces;
+  return batches;
+}
+
+DecodeBatch decode_batch(const PlannedTask& task, const Replica& replica, double sequences) {
+  DecodeBatch batch;
+  const double ahead = works_ahead(task) ? std::max(1.0, task.workflow.staleness) : 1.0;
+  batch.places = places_of(task, replica, sequences * ahead);
+  batch.waves = std::max(1.0, sequences / batch.places);
+  batch.cached_tokens = batch.places * tokens_cached(task, batch.waves);
+  return batch;
+}
+
+double cache_bytes(const PlannedTask& task, const Stage& stage, double tokens) {
+  const Model& model = task.model();
+  const int contexts = task.execution().context_parallel;
+  const int tensor_parallel = stage.width() / contexts;
+  double elements = 0;  // of one token in one layer on one device
+  if (model.latent_attention) {
+    elements = model.latent_attention->kv_rank + model.latent_attention->rope_dim;
+  } else {
+    const double heads =
+        tensor_parallel >= model.kv_heads ? 1.0 : static_cast<double>(model.kv_heads) / tensor_parallel;
+    elements = 2 * heads * model.head_dim;
+  }
+  const Precision format =
+      task.execution().cache_precision ? *task.execution().cache_precision : task.workflow.precision;
+  return tokens / contexts * stage.layers * elements * bytes_per_element(format);
+}
+
+}  // namespace sextant

@@ -1,0 +1,16 @@
+// Rules about the batch of each replica.
+#pragma once
+
+#include <vector>
+
+#include "planner/verify/planned_task.h"
+#include "planner/verify/violation.h"
+
+namespace sextant {
+
+// Batch shares add up to the global batch and give every replica a sequence; no micro-batch has
+// less than one; a limited KV cache holds one sequence at its full length. The layout must be in
+// order (layout_rules.h).
+[[nodiscard]] std::vector<Violation> batch_violations(const PlannedTask& task);
+
+}  // namespace sextant

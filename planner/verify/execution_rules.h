@@ -1,0 +1,19 @@
+// Rules about how a task is executed: values in their ranges, experts, chunks, offloading, number formats.
+#pragma once
+
+#include <vector>
+
+#include "planner/verify/planned_task.h"
+#include "planner/verify/violation.h"
+
+namespace sextant {
+
+// Numbers that documents could not hold: degrees below one, shares that are none, sizes below zero.
+[[nodiscard]] std::vector<Violation> value_violations(const PlannedTask& task);
+
+// Expert parallelism fits the experts and the devices that hold a stage's layers; no stage has more chunks than
+// layers; what is offloaded has a link to the host; devices have a rate for the arithmetic asked of them. The
+// layout must be in order (layout_rules.h).
+[[nodiscard]] std::vector<Violation> execution_violations(const PlannedTask& task);
+
+}  // namespace sextant

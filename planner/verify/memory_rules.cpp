@@ -1,0 +1,95 @@
+#include "planner/verify/memory_rules.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/units.h"
+#include "planner/verify/batch.h"
+#include "planner/verify/tasklet_memory.h"
+
+namespace sextant {
+namespace {
+
+// Calls f(device, memory) for every tasklet.
+template <typename F>
+void for_each_tasklet(std::span<const PlannedTask> tasks, F f) {
+  for (const PlannedTask& task : tasks) {
+    const std::vector<int> sequences = dealt_sequences(task);
+    for (std::size_t i = 0; i < task.plan.replicas.size(); ++i) {
+      const std::vector<Stage>& stages = task.plan.replicas[i].stages;
+      for (std::size_t j = 0; j < stages.size(); ++j) {
+        const TaskletMemory memory = tasklet_memory(task, i, j, sequences[i]);
+        for (const DeviceId device : stages[j].devices) f(device, memory);
+      }
+    }
+  }
+}
+
+// "needs 9.00 GiB (states ...), 8.00 GiB are there"; whole bytes too, since what is short may be few of them.
+std::string in_words(double needed_bytes, double capacity_bytes) {
+  return format_bytes(needed_bytes) + " and there are " + format_bytes(capacity_bytes) + ", " +
+         format_bytes(needed_bytes - capacity_bytes) + " too few";
+}
+
+}  // namespace
+
+std::vector<DeviceMemory> used_devices(std::span<const PlannedTask> tasks, const Coefficients& coefficients,
+                                       std::string_view framework) {
+  using enum CoefficientId;
+  std::map<DeviceId, DeviceMemory> used;
+  for_each_tasklet(tasks, [&](DeviceId device, const TaskletMemory& tasklet) {
+    const Cluster& cluster = tasks.front().cluster;
+    const auto value = [&](CoefficientId id) {
+      return coefficients.value(id, cluster.type_name(device), framework);
+    };
+    DeviceMemory first{device, cluster.type_of(device).memory_bytes.value, value(memory_context_bytes), 0};
+    DeviceMemory& memory = used.emplace(device, first).first->second;
+    memory.resident_bytes += value(memory_state_weight) * tasklet.resident_bytes;
+    const double working = value(memory_state_weight) * tasklet.loaded_bytes +
+                           value(memory_activation_weight) * tasklet.activation_bytes +
+                           value(memory_logit_weight) * tasklet.logit_bytes;
+    memory.working_bytes = std::max(memory.working_bytes, working);
+  });
+  std::vector<DeviceMemory> all;
+  for (const auto& [device, memory] : used) all.push_back(memory);
+  return all;
+}
+
+std::vector<HostMemory> used_hosts(std::span<const PlannedTask> tasks) {
+  std::map<NodeId, double> bytes_of;
+  for_each_tasklet(tasks, [&](DeviceId device, const TaskletMemory& tasklet) {
+    if (tasklet.host_bytes > 0) bytes_of[tasks.front().cluster.node_of(device)] += tasklet.host_bytes;
+  });
+  std::vector<HostMemory> all;
+  for (const auto& [id, bytes] : bytes_of) {
+    const Node& node = tasks.front().cluster.nodes()[id.index()];
+    all.push_back({node.name, node.host_memory_bytes, bytes});
+  }
+  return all;
+}
+
+std::vector<Violation> device_violations(std::span<const DeviceMemory> devices, const Cluster& cluster) {
+  std::vector<Violation> found;
+  for (const DeviceMemory& memory : devices) {
+    const double needed = memory.resident_bytes + memory.working_bytes;
+    if (needed <= memory.capacity_bytes) continue;
+    found.push_back(
+        {"device " + std::to_string(memory.device.value) + " (" + cluster.device_name(memory.device) + ")",
+         rules::kDeviceMemory,
+         "states take " + format_bytes(memory.resident_bytes) + " and the largest working set " +
+             format_bytes(memory.working_bytes) + ", together " + in_words(needed, memory.capacity_bytes)});
+  }
+  return found;
+}
+
+std::vector<Violation> host_violations(std::span<const HostMemory> hosts) {
+  std::vector<Violation> found;
+  for (const HostMemory& host : hosts) {
+    if (!host.capacity_bytes || host.needed_bytes <= *host.capacity_bytes) continue;
+    found.push_back({"node " + host.node, rules::kHostMemory,
+                     "offloaded states take " + in_words(host.needed_bytes, *host.capacity_bytes)});
+  }
+  return found;
+}
+
+}  // namespace sextant

@@ -1,0 +1,24 @@
+// One task of a workflow with its part of a plan: what every rule of the verifier looks at.
+#pragma once
+
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/workflow.h"
+
+namespace sextant {
+
+// Refers to the caller's documents.
+struct PlannedTask {
+  const Task& task;
+  const TaskPlan& plan;
+  const Workflow& workflow;
+  const Cluster& cluster;
+
+  [[nodiscard]] const std::string& name() const { return task.name; }
+  [[nodiscard]] const Model& model() const { return workflow.models.at(task.model); }
+  [[nodiscard]] const Execution& execution() const { return plan.execution; }
+  [[nodiscard]] bool is_training() const { return task.kind == TaskKind::training; }
+  [[nodiscard]] bool is_generation() const { return task.kind == TaskKind::generation; }
+};
+
+}  // namespace sextant

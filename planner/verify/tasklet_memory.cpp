@@ -1,0 +1,214 @@
+#include "planner/verify/tasklet_memory.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "planner/verify/batch.h"
+#include "planner/verify/weights.h"
+
+namespace sextant {
+namespace {
+
+struct States {
+  double weights = 0;
+  double gradients = 0;
+  double optimizer = 0;
+};
+
+// Weights that do not train.
+void add_frozen(States& states, double parameters, double format_bytes, double shards) {
+  states.weights += format_bytes * parameters / shards;
+}
+
+// Two moments in fp32, and a master copy where weights are stored in less.
+void add_trained(States& states, double parameters, double format_bytes, int zero_stage, double copies) {
+  states.weights += format_bytes * parameters / (zero_stage >= 3 ? copies : 1);
+  states.gradients += format_bytes * parameters / (zero_stage >= 2 ? copies : 1);
+  const double adam_bytes = format_bytes < 4 ? 4 + 4 + 4 : 4 + 4;
+  states.optimizer += adam_bytes * parameters / (zero_stage >= 1 ? copies : 1);
+}
+
+struct Formats {
+  double shared_bytes = 2;
+  double expert_bytes = 2;
+};
+
+// As stored: what is stated, else as computed with.
+Formats weight_formats(const PlannedTask& task) {
+  const Execution& execution = task.execution();
+  const Precision computed = execution.precision ? *execution.precision : task.workflow.precision;
+  const Precision shared = execution.weight_precision ? *execution.weight_precision : computed;
+  Precision experts = shared;
+  if (execution.expert_precision) experts = *execution.expert_precision;
+  if (execution.expert_weight_precision) experts = *execution.expert_weight_precision;
+  return {bytes_per_element(shared), bytes_per_element(experts)};
+}
+
+States states_of(const PlannedTask& task, const Replica& replica, std::size_t stage) {
+  const Stage& layout = replica.stages[stage];
+  const Weights held = held_weights(task, replica, stage);
+  const Copies copies = copies_of(task, layout);
+  const Formats formats = weight_formats(task);
+  const int zero = task.execution().zero_stage;
+  States states;
+  if (task.is_training() && task.execution().lora_rank == 0) {
+    add_trained(states, held.shared, formats.shared_bytes, zero, copies.shared);
+    add_trained(states, held.experts, formats.expert_bytes, zero, copies.experts);
+    return states;
+  }
+  const bool sharded = zero == 3 && !task.is_generation();
+  add_frozen(states, held.shared, formats.shared_bytes, sharded ? copies.shared : 1);
+  add_frozen(states, held.experts, formats.expert_bytes, sharded ? copies.experts : 1);
+  if (!task.is_training()) return states;
+  const Weights adapters = adapter_weights(task, layout);
+  add_trained(states, adapters.shared, formats.shared_bytes, zero, copies.shared);
+  add_trained(states, adapters.experts, formats.shared_bytes, zero, copies.experts);
+  return states;
+}
+
+void place_states(const States& states, const Execution& execution, TaskletMemory& memory) {
+  const double used = states.weights + states.gradients;
+  if (execution.offload_weights) {
+    memory.host_bytes = used + states.optimizer;
+    memory.loaded_bytes = execution.offload_optimizer ? used : used + states.optimizer;
+    return;
+  }
+  memory.host_bytes = execution.offload_optimizer ? states.optimizer : 0;
+  memory.resident_bytes = execution.offload_optimizer ? used : used + states.optimizer;
+}
+
+// Activations travel in the format of arithmetic or of the workflow, whichever is wider, and never in less than
+// 16 bits.
+double activation_format_bytes(const PlannedTask& task) {
+  double bytes = bytes_per_element(Precision::bf16);
+  bytes = std::max(bytes, bytes_per_element(task.workflow.precision));
+  if (task.execution().precision) bytes = std::max(bytes, bytes_per_element(*task.execution().precision));
+  return bytes;
+}
+
+double mlp_width(const Model& model) {
+  if (!model.experts) return model.intermediate;
+  return static_cast<double>(model.experts->active_per_token) * model.experts->intermediate +
+         model.experts->shared_intermediate;
+}
+
+// Mean over layers of the tokens that one attends to: all of the sequence, or a window in those that slide.
+double attended(const Model& model, double tokens) {
+  if (model.sliding_window == 0 || tokens <= model.sliding_window) return tokens;
+  const int sliding = model.sliding_window_layers == 0 ? model.layers : model.sliding_window_layers;
+  return (sliding * 1.0 * model.sliding_window + (model.layers - sliding) * tokens) / model.layers;
+}
+
+// Elements that one layer keeps of one token, on one device.
+class KeptElements {
+ public:
+  KeptElements(const PlannedTask& task, const Stage& stage)
+      : task_(task), split_(static_cast<double>(stage.width()) / task.execution().context_parallel) {}
+
+  [[nodiscard]] double input() const {
+    const double hidden = task_.model().hidden;
+    return task_.execution().sequence_parallel ? hidden / split_ : hidden;
+  }
+
+  [[nodiscard]] double whole_layer(bool with_scores) const {
+    const Model& model = task_.model();
+    const double attention = 2.0 * (model.heads + model.kv_heads) * model.head_dim;
+    const double mlp = (model.gated_mlp ? 3 : 2) * mlp_width(model);
+    double scores = 0;
+    if (with_scores && !task_.execution().fused_attention) {
+      scores = model.heads * attended(model, sequence_tokens(task_).all());
+    }
+    return 4 * input() + (attention + mlp + scores) / split_;
+  }
+
+  [[nodiscard]] double layer(Recompute recompute) const {
+    if (recompute == Recompute::full) return input();
+    return whole_layer(recompute == Recompute::none);
+  }
+
+ private:
+  const PlannedTask& task_;
+  double split_;
+};
+
+// Sequences whose activations a stage keeps at once. 1F1B: one micro-batch for the stage and for each that
+// follows. Interleaved (Narayanan et al. 2021, section 2.2, as Megatron-LM schedules it): stage j of P runs
+// 2 (P - 1 - j) + (v - 1) P chunks ahead of its first backward pass and keeps one more, each a v-th of a stage;
+// on the first stage that is P (1 + (P - 1) / (P v)) micro-batches (Korthikanti et al., section 4.2.3).
+double sequences_in_flight(const PlannedTask& task, const Replica& replica, std::size_t stage,
+                           const MicroBatches& batches) {
+  const double stages = static_cast<double>(replica.stages.size()),
+               later = stages - 1 - static_cast<double>(stage);
+  const double chunks = task.execution().virtual_stages;
+  const double in_flight = chunks > 1 ? (2 * later + (chunks - 1) * stages + 1) / chunks : later + 1;
+  return std::min(in_flight * batches.largest_sequences, std::ceil(batches.sequences));
+}
+
+// Layers whose activations go to the host.
+double layers_away(const Execution& execution, double layers) {
+  if (!execution.offload_activations) return 0;
+  const int stated = execution.offload_activation_layers;
+  return stated > 0 ? std::min<double>(stated, layers) : layers;
+}
+
+double training_elements(const PlannedTask& task, const Replica& replica, std::size_t stage,
+                         const MicroBatches& batches) {
+  const Stage& layout = replica.stages[stage];
+  const KeptElements elements(task, layout);
+  const double layer = elements.layer(task.plan.recompute),
+               in_flight = sequences_in_flight(task, replica, stage, batches);
+  const double away = layers_away(task.execution(), layout.layers);
+  double kept = in_flight * (layout.layers - away) * layer;
+  if (away > 0) kept += batches.largest_sequences * layer;  // on its way to the host or back, one at a time
+  if (stage == 0) kept += in_flight * elements.input();     // the embedding's output
+  if (task.plan.recompute == Recompute::full) {             // the layer that is being computed again
+    kept += batches.largest_sequences * elements.whole_layer(true);
+  }
+  return kept;
+}
+
+double logits_of_token(const PlannedTask& task, const Replica& replica, std::size_t stage) {
+  if (stage + 1 != replica.stages.size()) return 0;
+  if (task.model().value_head) return 1;
+  const Stage& layout = replica.stages[stage];
+  return static_cast<double>(task.model().vocabulary) * task.execution().context_parallel / layout.width();
+}
+
+void set_decoding(const PlannedTask& task, const Replica& replica, std::size_t stage, int sequences,
+                  TaskletMemory& memory) {
+  const DecodeBatch batch = decode_batch(task, replica, sequences);
+  const double waves = std::min(batch.waves, static_cast<double>(replica.stages.size()));
+  memory.activation_bytes = waves * cache_bytes(task, replica.stages[stage], batch.cached_tokens);
+  const double room = task.execution().kv_cache_bytes;
+  if (room > 0) memory.activation_bytes = std::min(memory.activation_bytes, room);
+  memory.logit_bytes = activation_format_bytes(task) * batch.places * logits_of_token(task, replica, stage);
+}
+
+void set_pass(const PlannedTask& task, const Replica& replica, std::size_t stage, int sequences,
+              TaskletMemory& memory) {
+  const int steps = task.is_training() ? task.workflow.mini_batches : 1;
+  const MicroBatches batches = micro_batches(task, replica, static_cast<double>(sequences) / steps);
+  const double tokens = sequence_tokens(task).all() / task.execution().context_parallel;  // of a sequence here
+  const double bytes = activation_format_bytes(task);
+  const double elements = task.is_training() ? training_elements(task, replica, stage, batches)
+                                             : batches.largest_sequences *
+                                                   KeptElements(task, replica.stages[stage]).whole_layer(true);
+  memory.activation_bytes = bytes * tokens * elements;
+  memory.logit_bytes = bytes * tokens * batches.largest_sequences * logits_of_token(task, replica, stage);
+}
+
+}  // namespace
+
+TaskletMemory tasklet_memory(const PlannedTask& task, std::size_t replica, std::size_t stage, int sequences) {
+  const Replica& layout = task.plan.replicas[replica];
+  TaskletMemory memory;
+  place_states(states_of(task, layout, stage), task.execution(), memory);
+  if (task.is_generation()) {
+    set_decoding(task, layout, stage, sequences, memory);
+  } else {
+    set_pass(task, layout, stage, sequences, memory);
+  }
+  return memory;
+}
+
+}  // namespace sextant

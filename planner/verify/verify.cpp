@@ -1,0 +1,46 @@
+#include "planner/verify/verify.h"
+
+#include "planner/verify/batch_rules.h"
+#include "planner/verify/execution_rules.h"
+#include "planner/verify/layout_rules.h"
+#include "planner/verify/memory_rules.h"
+
+namespace sextant {
+namespace {
+
+void append(std::vector<Violation>& all, const std::vector<Violation>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+// Each kind of rule may take for granted that those before it hold.
+std::vector<Violation> violations_of(const PlannedTask& task) {
+  std::vector<Violation> found = value_violations(task);
+  if (found.empty()) found = layout_violations(task);
+  if (!found.empty()) return found;
+  append(found, execution_violations(task));
+  append(found, batch_violations(task));
+  return found;
+}
+
+}  // namespace
+
+Verdict verify_plan(const Cluster& cluster, const Workflow& workflow, const Plan& plan,
+                    const Coefficients& coefficients, std::string_view framework) {
+  Verdict verdict;
+  verdict.violations = task_violations(plan, workflow);
+  std::vector<PlannedTask> tasks;
+  for (const Task& task : workflow.tasks) {
+    const auto planned = plan.tasks.find(task.name);
+    if (planned == plan.tasks.end()) continue;
+    tasks.push_back({task, planned->second, workflow, cluster});
+    append(verdict.violations, violations_of(tasks.back()));
+  }
+  if (!verdict.feasible()) return verdict;
+  verdict.devices = used_devices(tasks, coefficients, framework);
+  verdict.hosts = used_hosts(tasks);
+  append(verdict.violations, device_violations(verdict.devices, cluster));
+  append(verdict.violations, host_violations(verdict.hosts));
+  return verdict;
+}
+
+}  // namespace sextant

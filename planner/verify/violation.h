@@ -1,0 +1,43 @@
+// What a verifier says about a plan that cannot be run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sextant {
+
+// The rules, as Violation::rule names them. C1 to C3 are the constraints of HetRL, section 3.1.
+namespace rules {
+inline constexpr const char* kOneTaskletADevice = "C1";  // of a task, so never more than there are devices
+inline constexpr const char* kEveryTaskletPlaced = "C2";
+inline constexpr const char* kDeviceMemory = "C3";
+inline constexpr const char* kHostMemory = "host memory";
+inline constexpr const char* kLayers = "layers";
+inline constexpr const char* kTensorParallel = "tensor parallel";
+inline constexpr const char* kContextParallel = "context parallel";
+inline constexpr const char* kExpertParallel = "expert parallel";
+inline constexpr const char* kVirtualStages = "virtual stages";
+inline constexpr const char* kBatchShares = "batch shares";
+inline constexpr const char* kMicroBatches = "micro-batches";
+inline constexpr const char* kKvCache = "KV cache";
+inline constexpr const char* kOffloading = "offloading";
+inline constexpr const char* kRates = "rates";
+inline constexpr const char* kValues = "values";
+}  // namespace rules
+
+struct Violation {
+  std::string where;    // "actor_training, replica 1, stage 0"; "device 3 (node/3)"; "node a"
+  std::string rule;     // one of the above
+  std::string message;  // a sentence with numbers and units
+
+  friend bool operator==(const Violation&, const Violation&) = default;
+};
+
+// "C3 at device 3: needs 2.00 GiB, ..."
+[[nodiscard]] std::string describe(const Violation& violation);
+
+// "task, replica i", and with a stage "task, replica i, stage j"; both count from 0 as in documents.
+[[nodiscard]] std::string place_of(const std::string& task, std::size_t replica);
+[[nodiscard]] std::string place_of(const std::string& task, std::size_t replica, std::size_t stage);
+
+}  // namespace sextant

@@ -1,0 +1,39 @@
+// Parameters that one device of a stage holds, counted matrix by matrix (HetRL B.2, with grouped-query and
+// latent attention, experts, embedding and head). Normalisation weights are left out, as in the appendix.
+#pragma once
+
+#include <cstdint>
+
+#include "planner/verify/planned_task.h"
+
+namespace sextant {
+
+// Numbers of parameters. Routed experts are apart: they are dealt over their own devices and may be stored in a
+// format of their own.
+struct Weights {
+  double shared = 0;   // attention, dense and shared MLPs, routers, embedding and head
+  double experts = 0;  // routed
+};
+
+// Devices that share the routed experts of a layer: expert-parallel ranks times the devices inside one expert,
+// which without a statement are as many as those of a tensor-parallel group.
+[[nodiscard]] std::int64_t expert_devices(const PlannedTask& task, const Stage& stage);
+
+// Of one device. Where layers differ (dense ones beside experts) each counts as the mean over the model's,
+// since plans say how many layers a stage has and not which.
+[[nodiscard]] Weights held_weights(const PlannedTask& task, const Replica& replica, std::size_t stage);
+
+// Of one device: adapters of rank r on every projection, r (a + b) weights on one from a to b (Hu et al. 2021).
+[[nodiscard]] Weights adapter_weights(const PlannedTask& task, const Stage& stage);
+
+// Devices in all replicas that hold the same part of the weights, over which ZeRO divides states (Rajbhandari
+// et al. 2020: the data-parallel degree): every replica and context-parallel part for the shared weights, fewer
+// for experts that are dealt over several of these.
+struct Copies {
+  double shared = 1;
+  double experts = 1;
+};
+
+[[nodiscard]] Copies copies_of(const PlannedTask& task, const Stage& stage);
+
+}  // namespace sextant
