@@ -15,6 +15,11 @@ Budget budget_of(const PlanRequest& request, double default_s) {
   return budget;
 }
 
+std::string count_of_plans(std::uint64_t feasible, std::uint64_t looked_at) {
+  return "best of " + std::to_string(feasible) + " plans that fit, of " + std::to_string(looked_at) +
+         " that were looked at";
+}
+
 }  // namespace
 
 ShapeLimits shape_limits_of(const PlanRequest& request) {
@@ -102,8 +107,34 @@ PlanResult SearchRun::result(const std::string& suffix, const std::string& hindr
   result.prediction =
       predict(request_.cluster, request_.workflow, *result.plan, request_.coefficients, request_.framework);
   result.improvements = improvements_;
-  result.message = "best of " + std::to_string(feasible_) + " plans that fit, of " +
-                   std::to_string(evaluations_) + " that were looked at";
+  result.message = count_of_plans(feasible_, evaluations_);
+  return result;
+}
+
+PlanResult result_of(const std::vector<const SearchRun*>& runs, const std::string& suffix) {
+  const SearchRun* best = runs.front();
+  std::uint64_t evaluations = 0, feasible = 0;
+  std::vector<Improvement> all;
+  for (const SearchRun* run : runs) {
+    evaluations += run->evaluations_;
+    feasible += run->feasible_;
+    if (run->best_ && (!best->best_ || best->is_better(run->best_->score))) best = run;
+    for (Improvement improvement : run->improvements_) {
+      improvement.evaluations *= runs.size();
+      all.push_back(improvement);
+    }
+  }
+  PlanResult result = best->result(suffix);
+  result.candidates = evaluations;
+  result.feasible = feasible;
+  if (result.outcome == PlanOutcome::found) result.message = count_of_plans(feasible, evaluations);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Improvement& a, const Improvement& b) { return a.evaluations < b.evaluations; });
+  result.improvements.clear();
+  for (const Improvement& improvement : all) {
+    if (result.improvements.empty() || improvement.iteration_s < result.improvements.back().iteration_s)
+      result.improvements.push_back(improvement);
+  }
   return result;
 }
 
