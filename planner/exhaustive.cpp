@@ -245,6 +245,7 @@ PlanResult infeasible(const Search& search) {
 }  // namespace
 
 PlanResult plan_exhaustively(const PlanRequest& request) {
+  require_time_alone(request.objective, "exhaustive");
   std::vector<PlanResult> best = rank_exhaustively(request, 1);
   if (!best.empty()) return std::move(best.front());
   Search search(request);

@@ -12,6 +12,7 @@
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/workflow.h"
+#include "planner/objective.h"
 #include "planner/search_space.h"
 
 namespace sextant {
@@ -29,6 +30,7 @@ struct PlanRequest {
   const Coefficients& coefficients;
   std::string framework{kAny};
   SearchLimits limits = {};
+  Objective objective = {};
   // Of planners that search.
   Budget budget = {};
   std::uint64_t seed = 1;
@@ -57,6 +59,7 @@ struct Improvement {
   std::uint64_t evaluations = 0;  // that it took
   double seconds = 0;
   double iteration_s = 0;
+  double loss = 0;  // what the objective lowers
 
   friend bool operator==(const Improvement&, const Improvement&) = default;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <sstream>
 
 #include "core/units.h"
 #include "costmodel/predict.h"
@@ -49,7 +50,7 @@ SearchRun::SearchRun(const PlanRequest& request, double default_s)
       start_(std::chrono::steady_clock::now()),
       budget_(budget_of(request, default_s)),
       evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
-                  request.executions, request.weight_sync}),
+                  request.executions, request.weight_sync, request.objective}),
       options_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)) {}
 
 double SearchRun::seconds() const {
@@ -73,9 +74,7 @@ bool SearchRun::is_spent() const {
 bool SearchRun::is_better(const Score& score) const {
   constexpr double kRounding = 1e-9;  // relative: plans that are this near are equally good
   if (!best_) return true;
-  if (score.fits() != best_->score.fits()) return score.fits();
-  if (!score.fits()) return score.excess_bytes < best_->score.excess_bytes;
-  return score.time_s < best_->score.time_s * (1 - kRounding);
+  return score.is_better_than(best_->score, kRounding);
 }
 
 void SearchRun::note(const Score& score) {
@@ -83,13 +82,19 @@ void SearchRun::note(const Score& score) {
   if (score.fits()) ++feasible_;
   if (!is_better(score)) return;
   best_ = Best{evaluator_.current(), score};
-  if (score.fits()) improvements_.push_back({evaluations_, seconds(), score.time_s});
+  if (score.fits()) improvements_.push_back({evaluations_, seconds(), score.time_s, score.loss});
 }
 
 std::string SearchRun::shortage() const {
   const std::string cause = is_cancelled() ? " before the search was cancelled" : "";
   std::string message = "no plan of " + std::to_string(evaluations_) + " that were looked at" + cause + " fits";
-  if (best_) message += "; the nearest lacks " + format_bytes(best_->score.excess_bytes) + " on a device";
+  if (!best_) return message;
+  if (best_->score.excess_bytes > 0)
+    return message + "; the nearest lacks " + format_bytes(best_->score.excess_bytes) + " on a device";
+  std::ostringstream overrun;
+  overrun.precision(3);
+  overrun << 100 * best_->score.overrun;
+  message += "; the nearest exceeds the limits that were asked for by " + overrun.str() + " %";
   return message;
 }
 
@@ -132,7 +137,7 @@ PlanResult result_of(const std::vector<const SearchRun*>& runs, const std::strin
                    [](const Improvement& a, const Improvement& b) { return a.evaluations < b.evaluations; });
   result.improvements.clear();
   for (const Improvement& improvement : all) {
-    if (result.improvements.empty() || improvement.iteration_s < result.improvements.back().iteration_s)
+    if (result.improvements.empty() || improvement.loss < result.improvements.back().loss)
       result.improvements.push_back(improvement);
   }
   return result;

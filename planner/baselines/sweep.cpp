@@ -54,15 +54,14 @@ bool Sweep::improve(int task, const std::vector<std::uint16_t>& devices, const s
     Evaluator& evaluator = run_.evaluator();
     const Shape& shape = evaluator.shapes(task).at(option.shape);
     evaluator.replace_task(task, placed(shape, option.shape, option.order, devices));
-    const Scored tried{{}, evaluator.score()};
-    run_.note(tried.score);
-    const bool is_rounding = scored.score.fits() && tried.score.time_s >= scored.score.time_s * (1 - kLeast);
-    if (!tried.is_better_than(scored) || is_rounding) {
+    const Score tried = evaluator.score();
+    run_.note(tried);
+    if (!tried.is_better_than(scored.score, kLeast)) {
       evaluator.undo();
       continue;
     }
     evaluator.keep();
-    scored.score = tried.score;
+    scored.score = tried;
     improved = true;
   }
   return improved;

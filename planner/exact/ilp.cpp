@@ -47,6 +47,7 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits) {
 }
 
 PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, const MilpSolver& solver) {
+  require_time_alone(request.objective, "ilp");
   PlanResult result;
   if (request.is_cancelled != nullptr && request.is_cancelled->load()) {
     result.proof = Proof::time_limit;

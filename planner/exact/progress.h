@@ -29,7 +29,7 @@ class Progress {
     best_ = candidate;
     best_s_ = time_s;
     has_best_ = true;
-    improvements_.push_back({evaluations_, seconds(), time_s});
+    improvements_.push_back({evaluations_, seconds(), time_s, time_s});
   }
 
   // Counts a node. False when the budget is spent: what is not looked at is then left_open.

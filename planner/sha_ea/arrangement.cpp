@@ -5,13 +5,6 @@
 
 namespace sextant {
 
-bool Scored::is_better_than(const Scored& other) const {
-  if (score.fits() != other.score.fits()) return score.fits();
-  if (!score.fits() && score.excess_bytes != other.score.excess_bytes)
-    return score.excess_bytes < other.score.excess_bytes;
-  return score.time_s < other.score.time_s;
-}
-
 Arranger::Arranger(SearchRun& run) : run_(run), room_bytes_(rooms_of_devices(run.request())) {}
 
 std::vector<Arranger::Corner> Arranger::corners_of(const std::vector<UnitClass>& classes,

@@ -13,8 +13,7 @@ struct Scored {
   Candidate candidate;
   Score score;
 
-  // Feasible ones before others, then the faster; of infeasible ones the one that lacks less.
-  [[nodiscard]] bool is_better_than(const Scored& other) const;
+  [[nodiscard]] bool is_better_than(const Scored& other) const { return score.is_better_than(other.score); }
 };
 
 class Arranger {

@@ -85,9 +85,9 @@ class Steps {
     }
   }
 
-  // One set more or less, another in place of one, or what other units belong to.
+  // None, one set more or less, another in place of one, or what other units belong to.
   [[nodiscard]] std::vector<SetMask> masks_near(SetMask sets) const {
-    std::vector<SetMask> masks;
+    std::vector<SetMask> masks = {0};  // idle
     for (int s = 0; s < sets_; ++s) {
       masks.push_back(sets ^ bit(s));
       for (int other = 0; other < sets_; ++other) {

@@ -22,40 +22,38 @@ std::uint64_t rounds_of(std::size_t count) {
   return count < 2 ? 1 : static_cast<std::uint64_t>(std::ceil(std::log2(static_cast<double>(count))));
 }
 
-// Keeps the better half, in the order of their losses.
+// Keeps the better half, in the order of their scores.
 template <typename Item>
 void keep_best_half(std::vector<Item>& items) {
   std::stable_sort(items.begin(), items.end(),
-                   [](const Item& a, const Item& b) { return a.loss() < b.loss(); });
+                   [](const Item& a, const Item& b) { return a.score().is_better_than(b.score()); });
   items.resize((items.size() + 1) / 2);
 }
 
-// Infeasible plans come after all others, those that lack less before those that lack more.
-double loss_of(const Score& score) {
-  constexpr double kNeverAsSlow = 1e30;
-  return score.fits() ? score.time_s : kNeverAsSlow * (1 + score.excess_bytes);
-}
+// Of what has no plan.
+constexpr Score kNoScore{0, std::numeric_limits<double>::max(), 0, 0};
 
 }  // namespace
-
-double Island::Arm::loss() const {
-  const Individual* first = best();
-  return first == nullptr ? std::numeric_limits<double>::infinity() : loss_of(first->scored.score);
-}
 
 const Island::Individual* Island::Arm::best() const {
   const Individual* first = nullptr;
   for (const Individual& individual : population) {
-    if (first == nullptr || loss_of(individual.scored.score) < loss_of(first->scored.score))
-      first = &individual;
+    if (first == nullptr || individual.scored.is_better_than(first->scored)) first = &individual;
   }
   return first;
 }
 
-double Island::Group::loss() const {
-  double least = std::numeric_limits<double>::infinity();
-  for (const Arm& arm : arms) least = std::min(least, arm.loss());
-  return least;
+Score Island::Arm::score() const {
+  const Individual* first = best();
+  return first == nullptr ? kNoScore : first->scored.score;
+}
+
+Score Island::Group::score() const {
+  Score best = kNoScore;
+  for (const Arm& arm : arms) {
+    if (arm.score().is_better_than(best)) best = arm.score();
+  }
+  return best;
 }
 
 Island::Island(const PlanRequest& request)
@@ -82,18 +80,16 @@ Island::Island(const PlanRequest& request)
 void Island::look_at(const Group& group, Arm& arm, Deal deal) {
   const Sharing sharing = normalized(sharing_of(group.grouping, gathered(deal, nearness_)));
   Individual individual{std::move(deal), {}};
-  if (!arranger_.arrange(classes(), sharing, individual.scored))
-    individual.scored.score = {0, std::numeric_limits<double>::max()};
+  if (!arranger_.arrange(classes(), sharing, individual.scored)) individual.scored.score = kNoScore;
   // HetRL 3.4: an offspring that is better takes the place of the worst.
   if (arm.population.size() < kPopulation) {
     arm.population.push_back(std::move(individual));
     return;
   }
-  const auto worst = std::max_element(arm.population.begin(), arm.population.end(),
-                                      [](const Individual& a, const Individual& b) {
-                                        return loss_of(a.scored.score) < loss_of(b.scored.score);
-                                      });
-  if (loss_of(individual.scored.score) < loss_of(worst->scored.score)) *worst = std::move(individual);
+  const auto worst = std::max_element(
+      arm.population.begin(), arm.population.end(),
+      [](const Individual& a, const Individual& b) { return a.scored.is_better_than(b.scored); });
+  if (individual.scored.is_better_than(worst->scored)) *worst = std::move(individual);
 }
 
 void Island::evolve(const Group& group, Arm& arm, std::uint64_t evaluations) {
@@ -121,7 +117,8 @@ void Island::halve_arms(Group& group, std::uint64_t budget) {
   for (std::uint64_t n = 0; n < rounds && !run_.is_over(); ++n) {
     const std::uint64_t each = std::max<std::uint64_t>(1, budget / (arms.size() * rounds));
     for (Arm& arm : arms) evolve(group, arm, each);
-    std::stable_sort(arms.begin(), arms.end(), [](const Arm& a, const Arm& b) { return a.loss() < b.loss(); });
+    std::stable_sort(arms.begin(), arms.end(),
+                     [](const Arm& a, const Arm& b) { return a.score().is_better_than(b.score()); });
     const std::size_t kept = (arms.size() + 1) / 2;
     for (std::size_t a = kept; a < arms.size(); ++a) out.push_back(std::move(arms[a]));
     arms.resize(kept);
@@ -131,21 +128,41 @@ void Island::halve_arms(Group& group, std::uint64_t budget) {
   keep_best_half(group.arms);
 }
 
+// Where idle devices make a plan better, some arms leave units idle: a further part of the deal.
 std::vector<Island::Group> Island::groups() {
   int units = 0;
   for (const UnitClass& of_class : classes()) units += of_class.count();
   std::vector<Group> groups;
-  for (Arms& arms : arms_of(run_.evaluator().task_count(), units, kMostArms, random_)) {
-    Group group{std::move(arms.grouping), {}, {}};
-    group.trains.resize(static_cast<std::size_t>(group.grouping.groups));
-    for (std::size_t t = 0; t < group.grouping.group_of.size(); ++t) {
-      if (run_.request().workflow.tasks[t].kind == TaskKind::training)
-        group.trains[static_cast<std::size_t>(group.grouping.group_of[t])] = true;
-    }
-    for (std::vector<int>& sizes : arms.sizes) group.arms.push_back({std::move(sizes), {}});
-    groups.push_back(std::move(group));
+  add_arms(units, 0, groups);
+  if (run_.request().objective.needs_devices()) {
+    for (int used = units / 2; used > 0; used /= 2) add_arms(used, units - used, groups);
   }
   return groups;
+}
+
+void Island::add_arms(int used, int idle, std::vector<Group>& groups) {
+  for (Arms& arms : arms_of(run_.evaluator().task_count(), used, kMostArms, random_)) {
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& other) { return other.grouping == arms.grouping; });
+    if (group == groups.end()) {
+      groups.push_back({arms.grouping, trains(arms.grouping), {}});
+      group = groups.end() - 1;
+    }
+    for (std::vector<int>& sizes : arms.sizes) {
+      if (idle > 0) sizes.push_back(idle);
+      group->arms.push_back({std::move(sizes), {}});
+    }
+  }
+}
+
+// By part of a deal; what is idle does not.
+std::vector<bool> Island::trains(const TaskGrouping& grouping) const {
+  std::vector<bool> trains(static_cast<std::size_t>(grouping.groups) + 1);
+  for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
+    if (run_.request().workflow.tasks[t].kind == TaskKind::training)
+      trains[static_cast<std::size_t>(grouping.group_of[t])] = true;
+  }
+  return trains;
 }
 
 // Niches: a deal of every grouping, so that one good basin does not take all climbs; those that were climbed
@@ -161,8 +178,7 @@ std::vector<Sharing> Island::best_of(const std::vector<Group>& groups) const {
     const Individual* best = nullptr;
     for (const Arm& arm : group.arms) {
       const Individual* of_arm = arm.best();
-      if (of_arm != nullptr && (best == nullptr || loss_of(of_arm->scored.score) < loss_of(best->scored.score)))
-        best = of_arm;
+      if (of_arm != nullptr && (best == nullptr || of_arm->scored.is_better_than(best->scored))) best = of_arm;
     }
     if (best == nullptr) continue;
     const auto before = climbs_.find(group.grouping.group_of);
@@ -170,7 +186,7 @@ std::vector<Sharing> Island::best_of(const std::vector<Group>& groups) const {
   }
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
     if (a.climbs != b.climbs) return a.climbs < b.climbs;
-    return loss_of(a.individual->scored.score) < loss_of(b.individual->scored.score);
+    return a.individual->scored.is_better_than(b.individual->scored);
   });
   std::vector<Sharing> best;
   for (std::size_t f = 0; f < std::min(found.size(), kClimbed); ++f)
@@ -184,6 +200,7 @@ Island::Climbed Island::climbed(Sharing sharing, std::size_t level) {
   const auto look = [&](const Sharing& other) {
     Scored scored;
     if (!arranger_.arrange(levels_[level], other, scored)) return false;
+    remember(scored);
     if (has_score && !scored.is_better_than(best.scored)) return false;
     best.scored = std::move(scored);
     return has_score = true;
@@ -198,8 +215,24 @@ void Island::polish_one(Scored scored, std::uint64_t budget) {
   polish(run_, {budget, true}, random_, scored);
 }
 
-// All climb with whole units and are polished; the best climb on with halves of units, and so on.
+// The best few that differ: which of them is the best when it is polished is not known before.
+void Island::remember(const Scored& scored) {
+  constexpr std::size_t kRemembered = 8;
+  const auto at = std::find_if(near_best_.begin(), near_best_.end(),
+                               [&](const Scored& other) { return !other.score.is_better_than(scored.score); });
+  constexpr double kSame = 1e-9;  // relative: the same devices under other names
+  if (at != near_best_.end() && at->score.fits() == scored.score.fits() &&
+      std::abs(at->score.loss - scored.score.loss) <= kSame * scored.score.loss)
+    return;
+  if (near_best_.size() == kRemembered && at == near_best_.end()) return;
+  near_best_.insert(at, scored);
+  if (near_best_.size() > kRemembered) near_best_.pop_back();
+}
+
+// All climb with whole units and are polished; the best climb on with halves of units, and so on. What was
+// nearly as good on the way is polished too.
 void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget) {
+  near_best_.clear();
   std::vector<Climbed> best;
   for (const Sharing& sharing : best_of(groups)) {
     if (run_.is_over()) break;
@@ -216,6 +249,7 @@ void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget
     }
     polish_one(one.scored, budget / kRefined);
   }
+  for (const Scored& scored : near_best_) polish_one(scored, budget / kClimbed);
 }
 
 // Algorithm 1, lines 14 to 32, and the polishing of its best.
@@ -227,7 +261,7 @@ void Island::round(std::uint64_t budget) {
     for (Group& group : all) halve_arms(group, each);
     const std::size_t kept = (all.size() + 1) / 2;
     std::stable_sort(all.begin(), all.end(),
-                     [](const Group& a, const Group& b) { return a.loss() < b.loss(); });
+                     [](const Group& a, const Group& b) { return a.score().is_better_than(b.score()); });
     for (std::size_t g = kept; g < all.size(); ++g) out.push_back(std::move(all[g]));
     all.resize(kept);
   }

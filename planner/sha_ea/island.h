@@ -32,14 +32,14 @@ class Island {
   struct Arm {
     std::vector<int> sizes;
     std::vector<Individual> population;
-    [[nodiscard]] double loss() const;
+    [[nodiscard]] Score score() const;
     [[nodiscard]] const Individual* best() const;
   };
   struct Group {  // a task grouping with its arms
     TaskGrouping grouping;
     std::vector<bool> trains;
     std::vector<Arm> arms;
-    [[nodiscard]] double loss() const;
+    [[nodiscard]] Score score() const;
   };
 
   void round(std::uint64_t budget);
@@ -54,8 +54,11 @@ class Island {
   };
   [[nodiscard]] Climbed climbed(Sharing sharing, std::size_t level);
   void polish_one(Scored scored, std::uint64_t budget);
+  void remember(const Scored& scored);
   void improve_best(const std::vector<Group>& groups, std::uint64_t budget);
   [[nodiscard]] std::vector<Group> groups();
+  void add_arms(int used, int idle, std::vector<Group>& groups);
+  [[nodiscard]] std::vector<bool> trains(const TaskGrouping& grouping) const;
 
   SearchRun run_;
   std::mt19937_64 random_;
@@ -63,6 +66,7 @@ class Island {
   std::vector<std::vector<UnitClass>> levels_;      // of the size of units, each half of the one before
   std::vector<double> flop_per_s_;                  // by class, of a unit
   std::vector<std::vector<double>> nearness_;       // of classes
+  std::vector<Scored> near_best_;                   // of this round's climbs, before polishing
   std::map<std::vector<int>, std::size_t> climbs_;  // by grouping
 };
 

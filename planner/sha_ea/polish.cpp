@@ -36,13 +36,12 @@ class Polish {
 
   // Of the move that is being tried.
   bool take_if_better() {
-    Scored tried{{}, noted(evaluator_.score())};
+    const Score tried = noted(evaluator_.score());
     constexpr double kLeast = 1e-9;  // relative: less is rounding
-    const bool better = tried.is_better_than(scored_) &&
-                        (!scored_.score.fits() || tried.score.time_s < scored_.score.time_s * (1 - kLeast));
+    const bool better = tried.is_better_than(scored_.score, kLeast);
     if (better) {
       evaluator_.keep();
-      scored_.score = tried.score;
+      scored_.score = tried;
       scored_.candidate = evaluator_.current();
     } else {
       evaluator_.undo();

@@ -45,7 +45,9 @@ Sharing sharing_of(const TaskGrouping& grouping, const Deal& deal) {
   sharing.regions.resize(deal.front().size());
   for (std::size_t c = 0; c < sharing.regions.size(); ++c) {
     for (std::size_t g = 0; g < deal.size(); ++g) {
-      if (deal[g][c] > 0) sharing.regions[c].push_back({bit(static_cast<int>(g)), deal[g][c]});
+      const int group = static_cast<int>(g);
+      if (deal[g][c] > 0)
+        sharing.regions[c].push_back({group < grouping.groups ? bit(group) : SetMask{0}, deal[g][c]});
     }
   }
   return sharing;

@@ -30,7 +30,7 @@ struct Sharing {
   friend bool operator==(const Sharing&, const Sharing&) = default;
 };
 
-// Groups as sets.
+// Groups as sets; what a deal has beyond them stays idle.
 [[nodiscard]] Sharing sharing_of(const TaskGrouping& grouping, const Deal& deal);
 
 // Sets numbered as their first tasks are, those without tasks left out, those with the same units one.

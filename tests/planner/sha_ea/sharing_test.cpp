@@ -18,6 +18,8 @@ Sharing nested() { return {{0, 1, 2}, {{{0b011, 2}, {0b101, 2}}}}; }
 TEST(Sharing, GroupsAreSetsThatDoNotOverlap) {
   const TaskGrouping grouping{{0, 1, 0}, 2};
   EXPECT_EQ(sharing_of(grouping, {{2, 0}, {1, 3}}), (Sharing{{0, 1, 0}, {{{1, 2}, {2, 1}}, {{2, 3}}}}));
+  const Sharing with_idle{{0, 1, 0}, {{{0, 1}, {1, 2}, {2, 1}}}};
+  EXPECT_EQ(normalized(sharing_of(grouping, {{2}, {1}, {1}})), with_idle) << "a third part is idle";
 }
 
 TEST(Sharing, HasOneFormForSetsWithTheSameUnits) {
