@@ -77,36 +77,39 @@ Island::Island(const PlanRequest& request)
   }
 }
 
-void Island::look_at(const Group& group, Arm& arm, Deal deal) {
-  const Sharing sharing = normalized(sharing_of(group.grouping, gathered(deal, nearness_)));
+bool Island::look_at(const Group& group, Arm& arm, Deal deal) {
+  Deal near = gathered(deal, nearness_);
+  const Sharing sharing = normalized(sharing_of(group.grouping, near));
+  if (!arm.seen.insert(std::move(near)).second) return false;
   Individual individual{std::move(deal), {}};
   if (!arranger_.arrange(classes(), sharing, individual.scored)) individual.scored.score = kNoScore;
   // HetRL 3.4: an offspring that is better takes the place of the worst.
   if (arm.population.size() < kPopulation) {
     arm.population.push_back(std::move(individual));
-    return;
+    return true;
   }
   const auto worst = std::max_element(
       arm.population.begin(), arm.population.end(),
       [](const Individual& a, const Individual& b) { return a.scored.is_better_than(b.scored); });
   if (individual.scored.is_better_than(worst->scored)) *worst = std::move(individual);
+  return true;
 }
 
+Deal Island::offspring(const Group& group, const Arm& arm) {
+  if (arm.population.size() < kPopulation / 2) return random_deal(classes(), arm.sizes, random_);
+  Deal deal = arm.population[random_() % arm.population.size()].deal;
+  const bool trains = static_cast<double>(random_()) < kTrainingMutation * static_cast<double>(random_.max());
+  if (!(trains && give_faster_unit(deal, group.trains, flop_per_s_, random_)))
+    (void)exchange_units(deal, random_);
+  return deal;
+}
+
+// Until all that is left was seen, more or less: the affinity search makes one of many deals.
 void Island::evolve(const Group& group, Arm& arm, std::uint64_t evaluations) {
-  for (std::uint64_t k = 0; k < evaluations && !run_.is_over(); ++k) {
-    // With one class of units there is one deal.
-    if (classes().size() == 1 && !arm.population.empty()) return;
-    if (arm.population.size() < kPopulation / 2) {
-      look_at(group, arm, random_deal(classes(), arm.sizes, random_));
-      continue;
-    }
-    Deal deal = arm.population[random_() % arm.population.size()].deal;
-    const bool trains = static_cast<double>(random_()) < kTrainingMutation * static_cast<double>(random_.max());
-    if (!(trains && give_faster_unit(deal, group.trains, flop_per_s_, random_)) &&
-        !exchange_units(deal, random_))
-      return;  // all deals are the same
-    look_at(group, arm, std::move(deal));
-  }
+  constexpr int kMostInVain = 8;
+  int in_vain = 0;
+  for (std::uint64_t k = 0; k < evaluations && in_vain < kMostInVain && !run_.is_over(); ++k)
+    in_vain = look_at(group, arm, offspring(group, arm)) ? 0 : in_vain + 1;
 }
 
 // Lines 17 to 29 of Algorithm 1.
@@ -150,7 +153,7 @@ void Island::add_arms(int used, int idle, std::vector<Group>& groups) {
     }
     for (std::vector<int>& sizes : arms.sizes) {
       if (idle > 0) sizes.push_back(idle);
-      group->arms.push_back({std::move(sizes), {}});
+      group->arms.push_back({std::move(sizes), {}, {}});
     }
   }
 }
@@ -270,7 +273,7 @@ void Island::round(std::uint64_t budget) {
 }
 
 void Island::run() {
-  constexpr std::uint64_t kFirstRound = 4096;
+  constexpr std::uint64_t kFirstRound = 1024;
   for (std::uint64_t budget = kFirstRound; !run_.is_over(); budget *= 2) round(budget);
 }
 

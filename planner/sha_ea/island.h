@@ -3,6 +3,7 @@
 
 #include <map>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "planner/search_run.h"
@@ -32,6 +33,7 @@ class Island {
   struct Arm {
     std::vector<int> sizes;
     std::vector<Individual> population;
+    std::set<Deal> seen;  // as they were scored
     [[nodiscard]] Score score() const;
     [[nodiscard]] const Individual* best() const;
   };
@@ -44,8 +46,10 @@ class Island {
 
   void round(std::uint64_t budget);
   void halve_arms(Group& group, std::uint64_t budget);
+  [[nodiscard]] Deal offspring(const Group& group, const Arm& arm);
   void evolve(const Group& group, Arm& arm, std::uint64_t evaluations);
-  void look_at(const Group& group, Arm& arm, Deal deal);
+  // False where it was seen before.
+  bool look_at(const Group& group, Arm& arm, Deal deal);
   [[nodiscard]] const std::vector<UnitClass>& classes() const { return levels_.front(); }
   [[nodiscard]] std::vector<Sharing> best_of(const std::vector<Group>& groups) const;
   struct Climbed {
