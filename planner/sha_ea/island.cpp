@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "planner/sha_ea/polish.h"
+#include "planner/space/counts.h"
 
 namespace sextant {
 namespace {
@@ -58,11 +59,7 @@ Score Island::Group::score() const {
 
 Island::Island(const PlanRequest& request)
     : run_(request, kDefaultSeconds), random_(request.seed), arranger_(run_) {
-  for (int wanted = kWantedUnits; levels_.empty() || wanted < 2 * request.cluster.device_count(); wanted *= 2) {
-    std::vector<UnitClass> level = unit_classes(request.cluster, wanted);
-    if (levels_.empty() || level.front().units != levels_.back().front().units)
-      levels_.push_back(std::move(level));
-  }
+  levels_ = unit_levels(request.cluster, kWantedUnits);
   for (const UnitClass& of_class : classes()) {
     const DeviceId first{of_class.units.front().front()};
     const auto& rates = request.cluster.type_of(first).flop_per_s;
@@ -132,19 +129,20 @@ void Island::halve_arms(Group& group, std::uint64_t budget) {
 }
 
 // Where idle devices make a plan better, some arms leave units idle: a further part of the deal.
-std::vector<Island::Group> Island::groups() {
+// most: arms of a grouping.
+std::vector<Island::Group> Island::groups(std::size_t most) {
   int units = 0;
   for (const UnitClass& of_class : classes()) units += of_class.count();
   std::vector<Group> groups;
-  add_arms(units, 0, groups);
+  add_arms(units, 0, most, groups);
   if (run_.request().objective.needs_devices()) {
-    for (int used = units / 2; used > 0; used /= 2) add_arms(used, units - used, groups);
+    for (int used = units / 2; used > 0; used /= 2) add_arms(used, units - used, most, groups);
   }
   return groups;
 }
 
-void Island::add_arms(int used, int idle, std::vector<Group>& groups) {
-  for (Arms& arms : arms_of(run_.evaluator().task_count(), used, kMostArms, random_)) {
+void Island::add_arms(int used, int idle, std::size_t most, std::vector<Group>& groups) {
+  for (Arms& arms : arms_of(run_.evaluator().task_count(), used, most, random_)) {
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const Group& other) { return other.grouping == arms.grouping; });
     if (group == groups.end()) {
@@ -257,7 +255,9 @@ void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget
 
 // Algorithm 1, lines 14 to 32, and the polishing of its best.
 void Island::round(std::uint64_t budget) {
-  std::vector<Group> all = groups(), out;
+  const double groupings = bell_number(run_.evaluator().task_count());
+  const auto most = static_cast<std::size_t>(static_cast<double>(budget) / (2 * groupings));
+  std::vector<Group> all = groups(std::clamp<std::size_t>(most, 1, kMostArms)), out;
   const std::uint64_t rounds = rounds_of(all.size());
   for (std::uint64_t m = 0; m < rounds && !run_.is_over(); ++m) {
     const std::uint64_t each = std::max<std::uint64_t>(1, budget / (all.size() * rounds));

@@ -60,8 +60,8 @@ class Island {
   void polish_one(Scored scored, std::uint64_t budget);
   void remember(const Scored& scored);
   void improve_best(const std::vector<Group>& groups, std::uint64_t budget);
-  [[nodiscard]] std::vector<Group> groups();
-  void add_arms(int used, int idle, std::vector<Group>& groups);
+  [[nodiscard]] std::vector<Group> groups(std::size_t most);
+  void add_arms(int used, int idle, std::size_t most, std::vector<Group>& groups);
   [[nodiscard]] std::vector<bool> trains(const TaskGrouping& grouping) const;
 
   SearchRun run_;
