@@ -51,7 +51,8 @@ SearchRun::SearchRun(const PlanRequest& request, double default_s)
       budget_(budget_of(request, default_s)),
       evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
                   request.executions, request.weight_sync, request.objective}),
-      options_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)) {}
+      options_(evaluator_, request.cluster, request.workflow, shape_limits_of(request),
+               Thoroughness::promising) {}
 
 double SearchRun::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();

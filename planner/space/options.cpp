@@ -10,6 +10,14 @@ bool beats(const Option& a, const Option& b) {
          a.value.most_working_bytes <= b.value.most_working_bytes;
 }
 
+bool is_hopeless(const Option& option, const std::vector<Option>& others) {
+  constexpr double kSlower = 1.5;
+  return std::any_of(others.begin(), others.end(), [&](const Option& other) {
+    return kSlower * other.value.time_s <= option.value.time_s &&
+           other.value.most_resident_bytes <= option.value.most_resident_bytes;
+  });
+}
+
 // Sorted by time: an option can only be beaten by one before it.
 std::vector<Option> unbeaten(std::vector<Option> options) {
   std::stable_sort(options.begin(), options.end(),
@@ -69,24 +77,48 @@ Placement placed(const Shape& shape, int position, DeviceOrder order,
   return placement;
 }
 
-const std::vector<int>& OptionTable::shapes_for(int task, int devices) {
+const std::vector<OptionTable::Sizes>& OptionTable::shapes_for(int task, int devices) {
   const auto [entry, is_new] = shapes_.try_emplace({task, devices});
-  if (is_new) {
-    const Task& of = workflow_.tasks[static_cast<std::size_t>(task)];
-    for (const Shape& shape : shapes_of(of, workflow_, devices, limits_))
-      entry->second.push_back(evaluator_.shapes(task).add(shape));
+  if (!is_new) return entry->second;
+  const Task& of = workflow_.tasks[static_cast<std::size_t>(task)];
+  std::map<std::pair<int, Recompute>, std::size_t> place;  // by degrees
+  for (const Shape& shape : shapes_of(of, workflow_, devices, limits_)) {
+    const int position = evaluator_.shapes(task).add(shape);
+    const auto [at, is_first] =
+        place.try_emplace({evaluator_.shapes(task).cut(position), shape.recompute}, entry->second.size());
+    if (is_first) entry->second.emplace_back();
+    entry->second[at->second].push_back(position);
   }
   return entry->second;
 }
 
-std::vector<Option> OptionTable::look(int task, const std::vector<std::uint16_t>& devices) {
+Option OptionTable::costed(int task, int position, DeviceOrder order, const Devices& devices) {
+  const Shape& shape = evaluator_.shapes(task).at(position);
+  return {position, order, evaluator_.value_of(task, placed(shape, position, order, devices))};
+}
+
+std::vector<Option> OptionTable::look(int task, const Devices& devices) {
+  struct Degrees {
+    const Sizes* sizes;
+    DeviceOrder order;
+  };
+  std::vector<Degrees> degrees;
   std::vector<Option> options;
-  for (const int position : shapes_for(task, static_cast<int>(devices.size()))) {
-    const Shape& shape = evaluator_.shapes(task).at(position);
+  for (const Sizes& sizes : shapes_for(task, static_cast<int>(devices.size()))) {
+    const Shape& shape = evaluator_.shapes(task).at(sizes.front());
+    const bool has_both = shape.pipeline_parallel() > 1 && shape.data_parallel() > 1;
     for (const DeviceOrder order : {DeviceOrder::by_replica, DeviceOrder::by_stage}) {
-      const bool is_other = shape.pipeline_parallel() > 1 && shape.data_parallel() > 1;
-      if (order == DeviceOrder::by_stage && !is_other) continue;
-      options.push_back({position, order, evaluator_.value_of(task, placed(shape, position, order, devices))});
+      if (order == DeviceOrder::by_stage && !has_both) continue;
+      degrees.push_back({&sizes, order});
+      options.push_back(costed(task, sizes[sizes.size() / 2], order, devices));
+    }
+  }
+  const std::vector<Option> in_the_middle = options;
+  for (std::size_t d = 0; d < degrees.size(); ++d) {
+    const Sizes& sizes = *degrees[d].sizes;
+    if (thoroughness_ == Thoroughness::promising && is_hopeless(in_the_middle[d], in_the_middle)) continue;
+    for (std::size_t s = 0; s < sizes.size(); ++s) {
+      if (s != sizes.size() / 2) options.push_back(costed(task, sizes[s], degrees[d].order, devices));
     }
   }
   return unbeaten(std::move(options));

@@ -26,25 +26,39 @@ struct Option {
 [[nodiscard]] Placement placed(const Shape& shape, int position, DeviceOrder order,
                                const std::vector<std::uint16_t>& devices);
 
+// every: all shapes are costed. promising: of degrees that are half as slow again as others with as little
+// memory, at a micro-batch size in the middle, the other sizes are not.
+enum class Thoroughness { every, promising };
+
 class OptionTable {
  public:
   // References must outlive it. Its lookups change the evaluator's current candidate.
-  OptionTable(Evaluator& evaluator, const Cluster& cluster, const Workflow& workflow, ShapeLimits limits)
-      : evaluator_(evaluator), cluster_(cluster), workflow_(workflow), limits_(std::move(limits)) {}
+  OptionTable(Evaluator& evaluator, const Cluster& cluster, const Workflow& workflow, ShapeLimits limits,
+              Thoroughness thoroughness = Thoroughness::every)
+      : evaluator_(evaluator),
+        cluster_(cluster),
+        workflow_(workflow),
+        limits_(std::move(limits)),
+        thoroughness_(thoroughness) {}
 
   // Fastest first; empty where no shape uses all of the devices up. Valid as long as the table.
   [[nodiscard]] const std::vector<Option>& of(int task, const std::vector<std::uint16_t>& devices);
 
  private:
-  [[nodiscard]] std::vector<Option> look(int task, const std::vector<std::uint16_t>& devices);
-  [[nodiscard]] const std::vector<int>& shapes_for(int task, int devices);
+  using Devices = std::vector<std::uint16_t>;
+  using Sizes = std::vector<int>;  // positions of shapes that differ in their micro-batches alone
+
+  [[nodiscard]] std::vector<Option> look(int task, const Devices& devices);
+  [[nodiscard]] const std::vector<Sizes>& shapes_for(int task, int devices);
+  [[nodiscard]] Option costed(int task, int position, DeviceOrder order, const Devices& devices);
 
   Evaluator& evaluator_;
   const Cluster& cluster_;
   const Workflow& workflow_;
   ShapeLimits limits_;
-  std::map<std::vector<int>, std::vector<Option>> known_;   // by task and places of the devices
-  std::map<std::pair<int, int>, std::vector<int>> shapes_;  // by task and number of devices
+  Thoroughness thoroughness_;
+  std::map<std::vector<int>, std::vector<Option>> known_;     // by task and places of the devices
+  std::map<std::pair<int, int>, std::vector<Sizes>> shapes_;  // by task and number of devices
 };
 
 }  // namespace sextant

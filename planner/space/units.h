@@ -21,10 +21,10 @@ struct UnitClass {
 // a part has at least one device.
 [[nodiscard]] std::vector<UnitClass> unit_classes(const Cluster& cluster, int wanted);
 
-// Units of several sizes, the largest first, down to single devices; in every level as many classes, and a class
-// has a multiple of the units that it has in the level before. The first level is unit_classes, or in clusters of
-// many machines blocks of 2, 4, ... machines of a class, so that there are about `wanted` to four times as many
-// units. What a class has beyond whole blocks is a class of its own.
+// Units of several sizes, the largest first, down to single devices; in every level as many classes, and a
+// class has a multiple of the units that it has in the level before. The first level is unit_classes, or in
+// clusters of many machines blocks of 2, 4, ... machines of a class, so that there are about `wanted` to four
+// times as many units. What a class has beyond whole blocks is a class of its own.
 [[nodiscard]] std::vector<std::vector<UnitClass>> unit_levels(const Cluster& cluster, int wanted);
 
 // How many units of each class a group has.
