@@ -1,6 +1,7 @@
 #include "planner/exact/ilp.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/error.h"
 #include "costmodel/predict.h"
@@ -47,6 +48,7 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits) {
 }
 
 PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, const MilpSolver& solver) {
+  const auto start = std::chrono::steady_clock::now();
   PlanResult result;
   if (request.is_cancelled != nullptr && request.is_cancelled->load()) {
     result.proof = Proof::time_limit;
@@ -76,6 +78,9 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
   }
   fill_plan(space, model, solution, result);
   result.candidates = result.feasible = 1;
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  result.improvements = {{1, passed.count(), result.prediction->iteration_s}};
+  if (request.on_improvement) request.on_improvement(result.improvements.back());
   result.lower_bound_s = std::min(result.lower_bound_s, result.prediction->iteration_s);
   result.gap_fraction = result.prediction->iteration_s / result.lower_bound_s - 1;
   result.message += result.proof == Proof::optimal ? "the best plan of the space" : "the best until the limit";
