@@ -14,6 +14,7 @@
 #include "core/error.h"
 #include "costmodel/predict.h"
 #include "planner/exact/bound.h"
+#include "planner/exact/exact.h"
 
 namespace sextant::cli {
 namespace {
@@ -74,13 +75,25 @@ Answer search(const Planner& planner, PlanRequest request) {
   return {std::move(result), std::move(record)};
 }
 
-// Why there is no plan, and what else there is to do.
-int say_no_plan(const Options& options, const Answer& answer) {
-  const bool may_be_one = answer.result.outcome == PlanOutcome::infeasible &&
-                          answer.record.proof != Proof::optimal && !answer.record.was_interrupted;
-  std::fprintf(stderr, "sextant: %s%s\n", answer.result.message.c_str(),
-               may_be_one ? "; a larger --budget, --recompute or --planner exact may find one" : "");
-  if (answer.result.outcome == PlanOutcome::too_large) return kBadInput;
+// Whether the search or the cluster falls short: branch and bound often knows at once.
+std::string why_none(PlanRequest request, const Answer& answer) {
+  constexpr int kMostDevices = 64;  // of which it has its options in seconds
+  const std::string may_be = "; a larger --budget or --recompute may find one";
+  if (answer.record.proof == Proof::optimal || answer.record.was_interrupted) return "";
+  if (request.cluster.device_count() > kMostDevices) return may_be;
+  request.budget = {1, 0};
+  request.start = nullptr;
+  const PlanResult exact = plan_exactly(request);
+  if (exact.outcome == PlanOutcome::found) return "; --planner exact finds one";
+  return exact.proof == Proof::optimal ? "; " + exact.message : may_be;
+}
+
+int say_no_plan(const Options& options, const PlanRequest& request, const Answer& answer) {
+  if (answer.result.outcome == PlanOutcome::too_large) {
+    std::fprintf(stderr, "sextant: %s\n", answer.result.message.c_str());
+    return kBadInput;
+  }
+  std::fprintf(stderr, "sextant: %s%s\n", answer.result.message.c_str(), why_none(request, answer).c_str());
   if (!options.search_out.empty()) {
     save_document(options.search_out, answer.record);
     say_wrote(options.search_out);
@@ -130,7 +143,7 @@ int run(const Options& options) {
     request.start = &start;
   }
   Answer answer = search(planner, request);
-  if (answer.result.outcome != PlanOutcome::found) return say_no_plan(options, answer);
+  if (answer.result.outcome != PlanOutcome::found) return say_no_plan(options, request, answer);
   PlanResult& result = answer.result;
   require_verified(
       verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework));

@@ -35,7 +35,7 @@ std::string names_with(bool PlannerTraits::*trait) {
   std::string all;
   for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
   throw_bad_input("--planner: there is no planner " + in_quotes(written) +
-                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + "; there are " + all);
+                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (there are " + all + ")");
 }
 
 // An option of some planners only.
