@@ -85,7 +85,8 @@ void add_planner_options(CLI::App& command, PlannerOptions& options) {
   command.add_flag("--recompute", options.try_recompute, "Try training with recomputation too");
   command.add_flag("--uneven-stages", options.try_uneven_stages,
                    "Exhaustive only: try every way to deal layers to stages");
-  command.add_option("--most-plans", options.most_plans, "Exhaustive only: refuse a larger space");
+  command.add_option("--most-plans", options.most_plans, "Exhaustive only: refuse a larger space")
+      ->check(CLI::Range(std::int64_t{1}, SearchRecord::kMostCount));
   command.add_option("--warm-start", options.warm_start,
                      "Exact only: a plan document to begin with, of which it finds a better one or proves that "
                      "there is none");
