@@ -47,15 +47,16 @@ std::string shortage(UnitSpace& space, GroupCosts& costs) {
          "devices";
 }
 
-std::string end_of(const PlanRequest& request, Proof proof) {
-  if (proof == Proof::optimal) return "the best plan of the space";
-  if (proof == Proof::gap) return "the best until the budget of nodes was spent";
+std::string when(const PlanRequest& request, Proof proof) {
+  if (proof == Proof::optimal) return "";
+  if (proof == Proof::gap) return " until the budget of nodes was spent";
   const bool is_cancelled = request.is_cancelled != nullptr && request.is_cancelled->load();
-  return is_cancelled ? "the best until it was cancelled" : "the best until the time was spent";
+  return is_cancelled ? " until it was cancelled" : " until the time was spent";
 }
 
-std::string message_of(const PlanRequest& request, const PlanResult& result) {
-  return end_of(request, result.proof) + "; " + std::to_string(result.nodes) + " nodes, " +
+std::string message_of(const PlanRequest& request, const PlanResult& result, bool is_start) {
+  return (is_start ? "nothing better than the plan it began with" : "the best plan of the space") +
+         when(request, result.proof) + "; " + std::to_string(result.nodes) + " nodes, " +
          std::to_string(result.candidates) + " plans costed";
 }
 
@@ -100,7 +101,7 @@ PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
   result.outcome = PlanOutcome::found;
   fill_plan(request, limits, progress, space.evaluator(), result);
   result.gap_fraction = progress.best_s() / result.lower_bound_s - 1;
-  result.message = message_of(request, result);
+  result.message = message_of(request, result, !progress.has_best());
   return result;
 }
 

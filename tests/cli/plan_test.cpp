@@ -191,6 +191,7 @@ TEST(PlanCommand, ExactStartsFromAPlan) {
   const Printed printed = run_sextant(folder.without_plan(
       "plan", {"--coefficients", "none", "--planner", "exact", "--warm-start", first, "--out", second}));
   EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, StartsWith("exact: nothing better than the plan it began with; "));
   EXPECT_THAT(printed.out, HasSubstr("\nproved: "));
   EXPECT_EQ(load_document<Plan>(second).content, load_document<Plan>(first).content);
 }
