@@ -78,14 +78,14 @@ Answer search(const Planner& planner, PlanRequest request) {
 // Whether the search or the cluster falls short: branch and bound often knows at once.
 std::string why_none(PlanRequest request, const Answer& answer) {
   constexpr int kMostDevices = 64;  // of which it has its options in seconds
-  const std::string may_be = "; a larger --budget or --recompute may find one";
+  constexpr const char* kMayBe = "; a larger --budget or --recompute may find one";
   if (answer.record.proof == Proof::optimal || answer.record.was_interrupted) return "";
-  if (request.cluster.device_count() > kMostDevices) return may_be;
+  if (request.cluster.device_count() > kMostDevices) return kMayBe;
   request.budget = {1, 0};
   request.start = nullptr;
   const PlanResult exact = plan_exactly(request);
   if (exact.outcome == PlanOutcome::found) return "; --planner exact finds one";
-  return exact.proof == Proof::optimal ? "; " + exact.message : may_be;
+  return exact.proof == Proof::optimal ? "; " + exact.message : kMayBe;
 }
 
 int say_no_plan(const Options& options, const PlanRequest& request, const Answer& answer) {

@@ -16,11 +16,11 @@ constexpr std::string_view kBody = R"json({
     {"mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "color": "#0072B2",
               "point": {"size": 36, "color": "#0072B2"}},
      "encoding": {"x": {"field": "seconds", "type": "quantitative"},
-                  "y": {"field": "iteration_s", "type": "quantitative"},
+                  "y": {"field": "iteration_s", "type": "quantitative", "scale": {"zero": false}},
                   "tooltip": [{"field": "iteration", "type": "nominal"}, {"field": "after", "type": "nominal"},
                               {"field": "evaluations", "type": "quantitative"}]}},
     {"mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 1.4, "color": "#D55E00"},
-     "encoding": {"y": {"field": "value", "type": "quantitative"},
+     "encoding": {"y": {"field": "value", "type": "quantitative", "scale": {"zero": false}},
                   "tooltip": [{"field": "what", "type": "nominal"}, {"field": "shown", "type": "nominal"}]}}
   ]})json";
 

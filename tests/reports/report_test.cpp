@@ -193,6 +193,7 @@ TEST(Report, SaysHowFarThePlanCanBeFromTheBest) {
   const std::string text = render_markdown(input);
   EXPECT_THAT(text, HasSubstr("Planner sha-ea searched for 10.0 s on 2 threads, seed 7: "));
   EXPECT_THAT(text, HasSubstr("At most from the best: **24.0 %**"));
+  EXPECT_THAT(text, HasSubstr("Plan, at most from the best: **24.0 %**"));
   EXPECT_THAT(text, HasSubstr("It proves nothing of its own space."));
   const Content content = report_content(input);
   for (const Block& block : section_of(content, "search").blocks) {
@@ -213,7 +214,9 @@ TEST(Report, SaysHowFarThePlanCanBeFromTheBest) {
   search.planner = "exact";
   search.message = "no plan fits";
   EXPECT_THAT(chart_ids(section_of(report_content(input), "search")), ElementsAre());
-  EXPECT_THAT(render_markdown(input), HasSubstr("no plan fits"));
+  EXPECT_THAT(render_markdown(input),
+              HasSubstr("Planner exact searched for 0 s on 1 thread, seed 1: no plan fits."));
+  EXPECT_THAT(render_markdown(input), HasSubstr("Search: **found no plan**"));
 }
 
 TEST(Report, HostileNamesStayText) {
