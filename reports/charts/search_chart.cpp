@@ -57,7 +57,7 @@ Json search_curve(const SearchRecord& search) {
     bounds.push_back(bound("no plan of the planner's space is faster", *search.space_lower_bound_s));
   spec["layer"][0]["data"] = inline_data(points_of(search));
   spec["layer"][1]["data"] = inline_data(std::move(bounds));
-  const double first_s = std::max(search.curve.front().seconds, kLeast_s);
+  const double first_s = std::max(search.curve.front().seconds, kLeast_s) / 2;  // room before the first
   const double last_s = std::max({search.wall_s, search.curve.back().seconds, 2 * first_s});
   Json& encoding = spec["layer"][0]["encoding"];
   encoding["x"]["scale"] = log_seconds_scale(first_s, last_s);
