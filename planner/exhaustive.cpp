@@ -133,7 +133,7 @@ class Search {
 
   void note_best(double iteration_s) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-    improvements_.push_back({candidates, passed.count(), iteration_s});
+    improvements_.push_back({candidates, passed.count(), iteration_s, iteration_s});
     if (request_.on_improvement) request_.on_improvement(improvements_.back());
   }
 
@@ -267,6 +267,7 @@ PlanResult infeasible(const Search& search) {
 }  // namespace
 
 PlanResult plan_exhaustively(const PlanRequest& request) {
+  require_time_alone(request.objective, "exhaustive");
   std::vector<PlanResult> best = rank_exhaustively(request, 1);
   if (!best.empty()) return std::move(best.front());
   Search search(request);

@@ -14,6 +14,7 @@
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/search.h"
 #include "costmodel/vocabulary/workflow.h"
+#include "planner/objective.h"
 #include "planner/search_space.h"
 
 namespace sextant {
@@ -33,6 +34,7 @@ struct PlanRequest {
   const Coefficients& coefficients;
   std::string framework{kAny};
   SearchLimits limits = {};
+  Objective objective = {};
   // Of planners that search.
   Budget budget = {};
   std::uint64_t seed = 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <sstream>
 
 #include "core/units.h"
 #include "costmodel/predict.h"
@@ -13,6 +14,11 @@ Budget budget_of(const PlanRequest& request, double default_s) {
   Budget budget = request.budget;
   if (budget.seconds <= 0 && budget.evaluations == 0) budget.seconds = default_s;
   return budget;
+}
+
+std::string count_of_plans(std::uint64_t feasible, std::uint64_t looked_at) {
+  return "best of " + std::to_string(feasible) + " plans that fit, of " + std::to_string(looked_at) +
+         " that were looked at";
 }
 
 }  // namespace
@@ -44,7 +50,7 @@ SearchRun::SearchRun(const PlanRequest& request, double default_s)
       start_(std::chrono::steady_clock::now()),
       budget_(budget_of(request, default_s)),
       evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
-                  request.executions, request.weight_sync}),
+                  request.executions, request.weight_sync, request.objective}),
       options_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)) {}
 
 double SearchRun::seconds() const {
@@ -68,9 +74,7 @@ bool SearchRun::is_spent() const {
 bool SearchRun::is_better(const Score& score) const {
   constexpr double kRounding = 1e-9;  // relative: plans that are this near are equally good
   if (!best_) return true;
-  if (score.fits() != best_->score.fits()) return score.fits();
-  if (!score.fits()) return score.excess_bytes < best_->score.excess_bytes;
-  return score.time_s < best_->score.time_s * (1 - kRounding);
+  return score.is_better_than(best_->score, kRounding);
 }
 
 void SearchRun::note(const Score& score) {
@@ -78,13 +82,19 @@ void SearchRun::note(const Score& score) {
   if (score.fits()) ++feasible_;
   if (!is_better(score)) return;
   best_ = Best{evaluator_.current(), score};
-  if (score.fits()) improvements_.push_back({evaluations_, seconds(), score.time_s});
+  if (score.fits()) improvements_.push_back({evaluations_, seconds(), score.time_s, score.loss});
 }
 
 std::string SearchRun::shortage() const {
   const std::string cause = is_cancelled() ? " before the search was cancelled" : "";
   std::string message = "no plan of " + std::to_string(evaluations_) + " that were looked at" + cause + " fits";
-  if (best_) message += "; the nearest lacks " + format_bytes(best_->score.excess_bytes) + " on a device";
+  if (!best_) return message;
+  if (best_->score.excess_bytes > 0)
+    return message + "; the nearest lacks " + format_bytes(best_->score.excess_bytes) + " on a device";
+  std::ostringstream overrun;
+  overrun.precision(3);
+  overrun << 100 * best_->score.overrun;
+  message += "; the nearest exceeds the limits that were asked for by " + overrun.str() + " %";
   return message;
 }
 
@@ -102,8 +112,34 @@ PlanResult SearchRun::result(const std::string& suffix, const std::string& hindr
   result.prediction =
       predict(request_.cluster, request_.workflow, *result.plan, request_.coefficients, request_.framework);
   result.improvements = improvements_;
-  result.message = "best of " + std::to_string(feasible_) + " plans that fit, of " +
-                   std::to_string(evaluations_) + " that were looked at";
+  result.message = count_of_plans(feasible_, evaluations_);
+  return result;
+}
+
+PlanResult result_of(const std::vector<const SearchRun*>& runs, const std::string& suffix) {
+  const SearchRun* best = runs.front();
+  std::uint64_t evaluations = 0, feasible = 0;
+  std::vector<Improvement> all;
+  for (const SearchRun* run : runs) {
+    evaluations += run->evaluations_;
+    feasible += run->feasible_;
+    if (run->best_ && (!best->best_ || best->is_better(run->best_->score))) best = run;
+    for (Improvement improvement : run->improvements_) {
+      improvement.evaluations *= runs.size();
+      all.push_back(improvement);
+    }
+  }
+  PlanResult result = best->result(suffix);
+  result.candidates = evaluations;
+  result.feasible = feasible;
+  if (result.outcome == PlanOutcome::found) result.message = count_of_plans(feasible, evaluations);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Improvement& a, const Improvement& b) { return a.evaluations < b.evaluations; });
+  result.improvements.clear();
+  for (const Improvement& improvement : all) {
+    if (result.improvements.empty() || improvement.loss < result.improvements.back().loss)
+      result.improvements.push_back(improvement);
+  }
   return result;
 }
 

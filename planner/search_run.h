@@ -45,6 +45,8 @@ class SearchRun {
   // Until the budget of them is spent; as many as there are numbers where there is none.
   [[nodiscard]] std::uint64_t evaluations_left() const;
 
+  friend PlanResult result_of(const std::vector<const SearchRun*>& runs, const std::string& suffix);
+
  private:
   [[nodiscard]] bool is_cancelled() const;
   [[nodiscard]] bool is_spent() const;
@@ -65,5 +67,9 @@ class SearchRun {
   std::optional<Best> best_;
   std::vector<Improvement> improvements_;
 };
+
+// Of searches that ran side by side, of one request but for budgets and seeds: the best of their plans; of
+// equals the first. Their curves as one, evaluations counted over all.
+[[nodiscard]] PlanResult result_of(const std::vector<const SearchRun*>& runs, const std::string& suffix);
 
 }  // namespace sextant

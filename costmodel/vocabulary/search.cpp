@@ -27,9 +27,9 @@ std::vector<Improvement> parse_curve(const JsonView& view) {
   std::vector<Improvement> curve;
   for (const JsonView& point : view.items()) {
     point.allow_only({"evaluations", "seconds", "iteration_s"});
+    const double iteration_s = point.required("iteration_s").positive();
     const Improvement improvement{parse_whole(point.required("evaluations")),
-                                  point.required("seconds").non_negative(),
-                                  point.required("iteration_s").positive()};
+                                  point.required("seconds").non_negative(), iteration_s, iteration_s};
     if (!curve.empty() && improvement.evaluations < curve.back().evaluations)
       point.required("evaluations").fail("fewer than at the point before");
     if (!curve.empty() && improvement.iteration_s >= curve.back().iteration_s)

@@ -32,6 +32,7 @@ struct Improvement {
   std::uint64_t evaluations = 0;  // that it took: the same on every machine
   double seconds = 0;             // since the search began, of a wall clock
   double iteration_s = 0;
+  double loss = 0;  // what the objective lowers (planner/objective.h): of documents so far, iteration_s
 
   friend bool operator==(const Improvement&, const Improvement&) = default;
 };

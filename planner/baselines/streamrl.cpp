@@ -18,7 +18,7 @@ PlanResult plan_by_streamrl(const PlanRequest& request) {
   SearchRun run(request, 0);
   const TaskGrouping grouping =
       two_groups(request.workflow, [](const Task& task) { return task.kind == TaskKind::generation; });
-  std::vector<std::vector<std::uint16_t>> units = units_in_order(request.cluster);
+  std::vector<UnitClass> units = units_in_order(request.cluster);
   if (grouping.groups == 1) return run.result("streamrl", "generation and other tasks are needed to set apart");
   if (units.size() < 2) return run.result("streamrl", "one device cannot be dealt to two groups");
   Sweep sweep(run);
@@ -27,7 +27,7 @@ PlanResult plan_by_streamrl(const PlanRequest& request) {
   for (const bool from_the_end : {false, true}) {
     if (from_the_end) std::reverse(units.begin(), units.end());
     std::stable_sort(units.begin(), units.end(), [&](const auto& a, const auto& b) {
-      return bytes_per_flop(request, a) > bytes_per_flop(request, b);
+      return bytes_per_flop(request, a.units.front()) > bytes_per_flop(request, b.units.front());
     });
     sweep.look_at_splits(grouping, units);
   }

@@ -9,26 +9,30 @@ namespace {
 
 constexpr int kWantedUnits = 32;  // four machines of eight devices one by one
 
-}  // namespace
-
-Sweep::Sweep(SearchRun& run)
-    : run_(run), arranger_(run.evaluator(), run.options(), rooms_of_devices(run.request())) {}
-
-void Sweep::look_at(const Arrangement& arrangement) {
-  Scored scored;
-  if (run_.is_over() || !arranger_.arrange(arrangement, scored)) return;
-  run_.note(scored.score);
-  descend(arrangement, std::move(scored));
+std::vector<UnitClass> sorted(std::vector<UnitClass> units) {
+  std::sort(units.begin(), units.end(),
+            [](const UnitClass& a, const UnitClass& b) { return a.units < b.units; });
+  return units;
 }
 
-void Sweep::descend(const Arrangement& arrangement, Scored scored) {
+}  // namespace
+
+Sweep::Sweep(SearchRun& run) : run_(run), arranger_(run) {}
+
+void Sweep::look_at(const std::vector<UnitClass>& classes, const Sharing& sharing) {
+  Scored scored;
+  if (run_.is_over() || !arranger_.arrange(classes, sharing, scored)) return;
+  descend(classes, sharing, std::move(scored));
+}
+
+void Sweep::descend(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored scored) {
   // Looked up beforehand: a look-up changes the evaluator's current candidate.
   const int tasks = run_.evaluator().task_count();
+  const std::vector<std::vector<std::uint16_t>> sets = devices_of_sets(classes, sharing);
   std::vector<const std::vector<std::uint16_t>*> devices;
   std::vector<const std::vector<Option>*> options;
   for (int t = 0; t < tasks; ++t) {
-    const int group = arrangement.grouping.group_of[static_cast<std::size_t>(t)];
-    devices.push_back(&arrangement.devices[static_cast<std::size_t>(group)]);
+    devices.push_back(&sets[static_cast<std::size_t>(sharing.set_of[static_cast<std::size_t>(t)])]);
     options.push_back(&run_.options().of(t, *devices.back()));
   }
   (void)run_.evaluator().evaluate(scored.candidate);
@@ -50,45 +54,44 @@ bool Sweep::improve(int task, const std::vector<std::uint16_t>& devices, const s
     Evaluator& evaluator = run_.evaluator();
     const Shape& shape = evaluator.shapes(task).at(option.shape);
     evaluator.replace_task(task, placed(shape, option.shape, option.order, devices));
-    const Scored tried{{}, evaluator.score()};
-    run_.note(tried.score);
-    const bool is_rounding = scored.score.fits() && tried.score.time_s >= scored.score.time_s * (1 - kLeast);
-    if (!tried.is_better_than(scored) || is_rounding) {
+    const Score tried = evaluator.score();
+    run_.note(tried);
+    if (!tried.is_better_than(scored.score, kLeast)) {
       evaluator.undo();
       continue;
     }
     evaluator.keep();
-    scored.score = tried.score;
+    scored.score = tried;
     improved = true;
   }
   return improved;
 }
 
-void Sweep::look_at_splits(const TaskGrouping& grouping, const std::vector<std::vector<std::uint16_t>>& units) {
-  for (std::size_t first = 1; first < units.size() && !run_.is_over(); ++first) {
-    Arrangement arrangement{grouping, std::vector<std::vector<std::uint16_t>>(2)};
-    for (std::size_t u = 0; u < units.size(); ++u) {
-      std::vector<std::uint16_t>& set = arrangement.devices[u < first ? 0 : 1];
-      set.insert(set.end(), units[u].begin(), units[u].end());
-    }
-    for (std::vector<std::uint16_t>& set : arrangement.devices) std::sort(set.begin(), set.end());
-    look_at(arrangement);
+void Sweep::look_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units) {
+  const std::vector<UnitClass> in_order = sorted(units);
+  Deal deal(2, UnitShare(units.size(), 0));
+  deal[1].assign(units.size(), 1);
+  for (std::size_t first = 0; first + 1 < units.size() && !run_.is_over(); ++first) {
+    const auto at = std::find_if(in_order.begin(), in_order.end(),
+                                 [&](const UnitClass& unit) { return unit.units == units[first].units; });
+    const auto unit = static_cast<std::size_t>(at - in_order.begin());
+    std::swap(deal[0][unit], deal[1][unit]);
+    look_at(in_order, sharing_of(grouping, deal));
   }
 }
 
 void Sweep::look_at_one_set() {
-  std::vector<std::uint16_t> all;
-  for (int d = 0; d < run_.request().cluster.device_count(); ++d) all.push_back(static_cast<std::uint16_t>(d));
-  const std::size_t tasks = run_.request().workflow.tasks.size();
-  look_at({{std::vector<int>(tasks, 0), 1}, {all}});
+  const std::vector<UnitClass> units = units_in_order(run_.request().cluster);
+  const TaskGrouping together{std::vector<int>(run_.request().workflow.tasks.size(), 0), 1};
+  look_at(units, sharing_of(together, {UnitShare(units.size(), 1)}));
 }
 
-std::vector<std::vector<std::uint16_t>> units_in_order(const Cluster& cluster) {
-  std::vector<std::vector<std::uint16_t>> units;
-  for (const UnitClass& of_class : unit_classes(cluster, kWantedUnits))
-    units.insert(units.end(), of_class.units.begin(), of_class.units.end());
-  std::sort(units.begin(), units.end());
-  return units;
+std::vector<UnitClass> units_in_order(const Cluster& cluster) {
+  std::vector<UnitClass> units;
+  for (const UnitClass& of_class : unit_classes(cluster, kWantedUnits)) {
+    for (const std::vector<std::uint16_t>& unit : of_class.units) units.push_back({of_class.devices, {unit}});
+  }
+  return sorted(std::move(units));
 }
 
 }  // namespace sextant

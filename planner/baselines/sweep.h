@@ -15,17 +15,17 @@ class Sweep {
   // Every task on all devices of its group, with the uniform degrees and the micro-batch size that are best for
   // the iteration: from the fastest of each task with which all fit, one task after the other takes the option
   // that shortens the iteration, until none does. Nothing where a task has no layout on its group.
-  void look_at(const Arrangement& arrangement);
+  void look_at(const std::vector<UnitClass>& classes, const Sharing& sharing);
 
   // Tasks of group 0 on the first k of `units`, those of group 1 on the others, for every k that leaves none
-  // empty. grouping: two groups.
-  void look_at_splits(const TaskGrouping& grouping, const std::vector<std::vector<std::uint16_t>>& units);
+  // empty. grouping: two groups. units: classes of one unit each, in any order.
+  void look_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
 
   // All tasks on all devices.
   void look_at_one_set();
 
  private:
-  void descend(const Arrangement& arrangement, Scored scored);
+  void descend(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored scored);
   [[nodiscard]] bool improve(int task, const std::vector<std::uint16_t>& devices,
                              const std::vector<Option>& options, Scored& scored);
 
@@ -48,7 +48,8 @@ template <typename IsFirst>
   return grouping;
 }
 
-// Blocks that are dealt whole, in the order of the cluster: machines, or parts of them in small clusters.
-[[nodiscard]] std::vector<std::vector<std::uint16_t>> units_in_order(const Cluster& cluster);
+// Blocks that are dealt whole, in the order of the cluster: machines, or parts of them in small clusters. Each
+// a class of its own.
+[[nodiscard]] std::vector<UnitClass> units_in_order(const Cluster& cluster);
 
 }  // namespace sextant

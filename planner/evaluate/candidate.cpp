@@ -5,9 +5,8 @@
 namespace sextant {
 namespace {
 
-std::vector<int> parts_of(const Shape& shape) {
-  std::vector<int> parts{shape.tensor_parallel, shape.micro_batch_sequences, shape.decode_batch_sequences,
-                         static_cast<int>(shape.recompute), shape.data_parallel()};
+std::vector<int> cut_of(const Shape& shape) {
+  std::vector<int> parts{shape.tensor_parallel, shape.data_parallel()};
   parts.insert(parts.end(), shape.layers.begin(), shape.layers.end());
   return parts;
 }
@@ -21,13 +20,17 @@ std::vector<int> dealt_evenly(int total, int parts) {
 }
 
 int ShapeTable::add(const Shape& shape) {
-  std::vector<int> parts = parts_of(shape);
+  std::vector<int> parts = cut_of(shape);
+  const int cut = cut_of_.emplace(parts, size()).first->second;
+  parts.insert(parts.end(),
+               {shape.micro_batch_sequences, shape.decode_batch_sequences, static_cast<int>(shape.recompute)});
   const int kind = kind_of_.emplace(parts, size()).first->second;
   parts.insert(parts.end(), shape.sequences.begin(), shape.sequences.end());
   const auto [known, is_new] = position_of_.emplace(std::move(parts), size());
   if (is_new) {
     shapes_.push_back(shape);
     kinds_.push_back(kind);
+    cuts_.push_back(cut);
   }
   return known->second;
 }

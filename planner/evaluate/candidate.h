@@ -46,19 +46,21 @@ struct Candidate {
 };
 
 // The shapes that a task's placements name, appended to as a search meets new ones. Shapes of one kind differ
-// in the replicas' shares only.
+// in the replicas' shares only; those of one cut have the same degrees and layers.
 class ShapeTable {
  public:
   int add(const Shape& shape);  // the position of an equal one, or a new one
   [[nodiscard]] const Shape& at(int position) const { return shapes_[static_cast<std::size_t>(position)]; }
   [[nodiscard]] int kind(int position) const { return kinds_[static_cast<std::size_t>(position)]; }
+  [[nodiscard]] int cut(int position) const { return cuts_[static_cast<std::size_t>(position)]; }
   [[nodiscard]] int size() const { return static_cast<int>(shapes_.size()); }
 
  private:
   std::vector<Shape> shapes_;
-  std::vector<int> kinds_;
+  std::vector<int> kinds_, cuts_;
   std::map<std::vector<int>, int> position_of_;  // of what a shape is made of
   std::map<std::vector<int>, int> kind_of_;      // of the same without shares
+  std::map<std::vector<int>, int> cut_of_;       // of degrees and layers
 };
 
 // execution: of the task in every plan of a search.

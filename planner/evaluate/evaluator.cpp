@@ -1,6 +1,7 @@
 #include "planner/evaluate/evaluator.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "core/error.h"
@@ -70,12 +71,18 @@ constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(
 
 }  // namespace
 
-Evaluator::Evaluator(const EvaluatedProblem& problem) : workflow_(problem.workflow) {
+Evaluator::Evaluator(const EvaluatedProblem& problem)
+    : workflow_(problem.workflow), objective_(problem.objective) {
   constexpr int kMostDevices = 65536;  // of a candidate's 16-bit numbers
   const int devices = problem.cluster.device_count();
   if (devices > kMostDevices) {
     throw_bad_input("cluster " + problem.cluster.name() + ": " + std::to_string(devices) +
                     " devices, more than the " + std::to_string(kMostDevices) + " that can be planned");
+  }
+  check_prices(objective_, problem.cluster);
+  for (int d = 0; d < devices; ++d) {
+    const auto& price = problem.cluster.type_of(DeviceId{d}).price_usd_per_hour;
+    usd_per_hour_.push_back(price ? price->value : 0.0);
   }
   frame_plan_.weight_sync = problem.weight_sync;
   Hardware<double> hardware(problem.cluster, workflow_.precision);
@@ -273,6 +280,26 @@ double Evaluator::excess_bytes(bool anew) {
   return memory_->excess_bytes();
 }
 
+// ---- the objective ----
+
+Rented Evaluator::rented() const {
+  Rented rented;
+  for (std::size_t word = 0; word < seating_.used_words; ++word) {
+    std::uint64_t used = 0;
+    for (const TaskPart& part : parts_) used |= part.used()[word];
+    rented.devices += std::popcount(used);
+    for (; used != 0; used &= used - 1)
+      rented.usd_per_hour += usd_per_hour_[64 * word + static_cast<std::size_t>(std::countr_zero(used))];
+  }
+  return rented;
+}
+
+Score Evaluator::judged(double time_s, double excess_bytes) const {
+  if (objective_.is_time_alone()) return {time_s, excess_bytes, time_s, 0};
+  const Rented devices = objective_.needs_devices() ? rented() : Rented{};
+  return {time_s, excess_bytes, loss_of(objective_, time_s, devices), overrun_of(objective_, time_s, devices)};
+}
+
 // ---- candidates and moves ----
 
 TaskValue Evaluator::value_of(int task, const Placement& placement) {
@@ -287,7 +314,7 @@ Score Evaluator::evaluate(const Candidate& candidate) {
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training})
     now_.phase_s[index_of(kind)] = phase_s(kind);
   now_.sync_s = sync_s();
-  return {working_s() + now_.sync_s + overhead_s_, excess_bytes(true)};
+  return judged(working_s() + now_.sync_s + overhead_s_, excess_bytes(true));
 }
 
 void Evaluator::replace_device(int task, int position, std::uint16_t device) {
@@ -315,7 +342,7 @@ Score Evaluator::score() {
     if (changed[index_of(kind)]) now_.phase_s[index_of(kind)] = phase_s(kind);
   }
   if (has_other_weights) now_.sync_s = sync_s();
-  return {working_s() + now_.sync_s + overhead_s_, excess_bytes(false)};
+  return judged(working_s() + now_.sync_s + overhead_s_, excess_bytes(false));
 }
 
 void Evaluator::keep() {

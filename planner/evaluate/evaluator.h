@@ -17,14 +17,25 @@
 #include "planner/evaluate/fingerprints.h"
 #include "planner/evaluate/memory_use.h"
 #include "planner/evaluate/task_part.h"
+#include "planner/objective.h"
 
 namespace sextant {
 
 struct Score {
   double time_s = 0;        // of an iteration
   double excess_bytes = 0;  // by which the fullest device is too small; none: zero or less
+  double loss = 0;          // what the objective lowers
+  double overrun = 0;       // by which its limits are exceeded
 
-  [[nodiscard]] bool fits() const { return excess_bytes <= 0; }
+  [[nodiscard]] bool fits() const { return excess_bytes <= 0 && overrun <= 0; }
+  // Of plans that fit the one with less loss, by more than `rounding` of it; they come before all others, of
+  // which that with less excess, then less overrun, is better.
+  [[nodiscard]] bool is_better_than(const Score& other, double rounding = 0) const {
+    if (fits() != other.fits()) return fits();
+    if (fits()) return loss < other.loss * (1 - rounding);
+    if (excess_bytes != other.excess_bytes) return excess_bytes < other.excess_bytes;
+    return overrun != other.overrun ? overrun < other.overrun : loss < other.loss;
+  }
 };
 
 // What stays the same in a search.
@@ -35,6 +46,7 @@ struct EvaluatedProblem {
   std::string framework{kAny};
   std::vector<Execution> executions = {};  // by task; none: the default of all
   WeightSyncPlan weight_sync = {};
+  Objective objective = {};
 };
 
 class Evaluator {
@@ -91,6 +103,8 @@ class Evaluator {
   void fill_memory(std::size_t task);
   void move_memory(std::size_t task);
   [[nodiscard]] double excess_bytes(bool anew);
+  [[nodiscard]] Rented rented() const;
+  [[nodiscard]] Score judged(double time_s, double excess_bytes) const;
 
   const Workflow& workflow_;
   Plan frame_plan_;  // the weight synchronization
@@ -103,6 +117,8 @@ class Evaluator {
   double overhead_s_ = 0;
   double handover_s_ = 0;
   double least_room_bytes_ = 0;
+  Objective objective_;
+  std::vector<double> usd_per_hour_;  // by device
   std::unique_ptr<MemoryUse> memory_;
   bool memory_is_stale_ = true;
   // Of the current candidate with the move that is tried, and before it.

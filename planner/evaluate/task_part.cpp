@@ -18,6 +18,14 @@ std::uint64_t TaskPart::head_of(int number) const {
   return static_cast<std::uint64_t>(shape) << 32 | static_cast<std::uint32_t>(number);
 }
 
+// Without sharding gradients are reduced once a mini-batch, whatever the micro-batches are.
+std::uint64_t TaskPart::head_of_stage(int stage) const {
+  if (!is_separable_) return head_of(0);
+  if (model_.execution().zero_stage >= 2) return head_of(stage);
+  return static_cast<std::uint64_t>(shapes_.cut(now_.placement.shape)) << 32 |
+         static_cast<std::uint32_t>(stage);
+}
+
 std::span<const std::uint16_t> TaskPart::of_replica(const std::vector<std::uint16_t>& all, int replica) const {
   if (!is_separable_) return all;
   const auto size = static_cast<std::size_t>(shape().replica_devices());
@@ -25,23 +33,31 @@ std::span<const std::uint16_t> TaskPart::of_replica(const std::vector<std::uint1
 }
 
 // Nodes, zones and regions numbered as they first appear, and the class of each node.
-Fingerprint TaskPart::alike_print(std::uint64_t head, std::span<const std::uint16_t> devices) const {
+Fingerprint TaskPart::alike_print(std::uint64_t head, std::span<const std::uint16_t> devices) {
   const Cluster& cluster = frame_->cluster();
-  std::vector<int> nodes, zones, regions;
+  nodes_.clear();
+  zones_.clear();
+  regions_.clear();
   const auto number = [](std::vector<int>& seen, int key) {
     const auto found = std::find(seen.begin(), seen.end(), key);
     const auto position = static_cast<std::uint64_t>(found - seen.begin());
     if (found == seen.end()) seen.push_back(key);
     return position;
   };
-  std::vector<std::uint64_t> words{head};
+  words_.assign(1, head);
+  NodeId last{-1};
   for (const std::uint16_t device : devices) {
     const NodeId node = cluster.node_of(DeviceId{device});
-    words.push_back(static_cast<std::uint64_t>(cluster.node_class(node)) << 48 |
-                    number(nodes, node.value) << 32 | number(zones, cluster.zone_number(node)) << 16 |
-                    number(regions, cluster.region_number(node)));
+    if (node != last) {
+      words_.push_back(static_cast<std::uint64_t>(cluster.node_class(node)) << 48 |
+                       number(nodes_, node.value) << 32 | number(zones_, cluster.zone_number(node)) << 16 |
+                       number(regions_, cluster.region_number(node)));
+      last = node;
+    } else {
+      words_.push_back(words_.back());
+    }
   }
-  return SeatPrints::of_words(words);
+  return SeatPrints::of_words(words_);
 }
 
 const ReplicaValue* TaskPart::ask(std::span<const std::uint16_t> devices, int sequences) {
@@ -115,7 +131,7 @@ void TaskPart::look_up_stage(int stage) {
     }
   };
   gather(now_.seats, stage_seats_);
-  const Fingerprint print = seating_->prints.of(head_of(is_separable_ ? stage : 0), stage_seats_);
+  const Fingerprint print = seating_->prints.of(head_of_stage(stage), stage_seats_);
   double& slot = now_.reduction_s[static_cast<std::size_t>(stage)];
   if (const double* known = known_reductions_.find(print)) {
     slot = *known;
@@ -123,7 +139,7 @@ void TaskPart::look_up_stage(int stage) {
   }
   gather(now_.placement.devices, stage_devices_);
   const Fingerprint places =
-      seating_->parts_are_alike ? alike_print(head_of(is_separable_ ? stage : 0), stage_devices_) : print;
+      seating_->parts_are_alike ? alike_print(head_of_stage(stage), stage_devices_) : print;
   if (const double* known = alike_reductions_.find(places)) {
     slot = *known;
     known_reductions_.insert(print, slot);

@@ -92,7 +92,8 @@ class TaskPart {
   [[nodiscard]] std::span<const std::uint16_t> of_replica(const std::vector<std::uint16_t>& all,
                                                           int replica) const;
   [[nodiscard]] std::uint64_t head_of(int number) const;
-  [[nodiscard]] Fingerprint alike_print(std::uint64_t head, std::span<const std::uint16_t> devices) const;
+  [[nodiscard]] std::uint64_t head_of_stage(int stage) const;
+  [[nodiscard]] Fingerprint alike_print(std::uint64_t head, std::span<const std::uint16_t> devices);
   [[nodiscard]] bool has_reductions() const;
   void sum_up();
   [[nodiscard]] double exposed_reductions_s(double compute_s) const;
@@ -112,6 +113,9 @@ class TaskPart {
   std::vector<const ReplicaValue*> old_replicas_;  // of changed_replicas_
   std::vector<OldDevice> old_devices_;
   std::vector<std::uint16_t> stage_seats_, stage_devices_;
+  // Of alike_print.
+  std::vector<std::uint64_t> words_;
+  std::vector<int> nodes_, zones_, regions_;
   std::uint64_t asked_ = 0;
 };
 

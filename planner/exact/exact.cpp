@@ -76,6 +76,7 @@ void fill_plan(const PlanRequest& request, const ExactLimits& limits, const Prog
 }  // namespace
 
 PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
+  require_time_alone(request.objective, "exact");
   const bool has_start = limits.start != nullptr && limits.start->prediction.has_value();
   Progress progress(
       request, has_start ? limits.start->prediction->iteration_s : std::numeric_limits<double>::infinity());

@@ -29,7 +29,7 @@ class Progress {
     best_ = candidate;
     best_s_ = time_s;
     has_best_ = true;
-    improvements_.push_back({evaluations_, seconds(), time_s});
+    improvements_.push_back({evaluations_, seconds(), time_s, time_s});
     if (request_.on_improvement) request_.on_improvement(improvements_.back());
   }
 

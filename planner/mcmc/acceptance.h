@@ -15,13 +15,14 @@
 
 namespace sextant {
 
-// What a chain lowers. A plan that does not fit counts as many times slower (ReaL does likewise), and more so
-// the more of the smallest device's memory it lacks, so that a chain that starts outside finds its way in.
-// room_bytes: of the smallest device.
+// What a chain lowers. A plan that does not fit, or exceeds a limit, counts as many times slower (ReaL does
+// likewise), and more so the more of the smallest device's memory it lacks, so that a chain that starts outside
+// finds its way in. room_bytes: of the smallest device.
 [[nodiscard]] inline double loss_of(const Score& score, double room_bytes) {
   constexpr double kOverflow = 10;  // times slower
-  const double time = std::log(score.time_s);
-  return score.fits() ? time : time + std::log(kOverflow) + score.excess_bytes / room_bytes;
+  const double loss = std::log(score.loss);
+  if (score.fits()) return loss;
+  return loss + std::log(kOverflow) + std::max(0.0, score.excess_bytes) / room_bytes + score.overrun;
 }
 
 // Of a proposal that is as likely as the way back. temperature > 0: at 0.01 a worsening by 1 % is taken with

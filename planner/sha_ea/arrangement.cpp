@@ -4,48 +4,49 @@
 #include <limits>
 
 namespace sextant {
-namespace {
 
-// Bytes of the fullest device if every task took its choice, no matter which of its devices needs the most.
-double need_of(const std::vector<const Option*>& chosen) {
-  double resident = 0, working = 0;
-  for (const Option* option : chosen) {
-    resident += option->value.most_resident_bytes;
-    working = std::max(working, option->value.most_working_bytes);
+Arranger::Arranger(SearchRun& run) : run_(run), room_bytes_(rooms_of_devices(run.request())) {}
+
+std::vector<Arranger::Corner> Arranger::corners_of(const std::vector<UnitClass>& classes,
+                                                   const Sharing& sharing) const {
+  std::vector<Corner> corners;
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    for (const Region& region : sharing.regions[c]) {
+      Corner corner{room_bytes_[classes[c].units.front().front()], {}};
+      for (std::size_t t = 0; t < sharing.set_of.size(); ++t) {
+        if ((region.sets >> sharing.set_of[t] & 1U) != 0) corner.tasks.push_back(t);
+      }
+      if (!corner.tasks.empty()) corners.push_back(std::move(corner));
+    }
   }
-  return resident + working;
+  return corners;
 }
 
-}  // namespace
-
-bool Scored::is_better_than(const Scored& other) const {
-  if (score.fits() != other.score.fits()) return score.fits();
-  if (!score.fits() && score.excess_bytes != other.score.excess_bytes)
-    return score.excess_bytes < other.score.excess_bytes;
-  return score.time_s < other.score.time_s;
-}
-
-// From the fastest of each on, while they need too much: the change that saves the most bytes for its time.
-void Arranger::choose(const std::vector<int>& tasks, const std::vector<std::uint16_t>& devices,
-                      Candidate& candidate) {
-  double room = std::numeric_limits<double>::infinity();
-  for (const std::uint16_t device : devices) room = std::min(room, room_bytes_[device]);
-  std::vector<const std::vector<Option>*> all;
-  std::vector<const Option*> chosen;
-  for (const int task : tasks) {
-    all.push_back(&options_.of(task, devices));
-    chosen.push_back(&all.back()->front());
-  }
-  for (double need = need_of(chosen); need > room;) {
+// From the fastest of each on, while devices lack memory: the change that saves the most bytes for its time. No
+// matter which of its devices needs the most.
+void Arranger::choose(const std::vector<Corner>& corners, const Options& options, Chosen& chosen) {
+  const auto shortage_of_all = [&] {
+    double shortage = 0;
+    for (const Corner& corner : corners) {
+      double resident = 0, working = 0;
+      for (const std::size_t t : corner.tasks) {
+        resident += chosen[t]->value.most_resident_bytes;
+        working = std::max(working, chosen[t]->value.most_working_bytes);
+      }
+      shortage += std::max(0.0, resident + working - corner.room_bytes);
+    }
+    return shortage;
+  };
+  for (double shortage = shortage_of_all(); shortage > 0;) {
     std::size_t best = chosen.size();
     const Option* better = nullptr;
     double least = std::numeric_limits<double>::infinity();
-    for (std::size_t t = 0; t < all.size(); ++t) {
+    for (std::size_t t = 0; t < options.size(); ++t) {
       const Option* before = chosen[t];
-      for (const Option& option : *all[t]) {
+      for (const Option& option : *options[t]) {
         if (option.value.time_s < before->value.time_s) continue;
         chosen[t] = &option;
-        const double saved = need - need_of(chosen);
+        const double saved = shortage - shortage_of_all();
         const double price = (option.value.time_s - before->value.time_s) / saved;
         if (saved > 0 && price < least) {
           least = price;
@@ -57,31 +58,30 @@ void Arranger::choose(const std::vector<int>& tasks, const std::vector<std::uint
     }
     if (better == nullptr) break;
     chosen[best] = better;
-    need = need_of(chosen);
-  }
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    const Shape& shape = evaluator_.shapes(tasks[t]).at(chosen[t]->shape);
-    candidate.tasks[static_cast<std::size_t>(tasks[t])] =
-        placed(shape, chosen[t]->shape, chosen[t]->order, devices);
+    shortage = shortage_of_all();
   }
 }
 
-bool Arranger::arrange(const Arrangement& arrangement, Scored& scored) {
-  const TaskGrouping& grouping = arrangement.grouping;
-  for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
-    const auto group = static_cast<std::size_t>(grouping.group_of[t]);
-    if (options_.of(static_cast<int>(t), arrangement.devices[group]).empty()) return false;
+bool Arranger::arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored) {
+  const std::vector<std::vector<std::uint16_t>> devices = devices_of_sets(classes, sharing);
+  const auto devices_of = [&](std::size_t task) -> const std::vector<std::uint16_t>& {
+    return devices[static_cast<std::size_t>(sharing.set_of[task])];
+  };
+  Options options;
+  Chosen chosen;
+  for (std::size_t t = 0; t < sharing.set_of.size(); ++t) {
+    options.push_back(&run_.options().of(static_cast<int>(t), devices_of(t)));
+    if (options.back()->empty()) return false;
+    chosen.push_back(&options.back()->front());
   }
-  scored.candidate.tasks.resize(grouping.group_of.size());
-  for (int group = 0; group < grouping.groups; ++group) {
-    std::vector<int> tasks;
-    for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
-      if (grouping.group_of[t] == group) tasks.push_back(static_cast<int>(t));
-    }
-    choose(tasks, arrangement.devices[static_cast<std::size_t>(group)], scored.candidate);
+  choose(corners_of(classes, sharing), options, chosen);
+  scored.candidate.tasks.clear();
+  for (std::size_t t = 0; t < chosen.size(); ++t) {
+    const Shape& shape = run_.evaluator().shapes(static_cast<int>(t)).at(chosen[t]->shape);
+    scored.candidate.tasks.push_back(placed(shape, chosen[t]->shape, chosen[t]->order, devices_of(t)));
   }
-  ++evaluations_;
-  scored.score = evaluator_.evaluate(scored.candidate);
+  scored.score = run_.evaluator().evaluate(scored.candidate);
+  run_.note(scored.score);
   return true;
 }
 

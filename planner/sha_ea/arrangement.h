@@ -4,45 +4,40 @@
 
 #include <vector>
 
-#include "planner/evaluate/evaluator.h"
-#include "planner/space/groupings.h"
-#include "planner/space/options.h"
+#include "planner/search_run.h"
+#include "planner/sha_ea/sharing.h"
 
 namespace sextant {
-
-struct Arrangement {
-  TaskGrouping grouping;
-  std::vector<std::vector<std::uint16_t>> devices;  // by group
-
-  friend bool operator==(const Arrangement&, const Arrangement&) = default;
-};
 
 struct Scored {
   Candidate candidate;
   Score score;
 
-  // Feasible ones before others, then the faster; of infeasible ones the one that lacks less.
-  [[nodiscard]] bool is_better_than(const Scored& other) const;
+  [[nodiscard]] bool is_better_than(const Scored& other) const { return score.is_better_than(other.score); }
 };
 
 class Arranger {
  public:
-  Arranger(Evaluator& evaluator, OptionTable& options, std::vector<double> room_bytes)
-      : evaluator_(evaluator), options_(options), room_bytes_(std::move(room_bytes)) {}
+  explicit Arranger(SearchRun& run);
 
-  // Nothing where a task has no shape for its group's number of devices. The candidate is the evaluator's
-  // current one.
-  [[nodiscard]] bool arrange(const Arrangement& arrangement, Scored& scored);
-
-  [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
+  // Nothing where a task has no shape for its set's number of devices. The candidate is the evaluator's
+  // current one, and noted by the run.
+  [[nodiscard]] bool arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored);
 
  private:
-  void choose(const std::vector<int>& tasks, const std::vector<std::uint16_t>& devices, Candidate& candidate);
+  // Devices of which all have the same room and the same tasks.
+  struct Corner {
+    double room_bytes;
+    std::vector<std::size_t> tasks;
+  };
+  using Options = std::vector<const std::vector<Option>*>;
+  using Chosen = std::vector<const Option*>;
+  [[nodiscard]] std::vector<Corner> corners_of(const std::vector<UnitClass>& classes,
+                                               const Sharing& sharing) const;
+  static void choose(const std::vector<Corner>& corners, const Options& options, Chosen& chosen);
 
-  Evaluator& evaluator_;
-  OptionTable& options_;
+  SearchRun& run_;
   std::vector<double> room_bytes_;  // by device
-  std::uint64_t evaluations_ = 0;
 };
 
 }  // namespace sextant

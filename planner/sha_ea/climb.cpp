@@ -1,152 +1,208 @@
 #include "planner/sha_ea/climb.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace sextant {
 namespace {
 
-int units_of(const UnitShare& share) { return std::accumulate(share.begin(), share.end(), 0); }
+SetMask bit(int set) { return SetMask{1} << set; }
 
-class Neighbours {
+class Steps {
  public:
-  explicit Neighbours(const DealtGroups& dealt) : dealt_(dealt) {}
+  explicit Steps(const Sharing& sharing) : sharing_(sharing), sets_(sharing.sets()) {}
 
-  std::vector<DealtGroups> all() {
-    move_tasks();
-    exchange_tasks();
-    move_units();
-    exchange_units_of_groups();
+  std::vector<Step> all() {
+    const int tasks = static_cast<int>(sharing_.set_of.size());
+    for (int a = 0; a < tasks; ++a) {
+      add({.kind = Step::Kind::take_half, .a = a});
+      add({.kind = Step::Kind::take_half, .a = a, .is_alone = true});
+      add({.kind = Step::Kind::take_all, .a = a});
+      take_parts(a);
+      for (int b = 0; b < tasks; ++b) {
+        if (set_of(a) != set_of(b)) relate(a, b);
+      }
+    }
+    for (std::size_t c = 0; c < sharing_.regions.size(); ++c) {
+      for (const Region& region : sharing_.regions[c]) change_region(c, region);
+    }
     return std::move(found_);
   }
 
  private:
-  void move_tasks() {
-    const auto groups = static_cast<std::size_t>(dealt_.grouping.groups);
-    for (std::size_t t = 0; t < dealt_.grouping.group_of.size(); ++t) {
-      const auto own = static_cast<std::size_t>(dealt_.grouping.group_of[t]);
-      for (std::size_t g = 0; g < groups; ++g) {
-        if (g == own) continue;
-        DealtGroups other = dealt_;
-        other.grouping.group_of[t] = static_cast<int>(g);
-        add(std::move(other));
-      }
-      leave_for_own_group(t);
-    }
+  [[nodiscard]] int set_of(int task) const { return sharing_.set_of[static_cast<std::size_t>(task)]; }
+  void add(const Step& step) { found_.push_back(step); }
+
+  void relate(int a, int b) {
+    add({.kind = Step::Kind::take_union, .a = a, .b = b});
+    add({.kind = Step::Kind::take_difference, .a = a, .b = b});
+    add({.kind = Step::Kind::join, .a = a, .b = b});
+    if (a < b) add({.kind = Step::Kind::exchange_tasks, .a = a, .b = b});
   }
 
-  void exchange_tasks() {
-    for (std::size_t t = 0; t < dealt_.grouping.group_of.size(); ++t) {
-      for (std::size_t u = t + 1; u < dealt_.grouping.group_of.size(); ++u) {
-        if (dealt_.grouping.group_of[t] == dealt_.grouping.group_of[u]) continue;
-        DealtGroups other = dealt_;
-        std::swap(other.grouping.group_of[t], other.grouping.group_of[u]);
-        add(std::move(other));
-      }
-    }
-  }
-
-  // With one unit of any group that has more.
-  void leave_for_own_group(std::size_t task) {
-    for (std::size_t g = 0; g < dealt_.deal.size(); ++g) {
-      if (units_of(dealt_.deal[g]) < 2) continue;
-      for (std::size_t c = 0; c < dealt_.deal[g].size(); ++c) {
-        if (dealt_.deal[g][c] == 0) continue;
-        DealtGroups other = dealt_;
-        other.grouping.group_of[task] = other.grouping.groups++;
-        other.deal.emplace_back(dealt_.deal[g].size(), 0);
-        ++other.deal.back()[c];
-        --other.deal[g][c];
-        add(std::move(other));
-      }
-    }
-  }
-
-  // One unit, or half of what there is.
-  void move_units() {
-    for (std::size_t from = 0; from < dealt_.deal.size(); ++from) {
-      for (std::size_t to = 0; to < dealt_.deal.size(); ++to) {
-        if (from == to) continue;
-        for (std::size_t c = 0; c < dealt_.deal[from].size(); ++c) {
-          const int here = dealt_.deal[from][c];
-          for (const int moved : here > 3 ? std::vector<int>{1, here / 2} : std::vector<int>{1}) {
-            if (moved > here || units_of(dealt_.deal[from]) == moved) continue;
-            DealtGroups other = dealt_;
-            other.deal[from][c] -= moved;
-            other.deal[to][c] += moved;
-            add(std::move(other));
-          }
+  void take_parts(int a) {
+    for (std::size_t c = 0; c < sharing_.regions.size(); ++c) {
+      add({.kind = Step::Kind::take_class, .a = a, .unit_class = c});
+      for (const Region& region : sharing_.regions[c]) {
+        for (const int units : amounts(region.units)) {
+          for (const bool is_alone : {false, true})
+            add({.kind = Step::Kind::take_region,
+                 .a = a,
+                 .is_alone = is_alone,
+                 .unit_class = c,
+                 .from = region.sets,
+                 .units = units});
         }
       }
     }
   }
 
-  void exchange_units_of_groups() {
-    for (std::size_t a = 0; a < dealt_.deal.size(); ++a) {
-      for (std::size_t b = a + 1; b < dealt_.deal.size(); ++b) {
-        for (std::size_t of_a = 0; of_a < dealt_.deal[a].size(); ++of_a) {
-          for (std::size_t of_b = 0; of_b < dealt_.deal[b].size(); ++of_b) {
-            if (of_a == of_b || dealt_.deal[a][of_a] == 0 || dealt_.deal[b][of_b] == 0) continue;
-            DealtGroups other = dealt_;
-            --other.deal[a][of_a];
-            ++other.deal[a][of_b];
-            --other.deal[b][of_b];
-            ++other.deal[b][of_a];
-            add(std::move(other));
-          }
-        }
+  // One unit, half of what there is, or all.
+  static std::vector<int> amounts(int units) {
+    std::vector<int> amounts = {1};
+    if (units > 3) amounts.push_back(units / 2);
+    if (units > 1) amounts.push_back(units);
+    return amounts;
+  }
+
+  void change_region(std::size_t unit_class, const Region& region) {
+    for (const SetMask to : masks_near(region.sets)) {
+      for (const int units : amounts(region.units))
+        add({.kind = Step::Kind::move_units,
+             .unit_class = unit_class,
+             .from = region.sets,
+             .to = to,
+             .units = units});
+    }
+    for (std::size_t other = unit_class + 1; other < sharing_.regions.size(); ++other) {
+      for (const Region& of_other : sharing_.regions[other]) {
+        if (of_other.sets == region.sets) continue;
+        add({.kind = Step::Kind::exchange_units,
+             .unit_class = unit_class,
+             .other_class = other,
+             .from = region.sets,
+             .to = of_other.sets});
       }
     }
   }
 
-  void add(DealtGroups other) { found_.push_back(renumbered(other)); }
+  // None, one set more or less, another in place of one, or what other units belong to.
+  [[nodiscard]] std::vector<SetMask> masks_near(SetMask sets) const {
+    std::vector<SetMask> masks = {0};  // idle
+    for (int s = 0; s < sets_; ++s) {
+      masks.push_back(sets ^ bit(s));
+      for (int other = 0; other < sets_; ++other) {
+        if ((sets & bit(s)) != 0 && (sets & bit(other)) == 0) masks.push_back((sets ^ bit(s)) | bit(other));
+      }
+    }
+    for (const std::vector<Region>& of_class : sharing_.regions) {
+      for (const Region& region : of_class) masks.push_back(region.sets);
+    }
+    std::sort(masks.begin(), masks.end());
+    masks.erase(std::unique(masks.begin(), masks.end()), masks.end());
+    std::erase(masks, sets);
+    return masks;
+  }
 
-  const DealtGroups& dealt_;
-  std::vector<DealtGroups> found_;
+  const Sharing& sharing_;
+  int sets_;
+  std::vector<Step> found_;
+};
+
+// A task's new set, filled region by region.
+class Taking {
+ public:
+  Taking(const Step& step, const Sharing& sharing)
+      : step_(step), before_(sharing), after_(sharing), own_(set_bit(step.a)), new_(bit(sharing.sets())) {
+    after_.set_of[static_cast<std::size_t>(step.a)] = sharing.sets();
+  }
+
+  Sharing done() {
+    for (std::size_t c = 0; c < before_.regions.size(); ++c) {
+      for (const Region& region : before_.regions[c]) {
+        const int units = units_of(c, region);
+        if (units > 0) move_units(after_, c, region.sets, step_.is_alone ? new_ : region.sets | new_, units);
+      }
+    }
+    return std::move(after_);
+  }
+
+ private:
+  [[nodiscard]] SetMask set_bit(int task) const { return bit(before_.set_of[static_cast<std::size_t>(task)]); }
+
+  [[nodiscard]] int units_of(std::size_t unit_class, const Region& region) const {
+    const bool is_own = (region.sets & own_) != 0;
+    const bool is_of_b = (region.sets & set_bit(step_.b)) != 0;
+    bool takes = true;
+    switch (step_.kind) {
+      case Step::Kind::take_half:
+        return is_own ? region.units / 2 : 0;
+      case Step::Kind::take_region:
+        return unit_class == step_.unit_class && region.sets == step_.from ? step_.units : 0;
+      case Step::Kind::take_class:
+        takes = unit_class == step_.unit_class;
+        break;
+      case Step::Kind::take_union:
+        takes = is_own || is_of_b;
+        break;
+      case Step::Kind::take_difference:
+        takes = is_own && !is_of_b;
+        break;
+      default:
+        break;
+    }
+    return takes ? region.units : 0;
+  }
+
+  const Step& step_;
+  const Sharing& before_;
+  Sharing after_;
+  SetMask own_, new_;
 };
 
 }  // namespace
 
-DealtGroups renumbered(const DealtGroups& dealt) {
-  DealtGroups out;
-  std::vector<int> number(dealt.deal.size(), -1);
-  for (const int group : dealt.grouping.group_of) {
-    int& own = number[static_cast<std::size_t>(group)];
-    if (own < 0) {
-      own = out.grouping.groups++;
-      out.deal.push_back(dealt.deal[static_cast<std::size_t>(group)]);
-    }
-    out.grouping.group_of.push_back(own);
-  }
-  for (std::size_t g = 0; g < dealt.deal.size(); ++g) {
-    if (number[g] >= 0) continue;
-    for (std::size_t c = 0; c < dealt.deal[g].size(); ++c) out.deal.front()[c] += dealt.deal[g][c];
-  }
-  return out;
-}
-
-DealtGroups in_finer_units(DealtGroups dealt, const std::vector<UnitClass>& coarser,
-                           const std::vector<UnitClass>& finer) {
-  for (UnitShare& share : dealt.deal) {
-    for (std::size_t c = 0; c < share.size(); ++c) share[c] *= finer[c].count() / coarser[c].count();
-  }
-  return dealt;
-}
-
-std::vector<DealtGroups> neighbours_of(const DealtGroups& dealt, std::mt19937_64& random) {
-  std::vector<DealtGroups> all = Neighbours(dealt).all();
+std::vector<Step> steps_from(const Sharing& sharing, std::mt19937_64& random) {
+  std::vector<Step> all = Steps(sharing).all();
   for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random() % i]);
   return all;
 }
 
-void climb(DealtGroups& dealt, std::mt19937_64& random, const std::function<bool(const DealtGroups&)>& look,
+std::optional<Sharing> applied(const Step& step, const Sharing& sharing) {
+  Sharing after = sharing;
+  const auto a = static_cast<std::size_t>(step.a), b = static_cast<std::size_t>(step.b);
+  switch (step.kind) {
+    case Step::Kind::join:
+      after.set_of[a] = after.set_of[b];
+      break;
+    case Step::Kind::exchange_tasks:
+      std::swap(after.set_of[a], after.set_of[b]);
+      break;
+    case Step::Kind::move_units:
+      move_units(after, step.unit_class, step.from, step.to, step.units);
+      break;
+    case Step::Kind::exchange_units:
+      move_units(after, step.unit_class, step.from, step.to, 1);
+      move_units(after, step.other_class, step.to, step.from, 1);
+      break;
+    default:
+      after = Taking(step, sharing).done();
+      break;
+  }
+  if (!has_no_empty_set(after)) return std::nullopt;
+  after = normalized(after);
+  if (after == sharing) return std::nullopt;
+  return after;
+}
+
+void climb(Sharing& sharing, std::mt19937_64& random, const std::function<bool(const Sharing&)>& look,
            const std::function<bool()>& is_over) {
   for (bool improved = true; improved;) {
     improved = false;
-    for (const DealtGroups& other : neighbours_of(dealt, random)) {
+    for (const Step& step : steps_from(sharing, random)) {
       if (is_over()) return;
-      if (!look(other)) continue;
-      dealt = other;
+      std::optional<Sharing> other = applied(step, sharing);
+      if (!other || !look(*other)) continue;
+      sharing = *std::move(other);
       improved = true;
       break;
     }

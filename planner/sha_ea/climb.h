@@ -1,38 +1,48 @@
-// Levels 1 to 3 from a good deal on: a task joins another group or leaves for its own, two change places, a
-// unit goes to another group, two groups exchange units; the first step that makes the plan better is taken,
-// until none does. Ours: arms that halving left because of a bad size or deal are reached from their
-// neighbours.
+// Levels 1 to 3 from a good deal on: a task takes another task's units, a part of its own, or others; two tasks
+// change places; units join sets, leave them, or go from one to another; two regions exchange units. The first
+// step that makes the plan better is taken, until none does. Ours: arms that halving left because of a bad size
+// or deal are reached from their neighbours, and so are sets that overlap and units that stay idle, which
+// HetRL's groups cannot have.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <random>
 #include <vector>
 
-#include "planner/sha_ea/arrangement.h"
-#include "planner/sha_ea/deal.h"
+#include "planner/sha_ea/sharing.h"
 
 namespace sextant {
 
-// A grouping with its deal, at one size of units.
-struct DealtGroups {
-  TaskGrouping grouping;
-  Deal deal;
-
-  friend bool operator==(const DealtGroups&, const DealtGroups&) = default;
+struct Step {
+  enum class Kind {
+    join,             // task a takes the set of task b
+    exchange_tasks,   // a and b change sets
+    take_half,        // a takes half of its units
+    take_region,      // a takes `units` of a region
+    take_class,       // a takes all units of a class
+    take_all,         // a takes all units
+    take_union,       // a takes its units and those of b
+    take_difference,  // a takes its units without those of b
+    move_units,       // `units` of a region belong to the sets `to`
+    exchange_units,   // one unit of each of two regions
+  };
+  Kind kind = Kind::join;
+  int a = 0, b = 0;       // tasks
+  bool is_alone = false;  // what a task takes leaves all other sets
+  std::size_t unit_class = 0, other_class = 0;
+  SetMask from = 0, to = 0;
+  int units = 1;
 };
 
-// Groups numbered as their first tasks are, those without tasks left out with their units given to the first.
-[[nodiscard]] DealtGroups renumbered(const DealtGroups& dealt);
+// All that can be tried, in random order.
+[[nodiscard]] std::vector<Step> steps_from(const Sharing& sharing, std::mt19937_64& random);
 
-// The same devices in smaller units, of which `finer` has a multiple in every class.
-[[nodiscard]] DealtGroups in_finer_units(DealtGroups dealt, const std::vector<UnitClass>& coarser,
-                                         const std::vector<UnitClass>& finer);
-
-// Every neighbour, in random order.
-[[nodiscard]] std::vector<DealtGroups> neighbours_of(const DealtGroups& dealt, std::mt19937_64& random);
+// Normalized. Nothing where a set would be empty or everything would stay as it is.
+[[nodiscard]] std::optional<Sharing> applied(const Step& step, const Sharing& sharing);
 
 // look: scores one and says whether it is better than all before; is_over: asked before each.
-void climb(DealtGroups& dealt, std::mt19937_64& random, const std::function<bool(const DealtGroups&)>& look,
+void climb(Sharing& sharing, std::mt19937_64& random, const std::function<bool(const Sharing&)>& look,
            const std::function<bool()>& is_over);
 
 }  // namespace sextant

@@ -16,78 +16,48 @@ constexpr std::size_t kPopulation = 8;
 constexpr std::size_t kClimbed = 8;  // deals at the end of a round
 constexpr std::size_t kRefined = 1;  // of these, with smaller units
 constexpr double kTrainingMutation = 0.3;
-
-ShapeLimits shape_limits(const PlanRequest& request) {
-  ShapeLimits limits;
-  limits.micro_batch_sequences = request.limits.micro_batch_sequences;
-  limits.try_recompute = request.limits.try_recompute;
-  limits.most_tensor_parallel = 1;
-  for (const Node& node : request.cluster.nodes())
-    limits.most_tensor_parallel = std::max(limits.most_tensor_parallel, node.devices);
-  return limits;
-}
-
-EvaluatedProblem evaluated(const PlanRequest& request) {
-  return {request.cluster,   request.workflow,   request.coefficients,
-          request.framework, request.executions, request.weight_sync};
-}
-
-std::vector<double> memory_of_devices(const Cluster& cluster) {
-  std::vector<double> bytes;
-  for (int d = 0; d < cluster.device_count(); ++d)
-    bytes.push_back(cluster.type_of(DeviceId{d}).memory_bytes.value);
-  return bytes;
-}
+constexpr double kDefaultSeconds = 1;
 
 std::uint64_t rounds_of(std::size_t count) {
   return count < 2 ? 1 : static_cast<std::uint64_t>(std::ceil(std::log2(static_cast<double>(count))));
 }
 
-// Keeps the better half, in the order of their losses.
+// Keeps the better half, in the order of their scores.
 template <typename Item>
 void keep_best_half(std::vector<Item>& items) {
   std::stable_sort(items.begin(), items.end(),
-                   [](const Item& a, const Item& b) { return a.loss() < b.loss(); });
+                   [](const Item& a, const Item& b) { return a.score().is_better_than(b.score()); });
   items.resize((items.size() + 1) / 2);
 }
 
-// Infeasible plans come after all others, those that lack less before those that lack more.
-double loss_of(const Score& score) {
-  constexpr double kNeverAsSlow = 1e30;
-  return score.fits() ? score.time_s : kNeverAsSlow * (1 + score.excess_bytes);
-}
+// Of what has no plan.
+constexpr Score kNoScore{0, std::numeric_limits<double>::max(), 0, 0};
 
 }  // namespace
-
-double Island::Arm::loss() const {
-  const Individual* first = best();
-  return first == nullptr ? std::numeric_limits<double>::infinity() : loss_of(first->scored.score);
-}
 
 const Island::Individual* Island::Arm::best() const {
   const Individual* first = nullptr;
   for (const Individual& individual : population) {
-    if (first == nullptr || loss_of(individual.scored.score) < loss_of(first->scored.score))
-      first = &individual;
+    if (first == nullptr || individual.scored.is_better_than(first->scored)) first = &individual;
   }
   return first;
 }
 
-double Island::Group::loss() const {
-  double least = std::numeric_limits<double>::infinity();
-  for (const Arm& arm : arms) least = std::min(least, arm.loss());
-  return least;
+Score Island::Arm::score() const {
+  const Individual* first = best();
+  return first == nullptr ? kNoScore : first->scored.score;
 }
 
-Island::Island(const PlanRequest& request, std::uint64_t seed, const Budget& budget,
-               std::chrono::steady_clock::time_point start)
-    : request_(request),
-      budget_(budget),
-      start_(start),
-      random_(seed),
-      evaluator_(evaluated(request)),
-      options_(evaluator_, request.cluster, request.workflow, shape_limits(request)),
-      arranger_(evaluator_, options_, memory_of_devices(request.cluster)) {
+Score Island::Group::score() const {
+  Score best = kNoScore;
+  for (const Arm& arm : arms) {
+    if (arm.score().is_better_than(best)) best = arm.score();
+  }
+  return best;
+}
+
+Island::Island(const PlanRequest& request)
+    : run_(request, kDefaultSeconds), random_(request.seed), arranger_(run_) {
   for (int wanted = kWantedUnits; levels_.empty() || wanted < 2 * request.cluster.device_count(); wanted *= 2) {
     std::vector<UnitClass> level = unit_classes(request.cluster, wanted);
     if (levels_.empty() || level.front().units != levels_.back().front().units)
@@ -107,60 +77,39 @@ Island::Island(const PlanRequest& request, std::uint64_t seed, const Budget& bud
   }
 }
 
-double Island::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-}
-
-bool Island::is_over() const {
-  if (request_.is_cancelled != nullptr && request_.is_cancelled->load(std::memory_order_relaxed)) return true;
-  if (budget_.evaluations > 0 && evaluations_ >= budget_.evaluations) return true;
-  return budget_.seconds > 0 && seconds() >= budget_.seconds;
-}
-
-void Island::note(const Scored& scored) {
-  if (scored.score.fits()) ++feasible_;
-  if (has_best_ && !scored.is_better_than(best_)) return;
-  best_ = scored;
-  has_best_ = true;
-  if (scored.score.fits()) improvements_.push_back({evaluations_, seconds(), scored.score.time_s});
-}
-
-void Island::look_at(const Group& group, Arm& arm, Deal deal) {
-  Arrangement arrangement{group.grouping, devices_of_groups(classes(), gathered(deal, nearness_))};
+bool Island::look_at(const Group& group, Arm& arm, Deal deal) {
+  Deal near = gathered(deal, nearness_);
+  const Sharing sharing = normalized(sharing_of(group.grouping, near));
+  if (!arm.seen.insert(std::move(near)).second) return false;
   Individual individual{std::move(deal), {}};
-  ++evaluations_;
-  if (!arranger_.arrange(arrangement, individual.scored)) {
-    individual.scored.score = {0, std::numeric_limits<double>::max()};
-  } else {
-    note(individual.scored);
-  }
+  if (!arranger_.arrange(classes(), sharing, individual.scored)) individual.scored.score = kNoScore;
   // HetRL 3.4: an offspring that is better takes the place of the worst.
   if (arm.population.size() < kPopulation) {
     arm.population.push_back(std::move(individual));
-    return;
+    return true;
   }
-  const auto worst = std::max_element(arm.population.begin(), arm.population.end(),
-                                      [](const Individual& a, const Individual& b) {
-                                        return loss_of(a.scored.score) < loss_of(b.scored.score);
-                                      });
-  if (loss_of(individual.scored.score) < loss_of(worst->scored.score)) *worst = std::move(individual);
+  const auto worst = std::max_element(
+      arm.population.begin(), arm.population.end(),
+      [](const Individual& a, const Individual& b) { return a.scored.is_better_than(b.scored); });
+  if (individual.scored.is_better_than(worst->scored)) *worst = std::move(individual);
+  return true;
 }
 
+Deal Island::offspring(const Group& group, const Arm& arm) {
+  if (arm.population.size() < kPopulation / 2) return random_deal(classes(), arm.sizes, random_);
+  Deal deal = arm.population[random_() % arm.population.size()].deal;
+  const bool trains = static_cast<double>(random_()) < kTrainingMutation * static_cast<double>(random_.max());
+  if (!(trains && give_faster_unit(deal, group.trains, flop_per_s_, random_)))
+    (void)exchange_units(deal, random_);
+  return deal;
+}
+
+// Until all that is left was seen, more or less: the affinity search makes one of many deals.
 void Island::evolve(const Group& group, Arm& arm, std::uint64_t evaluations) {
-  for (std::uint64_t k = 0; k < evaluations && !is_over(); ++k) {
-    // With one class of units there is one deal.
-    if (classes().size() == 1 && !arm.population.empty()) return;
-    if (arm.population.size() < kPopulation / 2) {
-      look_at(group, arm, random_deal(classes(), arm.sizes, random_));
-      continue;
-    }
-    Deal deal = arm.population[random_() % arm.population.size()].deal;
-    const bool trains = static_cast<double>(random_()) < kTrainingMutation * static_cast<double>(random_.max());
-    if (!(trains && give_faster_unit(deal, group.trains, flop_per_s_, random_)) &&
-        !exchange_units(deal, random_))
-      return;  // all deals are the same
-    look_at(group, arm, std::move(deal));
-  }
+  constexpr int kMostInVain = 8;
+  int in_vain = 0;
+  for (std::uint64_t k = 0; k < evaluations && in_vain < kMostInVain && !run_.is_over(); ++k)
+    in_vain = look_at(group, arm, offspring(group, arm)) ? 0 : in_vain + 1;
 }
 
 // Lines 17 to 29 of Algorithm 1.
@@ -168,10 +117,11 @@ void Island::halve_arms(Group& group, std::uint64_t budget) {
   std::vector<Arm> arms = group.arms;
   std::vector<Arm> out;
   const std::uint64_t rounds = rounds_of(arms.size());
-  for (std::uint64_t n = 0; n < rounds && !is_over(); ++n) {
+  for (std::uint64_t n = 0; n < rounds && !run_.is_over(); ++n) {
     const std::uint64_t each = std::max<std::uint64_t>(1, budget / (arms.size() * rounds));
     for (Arm& arm : arms) evolve(group, arm, each);
-    std::stable_sort(arms.begin(), arms.end(), [](const Arm& a, const Arm& b) { return a.loss() < b.loss(); });
+    std::stable_sort(arms.begin(), arms.end(),
+                     [](const Arm& a, const Arm& b) { return a.score().is_better_than(b.score()); });
     const std::size_t kept = (arms.size() + 1) / 2;
     for (std::size_t a = kept; a < arms.size(); ++a) out.push_back(std::move(arms[a]));
     arms.resize(kept);
@@ -181,26 +131,46 @@ void Island::halve_arms(Group& group, std::uint64_t budget) {
   keep_best_half(group.arms);
 }
 
+// Where idle devices make a plan better, some arms leave units idle: a further part of the deal.
 std::vector<Island::Group> Island::groups() {
   int units = 0;
   for (const UnitClass& of_class : classes()) units += of_class.count();
   std::vector<Group> groups;
-  for (Arms& arms : arms_of(evaluator_.task_count(), units, kMostArms, random_)) {
-    Group group{std::move(arms.grouping), {}, {}};
-    group.trains.resize(static_cast<std::size_t>(group.grouping.groups));
-    for (std::size_t t = 0; t < group.grouping.group_of.size(); ++t) {
-      if (request_.workflow.tasks[t].kind == TaskKind::training)
-        group.trains[static_cast<std::size_t>(group.grouping.group_of[t])] = true;
-    }
-    for (std::vector<int>& sizes : arms.sizes) group.arms.push_back({std::move(sizes), {}});
-    groups.push_back(std::move(group));
+  add_arms(units, 0, groups);
+  if (run_.request().objective.needs_devices()) {
+    for (int used = units / 2; used > 0; used /= 2) add_arms(used, units - used, groups);
   }
   return groups;
 }
 
+void Island::add_arms(int used, int idle, std::vector<Group>& groups) {
+  for (Arms& arms : arms_of(run_.evaluator().task_count(), used, kMostArms, random_)) {
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& other) { return other.grouping == arms.grouping; });
+    if (group == groups.end()) {
+      groups.push_back({arms.grouping, trains(arms.grouping), {}});
+      group = groups.end() - 1;
+    }
+    for (std::vector<int>& sizes : arms.sizes) {
+      if (idle > 0) sizes.push_back(idle);
+      group->arms.push_back({std::move(sizes), {}, {}});
+    }
+  }
+}
+
+// By part of a deal; what is idle does not.
+std::vector<bool> Island::trains(const TaskGrouping& grouping) const {
+  std::vector<bool> trains(static_cast<std::size_t>(grouping.groups) + 1);
+  for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
+    if (run_.request().workflow.tasks[t].kind == TaskKind::training)
+      trains[static_cast<std::size_t>(grouping.group_of[t])] = true;
+  }
+  return trains;
+}
+
 // Niches: a deal of every grouping, so that one good basin does not take all climbs; those that were climbed
 // from in rounds before come last.
-std::vector<DealtGroups> Island::best_of(const std::vector<Group>& groups) const {
+std::vector<Sharing> Island::best_of(const std::vector<Group>& groups) const {
   struct Found {
     const Group* group;
     const Individual* individual;
@@ -211,8 +181,7 @@ std::vector<DealtGroups> Island::best_of(const std::vector<Group>& groups) const
     const Individual* best = nullptr;
     for (const Arm& arm : group.arms) {
       const Individual* of_arm = arm.best();
-      if (of_arm != nullptr && (best == nullptr || loss_of(of_arm->scored.score) < loss_of(best->scored.score)))
-        best = of_arm;
+      if (of_arm != nullptr && (best == nullptr || of_arm->scored.is_better_than(best->scored))) best = of_arm;
     }
     if (best == nullptr) continue;
     const auto before = climbs_.find(group.grouping.group_of);
@@ -220,71 +189,82 @@ std::vector<DealtGroups> Island::best_of(const std::vector<Group>& groups) const
   }
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
     if (a.climbs != b.climbs) return a.climbs < b.climbs;
-    return loss_of(a.individual->scored.score) < loss_of(b.individual->scored.score);
+    return a.individual->scored.is_better_than(b.individual->scored);
   });
-  std::vector<DealtGroups> best;
+  std::vector<Sharing> best;
   for (std::size_t f = 0; f < std::min(found.size(), kClimbed); ++f)
-    best.push_back({found[f].group->grouping, gathered(found[f].individual->deal, nearness_)});
+    best.push_back(sharing_of(found[f].group->grouping, gathered(found[f].individual->deal, nearness_)));
   return best;
 }
 
-Island::Climbed Island::climbed(DealtGroups dealt, std::size_t level) {
-  Climbed best{std::move(dealt), {}};
+Island::Climbed Island::climbed(Sharing sharing, std::size_t level) {
+  Climbed best{normalized(sharing), {}};
   bool has_score = false;
-  const std::vector<UnitClass>& units = levels_[level];
-  const auto look = [&](const DealtGroups& other) {
+  const auto look = [&](const Sharing& other) {
     Scored scored;
-    ++evaluations_;
-    if (!arranger_.arrange({other.grouping, devices_of_groups(units, other.deal)}, scored)) return false;
-    note(scored);
+    if (!arranger_.arrange(levels_[level], other, scored)) return false;
+    remember(scored);
     if (has_score && !scored.is_better_than(best.scored)) return false;
     best.scored = std::move(scored);
     return has_score = true;
   };
-  (void)look(best.dealt);
-  climb(best.dealt, random_, look, [this] { return is_over(); });
+  (void)look(best.sharing);
+  climb(best.sharing, random_, look, [this] { return run_.is_over(); });
   return best;
 }
 
 void Island::polish_one(Scored scored, std::uint64_t budget) {
-  if (is_over() || scored.candidate.tasks.empty()) return;
-  PolishLimits limits{budget, true, [this] { return is_over(); }};
-  if (budget_.evaluations > 0)
-    limits.evaluations = std::min(limits.evaluations, budget_.evaluations - evaluations_);
-  evaluations_ += polish(evaluator_, options_, limits, random_, scored);
-  note(scored);
+  if (run_.is_over() || scored.candidate.tasks.empty()) return;
+  polish(run_, {budget, true}, random_, scored);
 }
 
-// All climb with whole units and are polished; the best climb on with halves of units, and so on.
+// The best few that differ: which of them is the best when it is polished is not known before.
+void Island::remember(const Scored& scored) {
+  constexpr std::size_t kRemembered = 8;
+  const auto at = std::find_if(near_best_.begin(), near_best_.end(),
+                               [&](const Scored& other) { return !other.score.is_better_than(scored.score); });
+  constexpr double kSame = 1e-9;  // relative: the same devices under other names
+  if (at != near_best_.end() && at->score.fits() == scored.score.fits() &&
+      std::abs(at->score.loss - scored.score.loss) <= kSame * scored.score.loss)
+    return;
+  if (near_best_.size() == kRemembered && at == near_best_.end()) return;
+  near_best_.insert(at, scored);
+  if (near_best_.size() > kRemembered) near_best_.pop_back();
+}
+
+// All climb with whole units and are polished; the best climb on with halves of units, and so on. What was
+// nearly as good on the way is polished too.
 void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget) {
+  near_best_.clear();
   std::vector<Climbed> best;
-  for (const DealtGroups& dealt : best_of(groups)) {
-    if (is_over()) break;
-    ++climbs_[dealt.grouping.group_of];
-    best.push_back(climbed(dealt, 0));
+  for (const Sharing& sharing : best_of(groups)) {
+    if (run_.is_over()) break;
+    ++climbs_[sharing.set_of];
+    best.push_back(climbed(sharing, 0));
     polish_one(best.back().scored, budget / kClimbed);
   }
   std::stable_sort(best.begin(), best.end(),
                    [](const Climbed& a, const Climbed& b) { return a.scored.is_better_than(b.scored); });
   best.resize(std::min(best.size(), kRefined));
   for (Climbed& one : best) {
-    for (std::size_t level = 1; level < levels_.size() && !is_over(); ++level) {
-      one = climbed(in_finer_units(std::move(one.dealt), levels_[level - 1], levels_[level]), level);
+    for (std::size_t level = 1; level < levels_.size() && !run_.is_over(); ++level) {
+      one = climbed(in_finer_units(std::move(one.sharing), levels_[level - 1], levels_[level]), level);
     }
     polish_one(one.scored, budget / kRefined);
   }
+  for (const Scored& scored : near_best_) polish_one(scored, budget / kClimbed);
 }
 
 // Algorithm 1, lines 14 to 32, and the polishing of its best.
 void Island::round(std::uint64_t budget) {
   std::vector<Group> all = groups(), out;
   const std::uint64_t rounds = rounds_of(all.size());
-  for (std::uint64_t m = 0; m < rounds && !is_over(); ++m) {
+  for (std::uint64_t m = 0; m < rounds && !run_.is_over(); ++m) {
     const std::uint64_t each = std::max<std::uint64_t>(1, budget / (all.size() * rounds));
     for (Group& group : all) halve_arms(group, each);
     const std::size_t kept = (all.size() + 1) / 2;
     std::stable_sort(all.begin(), all.end(),
-                     [](const Group& a, const Group& b) { return a.loss() < b.loss(); });
+                     [](const Group& a, const Group& b) { return a.score().is_better_than(b.score()); });
     for (std::size_t g = kept; g < all.size(); ++g) out.push_back(std::move(all[g]));
     all.resize(kept);
   }
@@ -293,8 +273,8 @@ void Island::round(std::uint64_t budget) {
 }
 
 void Island::run() {
-  constexpr std::uint64_t kFirstRound = 4096;
-  for (std::uint64_t budget = kFirstRound; !is_over(); budget *= 2) round(budget);
+  constexpr std::uint64_t kFirstRound = 1024;
+  for (std::uint64_t budget = kFirstRound; !run_.is_over(); budget *= 2) round(budget);
 }
 
 }  // namespace sextant

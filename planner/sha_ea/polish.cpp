@@ -7,37 +7,41 @@ namespace {
 
 class Polish {
  public:
-  Polish(Evaluator& evaluator, OptionTable& options, const PolishLimits& limits, std::mt19937_64& random,
-         Scored& scored)
-      : evaluator_(evaluator), options_(options), limits_(limits), random_(random), scored_(scored) {}
+  Polish(SearchRun& run, const PolishLimits& limits, std::mt19937_64& random, Scored& scored)
+      : run_(run),
+        evaluator_(run.evaluator()),
+        options_(run.options()),
+        limits_(limits),
+        random_(random),
+        scored_(scored) {}
 
-  std::uint64_t run() {
-    scored_.score = evaluator_.evaluate(scored_.candidate);
-    ++taken_;
+  void run() {
+    scored_.score = noted(evaluator_.evaluate(scored_.candidate));
     for (bool improved = true; improved && !is_over();) {
       improved = try_options();
       if (limits_.balances_load) improved = balance() || improved;
       improved = try_swaps() || improved;
     }
     scored_.score = evaluator_.evaluate(scored_.candidate);
-    return taken_;
   }
 
  private:
-  [[nodiscard]] bool is_over() const {
-    return taken_ >= limits_.evaluations || (limits_.is_over && limits_.is_over());
+  [[nodiscard]] bool is_over() const { return taken_ >= limits_.evaluations || run_.is_over(); }
+
+  Score noted(const Score& score) {
+    ++taken_;
+    run_.note(score);
+    return score;
   }
 
   // Of the move that is being tried.
   bool take_if_better() {
-    ++taken_;
-    Scored tried{{}, evaluator_.score()};
+    const Score tried = noted(evaluator_.score());
     constexpr double kLeast = 1e-9;  // relative: less is rounding
-    const bool better = tried.is_better_than(scored_) &&
-                        (!scored_.score.fits() || tried.score.time_s < scored_.score.time_s * (1 - kLeast));
+    const bool better = tried.is_better_than(scored_.score, kLeast);
     if (better) {
       evaluator_.keep();
-      scored_.score = tried.score;
+      scored_.score = tried;
       scored_.candidate = evaluator_.current();
     } else {
       evaluator_.undo();
@@ -116,6 +120,7 @@ class Polish {
     return improved;
   }
 
+  SearchRun& run_;
   Evaluator& evaluator_;
   OptionTable& options_;
   const PolishLimits& limits_;
@@ -126,9 +131,8 @@ class Polish {
 
 }  // namespace
 
-std::uint64_t polish(Evaluator& evaluator, OptionTable& options, const PolishLimits& limits,
-                     std::mt19937_64& random, Scored& scored) {
-  return Polish(evaluator, options, limits, random, scored).run();
+void polish(SearchRun& run, const PolishLimits& limits, std::mt19937_64& random, Scored& scored) {
+  Polish(run, limits, random, scored).run();
 }
 
 }  // namespace sextant

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <random>
 
 #include "planner/sha_ea/arrangement.h"
@@ -13,12 +12,9 @@ namespace sextant {
 struct PolishLimits {
   std::uint64_t evaluations = 0;  // at most so many
   bool balances_load = true;      // layers and batch shares
-  std::function<bool()> is_over;  // asked now and then; may be empty
 };
 
-// Improves `scored` in place; returns the evaluations that it took. The evaluator's current candidate is the
-// result.
-std::uint64_t polish(Evaluator& evaluator, OptionTable& options, const PolishLimits& limits,
-                     std::mt19937_64& random, Scored& scored);
+// Improves `scored` in place, as long as the run has budget. The evaluator's current candidate is the result.
+void polish(SearchRun& run, const PolishLimits& limits, std::mt19937_64& random, Scored& scored);
 
 }  // namespace sextant

@@ -69,14 +69,23 @@ Placement placed(const Shape& shape, int position, DeviceOrder order,
   return placement;
 }
 
+const std::vector<int>& OptionTable::shapes_for(int task, int devices) {
+  const auto [entry, is_new] = shapes_.try_emplace({task, devices});
+  if (is_new) {
+    const Task& of = workflow_.tasks[static_cast<std::size_t>(task)];
+    for (const Shape& shape : shapes_of(of, workflow_, devices, limits_))
+      entry->second.push_back(evaluator_.shapes(task).add(shape));
+  }
+  return entry->second;
+}
+
 std::vector<Option> OptionTable::look(int task, const std::vector<std::uint16_t>& devices) {
-  const Task& of = workflow_.tasks[static_cast<std::size_t>(task)];
   std::vector<Option> options;
-  for (const Shape& shape : shapes_of(of, workflow_, static_cast<int>(devices.size()), limits_)) {
+  for (const int position : shapes_for(task, static_cast<int>(devices.size()))) {
+    const Shape& shape = evaluator_.shapes(task).at(position);
     for (const DeviceOrder order : {DeviceOrder::by_replica, DeviceOrder::by_stage}) {
       const bool is_other = shape.pipeline_parallel() > 1 && shape.data_parallel() > 1;
       if (order == DeviceOrder::by_stage && !is_other) continue;
-      const int position = evaluator_.shapes(task).add(shape);
       options.push_back({position, order, evaluator_.value_of(task, placed(shape, position, order, devices))});
     }
   }

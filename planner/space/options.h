@@ -37,12 +37,14 @@ class OptionTable {
 
  private:
   [[nodiscard]] std::vector<Option> look(int task, const std::vector<std::uint16_t>& devices);
+  [[nodiscard]] const std::vector<int>& shapes_for(int task, int devices);
 
   Evaluator& evaluator_;
   const Cluster& cluster_;
   const Workflow& workflow_;
   ShapeLimits limits_;
-  std::map<std::vector<int>, std::vector<Option>> known_;  // by task and places of the devices
+  std::map<std::vector<int>, std::vector<Option>> known_;   // by task and places of the devices
+  std::map<std::pair<int, int>, std::vector<int>> shapes_;  // by task and number of devices
 };
 
 }  // namespace sextant

@@ -23,7 +23,7 @@ class SearchRecordTest : public ::testing::Test {
     result_.plan = tiny_plan(1, 1, 1);
     result_.prediction = Prediction{};
     result_.prediction->iteration_s = 3;
-    result_.improvements = {{1, 0.5, 4}, {2, 1, 3}};
+    result_.improvements = {{1, 0.5, 4, 4}, {2, 1, 3, 3}};
     result_.gap_fraction = std::numeric_limits<double>::infinity();
   }
   [[nodiscard]] SearchRecord record(double lower_bound_s = 2) const {

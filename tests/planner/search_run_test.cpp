@@ -31,16 +31,16 @@ class Noted : public ::testing::Test {
 TEST_F(Noted, WhatFitsIsBetterThanWhatIsFasterAndDoesNot) {
   SearchRun run(request_, 0);
   EXPECT_EQ(run.best(), nullptr);
-  note(run, 0, {1, 20});
-  note(run, 1, {3, 10});  // lacks less
+  note(run, 0, {1, 20, 1});
+  note(run, 1, {3, 10, 3});  // lacks less
   EXPECT_EQ(device_of(run), 1);
   EXPECT_EQ(run.result("test").outcome, PlanOutcome::infeasible);
-  note(run, 2, {5, 0});
+  note(run, 2, {5, 0, 5});
   EXPECT_EQ(device_of(run), 2);
-  note(run, 3, {2, 1});
-  note(run, 3, {5 * (1 - 1e-12), 0});  // rounding
+  note(run, 3, {2, 1, 2});
+  note(run, 3, {5 * (1 - 1e-12), 0, 5 * (1 - 1e-12)});  // rounding
   EXPECT_EQ(device_of(run), 2);
-  note(run, 3, {4, 0});
+  note(run, 3, {4, 0, 4});
   EXPECT_EQ(device_of(run), 3);
   const PlanResult result = run.result("test");
   ASSERT_EQ(result.outcome, PlanOutcome::found);
@@ -56,9 +56,9 @@ TEST_F(Noted, BudgetsEndIt) {
   request_.budget.evaluations = 2;
   SearchRun run(request_, 0);
   EXPECT_EQ(run.evaluations_left(), 2U);
-  note(run, 0, {1, 0});
+  note(run, 0, {1, 0, 1});
   EXPECT_FALSE(run.is_over());
-  note(run, 0, {1, 0});
+  note(run, 0, {1, 0, 1});
   EXPECT_TRUE(run.is_over());
   request_.budget = {1e-9, 0};
   EXPECT_TRUE(SearchRun(request_, 0).is_over());

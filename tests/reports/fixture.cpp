@@ -320,7 +320,7 @@ SearchRecord make_search() {
   search.wall_s = 10;
   search.candidates = 4000;
   search.feasible = 3000;
-  search.curve = {{1, 0.002, 9.5}, {40, 0.03, 7.1}, {1800, 4.5, 6.2}};
+  search.curve = {{1, 0.002, 9.5, 9.5}, {40, 0.03, 7.1, 7.1}, {1800, 4.5, 6.2, 6.2}};
   search.lower_bound_s = 5;
   search.plan = "fixture";
   search.iteration_s = 6.2;

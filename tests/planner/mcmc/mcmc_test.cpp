@@ -61,7 +61,8 @@ TEST(Acceptance, HasNoUnit) {
   // exp(-ln 1.01 / 0.01) = 1.01^-100.
   const double expected = std::pow(1.01, -100.0);
   for (const double cost_s : {1e-6, 1e-3, 1.0, 1e6}) {
-    const double loss = loss_of({cost_s, 0}, kRoom), worse = loss_of({1.01 * cost_s, 0}, kRoom);
+    const double loss = loss_of({cost_s, 0, cost_s}, kRoom),
+                 worse = loss_of({1.01 * cost_s, 0, 1.01 * cost_s}, kRoom);
     EXPECT_NEAR(acceptance_probability(loss, worse, 0.01), expected, 1e-9) << cost_s;
     EXPECT_EQ(acceptance_probability(worse, loss, 0.01), 1) << cost_s;
   }
@@ -69,7 +70,8 @@ TEST(Acceptance, HasNoUnit) {
 }
 
 TEST(Acceptance, PlansThatDoNotFitAreWorseTheMoreTheyLack) {
-  const double fits = loss_of({2, 0}, 100), lacks = loss_of({2, 10}, 100), lacks_more = loss_of({2, 20}, 100);
+  const double fits = loss_of({2, 0, 2}, 100), lacks = loss_of({2, 10, 2}, 100),
+               lacks_more = loss_of({2, 20, 2}, 100);
   EXPECT_NEAR(lacks - fits, std::log(10) + 0.1, 1e-12);
   EXPECT_NEAR(lacks_more - lacks, 0.1, 1e-12);
 }

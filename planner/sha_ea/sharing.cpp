@@ -1,0 +1,134 @@
+#include "planner/sha_ea/sharing.h"
+
+#include <algorithm>
+#include <map>
+
+namespace sextant {
+namespace {
+
+SetMask bit(int set) { return SetMask{1} << set; }
+
+// By set: the regions that it has, one after the other; equal where the units are.
+std::vector<std::vector<Region>> members_of_sets(const Sharing& sharing, int sets) {
+  std::vector<std::vector<Region>> members(static_cast<std::size_t>(sets));
+  for (const std::vector<Region>& of_class : sharing.regions) {
+    for (std::size_t s = 0; s < members.size(); ++s) {
+      for (const Region& region : of_class) {
+        if (region.units > 0 && (region.sets & bit(static_cast<int>(s))) != 0) members[s].push_back(region);
+      }
+      members[s].push_back({});  // the class ends
+    }
+  }
+  return members;
+}
+
+// New masks in place of old ones; equal regions become one.
+void renumber_regions(const std::vector<int>& number, std::vector<Region>& regions) {
+  std::map<SetMask, int> units;
+  for (const Region& region : regions) {
+    SetMask sets = 0;
+    for (std::size_t s = 0; s < number.size(); ++s) {
+      if ((region.sets & bit(static_cast<int>(s))) != 0 && number[s] >= 0) sets |= bit(number[s]);
+    }
+    if (region.units > 0) units[sets] += region.units;
+  }
+  regions.clear();
+  for (const auto& [sets, count] : units) regions.push_back({sets, count});
+}
+
+}  // namespace
+
+int Sharing::sets() const { return 1 + *std::max_element(set_of.begin(), set_of.end()); }
+
+Sharing sharing_of(const TaskGrouping& grouping, const Deal& deal) {
+  Sharing sharing{grouping.group_of, {}};
+  sharing.regions.resize(deal.front().size());
+  for (std::size_t c = 0; c < sharing.regions.size(); ++c) {
+    for (std::size_t g = 0; g < deal.size(); ++g) {
+      const int group = static_cast<int>(g);
+      if (deal[g][c] > 0)
+        sharing.regions[c].push_back({group < grouping.groups ? bit(group) : SetMask{0}, deal[g][c]});
+    }
+  }
+  return sharing;
+}
+
+Sharing normalized(const Sharing& sharing) {
+  const int sets = sharing.sets();
+  const std::vector<std::vector<Region>> members = members_of_sets(sharing, sets);
+  Sharing out{{}, sharing.regions};
+  std::vector<int> number(static_cast<std::size_t>(sets), -1);
+  std::vector<std::size_t> first;  // by new number
+  for (const int set : sharing.set_of) {
+    const auto s = static_cast<std::size_t>(set);
+    if (number[s] < 0) {
+      const auto same = std::find_if(first.begin(), first.end(),
+                                     [&](std::size_t other) { return members[other] == members[s]; });
+      number[s] = static_cast<int>(same - first.begin());
+      if (same == first.end()) first.push_back(s);
+    }
+    out.set_of.push_back(number[s]);
+  }
+  // Of sets that are the same only the first keeps its bit.
+  for (std::size_t s = 0; s < number.size(); ++s) {
+    if (number[s] >= 0 && first[static_cast<std::size_t>(number[s])] != s) number[s] = -1;
+  }
+  for (std::vector<Region>& regions : out.regions) renumber_regions(number, regions);
+  return out;
+}
+
+bool has_no_empty_set(const Sharing& sharing) {
+  SetMask seen = 0;
+  for (const std::vector<Region>& of_class : sharing.regions) {
+    for (const Region& region : of_class) seen |= region.units > 0 ? region.sets : 0;
+  }
+  return std::all_of(sharing.set_of.begin(), sharing.set_of.end(),
+                     [&](int set) { return (seen & bit(set)) != 0; });
+}
+
+void move_units(Sharing& sharing, std::size_t unit_class, SetMask from, SetMask to, int units) {
+  std::vector<Region>& regions = sharing.regions[unit_class];
+  const auto at = [&](SetMask sets) {
+    return std::find_if(regions.begin(), regions.end(),
+                        [&](const Region& region) { return region.sets == sets; });
+  };
+  at(from)->units -= units;
+  if (const auto there = at(to); there != regions.end()) {
+    there->units += units;
+  } else {
+    regions.push_back({to, units});
+  }
+}
+
+Sharing in_finer_units(Sharing sharing, const std::vector<UnitClass>& coarser,
+                       const std::vector<UnitClass>& finer) {
+  for (std::size_t c = 0; c < sharing.regions.size(); ++c) {
+    for (Region& region : sharing.regions[c]) region.units *= finer[c].count() / coarser[c].count();
+  }
+  return sharing;
+}
+
+std::vector<std::vector<std::uint16_t>> devices_of_sets(const std::vector<UnitClass>& classes,
+                                                        const Sharing& sharing) {
+  std::vector<std::vector<std::uint16_t>> devices(static_cast<std::size_t>(sharing.sets()));
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    std::vector<Region> regions = sharing.regions[c];
+    std::stable_sort(regions.begin(), regions.end(), [](const Region& a, const Region& b) {
+      if ((a.sets == 0) != (b.sets == 0)) return b.sets == 0;
+      return a.units > b.units;
+    });
+    std::size_t next = 0;
+    for (const Region& region : regions) {
+      for (int unit = 0; unit < region.units; ++unit) {
+        const std::vector<std::uint16_t>& block = classes[c].units[next++];
+        for (std::size_t s = 0; s < devices.size(); ++s) {
+          if ((region.sets & bit(static_cast<int>(s))) != 0)
+            devices[s].insert(devices[s].end(), block.begin(), block.end());
+        }
+      }
+    }
+  }
+  return devices;
+}
+
+}  // namespace sextant

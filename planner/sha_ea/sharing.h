@@ -1,0 +1,55 @@
+// Levels 1 to 3 of HetRL's search (section 3.2) without its demand that groups be disjoint: every task has a
+// set of units, tasks may have the same set, sets may overlap or be nested, and units may stay idle.
+//
+// Units of a class that belong to the same sets are alike, so that their number is all there is to say.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "planner/sha_ea/deal.h"
+#include "planner/space/groupings.h"
+
+namespace sextant {
+
+using SetMask = std::uint32_t;  // a bit a set
+
+// Units of one class that belong to exactly the sets of a mask; to none: idle.
+struct Region {
+  SetMask sets = 0;
+  int units = 0;
+
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+struct Sharing {
+  std::vector<int> set_of;                   // by task
+  std::vector<std::vector<Region>> regions;  // by class, ascending masks, none empty
+
+  [[nodiscard]] int sets() const;
+  friend bool operator==(const Sharing&, const Sharing&) = default;
+};
+
+// Groups as sets; what a deal has beyond them stays idle.
+[[nodiscard]] Sharing sharing_of(const TaskGrouping& grouping, const Deal& deal);
+
+// Sets numbered as their first tasks are, those without tasks left out, those with the same units one.
+// Regions in order.
+[[nodiscard]] Sharing normalized(const Sharing& sharing);
+
+// Every set has a unit.
+[[nodiscard]] bool has_no_empty_set(const Sharing& sharing);
+
+// `units` of a class' region go to other sets. They must be there.
+void move_units(Sharing& sharing, std::size_t unit_class, SetMask from, SetMask to, int units);
+
+// The same devices in smaller units, of which `finer` has a multiple in every class.
+[[nodiscard]] Sharing in_finer_units(Sharing sharing, const std::vector<UnitClass>& coarser,
+                                     const std::vector<UnitClass>& finer);
+
+// The devices of each set, ascending within a class. Large regions are laid first, so that whole machines
+// stay whole; idle units are the last.
+[[nodiscard]] std::vector<std::vector<std::uint16_t>> devices_of_sets(const std::vector<UnitClass>& classes,
+                                                                      const Sharing& sharing);
+
+}  // namespace sextant

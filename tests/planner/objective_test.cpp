@@ -1,0 +1,126 @@
+// Plans by time, dollars and devices, with limits.
+#include "planner/objective.h"
+
+#include <gtest/gtest.h>
+
+#include "core/error.h"
+#include "planner/exact/exact.h"
+#include "planner/exhaustive.h"
+#include "planner/planners.h"
+#include "tests/planner/planning_case.h"
+
+namespace sextant::testing {
+namespace {
+
+// 16 A100 at 2 dollars, 8 L4 at half of one.
+Cluster priced(bool has_all_prices = true) {
+  const Cluster cluster = cluster_of({{"a100", 2}, {"l4", 1}});
+  std::map<std::string, DeviceType> types = cluster.device_types();
+  types["a100"].price_usd_per_hour = assumed(2.0);
+  if (has_all_prices) types["l4"].price_usd_per_hour = assumed(0.5);
+  return {cluster.name(), types, cluster.nodes(), cluster.levels()};
+}
+
+struct Found {
+  double iteration_s;
+  Rented rented;
+};
+
+Found found(const Objective& objective, std::string_view planner = "sha-ea") {
+  const Cluster cluster = priced();
+  Workflow workflow = ppo_8b();
+  workflow.tasks = grpo_tasks(false);
+  workflow.algorithm = Algorithm::grpo;
+  workflow.responses_per_prompt = 1;
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  request.objective = objective;
+  request.budget.evaluations = 20'000;
+  const PlanResult result = find_planner(planner)->plan(request);
+  EXPECT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  if (!result.plan) return {};
+  return {result.prediction->iteration_s, rented_by(*result.plan, cluster)};
+}
+
+TEST(Objective, RentedDevicesAreCountedOnce) {
+  Plan plan;
+  const auto task_on = [](std::vector<DeviceId> devices) {
+    TaskPlan task;
+    task.replicas = {{1.0, {{32, std::move(devices)}}}};
+    return task;
+  };
+  plan.tasks["a"] = task_on({DeviceId{0}, DeviceId{1}});
+  plan.tasks["b"] = task_on({DeviceId{1}, DeviceId{16}});
+  const Rented rented = rented_by(plan, priced());
+  EXPECT_EQ(rented.devices, 3);
+  EXPECT_DOUBLE_EQ(rented.usd_per_hour, 4.5);
+  EXPECT_DOUBLE_EQ(usd_per_iteration(rented, 7200), 9.0);
+}
+
+TEST(Objective, LimitsThatAreExceededAddUp) {
+  const Objective objective{Goal::time, 10, 4, 0};
+  EXPECT_DOUBLE_EQ(overrun_of(objective, 15, {8, 5}), 0.5 + 0.25);
+  EXPECT_DOUBLE_EQ(overrun_of(objective, 10, {8, 4}), 0);
+}
+
+TEST(Objective, EachGoalIsBestAtWhatItIsFor) {
+  const Found fast = found({}), cheap = found({.goal = Goal::cost}), small = found({.goal = Goal::devices});
+  EXPECT_LT(fast.iteration_s, cheap.iteration_s);
+  EXPECT_LT(fast.iteration_s, small.iteration_s);
+  EXPECT_LT(usd_per_iteration(cheap.rented, cheap.iteration_s),
+            0.99 * usd_per_iteration(fast.rented, fast.iteration_s));
+  constexpr double kSearched = 1.05;  // a short search proves nothing
+  EXPECT_LE(usd_per_iteration(cheap.rented, cheap.iteration_s),
+            kSearched * usd_per_iteration(small.rented, small.iteration_s));
+  EXPECT_LT(small.rented.devices, cheap.rented.devices + 1);
+  EXPECT_LT(small.rented.devices, fast.rented.devices);
+}
+
+TEST(Objective, LimitsHold) {
+  const Found fast = found({});
+  const Found slower = found({.goal = Goal::cost, .most_iteration_s = 2 * fast.iteration_s});
+  EXPECT_LE(slower.iteration_s, 2 * fast.iteration_s);
+  EXPECT_LE(usd_per_iteration(slower.rented, slower.iteration_s),
+            usd_per_iteration(fast.rented, fast.iteration_s) * (1 + 1e-9));
+  const Found poorer = found({.most_usd_per_hour = 20});
+  EXPECT_LE(poorer.rented.usd_per_hour, 20);
+  EXPECT_GE(poorer.iteration_s, fast.iteration_s);
+  const Found fewest = found({.goal = Goal::devices, .most_iteration_s = 2 * fast.iteration_s});
+  EXPECT_LE(fewest.iteration_s, 2 * fast.iteration_s);
+  EXPECT_LT(fewest.rented.devices, 24);
+}
+
+TEST(Objective, OtherSearchesHaveGoalsToo) {
+  for (const std::string_view planner : {"mcmc", "plain-ea", "random"}) {
+    const Found fast = found({}, planner), cheap = found({.goal = Goal::cost}, planner);
+    EXPECT_LT(usd_per_iteration(cheap.rented, cheap.iteration_s),
+              usd_per_iteration(fast.rented, fast.iteration_s))
+        << planner;
+  }
+}
+
+TEST(Objective, SaysWhichLimitCannotBeKept) {
+  const Cluster cluster = priced();
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  request.objective.most_iteration_s = 1e-3;
+  request.budget.evaluations = 2000;
+  const PlanResult result = find_planner("sha-ea")->plan(request);
+  EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
+  EXPECT_NE(result.message.find("exceeds the limits"), std::string::npos) << result.message;
+}
+
+TEST(Objective, RefusesWhatHasNoPriceAndPlannersThatKnowTimesAlone) {
+  const Cluster cluster = priced(false);
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  request.objective.goal = Goal::cost;
+  EXPECT_THROW((void)find_planner("sha-ea")->plan(request), Error);
+  EXPECT_THROW((void)plan_exactly(request), Error);
+  EXPECT_THROW((void)plan_exhaustively(request), Error);
+}
+
+}  // namespace
+}  // namespace sextant::testing
