@@ -68,7 +68,7 @@ TEST(PlanCommand, Exits1WhenNothingFits) {
       {"exhaustive", "sextant: no plan fits: task actor_training needs at least "},
       {"exact", "sextant: no plan of the space fits: task "},
       {"random", " fits; the nearest lacks "},
-      {"sha-ea", " that were looked at fits; no plan of the space fits: task "}};
+      {"sha-ea", "; no plan of the space fits: task "}};
   for (const auto& [planner, says] : cases) {
     const Printed printed = run_sextant(folder.without_plan(
         "plan", {"--coefficients", "none", "--planner", planner, "--out", out, "--search-out", search}));
