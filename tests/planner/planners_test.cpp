@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "costmodel/predict.h"
+#include "planner/exact/bound.h"
 #include "planner/exhaustive.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/planning_case.h"
@@ -139,13 +140,28 @@ TEST_P(EveryPlanner, FindsASoundPlanOfAMixedCluster) {
   expect_proof(result, traits());
 }
 
+// The exhaustive search deals the batch evenly; planners that balance load may do better.
+bool has_even_shares(const Plan& plan) {
+  for (const auto& [name, task] : plan.tasks) {
+    for (const Replica& replica : task.replicas) {
+      if (std::abs(replica.batch_share * task.data_parallel() - 1) > kRounding) return false;
+    }
+  }
+  return true;
+}
+
 TEST_P(EveryPlanner, IsNeverBetterThanTheBest) {
   const Cluster cluster = tiny_cluster();
   const Workflow workflow = small_workflow();
   const PlanRequest request = request_of(cluster, workflow);
   const PlanResult best = plan_exhaustively(request), result = planned(request);
   ASSERT_EQ(best.outcome, PlanOutcome::found);
-  EXPECT_GE(result.prediction->iteration_s, best.prediction->iteration_s * (1 - kRounding));
+  EXPECT_GE(result.prediction->iteration_s, least_iteration_s(request) * (1 - kRounding));
+  if (has_even_shares(*result.plan)) {
+    EXPECT_GE(result.prediction->iteration_s, best.prediction->iteration_s * (1 - kRounding));
+  } else {
+    EXPECT_EQ(GetParam().name, "sha-ea");  // the only one that balances
+  }
 }
 
 TEST_P(EveryPlanner, FindsWhatFitsInTightMemory) {
