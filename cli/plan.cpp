@@ -1,23 +1,31 @@
-// sextant plan: the best plan of a space.
+// sextant plan: the best plan that a planner finds.
+#include <chrono>
 #include <memory>
 
 #include "calibrate/trust.h"
-#include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
+#include "cli/interrupt.h"
+#include "cli/planner_options.h"
+#include "cli/search_progress.h"
+#include "cli/search_record.h"
 #include "cli/table.h"
 #include "cli/verified.h"
-#include "core/units.h"
-#include "planner/exhaustive.h"
+#include "core/error.h"
+#include "costmodel/predict.h"
+#include "planner/exact/bound.h"
+#include "planner/exact/exact.h"
 
 namespace sextant::cli {
 namespace {
 
 struct Options {
   ModelInputs inputs;
-  SearchLimits limits;
+  PlannerOptions planner;
   std::string out;
   std::string prediction_out;
+  std::string search_out;
+  bool is_list = false;
   bool json = false;
 };
 
@@ -27,34 +35,123 @@ std::string describe_layouts(const Plan& plan) {
   return table.text();
 }
 
+// A plan that the search may begin with: one that can be run, and within what bounds are of.
+PlanResult load_start(const std::string& file, const LoadedInputs& loaded) {
+  const ChosenCoefficients& chosen = loaded.chosen;
+  PlanResult start;
+  start.plan = load_plan(file, loaded);
+  for (const auto& [name, task] : start.plan->tasks) {
+    if (!(task.execution == Execution{}))
+      throw_bad_input(file + ": /tasks/" + name +
+                      "/execution: planners search plans without execution options: nothing to begin with");
+  }
+  const Verdict verdict =
+      verify_plan(loaded.cluster, loaded.workflow, *start.plan, chosen.coefficients, chosen.framework);
+  if (!verdict.feasible())
+    throw_bad_input(
+        file + ": cannot be run, so there is nothing to begin with: " + describe(verdict.violations.front()));
+  start.outcome = PlanOutcome::found;
+  start.prediction =
+      predict(loaded.cluster, loaded.workflow, *start.plan, chosen.coefficients, chosen.framework);
+  return start;
+}
+
+struct Answer {
+  PlanResult result;
+  SearchRecord record;
+};
+
+// Until the planner ends, or someone presses Ctrl-C.
+Answer search(const Planner& planner, PlanRequest request) {
+  const double lower_bound_s = least_iteration_s(request);
+  const Interrupt interrupt;
+  SearchProgress progress(std::string(planner.name), request.budget.seconds);
+  request.is_cancelled = &interrupt.flag();
+  request.on_improvement = [&](const Improvement& improvement) { progress.improved(improvement); };
+  const auto start = std::chrono::steady_clock::now();
+  PlanResult result = planner.plan(request);
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  SearchRecord record = record_of({planner, request, result, lower_bound_s, wall.count(), interrupt.came()});
+  return {std::move(result), std::move(record)};
+}
+
+// Whether the search or the cluster falls short: branch and bound often knows at once.
+std::string why_none(PlanRequest request, const Answer& answer) {
+  constexpr int kMostDevices = 64;  // of which it has its options in seconds
+  constexpr const char* kMayBe = "; a larger --budget or --recompute may find one";
+  if (answer.record.proof == Proof::optimal || answer.record.was_interrupted) return "";
+  if (request.cluster.device_count() > kMostDevices) return kMayBe;
+  request.budget = {1, 0};
+  request.start = nullptr;
+  const PlanResult exact = plan_exactly(request);
+  if (exact.outcome == PlanOutcome::found) return "; --planner exact finds one";
+  return exact.proof == Proof::optimal ? "; " + exact.message : kMayBe;
+}
+
+int say_no_plan(const Options& options, const PlanRequest& request, const Answer& answer) {
+  if (answer.result.outcome == PlanOutcome::too_large) {
+    std::fprintf(stderr, "sextant: %s\n", answer.result.message.c_str());
+    return kBadInput;
+  }
+  std::fprintf(stderr, "sextant: %s%s\n", answer.result.message.c_str(), why_none(request, answer).c_str());
+  if (!options.search_out.empty()) {
+    save_document(options.search_out, answer.record);
+    say_wrote(options.search_out);
+  }
+  return kAnswerIsNo;
+}
+
+template <typename T>
+void save_if_named(const std::string& file, const T& content) {
+  if (!file.empty()) save_document(file, content);
+}
+
+// Everything is written before anything is said.
+int hand_over(const Options& options, const Answer& answer) {
+  const PlanResult& result = answer.result;
+  save_if_named(options.out, *result.plan);
+  save_if_named(options.prediction_out, *result.prediction);
+  save_if_named(options.search_out, answer.record);
+  if (options.json) {
+    print_document(*result.plan);
+  } else {
+    std::fputs(describe(answer.record).c_str(), stdout);
+    std::fputs(describe_layouts(*result.plan).c_str(), stdout);
+    std::fputs(describe_prediction(*result.prediction).c_str(), stdout);
+  }
+  if (answer.record.was_interrupted && answer.record.proof != Proof::optimal)
+    std::fprintf(stderr, "interrupted: this is the best plan until then\n");
+  for (const std::string& file : {options.out, options.prediction_out, options.search_out}) {
+    if (!file.empty()) say_wrote(file);
+  }
+  return kDone;
+}
+
 int run(const Options& options) {
+  if (options.is_list) {
+    print_text(options.json ? planners_as_json() : describe_planners());
+    return kDone;
+  }
   const LoadedInputs loaded = load(options.inputs);
   const ChosenCoefficients& chosen = loaded.chosen;
-  const PlanRequest request{loaded.cluster, loaded.workflow, chosen.coefficients, chosen.framework,
-                            options.limits};
-  PlanResult result = plan_exhaustively(request);
-  if (result.outcome != PlanOutcome::found) {
-    std::fprintf(stderr, "sextant: %s\n", result.message.c_str());
-    return result.outcome == PlanOutcome::infeasible ? kAnswerIsNo : kBadInput;
+  const Planner& planner = chosen_planner(options.planner, loaded.cluster.device_count());
+  PlanRequest request{loaded.cluster, loaded.workflow, chosen.coefficients, chosen.framework};
+  apply(options.planner, planner, request);
+  PlanResult start;
+  if (!options.planner.warm_start.empty()) {
+    start = load_start(options.planner.warm_start, loaded);
+    request.start = &start;
   }
+  Answer answer = search(planner, request);
+  if (answer.result.outcome != PlanOutcome::found) return say_no_plan(options, request, answer);
+  PlanResult& result = answer.result;
   require_verified(
       verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework));
   say(chosen.notes);
   qualify(*result.prediction,
           {loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
   name_coefficients(*result.prediction, chosen);
-  if (!options.out.empty()) save_document(options.out, *result.plan);
-  if (!options.prediction_out.empty()) save_document(options.prediction_out, *result.prediction);
-  if (options.json) {
-    print_document(*result.plan);
-  } else {
-    print_line(result.message + "; no plan of this space is faster under this model");
-    std::fputs(describe_layouts(*result.plan).c_str(), stdout);
-    std::fputs(describe_prediction(*result.prediction).c_str(), stdout);
-  }
-  if (!options.out.empty()) say_wrote(options.out);
-  if (!options.prediction_out.empty()) say_wrote(options.prediction_out);
-  return kDone;
+  return hand_over(options, answer);
 }
 
 }  // namespace
@@ -63,24 +160,31 @@ void add_plan(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("plan", "Search for the fastest plan that fits");
   add_model_inputs(*command, options->inputs);
-  command->add_option("--micro-batches", options->limits.micro_batch_sequences, "Micro-batch sizes to try")
-      ->delimiter(',')
-      ->check(positive_number())
-      ->capture_default_str();
-  command->add_flag("--recompute", options->limits.try_recompute, "Try training with recomputation too");
-  command->add_flag("--uneven-stages", options->limits.try_uneven_stages,
-                    "Try every way to deal layers to stages");
-  command->add_option("--most-plans", options->limits.most_plans, "Refuse a larger space")
-      ->capture_default_str();
+  add_planner_options(*command, options->planner);
   command->add_option("--out", options->out, "Write the plan document here");
   command->add_option("--prediction", options->prediction_out, "Write its prediction document here");
-  command->add_flag("--json", options->json, "Print the plan document instead of tables");
+  command->add_option("--search-out", options->search_out,
+                      "Write the search document here: who searched, the curve of the best so far, the bounds");
+  command->add_flag("--json", options->json,
+                    "Print the plan document (of --list: the planners) instead of tables");
+  // Runs before what is required is looked for.
+  command->add_flag_callback(
+      "--list",
+      [options, command] {
+        options->is_list = true;
+        for (const char* input : {"--cluster", "--workflow"}) command->get_option(input)->required(false);
+      },
+      "Show the planners there are and what each can do");
   command->footer(
-      "Tries every plan, so it is for small clusters (up to about 8 devices). Exits 1 when no plan fits. The "
-      "plan\n"
-      "is verified by code of its own before it is written; exits 3 should it break a rule.\n"
+      "Every plan comes with a bound: at most so many percent from the best that there can be under this "
+      "model,\n"
+      "and with a proof where the planner gives one. Ctrl-C ends a search with the best so far, but for ilp,\n"
+      "whose solver hears of it too late; a second one ends the program.\n"
+      "Exits 1 when no plan fits or none was found, 2 when an option means nothing to the planner. The plan "
+      "is\n"
+      "verified by code of its own before it is written; exits 3 should it break a rule.\n"
       "Example: sextant plan --cluster cluster.json --workflow workflow.json --coefficients coefficients.json\n"
-      "         --out plan.json");
+      "         --budget 10 --out plan.json --search-out search.json");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 struct Options {
   std::string folder;
-  std::string cluster, runs, coefficients, accuracy, plan, prediction;
+  std::string cluster, runs, coefficients, accuracy, plan, prediction, search;
   std::string title = "Sextant report";
   std::string out = "report.html";
   std::string markdown;
@@ -42,8 +42,9 @@ int run(const Options& options) {
   load_into(input.accuracy, options.accuracy, options.folder, "accuracy.json");
   load_into(input.plan, options.plan, options.folder, "plan.json");
   load_into(input.prediction, options.prediction, options.folder, "prediction.json");
+  load_into(input.search, options.search, options.folder, "search.json");
   if (!input.cluster && !input.runs && !input.coefficients && !input.accuracy && !input.plan &&
-      !input.prediction) {
+      !input.prediction && !input.search) {
     throw_bad_input("nothing to report: give a folder with cluster.json, runs.json ... or single documents");
   }
   if (options.json) {
@@ -72,6 +73,7 @@ void add_report(CLI::App& app, Action& action) {
   command->add_option("--accuracy", options->accuracy, "Accuracy document");
   command->add_option("--plan", options->plan, "Plan document");
   command->add_option("--prediction", options->prediction, "Prediction document");
+  command->add_option("--search", options->search, "Search document, from sextant plan --search-out");
   command->add_option("--title", options->title, "Title of the page")->capture_default_str();
   command->add_option("--out", options->out, "HTML file to write")->capture_default_str();
   command->add_option("--markdown", options->markdown, "Markdown file to write");

@@ -1,6 +1,7 @@
 #include "planner/exhaustive.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <map>
 #include <utility>
@@ -59,7 +60,8 @@ class Search {
       : request_(request),
         workflow_(request.workflow),
         hardware_(request.cluster, request.workflow.precision),
-        values_(resolve(request.coefficients, hardware_, request.framework)) {
+        values_(resolve(request.coefficients, hardware_, request.framework)),
+        start_(std::chrono::steady_clock::now()) {
     if (workflow_.algorithm == Algorithm::custom) {
       throw_bad_input("exhaustive search plans PPO and GRPO workflows; " + workflow_.name +
                       " is a custom graph");
@@ -117,13 +119,22 @@ class Search {
         predict(request_.cluster, workflow_, *result.plan, request_.coefficients, request_.framework);
     result.candidates = candidates;
     result.feasible = feasible;
+    result.improvements = improvements_;
     result.message =
         "best of " + std::to_string(feasible) + " plans that fit, of " + std::to_string(candidates);
     if (is_cancelled()) {
       result.gap_fraction = std::numeric_limits<double>::infinity();
       result.message += " before the search was cancelled";
+    } else {
+      prove(result);
     }
     return result;
+  }
+
+  void note_best(double iteration_s) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
+    improvements_.push_back({candidates, passed.count(), iteration_s, iteration_s});
+    if (request_.on_improvement) request_.on_improvement(improvements_.back());
   }
 
   // Why nothing fits: the task whose leanest layout needs the most, or all of them together.
@@ -179,6 +190,14 @@ class Search {
     return thin(options);
   }
 
+  // All were looked at: how far this one is from the best of them.
+  void prove(PlanResult& result) const {
+    constexpr double kRounding = 1e-9;  // between closed form and prediction, relative
+    result.lower_bound_s = std::min(improvements_.back().iteration_s, result.prediction->iteration_s);
+    result.gap_fraction = result.prediction->iteration_s / result.lower_bound_s - 1;
+    result.proof = result.gap_fraction <= kRounding ? Proof::optimal : Proof::gap;
+  }
+
   // Counts up; false after the last combination.
   bool next(std::vector<std::size_t>& choice) const {
     for (std::size_t t = choice.size(); t-- > 0;) {
@@ -221,6 +240,8 @@ class Search {
   std::size_t generation_ = 0;
   std::size_t training_ = 0;
   std::map<std::pair<std::size_t, std::size_t>, double> sync_s_;
+  std::chrono::steady_clock::time_point start_;
+  std::vector<Improvement> improvements_;
 };
 
 PlanResult refused(const PlanRequest& request, double combinations) {
@@ -236,6 +257,7 @@ PlanResult infeasible(const Search& search) {
   PlanResult result;
   result.outcome = PlanOutcome::infeasible;
   result.candidates = search.candidates;
+  if (!search.is_cancelled()) result.proof = Proof::optimal;
   result.message = search.is_cancelled() ? "no plan fits of " + std::to_string(search.candidates) +
                                                " before the search was cancelled"
                                          : "no plan fits: " + search.shortage();
@@ -264,6 +286,7 @@ std::vector<PlanResult> rank_exhaustively(const PlanRequest& request, std::size_
     if (best.size() == most && iteration_s >= best.back().first) return;
     const auto place = std::upper_bound(best.begin(), best.end(), iteration_s,
                                         [](double value, const auto& entry) { return value < entry.first; });
+    if (place == best.begin()) search.note_best(iteration_s);
     best.insert(place, {iteration_s, choice});
     if (best.size() > most) best.pop_back();
   });

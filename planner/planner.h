@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "costmodel/vocabulary/coefficients.h"
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/prediction.h"
+#include "costmodel/vocabulary/search.h"
 #include "costmodel/vocabulary/workflow.h"
 #include "planner/objective.h"
 #include "planner/search_space.h"
@@ -23,6 +25,8 @@ struct Budget {
   double seconds = 0;             // none: no limit
   std::uint64_t evaluations = 0;  // none: no limit; of whole candidates
 };
+
+struct PlanResult;
 
 struct PlanRequest {
   const Cluster& cluster;
@@ -38,30 +42,11 @@ struct PlanRequest {
   std::vector<Execution> executions = {};  // by task; none: the default of all
   WeightSyncPlan weight_sync = {};
   const std::atomic<bool>* is_cancelled = nullptr;  // set by anyone: the best so far is returned
-};
-
-enum class PlanOutcome {
-  found,       // `plan` fits and is the best of what was searched
-  infeasible,  // no layout fits: `message` says what is short
-  too_large,   // the space exceeds the limit: nothing was searched
-};
-
-// What is known of plans that were not looked at.
-enum class Proof {
-  none,        // nothing beyond `gap_fraction`
-  optimal,     // none in the space is better, to a relative 1e-9; or none fits
-  gap,         // none is faster than lower_bound_s; the search ended at its budget of evaluations
-  time_limit,  // the same; it ended by the clock, or was cancelled
-};
-
-// A plan that was better than all before it.
-struct Improvement {
-  std::uint64_t evaluations = 0;  // that it took
-  double seconds = 0;
-  double iteration_s = 0;
-  double loss = 0;  // what the objective lowers
-
-  friend bool operator==(const Improvement&, const Improvement&) = default;
+  // Of planners that start from a plan (planners.h): a feasible one of the same request, with its prediction.
+  const PlanResult* start = nullptr;
+  // Called as each is found, by the thread that found it; must not throw. Not by every planner yet: sha-ea and
+  // those on search_run do not.
+  std::function<void(const Improvement&)> on_improvement = {};
 };
 
 struct PlanResult {

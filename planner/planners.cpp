@@ -7,6 +7,8 @@
 #include "planner/baselines/random_search.h"
 #include "planner/baselines/streamrl.h"
 #include "planner/baselines/verl.h"
+#include "planner/exact/exact.h"
+#include "planner/exact/ilp.h"
 #include "planner/exhaustive.h"
 #include "planner/mcmc/mcmc.h"
 #include "planner/sha_ea/sha_ea.h"
@@ -15,16 +17,40 @@ namespace sextant {
 namespace {
 
 constexpr int kMostExhaustive = 16;  // as search_space.cpp; 4 to 8 in practice
+constexpr int kMostIlp = 16;         // which take seconds; of 64 the solver made nothing in minutes
+
+PlanResult plan_exactly_from_start(const PlanRequest& request) {
+  ExactLimits limits;
+  limits.start = request.start;
+  return plan_exactly(request, limits);
+}
+
+PlanResult plan_by_any_ilp(const PlanRequest& request) { return plan_by_ilp(request); }
+
+bool has_milp_solver() { return make_milp_solver() != nullptr; }
+
+constexpr PlannerTraits kSearch{.has_seed = true};
+constexpr PlannerTraits kParallelSearch{.has_threads = true, .has_seed = true};
+constexpr PlannerTraits kBranchAndBound{.counts_nodes = true, .starts_from_plan = true, .proves = true};
+constexpr PlannerTraits kIntegerProgram{
+    .counts_nodes = true, .can_be_cancelled = false, .proves = true, .is_built = has_milp_solver};
+constexpr PlannerTraits kEveryPlan{.has_budget = false, .has_whole_layouts = true, .proves = true};
 
 constexpr std::array kPlanners = {
-    Planner{"sha-ea", "HetRL's nested successive halving with evolution of deals", plan_by_sha_ea},
-    Planner{"exhaustive", "every plan of a small cluster: a proof", plan_exhaustively, kMostExhaustive},
-    Planner{"mcmc", "ReaL's Markov chain over options on device meshes", plan_by_mcmc},
+    Planner{"sha-ea", "HetRL's nested successive halving with evolution of deals", plan_by_sha_ea, 0,
+            kParallelSearch},
+    Planner{"exact", "branch and bound over deals of units: a proof, or a gap when the budget is spent",
+            plan_exactly_from_start, 0, kBranchAndBound},
+    Planner{"ilp", "HetRL's integer linear program over the space of exact, by CBC", plan_by_any_ilp, kMostIlp,
+            kIntegerProgram},
+    Planner{"exhaustive", "every plan of a small cluster: a proof", plan_exhaustively, kMostExhaustive,
+            kEveryPlan},
+    Planner{"mcmc", "ReaL's Markov chain over options on device meshes", plan_by_mcmc, 0, kSearch},
     Planner{"verl-colocated", "all tasks on all devices, best degrees for each", plan_by_verl_colocated},
     Planner{"verl-split", "actor and reference on one set, critic and reward on another", plan_by_verl_split},
     Planner{"streamrl", "generation on its own devices, everything else on the others", plan_by_streamrl},
-    Planner{"plain-ea", "a standard evolutionary algorithm, as DEAP runs it", plan_by_plain_ea},
-    Planner{"random", "the best of plans drawn at random", plan_by_random},
+    Planner{"plain-ea", "a standard evolutionary algorithm, as DEAP runs it", plan_by_plain_ea, 0, kSearch},
+    Planner{"random", "the best of plans drawn at random", plan_by_random, 0, kSearch},
 };
 
 }  // namespace

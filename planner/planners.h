@@ -8,11 +8,25 @@
 
 namespace sextant {
 
+// What a planner makes of a request beyond cluster, workflow and coefficients.
+struct PlannerTraits {
+  bool has_budget = true;                    // ends when it is spent
+  bool counts_nodes = false;                 // evaluations of a budget are nodes of its tree, not candidates
+  bool has_threads = false;                  // uses more than one
+  bool has_seed = false;                     // another seed, another search
+  bool has_whole_layouts = false;            // most_plans and try_uneven_stages of SearchLimits
+  bool starts_from_plan = false;             // PlanRequest::start
+  bool can_be_cancelled = true;              // while it runs, not only before
+  bool proves = false;                       // of its space: optimal or a gap
+  bool (*is_built)() = [] { return true; };  // into this program; else planning throws Error(bad_input)
+};
+
 struct Planner {
   std::string_view name;
   std::string_view help;  // one line
   PlanResult (*plan)(const PlanRequest& request) = nullptr;
   int most_devices = 0;  // of a cluster that it can plan; 0: no limit of its own
+  PlannerTraits traits = {};
 };
 
 // In the order in which people should read them.

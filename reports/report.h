@@ -19,6 +19,7 @@
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/run.h"
+#include "costmodel/vocabulary/search.h"
 
 namespace sextant {
 
@@ -30,6 +31,7 @@ struct ReportInput {
   std::optional<Document<Accuracy>> accuracy;
   std::optional<Document<Plan>> plan;
   std::optional<Document<Prediction>> prediction;
+  std::optional<Document<SearchRecord>> search;
   std::vector<std::string> notes;  // sentences for the top of the page
 };
 

@@ -7,7 +7,8 @@ With repetitions the median is taken. A benchmark that reported an error makes t
 
 Names are PROGRAM/BENCHMARK, or what the benchmark is called itself where that starts with "PROGRAM."; the suffixes
 that Google Benchmark adds for how it was run are left off. A benchmark's counter target_s is the most seconds that it
-may take: its entry then also has "target", in seconds, and "met".
+may take, target_per_s the least that its counter per_s may be: the entry of that value then also has "target", in its
+unit, and "met". Every target is said on standard error beside what was measured.
 
 --check exits 1 where a target is missed, after the list was written, and 2 where no benchmark with a target ran.
 """
@@ -25,7 +26,8 @@ OWN_FIELDS = {
     "family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads", "iterations",
     "real_time", "cpu_time",
 }
-TARGET = "target_s"
+LONGEST, SLOWEST = "target_s", "target_per_s"  # targets: of a benchmark's time, of its counter per_s
+RATE = "per_s"
 # How a benchmark was run, in its name.
 RUN_SUFFIX = re.compile(r"/(iterations|repeats|min_time|min_warmup_time):[^/]*|/(real_time|process_time|manual_time)")
 
@@ -33,7 +35,7 @@ RUN_SUFFIX = re.compile(r"/(iterations|repeats|min_time|min_warmup_time):[^/]*|/
 def unit_of(counter):
     if counter in ("bytes_per_second", "bytes_per_s"):
         return "bytes/s"
-    return "1/s" if counter.endswith(("_per_second", "_per_s")) else "1"
+    return "1/s" if counter == RATE or counter.endswith(("_per_second", "_per_s")) else "1"
 
 
 def name_of(program, run_name):
@@ -54,11 +56,18 @@ def samples_of(file):
         if entry["run_type"] != "iteration":
             continue
         name = name_of(program, entry["run_name"])
-        yield name, "s", entry["real_time"] * SECONDS[entry["time_unit"]], entry.get(TARGET)
+        if SLOWEST in entry and RATE not in entry:
+            sys.exit(f"{name}: has {SLOWEST} and no {RATE} to hold it against")
+        yield name, "s", entry["real_time"] * SECONDS[entry["time_unit"]], entry.get(LONGEST)
         for key, value in entry.items():
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if is_number and key not in OWN_FIELDS and key != TARGET:
-                yield f"{name}:{key}", unit_of(key), value, None
+            if is_number and key not in OWN_FIELDS | {LONGEST, SLOWEST}:
+                yield f"{name}:{key}", unit_of(key), value, entry.get(SLOWEST) if key == RATE else None
+
+
+def is_met(value, target, unit):
+    """Times may be no longer than their target, rates no lower."""
+    return value <= target if unit == "s" else value >= target
 
 
 def merge(files):
@@ -74,7 +83,7 @@ def merge(files):
         entry = {"name": name, "value": statistics.median(values), "unit": unit}
         if name in targets:
             entry["target"] = targets[name]
-            entry["met"] = entry["value"] <= targets[name]
+            entry["met"] = is_met(entry["value"], targets[name], unit)
         merged.append(entry)
     return merged
 
@@ -93,17 +102,18 @@ def write(out, text):
     os.replace(stream.name, out)
 
 
-def check(merged):
-    """The exit code of --check; says on standard error what missed its target."""
-    with_target = [entry for entry in merged if "target" in entry]
+def describe(entry):
+    unit, sign = ("s", "at most") if entry["unit"] == "s" else (entry["unit"], "at least")
+    verdict = "met" if entry["met"] else "MISSED"
+    return f"bench: {entry['name']}: {entry['value']:.3g} {unit}, {sign} {entry['target']:g} {unit} asked: {verdict}"
+
+
+def check(with_target):
+    """The exit code of --check."""
     if not with_target:
         print("bench: no benchmark with a target ran", file=sys.stderr)
         return 2
-    missed = [entry for entry in with_target if not entry["met"]]
-    for entry in missed:
-        print(f"bench: {entry['name']} took {entry['value']:.3g} s, more than the {entry['target']:g} s asked",
-              file=sys.stderr)
-    return 1 if missed else 0
+    return 0 if all(entry["met"] for entry in with_target) else 1
 
 
 def main(arguments):
@@ -113,7 +123,10 @@ def main(arguments):
     if not merged:
         sys.exit("no benchmark matched")
     write(out, json.dumps(merged, indent=2, allow_nan=False) + "\n")
-    return check(merged) if is_check else 0
+    with_target = [entry for entry in merged if "target" in entry]
+    for entry in with_target:
+        print(describe(entry), file=sys.stderr)
+    return check(with_target) if is_check else 0
 
 
 if __name__ == "__main__":

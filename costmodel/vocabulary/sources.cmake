@@ -18,6 +18,7 @@ set(SEXTANT_VOCABULARY_SOURCES
     vocabulary/prediction.cpp
     vocabulary/quantity.cpp
     vocabulary/run.cpp
+    vocabulary/search.cpp
     vocabulary/semantics.cpp
     vocabulary/workflow.cpp
     vocabulary/workflow_check.cpp
@@ -36,5 +37,6 @@ set(SEXTANT_VOCABULARY_HEADERS
     vocabulary/prediction.h
     vocabulary/quantity.h
     vocabulary/run.h
+    vocabulary/search.h
     vocabulary/semantics.h
     vocabulary/workflow.h)

@@ -1,7 +1,6 @@
 #include "planner/exact/exact.h"
 
 #include <algorithm>
-#include <sstream>
 
 #include "core/units.h"
 #include "costmodel/predict.h"
@@ -48,16 +47,17 @@ std::string shortage(UnitSpace& space, GroupCosts& costs) {
          "devices";
 }
 
-std::string message_of(const PlanResult& result) {
-  std::ostringstream text;
-  if (result.proof == Proof::optimal) {
-    text << "the best plan of the space, proved";
-  } else {
-    text << "at most " << 100 * result.gap_fraction << " % from the best of the space; the "
-         << (result.proof == Proof::gap ? "budget of nodes" : "time") << " is spent";
-  }
-  text << "; " << result.nodes << " nodes, " << result.candidates << " plans costed";
-  return text.str();
+std::string when(const PlanRequest& request, Proof proof) {
+  if (proof == Proof::optimal) return "";
+  if (proof == Proof::gap) return " until the budget of nodes was spent";
+  const bool is_cancelled = request.is_cancelled != nullptr && request.is_cancelled->load();
+  return is_cancelled ? " until it was cancelled" : " until the time was spent";
+}
+
+std::string message_of(const PlanRequest& request, const PlanResult& result, bool is_start) {
+  return (is_start ? "nothing better than the plan it began with" : "the best plan of the space") +
+         when(request, result.proof) + "; " + std::to_string(result.nodes) + " nodes, " +
+         std::to_string(result.candidates) + " plans costed";
 }
 
 // The plan that the search found, or the one that it could not beat.
@@ -96,13 +96,13 @@ PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
   if (!progress.has_best() && !has_start) {
     result.lower_bound_s = result.proof == Proof::optimal ? 0 : result.lower_bound_s;
     result.message = result.proof == Proof::optimal ? "no plan of the space fits: " + shortage(space, costs)
-                                                    : "the budget was spent before a plan that fits was found";
+                                                    : "the search ended before a plan that fits was found";
     return result;
   }
   result.outcome = PlanOutcome::found;
   fill_plan(request, limits, progress, space.evaluator(), result);
   result.gap_fraction = progress.best_s() / result.lower_bound_s - 1;
-  result.message = message_of(result);
+  result.message = message_of(request, result, !progress.has_best());
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "planner/exact/ilp.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "core/error.h"
 #include "costmodel/predict.h"
@@ -48,6 +49,7 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits) {
 
 PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, const MilpSolver& solver) {
   require_time_alone(request.objective, "ilp");
+  const auto start = std::chrono::steady_clock::now();
   PlanResult result;
   if (request.is_cancelled != nullptr && request.is_cancelled->load()) {
     result.proof = Proof::time_limit;
@@ -77,6 +79,10 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
   }
   fill_plan(space, model, solution, result);
   result.candidates = result.feasible = 1;
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  const double time_s = result.prediction->iteration_s;
+  result.improvements = {{1, passed.count(), time_s, time_s}};
+  if (request.on_improvement) request.on_improvement(result.improvements.back());
   result.lower_bound_s = std::min(result.lower_bound_s, result.prediction->iteration_s);
   result.gap_fraction = result.prediction->iteration_s / result.lower_bound_s - 1;
   result.message += result.proof == Proof::optimal ? "the best plan of the space" : "the best until the limit";

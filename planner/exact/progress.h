@@ -30,19 +30,21 @@ class Progress {
     best_s_ = time_s;
     has_best_ = true;
     improvements_.push_back({evaluations_, seconds(), time_s, time_s});
+    if (request_.on_improvement) request_.on_improvement(improvements_.back());
   }
 
   // Counts a node. False when the budget is spent: what is not looked at is then left_open.
   [[nodiscard]] bool may_go_on() {
-    ++nodes_;
     constexpr std::uint64_t kNodesBetweenLooks = 64;  // at the clock
     if (stopped_ != Proof::none) return false;
     if (request_.is_cancelled != nullptr && request_.is_cancelled->load(std::memory_order_relaxed))
       stopped_ = Proof::time_limit;
-    if (request_.budget.evaluations > 0 && nodes_ > request_.budget.evaluations) stopped_ = Proof::gap;
+    if (request_.budget.evaluations > 0 && nodes_ >= request_.budget.evaluations) stopped_ = Proof::gap;
     if (request_.budget.seconds > 0 && nodes_ % kNodesBetweenLooks == 0 && seconds() > request_.budget.seconds)
       stopped_ = Proof::time_limit;
-    return stopped_ == Proof::none;
+    if (stopped_ != Proof::none) return false;
+    ++nodes_;
+    return true;
   }
   void leave_open(double bound_s) { open_s_ = std::min(open_s_, bound_s); }
   [[nodiscard]] bool is_stopped() const { return stopped_ != Proof::none; }

@@ -51,6 +51,15 @@ void add_prediction(Facts& facts, const ReportInput& input) {
   }
 }
 
+void add_search(Facts& facts, const SearchRecord& search) {
+  if (search.outcome != PlanOutcome::found) {
+    facts.facts.push_back({"Search", Cell("found no plan"), search.message});
+    return;
+  }
+  facts.facts.push_back({"Plan, at most from the best", percent_cell(search.gap_fraction()),
+                         "of any plan under this model; found by " + search.planner});
+}
+
 void add_runs(Facts& facts, const Runs& runs) {
   std::set<std::string> plans;
   std::set<std::string> workflows;
@@ -83,6 +92,7 @@ std::optional<Section> summary_section(const ReportInput& input) {
     const Plan& plan = input.plan->content;
     facts.facts.push_back({"Plan", plan.name.empty() ? Cell("unnamed") : Cell(plan.name), ""});
   }
+  if (input.search) add_search(facts, input.search->content);
   if (input.runs) add_runs(facts, input.runs->content);
   if (input.cluster) add_cluster(facts, input.cluster->content);
   if (!facts.facts.empty()) section.blocks.emplace_back(std::move(facts));

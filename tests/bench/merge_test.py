@@ -21,6 +21,13 @@ def calibrate_bench(fit_s, cross_validation_s):
     return {"benchmarks": runs}
 
 
+EVALUATIONS = "planner.full_evaluations_per_s"
+
+
+def planner_bench(per_s, **counters):
+    return {"benchmarks": [repetition(EVALUATIONS, 1 / per_s, per_s=per_s, target_per_s=1e6, **counters)]}
+
+
 CORE_BENCH = {"benchmarks": [repetition("parse_runs_500/real_time", 0.25, bytes_per_second=8e6),
                              repetition("median_interval_of/1000", 0.5)]}
 
@@ -43,7 +50,9 @@ def main(merge):
         folder = pathlib.Path(path)
         fast = {"calibrate": calibrate_bench([1.0, 9.0, 1.5], 20.0), "core": CORE_BENCH}
         code, entries, said = merged(merge, folder, fast, "--check")
-        assert (code, said) == (0, ""), (code, said)
+        assert code == 0, (code, said)
+        assert said == (f"bench: {FIT}: 1.5 s, at most 2 s asked: met\n"
+                        f"bench: {CROSS_VALIDATION}: 20 s, at most 20 s asked: met\n"), said
         assert entries == [
             {"name": FIT, "value": 1.5, "unit": "s", "target": 2.0, "met": True},  # the median of three
             {"name": FIT + ":free_coefficients", "value": 40.0, "unit": "1"},
@@ -57,8 +66,21 @@ def main(merge):
         code, entries, said = merged(merge, folder, slow, "--check")
         assert code == 1, code
         assert [entry["met"] for entry in entries if "met" in entry] == [False, True], entries
-        assert said == f"bench: {FIT} took 2.5 s, more than the 2 s asked\n", said
+        assert said.startswith(f"bench: {FIT}: 2.5 s, at most 2 s asked: MISSED\n"), said
         assert merged(merge, folder, slow)[0] == 0  # only where it is asked
+
+        # A rate has its target on the rate's own entry, and too low is a miss.
+        code, entries, said = merged(merge, folder, {"planner": planner_bench(1.25e6)}, "--check")
+        assert code == 0, (code, said)
+        assert entries == [
+            {"name": EVALUATIONS, "value": 8e-7, "unit": "s"},
+            {"name": EVALUATIONS + ":per_s", "value": 1.25e6, "unit": "1/s", "target": 1e6, "met": True},
+        ], entries
+        code, entries, said = merged(merge, folder, {"planner": planner_bench(0.5e6)}, "--check")
+        assert (code, entries[1]["met"]) == (1, False), (code, entries)
+        assert said == f"bench: {EVALUATIONS}:per_s: 5e+05 1/s, at least 1e+06 1/s asked: MISSED\n", said
+        both = {"planner": planner_bench(1.25e6, target_s=1e-9)}
+        assert [entry["met"] for entry in merged(merge, folder, both)[1]] == [False, True]
 
         code, _, said = merged(merge, folder, {"core": CORE_BENCH}, "--check")
         assert (code, said) == (2, "bench: no benchmark with a target ran\n"), (code, said)

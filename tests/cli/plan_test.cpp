@@ -1,13 +1,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "costmodel/vocabulary/prediction.h"
+#include <algorithm>
+
+#include "core/json_value.h"
+#include "costmodel/predict.h"
+#include "costmodel/vocabulary/search.h"
+#include "planner/planners.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 
 namespace sextant::test {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -18,7 +25,9 @@ TEST(PlanCommand, WritesAPlanThatPredictReads) {
       folder.without_plan("plan", {"--coefficients", "none", "--out", plan, "--prediction", prediction}));
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "wrote " + plan + "\nwrote " + prediction + "\n");
-  EXPECT_THAT(printed.out, StartsWith("best of "));
+  EXPECT_THAT(printed.out, StartsWith("sha-ea: best of "));
+  EXPECT_THAT(printed.out,
+              ContainsRegex("\nat most [0-9.]+ % from the best under this model: no plan of any planner "));
   EXPECT_THAT(printed.out, HasSubstr("\nactor_generation"));
   const Printed again =
       run_sextant(folder.without_plan("predict", {"--coefficients", "none", "--plan", plan, "--json"}));
@@ -50,25 +59,177 @@ TEST(PlanCommand, JsonIsTheDocumentAndNothingElse) {
   }
 }
 
+// Who searches and is found out says what is short; a search that finds nothing has branch and bound say it.
 TEST(PlanCommand, Exits1WhenNothingFits) {
   const TinyFolder folder;
+  const std::string out = folder.file("best.json"), search = folder.file("search.json");
   save_document(folder.file("cluster.json"), with_memory(testing::two_cores(), 1e4));
-  const Printed printed = run_sextant(folder.without_plan("plan", {"--out", folder.file("best.json")}));
-  EXPECT_EQ(printed.exit_code, 1);
-  EXPECT_EQ(printed.out, "");
-  EXPECT_THAT(printed.err, StartsWith("sextant: no plan fits: task "));
-  EXPECT_THAT(printed.err, HasSubstr(" needs at least "));
-  EXPECT_EQ(lines_of(printed.err).size(), 1U);
-  EXPECT_FALSE(std::filesystem::exists(folder.file("best.json")));
+  const std::pair<const char*, const char*> cases[] = {
+      {"exhaustive", "sextant: no plan fits: task actor_training needs at least "},
+      {"exact", "sextant: no plan of the space fits: task "},
+      {"random", " fits; the nearest lacks "},
+      {"sha-ea", "; no plan of the space fits: task "}};
+  for (const auto& [planner, says] : cases) {
+    const Printed printed = run_sextant(folder.without_plan(
+        "plan", {"--coefficients", "none", "--planner", planner, "--out", out, "--search-out", search}));
+    EXPECT_EQ(printed.exit_code, 1) << planner;
+    EXPECT_EQ(printed.out, "");
+    EXPECT_THAT(printed.err, HasSubstr(says));
+    EXPECT_THAT(printed.err, StartsWith("sextant: no plan "));
+    EXPECT_EQ(lines_of(printed.err).size(), 2U);
+    EXPECT_EQ(lines_of(printed.err).back(), "wrote " + search);
+    EXPECT_FALSE(std::filesystem::exists(out));
+    const SearchRecord record = load_document<SearchRecord>(search).content;
+    EXPECT_EQ(record.outcome, PlanOutcome::infeasible);
+    EXPECT_EQ(record.proof == Proof::optimal, find_planner(planner)->traits.proves) << planner;
+  }
 }
 
-TEST(PlanCommand, Exits2WhenTheSpaceIsTooLarge) {
+// A plan, its prediction and its search as documents that belong together.
+class EveryPlannerByName : public ::testing::TestWithParam<Planner> {};
+
+TEST_P(EveryPlannerByName, WritesAPlanAndItsSearch) {
+  if (!GetParam().traits.is_built()) GTEST_SKIP() << "not in this build";
   const TinyFolder folder;
-  const Printed printed = run_sextant(folder.without_plan("plan", {"--most-plans", "10"}));
-  EXPECT_EQ(printed.exit_code, 2);
-  EXPECT_EQ(printed.out, "");
-  EXPECT_THAT(printed.err, StartsWith("sextant: "));
-  EXPECT_THAT(printed.err, HasSubstr("10"));
+  const std::string out = folder.file("best.json"), search = folder.file("search.json");
+  std::vector<std::string> more{"--coefficients", "none", "--planner",    std::string(GetParam().name),
+                                "--out",          out,    "--search-out", search,
+                                "--seed",         "3"};
+  if (GetParam().traits.has_budget) more.insert(more.end(), {"--evaluations", "2000"});
+  const Printed printed = run_sextant(folder.without_plan("plan", more));
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_EQ(printed.err, "wrote " + out + "\nwrote " + search + "\n");
+  EXPECT_THAT(printed.out, StartsWith(std::string(GetParam().name) + ": "));
+  EXPECT_EQ(printed.out.find("\nproved: no plan of the space of ") != std::string::npos,
+            GetParam().traits.proves);
+  const Plan plan = load_document<Plan>(out).content;
+  const SearchRecord record = load_document<SearchRecord>(search).content;
+  EXPECT_EQ(record.planner, GetParam().name);
+  EXPECT_EQ(record.seed, 3U);
+  EXPECT_EQ(record.budget_evaluations.has_value(), GetParam().traits.has_budget);
+  EXPECT_FALSE(record.budget_s.has_value());
+  EXPECT_EQ(record.plan, plan.name);
+  EXPECT_EQ(record.proof == Proof::optimal, GetParam().traits.proves);
+  EXPECT_EQ(record.iteration_s, predict(testing::two_cores(), tiny_workflow(), plan, {}).iteration_s);
+  EXPECT_LE(record.lower_bound_s, record.iteration_s);
+  ASSERT_FALSE(record.curve.empty());
+  EXPECT_NEAR(record.curve.back().iteration_s, record.iteration_s, 1e-9 * record.iteration_s);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryPlannerByName,
+                         ::testing::ValuesIn(planners().begin(), planners().end()), [](const auto& tested) {
+                           std::string name(tested.param.name);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+std::string planned(const TinyFolder& folder, const std::vector<std::string>& more) {
+  std::vector<std::string> all{"--coefficients", "none", "--json", "--evaluations", "3000"};
+  all.insert(all.end(), more.begin(), more.end());
+  const Printed printed = run_sextant(folder.without_plan("plan", all));
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  return format_json(parse_document<Plan>(printed.out).content.to_json());
+}
+
+TEST(PlanCommand, SameEvaluationsSamePlanOnAnyNumberOfThreads) {
+  const TinyFolder folder;
+  save_document(folder.file("cluster.json"), load_document<Cluster>(data("cluster.json")).content);
+  save_document(folder.file("workflow.json"), load_document<Workflow>(data("workflow_ppo.json")).content);
+  for (const char* seed : {"1", "2"}) {
+    const std::string search = folder.file("search.json");
+    const std::string one = planned(folder, {"--seed", seed, "--threads", "1", "--search-out", search});
+    const auto alone = load_document<SearchRecord>(search).content;
+    EXPECT_EQ(alone.threads, 1);
+    for (const char* threads : {"2", "7"}) {
+      EXPECT_EQ(planned(folder, {"--seed", seed, "--threads", threads, "--search-out", search}), one);
+      const auto several = load_document<SearchRecord>(search).content;
+      EXPECT_EQ(std::to_string(several.threads), threads);
+      EXPECT_EQ(several.candidates, alone.candidates);
+      EXPECT_EQ(several.iteration_s, alone.iteration_s);
+    }
+  }
+}
+
+// The limits of the space reach the planner.
+TEST(PlanCommand, ExhaustiveTakesLimitsOfItsSpace) {
+  const TinyFolder folder;
+  const auto candidates = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all{"--planner", "exhaustive",   "--micro-batches",
+                                 "1",         "--search-out", folder.file("search.json")};
+    all.insert(all.end(), more.begin(), more.end());
+    EXPECT_EQ(run_sextant(folder.without_plan("plan", all)).exit_code, 0);
+    return load_document<SearchRecord>(folder.file("search.json")).content.candidates;
+  };
+  const std::uint64_t plain = candidates({});
+  EXPECT_GT(candidates({"--recompute"}), plain);
+  // Four layers may be dealt to two stages in three ways.
+  Workflow workflow = tiny_workflow();
+  workflow.models.at("actor").layers = workflow.models.at("reference").layers = 4;
+  save_document(folder.file("workflow.json"), workflow);
+  EXPECT_GT(candidates({"--uneven-stages"}), candidates({}));
+}
+
+TEST(PlanCommand, ABudgetOfSecondsIsKeptInTheSearch) {
+  const TinyFolder folder;
+  const std::string search = folder.file("search.json");
+  ASSERT_EQ(run_sextant(folder.without_plan("plan", {"--budget", "0.05", "--search-out", search})).exit_code,
+            0);
+  const auto record = load_document<SearchRecord>(search).content;
+  EXPECT_EQ(record.budget_s, 0.05);
+  EXPECT_GE(record.wall_s, 0.05);
+  EXPECT_FALSE(record.was_interrupted);
+}
+
+// What exact starts from is its answer where it finds no better one.
+TEST(PlanCommand, ExactStartsFromAPlan) {
+  const TinyFolder folder;
+  const std::string first = folder.file("first.json"), second = folder.file("second.json");
+  ASSERT_EQ(run_sextant(folder.without_plan("plan", {"--coefficients", "none", "--planner", "exhaustive",
+                                                     "--uneven-stages", "--out", first}))
+                .exit_code,
+            0);
+  const Printed printed = run_sextant(folder.without_plan(
+      "plan", {"--coefficients", "none", "--planner", "exact", "--warm-start", first, "--out", second}));
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, StartsWith("exact: nothing better than the plan it began with; "));
+  EXPECT_THAT(printed.out, HasSubstr("\nproved: "));
+  EXPECT_EQ(load_document<Plan>(second).content, load_document<Plan>(first).content);
+}
+
+TEST(PlanCommand, CtrlCKeepsTheBestSoFar) {
+  const TinyFolder folder;
+  const std::string out = folder.file("best.json"), search = folder.file("search.json");
+  constexpr double kUntilOneIsFound_s = 0.5;  // of a core; the first takes milliseconds
+  const Printed printed = interrupt_sextant(
+      folder.without_plan("plan",
+                          {"--coefficients", "none", "--budget", "110", "--out", out, "--search-out", search}),
+      kUntilOneIsFound_s);
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_EQ(printed.err,
+            "interrupted: this is the best plan until then\nwrote " + out + "\nwrote " + search + "\n");
+  EXPECT_THAT(printed.out, AllOf(StartsWith("sha-ea: best of "), HasSubstr("\niteration ")));
+  check_plan(load_document<Plan>(out).content, tiny_workflow(), testing::two_cores());
+  const auto record = load_document<SearchRecord>(search).content;
+  EXPECT_TRUE(record.was_interrupted);
+  EXPECT_EQ(record.outcome, PlanOutcome::found);
+}
+
+TEST(PlanCommand, ListsPlannersWithoutAnyDocument) {
+  const Printed printed = run_sextant({"plan", "--list"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_EQ(printed.err, "");
+  const Printed listed = run_sextant({"plan", "--json", "--list"});
+  EXPECT_EQ(listed.exit_code, 0);
+  const Json json = parse_json(listed.out);
+  ASSERT_EQ(json.size(), planners().size());
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const Planner& planner = planners()[i];
+    EXPECT_EQ(json[i]["name"], std::string(planner.name));
+    EXPECT_EQ(json[i]["help"], std::string(planner.help));
+    EXPECT_EQ(json[i]["proves"], planner.traits.proves);
+    EXPECT_EQ(json[i]["is_built"], planner.traits.is_built());
+    EXPECT_THAT(printed.out, HasSubstr(std::string(planner.name) + ": " + std::string(planner.help) + "\n"));
+  }
 }
 
 }  // namespace

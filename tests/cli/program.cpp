@@ -11,10 +11,14 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <functional>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 extern char** environ;
 
@@ -98,11 +102,55 @@ bool read_both(const Pipe& out, const Pipe& err, Printed& printed) {
   return true;
 }
 
-Printed run(const std::vector<std::string>& command) {
+std::string read_proc(pid_t process, const std::string& name) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/" + name);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+bool listens_for_interrupts(pid_t process) {
+  const std::string status = read_proc(process, "status");
+  const std::size_t caught = status.find("SigCgt:");
+  if (caught == std::string::npos) return false;
+  const std::uint64_t signals = std::stoull(status.substr(caught + 7), nullptr, 16);
+  return (signals >> (SIGINT - 1) & 1U) != 0;
+}
+
+// Of all its threads, so far.
+double cpu_seconds(pid_t process) {
+  const std::string stat = read_proc(process, "stat");
+  std::istringstream fields(stat.substr(stat.rfind(')') + 1));
+  std::string skipped;
+  constexpr int kBefore = 11;  // fields between the name and the time in user mode
+  for (int i = 0; i < kBefore; ++i) fields >> skipped;
+  double user = 0, kernel = 0;
+  fields >> user >> kernel;
+  return (user + kernel) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+void interrupt_when_working(pid_t process, double cpu_s) {
+  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  while (!listens_for_interrupts(process) || cpu_seconds(process) < cpu_s) {
+    if (read_proc(process, "stat").find(") Z ") != std::string::npos) {
+      ADD_FAILURE() << "it ended before it could be interrupted";
+      return;
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      ADD_FAILURE() << "it does not listen for interrupts";
+      break;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill(process, SIGINT);
+}
+
+Printed run(const std::vector<std::string>& command, const std::function<void(pid_t)>& meanwhile = {}) {
   Pipe out, err;
   const pid_t child = start(command, out, err);
   out.close_writing();
   err.close_writing();
+  if (meanwhile) meanwhile(child);
   Printed printed;
   if (!read_both(out, err, printed)) {
     ADD_FAILURE() << command[0] << " does not end; stderr so far: " << printed.err;
@@ -124,6 +172,12 @@ Printed run_sextant(const std::vector<std::string>& arguments) {
   std::vector<std::string> command{SEXTANT_PROGRAM};
   command.insert(command.end(), arguments.begin(), arguments.end());
   return run(command);
+}
+
+Printed interrupt_sextant(const std::vector<std::string>& arguments, double cpu_s) {
+  std::vector<std::string> command{SEXTANT_PROGRAM};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run(command, [cpu_s](pid_t child) { interrupt_when_working(child, cpu_s); });
 }
 
 Printed run_on_ranks(int ranks, const std::vector<std::string>& arguments) {

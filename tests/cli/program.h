@@ -17,6 +17,9 @@ struct Printed {
 // neither belongs in a pipe.
 [[nodiscard]] Printed run_sextant(const std::vector<std::string>& arguments);
 
+// The same, with a SIGINT once it listens for one and has worked for `cpu_s` seconds.
+[[nodiscard]] Printed interrupt_sextant(const std::vector<std::string>& arguments, double cpu_s);
+
 // The same on several ranks, by the MPI launcher.
 [[nodiscard]] Printed run_on_ranks(int ranks, const std::vector<std::string>& arguments);
 

@@ -18,7 +18,7 @@ class ReportCommand : public ::testing::Test {
  protected:
   void copy(const std::string& name) const { std::filesystem::copy_file(data(name), folder_.path() / name); }
   void copy_all() const {
-    for (const char* kind : {"cluster", "runs", "coefficients", "accuracy", "plan", "prediction"}) {
+    for (const char* kind : {"cluster", "runs", "coefficients", "accuracy", "plan", "prediction", "search"}) {
       copy(std::string(kind) + ".json");
     }
   }
@@ -40,7 +40,7 @@ TEST_F(ReportCommand, RendersAFolder) {
   EXPECT_EQ(html.substr(0, 15), "<!DOCTYPE html>");
   EXPECT_TRUE(has(html, "<title>Ohio &amp; &lt;Virginia&gt;</title>"));
   const Json json = parse_json(run_sextant({"report", path_, "--json"}).out);
-  EXPECT_GE(json["sections"].size(), 8U);
+  EXPECT_GE(json["sections"].size(), 9U);
   for (const Json& section : json["sections"]) {
     const auto title = section["title"].get<std::string>();
     EXPECT_TRUE(has(html, "<h2>" + title + "</h2>")) << title;
@@ -64,6 +64,12 @@ TEST_F(ReportCommand, TakesSingleDocuments) {
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_THAT(printed.out, HasSubstr("grpo-split"));
   EXPECT_THAT(printed.out, Not(HasSubstr("ppo-mixed")));
+}
+
+TEST_F(ReportCommand, ShowsTheSearchOfAPlan) {
+  const Printed printed = run_sextant({"report", "--search", data("search.json"), "--json"});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, HasSubstr("Planner exact searched for 75.3 ms on 1 thread, seed 1: "));
 }
 
 TEST_F(ReportCommand, Exits2WhenThereIsNothingToReport) {

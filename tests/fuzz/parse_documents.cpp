@@ -12,6 +12,7 @@
 #include "costmodel/vocabulary/experiments.h"
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/run.h"
+#include "costmodel/vocabulary/search.h"
 
 namespace sextant {
 namespace {
@@ -79,6 +80,10 @@ void use(const Accuracy& accuracy) {
   for (const ComparedTime& time : accuracy.times) SEXTANT_CHECK(time.error_fraction() >= 0);
 }
 
+void use(const SearchRecord& search) {
+  SEXTANT_CHECK(search.outcome != PlanOutcome::found || search.gap_fraction() >= 0);
+}
+
 template <typename T>
 int accepts(std::string_view text) {
   Document<T> document;
@@ -102,7 +107,7 @@ int accepts(std::string_view text) {
 int parse_as_every_kind(std::string_view text) {
   return accepts<Cluster>(text) + accepts<Model>(text) + accepts<Workflow>(text) + accepts<Plan>(text) +
          accepts<Runs>(text) + accepts<Experiments>(text) + accepts<Coefficients>(text) +
-         accepts<Prediction>(text) + accepts<Accuracy>(text);
+         accepts<Prediction>(text) + accepts<SearchRecord>(text) + accepts<Accuracy>(text);
 }
 
 }  // namespace sextant

@@ -308,6 +308,25 @@ Prediction make_prediction(const Cluster& cluster, const Plan& plan) {
   return prediction;
 }
 
+SearchRecord make_search() {
+  SearchRecord search;
+  search.workflow = "ppo-512";
+  search.cluster = "fixture";
+  search.planner = "sha-ea";
+  search.seed = 7;
+  search.threads = 2;
+  search.outcome = PlanOutcome::found;
+  search.message = "best of 3,000 plans that fit, of 4,000 that were looked at";
+  search.wall_s = 10;
+  search.candidates = 4000;
+  search.feasible = 3000;
+  search.curve = {{1, 0.002, 9.5, 9.5}, {40, 0.03, 7.1, 7.1}, {1800, 4.5, 6.2, 6.2}};
+  search.lower_bound_s = 5;
+  search.plan = "fixture";
+  search.iteration_s = 6.2;
+  return search;
+}
+
 template <typename T>
 Document<T> document(T content, const std::string& command) {
   return {{"sextant 0.1.0", "sextant " + command, "2026-01-31T12:00:00Z", "fixture-host"}, std::move(content)};
@@ -346,6 +365,7 @@ ReportInput fixture_report(const FixtureShape& shape) {
   input.accuracy = document(make_accuracy(runs, random), "validate");
   input.plan = document(plan, "plan");
   input.prediction = document(make_prediction(cluster, plan), "predict");
+  input.search = document(make_search(), "plan");
   input.notes = {"None of the numbers on this page was measured."};
   return input;
 }

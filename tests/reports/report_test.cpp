@@ -51,7 +51,7 @@ std::vector<std::string> chart_ids(const Section& section) {
 
 TEST(Report, HasEverySectionWhenEveryDocumentIsThere) {
   EXPECT_THAT(section_ids(fixture_report(sixteen_gpus())),
-              ElementsAre("summary", "accuracy", "plan", "timeline", "trust", "breakdown", "memory",
+              ElementsAre("summary", "accuracy", "plan", "search", "timeline", "trust", "breakdown", "memory",
                           "coefficients", "devices", "links", "runs", "provenance"));
 }
 
@@ -92,6 +92,7 @@ TEST(Report, DocumentsWithoutContentGiveNoEmptyCharts) {
   input.coefficients = Document<Coefficients>{};
   input.plan = Document<Plan>{};
   input.runs = Document<Runs>{};
+  input.search = Document<SearchRecord>{};
   for (const Section& section : report_content(input).sections) EXPECT_THAT(chart_ids(section), ElementsAre());
   EXPECT_NO_THROW((void)format_json(report_json(input)));
 }
@@ -128,7 +129,8 @@ TEST(Report, TablesHoldTheNumbersOfTheDocuments) {
   EXPECT_EQ(table_of(content, "coefficients").rows.size(), input.coefficients->content.values.size());
   EXPECT_EQ(table_of(content, "terms").rows[0][2].value,
             input.prediction->content.tasks.at("actor_generation").time_s);
-  EXPECT_EQ(table_of(content, "provenance").rows.size(), 6U);
+  EXPECT_EQ(table_of(content, "provenance").rows.size(), 7U);
+  EXPECT_EQ(table_of(content, "search_curve").rows[1][2].value, input.search->content.curve[1].iteration_s);
 }
 
 TEST(Report, OrderOfPlansAndMemoryAreShownWhereTheyAreKnown) {
@@ -185,6 +187,38 @@ TEST(Report, NamesWhatIsExtrapolatedAndWhatThePredictionHangsOn) {
   EXPECT_LT(text.find("-6.5 %", table), text.find("-3.7 %", table));
 }
 
+// 6.2 s, of which no plan takes less than 5 s; another bound is of the planner's own space.
+TEST(Report, SaysHowFarThePlanCanBeFromTheBest) {
+  ReportInput input = fixture_report(two_cores());
+  const std::string text = render_markdown(input);
+  EXPECT_THAT(text, HasSubstr("Planner sha-ea searched for 10.0 s on 2 threads, seed 7: "));
+  EXPECT_THAT(text, HasSubstr("At most from the best: **24.0 %**"));
+  EXPECT_THAT(text, HasSubstr("Plan, at most from the best: **24.0 %**"));
+  EXPECT_THAT(text, HasSubstr("It proves nothing of its own space."));
+  const Content content = report_content(input);
+  for (const Block& block : section_of(content, "search").blocks) {
+    const Chart* chart = std::get_if<Chart>(&block);
+    if (chart == nullptr) continue;
+    EXPECT_EQ(chart->spec["layer"][0]["data"]["values"].size(), 4U);  // three, and the end
+    EXPECT_EQ(chart->spec["layer"][0]["data"]["values"][3]["seconds"], 10);
+    EXPECT_EQ(chart->spec["layer"][1]["data"]["values"].size(), 1U);
+  }
+  SearchRecord& search = input.search->content;
+  search.proof = Proof::gap;
+  search.space_lower_bound_s = 6;
+  search.space_gap_fraction = 0.2;
+  EXPECT_THAT(render_markdown(input), HasSubstr("It is at most 20.0 % from the best of its own space."));
+  search.proof = Proof::optimal;
+  EXPECT_THAT(render_markdown(input), HasSubstr("that is proved"));
+  search = {};
+  search.planner = "exact";
+  search.message = "no plan fits";
+  EXPECT_THAT(chart_ids(section_of(report_content(input), "search")), ElementsAre());
+  EXPECT_THAT(render_markdown(input),
+              HasSubstr("Planner exact searched for 0 s on 1 thread, seed 1: no plan fits."));
+  EXPECT_THAT(render_markdown(input), HasSubstr("Search: **found no plan**"));
+}
+
 TEST(Report, HostileNamesStayText) {
   ReportInput input = fixture_report(two_cores());
   input.title = "</title><script>alert(1)</script>";
@@ -211,7 +245,7 @@ TEST(Report, JsonHasTheChartSpecificationsAndNoNaN) {
   }
   EXPECT_THAT(charts, Contains("tasks_scatter"));
   EXPECT_THAT(charts, Contains("timeline"));
-  EXPECT_EQ(charts.size(), 13U);
+  EXPECT_EQ(charts.size(), 14U);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "costmodel/vocabulary/coefficients.h"
 #include "costmodel/vocabulary/experiments.h"
 #include "costmodel/vocabulary/prediction.h"
+#include "costmodel/vocabulary/search.h"
 #include "tests/costmodel/vocabulary/fixtures.h"
 
 namespace sextant {
@@ -36,6 +37,7 @@ TEST(RoundTrip, Runs) { expect_round_trip<Runs>("runs.json"); }
 TEST(RoundTrip, Experiments) { expect_round_trip<Experiments>("experiments.json"); }
 TEST(RoundTrip, Coefficients) { expect_round_trip<Coefficients>("coefficients.json"); }
 TEST(RoundTrip, Prediction) { expect_round_trip<Prediction>("prediction.json"); }
+TEST(RoundTrip, Search) { expect_round_trip<SearchRecord>("search.json"); }
 TEST(RoundTrip, FittedCoefficients) { expect_round_trip<Coefficients>("coefficients_fitted.json"); }
 TEST(RoundTrip, PredictionWithTrust) { expect_round_trip<Prediction>("prediction_trust.json"); }
 

@@ -10,6 +10,7 @@
 #include "core/text.h"
 #include "costmodel/vocabulary/coefficients.h"
 #include "costmodel/vocabulary/prediction.h"
+#include "costmodel/vocabulary/search.h"
 #include "tests/core/expect_error.h"
 #include "tests/costmodel/vocabulary/fixtures.h"
 
@@ -31,6 +32,7 @@ const std::map<std::string, std::function<Json(const Json&)>>& readers() {
       {"runs", rewritten<Runs>},
       {"coefficients", rewritten<Coefficients>},
       {"prediction", rewritten<Prediction>},
+      {"search", rewritten<SearchRecord>},
   };
   return all;
 }

@@ -1,0 +1,155 @@
+#include "cli/planner_options.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "cli/checks.h"
+#include "cli/nearest_name.h"
+#include "cli/table.h"
+#include "core/error.h"
+#include "core/json_value.h"
+#include "core/text.h"
+#include "costmodel/vocabulary/search.h"
+
+namespace sextant::cli {
+namespace {
+
+std::vector<std::string_view> planner_names() {
+  std::vector<std::string_view> names;
+  for (const Planner& planner : planners()) names.push_back(planner.name);
+  return names;
+}
+
+// "sha-ea, exact and mcmc": those that have what is asked.
+std::string names_with(bool PlannerTraits::*trait) {
+  std::string names;
+  for (const Planner& planner : planners()) {
+    if (planner.traits.*trait) names += (names.empty() ? "" : ", ") + std::string(planner.name);
+  }
+  return names;
+}
+
+[[noreturn]] void refuse_name(const std::string& written) {
+  const std::vector<std::string_view> names = planner_names();
+  const std::string nearest = nearest_name(written, names);
+  std::string all;
+  for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
+  throw_bad_input("--planner: there is no planner " + in_quotes(written) +
+                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (there are " + all + ")");
+}
+
+// An option of some planners only.
+struct Special {
+  const char* option;
+  bool is_given;
+  bool PlannerTraits::*trait;
+};
+
+std::vector<Special> specials(const PlannerOptions& options) {
+  return {{"--budget", options.budget_s.has_value(), &PlannerTraits::has_budget},
+          {"--evaluations", options.evaluations.has_value(), &PlannerTraits::has_budget},
+          {"--uneven-stages", options.try_uneven_stages, &PlannerTraits::has_whole_layouts},
+          {"--most-plans", options.most_plans.has_value(), &PlannerTraits::has_whole_layouts},
+          {"--warm-start", !options.warm_start.empty(), &PlannerTraits::starts_from_plan}};
+}
+
+int all_cores() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+
+std::string yes(bool is_so) { return is_so ? "yes" : ""; }
+
+}  // namespace
+
+void add_planner_options(CLI::App& command, PlannerOptions& options) {
+  command.add_option("--planner", options.planner, "Who searches; --list shows all")->capture_default_str();
+  command
+      .add_option("--budget", options.budget_s,
+                  "Seconds to search; without it and --evaluations what suits the planner (sha-ea: 1 s; exact: "
+                  "until it is proved)")
+      ->check(positive_number());
+  command
+      .add_option(
+          "--evaluations", options.evaluations,
+          "Plans to cost, or nodes of a tree to visit: the same plan on every machine and any number of "
+          "threads")
+      ->check(CLI::Range(std::int64_t{1}, SearchRecord::kMostCount));
+  command.add_option("--seed", options.seed, "Of planners that draw")
+      ->check(CLI::Range(std::int64_t{0}, SearchRecord::kMostCount))
+      ->capture_default_str();
+  constexpr int kMostThreads = 4096;
+  command.add_option("--threads", options.threads, "Of planners that use several; default: all cores")
+      ->check(CLI::Range(1, kMostThreads));
+  command.add_option("--micro-batches", options.micro_batch_sequences, "Micro-batch sizes to try")
+      ->delimiter(',')
+      ->check(positive_number())
+      ->capture_default_str();
+  command.add_flag("--recompute", options.try_recompute, "Try training with recomputation too");
+  command.add_flag("--uneven-stages", options.try_uneven_stages,
+                   "Exhaustive only: try every way to deal layers to stages");
+  command.add_option("--most-plans", options.most_plans, "Exhaustive only: refuse a larger space")
+      ->check(CLI::Range(std::int64_t{1}, SearchRecord::kMostCount));
+  command.add_option("--warm-start", options.warm_start,
+                     "Exact only: a plan document to begin with, of which it finds a better one or proves that "
+                     "there is none");
+}
+
+const Planner& chosen_planner(const PlannerOptions& options, int devices) {
+  const Planner* planner = find_planner(options.planner);
+  if (planner == nullptr) refuse_name(options.planner);
+  for (const Special& special : specials(options)) {
+    if (special.is_given && !(planner->traits.*special.trait)) {
+      throw_bad_input(std::string(special.option) + ": planner " + options.planner + " has no use for it; " +
+                      names_with(special.trait) + " " +
+                      (names_with(special.trait).find(',') == std::string::npos ? "has" : "have"));
+    }
+  }
+  if (planner->most_devices > 0 && devices > planner->most_devices) {
+    throw_bad_input("--planner: " + options.planner + " plans at most " +
+                    std::to_string(planner->most_devices) + " devices, the cluster has " +
+                    std::to_string(devices) + ": take another, such as " + PlannerOptions{}.planner);
+  }
+  return *planner;
+}
+
+void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& request) {
+  request.limits.micro_batch_sequences = options.micro_batch_sequences;
+  request.limits.try_recompute = options.try_recompute;
+  request.limits.try_uneven_stages = options.try_uneven_stages;
+  if (options.most_plans) request.limits.most_plans = *options.most_plans;
+  request.budget = {options.budget_s.value_or(0), options.evaluations.value_or(0)};
+  request.seed = options.seed;
+  request.threads = planner.traits.has_threads ? options.threads.value_or(all_cores()) : 1;
+}
+
+std::string describe_planners() {
+  Table table({"planner", "most devices", "threads", "draws", "proves", "in this build"});
+  std::string help;
+  for (const Planner& planner : planners()) {
+    const PlannerTraits& traits = planner.traits;
+    table.add({std::string(planner.name),
+               planner.most_devices > 0 ? std::to_string(planner.most_devices) : "any", yes(traits.has_threads),
+               yes(traits.has_seed), yes(traits.proves), traits.is_built() ? "yes" : "NO"});
+    help += std::string(planner.name) + ": " + std::string(planner.help) + "\n";
+  }
+  return table.text() + "\n" + help;
+}
+
+std::string planners_as_json() {
+  Json all = Json::array();
+  for (const Planner& planner : planners()) {
+    const PlannerTraits& traits = planner.traits;
+    Json entry{{"name", planner.name}, {"help", planner.help}};
+    if (planner.most_devices > 0) entry["most_devices"] = planner.most_devices;
+    entry.update({{"has_budget", traits.has_budget},
+                  {"has_threads", traits.has_threads},
+                  {"has_seed", traits.has_seed},
+                  {"has_whole_layouts", traits.has_whole_layouts},
+                  {"starts_from_plan", traits.starts_from_plan},
+                  {"can_be_cancelled", traits.can_be_cancelled},
+                  {"proves", traits.proves},
+                  {"is_built", traits.is_built()}});
+    all.push_back(std::move(entry));
+  }
+  return format_json(all) + "\n";
+}
+
+}  // namespace sextant::cli

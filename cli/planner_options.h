@@ -1,0 +1,40 @@
+// Which planner a command uses and what it is asked.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planner/planners.h"
+
+namespace sextant::cli {
+
+struct PlannerOptions {
+  std::string planner{"sha-ea"};
+  std::optional<double> budget_s;
+  std::optional<std::uint64_t> evaluations;
+  std::uint64_t seed = 1;
+  std::optional<int> threads;  // none: all cores
+  std::vector<int> micro_batch_sequences = SearchLimits{}.micro_batch_sequences;
+  bool try_recompute = false;
+  bool try_uneven_stages = false;
+  std::optional<std::uint64_t> most_plans;
+  std::string warm_start;  // a plan document
+};
+
+void add_planner_options(CLI::App& command, PlannerOptions& options);
+
+// The planner of that name, which takes everything that was asked. Throws Error(bad_input): no such planner,
+// the cluster is too large for it, or an option means nothing to it.
+[[nodiscard]] const Planner& chosen_planner(const PlannerOptions& options, int devices);
+
+// Fills in what the options say; `start` and what is called during the search stay as they are.
+void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& request);
+
+// All planners and what they are: for people, and as a JSON list.
+[[nodiscard]] std::string describe_planners();
+[[nodiscard]] std::string planners_as_json();
+
+}  // namespace sextant::cli

@@ -1,0 +1,79 @@
+#include "cli/search_record.h"
+
+#include <cmath>
+
+#include "core/error.h"
+#include "core/units.h"
+
+namespace sextant::cli {
+namespace {
+
+void fill_request(const Searched& searched, SearchRecord& record) {
+  const PlanRequest& request = searched.request;
+  record.workflow = request.workflow.name;
+  record.cluster = request.cluster.name();
+  record.planner = searched.planner.name;
+  record.seed = request.seed;
+  record.threads = request.threads;
+  if (request.budget.seconds > 0) record.budget_s = request.budget.seconds;
+  if (request.budget.evaluations > 0) record.budget_evaluations = request.budget.evaluations;
+}
+
+// An infinite gap or bound is one that is not known.
+void fill_bounds(const Searched& searched, SearchRecord& record) {
+  const PlanResult& result = searched.result;
+  record.lower_bound_s = searched.lower_bound_s;
+  record.proof = result.proof;
+  if (result.proof == Proof::none) return;
+  if (result.lower_bound_s > 0 && std::isfinite(result.lower_bound_s))
+    record.space_lower_bound_s = result.lower_bound_s;
+  if (result.plan && std::isfinite(result.gap_fraction))
+    record.space_gap_fraction = std::max(0.0, result.gap_fraction);
+}
+
+void fill_plan(const PlanResult& result, SearchRecord& record) {
+  record.plan = result.plan->name;
+  record.iteration_s = result.prediction->iteration_s;
+  constexpr double kRounding = 1e-6;
+  if (record.iteration_s < record.lower_bound_s * (1 - kRounding)) {
+    throw_machine_failed("internal error: the plan that was found takes " + format_seconds(record.iteration_s) +
+                         ", less than the lower bound of any plan, " + format_seconds(record.lower_bound_s) +
+                         ", so nothing is written");
+  }
+}
+
+std::string describe_proof(const SearchRecord& search) {
+  const std::string space = "the space of " + search.planner;
+  if (search.proof == Proof::optimal) return "proved: no plan of " + space + " is faster under this model\n";
+  if (!search.space_gap_fraction || !search.space_lower_bound_s) return "";
+  return "at most " + format_percent(*search.space_gap_fraction) + " from the best of " + space +
+         ": none takes less than " + format_seconds(*search.space_lower_bound_s) + "\n";
+}
+
+}  // namespace
+
+SearchRecord record_of(const Searched& searched) {
+  const PlanResult& result = searched.result;
+  SearchRecord record;
+  fill_request(searched, record);
+  record.outcome = result.outcome;
+  record.was_interrupted = searched.was_interrupted;
+  record.message = result.message;
+  record.wall_s = searched.wall_s;
+  record.candidates = result.candidates;
+  record.feasible = result.feasible;
+  record.nodes = result.nodes;
+  record.curve = result.improvements;
+  fill_bounds(searched, record);
+  if (result.outcome == PlanOutcome::found) fill_plan(result, record);
+  return record;
+}
+
+std::string describe(const SearchRecord& search) {
+  return search.planner + ": " + search.message + "; " + format_seconds(search.wall_s) + "\n" +
+         describe_proof(search) + "at most " + format_percent(search.gap_fraction()) +
+         " from the best under this model: no plan of any planner takes less than " +
+         format_seconds(search.lower_bound_s) + "\n";
+}
+
+}  // namespace sextant::cli

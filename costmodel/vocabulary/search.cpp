@@ -1,0 +1,153 @@
+#include "costmodel/vocabulary/search.h"
+
+#include <array>
+#include <cmath>
+
+#include "core/json_value.h"
+#include "costmodel/vocabulary/names.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::array<std::string_view, 3> kOutcomes = {"found", "infeasible", "too_large"};
+constexpr std::array<std::string_view, 4> kProofs = {"none", "optimal", "gap", "time_limit"};
+
+std::uint64_t parse_whole(const JsonView& view, std::int64_t least = 0) {
+  return static_cast<std::uint64_t>(view.integer(least, SearchRecord::kMostCount));
+}
+
+template <typename T, typename Parse>
+std::optional<T> parse_optional(const JsonView& view, std::string_view key, Parse parse) {
+  const std::optional<JsonView> member = view.optional(key);
+  return member ? std::optional<T>(parse(*member)) : std::nullopt;
+}
+
+// Ever better, never earlier.
+std::vector<Improvement> parse_curve(const JsonView& view) {
+  std::vector<Improvement> curve;
+  for (const JsonView& point : view.items()) {
+    point.allow_only({"evaluations", "seconds", "iteration_s"});
+    const double iteration_s = point.required("iteration_s").positive();
+    const Improvement improvement{parse_whole(point.required("evaluations")),
+                                  point.required("seconds").non_negative(), iteration_s, iteration_s};
+    if (!curve.empty() && improvement.evaluations < curve.back().evaluations)
+      point.required("evaluations").fail("fewer than at the point before");
+    if (!curve.empty() && improvement.iteration_s >= curve.back().iteration_s)
+      point.required("iteration_s").fail("no better than the point before");
+    curve.push_back(improvement);
+  }
+  return curve;
+}
+
+void parse_request(const JsonView& view, SearchRecord& search) {
+  search.workflow = view.required("workflow").text();
+  search.cluster = view.required("cluster").text();
+  search.planner = view.required("planner").text();
+  search.seed = parse_whole(view.required("seed"));
+  search.threads = view.required("threads").count(1);
+  search.budget_s = parse_optional<double>(view, "budget_s", [](const auto& v) { return v.positive(); });
+  search.budget_evaluations = parse_optional<std::uint64_t>(view, "budget_evaluations",
+                                                            [](const auto& v) { return parse_whole(v, 1); });
+}
+
+void parse_bounds(const JsonView& view, SearchRecord& search) {
+  const auto non_negative = [](const JsonView& member) { return member.non_negative(); };
+  search.proof = parse_name<Proof>(view.required("proof"), kProofs);
+  search.space_lower_bound_s = parse_optional<double>(view, "space_lower_bound_s", non_negative);
+  search.space_gap_fraction = parse_optional<double>(view, "space_gap_fraction", non_negative);
+  search.lower_bound_s = view.required("lower_bound_s").positive();
+}
+
+// gap_fraction follows from the others: for readers who do not compute.
+void parse_plan(const JsonView& view, SearchRecord& search) {
+  for (const std::string_view key : {"plan", "iteration_s", "gap_fraction"}) {
+    if (search.outcome != PlanOutcome::found && view.optional(key))
+      view.optional(key)->fail("only where a plan was found");
+  }
+  if (search.outcome != PlanOutcome::found) return;
+  search.plan = view.required("plan").text();
+  search.iteration_s = view.required("iteration_s").positive();
+  const double gap = view.required("gap_fraction").non_negative();
+  constexpr double kRounding = 1e-6;  // of the two times that it is a ratio of
+  if (std::abs(gap - search.gap_fraction()) > kRounding * (1 + gap))
+    view.required("gap_fraction").fail("is not iteration_s / lower_bound_s - 1");
+}
+
+Json curve_to_json(const std::vector<Improvement>& curve) {
+  Json json = Json::array();
+  for (const Improvement& point : curve) {
+    json.push_back(
+        {{"evaluations", point.evaluations}, {"seconds", point.seconds}, {"iteration_s", point.iteration_s}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string_view name_of(PlanOutcome outcome) { return name_in(kOutcomes, outcome); }
+std::string_view name_of(Proof proof) { return name_in(kProofs, proof); }
+
+SearchRecord SearchRecord::parse(const JsonView& view) {
+  view.allow_only({"workflow",
+                   "cluster",
+                   "planner",
+                   "seed",
+                   "threads",
+                   "budget_s",
+                   "budget_evaluations",
+                   "outcome",
+                   "was_interrupted",
+                   "message",
+                   "wall_s",
+                   "candidates",
+                   "feasible",
+                   "nodes",
+                   "curve",
+                   "proof",
+                   "space_lower_bound_s",
+                   "space_gap_fraction",
+                   "lower_bound_s",
+                   "plan",
+                   "iteration_s",
+                   "gap_fraction"});
+  SearchRecord search;
+  parse_request(view, search);
+  search.outcome = parse_name<PlanOutcome>(view.required("outcome"), kOutcomes);
+  search.was_interrupted = view.required("was_interrupted").flag();
+  search.message = view.required("message").text();
+  search.wall_s = view.required("wall_s").non_negative();
+  search.candidates = parse_whole(view.required("candidates"));
+  search.feasible = parse_whole(view.required("feasible"));
+  search.nodes = parse_whole(view.required("nodes"));
+  search.curve = parse_curve(view.required("curve"));
+  parse_bounds(view, search);
+  parse_plan(view, search);
+  return search;
+}
+
+Json SearchRecord::to_json() const {
+  Json json{
+      {"workflow", workflow}, {"cluster", cluster}, {"planner", planner}, {"seed", seed}, {"threads", threads}};
+  if (budget_s) json["budget_s"] = *budget_s;
+  if (budget_evaluations) json["budget_evaluations"] = *budget_evaluations;
+  json["outcome"] = name_of(outcome);
+  json["was_interrupted"] = was_interrupted;
+  json["message"] = message;
+  json["wall_s"] = wall_s;
+  json["candidates"] = candidates;
+  json["feasible"] = feasible;
+  json["nodes"] = nodes;
+  if (outcome == PlanOutcome::found) {
+    json["plan"] = plan;
+    json["iteration_s"] = iteration_s;
+    json["gap_fraction"] = gap_fraction();
+  }
+  json["lower_bound_s"] = lower_bound_s;
+  json["proof"] = name_of(proof);
+  if (space_lower_bound_s) json["space_lower_bound_s"] = *space_lower_bound_s;
+  if (space_gap_fraction) json["space_gap_fraction"] = *space_gap_fraction;
+  json["curve"] = curve_to_json(curve);
+  return json;
+}
+
+}  // namespace sextant

@@ -1,0 +1,83 @@
+// How a plan was searched for: what was asked of which planner, how the best so far fell, and how far from the
+// best the answer can be.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/document.h"
+#include "core/json.h"
+
+namespace sextant {
+
+enum class PlanOutcome {
+  found,       // the plan fits and is the best of what was searched
+  infeasible,  // no layout fits, or none that was looked at: the message says what is short
+  too_large,   // the space exceeds the limit: nothing was searched
+};
+
+// What is known of plans that were not looked at.
+enum class Proof {
+  none,        // nothing beyond the gap
+  optimal,     // none in the planner's space is better, to a relative 1e-9; or none fits
+  gap,         // none is faster than the lower bound; the search ended at its budget of evaluations
+  time_limit,  // the same; it ended by the clock, or was cancelled
+};
+
+// A plan that was better than all before it.
+struct Improvement {
+  std::uint64_t evaluations = 0;  // that it took: the same on every machine
+  double seconds = 0;             // since the search began, of a wall clock
+  double iteration_s = 0;
+  double loss = 0;  // what the objective lowers (planner/objective.h): of documents so far, iteration_s
+
+  friend bool operator==(const Improvement&, const Improvement&) = default;
+};
+
+[[nodiscard]] std::string_view name_of(PlanOutcome outcome);  // "found", ...
+[[nodiscard]] std::string_view name_of(Proof proof);          // "time_limit", ...
+
+struct SearchRecord {
+  static constexpr std::string_view kKind = "search";
+  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr std::int64_t kMostCount = (std::int64_t{1} << 53) - 1;  // whole numbers that a double holds
+
+  std::string workflow;
+  std::string cluster;
+  std::string planner;
+  std::uint64_t seed = 1;
+  int threads = 1;
+  std::optional<double> budget_s;                   // none: the planner's own, where both are missing
+  std::optional<std::uint64_t> budget_evaluations;  // of candidates, or of nodes of a tree
+
+  PlanOutcome outcome = PlanOutcome::infeasible;
+  bool was_interrupted = false;
+  std::string message;
+  double wall_s = 0;             // of the whole search
+  std::uint64_t candidates = 0;  // that were costed
+  std::uint64_t feasible = 0;    // of them, fit
+  std::uint64_t nodes = 0;       // of a tree that was searched
+  std::vector<Improvement> curve;
+
+  // Of the planner's own space. Missing: nothing is known of it.
+  Proof proof = Proof::none;
+  std::optional<double> space_lower_bound_s;
+  std::optional<double> space_gap_fraction;  // the plan is at most so far from the best of the space
+  // Of any plan of any planner: none is faster.
+  double lower_bound_s = 0;
+
+  // Only where one was found.
+  std::string plan;  // its name
+  double iteration_s = 0;
+  // The plan is at most so far from the best of all.
+  [[nodiscard]] double gap_fraction() const { return std::max(0.0, iteration_s / lower_bound_s - 1); }
+
+  friend bool operator==(const SearchRecord&, const SearchRecord&) = default;
+  static SearchRecord parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+}  // namespace sextant

@@ -1,0 +1,67 @@
+#include "core/json_value.h"
+#include "core/units.h"
+#include "reports/charts/search_chart.h"
+#include "reports/sections/sections.h"
+
+namespace sextant {
+namespace {
+
+std::string searched(const SearchRecord& search) {
+  std::string text = "Planner " + search.planner + " searched for " + format_seconds(search.wall_s) + " on " +
+                     std::to_string(search.threads) + (search.threads == 1 ? " thread" : " threads") +
+                     ", seed " + std::to_string(search.seed) + ": " + search.message + ".";
+  if (search.was_interrupted) text += " It was interrupted.";
+  return text;
+}
+
+std::string proved(const SearchRecord& search) {
+  if (search.proof == Proof::optimal) return "No plan of its own space is faster: that is proved.";
+  if (!search.space_gap_fraction) return "It proves nothing of its own space.";
+  return "It is at most " + format_percent(*search.space_gap_fraction) + " from the best of its own space.";
+}
+
+Facts facts_of(const SearchRecord& search) {
+  Facts facts;
+  facts.facts.push_back({"Best found", seconds_cell(search.iteration_s), search.plan});
+  facts.facts.push_back(
+      {"At most from the best", percent_cell(search.gap_fraction()), "of any plan, under this model"});
+  facts.facts.push_back({"No plan is faster than", seconds_cell(search.lower_bound_s), ""});
+  return facts;
+}
+
+Table curve_table(const SearchRecord& search) {
+  Table table{
+      "search_curve",
+      "Plans that were better than all before them",
+      {{"evaluations", "plans costed", true}, {"seconds", "after", true}, {"iteration_s", "iteration", true}},
+      {}};
+  for (const Improvement& best : search.curve) {
+    table.rows.push_back(
+        {count_cell(best.evaluations), seconds_cell(best.seconds), seconds_cell(best.iteration_s)});
+  }
+  table.folded = true;
+  return table;
+}
+
+}  // namespace
+
+std::optional<Section> search_section(const ReportInput& input) {
+  if (!input.search) return std::nullopt;
+  const SearchRecord& search = input.search->content;
+  Section section{"search", "How the plan was found", {}};
+  section.blocks.emplace_back(Text{searched(search)});
+  if (search.outcome != PlanOutcome::found) return section;
+  section.blocks.emplace_back(facts_of(search));
+  section.blocks.emplace_back(Text{proved(search)});
+  Json spec = charts::search_curve(search);
+  if (spec.is_null()) return section;
+  section.blocks.emplace_back(
+      Chart{"search_curve",
+            "The best so far over the time of the search. Below the dashed line there is no plan; "
+            "where there are two, the other is of the planner's own space.",
+            std::move(spec)});
+  section.blocks.emplace_back(curve_table(search));
+  return section;
+}
+
+}  // namespace sextant

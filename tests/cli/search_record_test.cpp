@@ -1,0 +1,89 @@
+// What a search's end becomes, in a document and in words.
+#include "cli/search_record.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/json_value.h"
+#include "tests/cli/documents.h"
+#include "tests/core/expect_error.h"
+
+namespace sextant::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SearchRecordTest : public ::testing::Test {
+ protected:
+  SearchRecordTest() {
+    result_.outcome = PlanOutcome::found;
+    result_.message = "best of 2";
+    result_.plan = tiny_plan(1, 1, 1);
+    result_.prediction = Prediction{};
+    result_.prediction->iteration_s = 3;
+    result_.improvements = {{1, 0.5, 4, 4}, {2, 1, 3, 3}};
+    result_.gap_fraction = std::numeric_limits<double>::infinity();
+  }
+  [[nodiscard]] SearchRecord record(double lower_bound_s = 2) const {
+    return cli::record_of({*find_planner("exact"), request_, result_, lower_bound_s, 1.5, false});
+  }
+  // Written and read again: JSON holds it.
+  [[nodiscard]] SearchRecord through_json() const {
+    const Document<SearchRecord> document{current_provenance(), record()};
+    return parse_document<SearchRecord>(format_document(document)).content;
+  }
+
+  Cluster cluster_ = testing::two_cores();
+  Workflow workflow_ = tiny_workflow();
+  Coefficients coefficients_;
+  PlanRequest request_{cluster_, workflow_, coefficients_};
+  PlanResult result_;
+};
+
+TEST_F(SearchRecordTest, AnInfiniteGapIsOneThatIsNotKnown) {
+  EXPECT_EQ(through_json(), record());
+  EXPECT_FALSE(record().space_gap_fraction.has_value());
+  EXPECT_EQ(record().gap_fraction(), 0.5);
+  EXPECT_EQ(cli::describe(record()),
+            "exact: best of 2; 1.50 s\n"
+            "at most 50.0 % from the best under this model: no plan of any planner takes less than 2.00 s\n");
+}
+
+TEST_F(SearchRecordTest, AnInfiniteBoundNeitherAndNoPlanHasNoGap) {
+  result_ = {};
+  result_.message = "nothing yet";
+  result_.proof = Proof::time_limit;
+  result_.lower_bound_s = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(through_json(), record());
+  EXPECT_FALSE(record().space_lower_bound_s.has_value());
+  EXPECT_FALSE(record().to_json().contains("gap_fraction"));
+}
+
+TEST_F(SearchRecordTest, AGapOfTheSpaceIsSaidBesideThatOfAllPlans) {
+  result_.proof = Proof::gap;
+  result_.lower_bound_s = 2.5;
+  result_.gap_fraction = 0.2;
+  EXPECT_EQ(through_json(), record());
+  EXPECT_THAT(cli::describe(record()),
+              HasSubstr("\nat most 20.0 % from the best of the space of exact: none takes less than 2.50 s\n"));
+  EXPECT_THAT(cli::describe(record()), HasSubstr("\nat most 50.0 % from the best under this model"));
+}
+
+TEST_F(SearchRecordTest, AProofIsSaid) {
+  result_.proof = Proof::optimal;
+  result_.lower_bound_s = 3;
+  result_.gap_fraction = 0;
+  EXPECT_THAT(cli::describe(record()),
+              HasSubstr("\nproved: no plan of the space of exact is faster under this model\n"));
+}
+
+TEST_F(SearchRecordTest, APlanBelowTheBoundIsABug) {
+  EXPECT_EQ(record(3).gap_fraction(), 0);
+  EXPECT_THAT(message_of(ErrorKind::machine, [&] { (void)record(3.1); }),
+              HasSubstr("takes 3.00 s, less than the lower bound of any plan, 3.10 s"));
+}
+
+}  // namespace
+}  // namespace sextant::test

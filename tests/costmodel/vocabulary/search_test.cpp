@@ -1,0 +1,56 @@
+#include "costmodel/vocabulary/search.h"
+
+#include <gtest/gtest.h>
+
+#include "core/json_value.h"
+#include "tests/core/expect_error.h"
+#include "tests/costmodel/vocabulary/fixtures.h"
+
+namespace sextant {
+namespace {
+
+std::string refusal(const Json& json) {
+  return refusal_of([&json] { (void)parse_as<SearchRecord>(json); });
+}
+
+TEST(SearchTest, HoldsRequestAnswerAndBounds) {
+  const auto search = load_fixture<SearchRecord>("search.json");
+  EXPECT_EQ(search.planner, "exact");
+  EXPECT_EQ(search.budget_s, 60);
+  EXPECT_EQ(search.budget_evaluations, 250U);
+  EXPECT_EQ(search.outcome, PlanOutcome::found);
+  EXPECT_EQ(search.proof, Proof::gap);
+  EXPECT_EQ(search.nodes, 250U);
+  ASSERT_EQ(search.curve.size(), 2U);
+  EXPECT_EQ(search.curve.back().evaluations, 2U);
+  EXPECT_EQ(search.curve.back().iteration_s, search.iteration_s);
+  // 113.2 ms of at least 73.9 ms; and of at least 102.6 ms in the planner's own space.
+  EXPECT_NEAR(search.gap_fraction(), 0.53, 0.005);
+  EXPECT_NEAR(*search.space_gap_fraction, 0.10, 0.005);
+}
+
+// Rounding may put a plan that is at the bound a hair below it.
+TEST(SearchTest, AGapIsNeverNegative) {
+  SearchRecord search;
+  search.lower_bound_s = 1;
+  search.iteration_s = 1 - 1e-12;
+  EXPECT_EQ(search.gap_fraction(), 0);
+}
+
+TEST(SearchTest, RefusesACurveThatRises) {
+  Json json = fixture_body("search.json");
+  json["curve"][1]["iteration_s"] = json["curve"][0]["iteration_s"];
+  EXPECT_EQ(refusal(json), "/curve/1/iteration_s: no better than the point before");
+  json = fixture_body("search.json");
+  json["curve"][1]["evaluations"] = 0;
+  EXPECT_EQ(refusal(json), "/curve/1/evaluations: fewer than at the point before");
+}
+
+TEST(SearchTest, RefusesAGapThatDoesNotFollow) {
+  Json json = fixture_body("search.json");
+  json["gap_fraction"] = 0.1;
+  EXPECT_EQ(refusal(json), "/gap_fraction: is not iteration_s / lower_bound_s - 1");
+}
+
+}  // namespace
+}  // namespace sextant
