@@ -29,13 +29,19 @@ struct Searched {
   }
 };
 
-// Whole candidates one after the other, all different from their neighbours: every task looked up again.
+// Whole candidates one after the other, in which every task is placed otherwise than in the one before: what a
+// search that combines options of tasks asks for (ReaL's chain, sha-ea's climbs), each option seen before.
 void full_evaluations(benchmark::State& state) {
   Searched searched;
   std::mt19937 random(1);
-  std::vector<Candidate> candidates;
-  constexpr int kCandidates = 512;
-  for (int i = 0; i < kCandidates; ++i) candidates.push_back(searched.plan(random));
+  constexpr std::size_t kOptions = 32, kCandidates = 512;
+  std::vector<Candidate> options;
+  while (options.size() < kOptions) options.push_back(searched.plan(random));
+  std::vector<Candidate> candidates(kCandidates);
+  for (Candidate& candidate : candidates) {
+    for (std::size_t t = 0; t < options.front().tasks.size(); ++t)
+      candidate.tasks.push_back(options[random() % kOptions].tasks[t]);
+  }
   for (const Candidate& candidate : candidates)
     benchmark::DoNotOptimize(searched.evaluator.evaluate(candidate));
   std::size_t next = 0;

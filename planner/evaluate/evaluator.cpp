@@ -92,7 +92,6 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
   seating_ = seating_of(*frame_);
   std::vector<Execution> executions = problem.executions;
   executions.resize(workflow_.tasks.size());
-  parts_.reserve(workflow_.tasks.size());
   for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
     const Task& task = workflow_.tasks[t];
     parts_.emplace_back(TaskModel(task, executions[t], of_training(workflow_, executions), *frame_), *frame_,
@@ -110,7 +109,7 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
   overhead_s_ = iteration_overhead_s(workflow_, frame_->coefficients);
   std::vector<double> rooms = rooms_of(*frame_);
   least_room_bytes_ = *std::min_element(rooms.begin(), rooms.end());
-  memory_ = std::make_unique<MemoryUse>(parts_.size(), std::move(rooms));
+  memory_ = std::make_unique<MemoryUse>(std::move(rooms));
   now_.overlap.resize(parts_.size() * parts_.size());
 }
 
@@ -124,9 +123,12 @@ std::uint64_t Evaluator::asked() const {
 
 // ---- the iteration (costmodel/iteration.h) ----
 
-void Evaluator::find_overlaps(std::size_t task) {
-  for (std::size_t other = 0; other < parts_.size(); ++other) {
-    const bool both = share(parts_[task].used(), parts_[other].used());
+// With the first `others` tasks.
+void Evaluator::find_overlaps(std::size_t task, std::size_t others) {
+  const std::span<const std::uint64_t> used = parts_[task].used();
+  for (std::size_t other = 0; other < others; ++other) {
+    if (other == task) continue;
+    const bool both = share(used, parts_[other].used());
     now_.overlap[task * parts_.size() + other] = now_.overlap[other * parts_.size() + task] = both ? 1 : 0;
   }
 }
@@ -230,30 +232,6 @@ double Evaluator::sync_s() {
 
 // ---- memory ----
 
-void Evaluator::fill_memory(std::size_t task) {
-  std::size_t position = 0;
-  const std::vector<std::uint16_t>& devices = parts_[task].placement().devices;
-  for (const ReplicaValue* replica : parts_[task].replicas()) {
-    for (std::size_t p = 0; p < replica->resident_bytes.size(); ++p) {
-      memory_->fill(task, devices[position++], replica->resident_bytes[p], replica->working_bytes[p]);
-    }
-  }
-}
-
-void Evaluator::move_memory(std::size_t task) {
-  const TaskPart& part = parts_[task];
-  for (const TaskPart::OldDevice& old : part.old_devices()) {
-    if ((part.used()[old.device / 64U] >> (old.device % 64U) & 1U) == 0) memory_->set(task, old.device, 0, 0);
-  }
-  for (const int changed : part.changed_replicas()) {
-    const ReplicaValue& replica = *part.replicas()[static_cast<std::size_t>(changed)];
-    const std::size_t size = replica.resident_bytes.size();
-    const std::uint16_t* devices = &part.placement().devices[static_cast<std::size_t>(changed) * size];
-    for (std::size_t p = 0; p < size; ++p)
-      memory_->set(task, devices[p], replica.resident_bytes[p], replica.working_bytes[p]);
-  }
-}
-
 // anew: of a candidate that was just loaded.
 double Evaluator::excess_bytes(bool anew) {
   double resident = 0, working = 0;
@@ -264,20 +242,20 @@ double Evaluator::excess_bytes(bool anew) {
     is_replaced = is_replaced || part.is_replaced();
   }
   if (resident + working <= least_room_bytes_) {
-    memory_is_stale_ = true;
+    anew ? memory_->skip_candidate() : memory_->skip_move();
     return 0;
   }
-  if (anew || memory_is_stale_ || is_replaced) {
-    memory_->clear();
-    for (std::size_t t = 0; t < parts_.size(); ++t) fill_memory(t);
-    // A move that is taken back leaves what it filled in.
-    memory_is_stale_ = !anew;
-    return memory_->excess_bytes_of_all();
+  const bool goes_on = !anew && !is_replaced && memory_->is_known();
+  changed_devices_.clear();
+  for (const TaskPart& part : parts_) {
+    const std::span<const std::uint16_t> changed = part.changed_devices();
+    changed_devices_.insert(changed_devices_.end(), changed.begin(), changed.end());
   }
-  for (std::size_t t = 0; t < parts_.size(); ++t) {
-    if (parts_[t].is_touched()) move_memory(t);
-  }
-  return memory_->excess_bytes();
+  if (goes_on && changed_devices_.empty()) return memory_->of_same();
+  bytes_.clear();
+  for (const TaskPart& part : parts_) bytes_.push_back(part.bytes());
+  if (anew) return memory_->of_candidate(bytes_);
+  return goes_on ? memory_->of_move(bytes_, changed_devices_) : memory_->of_move(bytes_);
 }
 
 // ---- the objective ----
@@ -310,7 +288,7 @@ TaskValue Evaluator::value_of(int task, const Placement& placement) {
 Score Evaluator::evaluate(const Candidate& candidate) {
   keep();
   for (std::size_t t = 0; t < parts_.size(); ++t) parts_[t].load(candidate.tasks[t]);
-  for (std::size_t t = 0; t < parts_.size(); ++t) find_overlaps(t);
+  for (std::size_t t = 1; t < parts_.size(); ++t) find_overlaps(t, t);
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training})
     now_.phase_s[index_of(kind)] = phase_s(kind);
   now_.sync_s = sync_s();
@@ -334,7 +312,7 @@ Score Evaluator::score() {
     if (!parts_[t].is_touched()) continue;
     parts_[t].refresh();
     changed[index_of(parts_[t].model().task().kind)] = true;
-    if (parts_[t].uses_other_devices()) find_overlaps(t);
+    if (parts_[t].uses_other_devices()) find_overlaps(t, parts_.size());
     const int task = static_cast<int>(t);
     has_other_weights = has_other_weights || task == training_ || task == generation_;
   }

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -93,15 +94,13 @@ class Evaluator {
 
   [[nodiscard]] TaskPart& part(int task) { return parts_[static_cast<std::size_t>(task)]; }
   [[nodiscard]] const TaskPart& part(int task) const { return parts_[static_cast<std::size_t>(task)]; }
-  void find_overlaps(std::size_t task);
+  void find_overlaps(std::size_t task, std::size_t others);
   [[nodiscard]] double phase_s(TaskKind kind) const;
   [[nodiscard]] double custom_s() const;
   [[nodiscard]] double working_s() const;
   [[nodiscard]] double transfer_s(const TaskPart& from, const TaskPart& to);
   [[nodiscard]] double whole_sync_s(const TaskPart& training, const TaskPart& generation);
   [[nodiscard]] double sync_s();
-  void fill_memory(std::size_t task);
-  void move_memory(std::size_t task);
   [[nodiscard]] double excess_bytes(bool anew);
   [[nodiscard]] Rented rented() const;
   [[nodiscard]] Score judged(double time_s, double excess_bytes) const;
@@ -110,7 +109,7 @@ class Evaluator {
   Plan frame_plan_;  // the weight synchronization
   std::unique_ptr<const Problem<double>> frame_;
   Seating seating_;
-  std::vector<TaskPart> parts_;
+  std::deque<TaskPart> parts_;
   int generation_ = -1, training_ = -1;  // of the actor; -1 where there is no weight sync
   bool decomposes_sync_ = false;
   double eta_ = 1;
@@ -120,7 +119,8 @@ class Evaluator {
   Objective objective_;
   std::vector<double> usd_per_hour_;  // by device
   std::unique_ptr<MemoryUse> memory_;
-  bool memory_is_stale_ = true;
+  std::vector<TaskBytes> bytes_;
+  std::vector<std::uint16_t> changed_devices_;
   // Of the current candidate with the move that is tried, and before it.
   struct Totals {
     std::array<double, kKinds> phase_s{};

@@ -1,5 +1,8 @@
 #include "planner/evaluate/fingerprints.h"
 
+#include <array>
+#include <cstring>
+
 namespace sextant {
 
 SeatPrints::SeatPrints(std::size_t seats) : seats_(seats) {
@@ -25,6 +28,23 @@ Fingerprint SeatPrints::of_words(std::span<const std::uint64_t> words) {
   }
   sum.high |= 1;
   return sum;
+}
+
+Fingerprint SeatPrints::of_devices(std::uint64_t head, std::span<const std::uint16_t> devices) {
+  constexpr std::uint64_t kOdd = 0x9fb21c651e98df25ULL;
+  constexpr std::size_t kInWord = 4;
+  std::array<std::uint64_t, 2> lanes{head, ~head};
+  const auto take = [&](std::size_t first, std::size_t count) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, &devices[first], count * sizeof(std::uint16_t));
+    std::uint64_t& lane = lanes[first / kInWord % 2];
+    lane = (lane ^ word) * kOdd;
+    lane ^= lane >> 29;
+  };
+  std::size_t first = 0;
+  for (; first + kInWord <= devices.size(); first += kInWord) take(first, kInWord);
+  if (first < devices.size()) take(first, devices.size() - first);
+  return {mixed(lanes[0] ^ devices.size()) + lanes[1], mixed(lanes[1]) | 1};
 }
 
 }  // namespace sextant

@@ -41,6 +41,8 @@ class SeatPrints {
 
   // Of a few words.
   [[nodiscard]] static Fingerprint of_words(std::span<const std::uint64_t> words);
+  // Of many small numbers, four at a time: for tables that compare what they find.
+  [[nodiscard]] static Fingerprint of_devices(std::uint64_t head, std::span<const std::uint16_t> devices);
 
  private:
   static constexpr std::size_t kRows =
@@ -83,6 +85,11 @@ class KnownParts {
   }
 
   [[nodiscard]] std::size_t size() const { return count_; }
+
+  void clear() {
+    std::fill(slots_.begin(), slots_.end(), Slot{});
+    count_ = 0;
+  }
 
  private:
   struct Slot {

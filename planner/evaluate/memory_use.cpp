@@ -4,84 +4,78 @@
 
 namespace sextant {
 
-MemoryUse::MemoryUse(std::size_t tasks, std::vector<double> room_bytes)
-    : tasks_(tasks),
-      devices_(room_bytes.size()),
-      room_(std::move(room_bytes)),
-      resident_(tasks * devices_),
-      working_(tasks * devices_),
-      excess_(devices_),
-      sum_(devices_),
-      most_(devices_) {}
+MemoryUse::MemoryUse(std::vector<double> room_bytes)
+    : room_(std::move(room_bytes)), excess_(room_.size()), tried_(room_.size()), most_(room_.size()) {}
 
-void MemoryUse::clear() {
-  std::fill(resident_.begin(), resident_.end(), 0.0);
-  std::fill(working_.begin(), working_.end(), 0.0);
+namespace {
+
+double largest_of(const std::vector<double>& excess) {
+  double largest = 0;
+  for (const double bytes : excess) largest = largest < bytes ? bytes : largest;
+  return largest;
 }
 
-double MemoryUse::excess_bytes_of_all() {
-  for (std::size_t d = 0; d < devices_; ++d) sum_[d] = resident_[d];
-  for (std::size_t d = 0; d < devices_; ++d) most_[d] = working_[d];
-  for (std::size_t t = 1; t < tasks_; ++t) {
-    const double* resident = &resident_[t * devices_];
-    const double* working = &working_[t * devices_];
-    for (std::size_t d = 0; d < devices_; ++d) sum_[d] += resident[d];
-    for (std::size_t d = 0; d < devices_; ++d) most_[d] = most_[d] < working[d] ? working[d] : most_[d];
+}  // namespace
+
+double MemoryUse::find_all(Tasks tasks, std::vector<double>& excess) {
+  const std::size_t devices = room_.size();
+  std::copy_n(tasks.front().resident, devices, excess.begin());
+  std::copy_n(tasks.front().working, devices, most_.begin());
+  for (const TaskBytes& task : tasks.subspan(1)) {
+    for (std::size_t d = 0; d < devices; ++d) excess[d] += task.resident[d];
+    for (std::size_t d = 0; d < devices; ++d)
+      most_[d] = most_[d] < task.working[d] ? task.working[d] : most_[d];
   }
-  largest_ = 0;
-  for (std::size_t d = 0; d < devices_; ++d) {
-    excess_[d] = sum_[d] + most_[d] - room_[d];
-    largest_ = std::max(largest_, excess_[d]);
-  }
-  return largest_;
+  for (std::size_t d = 0; d < devices; ++d) excess[d] = excess[d] + most_[d] - room_[d];
+  return largest_of(excess);
 }
 
-// In the order of excess_bytes_of_all, so that both give the same number.
-double MemoryUse::excess_of(std::size_t device) const {
-  double resident = resident_[device], working = working_[device];
-  for (std::size_t t = 1; t < tasks_; ++t) {
-    resident += resident_[t * devices_ + device];
-    working = std::max(working, working_[t * devices_ + device]);
+// In the order of find_all, so that both give the same number.
+double MemoryUse::excess_of(Tasks tasks, std::size_t device) const {
+  double resident = tasks.front().resident[device], working = tasks.front().working[device];
+  for (const TaskBytes& task : tasks.subspan(1)) {
+    resident += task.resident[device];
+    working = std::max(working, task.working[device]);
   }
   return resident + working - room_[device];
 }
 
-void MemoryUse::set(std::size_t task, std::uint16_t device, double resident_bytes, double working_bytes) {
-  const std::size_t at = task * devices_ + device;
-  if (resident_[at] == resident_bytes && working_[at] == working_bytes) return;
-  changes_.push_back({at, resident_[at], working_[at]});
-  changed_devices_.push_back(device);
-  resident_[at] = resident_bytes;
-  working_[at] = working_bytes;
+double MemoryUse::of_candidate(Tasks tasks) {
+  is_known_ = true;
+  return largest_ = find_all(tasks, excess_);
 }
 
-double MemoryUse::excess_bytes() {
-  if (changed_devices_.empty()) return largest_;
-  if (old_excesses_.empty()) old_largest_ = largest_;
-  for (const std::uint16_t device : changed_devices_) {
-    old_excesses_.push_back({device, excess_[device]});
-    excess_[device] = excess_of(device);
+double MemoryUse::of_move(Tasks tasks, std::span<const std::uint16_t> devices) {
+  if (last_ != Last::some) old_largest_ = largest_;
+  last_ = Last::some;
+  for (const std::uint16_t device : devices) {
+    old_.push_back({device, excess_[device]});
+    excess_[device] = excess_of(tasks, device);
   }
-  changed_devices_.clear();
-  double largest = 0;
-  for (const double excess : excess_) largest = largest < excess ? excess : largest;
-  return largest_ = largest;
+  return largest_ = largest_of(excess_);
+}
+
+double MemoryUse::of_move(Tasks tasks) {
+  last_ = Last::all;
+  return tried_largest_ = find_all(tasks, tried_);
 }
 
 void MemoryUse::keep() {
-  changes_.clear();
-  old_excesses_.clear();
+  if (last_ == Last::skipped) is_known_ = false;
+  if (last_ == Last::all) {
+    std::swap(excess_, tried_);
+    largest_ = tried_largest_;
+    is_known_ = true;
+  }
+  last_ = Last::none;
+  old_.clear();
 }
 
 void MemoryUse::undo() {
-  if (!old_excesses_.empty()) largest_ = old_largest_;
-  for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
-    resident_[change->at] = change->resident_bytes;
-    working_[change->at] = change->working_bytes;
-  }
-  for (auto old = old_excesses_.rbegin(); old != old_excesses_.rend(); ++old) excess_[old->device] = old->bytes;
-  changed_devices_.clear();
-  keep();
+  for (auto old = old_.rbegin(); old != old_.rend(); ++old) excess_[old->device] = old->bytes;
+  if (last_ == Last::some) largest_ = old_largest_;
+  last_ = Last::none;
+  old_.clear();
 }
 
 }  // namespace sextant

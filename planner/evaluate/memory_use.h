@@ -3,51 +3,59 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace sextant {
 
+// What one task needs, by device; zero where it has no tasklet.
+struct TaskBytes {
+  const double* resident = nullptr;
+  const double* working = nullptr;
+};
+
 class MemoryUse {
  public:
+  using Tasks = std::span<const TaskBytes>;
+
   // room_bytes: by device.
-  MemoryUse(std::size_t tasks, std::vector<double> room_bytes);
+  explicit MemoryUse(std::vector<double> room_bytes);
 
-  // All tasks anew: clear, fill, then excess_bytes of a candidate that no move is tried on.
-  void clear();
-  void fill(std::size_t task, std::uint16_t device, double resident_bytes, double working_bytes) {
-    const std::size_t at = task * devices_ + device;
-    resident_[at] = resident_bytes;
-    working_[at] = working_bytes;
-  }
-  [[nodiscard]] double excess_bytes_of_all();
-
-  // One device of one task, as part of a move; what it does not hold is zero.
-  void set(std::size_t task, std::uint16_t device, double resident_bytes, double working_bytes);
   // By which the fullest device is too small; zero where all have room.
-  [[nodiscard]] double excess_bytes();
+  // Of a candidate that is new:
+  [[nodiscard]] double of_candidate(Tasks tasks);
+  // after a move that changed the needs on some devices, or on any:
+  [[nodiscard]] double of_move(Tasks tasks, std::span<const std::uint16_t> devices);
+  [[nodiscard]] double of_move(Tasks tasks);
+  // or after one that changed none.
+  [[nodiscard]] double of_same() const { return largest_; }
+
+  // Nobody asked, as all have room: of a candidate, of a move.
+  void skip_candidate() { is_known_ = false; }
+  void skip_move() { last_ = Last::skipped; }
+
+  // The needs of single devices are known, so that of_move can go on from them.
+  [[nodiscard]] bool is_known() const { return is_known_; }
+
   void keep();
   void undo();
 
  private:
-  struct Change {
-    std::size_t at;
-    double resident_bytes, working_bytes;
-  };
+  enum class Last { none, skipped, some, all };
   struct Excess {
     std::uint16_t device;
     double bytes;
   };
-  [[nodiscard]] double excess_of(std::size_t device) const;
+  [[nodiscard]] double excess_of(Tasks tasks, std::size_t device) const;
+  double find_all(Tasks tasks, std::vector<double>& excess);
 
-  std::size_t tasks_, devices_;
   std::vector<double> room_;
-  std::vector<double> resident_, working_;  // by task, then device
-  std::vector<double> excess_;              // by device; negative where there is room
-  std::vector<double> sum_, most_;          // of excess_bytes_of_all
-  std::vector<Change> changes_;
-  std::vector<Excess> old_excesses_;
-  std::vector<std::uint16_t> changed_devices_;
-  double largest_ = 0, old_largest_ = 0;
+  std::vector<double> excess_, tried_;  // by device; negative where there is room
+  std::vector<double> most_;            // of find_all
+  std::vector<Excess> old_;             // before the move
+  double largest_ = 0, old_largest_ = 0, tried_largest_ = 0;
+  bool is_known_ = false;
+  Last last_ = Last::none;
 };
 
 }  // namespace sextant

@@ -6,29 +6,44 @@
 
 namespace sextant {
 
+namespace {
+
+// States that are kept: of small clusters many, of large ones so that they take some tens of megabytes.
+std::size_t most_known(const Seating& seating) {
+  constexpr std::size_t kBytes = 32U << 20U, kBytesPerDevice = 32, kMost = 8192, kLeast = 64;
+  return std::clamp(kBytes / (kBytesPerDevice * seating.seat_of.size()), kLeast, kMost);
+}
+
+}  // namespace
+
 TaskPart::TaskPart(TaskModel model, const Problem<double>& frame, const Seating& seating)
-    : model_(std::move(model)), frame_(&frame), seating_(&seating), is_separable_(model_.is_separable()) {
-  now_.used.resize(seating.used_words);
+    : model_(std::move(model)),
+      frame_(&frame),
+      seating_(&seating),
+      is_separable_(model_.is_separable()),
+      now_(&own_),
+      most_known_(most_known(seating)) {
+  own_.used.resize(seating.used_words);
 }
 
 // ---- looking up ----
 
-std::uint64_t TaskPart::head_of(int number) const {
-  const int shape = is_separable_ ? shapes_.kind(now_.placement.shape) : now_.placement.shape;
-  return static_cast<std::uint64_t>(shape) << 32 | static_cast<std::uint32_t>(number);
+std::uint64_t TaskPart::head_of(int number, int shape) const {
+  const int head = is_separable_ ? shapes_.kind(shape) : shape;
+  return static_cast<std::uint64_t>(head) << 32 | static_cast<std::uint32_t>(number);
 }
 
 // Without sharding gradients are reduced once a mini-batch, whatever the micro-batches are.
-std::uint64_t TaskPart::head_of_stage(int stage) const {
-  if (!is_separable_) return head_of(0);
-  if (model_.execution().zero_stage >= 2) return head_of(stage);
-  return static_cast<std::uint64_t>(shapes_.cut(now_.placement.shape)) << 32 |
-         static_cast<std::uint32_t>(stage);
+std::uint64_t TaskPart::head_of_stage(int stage, int shape) const {
+  if (!is_separable_) return head_of(0, shape);
+  if (model_.execution().zero_stage >= 2) return head_of(stage, shape);
+  return static_cast<std::uint64_t>(shapes_.cut(shape)) << 32 | static_cast<std::uint32_t>(stage);
 }
 
-std::span<const std::uint16_t> TaskPart::of_replica(const std::vector<std::uint16_t>& all, int replica) const {
+std::span<const std::uint16_t> TaskPart::of_replica(const std::vector<std::uint16_t>& all, int replica,
+                                                    const Shape& shape) const {
   if (!is_separable_) return all;
-  const auto size = static_cast<std::size_t>(shape().replica_devices());
+  const auto size = static_cast<std::size_t>(shape.replica_devices());
   return std::span<const std::uint16_t>(all).subspan(static_cast<std::size_t>(replica) * size, size);
 }
 
@@ -60,68 +75,66 @@ Fingerprint TaskPart::alike_print(std::uint64_t head, std::span<const std::uint1
   return SeatPrints::of_words(words_);
 }
 
-const ReplicaValue* TaskPart::ask(std::span<const std::uint16_t> devices, int sequences) {
+const ReplicaValue* TaskPart::ask(const Shape& shape, std::span<const std::uint16_t> devices, int sequences) {
   ++asked_;
-  values_.push_back(is_separable_ ? model_.replica(shape(), devices, sequences)
-                                  : model_.whole(shape(), devices));
+  values_.push_back(is_separable_ ? model_.replica(shape, devices, sequences) : model_.whole(shape, devices));
   return &values_.back();
 }
 
-const ReplicaValue* TaskPart::value_of(int replica, const Fingerprint& print) {
-  if (const auto* known = known_.find(print)) return *known;
-  const auto devices = of_replica(now_.placement.devices, replica);
-  const int sequences = shape().sequences[static_cast<std::size_t>(replica)];
+const ReplicaValue* TaskPart::value_of(int replica, const Fingerprint& print, const State& state) {
+  if (const auto* known = known_values_.find(print)) return *known;
+  const int position = state.placement.shape;
+  const Shape& shape = shapes_.at(position);
+  const auto devices = of_replica(state.placement.devices, replica, shape);
+  const int sequences = shape.sequences[static_cast<std::size_t>(replica)];
   const ReplicaValue* value = nullptr;
   if (seating_->parts_are_alike) {
-    const Fingerprint places = alike_print(head_of(is_separable_ ? sequences : 0), devices);
+    const Fingerprint places = alike_print(head_of(is_separable_ ? sequences : 0, position), devices);
     if (const auto* known = alike_.find(places)) value = *known;
-    if (value == nullptr) alike_.insert(places, value = ask(devices, sequences));
+    if (value == nullptr) alike_.insert(places, value = ask(shape, devices, sequences));
   } else {
-    value = ask(devices, sequences);
+    value = ask(shape, devices, sequences);
   }
-  known_.insert(print, value);
+  known_values_.insert(print, value);
   return value;
 }
 
 void TaskPart::look_up_replica(int replica) {
   const int sequences = shape().sequences[static_cast<std::size_t>(replica)];
-  const std::uint64_t head = head_of(is_separable_ ? sequences : 0);
-  now_.replicas[static_cast<std::size_t>(replica)] =
-      value_of(replica, seating_->prints.of(head, of_replica(now_.seats, replica)));
+  const std::uint64_t head = head_of(is_separable_ ? sequences : 0, own_.placement.shape);
+  own_.replicas[static_cast<std::size_t>(replica)] =
+      value_of(replica, seating_->prints.of(head, of_replica(own_.seats, replica, shape())), own_);
 }
 
 // Neighbours are often of one machine: alike in a row are looked up once.
-void TaskPart::look_up_all() {
-  const Shape& cut = shape();
+void TaskPart::look_up_all(State& state) {
+  const Shape& cut = shapes_.at(state.placement.shape);
   const std::size_t count = is_separable_ ? cut.sequences.size() : 1;
-  const std::size_t size = now_.seats.size() / count;
-  const std::uint64_t base = head_of(0);
-  now_.replicas.resize(count);
+  const std::size_t size = state.seats.size() / count;
+  const std::uint64_t base = head_of(0, state.placement.shape);
+  state.replicas.resize(count);
   Fingerprint last;
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t head = is_separable_ ? base | static_cast<std::uint32_t>(cut.sequences[i]) : base;
-    const Fingerprint print = seating_->prints.of(head, std::span(now_.seats).subspan(i * size, size));
-    if (i > 0 && print == last) {
-      now_.replicas[i] = now_.replicas[i - 1];
-    } else {
-      const auto* known = known_.find(print);
-      now_.replicas[i] = known != nullptr ? *known : value_of(static_cast<int>(i), print);
-    }
+    const Fingerprint print = seating_->prints.of(head, std::span(state.seats).subspan(i * size, size));
+    state.replicas[i] =
+        i > 0 && print == last ? state.replicas[i - 1] : value_of(static_cast<int>(i), print, state);
     last = print;
   }
-  now_.reduction_s.assign(!model_.is_training() ? 0 : is_separable_ ? shape().layers.size() : 1, 0.0);
-  if (!has_reductions()) return;
-  for (std::size_t j = 0; j < now_.reduction_s.size(); ++j) look_up_stage(static_cast<int>(j));
+  state.reduction_s.assign(!model_.is_training() ? 0 : is_separable_ ? cut.layers.size() : 1, 0.0);
+  if (!has_reductions(cut)) return;
+  for (std::size_t j = 0; j < state.reduction_s.size(); ++j) look_up_stage(static_cast<int>(j), state);
 }
 
-bool TaskPart::has_reductions() const {
+bool TaskPart::has_reductions(const Shape& shape) const {
   return model_.is_training() &&
-         (!is_separable_ || shape().data_parallel() > 1 || model_.execution().context_parallel > 1);
+         (!is_separable_ || shape.data_parallel() > 1 || model_.execution().context_parallel > 1);
 }
 
-void TaskPart::look_up_stage(int stage) {
-  const auto width = static_cast<std::size_t>(shape().tensor_parallel);
-  const auto size = static_cast<std::size_t>(shape().replica_devices());
+void TaskPart::look_up_stage(int stage, State& state) {
+  const Shape& cut = shapes_.at(state.placement.shape);
+  const auto width = static_cast<std::size_t>(cut.tensor_parallel);
+  const auto size = static_cast<std::size_t>(cut.replica_devices());
   const auto gather = [&](const std::vector<std::uint16_t>& all, std::vector<std::uint16_t>& of_stage) {
     of_stage.clear();
     const auto first = is_separable_ ? static_cast<std::size_t>(stage) * width : 0;
@@ -130,36 +143,36 @@ void TaskPart::look_up_stage(int stage) {
       for (std::size_t k = 0; k < count; ++k) of_stage.push_back(all[at + k]);
     }
   };
-  gather(now_.seats, stage_seats_);
-  const Fingerprint print = seating_->prints.of(head_of_stage(stage), stage_seats_);
-  double& slot = now_.reduction_s[static_cast<std::size_t>(stage)];
+  gather(state.seats, stage_seats_);
+  const std::uint64_t head = head_of_stage(stage, state.placement.shape);
+  const Fingerprint print = seating_->prints.of(head, stage_seats_);
+  double& slot = state.reduction_s[static_cast<std::size_t>(stage)];
   if (const double* known = known_reductions_.find(print)) {
     slot = *known;
     return;
   }
-  gather(now_.placement.devices, stage_devices_);
-  const Fingerprint places =
-      seating_->parts_are_alike ? alike_print(head_of_stage(stage), stage_devices_) : print;
+  gather(state.placement.devices, stage_devices_);
+  const Fingerprint places = seating_->parts_are_alike ? alike_print(head, stage_devices_) : print;
   if (const double* known = alike_reductions_.find(places)) {
     slot = *known;
     known_reductions_.insert(print, slot);
     return;
   }
   ++asked_;
-  slot = is_separable_ ? model_.reduction_s(shape(), stage, stage_devices_)
-                       : model_.reductions_s(shape(), stage_devices_);
+  slot =
+      is_separable_ ? model_.reduction_s(cut, stage, stage_devices_) : model_.reductions_s(cut, stage_devices_);
   known_reductions_.insert(print, slot);
   alike_reductions_.insert(places, slot);
 }
 
 // ---- summing up (costmodel/task.h) ----
 
-double TaskPart::exposed_reductions_s(double compute_s) const {
-  const double reduction_s = *std::max_element(now_.reduction_s.begin(), now_.reduction_s.end());
+double TaskPart::exposed_reductions_s(const State& state, double compute_s) const {
+  const double reduction_s = *std::max_element(state.reduction_s.begin(), state.reduction_s.end());
   if (!(reduction_s > 0)) return 0;
   constexpr double kBackwardShare = 2.0 / 3.0;  // of forward and backward
   const double mini_batches = frame_->workflow.mini_batches;
-  const double micro_batches = now_.replicas.front()->micro_batches / mini_batches;
+  const double micro_batches = state.replicas.front()->micro_batches / mini_batches;
   const bool reduces_every_time = model_.execution().zero_stage >= 2 && micro_batches > 1;
   const double beside_s =
       kBackwardShare * compute_s / (mini_batches * (reduces_every_time ? 1.0 : micro_batches));
@@ -167,8 +180,8 @@ double TaskPart::exposed_reductions_s(double compute_s) const {
                                        frame_->coefficient(CoefficientId::data_parallel_overlap));
 }
 
-void TaskPart::sum_up() {
-  const ReplicaValue* slowest = now_.replicas.front();
+void TaskPart::sum_up(State& state) const {
+  const ReplicaValue* slowest = state.replicas.front();
   const ReplicaValue* last = slowest;
   double optimizer_s = slowest->optimizer_s;
   TaskValue value{0,
@@ -178,7 +191,7 @@ void TaskPart::sum_up() {
                   slowest->fetched_s,
                   slowest->most_resident_bytes,
                   slowest->most_working_bytes};
-  for (const ReplicaValue* replica : now_.replicas) {
+  for (const ReplicaValue* replica : state.replicas) {
     if (replica == last) continue;
     last = replica;
     if (slowest->time_s < replica->time_s) slowest = replica;
@@ -190,83 +203,157 @@ void TaskPart::sum_up() {
     value.most_resident_bytes = std::max(value.most_resident_bytes, replica->most_resident_bytes);
     value.most_working_bytes = std::max(value.most_working_bytes, replica->most_working_bytes);
   }
-  value.time_s = slowest->time_s * (1.0 + seating_->straggler_factor[now_.placement.devices.size()]);
-  if (model_.is_training()) value.time_s += exposed_reductions_s(slowest->compute_s) + optimizer_s;
-  now_.value = value;
+  value.time_s = slowest->time_s * (1.0 + seating_->straggler_factor[state.placement.devices.size()]);
+  if (model_.is_training()) value.time_s += exposed_reductions_s(state, slowest->compute_s) + optimizer_s;
+  state.value = value;
 }
 
 // ---- placements and moves ----
 
-void TaskPart::load(const Placement& placement) {
-  now_.placement.shape = placement.shape;
-  now_.placement.devices.assign(placement.devices.begin(), placement.devices.end());
-  std::fill(now_.used.begin(), now_.used.end(), 0);
-  now_.seats.resize(placement.devices.size());
+const TaskPart::State* TaskPart::known(const Fingerprint& print) const {
+  const std::uint32_t* at = known_placements_.find(print);
+  return at == nullptr ? nullptr : &store_[*at];
+}
+
+// A state to fill in, which is found by the print from then on.
+TaskPart::State& TaskPart::fresh(const Fingerprint& print) {
+  if (store_.capacity() == 0) store_.reserve(most_known_);
+  if (store_.size() == most_known_) forget_known();
+  known_placements_.insert(print, static_cast<std::uint32_t>(store_.size()));
+  return store_.emplace_back();
+}
+
+// Only what a move can be taken back to is still needed: the current one is being loaded.
+void TaskPart::forget_known() {
+  if (before_ != nullptr && before_ != &own_) {
+    spare_ = *before_;
+    before_ = &spare_;
+  }
+  store_.clear();
+  known_placements_.clear();
+}
+
+void TaskPart::fill(const Placement& placement, State& state) {
+  state.placement.shape = placement.shape;
+  state.placement.devices.assign(placement.devices.begin(), placement.devices.end());
+  state.used.assign(seating_->used_words, 0);
+  state.seats.resize(placement.devices.size());
   for (std::size_t p = 0; p < placement.devices.size(); ++p) {
     const std::uint16_t device = placement.devices[p];
-    now_.seats[p] = seating_->seat_of[device];
-    now_.used[device / 64U] |= 1ULL << (device % 64U);
+    state.seats[p] = seating_->seat_of[device];
+    state.used[device / 64U] |= 1ULL << (device % 64U);
   }
-  look_up_all();
-  sum_up();
+  look_up_all(state);
+  sum_up(state);
+  fill_bytes(state);
+}
+
+void TaskPart::fill_bytes(State& state) const {
+  state.resident_bytes.assign(seating_->seat_of.size(), 0.0);
+  state.working_bytes.assign(seating_->seat_of.size(), 0.0);
+  std::size_t position = 0;
+  for (const ReplicaValue* replica : state.replicas) {
+    for (std::size_t p = 0; p < replica->resident_bytes.size(); ++p) {
+      const std::uint16_t device = state.placement.devices[position++];
+      state.resident_bytes[device] = replica->resident_bytes[p];
+      state.working_bytes[device] = replica->working_bytes[p];
+    }
+  }
+}
+
+void TaskPart::set_bytes(std::uint16_t device, double resident, double working) {
+  double& old_resident = own_.resident_bytes[device];
+  double& old_working = own_.working_bytes[device];
+  if (old_resident == resident && old_working == working) return;
+  old_bytes_.push_back({device, old_resident, old_working});
+  changed_devices_.push_back(device);
+  old_resident = resident;
+  old_working = working;
+}
+
+void TaskPart::refresh_bytes() {
+  for (const OldDevice& old : old_devices_) {
+    if ((own_.used[old.device / 64U] >> (old.device % 64U) & 1U) == 0) set_bytes(old.device, 0, 0);
+  }
+  for (const int changed : changed_replicas_) {
+    const ReplicaValue& replica = *own_.replicas[static_cast<std::size_t>(changed)];
+    const std::size_t size = replica.resident_bytes.size();
+    const std::uint16_t* devices = &own_.placement.devices[static_cast<std::size_t>(changed) * size];
+    for (std::size_t p = 0; p < size; ++p)
+      set_bytes(devices[p], replica.resident_bytes[p], replica.working_bytes[p]);
+  }
+}
+
+void TaskPart::load(const Placement& placement) {
+  const Fingerprint print =
+      SeatPrints::of_devices(static_cast<std::uint64_t>(placement.shape), placement.devices);
+  const State* state = known(print);
+  if (state != nullptr && state->placement == placement) {
+    now_ = state;
+    return;
+  }
+  State& filled = fresh(print);
+  fill(placement, filled);
+  now_ = &filled;
 }
 
 void TaskPart::touch() {
   if (is_touched_) return;
   is_touched_ = true;
-  before_.reduction_s = now_.reduction_s;
-  before_.value = now_.value;
+  if (now_ != &own_) own_ = *now_;
+  now_ = &own_;
+  old_reduction_s_ = own_.reduction_s;
+  old_value_ = own_.value;
 }
 
 void TaskPart::mark(int position) {
   touch();
-  old_devices_.push_back({position, now_.placement.devices[static_cast<std::size_t>(position)]});
+  old_devices_.push_back({position, own_.placement.devices[static_cast<std::size_t>(position)]});
   const int replica = is_separable_ ? position / shape().replica_devices() : 0;
   if (std::find(changed_replicas_.begin(), changed_replicas_.end(), replica) == changed_replicas_.end()) {
     changed_replicas_.push_back(replica);
-    old_replicas_.push_back(now_.replicas[static_cast<std::size_t>(replica)]);
+    old_replicas_.push_back(own_.replicas[static_cast<std::size_t>(replica)]);
   }
 }
 
 void TaskPart::set_device(int position, std::uint16_t device) {
-  now_.placement.devices[static_cast<std::size_t>(position)] = device;
-  now_.seats[static_cast<std::size_t>(position)] = seating_->seat_of[device];
+  own_.placement.devices[static_cast<std::size_t>(position)] = device;
+  own_.seats[static_cast<std::size_t>(position)] = seating_->seat_of[device];
 }
 
 void TaskPart::replace_device(int position, std::uint16_t device) {
   mark(position);
   uses_other_devices_ = true;
-  const std::uint16_t old = now_.placement.devices[static_cast<std::size_t>(position)];
-  now_.used[old / 64U] &= ~(1ULL << (old % 64U));
-  now_.used[device / 64U] |= 1ULL << (device % 64U);
+  const std::uint16_t old = own_.placement.devices[static_cast<std::size_t>(position)];
+  own_.used[old / 64U] &= ~(1ULL << (old % 64U));
+  own_.used[device / 64U] |= 1ULL << (device % 64U);
   set_device(position, device);
 }
 
 void TaskPart::swap_positions(int first, int second) {
   mark(first);
   mark(second);
-  const std::uint16_t device = now_.placement.devices[static_cast<std::size_t>(first)];
-  set_device(first, now_.placement.devices[static_cast<std::size_t>(second)]);
+  const std::uint16_t device = own_.placement.devices[static_cast<std::size_t>(first)];
+  set_device(first, own_.placement.devices[static_cast<std::size_t>(second)]);
   set_device(second, device);
 }
 
 void TaskPart::replace(const Placement& placement) {
   if (!is_replaced_) {
     undo();  // of changes before it, which it makes moot
-    touch();
     before_ = now_;
-    is_replaced_ = uses_other_devices_ = true;
+    is_touched_ = is_replaced_ = uses_other_devices_ = true;
   }
   load(placement);
 }
 
 void TaskPart::refresh_stages() {
-  if (!has_reductions()) return;
-  if (!is_separable_) return look_up_stage(0);
+  if (!has_reductions(shape())) return;
+  if (!is_separable_) return look_up_stage(0, own_);
   int last = -1;
   for (const OldDevice& old : old_devices_) {
     const int stage = old.position % shape().replica_devices() / shape().tensor_parallel;
-    if (stage != last) look_up_stage(stage);
+    if (stage != last) look_up_stage(stage, own_);
     last = stage;
   }
 }
@@ -275,38 +362,50 @@ void TaskPart::refresh() {
   if (!is_touched_ || is_replaced_) return;
   for (const int replica : changed_replicas_) look_up_replica(replica);
   refresh_stages();
-  sum_up();
+  sum_up(own_);
+  refresh_bytes();
 }
 
 void TaskPart::keep() {
   is_touched_ = is_replaced_ = uses_other_devices_ = false;
+  before_ = nullptr;
   changed_replicas_.clear();
   old_replicas_.clear();
   old_devices_.clear();
+  old_bytes_.clear();
+  changed_devices_.clear();
 }
 
 void TaskPart::undo() {
   if (!is_touched_) return;
   if (is_replaced_) {
-    std::swap(now_, before_);
+    now_ = before_;
   } else {
-    for (const OldDevice& old : old_devices_) {
-      const std::uint16_t device = now_.placement.devices[static_cast<std::size_t>(old.position)];
-      now_.used[device / 64U] &= ~(1ULL << (device % 64U));
-    }
-    for (auto old = old_devices_.rbegin(); old != old_devices_.rend(); ++old)
-      set_device(old->position, old->device);
-    for (const OldDevice& old : old_devices_) {
-      const std::uint16_t device = now_.placement.devices[static_cast<std::size_t>(old.position)];
-      now_.used[device / 64U] |= 1ULL << (device % 64U);
-    }
-    for (std::size_t c = 0; c < changed_replicas_.size(); ++c) {
-      now_.replicas[static_cast<std::size_t>(changed_replicas_[c])] = old_replicas_[c];
-    }
-    std::swap(now_.reduction_s, before_.reduction_s);
-    now_.value = before_.value;
+    take_back_moves();
   }
   keep();
+}
+
+void TaskPart::take_back_moves() {
+  for (const OldDevice& old : old_devices_) {
+    const std::uint16_t device = own_.placement.devices[static_cast<std::size_t>(old.position)];
+    own_.used[device / 64U] &= ~(1ULL << (device % 64U));
+  }
+  for (auto old = old_devices_.rbegin(); old != old_devices_.rend(); ++old)
+    set_device(old->position, old->device);
+  for (const OldDevice& old : old_devices_) {
+    const std::uint16_t device = own_.placement.devices[static_cast<std::size_t>(old.position)];
+    own_.used[device / 64U] |= 1ULL << (device % 64U);
+  }
+  for (std::size_t c = 0; c < changed_replicas_.size(); ++c) {
+    own_.replicas[static_cast<std::size_t>(changed_replicas_[c])] = old_replicas_[c];
+  }
+  for (auto old = old_bytes_.rbegin(); old != old_bytes_.rend(); ++old) {
+    own_.resident_bytes[old->device] = old->resident;
+    own_.working_bytes[old->device] = old->working;
+  }
+  std::swap(own_.reduction_s, old_reduction_s_);
+  own_.value = old_value_;
 }
 
 }  // namespace sextant

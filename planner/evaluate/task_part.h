@@ -1,5 +1,8 @@
 // One task of the candidate that is evaluated: its placement, what the cost model says of its replicas and
 // reductions, and their sum. Follows moves and takes them back.
+//
+// Placements that were loaded before are kept with all of that: a search meets the same ones in other company,
+// and loading one again is a look-up by the fingerprint of its devices.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +12,7 @@
 
 #include "planner/evaluate/candidate.h"
 #include "planner/evaluate/fingerprints.h"
+#include "planner/evaluate/memory_use.h"
 #include "planner/evaluate/task_model.h"
 
 namespace sextant {
@@ -36,6 +40,8 @@ struct TaskValue {
 class TaskPart {
  public:
   TaskPart(TaskModel model, const Problem<double>& frame, const Seating& seating);
+  TaskPart(const TaskPart&) = delete;
+  TaskPart& operator=(const TaskPart&) = delete;
 
   void load(const Placement& placement);
 
@@ -47,26 +53,22 @@ class TaskPart {
   void keep();
   void undo();
 
-  [[nodiscard]] const Placement& placement() const { return now_.placement; }
-  [[nodiscard]] const TaskValue& value() const { return now_.value; }
-  [[nodiscard]] std::span<const std::uint64_t> used() const { return now_.used; }
-  [[nodiscard]] std::span<const ReplicaValue* const> replicas() const { return now_.replicas; }
+  [[nodiscard]] const Placement& placement() const { return now_->placement; }
+  [[nodiscard]] const TaskValue& value() const { return now_->value; }
+  [[nodiscard]] std::span<const std::uint64_t> used() const { return now_->used; }
+  [[nodiscard]] std::span<const ReplicaValue* const> replicas() const { return now_->replicas; }
   [[nodiscard]] const TaskModel& model() const { return model_; }
   [[nodiscard]] ShapeTable& shapes() { return shapes_; }
   [[nodiscard]] const ShapeTable& shapes() const { return shapes_; }
-  [[nodiscard]] const Shape& shape() const { return shapes_.at(now_.placement.shape); }
-  [[nodiscard]] TaskPlan plan() const { return model_.plan(shape(), now_.placement); }
+  [[nodiscard]] const Shape& shape() const { return shapes_.at(now_->placement.shape); }
+  [[nodiscard]] TaskPlan plan() const { return model_.plan(shape(), now_->placement); }
 
   [[nodiscard]] bool is_touched() const { return is_touched_; }
   [[nodiscard]] bool is_replaced() const { return is_replaced_; }
   [[nodiscard]] bool uses_other_devices() const { return uses_other_devices_; }
-  // Of the move: devices that lost their tasklet or have another one, and replicas that were looked up again.
-  struct OldDevice {
-    int position;
-    std::uint16_t device;
-  };
-  [[nodiscard]] std::span<const OldDevice> old_devices() const { return old_devices_; }
-  [[nodiscard]] std::span<const int> changed_replicas() const { return changed_replicas_; }
+  // Needs by device, and of a move that did not replace the task the devices on which they changed.
+  [[nodiscard]] TaskBytes bytes() const { return {now_->resident_bytes.data(), now_->working_bytes.data()}; }
+  [[nodiscard]] std::span<const std::uint16_t> changed_devices() const { return changed_devices_; }
 
   [[nodiscard]] std::uint64_t asked() const { return asked_; }
 
@@ -77,41 +79,71 @@ class TaskPart {
     std::vector<std::uint64_t> used;            // a bit a device
     std::vector<const ReplicaValue*> replicas;  // one where the task is not separable
     std::vector<double> reduction_s;            // by stage; likewise
+    std::vector<double> resident_bytes;         // by device
+    std::vector<double> working_bytes;
     TaskValue value;
   };
+  struct OldDevice {
+    int position;
+    std::uint16_t device;
+  };
+  struct OldBytes {
+    std::uint16_t device;
+    double resident, working;
+  };
 
+  [[nodiscard]] const State* known(const Fingerprint& print) const;
+  State& fresh(const Fingerprint& print);
+  void forget_known();
+  void fill(const Placement& placement, State& state);
+  void take_back_moves();
+  void fill_bytes(State& state) const;
+  void refresh_bytes();
+  void set_bytes(std::uint16_t device, double resident, double working);
   void set_device(int position, std::uint16_t device);
   void touch();
   void mark(int position);
-  void look_up_all();
+  void look_up_all(State& state);
   void look_up_replica(int replica);
-  void look_up_stage(int stage);
+  void look_up_stage(int stage, State& state);
   void refresh_stages();
-  [[nodiscard]] const ReplicaValue* value_of(int replica, const Fingerprint& print);
-  [[nodiscard]] const ReplicaValue* ask(std::span<const std::uint16_t> devices, int sequences);
-  [[nodiscard]] std::span<const std::uint16_t> of_replica(const std::vector<std::uint16_t>& all,
-                                                          int replica) const;
-  [[nodiscard]] std::uint64_t head_of(int number) const;
-  [[nodiscard]] std::uint64_t head_of_stage(int stage) const;
+  [[nodiscard]] const ReplicaValue* value_of(int replica, const Fingerprint& print, const State& state);
+  [[nodiscard]] const ReplicaValue* ask(const Shape& shape, std::span<const std::uint16_t> devices,
+                                        int sequences);
+  [[nodiscard]] std::span<const std::uint16_t> of_replica(const std::vector<std::uint16_t>& all, int replica,
+                                                          const Shape& shape) const;
+  [[nodiscard]] std::uint64_t head_of(int number, int shape) const;
+  [[nodiscard]] std::uint64_t head_of_stage(int stage, int shape) const;
   [[nodiscard]] Fingerprint alike_print(std::uint64_t head, std::span<const std::uint16_t> devices);
-  [[nodiscard]] bool has_reductions() const;
-  void sum_up();
-  [[nodiscard]] double exposed_reductions_s(double compute_s) const;
+  [[nodiscard]] bool has_reductions(const Shape& shape) const;
+  void sum_up(State& state) const;
+  [[nodiscard]] double exposed_reductions_s(const State& state, double compute_s) const;
 
   TaskModel model_;
   const Problem<double>* frame_;
   const Seating* seating_;
   bool is_separable_;
   ShapeTable shapes_;
-  State now_, before_;
+  // The current one: one of the known, which stay as they are, or `own_` once a move changed it.
+  const State* now_ = nullptr;
+  const State* before_ = nullptr;  // of a task that a move replaced
+  State own_, spare_;
+  // Of own_ before a move.
+  std::vector<double> old_reduction_s_;
+  TaskValue old_value_;
+  std::vector<State> store_;  // never more than it was reserved for, so that they stay where they are
+  std::size_t most_known_;
+  KnownParts<std::uint32_t> known_placements_;
   std::deque<ReplicaValue> values_;
-  KnownParts<const ReplicaValue*> known_;  // by seats
-  KnownParts<const ReplicaValue*> alike_;  // by places as the formulas see them
+  KnownParts<const ReplicaValue*> known_values_;  // by seats
+  KnownParts<const ReplicaValue*> alike_;         // by places as the formulas see them
   KnownParts<double> known_reductions_, alike_reductions_;
   bool is_touched_ = false, is_replaced_ = false, uses_other_devices_ = false;
   std::vector<int> changed_replicas_;
   std::vector<const ReplicaValue*> old_replicas_;  // of changed_replicas_
   std::vector<OldDevice> old_devices_;
+  std::vector<OldBytes> old_bytes_;
+  std::vector<std::uint16_t> changed_devices_;
   std::vector<std::uint16_t> stage_seats_, stage_devices_;
   // Of alike_print.
   std::vector<std::uint64_t> words_;
