@@ -8,7 +8,7 @@
 
 #include "planner/exact/exact.h"
 #include "planner/mcmc/mcmc.h"
-#include "tests/planner/planning_case.h"
+#include "tests/planner/planning_instances.h"
 
 namespace sextant {
 namespace {
@@ -123,39 +123,17 @@ void exact_16gpu(benchmark::State& state) {
 }
 BENCHMARK(exact_16gpu)->Name("planner.exact_16gpu_s")->Unit(benchmark::kSecond);
 
-Workflow grpo_8b(Mode mode) {
-  Workflow workflow = testing::ppo_8b(mode);
-  workflow.name = "grpo-8b";
-  workflow.algorithm = Algorithm::grpo;
-  workflow.tasks = grpo_tasks(true);
-  workflow.prompts = 64;
-  workflow.responses_per_prompt = 8;
-  return workflow;
-}
-
-// HetRL's scenarios (section 5.1): the same GPUs in one zone, in zones of one region, in regions.
-std::vector<Cluster> mixed_24() {
-  return {testing::cluster_of({{"a100", 1}, {"l40s", 1}, {"l4", 1}}),
-          testing::cluster_of({{"a100", 1}, {"l40s", 1}, {"l4", 1, 8, "z2"}}),
-          testing::cluster_of({{"a100", 1}, {"l40s", 1, 8, "z2"}, {"l4", 1, 8, "z3", "r2"}}),
-          testing::cluster_of({{"a100", 1, 8}, {"l40s", 2, 4, "z2", "r2"}, {"l4", 2, 4, "z3", "r3"}})};
-}
-
 // The time is that of the slowest instance.
 void exact_24gpu_worst(benchmark::State& state) {
   double worst_s = 0, all_s = 0, instances = 0, nodes = 0;
   for (auto _ : state) {
-    for (const Cluster& cluster : mixed_24()) {
-      for (const Mode mode : {Mode::synchronous, Mode::asynchronous}) {
-        for (const Workflow& workflow : {testing::ppo_8b(mode), grpo_8b(mode)}) {
-          const auto start = std::chrono::steady_clock::now();
-          nodes = std::max(nodes, static_cast<double>(proved(cluster, workflow)));
-          const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-          worst_s = std::max(worst_s, took_s);
-          all_s += took_s;
-          ++instances;
-        }
-      }
+    for (const testing::Instance& instance : testing::instances_of_24()) {
+      const auto start = std::chrono::steady_clock::now();
+      nodes = std::max(nodes, static_cast<double>(proved(instance.cluster, instance.workflow)));
+      const double took_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      worst_s = std::max(worst_s, took_s);
+      all_s += took_s;
+      ++instances;
     }
     state.SetIterationTime(worst_s);
   }

@@ -69,18 +69,24 @@ def main(merge):
         assert said.startswith(f"bench: {FIT}: 2.5 s, at most 2 s asked: MISSED\n"), said
         assert merged(merge, folder, slow)[0] == 0  # only where it is asked
 
-        # A rate has its target on the rate's own entry, and too low is a miss.
+        # A rate has the benchmark's name, and too low is a miss.
         code, entries, said = merged(merge, folder, {"planner": planner_bench(1.25e6)}, "--check")
         assert code == 0, (code, said)
         assert entries == [
-            {"name": EVALUATIONS, "value": 8e-7, "unit": "s"},
-            {"name": EVALUATIONS + ":per_s", "value": 1.25e6, "unit": "1/s", "target": 1e6, "met": True},
+            {"name": EVALUATIONS, "value": 1.25e6, "unit": "1/s", "target": 1e6, "met": True},
+            {"name": EVALUATIONS + ":time", "value": 8e-7, "unit": "s"},
         ], entries
         code, entries, said = merged(merge, folder, {"planner": planner_bench(0.5e6)}, "--check")
-        assert (code, entries[1]["met"]) == (1, False), (code, entries)
-        assert said == f"bench: {EVALUATIONS}:per_s: 5e+05 1/s, at least 1e+06 1/s asked: MISSED\n", said
+        assert (code, entries[0]["met"]) == (1, False), (code, entries)
+        assert said == f"bench: {EVALUATIONS}: 5e+05 1/s, at least 1e+06 1/s asked: MISSED\n", said
         both = {"planner": planner_bench(1.25e6, target_s=1e-9)}
-        assert [entry["met"] for entry in merged(merge, folder, both)[1]] == [False, True]
+        assert [entry["met"] for entry in merged(merge, folder, both)[1]] == [True, False]
+
+        # A gap may be no larger, a speedup no smaller.
+        for counter, met in (("gap", True), ("speedup", False)):
+            run = repetition("planner.x", 2.0, **{counter: 0.005, "target_" + counter: 0.01})
+            _, entries, said = merged(merge, folder, {"planner": {"benchmarks": [run]}})
+            assert entries[0] == {"name": "planner.x", "value": 0.005, "unit": "1", "target": 0.01, "met": met}, entries
 
         code, _, said = merged(merge, folder, {"core": CORE_BENCH}, "--check")
         assert (code, said) == (2, "bench: no benchmark with a target ran\n"), (code, said)

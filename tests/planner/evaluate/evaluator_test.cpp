@@ -52,7 +52,7 @@ struct MoveCase {
   Workflow workflow;
   Execution execution = {};
   WeightSyncMethod method = WeightSyncMethod::shortest;
-  int moves = 20'000;
+  int moves = 25'000;
 };
 
 class Moves : public ::testing::TestWithParam<int> {
