@@ -10,6 +10,7 @@
 #include "planner/exhaustive.h"
 #include "planner/mcmc/mcmc.h"
 #include "planner/sha_ea/sha_ea.h"
+#include "planner/two_phase/two_phase.h"
 
 namespace sextant {
 namespace {
@@ -19,6 +20,8 @@ constexpr int kMostExhaustive = 16;  // as search_space.cpp; 4 to 8 in practice
 constexpr std::array kPlanners = {
     Planner{"sha-ea", "HetRL's nested successive halving with evolution of deals", plan_by_sha_ea},
     Planner{"exhaustive", "every plan of a small cluster: a proof", plan_exhaustively, kMostExhaustive},
+    Planner{"two-phase", "AReaL-Hex's deal of devices to training and rollout, each planned for itself",
+            plan_by_two_phase},
     Planner{"mcmc", "ReaL's Markov chain over options on device meshes", plan_by_mcmc},
     Planner{"verl-colocated", "all tasks on all devices, best degrees for each", plan_by_verl_colocated},
     Planner{"verl-split", "actor and reference on one set, critic and reward on another", plan_by_verl_split},

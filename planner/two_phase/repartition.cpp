@@ -1,0 +1,101 @@
+#include "planner/two_phase/repartition.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace sextant {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr int kStable = 20;  // K of Algorithm 1, as in Table 5
+
+SearchPhaseLimits limits_of(const SearchRun& run) {
+  const ShapeLimits shapes = shape_limits_of(run.request());
+  return {shapes.micro_batch_sequences, shapes.try_recompute, shapes.most_tensor_parallel,
+          [&run] { return run.is_over(); }};
+}
+
+// Of one side: the other's tasks take no time.
+double side_s(const Costing& costing, Choices choices, bool rollout) {
+  for (std::size_t t = 0; t < choices.size(); ++t) {
+    const bool generates = costing.task(static_cast<int>(t)).kind == TaskKind::generation;
+    if (generates != rollout) choices[t] = nullptr;
+  }
+  return costing.working_s(choices);
+}
+
+}  // namespace
+
+Repartition::Repartition(SearchRun& run, const Costing& costing, const PartitionGraph& graph, bool notes)
+    : run_(run), costing_(costing), graph_(graph), notes_(notes), phase_(costing, limits_of(run)) {}
+
+PartitionCost Repartition::look(const Partition& partition) {
+  const SplitPlans found = phase_.search(graph_.split_of(partition));
+  PartitionCost cost{found.training_fits ? 0 : kInfinite, found.rollout_fits ? 0 : kInfinite, kInfinite};
+  for (const Choices& choices : found.plans) {
+    if (run_.is_over()) break;
+    const Score score{costing_.iteration_s(choices), std::max(0.0, costing_.excess_bytes(choices))};
+    if (notes_) {
+      run_.note(score, [&] { return costing_.plan_of(choices); });
+    } else {
+      run_.spend(1);
+    }
+    if (!score.fits() || score.time_s >= cost.iteration_s) continue;
+    cost = {side_s(costing_, choices, false), side_s(costing_, choices, true) + costing_.sync_s(choices),
+            score.time_s};
+  }
+  return cost;
+}
+
+const PartitionCost& Repartition::cost(const Partition& partition) {
+  static const PartitionCost over{kInfinite, kInfinite, kInfinite};
+  if (const auto known = known_.find(partition); known != known_.end()) return known->second;
+  if (run_.is_over()) return over;
+  const auto entry = known_.emplace(partition, look(partition)).first;
+  if (entry->second.iteration_s < best_s()) best_ = &entry->first;
+  return entry->second;
+}
+
+double Repartition::best_s() const { return best_ == nullptr ? kInfinite : known_.at(*best_).iteration_s; }
+
+void Repartition::binary_search() {
+  double low = 0, high = 1;         // q and r
+  constexpr double kFinest = 0.25;  // of a unit: nothing else is nearer
+  while (high - low > kFinest * graph_.largest_unit_fraction() && !run_.is_over()) {
+    const double gamma = 0.5 * (low + high);
+    const PartitionCost& at = cost(graph_.best_at(gamma));
+    (at.training_s < at.rollout_s ? high : low) = gamma;
+  }
+}
+
+void Repartition::open_range() {
+  if (best_ == nullptr) return;
+  constexpr double kUnits = 2;  // to either side
+  const double middle = graph_.compute_fraction(*best_);
+  const double width = kUnits * graph_.largest_unit_fraction();
+  std::vector<std::pair<double, const Partition*>> around;
+  for (const Partition& partition : graph_.partitions()) {
+    if (std::abs(graph_.compute_fraction(partition) - middle) <= width)
+      around.emplace_back(-graph_.guide(partition), &partition);
+  }
+  std::stable_sort(around.begin(), around.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  int stable = 0;
+  for (const auto& [guide, partition] : around) {
+    if (stable == kStable || run_.is_over()) return;
+    const double before_s = best_s();
+    (void)cost(*partition);
+    stable = best_s() < before_s ? 0 : stable + 1;
+  }
+}
+
+void Repartition::climb() {
+  for (bool improved = best_ != nullptr; improved && !run_.is_over();) {
+    const double before_s = best_s();
+    for (const Partition& partition : graph_.neighbours(*best_)) (void)cost(partition);
+    improved = best_s() < before_s;
+  }
+}
+
+}  // namespace sextant

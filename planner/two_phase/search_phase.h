@@ -1,0 +1,67 @@
+// Phase 1 of AReaL-Hex (section 4.2): the best plan found for devices that are dealt to the two sides.
+//
+// Rollout's side runs generation. Everything else runs on training's side: the paper counts reward and
+// reference computation to C_I, a constant that "would not influence MILP results"; under our model an engine
+// that shares its devices with another task cannot generate beside training (costmodel/iteration.h), so that
+// inference on rollout devices would cost the overlap of the whole iteration. Where a task has several ways
+// that fit, those of training's side are chosen together: from the fastest of each on, while a device has too
+// little memory, the change that saves the most bytes for its time.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "planner/two_phase/costing.h"
+#include "planner/two_phase/rollout_search.h"
+#include "planner/two_phase/training_search.h"
+
+namespace sextant {
+
+// Devices of the two sides, ascending; together all that may be used, none in both.
+struct Split {
+  std::vector<DeviceId> training, rollout;
+};
+
+struct SearchPhaseLimits {
+  std::vector<int> micro_batch_sequences;
+  bool try_recompute = false;
+  int most_tensor_parallel = 64;
+  std::function<bool()> is_over;  // asked now and then
+};
+
+// What was found for a split. Sides that do not fit have plans too, those that lack least.
+struct SplitPlans {
+  bool training_fits = false, rollout_fits = false;
+  // One choice for every task; none where a task has no layout at all or the search was over. First that of the
+  // fastest sides; the others are for weight synchronization, which no side decides alone.
+  std::vector<Choices> plans;
+};
+
+class SearchPhase {
+ public:
+  // costing must outlive it. Tasks of both sides must be there: has_two_sides.
+  SearchPhase(const Costing& costing, SearchPhaseLimits limits);
+
+  [[nodiscard]] SplitPlans search(const Split& split);
+
+ private:
+  using Lists = std::vector<std::vector<ChoicePtr>>;  // by task
+
+  // thrifty: also ways that are slower but need less memory.
+  [[nodiscard]] std::vector<ChoicePtr> dealt(int task, const std::vector<DeviceId>& devices, bool thrifty);
+  [[nodiscard]] std::vector<ChoicePtr> ways(int task, const std::vector<DeviceId>& devices, bool thrifty);
+  enum class Side { fits, lacks_memory, has_no_layout };
+  [[nodiscard]] Side choose_side(bool rollout, const std::vector<DeviceId>& devices, Lists& lists,
+                                 Choices& chosen);
+  void fit(const std::vector<int>& tasks, const Lists& lists, Choices& chosen) const;
+  void vary_for_sync(const Lists& lists, std::vector<Choices>& plans) const;
+
+  const Costing& costing_;
+  SearchPhaseLimits limits_;
+  std::vector<RolloutSearch> rollouts_;  // by task
+};
+
+// It generates and does something else.
+[[nodiscard]] bool has_two_sides(const Workflow& workflow);
+
+}  // namespace sextant

@@ -1,0 +1,40 @@
+// Constrained_Search(D_T) of AReaL-Hex (section 4.2.1, after Metis): the ways to run a task over all replicas
+// at once, on devices of several types.
+//
+// The paper's constraint: tensor and data parallelism use devices of one type each, so that only pipeline
+// stages reach from one type to another. Stages of each type have a tensor parallelism of their own, inside a
+// machine, and layers in proportion to the rate of their devices (section 4.2.1). What the search enumerates:
+// which types take part, data parallelism, tensor parallelism of each type, whether replicas or stages lie side
+// by side in a machine, micro-batch sizes and, where asked for, recomputation; pipeline parallelism follows.
+// Left out of the paper's: stages of one replica whose data parallelism differs, which a Plan cannot say.
+//
+// Sequences are dealt evenly by number: our batches have no sequences of known length to pack (the paper's
+// greedy packing); what waiting for longer ones costs is the model's (terms/uneven_lengths.h).
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "planner/two_phase/costing.h"
+#include "planner/two_phase/pieces.h"
+
+namespace sextant {
+
+struct TrainingLimits {
+  std::vector<int> micro_batch_sequences;
+  bool try_recompute = false;
+  int decode_batch_sequences = 0;  // of generation, as TaskPlan has it
+  int most_tensor_parallel = 64;
+  std::function<bool()> is_over;  // asked now and then: what was found until then is returned
+};
+
+// Ways that no other one beats in time and memory, fastest first. devices: ascending. Empty where the batch or
+// the layers are too few for any.
+[[nodiscard]] std::vector<ChoicePtr> search_training(const Costing& costing, int task,
+                                                     const std::vector<DeviceId>& devices,
+                                                     const TrainingLimits& limits);
+
+// Those that no other beats in time, resident and working memory; fastest first.
+[[nodiscard]] std::vector<ChoicePtr> unbeaten(std::vector<ChoicePtr> choices);
+
+}  // namespace sextant
