@@ -38,8 +38,31 @@ ChoicePtr Costing::cost(int task, TaskPlan plan) const {
     const double room = room_bytes(of.device);
     choice->resident_fraction = std::max(choice->resident_fraction, of.resident_bytes / room);
     choice->working_fraction = std::max(choice->working_fraction, of.working_bytes / room);
+    choice->need_fraction = std::max(choice->need_fraction, (of.resident_bytes + of.working_bytes) / room);
+  }
+  if (!workflow_.has_weight_sync()) return choice;
+  const Task& of = this->task(task);
+  if (&of == &workflow_.actor_training()) {
+    choice->sync_s =
+        terms::fastest_gather_s(*frame_, choice->work) + terms::assembling_s(*frame_, choice->work);
+  } else if (&of == &workflow_.actor_generation()) {
+    choice->sync_s = terms::slowest_gather_s(*frame_, choice->work, model(task).sent_bytes());
   }
   return choice;
+}
+
+double Costing::state_bytes(int task) const {
+  Shape shape;
+  shape.layers = {workflow_.model_of(this->task(task)).layers};
+  shape.sequences = {workflow_.sequences()};
+  TaskPlan plan = task_plan(shape, {0}, {}, workflow_.sequences());
+  const TaskWork work = work_of(this->task(task), plan, workflow_, cluster());
+  return stage_memory(work, 0, 0).state_bytes;
+}
+
+double Costing::first_replica_s(int task, const TaskPlan& plan) const {
+  const TaskWork work = work_of_first_replica(this->task(task), plan, workflow_, cluster());
+  return detail::replica_cost(*frame_, work, 0).time_s;
 }
 
 double Costing::working_s(const Choices& choices) const {

@@ -25,6 +25,8 @@ struct Choice {
   std::vector<TaskMemory<double>> memory;  // of every device that it uses
   double resident_fraction = 0;            // most of any device's room
   double working_fraction = 0;
+  double need_fraction = 0;  // of both together
+  double sync_s = 0;  // of the actor: this side's part of weight synchronization, whatever the other side is
 
   Choice() = default;
   Choice(const Choice&) = delete;
@@ -58,6 +60,14 @@ class Costing {
   }
 
   [[nodiscard]] ChoicePtr cost(int task, TaskPlan plan) const;
+
+  // Of the plan's first replica alone, without reductions and the optimizer: no more than the task's, where
+  // replicas are cut alike and the task is separable (TaskModel), and much sooner known. With the plan's own
+  // execution options.
+  [[nodiscard]] double first_replica_s(int task, const TaskPlan& plan) const;
+
+  // Of one replica of a task, wherever they are: what all its devices together hold at least.
+  [[nodiscard]] double state_bytes(int task) const;
 
   // Of an iteration without weight synchronization; tasks without a choice take no time.
   [[nodiscard]] double working_s(const Choices& choices) const;

@@ -1,6 +1,7 @@
 #include "planner/two_phase/search_phase.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace sextant {
@@ -8,11 +9,13 @@ namespace {
 
 bool generates(const Task& task) { return task.kind == TaskKind::generation; }
 
-// Decode batches from the largest that is not the whole share on: each needs half the cache of the one before.
-std::vector<int> decode_batches(int sequences) {
-  std::vector<int> batches;
-  for (int size = 1; size < sequences; size *= 2) batches.push_back(size);
-  std::reverse(batches.begin(), batches.end());
+// All of a replica's share, then ever fewer: each needs half the cache of the one before.
+std::vector<int> decode_batches(const Task& task, int sequences) {
+  std::vector<int> batches{0};
+  if (!generates(task)) return batches;
+  int size = 1;
+  while (2 * size < sequences) size *= 2;
+  for (; size >= 1; size /= 2) batches.push_back(size);
   return batches;
 }
 
@@ -26,48 +29,63 @@ bool has_two_sides(const Workflow& workflow) {
 
 SearchPhase::SearchPhase(const Costing& costing, SearchPhaseLimits limits)
     : costing_(costing), limits_(std::move(limits)) {
-  for (int t = 0; t < costing_.task_count(); ++t) rollouts_.emplace_back(costing_, t);
+  for (int t = 0; t < costing_.task_count(); ++t) {
+    rollouts_.emplace_back(costing_, t);
+    state_bytes_.push_back(costing_.state_bytes(t));
+  }
 }
 
-// Replicas of any width, by the integer program.
-std::vector<ChoicePtr> SearchPhase::dealt(int task, const std::vector<DeviceId>& devices, bool thrifty) {
+// Replicas of any width, by the integer program; decoding as many sequences at once as memory holds.
+std::vector<ChoicePtr> SearchPhase::dealt(int task, const std::vector<DeviceId>& devices, int patience) {
   std::vector<ChoicePtr> found;
   if (!costing_.model(task).is_separable()) return found;
   const std::vector<PieceClass> pieces = pieces_of(costing_.cluster(), devices);
   RolloutSearch& rollouts = rollouts_[static_cast<std::size_t>(task)];
-  const auto look = [&](const RolloutLimits& limits) {
-    if (limits_.is_over && limits_.is_over()) return;
-    if (auto plan = rollouts.plan(pieces, limits)) found.push_back(costing_.cost(task, std::move(*plan)));
-  };
-  const int widest = thrifty ? limits_.most_tensor_parallel : 1;
-  for (const int size : limits_.micro_batch_sequences) {
-    for (int least = 1; least <= widest; least *= 2) look({{size, 0}, least, limits_.most_tensor_parallel});
-  }
-  if (!thrifty || !generates(costing_.task(task))) return found;
-  for (const int batch : decode_batches(costing_.workflow().sequences())) {
-    for (int least = 1; least <= widest; least *= 2)
-      look({{limits_.micro_batch_sequences.front(), batch}, least, limits_.most_tensor_parallel});
+  const int widest = patience > 0 ? limits_.most_tensor_parallel : 1;
+  for (const int batch : decode_batches(costing_.task(task), costing_.workflow().sequences())) {
+    for (const int size : limits_.micro_batch_sequences) {
+      for (int least = 1; least <= widest; least *= 2) {
+        if (is_over()) return found;
+        auto plan = rollouts.plan(pieces, {{size, batch}, least, limits_.most_tensor_parallel});
+        if (plan) found.push_back(costing_.cost(task, std::move(*plan)));
+      }
+    }
+    if (!found.empty()) break;
   }
   return found;
 }
 
-std::vector<ChoicePtr> SearchPhase::ways(int task, const std::vector<DeviceId>& devices, bool thrifty) {
-  std::vector<ChoicePtr> found;
+// What is left of a side's memory when all its other tasks hold their states once.
+double SearchPhase::room_fraction(int task, const std::vector<DeviceId>& devices) const {
+  double room = 0, others = 0;
+  for (const DeviceId device : devices) room += costing_.room_bytes(device);
+  for (int t = 0; t < costing_.task_count(); ++t) {
+    const bool is_beside = generates(costing_.task(t)) == generates(costing_.task(task));
+    if (t != task && is_beside) others += state_bytes_[static_cast<std::size_t>(t)];
+  }
+  return 1 - others / room;
+}
+
+std::vector<ChoicePtr> SearchPhase::ways(int task, const std::vector<DeviceId>& devices, int patience) {
   const bool trains = costing_.task(task).kind == TaskKind::training;
-  if (!trains) found = dealt(task, devices, thrifty);
-  if (trains || found.empty() || thrifty) {
-    TrainingLimits limits{limits_.micro_batch_sequences, limits_.try_recompute, 0, limits_.most_tensor_parallel,
-                          limits_.is_over};
-    const auto look = [&] {
-      for (ChoicePtr& choice : search_training(costing_, task, devices, limits))
-        found.push_back(std::move(choice));
-    };
-    look();
-    if (generates(costing_.task(task)) && thrifty) {
-      for (limits.decode_batch_sequences = 1; limits.decode_batch_sequences < costing_.workflow().sequences();
-           limits.decode_batch_sequences *= 4)
-        look();
-    }
+  std::vector<ChoicePtr> found;
+  if (!trains) found = dealt(task, devices, patience);
+  if (!trains && !found.empty() && patience < 2) return unbeaten(std::move(found));
+  constexpr std::array kSlack = {1.3, 2.5, std::numeric_limits<double>::infinity()};
+  TrainingLimits limits;
+  limits.micro_batch_sequences = limits_.micro_batch_sequences;
+  limits.try_recompute = limits_.try_recompute;
+  limits.most_tensor_parallel = limits_.most_tensor_parallel;
+  limits.slack = kSlack[static_cast<std::size_t>(patience)];
+  limits.room_fraction = patience < 2 ? room_fraction(task, devices) : 1;
+  limits.is_over = limits_.is_over;
+  for (const int batch : decode_batches(costing_.task(task), costing_.workflow().sequences())) {
+    limits.decode_batch_sequences = batch;
+    for (ChoicePtr& choice : search_training(costing_, task, devices, limits))
+      found.push_back(std::move(choice));
+    const bool fits = std::any_of(found.begin(), found.end(),
+                                  [](const ChoicePtr& choice) { return choice->need_fraction <= 1; });
+    if (fits) break;
   }
   return unbeaten(std::move(found));
 }
@@ -110,19 +128,26 @@ SearchPhase::Side SearchPhase::choose_side(bool rollout, const std::vector<Devic
     if (generates(costing_.task(t)) == rollout) tasks.push_back(t);
   }
   Side side = Side::has_no_layout;
-  for (const bool thrifty : {false, true}) {
+  for (int patience = 0; patience <= 2; ++patience) {
+    double fastest_s = 0, taken_s = 0;
     bool has_all = true;
     for (const int t : tasks) {
       std::vector<ChoicePtr>& list = lists[static_cast<std::size_t>(t)];
-      if (has_all) list = ways(t, devices, thrifty);
+      if (has_all) list = ways(t, devices, patience);
       has_all = has_all && !list.empty();
     }
     if (!has_all) continue;
     Choices of_side(chosen.size());
     fit(tasks, lists, of_side);
-    for (const int t : tasks) chosen[static_cast<std::size_t>(t)] = of_side[static_cast<std::size_t>(t)];
-    if (costing_.excess_bytes(of_side) <= 0) return Side::fits;
-    side = Side::lacks_memory;
+    for (const int t : tasks) {
+      chosen[static_cast<std::size_t>(t)] = of_side[static_cast<std::size_t>(t)];
+      fastest_s += lists[static_cast<std::size_t>(t)].front()->time_s;
+      taken_s += chosen[static_cast<std::size_t>(t)]->time_s;
+    }
+    const bool fits = costing_.excess_bytes(of_side) <= 0;
+    side = fits ? Side::fits : Side::lacks_memory;
+    constexpr double kDear = 1.1;  // what memory costs in time: slower ways may be better together
+    if (fits && (patience > 0 || taken_s <= kDear * fastest_s)) return side;
   }
   return side;
 }
@@ -140,21 +165,23 @@ SplitPlans SearchPhase::search(const Split& split) {
   return found;
 }
 
-// Other ways of the two tasks that weights travel between.
+// Other ways of the two tasks that weights travel between: slower, but with less to put together or to spread.
 void SearchPhase::vary_for_sync(const Lists& lists, std::vector<Choices>& plans) const {
-  constexpr std::size_t kMostTried = 3;  // of each, next to the fastest that fits
   const Choices chosen = plans.front();
-  for (const Task* task : {&costing_.workflow().actor_training(), &costing_.workflow().actor_generation()}) {
-    const auto at = static_cast<std::size_t>(task - costing_.workflow().tasks.data());
-    std::size_t tried = 0;
-    for (const ChoicePtr& choice : lists[at]) {
-      if (choice == chosen[at] || choice->time_s < chosen[at]->time_s) continue;
-      if (++tried > kMostTried) break;
-      Choices other = chosen;
-      other[at] = choice;
+  const auto position = [&](const Task& task) {
+    return static_cast<std::size_t>(&task - costing_.workflow().tasks.data());
+  };
+  const auto vary = [&](std::size_t task, const Choices& from) {
+    for (const ChoicePtr& choice : lists[task]) {
+      if (choice->sync_s >= from[task]->sync_s || choice->time_s < from[task]->time_s) continue;
+      Choices other = from;
+      other[task] = choice;
       if (costing_.excess_bytes(other) <= 0) plans.push_back(std::move(other));
     }
-  }
+  };
+  vary(position(costing_.workflow().actor_training()), chosen);
+  const std::vector<Choices> trained = plans;
+  for (const Choices& choices : trained) vary(position(costing_.workflow().actor_generation()), choices);
 }
 
 }  // namespace sextant

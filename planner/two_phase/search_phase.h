@@ -47,9 +47,11 @@ class SearchPhase {
  private:
   using Lists = std::vector<std::vector<ChoicePtr>>;  // by task
 
-  // thrifty: also ways that are slower but need less memory.
-  [[nodiscard]] std::vector<ChoicePtr> dealt(int task, const std::vector<DeviceId>& devices, bool thrifty);
-  [[nodiscard]] std::vector<ChoicePtr> ways(int task, const std::vector<DeviceId>& devices, bool thrifty);
+  // patience: 0 the ways near the fastest, 1 also slower ones that need less memory, 2 all.
+  [[nodiscard]] std::vector<ChoicePtr> dealt(int task, const std::vector<DeviceId>& devices, int patience);
+  [[nodiscard]] std::vector<ChoicePtr> ways(int task, const std::vector<DeviceId>& devices, int patience);
+  [[nodiscard]] double room_fraction(int task, const std::vector<DeviceId>& devices) const;
+  [[nodiscard]] bool is_over() const { return limits_.is_over && limits_.is_over(); }
   enum class Side { fits, lacks_memory, has_no_layout };
   [[nodiscard]] Side choose_side(bool rollout, const std::vector<DeviceId>& devices, Lists& lists,
                                  Choices& chosen);
@@ -59,6 +61,7 @@ class SearchPhase {
   const Costing& costing_;
   SearchPhaseLimits limits_;
   std::vector<RolloutSearch> rollouts_;  // by task
+  std::vector<double> state_bytes_;      // likewise
 };
 
 // It generates and does something else.

@@ -25,16 +25,20 @@ struct TrainingLimits {
   bool try_recompute = false;
   int decode_batch_sequences = 0;  // of generation, as TaskPlan has it
   int most_tensor_parallel = 64;
+  double room_fraction = 1;  // of its devices' memory that the task may need; less where others run there
+  // Layouts whose first replica is so much slower than the best that fits are left out: what is nearer may be
+  // chosen for its memory or its weights.
+  double slack = 1.3;
   std::function<bool()> is_over;  // asked now and then: what was found until then is returned
 };
 
-// Ways that no other one beats in time and memory, fastest first. devices: ascending. Empty where the batch or
+// Ways that no other one beats (unbeaten), fastest first. devices: ascending. Empty where the batch or
 // the layers are too few for any.
 [[nodiscard]] std::vector<ChoicePtr> search_training(const Costing& costing, int task,
                                                      const std::vector<DeviceId>& devices,
                                                      const TrainingLimits& limits);
 
-// Those that no other beats in time, resident and working memory; fastest first.
+// Those that no other beats in time, resident and working memory, and weight synchronization; fastest first.
 [[nodiscard]] std::vector<ChoicePtr> unbeaten(std::vector<ChoicePtr> choices);
 
 }  // namespace sextant
