@@ -31,6 +31,7 @@ SearchPhase::SearchPhase(const Costing& costing, SearchPhaseLimits limits)
     : costing_(costing), limits_(std::move(limits)) {
   for (int t = 0; t < costing_.task_count(); ++t) {
     rollouts_.emplace_back(costing_, t);
+    trainings_.emplace_back(costing_, t);
     state_bytes_.push_back(costing_.state_bytes(t));
   }
 }
@@ -77,11 +78,12 @@ std::vector<ChoicePtr> SearchPhase::ways(int task, const std::vector<DeviceId>& 
   limits.try_recompute = limits_.try_recompute;
   limits.most_tensor_parallel = limits_.most_tensor_parallel;
   limits.slack = kSlack[static_cast<std::size_t>(patience)];
+  limits.keeps_what_does_not_fit = patience == 2;
   limits.room_fraction = patience < 2 ? room_fraction(task, devices) : 1;
   limits.is_over = limits_.is_over;
   for (const int batch : decode_batches(costing_.task(task), costing_.workflow().sequences())) {
     limits.decode_batch_sequences = batch;
-    for (ChoicePtr& choice : search_training(costing_, task, devices, limits))
+    for (ChoicePtr& choice : trainings_[static_cast<std::size_t>(task)].search(devices, limits))
       found.push_back(std::move(choice));
     const bool fits = std::any_of(found.begin(), found.end(),
                                   [](const ChoicePtr& choice) { return choice->need_fraction <= 1; });

@@ -60,8 +60,10 @@ class SearchPhase {
 
   const Costing& costing_;
   SearchPhaseLimits limits_;
-  std::vector<RolloutSearch> rollouts_;  // by task
-  std::vector<double> state_bytes_;      // likewise
+  // By task.
+  std::vector<RolloutSearch> rollouts_;
+  std::vector<TrainingSearch> trainings_;
+  std::vector<double> state_bytes_;
 };
 
 // It generates and does something else.
