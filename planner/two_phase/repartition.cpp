@@ -90,11 +90,41 @@ void Repartition::open_range() {
   }
 }
 
+void Repartition::scan() {
+  constexpr int kPoints = 8;
+  for (int i = 1; i < kPoints && !run_.is_over(); ++i) (void)cost(graph_.best_at(1.0 * i / kPoints));
+}
+
+void Repartition::climb_from(Partition partition) {
+  for (bool improved = true; improved && !run_.is_over();) {
+    improved = false;
+    Partition best = partition;
+    for (const Partition& other : graph_.neighbours(partition)) {
+      if (cost(other).iteration_s < cost(best).iteration_s) best = other;
+    }
+    improved = best != partition;
+    partition = std::move(best);
+  }
+}
+
 void Repartition::climb() {
-  for (bool improved = best_ != nullptr; improved && !run_.is_over();) {
-    const double before_s = best_s();
-    for (const Partition& partition : graph_.neighbours(*best_)) (void)cost(partition);
-    improved = best_s() < before_s;
+  constexpr std::size_t kStarts = 2;
+  std::vector<std::pair<double, Partition>> starts;
+  for (const auto& [partition, of] : known_) {
+    if (std::isfinite(of.iteration_s)) starts.emplace_back(of.iteration_s, partition);
+  }
+  std::sort(starts.begin(), starts.end());
+  // The best, then those of the others that are far from it in what trains.
+  std::vector<double> fractions;
+  for (const auto& [seconds, partition] : starts) {
+    if (fractions.size() == kStarts) break;
+    const double fraction = graph_.compute_fraction(partition);
+    constexpr double kApart = 0.08;  // of the arithmetic
+    const bool is_near = std::any_of(fractions.begin(), fractions.end(),
+                                     [&](double other) { return std::abs(other - fraction) < kApart; });
+    if (is_near) continue;
+    fractions.push_back(fraction);
+    climb_from(partition);
   }
 }
 

@@ -34,7 +34,9 @@ class Repartition {
   void binary_search();
   // Partitions around the best.
   void open_range();
-  // Neighbours of the best, and of each that is better, until none is.
+  // Equation 3 at evenly spaced shares, for where else a good partition may lie.
+  void scan();
+  // Neighbours of the best, and of each that is better, until none is; then the same from the next best starts.
   void climb();
 
   // Null before one fits.
@@ -44,6 +46,7 @@ class Repartition {
 
  private:
   [[nodiscard]] PartitionCost look(const Partition& partition);
+  void climb_from(Partition partition);
 
   SearchRun& run_;
   const Costing& costing_;

@@ -57,6 +57,7 @@ PlanResult plan_by_two_phase(const PlanRequest& request) {
   if (start) (void)repartition.cost(*start);
   repartition.binary_search();
   repartition.open_range();
+  repartition.scan();
   repartition.climb();
   return run.result("two-phase");
 }
