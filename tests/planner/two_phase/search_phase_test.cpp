@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 
 #include "costmodel/predict.h"
+#include "planner/search_run.h"
 #include "planner/two_phase/pipelines.h"
 #include "tests/planner/two_phase/hex_case.h"
 
@@ -129,6 +131,98 @@ TEST(Costing, TheFirstReplicaBoundsTheTask) {
     EXPECT_LE(least_s, costing.cost(task, plan)->time_s * (1 + kRounding));
     EXPECT_GT(least_s, 0);
   }
+}
+
+TrainingLimits all_ways() {
+  TrainingLimits limits;
+  limits.micro_batch_sequences = {1, 4, 16};
+  limits.most_tensor_parallel = 8;
+  limits.keeps_what_does_not_fit = true;
+  limits.slack = std::numeric_limits<double>::infinity();
+  return limits;
+}
+
+// What the first replica bounds away is no faster, also where execution options change how long it takes.
+TEST(Training, NothingThatIsFasterAndFitsIsLeftOut) {
+  const Cluster cluster = hex_cluster(2, 1);
+  Workflow workflow = hex_grpo();
+  workflow.response_tokens = {LengthKind::empirical, {200, 900, 7000}, {5, 4, 1}};
+  PlanRequest request{cluster, workflow, kNeutral};
+  Execution packed;
+  packed.packed = true;
+  packed.fused_attention = true;
+  request.executions.assign(workflow.tasks.size(), packed);
+  const Costing costing(request, workflow);
+  TrainingSearch search(costing, position(workflow, task_names::kActorTraining));
+  for (const int devices : {5, 8, 13, 20, 24}) {
+    TrainingLimits limits = all_ways();
+    const std::vector<ChoicePtr> all = search.search(range(0, devices), limits);
+    limits.slack = 1;
+    limits.keeps_what_does_not_fit = false;
+    const std::vector<ChoicePtr> near = search.search(range(0, devices), limits);
+    const auto fits = [](const ChoicePtr& choice) { return choice->need_fraction <= 1; };
+    const auto fastest = std::find_if(all.begin(), all.end(), fits);
+    ASSERT_EQ(fastest == all.end(), near.empty()) << devices;
+    if (fastest == all.end()) continue;
+    EXPECT_TRUE(fits(near.front()));
+    EXPECT_DOUBLE_EQ(near.front()->time_s, (*fastest)->time_s) << devices;
+    EXPECT_LE(near.size(), all.size());
+  }
+}
+
+// On devices of one type the search has every layout that uniform options have.
+TEST(Training, IsNoSlowerThanUniformOptionsOnOneType) {
+  const Cluster cluster = hex_cluster(2, 0);
+  const Workflow workflow = hex_grpo();
+  PlanRequest request{cluster, workflow, kNeutral};
+  request.limits.micro_batch_sequences = all_ways().micro_batch_sequences;
+  SearchRun run(request, 0);
+  const Costing costing(request, workflow);
+  for (const char* name : {task_names::kActorTraining, task_names::kReferenceInference}) {
+    TrainingSearch search(costing, position(workflow, name));
+    for (const int count : {4, 8, 12, 16}) {
+      std::vector<std::uint16_t> devices(static_cast<std::size_t>(count));
+      std::iota(devices.begin(), devices.end(), std::uint16_t{0});
+      const double uniform_s = run.options().of(position(workflow, name), devices).front().value.time_s;
+      EXPECT_LE(search.search(range(0, count), all_ways()).front()->time_s, uniform_s * (1 + kRounding));
+    }
+  }
+}
+
+// States of both sides' other tasks are left room for, and what does not fit together is not chosen.
+TEST(SearchPhase, TasksOfASideFitTogether) {
+  const Cluster cluster = hex_cluster(1, 2);
+  const Workflow workflow = ppo_8b(Mode::asynchronous);
+  const PlanRequest request{cluster, workflow, kNeutral};
+  const Costing costing(request, workflow);
+  SearchPhase phase(costing, {{1, 4, 16}, false, 8, {}});
+  int fitting = 0;
+  for (const int training : {2, 4, 6, 8, 12}) {
+    const SplitPlans found = phase.search({range(0, training), range(training, 24 - training)});
+    EXPECT_TRUE(found.rollout_fits);
+    ASSERT_FALSE(found.plans.empty());
+    EXPECT_EQ(found.training_fits, costing.excess_bytes(found.plans.front()) <= 0) << training;
+    fitting += found.training_fits ? 1 : 0;
+  }
+  // Two trainings of 16 bytes and four copies of 2 bytes for 8e9 weights: more than three devices of 80 GB
+  // have.
+  EXPECT_FALSE(phase.search({range(0, 3), range(3, 21)}).training_fits);
+  EXPECT_GE(fitting, 3);
+}
+
+// Weight synchronization is nobody's alone: some of the ways differ in it, and none is a way of the other side.
+TEST(SearchPhase, OffersWaysWithLessToSynchronize) {
+  const Cluster cluster = hex_cluster(2, 1);
+  const Workflow workflow = hex_grpo();
+  const PlanRequest request{cluster, workflow, kNeutral};
+  const Costing costing(request, workflow);
+  SearchPhase phase(costing, {{1, 4, 16}, false, 8, {}});
+  const SplitPlans found = phase.search({range(0, 14), range(14, 10)});
+  ASSERT_GT(found.plans.size(), 1U);
+  const double first_s = costing.sync_s(found.plans.front());
+  double least_s = first_s;
+  for (const Choices& choices : found.plans) least_s = std::min(least_s, costing.sync_s(choices));
+  EXPECT_LT(least_s, 0.5 * first_s);
 }
 
 class Rollouts : public ::testing::Test {
