@@ -59,7 +59,7 @@ const PartitionCost& Repartition::cost(const Partition& partition) {
 
 double Repartition::best_s() const { return best_ == nullptr ? kInfinite : known_.at(*best_).iteration_s; }
 
-void Repartition::binary_search() {
+double Repartition::binary_search() {
   double low = 0, high = 1;         // q and r
   constexpr double kFinest = 0.25;  // of a unit: nothing else is nearer
   while (high - low > kFinest * graph_.largest_unit_fraction() && !run_.is_over()) {
@@ -67,6 +67,7 @@ void Repartition::binary_search() {
     const PartitionCost& at = cost(graph_.best_at(gamma));
     (at.training_s < at.rollout_s ? high : low) = gamma;
   }
+  return 0.5 * (low + high);
 }
 
 void Repartition::open_range() {

@@ -31,7 +31,8 @@ class Repartition {
   // Phase 1 of a partition, once; infinite where the run is over.
   const PartitionCost& cost(const Partition& partition);
 
-  void binary_search();
+  // The share of training at which it ends.
+  double binary_search();
   // Partitions around the best.
   void open_range();
   // Equation 3 at evenly spaced shares, for where else a good partition may lie.

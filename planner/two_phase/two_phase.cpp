@@ -31,7 +31,7 @@ std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGra
     if (best) {
       (void)repartition.cost(*best);
     } else {
-      repartition.binary_search();
+      (void)repartition.binary_search();
     }
     repartition.climb();
     if (repartition.best() == nullptr) continue;
@@ -55,7 +55,7 @@ PlanResult plan_by_two_phase(const PlanRequest& request) {
   const Costing costing(request, request.workflow);
   Repartition repartition(run, costing, graph, true);
   if (start) (void)repartition.cost(*start);
-  repartition.binary_search();
+  (void)repartition.binary_search();
   repartition.open_range();
   repartition.scan();
   repartition.climb();
