@@ -134,6 +134,7 @@ Cluster rented(const Cluster& cluster, const std::vector<int>& machines) {
       kept.insert(classes[c].machines.at(static_cast<std::size_t>(m)).index());
   }
   std::vector<Node> nodes;
+  nodes.reserve(kept.size());
   for (const std::size_t n : kept) nodes.push_back(cluster.nodes()[n]);
   std::vector<LinkException> exceptions = exceptions_among(nodes, cluster.exceptions());
   return {cluster.name() + "-rented", cluster.device_types(), std::move(nodes), cluster.levels(),

@@ -77,17 +77,31 @@ class Enumeration {
       fewest = std::min(fewest, entry->second.size());
     }
     const int most = std::min(limits_.most_replicas, static_cast<int>(fewest));
-    for (int replicas = 1; replicas <= most; ++replicas) add(slots, replicas);
+    // Of many replicas that make stages of one number those that use the most devices, and whole machines'
+    // worth.
+    constexpr int kFew = 64;
+    constexpr int kWhole = 8;  // devices of most machines
+    for (int replicas = 1; replicas <= most; ++replicas) {
+      const bool is_most = replicas == most || stages_of(slots, replicas) != stages_of(slots, replicas + 1);
+      if (replicas <= kFew || is_most || replicas % kWhole == 0) add(slots, replicas);
+    }
+  }
+
+  [[nodiscard]] static std::vector<int> stages_of(const std::vector<const std::vector<Slot>*>& slots,
+                                                  int replicas) {
+    std::vector<int> stages;
+    for (const std::vector<Slot>* of_type : slots)
+      stages.push_back(static_cast<int>(of_type->size()) / replicas);
+    return stages;
   }
 
   // Stages of each type: as many as its slots allow.
   void add(const std::vector<const std::vector<Slot>*>& slots, int replicas) {
-    std::vector<int> stages;
+    const std::vector<int> stages = stages_of(slots, replicas);
     double used = 0, all = 0;
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      stages.push_back(static_cast<int>(slots[i]->size()) / replicas);
       const TypePool& pool = pools_[types_[i]];
-      used += pool.flop_per_s * replicas * stages.back() * widths_[i];
+      used += pool.flop_per_s * replicas * stages[i] * widths_[i];
       for (const auto& piece : pool.pieces) all += pool.flop_per_s * static_cast<double>(piece.size());
     }
     const int depth = std::accumulate(stages.begin(), stages.end(), 0);

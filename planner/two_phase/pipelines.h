@@ -25,9 +25,9 @@ struct PipelineLimits {
   int most_replicas = 1;  // the batch
 };
 
-// Replicas of every layout, with equal shares of the batch. Of types whose devices do not divide some stay
-// idle; layouts in which more than a quarter of the arithmetic of the types that take part would stay idle are
-// left out.
+// Replicas of every layout, with equal shares of the batch; beyond 64 replicas those numbers that are multiples
+// of eight, or the largest with so many stages. Of types whose devices do not divide some stay idle; layouts in
+// which more than a quarter of the arithmetic of the types that take part would stay idle are left out.
 [[nodiscard]] std::vector<std::vector<Replica>> pipelines_of(const std::vector<TypePool>& pools,
                                                              const Model& model, const PipelineLimits& limits);
 

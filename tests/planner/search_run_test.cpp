@@ -57,9 +57,9 @@ TEST_F(Noted, PlansInPlaceOfCandidates) {
   SearchRun run(request_, 0);
   TaskPlan task = on_device(0);
   task.replicas = {{0.75, {stage(3, {0, 1})}}, {0.25, {stage(3, {2})}}};
-  const Plan plan = plan_with(task, on_device(0), on_device(1));
+  Plan plan = plan_with(task, on_device(0), on_device(1));
   int made = 0;
-  const auto make = [&] {
+  const auto make = [&]() -> Plan {
     ++made;
     return plan;
   };

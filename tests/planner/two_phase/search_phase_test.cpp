@@ -44,6 +44,7 @@ TEST(Pieces, AreMachinesOfOneClassWithAsManyDevices) {
   const std::vector<PieceClass> classes = pieces_of(cluster, range(2, 12));
   ASSERT_EQ(classes.size(), 4U);  // 2 of the first machine, 4 of the second, 4 and 2 of the other type
   std::vector<int> sizes;
+  sizes.reserve(classes.size());
   for (const PieceClass& of_class : classes) sizes.push_back(of_class.devices);
   EXPECT_EQ(sizes, (std::vector<int>{2, 4, 4, 2}));
   EXPECT_EQ(pieces_of(cluster, range(0, 16)).front().count(), 2);
