@@ -59,16 +59,22 @@ double PartitionGraph::bandwidth_between(std::size_t a, std::size_t b) const {
 }
 
 Split PartitionGraph::split_of(const Partition& partition) const {
+  return split_of(partition, Partition(classes_.size(), 0));
+}
+
+Split PartitionGraph::split_of(const Partition& partition, const Partition& value) const {
   Split split;
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     for (int u = 0; u < classes_[c].count(); ++u) {
-      std::vector<DeviceId>& side = u < partition[c] ? split.training : split.rollout;
+      std::vector<DeviceId>& side = u >= partition[c]              ? split.rollout
+                                    : u >= partition[c] - value[c] ? split.value
+                                                                   : split.training;
       for (const std::uint16_t device : classes_[c].units[static_cast<std::size_t>(u)])
         side.push_back(DeviceId{device});
     }
   }
-  std::sort(split.training.begin(), split.training.end());
-  std::sort(split.rollout.begin(), split.rollout.end());
+  for (std::vector<DeviceId>* side : {&split.training, &split.rollout, &split.value})
+    std::sort(side->begin(), side->end());
   return split;
 }
 

@@ -30,8 +30,8 @@ double side_s(const Costing& costing, Choices choices, bool rollout) {
 Repartition::Repartition(SearchRun& run, const Costing& costing, const PartitionGraph& graph, bool notes)
     : run_(run), costing_(costing), graph_(graph), notes_(notes), phase_(costing, limits_of(run)) {}
 
-PartitionCost Repartition::look(const Partition& partition) {
-  const SplitPlans found = phase_.search(graph_.split_of(partition));
+PartitionCost Repartition::look(const Split& split) {
+  const SplitPlans found = phase_.search(split);
   PartitionCost cost{found.training_fits ? 0 : kInfinite, found.rollout_fits ? 0 : kInfinite, kInfinite};
   for (const Choices& choices : found.plans) {
     if (run_.is_over()) break;
@@ -52,7 +52,7 @@ const PartitionCost& Repartition::cost(const Partition& partition) {
   static const PartitionCost over{kInfinite, kInfinite, kInfinite};
   if (const auto known = known_.find(partition); known != known_.end()) return known->second;
   if (run_.is_over()) return over;
-  const auto entry = known_.emplace(partition, look(partition)).first;
+  const auto entry = known_.emplace(partition, look(graph_.split_of(partition))).first;
   if (entry->second.iteration_s < best_s()) best_ = &entry->first;
   return entry->second;
 }
@@ -126,6 +126,62 @@ void Repartition::climb() {
     if (is_near) continue;
     fractions.push_back(fraction);
     climb_from(partition);
+  }
+}
+
+double Repartition::value_cost_s(const ValueDeal& deal) {
+  int value = 0, policy = 0;
+  for (std::size_t c = 0; c < deal.value.size(); ++c) {
+    if (deal.value[c] > deal.partition[c]) return kInfinite;
+    value += deal.value[c];
+    policy += deal.partition[c] - deal.value[c];
+  }
+  if (value == 0 || policy == 0) return kInfinite;
+  if (const auto known = known_deals_s_.find(deal); known != known_deals_s_.end()) return known->second;
+  if (run_.is_over()) return kInfinite;
+  const double cost_s = look(graph_.split_of(deal.partition, deal.value)).iteration_s;
+  return known_deals_s_.emplace(deal, cost_s).first->second;
+}
+
+std::vector<Repartition::ValueDeal> Repartition::value_neighbours(const ValueDeal& deal) const {
+  std::vector<ValueDeal> found;
+  for (Partition& value : graph_.neighbours(deal.value)) found.push_back({deal.partition, std::move(value)});
+  for (Partition& partition : graph_.neighbours(deal.partition)) {
+    // What rollout gives or takes is policy's, or value's.
+    Partition value = deal.value;
+    for (std::size_t c = 0; c < value.size(); ++c) value[c] += partition[c] - deal.partition[c];
+    if (std::all_of(value.begin(), value.end(), [](int units) { return units >= 0; }))
+      found.push_back({partition, std::move(value)});
+    found.push_back({std::move(partition), deal.value});
+  }
+  return found;
+}
+
+void Repartition::deal_values() {
+  if (best_ == nullptr || !trains_values(costing_.workflow())) return;
+  std::vector<ValueDeal> starts(1, {*best_, *best_});
+  for (int& units : starts.front().value) units /= 2;
+  // A class of its own for the critic, where others are left.
+  for (std::size_t c = 0; c < best_->size(); ++c) {
+    ValueDeal of_class{*best_, Partition(best_->size(), 0)};
+    of_class.value[c] = (*best_)[c];
+    starts.push_back(std::move(of_class));
+  }
+  ValueDeal best = starts.front();
+  for (const ValueDeal& start : starts) {
+    if (value_cost_s(start) < value_cost_s(best)) best = start;
+  }
+  // The first that is better is taken: deals have many neighbours.
+  constexpr std::size_t kMostDeals = 400;
+  for (bool improved = true; improved && !run_.is_over();) {
+    improved = false;
+    for (const ValueDeal& other : value_neighbours(best)) {
+      if (known_deals_s_.size() >= kMostDeals) return;
+      if (value_cost_s(other) >= value_cost_s(best)) continue;
+      best = other;
+      improved = true;
+      break;
+    }
   }
 }
 

@@ -40,13 +40,23 @@ class Repartition {
   // Neighbours of the best, and of each that is better, until none is; then the same from the next best starts.
   void climb();
 
+  // PPO: training's devices dealt once more, to policy and value, from halves on to better neighbours of both
+  // deals. Beyond the paper, whose training has one set of devices; nothing where no critic is trained.
+  void deal_values();
+
   // Null before one fits.
   [[nodiscard]] const Partition* best() const { return best_; }
   [[nodiscard]] double best_s() const;
   [[nodiscard]] std::size_t looked_at() const { return known_.size(); }
 
  private:
-  [[nodiscard]] PartitionCost look(const Partition& partition);
+  [[nodiscard]] PartitionCost look(const Split& split);
+  struct ValueDeal {
+    Partition partition, value;
+    auto operator<=>(const ValueDeal&) const = default;
+  };
+  [[nodiscard]] double value_cost_s(const ValueDeal& deal);
+  [[nodiscard]] std::vector<ValueDeal> value_neighbours(const ValueDeal& deal) const;
   void climb_from(Partition partition);
 
   SearchRun& run_;
@@ -55,6 +65,7 @@ class Repartition {
   bool notes_;
   SearchPhase phase_;
   std::map<Partition, PartitionCost> known_;
+  std::map<ValueDeal, double> known_deals_s_;
   const Partition* best_ = nullptr;
 };
 

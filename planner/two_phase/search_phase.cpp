@@ -27,6 +27,12 @@ bool has_two_sides(const Workflow& workflow) {
          !std::all_of(tasks.begin(), tasks.end(), generates);
 }
 
+bool trains_values(const Workflow& workflow) {
+  return std::any_of(workflow.tasks.begin(), workflow.tasks.end(), [&](const Task& task) {
+    return task.kind == TaskKind::training && workflow.model_of(task).value_head;
+  });
+}
+
 SearchPhase::SearchPhase(const Costing& costing, SearchPhaseLimits limits)
     : costing_(costing), limits_(std::move(limits)) {
   for (int t = 0; t < costing_.task_count(); ++t) {
@@ -57,17 +63,18 @@ std::vector<ChoicePtr> SearchPhase::dealt(int task, const std::vector<DeviceId>&
 }
 
 // What is left of a side's memory when all its other tasks hold their states once.
-double SearchPhase::room_fraction(int task, const std::vector<DeviceId>& devices) const {
+double SearchPhase::room_fraction(int task, const std::vector<int>& tasks,
+                                  const std::vector<DeviceId>& devices) const {
   double room = 0, others = 0;
   for (const DeviceId device : devices) room += costing_.room_bytes(device);
-  for (int t = 0; t < costing_.task_count(); ++t) {
-    const bool is_beside = generates(costing_.task(t)) == generates(costing_.task(task));
-    if (t != task && is_beside) others += state_bytes_[static_cast<std::size_t>(t)];
+  for (const int t : tasks) {
+    if (t != task) others += state_bytes_[static_cast<std::size_t>(t)];
   }
   return 1 - others / room;
 }
 
-std::vector<ChoicePtr> SearchPhase::ways(int task, const std::vector<DeviceId>& devices, int patience) {
+std::vector<ChoicePtr> SearchPhase::ways(int task, const std::vector<int>& tasks,
+                                         const std::vector<DeviceId>& devices, int patience) {
   const bool trains = costing_.task(task).kind == TaskKind::training;
   std::vector<ChoicePtr> found;
   if (!trains) found = dealt(task, devices, patience);
@@ -79,7 +86,7 @@ std::vector<ChoicePtr> SearchPhase::ways(int task, const std::vector<DeviceId>& 
   limits.most_tensor_parallel = limits_.most_tensor_parallel;
   limits.slack = kSlack[static_cast<std::size_t>(patience)];
   limits.keeps_what_does_not_fit = patience == 2;
-  limits.room_fraction = patience < 2 ? room_fraction(task, devices) : 1;
+  limits.room_fraction = patience < 2 ? room_fraction(task, tasks, devices) : 1;
   limits.is_over = limits_.is_over;
   for (const int batch : decode_batches(costing_.task(task), costing_.workflow().sequences())) {
     limits.decode_batch_sequences = batch;
@@ -123,19 +130,15 @@ void SearchPhase::fit(const std::vector<int>& tasks, const Lists& lists, Choices
 }
 
 // Ways that need less memory are looked up where the fastest do not fit.
-SearchPhase::Side SearchPhase::choose_side(bool rollout, const std::vector<DeviceId>& devices, Lists& lists,
-                                           Choices& chosen) {
-  std::vector<int> tasks;
-  for (int t = 0; t < costing_.task_count(); ++t) {
-    if (generates(costing_.task(t)) == rollout) tasks.push_back(t);
-  }
+SearchPhase::Side SearchPhase::choose_side(const std::vector<int>& tasks, const std::vector<DeviceId>& devices,
+                                           Lists& lists, Choices& chosen) {
   Side side = Side::has_no_layout;
   for (int patience = 0; patience <= 2; ++patience) {
     double fastest_s = 0, taken_s = 0;
     bool has_all = true;
     for (const int t : tasks) {
       std::vector<ChoicePtr>& list = lists[static_cast<std::size_t>(t)];
-      if (has_all) list = ways(t, devices, patience);
+      if (has_all) list = ways(t, tasks, devices, patience);
       has_all = has_all && !list.empty();
     }
     if (!has_all) continue;
@@ -157,10 +160,17 @@ SearchPhase::Side SearchPhase::choose_side(bool rollout, const std::vector<Devic
 SplitPlans SearchPhase::search(const Split& split) {
   Lists lists(static_cast<std::size_t>(costing_.task_count()));
   Choices chosen(lists.size());
-  const Side rollout = choose_side(true, split.rollout, lists, chosen);
-  const Side training = choose_side(false, split.training, lists, chosen);
-  SplitPlans found{training == Side::fits, rollout == Side::fits, {}};
-  if (rollout == Side::has_no_layout || training == Side::has_no_layout) return found;
+  std::vector<int> rollout_tasks, training_tasks, value_tasks;
+  for (int t = 0; t < costing_.task_count(); ++t) {
+    const Task& task = costing_.task(t);
+    const bool is_value = !split.value.empty() && costing_.workflow().model_of(task).value_head;
+    (generates(task) ? rollout_tasks : is_value ? value_tasks : training_tasks).push_back(t);
+  }
+  const Side rollout = choose_side(rollout_tasks, split.rollout, lists, chosen);
+  const Side training = choose_side(training_tasks, split.training, lists, chosen);
+  const Side value = value_tasks.empty() ? Side::fits : choose_side(value_tasks, split.value, lists, chosen);
+  SplitPlans found{training == Side::fits && value == Side::fits, rollout == Side::fits, {}};
+  if (std::count(chosen.begin(), chosen.end(), nullptr) > 0) return found;
   found.plans.push_back(chosen);
   if (found.training_fits && found.rollout_fits && costing_.workflow().has_weight_sync())
     vary_for_sync(lists, found.plans);

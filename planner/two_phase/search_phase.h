@@ -20,6 +20,8 @@ namespace sextant {
 // Devices of the two sides, ascending; together all that may be used, none in both.
 struct Split {
   std::vector<DeviceId> training, rollout;
+  // For the critic alone, with the reward: taken from training's. None: it shares those.
+  std::vector<DeviceId> value = {};
 };
 
 struct SearchPhaseLimits {
@@ -49,12 +51,15 @@ class SearchPhase {
 
   // patience: 0 the ways near the fastest, 1 also slower ones that need less memory, 2 all.
   [[nodiscard]] std::vector<ChoicePtr> dealt(int task, const std::vector<DeviceId>& devices, int patience);
-  [[nodiscard]] std::vector<ChoicePtr> ways(int task, const std::vector<DeviceId>& devices, int patience);
-  [[nodiscard]] double room_fraction(int task, const std::vector<DeviceId>& devices) const;
+  [[nodiscard]] std::vector<ChoicePtr> ways(int task, const std::vector<int>& tasks,
+                                            const std::vector<DeviceId>& devices, int patience);
+  [[nodiscard]] double room_fraction(int task, const std::vector<int>& tasks,
+                                     const std::vector<DeviceId>& devices) const;
   [[nodiscard]] bool is_over() const { return limits_.is_over && limits_.is_over(); }
   enum class Side { fits, lacks_memory, has_no_layout };
-  [[nodiscard]] Side choose_side(bool rollout, const std::vector<DeviceId>& devices, Lists& lists,
-                                 Choices& chosen);
+  // tasks: all of the side.
+  [[nodiscard]] Side choose_side(const std::vector<int>& tasks, const std::vector<DeviceId>& devices,
+                                 Lists& lists, Choices& chosen);
   void fit(const std::vector<int>& tasks, const Lists& lists, Choices& chosen) const;
   void vary_for_sync(const Lists& lists, std::vector<Choices>& plans) const;
 
@@ -68,5 +73,8 @@ class SearchPhase {
 
 // It generates and does something else.
 [[nodiscard]] bool has_two_sides(const Workflow& workflow);
+
+// Which tasks a Split's `value` is for: those of models with a value head, where one of them is trained.
+[[nodiscard]] bool trains_values(const Workflow& workflow);
 
 }  // namespace sextant

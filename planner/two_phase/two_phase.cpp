@@ -59,6 +59,7 @@ PlanResult plan_by_two_phase(const PlanRequest& request) {
   repartition.open_range();
   repartition.scan();
   repartition.climb();
+  repartition.deal_values();
   return run.result("two-phase");
 }
 
@@ -70,6 +71,7 @@ PlanResult plan_by_all_partitions(const PlanRequest& request) {
   const Costing costing(request, request.workflow);
   Repartition repartition(run, costing, graph, true);
   for (const Partition& partition : graph.partitions()) (void)repartition.cost(partition);
+  repartition.deal_values();
   return run.result("all-partitions");
 }
 

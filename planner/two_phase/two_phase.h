@@ -18,6 +18,8 @@
 // all tasks on all devices, which is a plan, and the best one of many synchronous workflows. Partitions in
 // which training takes longer than rollout, which the paper leaves out for they stall rollout, are costed as
 // what they are.
+//
+// Beyond the paper: where a critic is trained, training's devices are dealt once more, to policy and value.
 #pragma once
 
 #include "planner/planner.h"

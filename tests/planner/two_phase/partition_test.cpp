@@ -59,6 +59,14 @@ TEST_F(Partitions, DealEveryDeviceOnce) {
   }
 }
 
+TEST_F(Partitions, ValueTakesOfTraining) {
+  const Split split = graph_.split_of({5, 3}, {2, 3});
+  EXPECT_EQ(split.training.size(), 3U);
+  EXPECT_EQ(split.value.size(), 5U);
+  EXPECT_EQ(split.rollout, graph_.split_of({5, 3}).rollout);
+  EXPECT_EQ(split.value.front(), DeviceId{3});
+}
+
 TEST_F(Partitions, GuideIsThatOfThePaper) {
   for (const Partition& partition : graph_.partitions())
     EXPECT_NEAR(graph_.guide(partition), guide_by_pairs(graph_.split_of(partition)), 1e-12);

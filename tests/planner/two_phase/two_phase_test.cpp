@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "planner/two_phase/repartition.h"
 #include "planner/verify/verify.h"
 #include "tests/planner/exact/unit_space_case.h"
@@ -100,6 +102,27 @@ TEST(TwoPhasePlans, BinarySearchBalancesTheSides) {
   const PartitionCost more = repartition.cost(graph.best_at(gamma + aside));
   EXPECT_GT(fewer.training_s, fewer.rollout_s);
   EXPECT_LT(more.training_s, more.rollout_s);
+}
+
+// Policy and value trained side by side, on devices of their own.
+TEST(TwoPhasePlans, CriticGetsDevicesOfItsOwnWhereThatIsFaster) {
+  const Cluster cluster = hex_cluster(2, 2);
+  const Workflow workflow = ppo_8b(Mode::asynchronous);
+  const PlanRequest request{cluster, workflow, kNeutral};
+  SearchRun run(request, 0);
+  const PartitionGraph graph(request, 64);
+  const Costing costing(request, workflow);
+  Repartition repartition(run, costing, graph, true);
+  (void)repartition.binary_search();
+  const double together_s = repartition.best_s();
+  repartition.deal_values();
+  const PlanResult result = run.result("test");
+  EXPECT_LT(result.prediction->iteration_s, 0.99 * together_s);
+  EXPECT_TRUE(verify_plan(cluster, workflow, *result.plan, kNeutral).feasible());
+  const std::set<DeviceId> policy = result.plan->tasks.at(task_names::kActorTraining).devices();
+  for (const DeviceId device : result.plan->tasks.at(task_names::kCriticTraining).devices())
+    EXPECT_FALSE(policy.contains(device)) << device.value;
+  EXPECT_FALSE(trains_values(hex_grpo()));  // a reward model's head is not trained
 }
 
 TEST(TwoPhasePlans, OneSideHasAllDevices) {
