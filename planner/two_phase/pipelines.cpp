@@ -90,6 +90,7 @@ class Enumeration {
   [[nodiscard]] static std::vector<int> stages_of(const std::vector<const std::vector<Slot>*>& slots,
                                                   int replicas) {
     std::vector<int> stages;
+    stages.reserve(slots.size());
     for (const std::vector<Slot>* of_type : slots)
       stages.push_back(static_cast<int>(of_type->size()) / replicas);
     return stages;
@@ -177,6 +178,7 @@ std::vector<int> layers_by_speed(int layers, const std::vector<double>& speeds) 
   const double sum = std::accumulate(speeds.begin(), speeds.end(), 0.0);
   std::vector<int> dealt(speeds.size(), 1);
   std::vector<double> wanted;
+  wanted.reserve(speeds.size());
   for (const double speed : speeds) wanted.push_back(layers * speed / sum);
   // One after the other to the stage that lacks the most of what it should have.
   for (int left = layers - stages; left > 0; --left) {

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <map>
+#include <tuple>
+#include <vector>
 
 #include "planner/search_run.h"
 #include "planner/two_phase/partition.h"
@@ -53,7 +55,9 @@ class Repartition {
   [[nodiscard]] PartitionCost look(const Split& split);
   struct ValueDeal {
     Partition partition, value;
-    auto operator<=>(const ValueDeal&) const = default;
+    friend bool operator<(const ValueDeal& a, const ValueDeal& b) {
+      return std::tie(a.partition, a.value) < std::tie(b.partition, b.value);
+    }
   };
   [[nodiscard]] double value_cost_s(const ValueDeal& deal);
   [[nodiscard]] std::vector<ValueDeal> value_neighbours(const ValueDeal& deal) const;

@@ -11,6 +11,7 @@ namespace {
 // Sizes that the smallest share of a batch can fill: a larger one is the same as all of it.
 std::vector<int> sizes_within(int share, const std::vector<int>& wanted) {
   std::vector<int> sizes;
+  sizes.reserve(wanted.size());
   for (const int size : wanted) sizes.push_back(std::min(size, share));
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
