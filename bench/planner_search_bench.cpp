@@ -1,5 +1,5 @@
-// How good plans are after how long: sha-ea beside the proven optimum and beside the best that any search found,
-// large clusters, two threads beside one.
+// How good plans are after how long: sha-ea beside the proven optimum and beside the best that any search
+// found, large clusters, two threads beside one.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -75,8 +75,7 @@ void sha_ea_64gpu(benchmark::State& state) {
     double best = found(instance, plan_by_mcmc, kLong_s).prediction->iteration_s;
     for (const std::uint64_t seed : {101U, 102U}) {
       constexpr int kThreads = 2;
-      best = std::min(
-          best, found(instance, plan_by_sha_ea, kLong_s, seed, kThreads).prediction->iteration_s);
+      best = std::min(best, found(instance, plan_by_sha_ea, kLong_s, seed, kThreads).prediction->iteration_s);
     }
     best_s.push_back(best);
   }

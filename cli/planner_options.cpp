@@ -1,6 +1,7 @@
 #include "cli/planner_options.h"
 
 #include <algorithm>
+#include <map>
 #include <thread>
 
 #include "cli/checks.h"
@@ -50,7 +51,8 @@ std::vector<Special> specials(const PlannerOptions& options) {
           {"--evaluations", options.evaluations.has_value(), &PlannerTraits::has_budget},
           {"--uneven-stages", options.try_uneven_stages, &PlannerTraits::has_whole_layouts},
           {"--most-plans", options.most_plans.has_value(), &PlannerTraits::has_whole_layouts},
-          {"--warm-start", !options.warm_start.empty(), &PlannerTraits::starts_from_plan}};
+          {"--warm-start", !options.warm_start.empty(), &PlannerTraits::starts_from_plan},
+          {"--goal and limits", !options.objective.is_time_alone(), &PlannerTraits::has_objectives}};
 }
 
 int all_cores() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
@@ -87,6 +89,24 @@ void add_planner_options(CLI::App& command, PlannerOptions& options) {
                    "Exhaustive only: try every way to deal layers to stages");
   command.add_option("--most-plans", options.most_plans, "Exhaustive only: refuse a larger space")
       ->check(CLI::Range(std::int64_t{1}, SearchRecord::kMostCount));
+  const std::map<std::string, Goal> goals = {
+      {"time", Goal::time}, {"cost", Goal::cost}, {"devices", Goal::devices}};
+  command
+      .add_option("--goal", options.objective.goal,
+                  "What the plan is to be best in: time of an iteration, cost of an iteration in dollars, or "
+                  "devices, as few as can be. Devices that it leaves idle are not paid for")
+      ->transform(CLI::CheckedTransformer(goals).description("{time,cost,devices}"))
+      ->default_str("time");
+  command.add_option("--deadline", options.objective.most_iteration_s, "Seconds that an iteration may take")
+      ->check(positive_number());
+  command
+      .add_option("--max-usd-per-hour", options.objective.most_usd_per_hour,
+                  "Dollars an hour that its devices may cost")
+      ->check(positive_number());
+  command
+      .add_option("--max-usd-per-iteration", options.objective.most_usd_per_iteration,
+                  "Dollars that an iteration may cost")
+      ->check(positive_number());
   command.add_option("--warm-start", options.warm_start,
                      "Exact only: a plan document to begin with, of which it finds a better one or proves that "
                      "there is none");
@@ -117,6 +137,7 @@ void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& r
   if (options.most_plans) request.limits.most_plans = *options.most_plans;
   request.budget = {options.budget_s.value_or(0), options.evaluations.value_or(0)};
   request.seed = options.seed;
+  request.objective = options.objective;
   request.threads = planner.traits.has_threads ? options.threads.value_or(all_cores()) : 1;
 }
 
@@ -146,6 +167,7 @@ std::string planners_as_json() {
                   {"starts_from_plan", traits.starts_from_plan},
                   {"can_be_cancelled", traits.can_be_cancelled},
                   {"proves", traits.proves},
+                  {"has_objectives", traits.has_objectives},
                   {"is_built", traits.is_built()}});
     all.push_back(std::move(entry));
   }

@@ -22,6 +22,7 @@ struct PlannerOptions {
   bool try_uneven_stages = false;
   std::optional<std::uint64_t> most_plans;
   std::string warm_start;  // a plan document
+  Objective objective;
 };
 
 void add_planner_options(CLI::App& command, PlannerOptions& options);

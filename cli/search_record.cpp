@@ -4,9 +4,19 @@
 
 #include "core/error.h"
 #include "core/units.h"
+#include "planner/exact/bound.h"
 
 namespace sextant::cli {
 namespace {
+
+void fill_objective(const Objective& objective, SearchRecord& record) {
+  const auto limit = [](double most) { return most > 0 ? std::optional<double>(most) : std::nullopt; };
+  if (objective.goal == Goal::cost) record.goal = "cost";
+  if (objective.goal == Goal::devices) record.goal = "devices";
+  record.most_iteration_s = limit(objective.most_iteration_s);
+  record.most_usd_per_hour = limit(objective.most_usd_per_hour);
+  record.most_usd_per_iteration = limit(objective.most_usd_per_iteration);
+}
 
 void fill_request(const Searched& searched, SearchRecord& record) {
   const PlanRequest& request = searched.request;
@@ -17,12 +27,14 @@ void fill_request(const Searched& searched, SearchRecord& record) {
   record.threads = request.threads;
   if (request.budget.seconds > 0) record.budget_s = request.budget.seconds;
   if (request.budget.evaluations > 0) record.budget_evaluations = request.budget.evaluations;
+  fill_objective(request.objective, record);
 }
 
 // An infinite gap or bound is one that is not known.
 void fill_bounds(const Searched& searched, SearchRecord& record) {
   const PlanResult& result = searched.result;
   record.lower_bound_s = searched.lower_bound_s;
+  if (has_prices(searched.request.cluster)) record.lower_bound_usd = least_usd_per_iteration(searched.request);
   record.proof = result.proof;
   if (result.proof == Proof::none) return;
   if (result.lower_bound_s > 0 && std::isfinite(result.lower_bound_s))
@@ -31,9 +43,19 @@ void fill_bounds(const Searched& searched, SearchRecord& record) {
     record.space_gap_fraction = std::max(0.0, result.gap_fraction);
 }
 
-void fill_plan(const PlanResult& result, SearchRecord& record) {
+void fill_price(const PlanRequest& request, const Plan& plan, SearchRecord& record) {
+  const Rented rented = rented_by(plan, request.cluster);
+  record.devices = static_cast<int>(rented.devices);
+  if (!has_prices(request.cluster) || rented.usd_per_hour <= 0) return;
+  record.usd_per_hour = rented.usd_per_hour;
+  record.usd_per_iteration = usd_per_iteration(rented, record.iteration_s);
+  record.usd_per_token = *record.usd_per_iteration / tokens_per_iteration(request.workflow);
+}
+
+void fill_plan(const PlanRequest& request, const PlanResult& result, SearchRecord& record) {
   record.plan = result.plan->name;
   record.iteration_s = result.prediction->iteration_s;
+  fill_price(request, *result.plan, record);
   constexpr double kRounding = 1e-6;
   if (record.iteration_s < record.lower_bound_s * (1 - kRounding)) {
     throw_machine_failed("internal error: the plan that was found takes " + format_seconds(record.iteration_s) +
@@ -65,15 +87,29 @@ SearchRecord record_of(const Searched& searched) {
   record.nodes = result.nodes;
   record.curve = result.improvements;
   fill_bounds(searched, record);
-  if (result.outcome == PlanOutcome::found) fill_plan(result, record);
+  if (result.outcome == PlanOutcome::found) fill_plan(searched.request, result, record);
   return record;
+}
+
+// "rents 16 of ... devices for 32 dollars an hour".
+std::string describe_price(const SearchRecord& search) {
+  if (search.plan.empty()) return "";
+  std::string text = "uses " + std::to_string(search.devices) + (search.devices == 1 ? " device" : " devices");
+  if (!search.usd_per_iteration) return text + "\n";
+  constexpr double kMillion = 1e6;
+  text += ": " + format_number(*search.usd_per_hour) + " dollars an hour, " +
+          format_number(*search.usd_per_iteration) + " an iteration, " +
+          format_number(kMillion * *search.usd_per_token) + " a million tokens";
+  if (search.lower_bound_usd)
+    text += "; no plan costs less than " + format_number(*search.lower_bound_usd) + " an iteration";
+  return text + "\n";
 }
 
 std::string describe(const SearchRecord& search) {
   return search.planner + ": " + search.message + "; " + format_seconds(search.wall_s) + "\n" +
          describe_proof(search) + "at most " + format_percent(search.gap_fraction()) +
          " from the best under this model: no plan of any planner takes less than " +
-         format_seconds(search.lower_bound_s) + "\n";
+         format_seconds(search.lower_bound_s) + "\n" + describe_price(search);
 }
 
 }  // namespace sextant::cli

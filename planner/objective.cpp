@@ -52,6 +52,12 @@ Rented rented_by(const Plan& plan, const Cluster& cluster) {
   return rented;
 }
 
+bool has_prices(const Cluster& cluster) {
+  return std::all_of(cluster.nodes().begin(), cluster.nodes().end(), [&](const Node& node) {
+    return cluster.device_types().at(node.device_type).price_usd_per_hour.has_value();
+  });
+}
+
 void check_prices(const Objective& objective, const Cluster& cluster) {
   if (!objective.has_prices()) return;
   for (const Node& node : cluster.nodes()) {

@@ -55,6 +55,9 @@ struct Rented {
 // A device that several tasks use is rented once. Devices without a price count as free; see check_prices.
 [[nodiscard]] Rented rented_by(const Plan& plan, const Cluster& cluster);
 
+// All device types of the cluster's nodes have one.
+[[nodiscard]] bool has_prices(const Cluster& cluster);
+
 // Throws Error(bad_input) where the objective needs a price that the cluster document does not have.
 void check_prices(const Objective& objective, const Cluster& cluster);
 

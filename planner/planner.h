@@ -44,8 +44,7 @@ struct PlanRequest {
   const std::atomic<bool>* is_cancelled = nullptr;  // set by anyone: the best so far is returned
   // Of planners that start from a plan (planners.h): a feasible one of the same request, with its prediction.
   const PlanResult* start = nullptr;
-  // Called as each is found, by the thread that found it; must not throw. Not by every planner yet: sha-ea and
-  // those on search_run do not.
+  // Called as each is found, by the thread that found it, one at a time; must not throw.
   std::function<void(const Improvement&)> on_improvement = {};
 };
 

@@ -12,6 +12,7 @@
 #include "planner/exhaustive.h"
 #include "planner/mcmc/mcmc.h"
 #include "planner/sha_ea/sha_ea.h"
+#include "planner/two_phase/two_phase.h"
 
 namespace sextant {
 namespace {
@@ -29,8 +30,10 @@ PlanResult plan_by_any_ilp(const PlanRequest& request) { return plan_by_ilp(requ
 
 bool has_milp_solver() { return make_milp_solver() != nullptr; }
 
-constexpr PlannerTraits kSearch{.has_seed = true};
-constexpr PlannerTraits kParallelSearch{.has_threads = true, .has_seed = true};
+constexpr PlannerTraits kSearch{.has_seed = true, .has_objectives = true};
+constexpr PlannerTraits kSweep{.has_objectives = true};
+constexpr PlannerTraits kTwoPhase{.has_seed = true};
+constexpr PlannerTraits kParallelSearch{.has_threads = true, .has_seed = true, .has_objectives = true};
 constexpr PlannerTraits kBranchAndBound{.counts_nodes = true, .starts_from_plan = true, .proves = true};
 constexpr PlannerTraits kIntegerProgram{
     .counts_nodes = true, .can_be_cancelled = false, .proves = true, .is_built = has_milp_solver};
@@ -45,10 +48,15 @@ constexpr std::array kPlanners = {
             kIntegerProgram},
     Planner{"exhaustive", "every plan of a small cluster: a proof", plan_exhaustively, kMostExhaustive,
             kEveryPlan},
+    Planner{"two-phase", "AReaL-Hex's deal of devices to training and rollout, each planned for itself",
+            plan_by_two_phase, 0, kTwoPhase},
     Planner{"mcmc", "ReaL's Markov chain over options on device meshes", plan_by_mcmc, 0, kSearch},
-    Planner{"verl-colocated", "all tasks on all devices, best degrees for each", plan_by_verl_colocated},
-    Planner{"verl-split", "actor and reference on one set, critic and reward on another", plan_by_verl_split},
-    Planner{"streamrl", "generation on its own devices, everything else on the others", plan_by_streamrl},
+    Planner{"verl-colocated", "all tasks on all devices, best degrees for each", plan_by_verl_colocated, 0,
+            kSweep},
+    Planner{"verl-split", "actor and reference on one set, critic and reward on another", plan_by_verl_split, 0,
+            kSweep},
+    Planner{"streamrl", "generation on its own devices, everything else on the others", plan_by_streamrl, 0,
+            kSweep},
     Planner{"plain-ea", "a standard evolutionary algorithm, as DEAP runs it", plan_by_plain_ea, 0, kSearch},
     Planner{"random", "the best of plans drawn at random", plan_by_random, 0, kSearch},
 };

@@ -81,9 +81,21 @@ bool SearchRun::is_better(const Score& score) const {
 void SearchRun::note(const Score& score) {
   ++evaluations_;
   if (score.fits()) ++feasible_;
-  if (!is_better(score)) return;
-  best_ = Best{evaluator_.current(), score};
-  if (score.fits()) improvements_.push_back({evaluations_, seconds(), score.time_s, score.loss});
+  if (is_better(score)) take({evaluator_.current(), score});
+}
+
+void SearchRun::note(const Score& score, const std::function<Plan()>& make_plan) {
+  ++evaluations_;
+  if (score.fits()) ++feasible_;
+  if (is_better(score)) take({{}, score, make_plan()});
+}
+
+void SearchRun::take(Best best) {
+  best_ = std::move(best);
+  const Score& score = best_->score;
+  if (!score.fits()) return;
+  improvements_.push_back({evaluations_, seconds(), score.time_s, score.loss});
+  if (request_.on_improvement) request_.on_improvement(improvements_.back());
 }
 
 std::string SearchRun::shortage() const {
@@ -109,7 +121,9 @@ PlanResult SearchRun::result(const std::string& suffix, const std::string& hindr
     return result;
   }
   result.outcome = PlanOutcome::found;
-  result.plan = evaluator_.plan_of(best_->candidate, request_.workflow.name + "-" + suffix);
+  const std::string name = request_.workflow.name + "-" + suffix;
+  result.plan = best_->plan ? *best_->plan : evaluator_.plan_of(best_->candidate, name);
+  result.plan->name = name;
   result.prediction =
       predict(request_.cluster, request_.workflow, *result.plan, request_.coefficients, request_.framework);
   result.improvements = improvements_;

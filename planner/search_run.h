@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,9 +35,14 @@ class SearchRun {
   // Counts the evaluator's current candidate, or the move that is tried on it, as one evaluation, and keeps it
   // where it is better than all before: by more than rounding, so that of equals the first stays.
   void note(const Score& score);
+  // The same of a plan that no candidate can hold (unlike replicas or stages); made where it is kept.
+  void note(const Score& score, const std::function<Plan()>& make_plan);
+  // Counts evaluations of what is no answer to the request: of a workflow that stands in for it.
+  void spend(std::uint64_t evaluations) { evaluations_ += evaluations; }
 
-  // The best so far, or of those that do not fit the one that lacks least; null before the first.
-  [[nodiscard]] const Candidate* best() const { return best_ ? &best_->candidate : nullptr; }
+  // The best so far, or of those that do not fit the one that lacks least; null before the first, and where it
+  // was noted as a plan.
+  [[nodiscard]] const Candidate* best() const { return best_ && !best_->plan ? &best_->candidate : nullptr; }
 
   // suffix: of the plan's name, that of the planner. hindrance: why nothing fits, where the search knows better
   // than that it found nothing. The gap is infinite: a search proves nothing.
@@ -63,7 +69,9 @@ class SearchRun {
   struct Best {
     Candidate candidate;
     Score score;
+    std::optional<Plan> plan = {};  // in place of the candidate
   };
+  void take(Best best);
   std::optional<Best> best_;
   std::vector<Improvement> improvements_;
 };

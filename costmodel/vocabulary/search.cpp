@@ -10,6 +10,7 @@ namespace sextant {
 namespace {
 
 constexpr std::array<std::string_view, 3> kOutcomes = {"found", "infeasible", "too_large"};
+constexpr std::array<std::string_view, 3> kGoals = {"time", "cost", "devices"};
 constexpr std::array<std::string_view, 4> kProofs = {"none", "optimal", "gap", "time_limit"};
 
 std::uint64_t parse_whole(const JsonView& view, std::int64_t least = 0) {
@@ -23,17 +24,23 @@ std::optional<T> parse_optional(const JsonView& view, std::string_view key, Pars
 }
 
 // Ever better, never earlier.
-std::vector<Improvement> parse_curve(const JsonView& view) {
+// has_loss: of another goal than time, which is lower at every point.
+std::vector<Improvement> parse_curve(const JsonView& view, bool has_loss) {
   std::vector<Improvement> curve;
   for (const JsonView& point : view.items()) {
-    point.allow_only({"evaluations", "seconds", "iteration_s"});
-    const double iteration_s = point.required("iteration_s").positive();
+    if (has_loss) {
+      point.allow_only({"evaluations", "seconds", "iteration_s", "loss"});
+    } else {
+      point.allow_only({"evaluations", "seconds", "iteration_s"});
+    }
+    const std::string_view lower = has_loss ? "loss" : "iteration_s";
     const Improvement improvement{parse_whole(point.required("evaluations")),
-                                  point.required("seconds").non_negative(), iteration_s, iteration_s};
+                                  point.required("seconds").non_negative(),
+                                  point.required("iteration_s").positive(), point.required(lower).positive()};
     if (!curve.empty() && improvement.evaluations < curve.back().evaluations)
       point.required("evaluations").fail("fewer than at the point before");
-    if (!curve.empty() && improvement.iteration_s >= curve.back().iteration_s)
-      point.required("iteration_s").fail("no better than the point before");
+    if (!curve.empty() && improvement.loss >= curve.back().loss)
+      point.required(lower).fail("no better than the point before");
     curve.push_back(improvement);
   }
   return curve;
@@ -50,34 +57,58 @@ void parse_request(const JsonView& view, SearchRecord& search) {
                                                             [](const auto& v) { return parse_whole(v, 1); });
 }
 
+std::optional<double> parse_positive(const JsonView& view, std::string_view key) {
+  return parse_optional<double>(view, key, [](const auto& v) { return v.positive(); });
+}
+
+// Missing members are those of the fastest plan without limits.
+void parse_objective(const JsonView& view, SearchRecord& search) {
+  if (const std::optional<JsonView> goal = view.optional("goal"))
+    search.goal = kGoals[static_cast<std::size_t>(parse_name<std::size_t>(*goal, kGoals))];
+  search.most_iteration_s = parse_positive(view, "most_iteration_s");
+  search.most_usd_per_hour = parse_positive(view, "most_usd_per_hour");
+  search.most_usd_per_iteration = parse_positive(view, "most_usd_per_iteration");
+}
+
 void parse_bounds(const JsonView& view, SearchRecord& search) {
   const auto non_negative = [](const JsonView& member) { return member.non_negative(); };
   search.proof = parse_name<Proof>(view.required("proof"), kProofs);
   search.space_lower_bound_s = parse_optional<double>(view, "space_lower_bound_s", non_negative);
   search.space_gap_fraction = parse_optional<double>(view, "space_gap_fraction", non_negative);
   search.lower_bound_s = view.required("lower_bound_s").positive();
+  search.lower_bound_usd = parse_positive(view, "lower_bound_usd");
 }
 
 // gap_fraction follows from the others: for readers who do not compute.
 void parse_plan(const JsonView& view, SearchRecord& search) {
-  for (const std::string_view key : {"plan", "iteration_s", "gap_fraction"}) {
+  for (const std::string_view key : {"plan", "iteration_s", "gap_fraction", "devices", "usd_per_hour",
+                                     "usd_per_iteration", "usd_per_token"}) {
     if (search.outcome != PlanOutcome::found && view.optional(key))
       view.optional(key)->fail("only where a plan was found");
   }
   if (search.outcome != PlanOutcome::found) return;
   search.plan = view.required("plan").text();
   search.iteration_s = view.required("iteration_s").positive();
+  search.devices = view.required("devices").count(1);
+  search.usd_per_hour = parse_positive(view, "usd_per_hour");
+  search.usd_per_iteration = parse_positive(view, "usd_per_iteration");
+  search.usd_per_token = parse_positive(view, "usd_per_token");
   const double gap = view.required("gap_fraction").non_negative();
   constexpr double kRounding = 1e-6;  // of the two times that it is a ratio of
   if (std::abs(gap - search.gap_fraction()) > kRounding * (1 + gap))
     view.required("gap_fraction").fail("is not iteration_s / lower_bound_s - 1");
 }
 
-Json curve_to_json(const std::vector<Improvement>& curve) {
+void put(Json& json, const char* key, const std::optional<double>& value) {
+  if (value) json[key] = *value;
+}
+
+Json curve_to_json(const std::vector<Improvement>& curve, bool has_loss) {
   Json json = Json::array();
   for (const Improvement& point : curve) {
     json.push_back(
         {{"evaluations", point.evaluations}, {"seconds", point.seconds}, {"iteration_s", point.iteration_s}});
+    if (has_loss) json.back()["loss"] = point.loss;
   }
   return json;
 }
@@ -95,6 +126,10 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
                    "threads",
                    "budget_s",
                    "budget_evaluations",
+                   "goal",
+                   "most_iteration_s",
+                   "most_usd_per_hour",
+                   "most_usd_per_iteration",
                    "outcome",
                    "was_interrupted",
                    "message",
@@ -107,11 +142,17 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
                    "space_lower_bound_s",
                    "space_gap_fraction",
                    "lower_bound_s",
+                   "lower_bound_usd",
                    "plan",
                    "iteration_s",
+                   "devices",
+                   "usd_per_hour",
+                   "usd_per_iteration",
+                   "usd_per_token",
                    "gap_fraction"});
   SearchRecord search;
   parse_request(view, search);
+  parse_objective(view, search);
   search.outcome = parse_name<PlanOutcome>(view.required("outcome"), kOutcomes);
   search.was_interrupted = view.required("was_interrupted").flag();
   search.message = view.required("message").text();
@@ -119,7 +160,7 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
   search.candidates = parse_whole(view.required("candidates"));
   search.feasible = parse_whole(view.required("feasible"));
   search.nodes = parse_whole(view.required("nodes"));
-  search.curve = parse_curve(view.required("curve"));
+  search.curve = parse_curve(view.required("curve"), search.goal != kGoals.front());
   parse_bounds(view, search);
   parse_plan(view, search);
   return search;
@@ -130,6 +171,11 @@ Json SearchRecord::to_json() const {
       {"workflow", workflow}, {"cluster", cluster}, {"planner", planner}, {"seed", seed}, {"threads", threads}};
   if (budget_s) json["budget_s"] = *budget_s;
   if (budget_evaluations) json["budget_evaluations"] = *budget_evaluations;
+  const bool is_time = goal == kGoals.front();
+  if (!is_time) json["goal"] = goal;
+  put(json, "most_iteration_s", most_iteration_s);
+  put(json, "most_usd_per_hour", most_usd_per_hour);
+  put(json, "most_usd_per_iteration", most_usd_per_iteration);
   json["outcome"] = name_of(outcome);
   json["was_interrupted"] = was_interrupted;
   json["message"] = message;
@@ -140,13 +186,18 @@ Json SearchRecord::to_json() const {
   if (outcome == PlanOutcome::found) {
     json["plan"] = plan;
     json["iteration_s"] = iteration_s;
+    json["devices"] = devices;
+    put(json, "usd_per_hour", usd_per_hour);
+    put(json, "usd_per_iteration", usd_per_iteration);
+    put(json, "usd_per_token", usd_per_token);
     json["gap_fraction"] = gap_fraction();
   }
   json["lower_bound_s"] = lower_bound_s;
+  put(json, "lower_bound_usd", lower_bound_usd);
   json["proof"] = name_of(proof);
   if (space_lower_bound_s) json["space_lower_bound_s"] = *space_lower_bound_s;
   if (space_gap_fraction) json["space_gap_fraction"] = *space_gap_fraction;
-  json["curve"] = curve_to_json(curve);
+  json["curve"] = curve_to_json(curve, !is_time);
   return json;
 }
 

@@ -32,7 +32,7 @@ struct Improvement {
   std::uint64_t evaluations = 0;  // that it took: the same on every machine
   double seconds = 0;             // since the search began, of a wall clock
   double iteration_s = 0;
-  double loss = 0;  // what the objective lowers (planner/objective.h): of documents so far, iteration_s
+  double loss = 0;  // what the goal lowers (planner/objective.h): for the goal "time" iteration_s
 
   friend bool operator==(const Improvement&, const Improvement&) = default;
 };
@@ -53,6 +53,10 @@ struct SearchRecord {
   std::optional<double> budget_s;                   // none: the planner's own, where both are missing
   std::optional<std::uint64_t> budget_evaluations;  // of candidates, or of nodes of a tree
 
+  // What the plan was to be best in, "time", "cost" or "devices", and what it might not exceed.
+  std::string goal = "time";
+  std::optional<double> most_iteration_s, most_usd_per_hour, most_usd_per_iteration;
+
   PlanOutcome outcome = PlanOutcome::infeasible;
   bool was_interrupted = false;
   std::string message;
@@ -66,12 +70,15 @@ struct SearchRecord {
   Proof proof = Proof::none;
   std::optional<double> space_lower_bound_s;
   std::optional<double> space_gap_fraction;  // the plan is at most so far from the best of the space
-  // Of any plan of any planner: none is faster.
+  // Of any plan of any planner: none is faster, none costs less in an iteration (missing: no prices).
   double lower_bound_s = 0;
+  std::optional<double> lower_bound_usd;
 
   // Only where one was found.
   std::string plan;  // its name
   double iteration_s = 0;
+  int devices = 0;                                                       // that it uses
+  std::optional<double> usd_per_hour, usd_per_iteration, usd_per_token;  // missing: not all have prices
   // The plan is at most so far from the best of all.
   [[nodiscard]] double gap_fraction() const { return std::max(0.0, iteration_s / lower_bound_s - 1); }
 

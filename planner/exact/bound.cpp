@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "costmodel/iteration.h"
@@ -232,21 +233,60 @@ double least_split_s(const std::vector<ItemTimes>& items, const std::vector<int>
   return best_s;
 }
 
-double least_iteration_s(const PlanRequest& request) {
-  const Workflow& workflow = request.workflow;
-  Hardware<double> hardware(request.cluster, workflow.precision);
-  CoefficientValues<double> values = resolve(request.coefficients, hardware, request.framework);
+namespace {
+
+// Of all tasks, whole.
+struct RequestItems {
+  explicit RequestItems(const PlanRequest& request) : executions(request.executions) {
+    plan.weight_sync = request.weight_sync;
+    Hardware<double> hardware(request.cluster, request.workflow.precision);
+    CoefficientValues<double> values = resolve(request.coefficients, hardware, request.framework);
+    types = types_of(request.cluster, hardware);
+    frame =
+        std::make_unique<const Problem<double>>(request.workflow, plan, std::move(hardware), std::move(values));
+    executions.resize(request.workflow.tasks.size());
+    for (std::size_t t = 0; t < request.workflow.tasks.size(); ++t)
+      tasks.push_back(items_of(*frame, types, request.workflow.tasks[t], executions[t]));
+  }
+
   Plan plan;
-  plan.weight_sync = request.weight_sync;
-  const Problem<double> frame(workflow, plan, std::move(hardware), std::move(values));
-  const Types types = types_of(request.cluster, frame.hardware);
-  std::vector<Execution> executions = request.executions;
-  executions.resize(workflow.tasks.size());
+  Types types;
+  std::unique_ptr<const Problem<double>> frame;
+  std::vector<Execution> executions;
   std::vector<TaskItems> tasks;
-  for (std::size_t t = 0; t < workflow.tasks.size(); ++t)
-    tasks.push_back(items_of(frame, types, workflow.tasks[t], executions[t]));
-  return working_bound_s(workflow, tasks, types) + iteration_overhead_s(workflow, frame.coefficients) +
-         handover_s(request, executions, frame);
+};
+
+double least_usd(const std::vector<ItemTimes>& items, const std::vector<double>& usd_per_s) {
+  double sum = 0;
+  for (const ItemTimes& item : items) {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < usd_per_s.size(); ++k) least = std::min(least, usd_per_s[k] * item[k]);
+    sum += least;
+  }
+  return sum;
+}
+
+}  // namespace
+
+double least_iteration_s(const PlanRequest& request) {
+  const RequestItems items(request);
+  return working_bound_s(request.workflow, items.tasks, items.types) +
+         iteration_overhead_s(request.workflow, items.frame->coefficients) +
+         handover_s(request, items.executions, *items.frame);
+}
+
+double least_usd_per_iteration(const PlanRequest& request) {
+  Objective by_cost;
+  by_cost.goal = Goal::cost;
+  check_prices(by_cost, request.cluster);
+  const RequestItems items(request);
+  std::vector<double> usd_per_s;
+  for (const DeviceId device : items.types.first)
+    usd_per_s.push_back(usd_per_iteration({1, request.cluster.type_of(device).price_usd_per_hour->value}, 1.0));
+  double sum = 0;
+  for (const TaskItems& task : items.tasks)
+    sum += std::max(least_usd(task.reading, usd_per_s), least_usd(task.computing, usd_per_s));
+  return sum;
 }
 
 }  // namespace sextant

@@ -1,7 +1,10 @@
 #include "planner/sha_ea/sha_ea.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 #include <memory>
+#include <mutex>
 #include <thread>
 
 #include "planner/sha_ea/island.h"
@@ -21,6 +24,21 @@ void run_all(std::vector<std::unique_ptr<Island>>& islands, int threads) {
   work();
 }
 
+// Called by islands on several threads: one at a time, and only where it is the best of all.
+std::function<void(const Improvement&)> best_of_all(std::function<void(const Improvement&)> on_improvement) {
+  struct Heard {
+    std::mutex one_at_a_time;
+    double least_loss = std::numeric_limits<double>::infinity();
+  };
+  return [heard = std::make_shared<Heard>(),
+          on_improvement = std::move(on_improvement)](const Improvement& improvement) {
+    const std::scoped_lock lock(heard->one_at_a_time);
+    if (improvement.loss >= heard->least_loss) return;
+    heard->least_loss = improvement.loss;
+    on_improvement(improvement);
+  };
+}
+
 // Each island's own budget and seed.
 std::vector<PlanRequest> dealt_requests(const PlanRequest& request, int threads) {
   PlanRequest own = request;
@@ -30,6 +48,7 @@ std::vector<PlanRequest> dealt_requests(const PlanRequest& request, int threads)
                                   ? std::min<std::uint64_t>(kIslands, own.budget.evaluations)
                                   : static_cast<std::uint64_t>(threads);
   own.budget.evaluations /= count;
+  if (request.on_improvement) own.on_improvement = best_of_all(request.on_improvement);
   std::vector<PlanRequest> requests;
   for (std::uint64_t i = 0; i < count; ++i) {
     requests.push_back(own);

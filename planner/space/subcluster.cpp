@@ -18,7 +18,9 @@ std::map<std::string, std::string> renamed(const Cluster& whole, const Subcluste
 
 bool has_node_with(const Cluster& cluster, LinkScope scope, const std::string& name) {
   for (const Node& node : cluster.nodes()) {
-    const std::string& own = scope == LinkScope::node ? node.name : scope == LinkScope::zone ? node.zone : node.region;
+    const std::string& own = scope == LinkScope::node   ? node.name
+                             : scope == LinkScope::zone ? node.zone
+                                                        : node.region;
     if (own == name) return true;
   }
   return false;
@@ -80,7 +82,8 @@ std::set<DeviceId> devices_named(const Cluster& cluster, const std::string& name
   std::set<DeviceId> devices;
   for (int d = 0; d < cluster.device_count(); ++d) {
     const Node& node = cluster.nodes()[cluster.node_of(DeviceId{d}).index()];
-    if (node.name == name || node.zone == name || node.region == name || cluster.device_name(DeviceId{d}) == name)
+    if (node.name == name || node.zone == name || node.region == name ||
+        cluster.device_name(DeviceId{d}) == name)
       devices.insert(DeviceId{d});
   }
   if (devices.empty())

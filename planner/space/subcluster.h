@@ -1,5 +1,5 @@
-// A cluster without some of its devices, for every planner alike: it is planned as a cluster of its own, and the
-// plan's devices are those of the whole again.
+// A cluster without some of its devices, for every planner alike: it is planned as a cluster of its own, and
+// the plan's devices are those of the whole again.
 #pragma once
 
 #include <set>
@@ -23,8 +23,8 @@ struct Subcluster {
 // Throws Error(bad_input) where no device is left.
 [[nodiscard]] Subcluster without(const Cluster& cluster, const std::set<DeviceId>& devices);
 
-// Devices by name: a node, "node/3" for its fourth device, a zone or a region. Throws Error(bad_input) for a name
-// that the cluster does not have.
+// Devices by name: a node, "node/3" for its fourth device, a zone or a region. Throws Error(bad_input) for a
+// name that the cluster does not have.
 [[nodiscard]] std::set<DeviceId> devices_named(const Cluster& cluster, const std::string& name);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// Planning problems by name: HetRL's network scenarios (section 5.1) with clusters of several sizes, PPO and GRPO,
-// synchronous and one step off.
+// Planning problems by name: HetRL's network scenarios (section 5.1) with clusters of several sizes, PPO and
+// GRPO, synchronous and one step off.
 #pragma once
 
 #include <algorithm>

@@ -52,6 +52,32 @@ TEST_F(Noted, WhatFitsIsBetterThanWhatIsFasterAndDoesNot) {
   EXPECT_EQ(result.improvements[1].iteration_s, 4);
 }
 
+// Of replicas that are cut unlike, which no candidate can hold.
+TEST_F(Noted, PlansInPlaceOfCandidates) {
+  SearchRun run(request_, 0);
+  TaskPlan task = on_device(0);
+  task.replicas = {{0.75, {stage(3, {0, 1})}}, {0.25, {stage(3, {2})}}};
+  Plan plan = plan_with(task, on_device(0), on_device(1));
+  int made = 0;
+  const auto make = [&]() -> Plan {
+    ++made;
+    return plan;
+  };
+  run.note({4, 0, 4}, make);
+  EXPECT_EQ(run.best(), nullptr);
+  run.note({5, 0, 5}, make);  // not kept, not made
+  EXPECT_EQ(made, 1);
+  run.spend(3);
+  const PlanResult result = run.result("test");
+  ASSERT_EQ(result.outcome, PlanOutcome::found);
+  EXPECT_EQ(result.plan->name, "small-test");
+  EXPECT_EQ(result.plan->tasks, plan.tasks);
+  EXPECT_EQ(result.candidates, 5U);
+  EXPECT_EQ(result.feasible, 2U);
+  note(run, 3, {3, 0, 3});
+  EXPECT_EQ(device_of(run), 3);
+}
+
 TEST_F(Noted, BudgetsEndIt) {
   request_.budget.evaluations = 2;
   SearchRun run(request_, 0);

@@ -30,8 +30,9 @@ TEST(Subcluster, DevicesKeepTheirLinksUnderNewNumbers) {
               all.type_name(part.original[static_cast<std::size_t>(from)]));
     for (int to = 0; to < 11; ++to) {
       if (from == to) continue;
-      EXPECT_EQ(part.cluster.link(DeviceId{from}, DeviceId{to}),
-                all.link(part.original[static_cast<std::size_t>(from)], part.original[static_cast<std::size_t>(to)]))
+      EXPECT_EQ(
+          part.cluster.link(DeviceId{from}, DeviceId{to}),
+          all.link(part.original[static_cast<std::size_t>(from)], part.original[static_cast<std::size_t>(to)]))
           << from << " " << to;
     }
   }

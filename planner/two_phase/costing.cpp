@@ -1,0 +1,132 @@
+#include "planner/two_phase/costing.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "costmodel/iteration.h"
+#include "planner/search_run.h"
+
+namespace sextant {
+
+Costing::Costing(const PlanRequest& request, Workflow workflow)
+    : request_(request),
+      workflow_(std::move(workflow)),
+      executions_(request.executions),
+      rooms_(rooms_of_devices(request)) {
+  frame_plan_.weight_sync = request.weight_sync;
+  Hardware<double> hardware(request.cluster, workflow_.precision);
+  CoefficientValues<double> values = resolve(request.coefficients, hardware, request.framework);
+  frame_ =
+      std::make_unique<const Problem<double>>(workflow_, frame_plan_, std::move(hardware), std::move(values));
+  executions_.resize(workflow_.tasks.size());
+  std::size_t training = 0;
+  if (workflow_.has_weight_sync())
+    training = static_cast<std::size_t>(&workflow_.actor_training() - workflow_.tasks.data());
+  for (std::size_t t = 0; t < workflow_.tasks.size(); ++t)
+    models_.emplace_back(workflow_.tasks[t], executions_[t], executions_[training], *frame_);
+}
+
+ChoicePtr Costing::cost(int task, TaskPlan plan) const {
+  auto choice = std::make_shared<Choice>();
+  choice->plan = std::move(plan);
+  choice->plan.execution = execution(task);
+  choice->work = work_of(this->task(task), choice->plan, workflow_, cluster());
+  choice->time_s = task_cost(*frame_, choice->work).time_s;
+  const auto type_of = [this](DeviceId device) { return frame_->hardware.type_index(device); };
+  choice->memory = task_memory(choice->work, frame_->coefficients, type_of, true);
+  for (const TaskMemory<double>& of : choice->memory) {
+    const double room = room_bytes(of.device);
+    choice->resident_fraction = std::max(choice->resident_fraction, of.resident_bytes / room);
+    choice->working_fraction = std::max(choice->working_fraction, of.working_bytes / room);
+    choice->need_fraction = std::max(choice->need_fraction, (of.resident_bytes + of.working_bytes) / room);
+  }
+  if (!workflow_.has_weight_sync()) return choice;
+  const Task& of = this->task(task);
+  if (&of == &workflow_.actor_training()) {
+    choice->sync_s =
+        terms::fastest_gather_s(*frame_, choice->work) + terms::assembling_s(*frame_, choice->work);
+  } else if (&of == &workflow_.actor_generation()) {
+    choice->sync_s = terms::slowest_gather_s(*frame_, choice->work, model(task).sent_bytes());
+  }
+  return choice;
+}
+
+double Costing::state_bytes(int task) const {
+  Shape shape;
+  shape.layers = {workflow_.model_of(this->task(task)).layers};
+  shape.sequences = {workflow_.sequences()};
+  TaskPlan plan = task_plan(shape, {0}, {}, workflow_.sequences());
+  const TaskWork work = work_of(this->task(task), plan, workflow_, cluster());
+  return stage_memory(work, 0, 0).state_bytes;
+}
+
+double Costing::first_replica_s(int task, const TaskPlan& plan) const {
+  const TaskWork work = work_of_first_replica(this->task(task), plan, workflow_, cluster());
+  return detail::replica_cost(*frame_, work, 0).time_s;
+}
+
+double Costing::working_s(const Choices& choices) const {
+  const bool is_custom = workflow_.algorithm == Algorithm::custom;
+  static const std::set<DeviceId> none;
+  std::vector<PlacedTask<double>> placed;
+  for (std::size_t t = 0; t < choices.size(); ++t) {
+    const Task& task = workflow_.tasks[t];
+    std::vector<int> after = is_custom ? parents_of(workflow_, task) : std::vector<int>{};
+    const Choice* choice = choices[t].get();
+    placed.push_back({task.kind, choice == nullptr ? 0.0 : choice->time_s,
+                      choice == nullptr ? &none : &choice->work.devices, std::move(after)});
+  }
+  const double eta = frame_->coefficient(CoefficientId::task_overlap);
+  return sextant::working_s(workflow_, std::span<const PlacedTask<double>>(placed), eta);
+}
+
+double Costing::sync_s(const Choices& choices) const {
+  if (!workflow_.has_weight_sync()) return 0;
+  const auto work_of_task = [&](const Task& task) -> const TaskWork& {
+    return choices[static_cast<std::size_t>(&task - workflow_.tasks.data())]->work;
+  };
+  return terms::weight_sync_s(*frame_, work_of_task(workflow_.actor_training()),
+                              work_of_task(workflow_.actor_generation()));
+}
+
+double Costing::iteration_s(const Choices& choices) const {
+  return working_s(choices) + sync_s(choices) + iteration_overhead_s(workflow_, frame_->coefficients);
+}
+
+double Costing::excess_bytes(const Choices& choices) const {
+  struct Need {
+    double resident = 0, working = 0;
+  };
+  std::vector<Need> needs(rooms_.size());
+  std::vector<char> is_used(rooms_.size(), 0);
+  for (const ChoicePtr& choice : choices) {
+    if (choice == nullptr) continue;
+    for (const TaskMemory<double>& of : choice->memory) {
+      const auto device = static_cast<std::size_t>(of.device.value);
+      needs[device].resident += of.resident_bytes;
+      needs[device].working = std::max(needs[device].working, of.working_bytes);
+      is_used[device] = 1;
+    }
+  }
+  double most = -std::numeric_limits<double>::infinity();
+  for (std::size_t d = 0; d < needs.size(); ++d) {
+    if (is_used[d] != 0) most = std::max(most, needs[d].resident + needs[d].working - rooms_[d]);
+  }
+  return most;
+}
+
+Plan Costing::plan_of(const Choices& choices) const {
+  Plan plan;
+  plan.weight_sync = request_.weight_sync;
+  for (std::size_t t = 0; t < choices.size(); ++t) plan.tasks[workflow_.tasks[t].name] = choices[t]->plan;
+  return plan;
+}
+
+std::vector<DeviceId> device_ids(const std::vector<std::uint16_t>& devices) {
+  std::vector<DeviceId> ids;
+  ids.reserve(devices.size());
+  for (const std::uint16_t device : devices) ids.push_back(DeviceId{device});
+  return ids;
+}
+
+}  // namespace sextant

@@ -1,0 +1,63 @@
+// The cost-guided graph partition of AReaL-Hex (section 4.3): which devices train, for a given share of the
+// arithmetic.
+//
+// Equation 3 maximises the fraction of all link bandwidth that lies between devices of training plus the
+// fraction of all memory bandwidth that rollout has, where training has a fraction gamma of all FLOP/s. Devices
+// are dealt in units (planner/space/units.h), machines that nothing tells apart are one class, and training
+// takes its units of a class from the front, rollout from the back, so that a partition is a number of units by
+// class. Bandwidth between two units is that between their first devices.
+#pragma once
+
+#include <vector>
+
+#include "planner/planner.h"
+#include "planner/space/units.h"
+#include "planner/two_phase/search_phase.h"
+
+namespace sextant {
+
+// Units of each class that train; the others roll out.
+using Partition = UnitShare;
+
+class PartitionGraph {
+ public:
+  // Units of single devices where the cluster has at most `wanted`.
+  PartitionGraph(const PlanRequest& request, int wanted_units);
+
+  [[nodiscard]] const std::vector<UnitClass>& classes() const { return classes_; }
+  [[nodiscard]] Split split_of(const Partition& partition) const;
+  // Of training's units the last `value` of each class for the critic; fewer than all of them.
+  [[nodiscard]] Split split_of(const Partition& partition, const Partition& value) const;
+  [[nodiscard]] double compute_fraction(const Partition& partition) const;  // of training
+  [[nodiscard]] double guide(const Partition& partition) const;             // what equation 3 maximises
+  [[nodiscard]] double largest_unit_fraction() const { return largest_unit_fraction_; }
+
+  // How many partitions there are that leave no side empty.
+  [[nodiscard]] double count() const;
+  // All of them; of more than `most` an evenly spaced part, without those that differ least.
+  [[nodiscard]] const std::vector<Partition>& partitions() const { return partitions_; }
+
+  // Equation 3: of the partitions within half a unit of the wanted fraction (or the nearest, where none is) the
+  // one with the best guide.
+  [[nodiscard]] Partition best_at(double compute_fraction) const;
+
+  // One class gives or takes a few units, or two classes exchange some.
+  [[nodiscard]] std::vector<Partition> neighbours(const Partition& partition) const;
+
+ private:
+  [[nodiscard]] double bandwidth_between(std::size_t a, std::size_t b) const;
+  [[nodiscard]] bool leaves_none_empty(const Partition& partition) const;
+  void list_partitions();
+
+  const Cluster& cluster_;
+  std::vector<UnitClass> classes_;
+  std::vector<double> flop_per_s_;                    // of a unit, by class
+  std::vector<double> memory_bytes_per_s_;            // likewise
+  std::vector<std::vector<double>> inner_bandwidth_;  // by class, then number of units from the front
+  std::vector<std::vector<double>> pair_bandwidth_;   // of a device of each of two classes
+  double all_flop_per_s_ = 0, all_memory_ = 0, all_bandwidth_ = 0;
+  double largest_unit_fraction_ = 0;
+  std::vector<Partition> partitions_;
+};
+
+}  // namespace sextant

@@ -1,0 +1,63 @@
+// How long one replica of a task takes for a number of sequences, and how many it can take in a given time: the
+// calibrated model in place of the constant throughput h of AReaL-Hex (section 4.2.2, from HexGen).
+//
+// Times are asked once per kind of replica and number of sequences. Beyond 64 sequences the model is asked at
+// numbers 6 % apart and times between them are interpolated; whole plans are costed by the model itself.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "planner/two_phase/costing.h"
+
+namespace sextant {
+
+// A configuration psi: what it runs on and how it is cut.
+struct ReplicaKind {
+  int machine_class = 0;  // pieces.h
+  NodeId machine;         // one of the class; must have size() devices
+  int tensor_parallel = 1;
+  int stages = 1;  // inside the machine
+
+  [[nodiscard]] int size() const { return tensor_parallel * stages; }
+};
+
+// What all replicas of a task have in common.
+struct BatchCut {
+  int micro_batch_sequences = 1;
+  int decode_batch_sequences = 0;  // as TaskPlan has it
+
+  friend auto operator<=>(const BatchCut&, const BatchCut&) = default;
+};
+
+class ReplicaTimes {
+ public:
+  // The task must be separable (TaskModel).
+  ReplicaTimes(const Costing& costing, int task);
+
+  // Most sequences that the replica's own memory holds; 0: not one.
+  [[nodiscard]] int most_sequences(const ReplicaKind& kind, const BatchCut& cut);
+  // sequences: from 1 to most_sequences.
+  [[nodiscard]] double time_s(const ReplicaKind& kind, const BatchCut& cut, int sequences);
+  // Most sequences that are done by `within_s`.
+  [[nodiscard]] int capacity(const ReplicaKind& kind, const BatchCut& cut, double within_s);
+
+ private:
+  struct Curve {
+    ReplicaKind kind;
+    BatchCut cut;
+    std::vector<int> sequences;  // ascending, the last is the most that fits
+    std::vector<double> time_s;  // by number above; negative: not asked yet
+  };
+  [[nodiscard]] Curve& curve(const ReplicaKind& kind, const BatchCut& cut);
+  [[nodiscard]] ReplicaValue value(const ReplicaKind& kind, const BatchCut& cut, int sequences) const;
+  [[nodiscard]] int find_most(const ReplicaKind& kind, const BatchCut& cut) const;
+  [[nodiscard]] double at(Curve& curve, std::size_t point);
+
+  const Costing& costing_;
+  int task_;
+  std::map<std::tuple<int, int, int, BatchCut>, Curve> curves_;
+};
+
+}  // namespace sextant

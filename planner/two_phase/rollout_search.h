@@ -1,0 +1,51 @@
+// MILP(D_I, P, delta) of AReaL-Hex (section 4.2.2): replicas of unlike width on unlike GPUs, and each one's
+// share of the batch, so that the last is done as early as possible. See fill.h for the program.
+//
+// The same serves inference tasks (reference, reward, critic): they are dealt to replicas like rollouts.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "planner/two_phase/fill.h"
+#include "planner/two_phase/pieces.h"
+#include "planner/two_phase/replica_times.h"
+
+namespace sextant {
+
+struct RolloutLimits {
+  BatchCut cut;
+  int least_devices = 1;  // of a replica: wider ones hold less of the weights each
+  int most_tensor_parallel = 64;
+};
+
+class RolloutSearch {
+ public:
+  RolloutSearch(const Costing& costing, int task);
+
+  // Nothing where the memory of all replicas together does not hold the batch.
+  [[nodiscard]] std::optional<TaskPlan> plan(const std::vector<PieceClass>& pieces,
+                                             const RolloutLimits& limits);
+
+ private:
+  struct Candidate {  // a replica in a piece
+    ReplicaKind kind;
+    const std::vector<DeviceId>* piece;
+    int first = 0;  // of the piece's devices
+    int sequences = 0;
+  };
+  [[nodiscard]] std::vector<ReplicaKind> kinds_of(const PieceClass& pieces, const RolloutLimits& limits) const;
+  [[nodiscard]] Filling filling(const PieceClass& pieces, const std::vector<ReplicaKind>& kinds,
+                                const BatchCut& cut, double within_s);
+  [[nodiscard]] std::vector<Candidate> replicas(const std::vector<PieceClass>& pieces,
+                                                const std::vector<std::vector<ReplicaKind>>& kinds,
+                                                const BatchCut& cut, double within_s);
+  void trim(std::vector<Candidate>& replicas, const BatchCut& cut);
+  [[nodiscard]] TaskPlan task_plan(const std::vector<Candidate>& replicas, const BatchCut& cut) const;
+
+  const Costing& costing_;
+  int task_;
+  ReplicaTimes times_;
+};
+
+}  // namespace sextant

@@ -1,0 +1,128 @@
+#include "planner/two_phase/training_search.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "planner/two_phase/pipelines.h"
+
+namespace sextant {
+namespace {
+
+// Sizes that the smallest share of a batch can fill: a larger one is the same as all of it.
+std::vector<int> sizes_within(int share, const std::vector<int>& wanted) {
+  std::vector<int> sizes;
+  sizes.reserve(wanted.size());
+  for (const int size : wanted) sizes.push_back(std::min(size, share));
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+bool beats(const Choice& a, const Choice& b) {
+  return a.time_s <= b.time_s && a.resident_fraction <= b.resident_fraction &&
+         a.working_fraction <= b.working_fraction && a.sync_s <= b.sync_s;
+}
+
+// What tells plans of one task apart, of which the first `replicas` are looked at.
+Fingerprint print_of(const TaskPlan& plan, std::size_t replicas) {
+  std::vector<std::uint64_t> words{plan.replicas.size(), static_cast<std::uint64_t>(plan.micro_batch_sequences),
+                                   static_cast<std::uint64_t>(plan.decode_batch_sequences),
+                                   static_cast<std::uint64_t>(plan.recompute)};
+  for (std::size_t r = 0; r < replicas; ++r) {
+    for (const Stage& stage : plan.replicas[r].stages) {
+      words.push_back(static_cast<std::uint64_t>(stage.layers) << 32 | stage.devices.size());
+      for (const DeviceId device : stage.devices) words.push_back(static_cast<std::uint64_t>(device.value));
+    }
+  }
+  return SeatPrints::of_words(words);
+}
+
+}  // namespace
+
+void TrainingSearch::add_trials(std::vector<Replica> replicas, const TrainingLimits& limits) {
+  const bool recomputes = limits.try_recompute && costing_->task(task_).kind == TaskKind::training;
+  const int share = costing_->workflow().sequences() / static_cast<int>(replicas.size());
+  TaskPlan& plan = layouts_.emplace_back();
+  plan.replicas = std::move(replicas);
+  plan.execution = costing_->execution(task_);
+  plan.decode_batch_sequences = limits.decode_batch_sequences;
+  for (const int size : sizes_within(std::max(1, share), limits.micro_batch_sequences)) {
+    for (const Recompute recompute : {Recompute::none, Recompute::full}) {
+      if (recompute == Recompute::full && !recomputes) continue;
+      trials_.push_back({layouts_.size() - 1, size, recompute, 0});
+      trials_.back().least_s = least_s(plan_of(trials_.back()));
+    }
+  }
+}
+
+const TaskPlan& TrainingSearch::plan_of(const Trial& trial) {
+  TaskPlan& plan = layouts_[trial.layout];
+  plan.micro_batch_sequences = trial.micro_batch_sequences;
+  plan.recompute = trial.recompute;
+  return plan;
+}
+
+double TrainingSearch::least_s(const TaskPlan& plan) {
+  // Nothing is known before of tasks whose replicas depend on each other.
+  if (!costing_->model(task_).is_separable()) return 0;
+  const Fingerprint print = print_of(plan, 1);
+  if (const double* known = known_least_s_.find(print)) return *known;
+  const double least_s = costing_->first_replica_s(task_, plan);
+  known_least_s_.insert(print, least_s);
+  return least_s;
+}
+
+ChoicePtr TrainingSearch::cost(const TaskPlan& plan) {
+  const Fingerprint print = print_of(plan, plan.replicas.size());
+  if (const std::size_t* known = known_choices_.find(print)) return choices_[*known];
+  constexpr std::size_t kMostKept = 5'000'000;  // devices of all ways: some hundred megabytes
+  const auto devices = static_cast<std::size_t>(costing_->cluster().device_count());
+  ChoicePtr choice = costing_->cost(task_, plan);
+  if (choices_.size() * devices > kMostKept) return choice;
+  known_choices_.insert(print, choices_.size());
+  choices_.push_back(choice);
+  return choice;
+}
+
+// Layouts in the order of what their first replica takes, which bounds what they take: the rest is not costed
+// where that is clearly too slow.
+std::vector<ChoicePtr> TrainingSearch::search(const std::vector<DeviceId>& devices,
+                                              const TrainingLimits& limits) {
+  const auto is_over = [&] { return limits.is_over && limits.is_over(); };
+  const Workflow& workflow = costing_->workflow();
+  const std::vector<TypePool> pools = type_pools(costing_->cluster(), devices, workflow.precision);
+  const PipelineLimits pipelines{limits.most_tensor_parallel, workflow.sequences()};
+  layouts_.clear();
+  trials_.clear();
+  for (std::vector<Replica>& replicas :
+       pipelines_of(pools, workflow.model_of(costing_->task(task_)), pipelines)) {
+    if (is_over()) break;
+    add_trials(std::move(replicas), limits);
+  }
+  std::stable_sort(trials_.begin(), trials_.end(),
+                   [](const Trial& a, const Trial& b) { return a.least_s < b.least_s; });
+  double best_s = std::numeric_limits<double>::infinity();
+  std::vector<ChoicePtr> found;
+  for (const Trial& trial : trials_) {
+    if (is_over() || trial.least_s > limits.slack * best_s) break;
+    ChoicePtr choice = cost(plan_of(trial));
+    const bool fits = choice->need_fraction <= limits.room_fraction;
+    if (fits) best_s = std::min(best_s, choice->time_s);
+    if (fits || limits.keeps_what_does_not_fit) found.push_back(std::move(choice));
+  }
+  return unbeaten(std::move(found));
+}
+
+std::vector<ChoicePtr> unbeaten(std::vector<ChoicePtr> choices) {
+  std::stable_sort(choices.begin(), choices.end(),
+                   [](const ChoicePtr& a, const ChoicePtr& b) { return a->time_s < b->time_s; });
+  std::vector<ChoicePtr> kept;
+  for (ChoicePtr& choice : choices) {
+    const bool beaten =
+        std::any_of(kept.begin(), kept.end(), [&](const ChoicePtr& other) { return beats(*other, *choice); });
+    if (!beaten) kept.push_back(std::move(choice));
+  }
+  return kept;
+}
+
+}  // namespace sextant

@@ -1,0 +1,72 @@
+// Constrained_Search(D_T) of AReaL-Hex (section 4.2.1, after Metis): the ways to run a task over all replicas
+// at once, on devices of several types.
+//
+// The paper's constraint: tensor and data parallelism use devices of one type each, so that only pipeline
+// stages reach from one type to another. Stages of each type have a tensor parallelism of their own, inside a
+// machine, and layers in proportion to the rate of their devices (section 4.2.1). What the search enumerates:
+// which types take part, data parallelism, tensor parallelism of each type, whether replicas or stages lie side
+// by side in a machine, micro-batch sizes and, where asked for, recomputation; pipeline parallelism follows.
+// Left out of the paper's: stages of one replica whose data parallelism differs, which a Plan cannot say.
+//
+// Sequences are dealt evenly by number: our batches have no sequences of known length to pack (the paper's
+// greedy packing); what waiting for longer ones costs is the model's (terms/uneven_lengths.h).
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "planner/evaluate/fingerprints.h"
+#include "planner/two_phase/costing.h"
+#include "planner/two_phase/pieces.h"
+
+namespace sextant {
+
+struct TrainingLimits {
+  std::vector<int> micro_batch_sequences;
+  bool try_recompute = false;
+  int decode_batch_sequences = 0;  // of generation, as TaskPlan has it
+  int most_tensor_parallel = 64;
+  double room_fraction = 1;  // of its devices' memory that the task may need; less where others run there
+  bool keeps_what_does_not_fit = false;
+  // Layouts whose first replica is so much slower than the best that fits are left out: what is nearer may be
+  // chosen for its memory or its weights.
+  double slack = 1.3;
+  std::function<bool()> is_over;  // asked now and then: what was found until then is returned
+};
+
+class TrainingSearch {
+ public:
+  TrainingSearch(const Costing& costing, int task) : costing_(&costing), task_(task) {}
+
+  // Ways that no other one beats (unbeaten), fastest first. devices: ascending. Empty where the batch or the
+  // layers are too few for any. What partitions have in common is costed once.
+  [[nodiscard]] std::vector<ChoicePtr> search(const std::vector<DeviceId>& devices,
+                                              const TrainingLimits& limits);
+
+ private:
+  struct Trial {
+    std::size_t layout = 0;
+    int micro_batch_sequences = 1;
+    Recompute recompute = Recompute::none;
+    double least_s = 0;
+  };
+  void add_trials(std::vector<Replica> replicas, const TrainingLimits& limits);
+  [[nodiscard]] const TaskPlan& plan_of(const Trial& trial);
+  [[nodiscard]] double least_s(const TaskPlan& plan);
+  [[nodiscard]] ChoicePtr cost(const TaskPlan& plan);
+
+  const Costing* costing_;
+  int task_;
+  // Of the current search.
+  std::vector<TaskPlan> layouts_;
+  std::vector<Trial> trials_;
+  // Of all searches.
+  KnownParts<double> known_least_s_;
+  KnownParts<std::size_t> known_choices_;  // positions in choices_
+  std::vector<ChoicePtr> choices_;
+};
+
+// Those that no other beats in time, resident and working memory, and weight synchronization; fastest first.
+[[nodiscard]] std::vector<ChoicePtr> unbeaten(std::vector<ChoicePtr> choices);
+
+}  // namespace sextant

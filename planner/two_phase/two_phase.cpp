@@ -1,0 +1,79 @@
+#include "planner/two_phase/two_phase.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "planner/baselines/sweep.h"
+#include "planner/two_phase/repartition.h"
+#include "planner/two_phase/window.h"
+
+namespace sextant {
+namespace {
+
+constexpr int kWantedUnits = 64;  // eight machines of eight devices one by one
+
+bool can_be_split(const PlanRequest& request) {
+  return has_two_sides(request.workflow) && request.cluster.device_count() > 1;
+}
+
+// Where the last of growing windows ends: the partition to begin with. Nothing where no window is needed.
+std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGraph& graph) {
+  const PlanRequest& request = run.request();
+  if (request.workflow.response_tokens.kind == LengthKind::fixed) return std::nullopt;
+  constexpr double kStable = 0.01;  // relative change of the iteration between windows
+  constexpr int kMostWindows = 8;
+  std::optional<Partition> best;
+  double last_s = 0;
+  int steps = first_window_steps(request.workflow);
+  for (int w = 0; w < kMostWindows && !run.is_over(); ++w, steps *= 2) {
+    const Costing costing(request, windowed(request.workflow, steps, request.seed));
+    Repartition repartition(run, costing, graph, false);
+    if (best) {
+      (void)repartition.cost(*best);
+    } else {
+      (void)repartition.binary_search();
+    }
+    repartition.climb();
+    if (repartition.best() == nullptr) continue;
+    const bool is_stable = best == *repartition.best() &&
+                           std::abs(repartition.best_s() - last_s) <= kStable * repartition.best_s();
+    best = *repartition.best();
+    last_s = repartition.best_s();
+    if (is_stable) break;
+  }
+  return best;
+}
+
+}  // namespace
+
+PlanResult plan_by_two_phase(const PlanRequest& request) {
+  require_time_alone(request.objective, "two-phase");
+  SearchRun run(request, 0);
+  Sweep(run).look_at_one_set();
+  if (!can_be_split(request)) return run.result("two-phase");
+  const PartitionGraph graph(request, kWantedUnits);
+  const std::optional<Partition> start = partition_of_windows(run, graph);
+  const Costing costing(request, request.workflow);
+  Repartition repartition(run, costing, graph, true);
+  if (start) (void)repartition.cost(*start);
+  (void)repartition.binary_search();
+  repartition.open_range();
+  repartition.scan();
+  repartition.climb();
+  repartition.deal_values();
+  return run.result("two-phase");
+}
+
+PlanResult plan_by_all_partitions(const PlanRequest& request) {
+  SearchRun run(request, 0);
+  Sweep(run).look_at_one_set();
+  if (!can_be_split(request)) return run.result("all-partitions");
+  const PartitionGraph graph(request, kWantedUnits);
+  const Costing costing(request, request.workflow);
+  Repartition repartition(run, costing, graph, true);
+  for (const Partition& partition : graph.partitions()) (void)repartition.cost(partition);
+  repartition.deal_values();
+  return run.result("all-partitions");
+}
+
+}  // namespace sextant
