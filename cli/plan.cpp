@@ -1,11 +1,13 @@
 // sextant plan: the best plan that a planner finds.
 #include <chrono>
 #include <memory>
+#include <set>
 
 #include "calibrate/trust.h"
 #include "cli/command.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/plan_sets.h"
 #include "cli/planner_options.h"
 #include "cli/search_progress.h"
 #include "cli/search_record.h"
@@ -15,6 +17,7 @@
 #include "costmodel/predict.h"
 #include "planner/exact/bound.h"
 #include "planner/exact/exact.h"
+#include "planner/space/subcluster.h"
 
 namespace sextant::cli {
 namespace {
@@ -25,6 +28,9 @@ struct Options {
   std::string out;
   std::string prediction_out;
   std::string search_out;
+  std::vector<std::string> excluded;
+  int pareto_points = 0;
+  bool compares_modes = false;
   bool is_list = false;
   bool json = false;
 };
@@ -80,6 +86,7 @@ std::string why_none(PlanRequest request, const Answer& answer) {
   constexpr int kMostDevices = 64;  // of which it has its options in seconds
   constexpr const char* kMayBe = "; a larger --budget or --recompute may find one";
   if (answer.record.proof == Proof::optimal || answer.record.was_interrupted) return "";
+  if (!request.objective.is_time_alone()) return "";  // the message has said how far limits are exceeded
   if (request.cluster.device_count() > kMostDevices) return kMayBe;
   request.budget = {1, 0};
   request.start = nullptr;
@@ -127,6 +134,29 @@ int hand_over(const Options& options, const Answer& answer) {
   return kDone;
 }
 
+std::set<DeviceId> excluded_devices(const Options& options, const Cluster& cluster) {
+  if (!options.excluded.empty() && !options.planner.warm_start.empty())
+    throw_bad_input("--exclude: not together with --warm-start, whose plan may use what is excluded");
+  std::set<DeviceId> devices;
+  for (const std::string& name : options.excluded) devices.merge(devices_named(cluster, name));
+  return devices;
+}
+
+// Tables instead of a plan.
+int plan_several(const Options& options, const Planner& planner, PlanRequest& request) {
+  for (const std::string& file : {options.out, options.prediction_out, options.search_out}) {
+    if (!file.empty()) throw_bad_input("--pareto and --compare-modes write no files; --json prints the plans");
+  }
+  if (options.pareto_points > 0 && !planner.traits.has_objectives)
+    throw_bad_input("--pareto: planner " + std::string(planner.name) + " knows times alone; sha-ea does not");
+  const Interrupt interrupt;
+  request.is_cancelled = &interrupt.flag();
+  const PlanSet set = options.pareto_points > 0 ? pareto_set(planner, request, options.pareto_points)
+                                                : compared_modes(planner, request);
+  print_text(options.json ? set.json : set.text);
+  return set.is_empty ? kAnswerIsNo : kDone;
+}
+
 int run(const Options& options) {
   if (options.is_list) {
     print_text(options.json ? planners_as_json() : describe_planners());
@@ -134,9 +164,11 @@ int run(const Options& options) {
   }
   const LoadedInputs loaded = load(options.inputs);
   const ChosenCoefficients& chosen = loaded.chosen;
-  const Planner& planner = chosen_planner(options.planner, loaded.cluster.device_count());
-  PlanRequest request{loaded.cluster, loaded.workflow, chosen.coefficients, chosen.framework};
+  const Subcluster left = without(loaded.cluster, excluded_devices(options, loaded.cluster));
+  const Planner& planner = chosen_planner(options.planner, left.cluster.device_count());
+  PlanRequest request{left.cluster, loaded.workflow, chosen.coefficients, chosen.framework};
   apply(options.planner, planner, request);
+  if (options.pareto_points > 0 || options.compares_modes) return plan_several(options, planner, request);
   PlanResult start;
   if (!options.planner.warm_start.empty()) {
     start = load_start(options.planner.warm_start, loaded);
@@ -145,6 +177,11 @@ int run(const Options& options) {
   Answer answer = search(planner, request);
   if (answer.result.outcome != PlanOutcome::found) return say_no_plan(options, request, answer);
   PlanResult& result = answer.result;
+  if (!options.excluded.empty()) {
+    result.plan = left.on_whole(*result.plan);
+    result.prediction =
+        predict(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework);
+  }
   require_verified(
       verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework));
   say(chosen.notes);
@@ -161,6 +198,18 @@ void add_plan(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("plan", "Search for the fastest plan that fits");
   add_model_inputs(*command, options->inputs);
   add_planner_options(*command, options->planner);
+  command->add_option("--exclude", options->excluded,
+                      "A node, device (node/3), zone or region that plans may not use; may be repeated");
+  constexpr int kMostPoints = 64;
+  CLI::Option* pareto =
+      command
+          ->add_option("--pareto", options->pareto_points,
+                       "Plans from the fastest to the cheapest, by so many searches, each with the budget")
+          ->check(CLI::Range(2, kMostPoints));
+  command
+      ->add_flag("--compare-modes", options->compares_modes,
+                 "The workflow synchronous, one step off and asynchronous: whether that pays")
+      ->excludes(pareto);
   command->add_option("--out", options->out, "Write the plan document here");
   command->add_option("--prediction", options->prediction_out, "Write its prediction document here");
   command->add_option("--search-out", options->search_out,

@@ -48,7 +48,8 @@ TEST_F(SearchRecordTest, AnInfiniteGapIsOneThatIsNotKnown) {
   EXPECT_EQ(record().gap_fraction(), 0.5);
   EXPECT_EQ(cli::describe(record()),
             "exact: best of 2; 1.50 s\n"
-            "at most 50.0 % from the best under this model: no plan of any planner takes less than 2.00 s\n");
+            "at most 50.0 % from the best under this model: no plan of any planner takes less than 2.00 s\n"
+            "uses 1 device\n");
 }
 
 TEST_F(SearchRecordTest, AnInfiniteBoundNeitherAndNoPlanHasNoGap) {

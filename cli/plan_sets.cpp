@@ -1,0 +1,111 @@
+#include "cli/plan_sets.h"
+
+#include "cli/table.h"
+#include "core/json_value.h"
+#include "core/units.h"
+#include "planner/pareto.h"
+
+namespace sextant::cli {
+namespace {
+
+struct ModeOfWork {
+  const char* name;
+  Mode mode;
+  double staleness;
+  int streamed_parts;
+};
+
+constexpr ModeOfWork kModes[] = {{"synchronous", Mode::synchronous, 0, 1},
+                                 {"one step off", Mode::one_step_off, 1, 1},
+                                 {"asynchronous, half a batch ahead", Mode::asynchronous, 0.5, 2},
+                                 {"asynchronous, a batch ahead in 4 parts", Mode::asynchronous, 1, 4}};
+
+Workflow in_mode(const Workflow& workflow, const ModeOfWork& mode) {
+  Workflow changed = workflow;
+  changed.mode = mode.mode;
+  changed.staleness = mode.staleness;
+  changed.streamed_parts = mode.streamed_parts;
+  return changed;
+}
+
+// The request's cluster and workflow are references: a request of another workflow is a new one.
+PlanRequest with_workflow(const PlanRequest& request, const Workflow& workflow) {
+  PlanRequest other{request.cluster, workflow, request.coefficients, request.framework};
+  other.limits = request.limits;
+  other.objective = request.objective;
+  other.budget = request.budget;
+  other.seed = request.seed;
+  other.threads = request.threads;
+  other.is_cancelled = request.is_cancelled;
+  return other;
+}
+
+}  // namespace
+
+PlanSet pareto_set(const Planner& planner, const PlanRequest& request, int points) {
+  const std::vector<ParetoPoint> front = pareto_front(request, planner.plan, points);
+  Table table({"iteration", "dollars an iteration", "dollars an hour", "devices"});
+  Json json = Json::array();
+  for (const ParetoPoint& point : front) {
+    const double iteration_s = point.result.prediction->iteration_s;
+    table.add({format_seconds(iteration_s), format_number(point.usd_per_iteration),
+               format_number(point.rented.usd_per_hour), format_number(point.rented.devices)});
+    json.push_back({{"iteration_s", iteration_s},
+                    {"usd_per_iteration", point.usd_per_iteration},
+                    {"usd_per_hour", point.rented.usd_per_hour},
+                    {"devices", point.rented.devices},
+                    {"plan", point.result.plan->to_json()}});
+  }
+  std::string text = table.text();
+  if (front.size() > 1) {
+    const double dearer = front.front().usd_per_iteration / front.back().usd_per_iteration - 1;
+    const double faster =
+        front.back().result.prediction->iteration_s / front.front().result.prediction->iteration_s;
+    text += "the fastest costs " + format_percent(dearer) +
+            " more an iteration than the cheapest and takes 1 / " + format_number(faster) + " of its time\n";
+  }
+  return {std::move(text), format_json(json) + "\n", front.empty()};
+}
+
+PlanSet compared_modes(const Planner& planner, const PlanRequest& request) {
+  Table table({"mode", "iteration", "beside synchronous", "devices"});
+  Json json = Json::array();
+  double synchronous_s = 0, best_s = 0;
+  std::string best = kModes[0].name;
+  for (const ModeOfWork& mode : kModes) {
+    const Workflow workflow = in_mode(request.workflow, mode);
+    const PlanResult result = planner.plan(with_workflow(request, workflow));
+    if (result.outcome != PlanOutcome::found) {
+      table.add({mode.name, "no plan", "", ""});
+      continue;
+    }
+    const double iteration_s = result.prediction->iteration_s;
+    if (mode.mode == Mode::synchronous) synchronous_s = iteration_s;
+    if (best_s == 0 || iteration_s < best_s) {
+      best_s = iteration_s;
+      best = mode.name;
+    }
+    const double devices = rented_by(*result.plan, request.cluster).devices;
+    const std::string beside = synchronous_s > 0 ? format_percent(iteration_s / synchronous_s - 1) : "";
+    table.add({mode.name, format_seconds(iteration_s), beside, format_number(devices)});
+    json.push_back({{"mode", mode.name},
+                    {"staleness", mode.staleness},
+                    {"streamed_parts", mode.streamed_parts},
+                    {"iteration_s", iteration_s},
+                    {"devices", devices},
+                    {"plan", result.plan->to_json()}});
+  }
+  std::string text = table.text();
+  if (best_s > 0 && synchronous_s > 0) {
+    constexpr double kPays = 0.01;  // less is within what a search leaves open
+    const double gain = 1 - best_s / synchronous_s;
+    text += gain > kPays ? "being asynchronous pays here: " + best + " takes " + format_percent(gain) +
+                               " less than synchronous under this model\n"
+                         : std::string(
+                               "being asynchronous does not pay here: nothing is faster than synchronous "
+                               "by more than 1 %\n");
+  }
+  return {std::move(text), format_json(json) + "\n", best_s == 0};
+}
+
+}  // namespace sextant::cli

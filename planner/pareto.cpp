@@ -1,0 +1,65 @@
+#include "planner/pareto.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant {
+namespace {
+
+class Front {
+ public:
+  Front(const PlanRequest& request, PlanResult (*plan)(const PlanRequest&)) : request_(request), plan_(plan) {}
+
+  // Null where there is none.
+  const ParetoPoint* add(Goal goal, double deadline_s) {
+    PlanRequest request = request_;
+    request.objective.goal = goal;
+    if (deadline_s > 0) request.objective.most_iteration_s = deadline_s;
+    PlanResult result = plan_(request);
+    if (result.outcome != PlanOutcome::found) return nullptr;
+    const Rented rented = rented_by(*result.plan, request.cluster);
+    const double usd = usd_per_iteration(rented, result.prediction->iteration_s);
+    points_.push_back({std::move(result), rented, usd});
+    return &points_.back();
+  }
+
+  // By time, without those that a faster one is no dearer than.
+  std::vector<ParetoPoint> done() {
+    std::stable_sort(points_.begin(), points_.end(), [](const ParetoPoint& a, const ParetoPoint& b) {
+      return a.result.prediction->iteration_s < b.result.prediction->iteration_s;
+    });
+    std::vector<ParetoPoint> kept;
+    for (ParetoPoint& point : points_) {
+      constexpr double kSame = 1e-9;  // relative
+      if (kept.empty() || point.usd_per_iteration < kept.back().usd_per_iteration * (1 - kSame))
+        kept.push_back(std::move(point));
+    }
+    return kept;
+  }
+
+ private:
+  const PlanRequest& request_;
+  PlanResult (*plan_)(const PlanRequest&);
+  std::vector<ParetoPoint> points_;
+};
+
+}  // namespace
+
+std::vector<ParetoPoint> pareto_front(const PlanRequest& request, PlanResult (*plan)(const PlanRequest&),
+                                      int points) {
+  Objective by_cost;
+  by_cost.goal = Goal::cost;
+  check_prices(by_cost, request.cluster);
+  Front front(request, plan);
+  const ParetoPoint* fastest = front.add(Goal::time, 0);
+  if (fastest == nullptr) return {};
+  const double least_s = fastest->result.prediction->iteration_s;
+  const ParetoPoint* cheapest = front.add(Goal::cost, 0);
+  if (cheapest == nullptr) return front.done();
+  const double most_s = cheapest->result.prediction->iteration_s;
+  for (int p = 1; p + 1 < points; ++p)
+    (void)front.add(Goal::cost, least_s * std::pow(most_s / least_s, static_cast<double>(p) / (points - 1)));
+  return front.done();
+}
+
+}  // namespace sextant

@@ -1,0 +1,127 @@
+// sextant plan with goals, limits, excluded devices, and more than one plan.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/json_value.h"
+#include "costmodel/vocabulary/search.h"
+#include "planner/objective.h"
+#include "tests/cli/documents.h"
+#include "tests/cli/program.h"
+
+namespace sextant::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// Two devices for a dollar an hour each.
+class PlanGoals : public ::testing::Test {
+ protected:
+  PlanGoals() {
+    const Cluster cluster = testing::two_cores();
+    auto types = cluster.device_types();
+    for (auto& [name, type] : types) type.price_usd_per_hour = assumed(1.0);
+    save_document(folder_.file("cluster.json"),
+                  Cluster(cluster.name(), types, cluster.nodes(), cluster.levels(), cluster.exceptions()));
+  }
+
+  [[nodiscard]] Printed plan(std::vector<std::string> more) const {
+    more.insert(more.end(), {"--coefficients", "none", "--evaluations", "3000"});
+    return run_sextant(folder_.without_plan("plan", more));
+  }
+  [[nodiscard]] SearchRecord searched(std::vector<std::string> more) const {
+    const std::string file = folder_.file("search.json");
+    more.insert(more.end(), {"--search-out", file});
+    const Printed printed = plan(more);
+    EXPECT_EQ(printed.exit_code, 0) << printed.err;
+    return load_document<SearchRecord>(file).content;
+  }
+
+  TinyFolder folder_;
+};
+
+TEST_F(PlanGoals, FewestDevicesAreOne) {
+  const SearchRecord fewest = searched({"--goal", "devices"}), fastest = searched({});
+  EXPECT_EQ(fewest.goal, "devices");
+  EXPECT_EQ(fewest.devices, 1);
+  EXPECT_EQ(fastest.devices, 2);
+  EXPECT_LT(fastest.iteration_s, fewest.iteration_s);
+  EXPECT_DOUBLE_EQ(*fastest.usd_per_hour, 2);
+  EXPECT_DOUBLE_EQ(*fastest.usd_per_iteration, 2 * fastest.iteration_s / 3600);
+  EXPECT_DOUBLE_EQ(*fastest.usd_per_token, *fastest.usd_per_iteration / tokens_per_iteration(tiny_workflow()));
+}
+
+TEST_F(PlanGoals, NoPlanIsCheaperThanTheBound) {
+  const SearchRecord cheapest = searched({"--goal", "cost"}), fastest = searched({});
+  ASSERT_TRUE(cheapest.lower_bound_usd);
+  EXPECT_GE(*cheapest.usd_per_iteration, *cheapest.lower_bound_usd);
+  EXPECT_LE(*cheapest.usd_per_iteration, *fastest.usd_per_iteration * (1 + 1e-9));
+  EXPECT_GT(*cheapest.lower_bound_usd, 0.01 * *cheapest.usd_per_iteration);
+}
+
+TEST_F(PlanGoals, ADeadlineThatNoPlanMeetsIsNo) {
+  const Printed printed = plan({"--goal", "cost", "--deadline", "1e-9"});
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_THAT(printed.err, HasSubstr("exceeds the limits that were asked for by"));
+}
+
+TEST_F(PlanGoals, ExcludedDevicesAreNotUsed) {
+  const std::string out = folder_.file("best.json");
+  const std::string second = testing::two_cores().device_name(DeviceId{1});
+  const std::string first = testing::two_cores().device_name(DeviceId{0});
+  for (const auto& [excluded, left] : {std::pair{first, 1}, std::pair{second, 0}}) {
+    ASSERT_EQ(plan({"--exclude", excluded, "--out", out}).exit_code, 0);
+    for (const auto& [name, task] : load_document<Plan>(out).content.tasks)
+      EXPECT_EQ(task.devices(), std::set<DeviceId>{DeviceId{left}}) << name;
+  }
+  const Printed none = plan({"--exclude", first, "--exclude", second});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("all devices are excluded"));
+  const Printed unknown = plan({"--exclude", "nowhere"});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("\"nowhere\""));
+}
+
+TEST_F(PlanGoals, ParetoFrontFallsInDollarsAsItRisesInTime) {
+  const Printed printed = plan({"--pareto", "3", "--json"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  const Json front = parse_json(printed.out);
+  ASSERT_GE(front.size(), 1U);
+  for (std::size_t p = 1; p < front.size(); ++p) {
+    EXPECT_GT(front[p]["iteration_s"].get<double>(), front[p - 1]["iteration_s"].get<double>());
+    EXPECT_LT(front[p]["usd_per_iteration"].get<double>(), front[p - 1]["usd_per_iteration"].get<double>());
+  }
+  EXPECT_THAT(plan({"--pareto", "3"}).out, StartsWith("iteration"));
+}
+
+TEST_F(PlanGoals, ModesAreComparedWithTheSynchronousOne) {
+  const Printed printed = plan({"--compare-modes"});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("one step off"));
+  EXPECT_THAT(printed.out, HasSubstr("being asynchronous "));
+  const Json modes = parse_json(plan({"--compare-modes", "--json"}).out);
+  ASSERT_EQ(modes.size(), 4U);
+  EXPECT_LE(modes[1]["iteration_s"].get<double>(), 1.05 * modes[0]["iteration_s"].get<double>());
+}
+
+TEST_F(PlanGoals, PlannersThatKnowTimesAloneRefuseOtherGoals) {
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--goal", "cost"}, {"--deadline", "1"}, {"--pareto", "2"}}) {
+    std::vector<std::string> all = more;
+    all.insert(all.end(), {"--planner", "exact"});
+    const Printed printed = plan(all);
+    EXPECT_EQ(printed.exit_code, 2) << more.front();
+    EXPECT_EQ(lines_of(printed.err).size(), 1U);
+  }
+}
+
+TEST_F(PlanGoals, GoalsInDollarsNeedPrices) {
+  save_document(folder_.file("cluster.json"), testing::two_cores());
+  const Printed printed = plan({"--goal", "cost"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("price_usd_per_hour"));
+  EXPECT_FALSE(searched({}).usd_per_hour);
+}
+
+}  // namespace
+}  // namespace sextant::test
