@@ -50,6 +50,7 @@ std::vector<Special> specials(const PlannerOptions& options) {
   return {{"--budget", options.budget_s.has_value(), &PlannerTraits::has_budget},
           {"--evaluations", options.evaluations.has_value(), &PlannerTraits::has_budget},
           {"--uneven-stages", options.try_uneven_stages, &PlannerTraits::has_whole_layouts},
+          {"--even-load", options.has_even_load, &PlannerTraits::balances_load},
           {"--most-plans", options.most_plans.has_value(), &PlannerTraits::has_whole_layouts},
           {"--warm-start", !options.warm_start.empty(), &PlannerTraits::starts_from_plan},
           {"--goal and limits", !options.objective.is_time_alone(), &PlannerTraits::has_objectives}};
@@ -87,6 +88,10 @@ void add_planner_options(CLI::App& command, PlannerOptions& options) {
   command.add_flag("--recompute", options.try_recompute, "Try training with recomputation too");
   command.add_flag("--uneven-stages", options.try_uneven_stages,
                    "Exhaustive only: try every way to deal layers to stages");
+  command.add_flag(
+      "--even-load", options.has_even_load,
+      "sha-ea only: layers and sequences dealt evenly, whatever devices can do: to see what balancing "
+      "gains");
   command.add_option("--most-plans", options.most_plans, "Exhaustive only: refuse a larger space")
       ->check(CLI::Range(std::int64_t{1}, SearchRecord::kMostCount));
   const std::map<std::string, Goal> goals = {
@@ -134,6 +139,7 @@ void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& r
   request.limits.micro_batch_sequences = options.micro_batch_sequences;
   request.limits.try_recompute = options.try_recompute;
   request.limits.try_uneven_stages = options.try_uneven_stages;
+  request.limits.balances_load = !options.has_even_load;
   if (options.most_plans) request.limits.most_plans = *options.most_plans;
   request.budget = {options.budget_s.value_or(0), options.evaluations.value_or(0)};
   request.seed = options.seed;
@@ -168,6 +174,7 @@ std::string planners_as_json() {
                   {"can_be_cancelled", traits.can_be_cancelled},
                   {"proves", traits.proves},
                   {"has_objectives", traits.has_objectives},
+                  {"balances_load", traits.balances_load},
                   {"is_built", traits.is_built()}});
     all.push_back(std::move(entry));
   }

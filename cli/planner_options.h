@@ -20,6 +20,7 @@ struct PlannerOptions {
   std::vector<int> micro_batch_sequences = SearchLimits{}.micro_batch_sequences;
   bool try_recompute = false;
   bool try_uneven_stages = false;
+  bool has_even_load = false;
   std::optional<std::uint64_t> most_plans;
   std::string warm_start;  // a plan document
   Objective objective;

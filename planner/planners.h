@@ -18,6 +18,7 @@ struct PlannerTraits {
   bool starts_from_plan = false;             // PlanRequest::start
   bool can_be_cancelled = true;              // while it runs, not only before
   bool proves = false;                       // of its space: optimal or a gap
+  bool balances_load = false;                // and can be told not to
   bool has_objectives = false;               // other than the fastest plan; the others refuse them
   bool (*is_built)() = [] { return true; };  // into this program; else planning throws Error(bad_input)
 };

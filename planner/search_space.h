@@ -15,6 +15,7 @@ struct SearchLimits {
   std::vector<int> micro_batch_sequences{1, 2, 4, 8, 16};
   bool try_recompute = false;      // training with and without recomputation
   bool try_uneven_stages = false;  // every way to deal layers to stages, not only the even one
+  bool balances_load = true;       // of sha-ea: layers and batch shares by speed (HetRL 4.2, Figure 4)
   std::uint64_t most_layouts_per_task = 200'000;
   std::uint64_t most_plans = 200'000'000;
 };

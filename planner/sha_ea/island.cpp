@@ -213,7 +213,7 @@ Island::Climbed Island::climbed(Sharing sharing, std::size_t level) {
 
 void Island::polish_one(Scored scored, std::uint64_t budget) {
   if (run_.is_over() || scored.candidate.tasks.empty()) return;
-  polish(run_, {budget, true}, random_, scored);
+  polish(run_, {budget, run_.request().limits.balances_load}, random_, scored);
 }
 
 // The best few that differ: which of them is the best when it is polished is not known before.

@@ -1,5 +1,5 @@
 # Installs this build to a fresh prefix, builds the consumer project against it and runs what came out.
-# cmake -DBUILD_DIR=... -DWORK_DIR=... -DCONSUMER_DIR=... -DCXX=... -DGENERATOR=... -DVERSION=... -P check_install.cmake
+# cmake -DBUILD_DIR=... -DWORK_DIR=... -DCONSUMER_DIR=... -DCXX=... -DGENERATOR=... -DVERSION=... -DSOURCE_DIR=... -P check_install.cmake
 
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -57,3 +57,19 @@ expect("parameters 493961216")
 expect("iteration positive")
 run(${WORK_DIR}/build/links_everything)
 expect("transport")
+
+# The example of docs and README: plans with what was installed.
+run(
+  ${CMAKE_COMMAND}
+  -S
+  ${SOURCE_DIR}/examples/embed
+  -B
+  ${WORK_DIR}/embed
+  -G
+  ${GENERATOR}
+  -DCMAKE_CXX_COMPILER=${CXX}
+  -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/embed)
+run(${WORK_DIR}/embed/embed ${SOURCE_DIR}/tests/data/cluster.json ${SOURCE_DIR}/tests/data/workflow_ppo.json)
+expect("ppo-small-sha-ea: ")
+expect("no plan takes less than ")

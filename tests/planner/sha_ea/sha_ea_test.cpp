@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <thread>
 
@@ -143,6 +144,25 @@ TEST(ShaEa, IsAsGoodAsAllPlansOfASmallCluster) {
     const PlanResult found = plan_by_sha_ea(request);
     ASSERT_EQ(found.outcome, PlanOutcome::found);
     EXPECT_LE(found.prediction->iteration_s, 1.01 * all.prediction->iteration_s);
+  }
+}
+
+// HetRL's ablation (Figure 4): on devices that differ, layers and sequences by speed are faster.
+TEST(ShaEa, BalancingPaysOnUnequalDevices) {
+  const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  request.budget.evaluations = 8'000;
+  const PlanResult balanced = plan_by_sha_ea(request);
+  request.limits.balances_load = false;
+  const PlanResult even = plan_by_sha_ea(request);
+  ASSERT_EQ(even.outcome, PlanOutcome::found);
+  EXPECT_LT(balanced.prediction->iteration_s, even.prediction->iteration_s);
+  for (const auto& [name, task] : even.plan->tasks) {
+    const std::vector<int> sequences = replica_sequences(task, workflow.sequences());
+    const auto [least, most] = std::minmax_element(sequences.begin(), sequences.end());
+    EXPECT_LE(*most - *least, 1) << name;
   }
 }
 
