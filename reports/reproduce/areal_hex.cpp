@@ -245,7 +245,9 @@ std::vector<std::string> assumptions(const std::string& planner) {
       "of the iteration (section 4.6) and its tokens/s (Table 3) make 3.0 to 4.7 million tokens an iteration.",
       "Lengths: prompts of 120 tokens, responses log-normal with a mean of 7,822 and at most 27,648 tokens, as "
       "AReaL's own log and configuration of its 7B run have (data/public/rl, areal-7b-h800-128-log).",
-      "Rollouts are at most one iteration old; rewards are rule-based; one optimizer step an iteration.",
+      "Rollouts are at most one iteration old; a reference model is evaluated; rewards are rule-based; one "
+      "optimizer "
+      "step an iteration.",
       "Memory of GPUs: 80 GiB and 95.6 GiB (data/gpus.json). Machines: eight GPUs each, without a limit of "
       "their "
       "adapters; 10 us between machines.",

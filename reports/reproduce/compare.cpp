@@ -23,7 +23,7 @@ std::optional<FoundSide> find(const Side& side, bool says_cell, const std::vecto
     if (cell.name != side.cell) continue;
     for (const ReproducedPlan& plan : cell.plans) {
       if (plan.name == side.contestant)
-        return FoundSide{&plan, plan.name + (says_cell ? " in " + cell.name : "")};
+        return FoundSide{&plan, plan.name + (says_cell ? " on " + cell.name : "")};
     }
   }
   return std::nullopt;
@@ -55,15 +55,26 @@ std::string shown(double value, const std::string& unit) {
 // What a part of an iteration takes: a task by name, or the weight sync.
 struct Part {
   std::string name;
-  double exposed_s = 0;
-  std::string largest;  // "decode 12.0 s"
+  double counted_s = 0;
+  std::string whole;  // "of 12.0 s, mostly decode"; empty of a weight sync
 };
 
-std::vector<Part> parts_of(const ReproducedPlan& plan) {
+// Where tasks wait for each other, what they add makes up the iteration; where they run side by side, none may
+// add anything, and their own times say more.
+bool adds_up(const ReproducedPlan& plan) {
+  constexpr double kMost = 0.9;
+  double sum = plan.weight_sync_s;
+  for (const auto& [name, task] : plan.tasks) sum += task.exposed_s;
+  return sum >= kMost * plan.iteration_s;
+}
+
+std::vector<Part> parts_of(const ReproducedPlan& plan, bool by_exposure) {
   std::vector<Part> parts;
   for (const auto& [name, task] : plan.tasks) {
-    parts.push_back({name, task.exposed_s,
-                     std::string(name_of(task.largest_term)) + " " + format_seconds(task.largest_term_s)});
+    const std::string mostly = "mostly " + std::string(name_of(task.largest_term));
+    parts.push_back(by_exposure
+                        ? Part{name, task.exposed_s, "of " + format_seconds(task.time_s) + ", " + mostly}
+                        : Part{name, task.time_s, mostly});
   }
   if (plan.weight_sync_s > 0) parts.push_back({"weight_sync", plan.weight_sync_s, ""});
   return parts;
@@ -74,7 +85,7 @@ struct Difference {
   const Part* of = nullptr;  // null: the plan has no such part
   const Part* over = nullptr;
 
-  [[nodiscard]] double more_s() const { return (over ? over->exposed_s : 0) - (of ? of->exposed_s : 0); }
+  [[nodiscard]] double more_s() const { return (over ? over->counted_s : 0) - (of ? of->counted_s : 0); }
 };
 
 // Largest first.
@@ -94,26 +105,29 @@ std::vector<Difference> differences(const std::vector<Part>& of, const std::vect
   return all;
 }
 
-std::string describe(const Difference& difference) {
-  const auto side = [](const Part* part) {
-    if (part == nullptr) return std::string("none");
-    return format_seconds(part->exposed_s) + (part->largest.empty() ? "" : ", mostly " + part->largest);
-  };
-  return difference.name + " (" + side(difference.over) + " against " + side(difference.of) + ")";
+// "12.0 s (of 30.0 s, mostly decode)"
+std::string describe(const Part* part) {
+  if (part == nullptr) return "0 s";
+  return format_seconds(part->counted_s) + (part->whole.empty() ? "" : " (" + part->whole + ")");
 }
 
 // Where the time between two iterations goes.
-std::string explain(const ReproducedPlan& of, const ReproducedPlan& over) {
-  const std::vector<Part> of_parts = parts_of(of), over_parts = parts_of(over);
-  const double least = kWorthSaying * std::max(of.iteration_s, over.iteration_s);
+std::string explain(const FoundSide& of, const FoundSide& over) {
+  const bool by_exposure = adds_up(*of.plan) && adds_up(*over.plan);
+  const std::vector<Part> of_parts = parts_of(*of.plan, by_exposure),
+                          over_parts = parts_of(*over.plan, by_exposure);
+  const double least = kWorthSaying * std::max(of.plan->iteration_s, over.plan->iteration_s);
   std::string out;
   std::size_t said = 0;
   for (const Difference& difference : differences(of_parts, over_parts)) {
-    if (said == kMostParts || std::abs(difference.more_s()) < least) break;
-    out += (said++ == 0 ? "they differ most in " : " and ") + describe(difference);
+    if (said++ == kMostParts || std::abs(difference.more_s()) < least) break;
+    out += (out.empty() ? "" : "; ") + difference.name + (by_exposure ? " adds " : " takes ") +
+           describe(difference.over) + " in " + over.label + " and " + describe(difference.of) + " in " +
+           of.label;
   }
-  return out.empty() ? "no task adds " + format_percent(kWorthSaying, 0) + " more to one than to the other"
-                     : out;
+  if (!out.empty()) return out;
+  return std::string("no task ") + (by_exposure ? "adds " : "takes ") + format_percent(kWorthSaying, 0) +
+         " of an iteration more to one than to the other";
 }
 
 std::string iteration(const FoundSide& side, Measure measure) {
@@ -133,7 +147,7 @@ std::string explain_ratio(const Comparison& comparison, Measure measure, const F
                           const FoundSide& over) {
   return iteration(of, measure) + ", " + iteration(over, measure) +
          needed(*comparison.ours, comparison.published_low, comparison.published_high, over) + "; " +
-         explain(*of.plan, *over.plan);
+         explain(of, over);
 }
 
 std::string explain_task(const Figure& figure, const ReproducedPlan& plan) {
@@ -144,13 +158,13 @@ std::string explain_task(const Figure& figure, const ReproducedPlan& plan) {
 
 // What adds most to the iteration.
 std::string explain_iteration(const ReproducedPlan& plan) {
-  const std::vector<Part> parts = parts_of(plan);
+  const bool by_exposure = adds_up(plan);
+  const std::vector<Part> parts = parts_of(plan, by_exposure);
   const auto longest = std::max_element(parts.begin(), parts.end(),
-                                        [](const Part& a, const Part& b) { return a.exposed_s < b.exposed_s; });
+                                        [](const Part& a, const Part& b) { return a.counted_s < b.counted_s; });
   std::string out = plan.name + " takes " + format_seconds(plan.iteration_s) + " an iteration";
   if (longest == parts.end()) return out;
-  return out + ", most of it " + longest->name + " (" + format_seconds(longest->exposed_s) +
-         (longest->largest.empty() ? "" : ", mostly " + longest->largest) + ")";
+  return out + "; " + longest->name + (by_exposure ? " adds most, " : " takes longest, ") + describe(&*longest);
 }
 
 std::string explain_one(const Figure& figure, const ReproducedPlan& plan) {

@@ -81,6 +81,12 @@ std::string section(const ReproducedExperiment& experiment) {
                     std::to_string(agreeing) + " of " + std::to_string(experiment.comparisons.size()) +
                     " figures agree with what is published.\n\n" + summary(experiment);
   out += "\n### Throughput, sequences/s\n\n" + throughputs(experiment);
+  const std::vector<std::string> worse = outdone(experiment);
+  if (!worse.empty()) {
+    out += "\nCells in which the first planner that searched was outdone by another with the same budget, " +
+           std::to_string(worse.size()) + " of " + std::to_string(experiment.cells.size()) + ":\n\n";
+    for (const std::string& line : worse) out += "- " + line + "\n";
+  }
   out += "\n### Where they disagree\n" + disagreements(experiment);
   out += "\n### What the paper leaves unsaid, and how it is read here\n\n";
   for (const std::string& sentence : experiment.assumptions) out += "- " + sentence + "\n";
@@ -88,6 +94,24 @@ std::string section(const ReproducedExperiment& experiment) {
 }
 
 }  // namespace
+
+std::vector<std::string> outdone(const ReproducedExperiment& experiment) {
+  constexpr double kRounding = 1e-6;
+  std::vector<std::string> lines;
+  for (const ReproducedCell& cell : experiment.cells) {
+    const auto is_search = [](const ReproducedPlan& plan) { return plan.has_plan() && !plan.planner.empty(); };
+    const auto first = std::find_if(cell.plans.begin(), cell.plans.end(), is_search);
+    if (first == cell.plans.end()) continue;
+    const ReproducedPlan* best = &*first;
+    for (const ReproducedPlan& plan : cell.plans) {
+      if (is_search(plan) && plan.iteration_s < best->iteration_s * (1 - kRounding)) best = &plan;
+    }
+    if (best == &*first) continue;
+    lines.push_back(cell.name + ": " + best->name + " " + format_seconds(best->iteration_s) + ", " +
+                    first->name + " " + format_seconds(first->iteration_s));
+  }
+  return lines;
+}
 
 std::vector<ComparisonGroup> groups_of(const ReproducedExperiment& experiment) {
   struct Extremes {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "reports/reproduce/reproduction.h"
 
@@ -20,6 +21,10 @@ struct ComparisonGroup {
   int agreeing = 0;
   int all = 0;
 };
+// Cells in which another search found a plan that is faster than the first contestant's, by more than rounding:
+// "single-region/Qwen3-8B/ppo/sync: mcmc 203 s, sha-ea 211 s".
+[[nodiscard]] std::vector<std::string> outdone(const ReproducedExperiment& experiment);
+
 // In the order in which the groups appear.
 [[nodiscard]] std::vector<ComparisonGroup> groups_of(const ReproducedExperiment& experiment);
 
