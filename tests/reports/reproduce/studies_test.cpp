@@ -108,7 +108,8 @@ TEST(HetrlClusters, TheEdgeMeetsVirginiaAtAGigabit) {
 TEST(HetrlClusters, EightRegionsHaveAMachineEach) {
   for (const HetrlNetwork network : {HetrlNetwork::multi_country, HetrlNetwork::multi_continent}) {
     std::set<std::string> regions;
-    for (const Node& node : hetrl_cluster(facts(), network).nodes()) regions.insert(node.region);
+    const Cluster cluster = hetrl_cluster(facts(), network);
+    for (const Node& node : cluster.nodes()) regions.insert(node.region);
     EXPECT_EQ(regions.size(), 8U);
   }
 }
@@ -194,7 +195,8 @@ TEST(ArealHexStudy, BudgetsAreThoseOfThePaper) {
 
 // What the assumption about the batch says of itself.
 TEST(ArealHexStudy, AnIterationHasAboutTheTokensThatTheTablesMake) {
-  const Workflow& workflow = cell_of(areal_hex_study(facts()), "24-h800/7B").workflow;
+  const Study study = areal_hex_study(facts());
+  const Workflow& workflow = cell_of(study, "24-h800/7B").workflow;
   EXPECT_NEAR(tokens_per_iteration(workflow), 512 * 7942.0, 512 * 7942.0 * 1e-3);
   EXPECT_GT(tokens_per_iteration(workflow), 26.00 / 0.019 * 2.16e3);
   EXPECT_LT(tokens_per_iteration(workflow), 14.79 / 0.019 * 5.98e3);
