@@ -98,6 +98,7 @@ std::vector<Difference> differences(const std::vector<Part>& of, const std::vect
   for (const Part& part : of) names.insert(part.name);
   for (const Part& part : over) names.insert(part.name);
   std::vector<Difference> all;
+  all.reserve(names.size());
   for (const std::string& name : names) all.push_back({name, named(of, name), named(over, name)});
   std::stable_sort(all.begin(), all.end(), [](const Difference& a, const Difference& b) {
     return std::abs(a.more_s()) > std::abs(b.more_s());
@@ -284,7 +285,7 @@ std::string shown_ours(const Comparison& comparison) {
 }
 
 std::string shown_published(const Comparison& comparison) {
-  const std::string high = shown(comparison.published_high, comparison.unit);
+  std::string high = shown(comparison.published_high, comparison.unit);
   if (comparison.published_low == comparison.published_high) return high;
   if (comparison.published_low == 0) return "at most " + high;
   return (comparison.unit == "x" ? format_number(comparison.published_low)

@@ -10,6 +10,7 @@ namespace {
 
 Term parse_term(const JsonView& view) {
   std::vector<std::string_view> names;
+  names.reserve(kTermCount);
   for (int term = 0; term < kTermCount; ++term) names.push_back(name_of(static_cast<Term>(term)));
   return static_cast<Term>(view.one_of(names));
 }
