@@ -85,8 +85,11 @@ class CoefficientSource {
   }
 
  private:
+  // Those of one experiment are not what was asked for all: each names its own in the document.
   [[nodiscard]] ChosenCoefficients choose(const std::string& framework, const Cluster& cluster) const {
-    return choose_coefficients(asked_, framework, cluster);
+    ChosenCoefficients chosen = choose_coefficients(asked_, framework, cluster);
+    add_to_command_line({});
+    return chosen;
   }
 
   std::string asked_;
