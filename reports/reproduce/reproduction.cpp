@@ -40,7 +40,7 @@ ReproducedPlan parse_without_plan(const JsonView& view) {
 ReproducedPlan parse_plan(const JsonView& view) {
   if (view.optional("problem")) return parse_without_plan(view);
   view.allow_only({"name", "planner", "layout", "iteration_s", "sequences_per_s", "tokens_per_s",
-                   "weight_sync_s", "usd_per_hour", "found_s", "tasks"});
+                   "weight_sync_s", "usd_per_hour", "candidates", "found_s", "tasks"});
   ReproducedPlan plan;
   plan.name = view.required("name").text();
   plan.planner = view.required("planner").any_text();
@@ -50,6 +50,8 @@ ReproducedPlan parse_plan(const JsonView& view) {
   plan.tokens_per_s = view.required("tokens_per_s").positive();
   plan.weight_sync_s = view.required("weight_sync_s").non_negative();
   plan.usd_per_hour = view.required("usd_per_hour").non_negative();
+  if (const auto candidates = view.optional("candidates"))
+    plan.candidates = static_cast<std::uint64_t>(candidates->integer(1, SearchRecord::kMostCount));
   plan.found_s = view.required("found_s").non_negative();
   for (const auto& [name, task] : view.required("tasks").members()) plan.tasks[name] = parse_task(task);
   return plan;
@@ -67,6 +69,7 @@ Json to_json_of(const ReproducedPlan& plan) {
   json["tokens_per_s"] = plan.tokens_per_s;
   json["weight_sync_s"] = plan.weight_sync_s;
   json["usd_per_hour"] = plan.usd_per_hour;
+  if (plan.candidates > 0) json["candidates"] = plan.candidates;
   json["found_s"] = plan.found_s;
   json["tasks"] = Json::object();
   for (const auto& [name, task] : plan.tasks) json["tasks"][name] = to_json_of(task);

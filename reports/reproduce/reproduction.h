@@ -32,8 +32,9 @@ struct ReproducedPlan {
   double sequences_per_s = 0;
   double tokens_per_s = 0;  // of prompts and responses
   double weight_sync_s = 0;
-  double usd_per_hour = 0;  // of the devices that it uses; zero where no price is known
-  double found_s = 0;       // since the search began, of a wall clock
+  double usd_per_hour = 0;       // of the devices that it uses; zero where no price is known
+  std::uint64_t candidates = 0;  // that the search looked at; zero where that is not known
+  double found_s = 0;            // since the search began, of a wall clock
   std::map<std::string, ReproducedTask> tasks;
 
   [[nodiscard]] bool has_plan() const { return problem.empty(); }

@@ -48,6 +48,12 @@ std::string shown(const ReproducedCell& cell, const std::string& contestant) {
   return format_number(found->sequences_per_s);
 }
 
+// "mcmc 207 s (1200 plans looked at)"
+std::string described(const ReproducedPlan& plan) {
+  return plan.name + " " + format_seconds(plan.iteration_s) +
+         (plan.candidates > 0 ? " (" + std::to_string(plan.candidates) + " plans looked at)" : "");
+}
+
 std::string throughputs(const ReproducedExperiment& experiment) {
   const std::vector<std::string> names = contestants_of(experiment);
   std::vector<std::string> header = {"cell"}, line = {"---"};
@@ -107,8 +113,7 @@ std::vector<std::string> outdone(const ReproducedExperiment& experiment) {
       if (is_search(plan) && plan.iteration_s < best->iteration_s * (1 - kRounding)) best = &plan;
     }
     if (best == &*first) continue;
-    lines.push_back(cell.name + ": " + best->name + " " + format_seconds(best->iteration_s) + ", " +
-                    first->name + " " + format_seconds(first->iteration_s));
+    lines.push_back(cell.name + ": " + described(*best) + ", " + described(*first));
   }
   return lines;
 }

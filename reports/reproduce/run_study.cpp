@@ -190,6 +190,7 @@ ReproducedPlan run_contestant(const StudyCell& cell, const Contestant& contestan
   const PlanResult result = answer(cell, contestant, coefficients, options);
   out.problem = why_not(cell, contestant, result, coefficients);
   if (!out.has_plan()) return out;
+  out.candidates = result.candidates;
   if (!result.improvements.empty()) out.found_s = result.improvements.back().seconds;
   fill(cell, *result.plan,
        predict(cell.cluster, cell.workflow, *result.plan, coefficients.coefficients, coefficients.framework),

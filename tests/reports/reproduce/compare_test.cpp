@@ -176,7 +176,10 @@ TEST(ReproductionMarkdown, AGroupSpansItsCells) {
 }
 
 TEST(ReproductionMarkdown, SaysWhereAnotherSearchWasBetter) {
-  EXPECT_THAT(outdone(experiment()), ::testing::ElementsAre("other: theirs 15.0 s, ours 20.0 s"));
+  ReproducedExperiment one = experiment();
+  EXPECT_THAT(outdone(one), ::testing::ElementsAre("other: theirs 15.0 s, ours 20.0 s"));
+  one.cells[1].plans[0].candidates = 141;
+  EXPECT_THAT(outdone(one), ::testing::ElementsAre("other: theirs 15.0 s, ours 20.0 s (141 plans looked at)"));
 }
 
 TEST(ReproductionMarkdown, HasSummaryThroughputSentencesAndAssumptions) {

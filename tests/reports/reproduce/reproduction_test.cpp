@@ -30,6 +30,7 @@ TEST(Reproduction, RoundTrips) {
   EXPECT_EQ(second.provenance, first.provenance);
   EXPECT_EQ(format_document(second), text);
   ASSERT_EQ(first.content.experiments.size(), 1U);
+  EXPECT_EQ(first.content.experiments[0].cells.at(0).plans.at(0).candidates, 141U);
   EXPECT_FALSE(first.content.experiments[0].cells.at(0).plans.at(2).has_plan());
 }
 
