@@ -38,6 +38,7 @@ void add_validate(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_plan(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
+void add_reproduce(CLI::App& app, Action& action);
 void add_quickstart(CLI::App& app, Action& action);
 
 // The document as text on stdout, for --json.

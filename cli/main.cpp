@@ -89,6 +89,7 @@ int run(int argc, char** argv) {
   add_predict(app, action);
   add_plan(app, action);
   add_report(app, action);
+  add_reproduce(app, action);
   add_export(app, action);
   add_coefficients(app, action);
   add_diff(app, action);

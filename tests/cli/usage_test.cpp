@@ -12,8 +12,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const char* const kCommands[] = {"probe", "proxy",  "calibrate",    "validate",  "predict",
-                                 "plan",  "report", "coefficients", "quickstart"};
+const char* const kCommands[] = {"probe", "proxy",  "calibrate",    "validate",   "predict",
+                                 "plan",  "report", "coefficients", "quickstart", "reproduce"};
 
 TEST(Usage, HelpNamesEveryCommandAndTheExitCodes) {
   const Printed printed = run_sextant({"--help"});

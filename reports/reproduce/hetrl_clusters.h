@@ -1,0 +1,22 @@
+// HetRL's testbed (section 5.1): 24 A100, 24 L40S and 16 L4 in four networks.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "costmodel/vocabulary/cluster.h"
+
+namespace sextant {
+
+class Facts;
+
+enum class HetrlNetwork { single_region, multi_region_hybrid, multi_country, multi_continent };
+inline constexpr std::array kHetrlNetworks = {HetrlNetwork::single_region, HetrlNetwork::multi_region_hybrid,
+                                              HetrlNetwork::multi_country, HetrlNetwork::multi_continent};
+[[nodiscard]] std::string_view name_of(HetrlNetwork network);  // "multi-country"
+
+[[nodiscard]] Cluster hetrl_cluster(const Facts& facts, HetrlNetwork network);
+// Its A100 alone, in one region (Figure 10).
+[[nodiscard]] Cluster hetrl_a100s(const Facts& facts);
+
+}  // namespace sextant

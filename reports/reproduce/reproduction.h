@@ -1,0 +1,96 @@
+// What the planners make of the experiments of a paper, beside what the paper prints.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/document.h"
+#include "core/json.h"
+#include "costmodel/vocabulary/prediction.h"
+
+namespace sextant {
+
+struct ReproducedTask {
+  double time_s = 0;
+  double exposed_s = 0;  // what it adds to the iteration
+  Term largest_term = Term::compute;
+  double largest_term_s = 0;
+
+  friend bool operator==(const ReproducedTask&, const ReproducedTask&) = default;
+};
+
+// One plan, predicted; or why there is none.
+struct ReproducedPlan {
+  std::string name;     // in the tables: "sha-ea", "searched"
+  std::string planner;  // who found it; empty: the paper prints it
+  std::string problem;  // empty: there is a plan, and what follows is of it
+  std::string layout;
+  double iteration_s = 0;
+  double sequences_per_s = 0;
+  double tokens_per_s = 0;  // of prompts and responses
+  double weight_sync_s = 0;
+  double usd_per_hour = 0;       // of the devices that it uses; zero where no price is known
+  std::uint64_t candidates = 0;  // that the search looked at; zero where that is not known
+  double found_s = 0;            // since the search began, of a wall clock
+  std::map<std::string, ReproducedTask> tasks;
+
+  [[nodiscard]] bool has_plan() const { return problem.empty(); }
+  friend bool operator==(const ReproducedPlan&, const ReproducedPlan&) = default;
+};
+
+// One workflow on one cluster.
+struct ReproducedCell {
+  std::string name;  // "multi-country/Qwen3-8B/ppo/sync"
+  std::string cluster;
+  int devices = 1;
+  std::vector<ReproducedPlan> plans;
+
+  friend bool operator==(const ReproducedCell&, const ReproducedCell&) = default;
+};
+
+// One number of the model beside what is published, which may be a range over several cells.
+struct Comparison {
+  std::string group;  // figures that the paper states together: "multi-country, sync: over verl"
+  std::string cell;
+  std::string source;  // section or table
+  std::string unit;    // "x" of ratios
+  std::optional<double> ours;
+  double published_low = 0;
+  double published_high = 0;
+  bool agrees = false;
+  std::string sentence;  // where it does not: by how much, and what the prediction says about it
+
+  friend bool operator==(const Comparison&, const Comparison&) = default;
+};
+
+struct ReproducedExperiment {
+  std::string name;  // "hetrl"
+  std::string paper;
+  std::string coefficients;  // a file's name, or "none"
+  std::string framework;
+  std::vector<std::string> assumptions;  // what the paper leaves unsaid; sentences
+  std::vector<ReproducedCell> cells;
+  std::vector<Comparison> comparisons;
+
+  friend bool operator==(const ReproducedExperiment&, const ReproducedExperiment&) = default;
+};
+
+struct Reproduction {
+  static constexpr std::string_view kKind = "reproduction";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  double budget_s = 0;  // of a search
+  std::uint64_t seed = 1;
+  int threads = 1;
+  bool was_interrupted = false;
+  std::vector<ReproducedExperiment> experiments;
+
+  friend bool operator==(const Reproduction&, const Reproduction&) = default;
+  static Reproduction parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+}  // namespace sextant

@@ -1,0 +1,224 @@
+#include "reports/reproduce/run_study.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "core/error.h"
+#include "costmodel/predict.h"
+#include "planner/objective.h"
+#include "planner/planners.h"
+#include "planner/verify/verify.h"
+#include "reports/reproduce/compare.h"
+
+namespace sextant {
+namespace {
+
+bool is_over(const StudyOptions& options) { return options.is_cancelled && options.is_cancelled->load(); }
+
+ReproducedTask task_of(const TaskPrediction& prediction) {
+  ReproducedTask task{prediction.time_s, prediction.exposed_s};
+  for (const auto& [term, seconds] : prediction.terms_s) {
+    if (seconds > task.largest_term_s) {
+      task.largest_term = term;
+      task.largest_term_s = seconds;
+    }
+  }
+  return task;
+}
+
+void fill(const StudyCell& cell, const Plan& plan, const Prediction& prediction, ReproducedPlan& out) {
+  out.layout = describe(plan);
+  out.iteration_s = prediction.iteration_s;
+  out.sequences_per_s = prediction.sequences_per_s;
+  out.tokens_per_s = tokens_per_iteration(cell.workflow) / prediction.iteration_s;
+  out.weight_sync_s = prediction.weight_sync_s;
+  out.usd_per_hour = rented_by(plan, cell.cluster).usd_per_hour;
+  for (const auto& [name, task] : prediction.tasks) out.tasks[name] = task_of(task);
+}
+
+// A search's answer, or why there is none.
+PlanResult search(const std::string& name, const Cluster& cluster, const Workflow& workflow,
+                  const std::vector<Execution>& executions, const StudyCoefficients& coefficients,
+                  const StudyOptions& options) {
+  const Planner* planner = find_planner(name);
+  if (planner == nullptr) throw_bad_input("no planner is named " + name);
+  PlanRequest request{cluster, workflow, coefficients.coefficients, coefficients.framework};
+  const bool ends_by_itself = !planner->traits.has_seed && !planner->traits.proves;
+  if (planner->traits.has_budget && !ends_by_itself) request.budget.seconds = options.budget_s;
+  request.seed = options.seed;
+  request.threads = planner->traits.has_threads ? options.threads : 1;
+  request.executions = executions;
+  request.is_cancelled = options.is_cancelled;
+  return planner->plan(request);
+}
+
+// Cut from the front, or what is left behind it.
+Cluster cut(const Cluster& cluster, int devices, bool is_front) {
+  std::vector<Node> nodes;
+  int left = devices;
+  for (const Node& node : cluster.nodes()) {
+    const int in_front = std::min(left, node.devices);
+    left -= in_front;
+    Node part = node;
+    part.devices = is_front ? in_front : node.devices - in_front;
+    if (part.devices > 0) nodes.push_back(part);
+  }
+  return Cluster(cluster.name(), cluster.device_types(), nodes, cluster.levels());
+}
+
+void shift(TaskPlan& task, int by) {
+  for (Replica& replica : task.replicas) {
+    for (Stage& stage : replica.stages) {
+      for (DeviceId& device : stage.devices) device = DeviceId{device.value + by};
+    }
+  }
+}
+
+PlanResult search_halves(const StudyCell& cell, const std::string& planner,
+                         const StudyCoefficients& coefficients, const StudyOptions& options) {
+  if (!cell.cluster.has_uniform_links()) throw_bad_input("halves are of clusters without link exceptions");
+  const int half = cell.cluster.device_count() / 2;
+  PlanResult joined;
+  joined.outcome = PlanOutcome::found;
+  joined.plan = Plan{"halves", {}, {}};
+  for (const bool generates : {true, false}) {
+    const auto keeps = [&](const Task& task) { return (task.kind == TaskKind::generation) == generates; };
+    std::vector<Execution> executions;
+    for (std::size_t i = 0; i < cell.workflow.tasks.size() && !cell.executions.empty(); ++i) {
+      if (keeps(cell.workflow.tasks[i])) executions.push_back(cell.executions[i]);
+    }
+    PlanResult part = search(planner == "two-phase" ? "sha-ea" : planner, cut(cell.cluster, half, generates),
+                             part_of(cell.workflow, keeps), executions, coefficients, options);
+    if (!part.plan) return part;
+    for (auto& [name, task] : part.plan->tasks) {
+      if (!generates) shift(task, half);
+      joined.plan->tasks.emplace(name, task);
+    }
+  }
+  return joined;
+}
+
+PlanResult answer(const StudyCell& cell, const Contestant& contestant, const StudyCoefficients& coefficients,
+                  const StudyOptions& options) {
+  switch (contestant.placement) {
+    case Placement::published: {
+      PlanResult published;
+      published.outcome = PlanOutcome::found;
+      published.plan = contestant.plan;
+      return published;
+    }
+    case Placement::halves:
+      return search_halves(cell, contestant.planner, coefficients, options);
+    case Placement::alike:
+      return search(contestant.planner, all_alike(cell.cluster), cell.workflow, cell.executions, coefficients,
+                    options);
+    case Placement::planned:
+      break;
+  }
+  return search(contestant.planner, cell.cluster, cell.workflow, cell.executions, coefficients, options);
+}
+
+// What the paper ran is not judged by our memory model.
+std::string why_not(const StudyCell& cell, const Contestant& contestant, const PlanResult& result,
+                    const StudyCoefficients& coefficients) {
+  if (!result.plan) return result.message.empty() ? "no plan was found" : result.message;
+  if (contestant.placement == Placement::published) return "";
+  const Verdict verdict =
+      verify_plan(cell.cluster, cell.workflow, *result.plan, coefficients.coefficients, coefficients.framework);
+  return verdict.feasible() ? "" : describe(verdict.violations.front());
+}
+
+double mean_over_devices(const Cluster& cluster, const std::function<double(const DeviceType&)>& rate) {
+  double sum = 0;
+  for (const Node& node : cluster.nodes())
+    sum += node.devices * rate(cluster.device_types().at(node.device_type));
+  return sum / cluster.device_count();
+}
+
+DeviceType mean_type(const Cluster& cluster) {
+  DeviceType type = cluster.device_types().begin()->second;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& [name, one] : cluster.device_types()) least = std::min(least, one.memory_bytes.value);
+  type.memory_bytes = assumed(least);
+  type.memory_bytes_per_s =
+      assumed(mean_over_devices(cluster, [](const DeviceType& one) { return one.memory_bytes_per_s.value; }));
+  for (auto& [precision, flop_per_s] : type.flop_per_s) {
+    flop_per_s = assumed(mean_over_devices(cluster, [&precision = precision](const DeviceType& one) {
+      return one.flop_per_s.contains(precision) ? one.flop_per_s.at(precision).value
+                                                : one.flop_per_s.begin()->second.value;
+    }));
+  }
+  return type;
+}
+
+}  // namespace
+
+Cluster all_alike(const Cluster& cluster) {
+  const std::string name = "alike";
+  std::vector<Node> nodes = cluster.nodes();
+  const LinkRate outside = cluster.levels().at(LinkLevel::within_zone);
+  LinkRate inside = nodes.front().link.value_or(cluster.levels().at(LinkLevel::within_node));
+  for (Node& node : nodes) {
+    const LinkRate link = node.link.value_or(cluster.levels().at(LinkLevel::within_node));
+    if (link.bytes_per_s.value < inside.bytes_per_s.value) inside = link;
+    node.device_type = name;
+    node.region = node.zone = name;
+    node.link.reset();
+    node.network_bytes_per_s.reset();
+  }
+  return Cluster(cluster.name() + ", all alike", {{name, mean_type(cluster)}}, nodes,
+                 {{LinkLevel::within_node, inside},
+                  {LinkLevel::within_zone, outside},
+                  {LinkLevel::within_region, outside},
+                  {LinkLevel::between_regions, outside}});
+}
+
+std::vector<const StudyCell*> wanted_cells(const Study& study, const std::string& only) {
+  std::vector<const StudyCell*> wanted;
+  for (const StudyCell& cell : study.cells) {
+    if (cell.name.find(only) != std::string::npos) wanted.push_back(&cell);
+  }
+  return wanted;
+}
+
+ReproducedPlan run_contestant(const StudyCell& cell, const Contestant& contestant,
+                              const StudyCoefficients& coefficients, const StudyOptions& options) {
+  ReproducedPlan out;
+  out.name = contestant.name;
+  out.planner = contestant.planner;
+  const PlanResult result = answer(cell, contestant, coefficients, options);
+  out.problem = why_not(cell, contestant, result, coefficients);
+  if (!out.has_plan()) return out;
+  out.candidates = result.candidates;
+  if (!result.improvements.empty()) out.found_s = result.improvements.back().seconds;
+  fill(cell, *result.plan,
+       predict(cell.cluster, cell.workflow, *result.plan, coefficients.coefficients, coefficients.framework),
+       out);
+  return out;
+}
+
+ReproducedExperiment run_study(const Study& study, const StudyOptions& options) {
+  ReproducedExperiment out;
+  out.name = study.name;
+  out.paper = study.paper;
+  out.framework = study.framework;
+  out.assumptions = study.assumptions;
+  for (const StudyCell* cell : wanted_cells(study, options.only)) {
+    if (is_over(options)) break;
+    options.on_cell(cell->name);
+    const StudyCoefficients coefficients = options.coefficients(study.framework, cell->cluster);
+    out.coefficients = coefficients.name;
+    out.framework = coefficients.framework;
+    ReproducedCell done{cell->name, cell->cluster.name(), cell->cluster.device_count(), {}};
+    for (const Contestant& contestant : cell->contestants) {
+      done.plans.push_back(run_contestant(*cell, contestant, coefficients, options));
+      if (is_over(options)) break;  // a search that was cut short would be held beside whole ones
+    }
+    if (!is_over(options)) out.cells.push_back(std::move(done));
+  }
+  out.comparisons = compare(study.figures, out.cells);
+  return out;
+}
+
+}  // namespace sextant
