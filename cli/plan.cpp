@@ -4,6 +4,7 @@
 
 #include "calibrate/trust.h"
 #include "cli/command.h"
+#include "cli/explain.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/planner_options.h"
@@ -11,6 +12,7 @@
 #include "cli/search_record.h"
 #include "cli/table.h"
 #include "cli/verified.h"
+#include "cli/what_if.h"
 #include "core/error.h"
 #include "costmodel/predict.h"
 #include "planner/exact/bound.h"
@@ -22,6 +24,7 @@ namespace {
 struct Options {
   ModelInputs inputs;
   PlannerOptions planner;
+  ExplainOptions explain;
   std::string out;
   std::string prediction_out;
   std::string search_out;
@@ -135,6 +138,9 @@ int run(const Options& options) {
   const LoadedInputs loaded = load(options.inputs);
   const ChosenCoefficients& chosen = loaded.chosen;
   const Planner& planner = chosen_planner(options.planner, loaded.cluster.device_count());
+  const std::vector<Scenario> scenarios = scenarios_of(options.explain, loaded.cluster, options.json);
+  for (const Scenario& scenario : scenarios)
+    (void)chosen_planner(options.planner, scenario.cluster.device_count());
   PlanRequest request{loaded.cluster, loaded.workflow, chosen.coefficients, chosen.framework};
   apply(options.planner, planner, request);
   PlanResult start;
@@ -151,7 +157,10 @@ int run(const Options& options) {
   qualify(*result.prediction,
           {loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
   name_coefficients(*result.prediction, chosen);
-  return hand_over(options, answer);
+  const int code = hand_over(options, answer);
+  if (code != kDone || !options.explain.has_any()) return code;
+  const Doubt doubt = doubt_of(loaded, options.explain.draws, options.planner.seed);
+  return explain_plan(options.explain, {request, planner, *result.plan, doubt}, scenarios, options.json);
 }
 
 }  // namespace
@@ -161,6 +170,7 @@ void add_plan(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("plan", "Search for the fastest plan that fits");
   add_model_inputs(*command, options->inputs);
   add_planner_options(*command, options->planner);
+  add_explain_options(*command, options->explain);
   command->add_option("--out", options->out, "Write the plan document here");
   command->add_option("--prediction", options->prediction_out, "Write its prediction document here");
   command->add_option("--search-out", options->search_out,
@@ -176,6 +186,8 @@ void add_plan(CLI::App& app, Action& action) {
       },
       "Show the planners there are and what each can do");
   command->footer(
+      std::string(kWhatIfGrammar) +
+      "\n"
       "Every plan comes with a bound: at most so many percent from the best that there can be under this "
       "model,\n"
       "and with a proof where the planner gives one. Ctrl-C ends a search with the best so far, but for ilp,\n"
