@@ -99,20 +99,21 @@ std::string explain_chances(const Explanation& explanation) {
 }
 
 std::string describe_alternatives(const Explanation& explanation) {
-  Table table({"alternative", "iteration", "times the plan's", "90 %", "sure", "at least", "where it differs"});
-  std::string without;
+  Table table({"alternative", "iteration", "times the plan's", "90 %", "sure", "at least"});
+  std::string differences, without;
   for (const Alternative& other : explanation.alternatives) {
     if (other.outcome != PlanOutcome::found) {
       without += other.name + ": " + other.message + "\n";
     } else if (other.is_same) {
-      table.add({other.name, format_seconds(other.iteration_s), "1", "", "", "", "the same plan"});
+      table.add({other.name, format_seconds(other.iteration_s), "the same", "", "", ""});
     } else {
       table.add({other.name, format_seconds(other.iteration_s), format_number(other.ratio),
                  other.chance ? describe_interval(other.chance->ratio_90) : "", probability_of(other.chance),
-                 least_of(other.chance), describe_differences(other.differences)});
+                 least_of(other.chance)});
+      differences += other.name + ": " + describe_differences(other.differences) + "\n";
     }
   }
-  return table.text() + without + explain_chances(explanation);
+  return table.text() + without + explain_chances(explanation) + differences;
 }
 
 std::string format_value(const std::string& name, double value) {
@@ -172,15 +173,18 @@ std::string describe_change(const WhatIf& what_if) {
   const Interval& ratio = what_if.chance->ratio_90;
   text += " (90 %: " + less_or_more(1 / ratio.high) + " to " + less_or_more(1 / ratio.low) + "; faster with " +
           format_percent(what_if.chance->probability, 0);
-  const std::string least = least_of(what_if.chance);
-  return text + (least.empty() ? ")" : ", at least " + least + ")");
+  return text + ")";
 }
 
 std::string describe_layout_change(const WhatIf& what_if) {
+  constexpr double kNear = 0.01;  // of searches that found the same, as good as
   if (what_if.keeps_plan) return "The plan stays the best there.\n";
-  std::string text = what_if.kept_iteration_s ? "The layout changes; the old plan would take " +
-                                                    format_seconds(*what_if.kept_iteration_s) + " there.\n"
-                                              : "The layout changes; the old plan cannot be run there.\n";
+  std::string text = "The layout changes; the old plan cannot be run there.\n";
+  if (what_if.kept_iteration_s) {
+    const double loss = *what_if.kept_iteration_s / what_if.iteration_s - 1;
+    text = "The layout changes; the old plan would take " + format_seconds(*what_if.kept_iteration_s) +
+           " there, " + format_percent(loss, 2) + " more" + (loss < kNear ? ": it may as well stay.\n" : ".\n");
+  }
   Table layouts({"task", "layout there"});
   for (const auto& [task, layout] : what_if.layouts) layouts.add({task, layout});
   return text + layouts.text();

@@ -63,18 +63,15 @@ bool is_same_partition(const std::vector<int>& a, const std::vector<int>& b) {
   return true;
 }
 
+// The tasks of the smaller group; of equal ones the second.
 std::string describe_grouping(const TaskGrouping& grouping, const Workflow& workflow) {
+  const auto first = std::count(grouping.group_of.begin(), grouping.group_of.end(), 0);
+  const int smaller = 2 * first < static_cast<std::ptrdiff_t>(grouping.group_of.size()) ? 0 : 1;
   std::string text;
-  for (int group = 0; group < grouping.groups; ++group) {
-    text += group == 0 ? "" : " | ";
-    bool is_first = true;
-    for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
-      if (grouping.group_of[t] != group) continue;
-      text += (is_first ? "" : " + ") + workflow.tasks[t].name;
-      is_first = false;
-    }
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+    if (grouping.group_of[t] == smaller) text += (text.empty() ? "" : " + ") + workflow.tasks[t].name;
   }
-  return text;
+  return text + " apart";
 }
 
 PlanResult plan_split(const PlanRequest& request, const TaskGrouping& grouping) {

@@ -12,15 +12,30 @@ constexpr const char* kBetween = "between_tasks";
 // Task and term.
 using Key = std::pair<std::string, std::string>;
 
+// The task that ends last of those that end by then; of equals the longest. Null where none does.
+const std::pair<const std::string, TaskPrediction>* last_until(const Prediction& prediction, double end_s,
+                                                               double tolerance_s) {
+  const std::pair<const std::string, TaskPrediction>* last = nullptr;
+  for (const auto& named : prediction.tasks) {
+    const TaskPrediction& task = named.second;
+    if (task.end_s > end_s + tolerance_s || task.end_s - task.start_s <= tolerance_s) continue;
+    const bool is_later = last == nullptr || task.end_s > last->second.end_s + tolerance_s;
+    const bool is_longer = last != nullptr && task.end_s >= last->second.end_s - tolerance_s &&
+                           task.start_s < last->second.start_s;
+    if (is_later || is_longer) last = &named;
+  }
+  return last;
+}
+
 std::map<Key, double> seconds_of(const Prediction& prediction) {
   std::map<Key, double> seconds;
   double left = prediction.iteration_s;
-  for (const auto& [name, task] : prediction.tasks) {
-    const double share = task.time_s > 0 ? task.exposed_s / task.time_s : 0.0;
+  for (const std::string& name : critical_tasks(prediction)) {
+    const TaskPrediction& task = prediction.tasks.at(name);
+    const double share = task.time_s > 0 ? (task.end_s - task.start_s) / task.time_s : 0.0;
     for (const auto& [term, time_s] : task.terms_s) {
-      const double exposed_s = time_s * share;
-      seconds[{name, std::string(name_of(term))}] = exposed_s;
-      left -= exposed_s;
+      seconds[{name, std::string(name_of(term))}] = time_s * share;
+      left -= time_s * share;
     }
   }
   // Of a synchronization that runs beside tasks only what is left for it holds up the iteration.
@@ -56,6 +71,19 @@ double covered_s(std::vector<Interval> spans, double iteration_s) {
 }
 
 }  // namespace
+
+std::vector<std::string> critical_tasks(const Prediction& prediction) {
+  constexpr double kRounding = 1e-9;
+  const double tolerance_s = kRounding * prediction.iteration_s;
+  std::vector<std::string> path;
+  double end_s = prediction.iteration_s;
+  while (const auto* task = last_until(prediction, end_s, tolerance_s)) {
+    path.push_back(task->first);
+    end_s = task->second.start_s;
+  }
+  std::reverse(path.begin(), path.end());
+  return path;
+}
 
 std::vector<TimePart> parts_of(const Prediction& prediction) {
   return sorted(seconds_of(prediction), prediction.iteration_s);

@@ -12,8 +12,12 @@
 
 namespace sextant {
 
-// Terms of tasks for as long as they hold up the iteration (what runs beside longer tasks counts as nothing),
-// the synchronization of weights, and what is left. They sum to the iteration; longest first, none that are
+// Tasks that hold up the iteration, in order: from its end backwards always the one that ends last before the
+// next begins.
+[[nodiscard]] std::vector<std::string> critical_tasks(const Prediction& prediction);
+
+// Terms of the critical tasks (what runs beside them counts as nothing), the synchronization of weights, and
+// what is left: the controller's time and waiting. They sum to the iteration; longest first, none that are
 // nothing.
 [[nodiscard]] std::vector<TimePart> parts_of(const Prediction& prediction);
 
