@@ -108,11 +108,21 @@ void put_chance(Json& json, const std::optional<Chance>& chance) {
   json["chance"] = std::move(own);
 }
 
+void refuse_of_found(const JsonView& view) {
+  for (const char* key : {"is_same", "keeps_plan", "iteration_s", "usd_per_iteration", "ratio", "layouts",
+                          "differences", "chance"}) {
+    if (const auto member = view.optional(key)) member->fail("only where a plan was found");
+  }
+}
+
 // What an alternative and a plan on another cluster have in common.
 template <typename T>
 void parse_found(const JsonView& view, T& found) {
   found.outcome = parse_name<PlanOutcome>(view.required("outcome"), kOutcomes);
+  if (found.outcome == PlanOutcome::found && view.optional("message"))
+    view.optional("message")->fail("only where no plan was found");
   if (found.outcome != PlanOutcome::found) {
+    refuse_of_found(view);
     found.message = view.required("message").text();
     return;
   }
