@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
+#include <memory>
 
 #include "core/statistics.h"
 #include "costmodel/hardware_numbers.h"
@@ -134,7 +135,18 @@ FactorRange range_of(const CoefficientSpec& spec, double value) {
   return range;
 }
 
-std::vector<Knob> coefficient_knobs(const PlanRequest& request, const Doubt& doubt) {
+using PreparedPlans = std::map<const Plan*, PreparedPlan>;
+
+std::shared_ptr<const PreparedPlans> prepared_of(const PlanRequest& request, const Plan& chosen,
+                                                 const std::vector<Rival>& rivals) {
+  auto prepared = std::make_shared<PreparedPlans>();
+  prepared->try_emplace(&chosen, request, request.cluster, chosen);
+  for (const Rival& rival : rivals) prepared->try_emplace(rival.plan, request, request.cluster, *rival.plan);
+  return prepared;
+}
+
+std::vector<Knob> coefficient_knobs(const PlanRequest& request, const Doubt& doubt,
+                                    const std::shared_ptr<const PreparedPlans>& prepared) {
   std::vector<Knob> knobs;
   const Coefficients all = resolved(request);
   for (const Entries& entries : entries_of(all)) {
@@ -144,10 +156,10 @@ std::vector<Knob> coefficient_knobs(const PlanRequest& request, const Doubt& dou
     knobs.push_back({{std::string(spec.name), entries.of, false, first.value, 1, "", std::nullopt},
                      range_of(spec, first.value),
                      log_error_of(doubt, entries.id, first.device_type, first.framework),
-                     [&request, all, entries](const Plan& plan, double factor) {
+                     [prepared, all, entries](const Plan& plan, double factor) {
                        Coefficients changed = all;
                        for (const std::size_t i : entries.positions) changed.values[i].value *= factor;
-                       return judge(request, request.cluster, plan, changed);
+                       return prepared->at(&plan).judge(changed);
                      }});
   }
   return knobs;
@@ -189,7 +201,7 @@ std::vector<Flip> find_flips(const PlanRequest& request, const Plan& chosen, con
                              const Doubt& doubt) {
   const Decision decision(chosen, rivals);
   std::vector<Knob> knobs = hardware_knobs(request);
-  std::vector<Knob> others = coefficient_knobs(request, doubt);
+  std::vector<Knob> others = coefficient_knobs(request, doubt, prepared_of(request, chosen, rivals));
   std::move(others.begin(), others.end(), std::back_inserter(knobs));
   std::vector<Flip> flips;
   if (knobs.empty() || decision.better_at(knobs.front(), 1)) return flips;

@@ -1,9 +1,12 @@
 #include "planner/explain/judge.h"
 
+#include <algorithm>
 #include <cmath>
-#include <set>
+#include <span>
 
 #include "core/error.h"
+#include "costmodel/iteration.h"
+#include "costmodel/memory.h"
 #include "costmodel/predict.h"
 
 namespace sextant {
@@ -19,6 +22,16 @@ double share_won(double log_ratio) {
   return log_ratio > 0 ? 1.0 : 0.0;
 }
 
+Judgement judgement_of(const Objective& objective, const Rented& rented, double iteration_s, bool fits) {
+  return {loss_of(objective, iteration_s, rented),
+          fits && overrun_of(objective, iteration_s, rented) <= kRounding};
+}
+
+template <typename Memories>
+bool all_fit(const Memories& memories) {
+  return std::all_of(memories.begin(), memories.end(), [](const auto& memory) { return memory.fits(); });
+}
+
 }  // namespace
 
 bool Judgement::is_better_than(const Judgement& other) const {
@@ -28,17 +41,29 @@ bool Judgement::is_better_than(const Judgement& other) const {
 
 Judgement judge(const PlanRequest& request, const Cluster& cluster, const Plan& plan,
                 const Prediction& prediction) {
-  const Objective& objective = request.objective;
-  if (objective.is_time_alone()) return {prediction.iteration_s, prediction.fits()};
-  const Rented rented = rented_by(plan, cluster);
-  return {loss_of(objective, prediction.iteration_s, rented),
-          prediction.fits() && overrun_of(objective, prediction.iteration_s, rented) <= kRounding};
+  return judgement_of(request.objective, rented_by(plan, cluster), prediction.iteration_s, prediction.fits());
 }
 
 Judgement judge(const PlanRequest& request, const Cluster& cluster, const Plan& plan,
                 const Coefficients& coefficients) {
   return judge(request, cluster, plan,
                predict(cluster, request.workflow, plan, coefficients, request.framework));
+}
+
+PreparedPlan::PreparedPlan(const PlanRequest& request, const Cluster& cluster, const Plan& plan)
+    : request_(request), cluster_(cluster), plan_(plan), rented_(rented_by(plan, cluster)), hardware_(cluster) {
+  check_plan(plan, request.workflow, cluster);
+  works_ = works_of(request.workflow, plan, cluster);
+  fits_hosts_ = all_fit(host_memory(works_, cluster));
+}
+
+Judgement PreparedPlan::judge(const Coefficients& coefficients) const {
+  const Problem<double> problem(request_.workflow, plan_, hardware_,
+                                resolve(coefficients, hardware_, request_.framework));
+  const double iteration_s = iteration_cost(problem, std::span<const TaskWork>(works_)).iteration_s;
+  const bool fits =
+      fits_hosts_ && all_fit(plan_memory(works_, cluster_, problem.coefficients, problem.hardware));
+  return judgement_of(request_.objective, rented_, iteration_s, fits);
 }
 
 std::optional<double> usd_of(const Cluster& cluster, const Plan& plan, double iteration_s) {
@@ -53,7 +78,8 @@ std::optional<double> usd_of(const Cluster& cluster, const Plan& plan, double it
 std::vector<double> losses_under(const PlanRequest& request, const Cluster& cluster, const Plan& plan,
                                  const Doubt& doubt) {
   std::vector<double> losses;
-  for (const Coefficients& draw : doubt.draws) losses.push_back(judge(request, cluster, plan, draw).loss);
+  const PreparedPlan prepared(request, cluster, plan);
+  for (const Coefficients& draw : doubt.draws) losses.push_back(prepared.judge(draw).loss);
   return losses;
 }
 

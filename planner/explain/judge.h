@@ -5,7 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "costmodel/problem.h"
 #include "costmodel/vocabulary/explanation.h"
+#include "costmodel/work.h"
 #include "planner/planner.h"
 
 namespace sextant {
@@ -23,6 +25,25 @@ struct Judgement {
                               const Coefficients& coefficients);
 [[nodiscard]] Judgement judge(const PlanRequest& request, const Cluster& cluster, const Plan& plan,
                               const Prediction& prediction);
+
+// A plan that is judged by many coefficients: what does not depend on them is made once. The same judgement as
+// above. The request, the cluster and the plan must outlive it.
+class PreparedPlan {
+ public:
+  // Throws Error(bad_input) as check_plan does.
+  PreparedPlan(const PlanRequest& request, const Cluster& cluster, const Plan& plan);
+
+  [[nodiscard]] Judgement judge(const Coefficients& coefficients) const;
+
+ private:
+  const PlanRequest& request_;
+  const Cluster& cluster_;
+  const Plan& plan_;
+  Rented rented_;
+  Hardware<double> hardware_;
+  std::vector<TaskWork> works_;
+  bool fits_hosts_ = true;
+};
 
 // Dollars of an iteration, where all the plan's devices have prices.
 [[nodiscard]] std::optional<double> usd_of(const Cluster& cluster, const Plan& plan, double iteration_s);

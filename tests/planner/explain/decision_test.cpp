@@ -57,6 +57,24 @@ TEST(Chances, OfAMuchSlowerPlanAreSmall) {
   EXPECT_EQ(chance_of(its, mine, std::nullopt)->probability, 0);
 }
 
+// What is made once changes nothing.
+TEST(PreparedPlan, JudgesAsThePredictionDoes) {
+  const ExplainedCase it;
+  const PreparedPlan prepared(it.request, it.cluster, *it.result.plan);
+  Coefficients slow;
+  Coefficient entry;
+  entry.id = training_efficiency;
+  entry.value = 0.4;
+  slow.values = {entry};
+  EXPECT_EQ(prepared.judge({}).loss, it.result.prediction->iteration_s);
+  EXPECT_EQ(prepared.judge(slow).loss, judge(it.request, it.cluster, *it.result.plan, slow).loss);
+  entry.id = memory_context_bytes;
+  entry.value = 1e12;
+  slow.values = {entry};
+  EXPECT_TRUE(prepared.judge({}).is_allowed);
+  EXPECT_FALSE(prepared.judge(slow).is_allowed);
+}
+
 TEST(Crossings, AreFoundOnTheNearerSide) {
   const auto between = [](double low, double high) {
     return [low, high](double factor) -> std::optional<std::string> {
