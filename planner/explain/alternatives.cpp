@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <cmath>
 #include <set>
 
 #include "core/error.h"
@@ -74,9 +74,33 @@ std::string describe_grouping(const TaskGrouping& grouping, const Workflow& work
   return text + " apart";
 }
 
+// Neighbours of one device type as one unit, so that there are about so many: a group's size is tried in steps.
+std::vector<UnitClass> coarse_units(const Cluster& cluster) {
+  constexpr std::size_t kWanted = 8;
+  const std::vector<UnitClass> fine = units_in_order(cluster);
+  const std::size_t most = (fine.size() + kWanted - 1) / kWanted;
+  std::vector<UnitClass> coarse;
+  std::size_t merged = 0;
+  const auto type_of = [&](const UnitClass& unit) {
+    return cluster.type_name(DeviceId{unit.units.front().front()});
+  };
+  for (const UnitClass& unit : fine) {
+    if (coarse.empty() || merged == most || type_of(coarse.back()) != type_of(unit)) {
+      coarse.push_back(unit);
+      merged = 1;
+      continue;
+    }
+    std::vector<std::uint16_t>& devices = coarse.back().units.front();
+    devices.insert(devices.end(), unit.units.front().begin(), unit.units.front().end());
+    coarse.back().devices += unit.devices;
+    ++merged;
+  }
+  return coarse;
+}
+
 PlanResult plan_split(const PlanRequest& request, const TaskGrouping& grouping) {
   SearchRun run(request, 0);
-  std::vector<UnitClass> units = units_in_order(request.cluster);
+  std::vector<UnitClass> units = coarse_units(request.cluster);
   if (units.size() < 2) return run.result("split", "one device cannot be dealt to two groups");
   Sweep sweep(run);
   sweep.look_at_splits(grouping, units);
@@ -85,9 +109,13 @@ PlanResult plan_split(const PlanRequest& request, const TaskGrouping& grouping) 
   return run.result("split");
 }
 
+// The same plan, or one that differs in nothing that matters.
 bool is_known(const std::vector<FoundAlternative>& found, const PlanResult& result) {
+  constexpr double kRounding = 1e-9;
+  const double time_s = result.prediction->iteration_s;
   return std::any_of(found.begin(), found.end(), [&](const FoundAlternative& other) {
-    return other.result.plan && other.result.plan->tasks == result.plan->tasks;
+    return other.result.prediction &&
+           std::abs(other.result.prediction->iteration_s - time_s) <= kRounding * time_s;
   });
 }
 
@@ -109,7 +137,7 @@ std::vector<FoundAlternative> find_splits(const PlanRequest& request, const Plan
   for (const TaskGrouping& grouping : task_groupings(static_cast<int>(request.workflow.tasks.size()))) {
     if (grouping.groups != 2 || is_same_partition(grouping.group_of, chosen)) continue;
     PlanResult result = plan_split(request, grouping);
-    if (result.outcome != PlanOutcome::found || is_known(known, result)) continue;
+    if (result.outcome != PlanOutcome::found || is_known(known, result) || is_known(splits, result)) continue;
     splits.push_back({describe_grouping(grouping, request.workflow), std::move(result)});
   }
   return splits;
@@ -119,7 +147,7 @@ std::vector<FoundAlternative> find_splits(const PlanRequest& request, const Plan
 
 std::vector<FoundAlternative> find_alternatives(const PlanRequest& request, std::string_view planner,
                                                 const Plan& plan, const AlternativeLimits& limits) {
-  const PlanRequest quick = quick_request(request, limits.evaluations);
+  const PlanRequest quick = quick_request(request, limits.planner_evaluations);
   std::vector<FoundAlternative> found;
   for (const std::string_view name : kQuick) {
     if (name == planner) continue;
@@ -127,6 +155,7 @@ std::vector<FoundAlternative> find_alternatives(const PlanRequest& request, std:
   }
   PlanRequest by_time = quick;
   by_time.objective = {};
+  by_time.budget.evaluations = limits.grouping_evaluations;
   for (FoundAlternative& split :
        fastest_of(find_splits(by_time, plan, found), static_cast<std::size_t>(limits.groupings))) {
     found.push_back(std::move(split));

@@ -97,7 +97,7 @@ TEST(Crossings, AreFoundOnTheNearerSide) {
 // Predicted on either side of every flip: the chosen plan is the better one before, and the other after.
 TEST(Flips, ReallyFlip) {
   const ExplainedCase it;
-  const std::vector<FoundAlternative> found = find_alternatives(it.request, "sha-ea", *it.result.plan);
+  const std::vector<FoundAlternative> found = find_alternatives(it.request, "sha-ea", *it.result.plan, kQuick);
   std::vector<Rival> rivals;
   for (const FoundAlternative& other : found) {
     if (other.result.plan) rivals.push_back({other.name, &*other.result.plan});

@@ -8,6 +8,8 @@ namespace sextant::testing {
 
 inline Cluster explained_cluster() { return cluster_of({{"a100", 2, 4}, {"l40s", 2, 4, "z2"}}); }
 
+constexpr AlternativeLimits kQuick{4000, 500, 2};
+
 struct ExplainedCase {
   Cluster cluster = explained_cluster();
   Workflow workflow = ppo_8b();

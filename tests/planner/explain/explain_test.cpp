@@ -10,7 +10,7 @@ namespace {
 
 TEST(Explain, ComparesWithEveryOtherQuickPlanner) {
   const ExplainedCase it;
-  const Explanation explanation = explain(it.decided());
+  const Explanation explanation = explain(it.decided(), kQuick);
   EXPECT_EQ(explanation.iteration_s, it.result.prediction->iteration_s);
   EXPECT_EQ(explanation.draws, 0);
   EXPECT_FALSE(explanation.usd_per_iteration);
@@ -37,7 +37,7 @@ TEST(Explain, SaysWhichPlanIsBetter) {
   ExplainedCase it;
   it.planner = find_planner("verl-colocated");
   it.result = it.planner->plan(it.request);
-  const Explanation explanation = explain(it.decided());
+  const Explanation explanation = explain(it.decided(), kQuick);
   ASSERT_FALSE(explanation.alternatives.empty());
   EXPECT_LT(explanation.alternatives.front().ratio, 1);
   EXPECT_TRUE(explanation.flips.empty());
@@ -48,7 +48,7 @@ TEST(Explain, KnowsItsOwnPlan) {
   const PlanResult other = find_planner("streamrl")->plan(it.request);
   it.result = other;
   it.planner = find_planner("exact");  // who never is a rival, so that streamrl is
-  const Explanation explanation = explain(it.decided());
+  const Explanation explanation = explain(it.decided(), kQuick);
   int same = 0;
   for (const Alternative& alternative : explanation.alternatives) {
     if (alternative.name != "streamrl") continue;
