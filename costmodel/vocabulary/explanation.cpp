@@ -56,8 +56,8 @@ Json part_to_json(const TimePart& part) {
 
 DeviceUse parse_use(const JsonView& view) {
   view.allow_only({"device_type", "devices", "used", "idle_fraction"});
-  const DeviceUse use{view.required("device_type").text(), view.required("devices").count(1),
-                      view.required("used").count(), view.required("idle_fraction").fraction()};
+  DeviceUse use{view.required("device_type").text(), view.required("devices").count(1),
+                view.required("used").count(), view.required("idle_fraction").fraction()};
   if (use.used > use.devices) view.required("used").fail("more than there are");
   return use;
 }
