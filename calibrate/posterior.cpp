@@ -17,33 +17,10 @@ namespace {
 // common value. By coefficient.
 double unseen_variance(const Posterior& posterior, CoefficientId id, const PreparedRun& run,
                        const std::set<std::string>& types) {
-  const CoefficientSpec& spec = spec_of(id);
-  bool knows_framework = false, tells_frameworks = posterior.frameworks.size() > 1, tells_types = false;
-  std::set<std::string> known_types;
-  for (const Parameter& parameter : posterior.parameters) {
-    if (parameter.id != id) continue;
-    if (!parameter.is_deviation && parameter.device_type != kAny) known_types.insert(parameter.device_type);
-    if (!parameter.is_deviation) continue;
-    if (parameter.framework != kAny) {
-      tells_frameworks = true;
-      knows_framework = knows_framework || parameter.framework == run.run().framework;
-    } else {
-      tells_types = true;
-      known_types.insert(parameter.device_type);
-    }
-  }
-  // One framework's value is the common one.
-  if (!tells_frameworks) knows_framework = posterior.knows(run.run().framework);
-  double variance = 0;
-  if (spec.by_framework() && !knows_framework) {
-    variance += spec.framework_deviation * spec.framework_deviation;
-  }
-  const bool new_type =
-      std::any_of(types.begin(), types.end(), [&](const auto& type) { return !known_types.contains(type); });
-  if (spec.by_device_type() && (tells_types || !known_types.empty()) && new_type) {
-    variance += spec.type_deviation * spec.type_deviation;
-  }
-  return variance;
+  const double of_framework = posterior.unseen_framework_deviation(id, run.run().framework);
+  double of_type = 0;
+  for (const std::string& type : types) of_type = std::max(of_type, posterior.unseen_type_deviation(id, type));
+  return of_framework * of_framework + of_type * of_type;
 }
 
 std::set<std::string> types_of(const PreparedRun& run) {
@@ -120,6 +97,29 @@ bool Posterior::knows(std::string_view framework) const {
   if (frameworks.empty()) return true;
   if (framework == kAny) return frameworks.size() == 1;
   return frameworks.contains(std::string(framework));
+}
+
+double Posterior::unseen_type_deviation(CoefficientId id, const std::string& device_type) const {
+  bool tells_types = false;
+  for (const Parameter& parameter : parameters) {
+    if (parameter.id != id) continue;
+    if (parameter.is_deviation ? parameter.framework != kAny : parameter.device_type == kAny) continue;
+    if (parameter.device_type == device_type) return 0;
+    tells_types = true;
+  }
+  return tells_types ? spec_of(id).type_deviation : 0.0;
+}
+
+double Posterior::unseen_framework_deviation(CoefficientId id, const std::string& framework) const {
+  bool tells_frameworks = frameworks.size() > 1;
+  for (const Parameter& parameter : parameters) {
+    if (parameter.id != id || !parameter.is_deviation || parameter.framework == kAny) continue;
+    if (parameter.framework == framework) return 0;
+    tells_frameworks = true;
+  }
+  // One framework's value is the common one.
+  if (!tells_frameworks && knows(framework)) return 0;
+  return spec_of(id).framework_deviation;
 }
 
 double Posterior::deviation_of(int parameter) const { return std::sqrt(covariance_of(parameter, parameter)); }

@@ -27,6 +27,11 @@ struct Posterior {
   // Whether runs of this framework (kAny: of the only one) are behind the values.
   [[nodiscard]] bool knows(std::string_view framework) const;
 
+  // Deviation of the logarithm of a coefficient's value from what the fit knows, for an owner that it never
+  // saw; 0 where it saw the owner or tells none apart.
+  [[nodiscard]] double unseen_type_deviation(CoefficientId id, const std::string& device_type) const;
+  [[nodiscard]] double unseen_framework_deviation(CoefficientId id, const std::string& framework) const;
+
   // Deviation of a parameter, in fit coordinates.
   [[nodiscard]] double deviation_of(int parameter) const;
   // Of two parameters, in fit coordinates.

@@ -128,6 +128,8 @@ Intervals intervals_of_loop(const Asked& asked, const Posterior& posterior) {
 
 }  // namespace
 
+double model_log_deviation(const FitSummary& fit) { return std::sqrt(ModelVariance(fit).iteration); }
+
 void qualify(Prediction& prediction, const Asked& asked) {
   const std::optional<Posterior> posterior = posterior_of(asked.coefficients);
   if (!posterior) return;

@@ -22,6 +22,11 @@ struct Asked {
   std::string_view framework;
 };
 
+// Deviation of the logarithm of an iteration that the model itself leaves beside the spread of its
+// coefficients: of held-out runs where the fit was cross-validated, else of the errors in sample. Near what was
+// calibrated.
+[[nodiscard]] double model_log_deviation(const FitSummary& fit);
+
 // Sets the 90 % intervals of tasks and iteration and how familiar the tasks are. The variance of a logarithm is
 // that of the coefficients (posterior.h) and that of the model itself: of held-out runs where the fit was
 // cross-validated, else of the errors in sample, more the farther a task lies outside

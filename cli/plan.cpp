@@ -5,6 +5,7 @@
 
 #include "calibrate/trust.h"
 #include "cli/command.h"
+#include "cli/explain.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/plan_sets.h"
@@ -13,6 +14,7 @@
 #include "cli/search_record.h"
 #include "cli/table.h"
 #include "cli/verified.h"
+#include "cli/what_if.h"
 #include "core/error.h"
 #include "costmodel/predict.h"
 #include "planner/exact/bound.h"
@@ -25,6 +27,7 @@ namespace {
 struct Options {
   ModelInputs inputs;
   PlannerOptions planner;
+  ExplainOptions explain;
   std::string out;
   std::string prediction_out;
   std::string search_out;
@@ -137,6 +140,9 @@ int hand_over(const Options& options, const Answer& answer) {
 std::set<DeviceId> excluded_devices(const Options& options, const Cluster& cluster) {
   if (!options.excluded.empty() && !options.planner.warm_start.empty())
     throw_bad_input("--exclude: not together with --warm-start, whose plan may use what is excluded");
+  if (!options.excluded.empty() && options.explain.has_any())
+    throw_bad_input(
+        "--exclude: not together with --explain and --what-if; --what-if remove:NODE leaves machines out");
   std::set<DeviceId> devices;
   for (const std::string& name : options.excluded) devices.merge(devices_named(cluster, name));
   return devices;
@@ -147,6 +153,8 @@ int plan_several(const Options& options, const Planner& planner, PlanRequest& re
   for (const std::string& file : {options.out, options.prediction_out, options.search_out}) {
     if (!file.empty()) throw_bad_input("--pareto and --compare-modes write no files; --json prints the plans");
   }
+  if (options.explain.has_any())
+    throw_bad_input("--pareto and --compare-modes make several plans: there is no one plan to explain");
   if (options.pareto_points > 0 && !planner.traits.has_objectives)
     throw_bad_input("--pareto: planner " + std::string(planner.name) + " knows times alone; sha-ea does not");
   const Interrupt interrupt;
@@ -166,6 +174,9 @@ int run(const Options& options) {
   const ChosenCoefficients& chosen = loaded.chosen;
   const Subcluster left = without(loaded.cluster, excluded_devices(options, loaded.cluster));
   const Planner& planner = chosen_planner(options.planner, left.cluster.device_count());
+  const std::vector<Scenario> scenarios = scenarios_of(options.explain, loaded.cluster, options.json);
+  for (const Scenario& scenario : scenarios)
+    (void)chosen_planner(options.planner, scenario.cluster.device_count());
   PlanRequest request{left.cluster, loaded.workflow, chosen.coefficients, chosen.framework};
   apply(options.planner, planner, request);
   if (options.pareto_points > 0 || options.compares_modes) return plan_several(options, planner, request);
@@ -188,7 +199,10 @@ int run(const Options& options) {
   qualify(*result.prediction,
           {loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
   name_coefficients(*result.prediction, chosen);
-  return hand_over(options, answer);
+  const int code = hand_over(options, answer);
+  if (code != kDone || !options.explain.has_any()) return code;
+  const Doubt doubt = doubt_of(loaded, options.explain.draws, options.planner.seed);
+  return explain_plan(options.explain, {request, planner, *result.plan, doubt}, scenarios, options.json);
 }
 
 }  // namespace
@@ -210,6 +224,7 @@ void add_plan(CLI::App& app, Action& action) {
       ->add_flag("--compare-modes", options->compares_modes,
                  "The workflow synchronous, one step off and asynchronous: whether that pays")
       ->excludes(pareto);
+  add_explain_options(*command, options->explain);
   command->add_option("--out", options->out, "Write the plan document here");
   command->add_option("--prediction", options->prediction_out, "Write its prediction document here");
   command->add_option("--search-out", options->search_out,
@@ -225,6 +240,8 @@ void add_plan(CLI::App& app, Action& action) {
       },
       "Show the planners there are and what each can do");
   command->footer(
+      std::string(kWhatIfGrammar) +
+      "\n"
       "Every plan comes with a bound: at most so many percent from the best that there can be under this "
       "model,\n"
       "and with a proof where the planner gives one. Ctrl-C ends a search with the best so far, but for ilp,\n"

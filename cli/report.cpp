@@ -13,7 +13,7 @@ namespace {
 
 struct Options {
   std::string folder;
-  std::string cluster, runs, coefficients, accuracy, plan, prediction, search;
+  std::string cluster, runs, coefficients, accuracy, plan, prediction, search, explanation;
   std::string title = "Sextant report";
   std::string out = "report.html";
   std::string markdown;
@@ -43,8 +43,9 @@ int run(const Options& options) {
   load_into(input.plan, options.plan, options.folder, "plan.json");
   load_into(input.prediction, options.prediction, options.folder, "prediction.json");
   load_into(input.search, options.search, options.folder, "search.json");
+  load_into(input.explanation, options.explanation, options.folder, "explanation.json");
   if (!input.cluster && !input.runs && !input.coefficients && !input.accuracy && !input.plan &&
-      !input.prediction && !input.search) {
+      !input.prediction && !input.search && !input.explanation) {
     throw_bad_input("nothing to report: give a folder with cluster.json, runs.json ... or single documents");
   }
   if (options.json) {
@@ -74,6 +75,8 @@ void add_report(CLI::App& app, Action& action) {
   command->add_option("--plan", options->plan, "Plan document");
   command->add_option("--prediction", options->prediction, "Prediction document");
   command->add_option("--search", options->search, "Search document, from sextant plan --search-out");
+  command->add_option("--explanation", options->explanation,
+                      "Explanation document, from sextant plan --explain-out");
   command->add_option("--title", options->title, "Title of the page")->capture_default_str();
   command->add_option("--out", options->out, "HTML file to write")->capture_default_str();
   command->add_option("--markdown", options->markdown, "Markdown file to write");

@@ -25,6 +25,8 @@ void scale(DeviceType& type, const HardwareNumber& number, double factor) {
     for (auto& [precision, rate] : type.flop_per_s) rate.value *= factor;
   } else if (number.name == "memory_bytes_per_s") {
     type.memory_bytes_per_s.value *= factor;
+  } else if (number.name == "memory_bytes") {
+    type.memory_bytes.value *= factor;
   } else if (number.name == "host_bytes_per_s" && type.host_bytes_per_s) {
     type.host_bytes_per_s->value *= factor;
   }

@@ -16,6 +16,7 @@
 #include "core/json.h"
 #include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/coefficients.h"
+#include "costmodel/vocabulary/explanation.h"
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/run.h"
@@ -32,6 +33,7 @@ struct ReportInput {
   std::optional<Document<Plan>> plan;
   std::optional<Document<Prediction>> prediction;
   std::optional<Document<SearchRecord>> search;
+  std::optional<Document<Explanation>> explanation;
   std::vector<std::string> notes;  // sentences for the top of the page
 };
 

@@ -122,6 +122,12 @@ int Cluster::find_class(std::size_t node) const {
   return node == 0 ? 0 : 1 + *std::max_element(class_of_.begin(), class_of_.end());
 }
 
+bool Cluster::has_zonal_links() const {
+  return std::all_of(exceptions_.begin(), exceptions_.end(), [](const LinkException& exception) {
+    return exception.scope == LinkScope::zone || exception.scope == LinkScope::region;
+  });
+}
+
 bool Cluster::contains(DeviceId device) const { return device.value >= 0 && device.value < device_count(); }
 
 NodeId Cluster::node_of(DeviceId device) const {

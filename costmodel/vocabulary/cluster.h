@@ -124,6 +124,9 @@ class Cluster {
   [[nodiscard]] LinkLevel level_between(DeviceId from, DeviceId to) const;
   // No pair of devices is an exception, so that devices differ by their node's class and their place only.
   [[nodiscard]] bool has_uniform_links() const { return exceptions_.empty(); }
+  // Exceptions, if there are any, are between zones or regions, so that devices of one zone differ by their
+  // node's class alone.
+  [[nodiscard]] bool has_zonal_links() const;
   // Links depend on the level alone, no inner one is slower than an outer one, and all nodes have the same
   // network, so that the slowest edge of any ring is between members as far apart as any two.
   [[nodiscard]] bool has_monotone_links() const { return monotone_; }

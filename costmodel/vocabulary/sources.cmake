@@ -7,6 +7,7 @@ set(SEXTANT_VOCABULARY_SOURCES
     vocabulary/coefficients.cpp
     vocabulary/execution.cpp
     vocabulary/experiments.cpp
+    vocabulary/explanation.cpp
     vocabulary/fit_summary.cpp
     vocabulary/lengths.cpp
     vocabulary/model.cpp
@@ -28,6 +29,7 @@ set(SEXTANT_VOCABULARY_HEADERS
     vocabulary/coefficients.h
     vocabulary/execution.h
     vocabulary/experiments.h
+    vocabulary/explanation.h
     vocabulary/fit_summary.h
     vocabulary/lengths.h
     vocabulary/model.h

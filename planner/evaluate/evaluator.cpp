@@ -22,7 +22,8 @@ Seating seating_of(const Problem<double>& frame) {
       std::any_of(cluster.exceptions().begin(), cluster.exceptions().end(),
                   [](const LinkException& exception) { return exception.scope == LinkScope::device; });
   Seating seating;
-  seating.parts_are_alike = cluster.has_uniform_links();
+  seating.parts_are_alike = cluster.has_zonal_links();
+  seating.zones_are_alike = cluster.has_uniform_links();
   seating.used_words = (static_cast<std::size_t>(cluster.device_count()) + 63) / 64;
   seating.straggler_factor.push_back(0);
   seating.prints = SeatPrints(static_cast<std::size_t>(

@@ -47,7 +47,8 @@ std::span<const std::uint16_t> TaskPart::of_replica(const std::vector<std::uint1
   return std::span<const std::uint16_t>(all).subspan(static_cast<std::size_t>(replica) * size, size);
 }
 
-// Nodes, zones and regions numbered as they first appear, and the class of each node.
+// Nodes, zones and regions numbered as they first appear (zones and regions by themselves where they have links
+// of their own), and the class of each node.
 Fingerprint TaskPart::alike_print(std::uint64_t head, std::span<const std::uint16_t> devices) {
   const Cluster& cluster = frame_->cluster();
   nodes_.clear();
@@ -64,9 +65,12 @@ Fingerprint TaskPart::alike_print(std::uint64_t head, std::span<const std::uint1
   for (const std::uint16_t device : devices) {
     const NodeId node = cluster.node_of(DeviceId{device});
     if (node != last) {
+      const int zone = cluster.zone_number(node), region = cluster.region_number(node);
+      const bool renumbers = seating_->zones_are_alike;
       words_.push_back(static_cast<std::uint64_t>(cluster.node_class(node)) << 48 |
-                       number(nodes_, node.value) << 32 | number(zones_, cluster.zone_number(node)) << 16 |
-                       number(regions_, cluster.region_number(node)));
+                       number(nodes_, node.value) << 32 |
+                       (renumbers ? number(zones_, zone) : static_cast<std::uint64_t>(zone)) << 16 |
+                       (renumbers ? number(regions_, region) : static_cast<std::uint64_t>(region)));
       last = node;
     } else {
       words_.push_back(words_.back());

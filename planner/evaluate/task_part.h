@@ -22,6 +22,7 @@ struct Seating {
   std::vector<std::uint16_t> seat_of;    // by device: its node, or itself where links tell devices apart
   std::vector<double> straggler_factor;  // by number of devices, of a task's time
   bool parts_are_alike = false;          // parts cost the same up to names of nodes (costmodel/symmetry.h)
+  bool zones_are_alike = false;          // and of zones and regions
   std::size_t used_words = 0;            // of a bit a device
   SeatPrints prints{0};
 };

@@ -50,7 +50,7 @@ UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
   for (const UnitClass& of_class : classes_) {
     const NodeId first = cluster.node_of(DeviceId{of_class.units.front().front()});
     const int of_machine = cluster.nodes()[first.index()].devices / of_class.devices;
-    units_per_machine_.push_back(cluster.has_uniform_links() ? of_machine : of_class.count());
+    units_per_machine_.push_back(cluster.has_zonal_links() ? of_machine : of_class.count());
     radix_.push_back(share_count_);
     share_count_ *= of_class.count() + 1;
   }
@@ -87,7 +87,7 @@ bool UnitSpace::is_within(int share, int other) const {
 Run UnitSpace::canonical(std::size_t of_class, Run run) const {
   const int of_machine = units_per_machine_[of_class];
   if (run.count == 0) return {};
-  if (!request_.cluster.has_uniform_links()) return run;
+  if (!request_.cluster.has_zonal_links()) return run;
   run.first %= of_machine;
   if (run.first + run.count <= of_machine) run.first = 0;
   return run;

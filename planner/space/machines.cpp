@@ -65,7 +65,7 @@ std::vector<MachineClass> machine_classes(const Cluster& cluster) {
     const Node& node = cluster.nodes()[id.index()];
     const Kind kind{cluster.node_class(id), cluster.zone_number(id), node.devices,
                     node.host_memory_bytes.value_or(0)};
-    const auto known = cluster.has_uniform_links() ? class_of.find(kind) : class_of.end();
+    const auto known = cluster.has_zonal_links() ? class_of.find(kind) : class_of.end();
     if (known != class_of.end()) {
       classes[known->second].machines.push_back(id);
       continue;

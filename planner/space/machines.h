@@ -22,7 +22,8 @@ struct MachineClass {
   friend bool operator==(const MachineClass&, const MachineClass&) = default;
 };
 
-// In the order of their first machines. Where links have exceptions each machine is a class of its own.
+// In the order of their first machines. Where links of single
+// machines or devices have exceptions each machine is a class of its own.
 [[nodiscard]] std::vector<MachineClass> machine_classes(const Cluster& cluster);
 
 // How many machines of each class a group takes.

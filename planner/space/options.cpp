@@ -31,17 +31,18 @@ std::vector<Option> unbeaten(std::vector<Option> options) {
   return kept;
 }
 
-// Task, then the places of the devices with nodes, zones and regions numbered as they first appear; the devices
-// themselves where links tell them apart.
+// Task, then the places of the devices with nodes, zones and regions numbered as they first appear: zones and
+// regions by themselves where they have links of their own, devices where links tell them apart.
 std::vector<int> places_of(int task, const std::vector<std::uint16_t>& devices, const Cluster& cluster) {
   std::vector<int> places{task};
   std::map<int, int> nodes, zones, regions;
   const auto number = [](std::map<int, int>& numbers, int key) {
     return numbers.emplace(key, static_cast<int>(numbers.size())).first->second;
   };
+  const bool is_zonal = cluster.has_zonal_links(), is_uniform = cluster.has_uniform_links();
   NodeId last{-1};
   for (const std::uint16_t device : devices) {
-    if (!cluster.has_uniform_links()) {
+    if (!is_zonal) {
       places.push_back(device);
       continue;
     }
@@ -51,9 +52,10 @@ std::vector<int> places_of(int task, const std::vector<std::uint16_t>& devices, 
       continue;
     }
     last = node;
+    const int zone = cluster.zone_number(node), region = cluster.region_number(node);
     places.insert(places.end(),
-                  {cluster.node_class(node), number(nodes, node.value),
-                   number(zones, cluster.zone_number(node)), number(regions, cluster.region_number(node)), 1});
+                  {cluster.node_class(node), number(nodes, node.value), is_uniform ? number(zones, zone) : zone,
+                   is_uniform ? number(regions, region) : region, 1});
   }
   return places;
 }

@@ -28,6 +28,7 @@ std::optional<Section> provenance_section(const ReportInput& input) {
   add_row(table, input.plan);
   add_row(table, input.prediction);
   add_row(table, input.search);
+  add_row(table, input.explanation);
   if (table.rows.empty()) return std::nullopt;
   return Section{"provenance", "Where the numbers come from", {std::move(table)}};
 }

@@ -12,6 +12,7 @@ namespace sextant {
 [[nodiscard]] std::optional<Section> accuracy_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> plan_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> search_section(const ReportInput& input);
+[[nodiscard]] std::optional<Section> explanation_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> breakdown_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> timeline_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> trust_section(const ReportInput& input);

@@ -93,8 +93,40 @@ TEST(Report, DocumentsWithoutContentGiveNoEmptyCharts) {
   input.plan = Document<Plan>{};
   input.runs = Document<Runs>{};
   input.search = Document<SearchRecord>{};
+  input.explanation = Document<Explanation>{};
   for (const Section& section : report_content(input).sections) EXPECT_THAT(chart_ids(section), ElementsAre());
   EXPECT_NO_THROW((void)format_json(report_json(input)));
+}
+
+TEST(Report, SaysWhyThePlanIsTheAnswer) {
+  Explanation explanation;
+  explanation.planner = "sha-ea";
+  explanation.plan = "best";
+  explanation.bottleneck = "generation takes 80 % of the iteration";
+  explanation.iteration_s = 10;
+  explanation.parts = {{"generation", "decode", 8}, {"iteration", "weight_sync", 2}};
+  Alternative other;
+  other.name = "streamrl";
+  other.outcome = PlanOutcome::found;
+  other.iteration_s = 12;
+  other.ratio = 1.2;
+  explanation.alternatives = {other};
+  explanation.flips = {{"flop_per_s", "h100", true, 6e14, 0.5, "", 3.0}};
+  WhatIf none;
+  none.changes = {"remove:h100=1"};
+  none.message = "no plan fits";
+  explanation.what_ifs = {none};
+  ReportInput input;
+  input.explanation = Document<Explanation>{{}, explanation};
+  const Content content = report_content(input);
+  EXPECT_THAT(section_ids(input), Contains("explanation"));
+  EXPECT_EQ(table_of(content, "explained_parts").rows[0][3].value, 0.8);
+  EXPECT_EQ(table_of(content, "alternatives").rows[0][2].value, 1.2);
+  EXPECT_TRUE(table_of(content, "alternatives").rows[0][3].value.is_null());
+  EXPECT_EQ(table_of(content, "flips").rows[0][4].text, "none: the plan no longer fits");
+  EXPECT_EQ(table_of(content, "what_ifs").rows[0][3].text, "none: no plan fits");
+  EXPECT_THAT(std::get<Text>(section_of(content, "explanation").blocks.at(1)).text,
+              HasSubstr("no uncertainty"));
 }
 
 TEST(Report, ASingleDeviceHasASentenceInsteadOfLinkCharts) {

@@ -6,6 +6,7 @@
 #include "core/json_value.h"
 #include "costmodel/vocabulary/coefficients.h"
 #include "costmodel/vocabulary/experiments.h"
+#include "costmodel/vocabulary/explanation.h"
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/search.h"
 #include "tests/costmodel/vocabulary/fixtures.h"
@@ -38,6 +39,7 @@ TEST(RoundTrip, Experiments) { expect_round_trip<Experiments>("experiments.json"
 TEST(RoundTrip, Coefficients) { expect_round_trip<Coefficients>("coefficients.json"); }
 TEST(RoundTrip, Prediction) { expect_round_trip<Prediction>("prediction.json"); }
 TEST(RoundTrip, Search) { expect_round_trip<SearchRecord>("search.json"); }
+TEST(RoundTrip, Explanation) { expect_round_trip<Explanation>("explanation.json"); }
 TEST(RoundTrip, FittedCoefficients) { expect_round_trip<Coefficients>("coefficients_fitted.json"); }
 TEST(RoundTrip, PredictionWithTrust) { expect_round_trip<Prediction>("prediction_trust.json"); }
 

@@ -9,6 +9,7 @@
 #include "core/json_value.h"
 #include "core/text.h"
 #include "costmodel/vocabulary/coefficients.h"
+#include "costmodel/vocabulary/explanation.h"
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/search.h"
 #include "tests/core/expect_error.h"
@@ -33,6 +34,7 @@ const std::map<std::string, std::function<Json(const Json&)>>& readers() {
       {"coefficients", rewritten<Coefficients>},
       {"prediction", rewritten<Prediction>},
       {"search", rewritten<SearchRecord>},
+      {"explanation", rewritten<Explanation>},
   };
   return all;
 }

@@ -64,6 +64,11 @@ class Moves : public ::testing::TestWithParam<int> {
     served.packed = served.continuous_batching = true;
     const LinkException bad{
         LinkScope::device, "a100-z1-0/1", "l40s-z1-0/3", {assumed(1e-3), assumed(1e8)}, true};
+    // Zones that are farther from each other than their levels say (HetRL's countries).
+    const LinkException far{LinkScope::zone, "z1", "z2", {assumed(5e-2), assumed(5e8)}, true};
+    const LinkException abroad{LinkScope::region, "r1", "r2", {assumed(9e-2), assumed(1e8)}, true};
+    const Cluster countries = cluster_of(
+        {{"a100", 2, 4}, {"a100", 1, 4, "z2"}, {"l40s", 1, 4, "z2"}, {"l4", 2, 4, "z3", "r2"}}, {far, abroad});
     std::vector<MoveCase> cases = {
         {"mixed", mixed_64(), ppo_8b()},
         {"asynchronous", mixed_64(), ppo_8b(Mode::asynchronous)},
@@ -84,6 +89,7 @@ class Moves : public ::testing::TestWithParam<int> {
          WeightSyncMethod::shortest,
          2'000},
     };
+    cases.push_back({"countries", countries, ppo_8b(), {}, WeightSyncMethod::shortest, 4'000});
     return cases[static_cast<std::size_t>(index)];
   }
 };
@@ -148,7 +154,7 @@ TEST_P(Moves, EqualTheWholeModel) {
   expect_same(again, by_the_model(problem, fresh, last));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Moves, ::testing::Range(0, 7));
+INSTANTIATE_TEST_SUITE_P(Cases, Moves, ::testing::Range(0, 8));
 
 }  // namespace
 }  // namespace sextant::testing

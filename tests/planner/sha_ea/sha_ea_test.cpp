@@ -148,7 +148,8 @@ TEST(ShaEa, IsAsGoodAsAllPlansOfASmallCluster) {
   }
 }
 
-// HetRL's ablation (Figure 4): where tasks run on devices that differ, layers and sequences by speed are faster.
+// HetRL's ablation (Figure 4): where tasks run on devices that differ, layers and sequences by speed are
+// faster.
 TEST(ShaEa, BalancingPaysOnUnequalDevices) {
   const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1}});
   const Workflow workflow = ppo_8b();

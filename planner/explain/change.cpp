@@ -1,0 +1,206 @@
+#include "planner/explain/change.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "costmodel/hardware_numbers.h"
+
+namespace sextant {
+namespace {
+
+// What a cluster is made of, to make another.
+struct Parts {
+  std::string name;
+  std::map<std::string, DeviceType> types;
+  std::vector<Node> nodes;
+  std::map<LinkLevel, LinkRate> levels;
+  std::vector<LinkException> exceptions;
+
+  explicit Parts(const Cluster& cluster)
+      : name(cluster.name()),
+        types(cluster.device_types()),
+        nodes(cluster.nodes()),
+        levels(cluster.levels()),
+        exceptions(cluster.exceptions()) {}
+
+  [[nodiscard]] Cluster cluster() && {
+    return Cluster(std::move(name), std::move(types), std::move(nodes), std::move(levels),
+                   std::move(exceptions));
+  }
+};
+
+std::string free_name(const std::set<std::string>& taken, const std::string& type) {
+  for (int number = 1;; ++number) {
+    std::string name = type + "-added-" + std::to_string(number);
+    std::replace(name.begin(), name.end(), '/', '-');  // which parts a node from its device
+    if (!taken.contains(name)) return name;
+  }
+}
+
+const Node& first_of_type(const Parts& parts, const std::string& type) {
+  const auto found = std::find_if(parts.nodes.begin(), parts.nodes.end(),
+                                  [&](const Node& node) { return node.device_type == type; });
+  if (found == parts.nodes.end()) throw_bad_input("the cluster has no machine of type " + in_quotes(type));
+  return *found;
+}
+
+void put_into_zone(Node& node, const Parts& parts, const std::string& zone) {
+  if (zone.empty()) return;
+  const auto other = std::find_if(parts.nodes.begin(), parts.nodes.end(),
+                                  [&](const Node& there) { return there.zone == zone; });
+  if (other == parts.nodes.end()) throw_bad_input("the cluster has no zone " + in_quotes(zone));
+  node.zone = zone;
+  node.region = other->region;
+}
+
+void apply(const AddMachines& change, Parts& parts) {
+  Node node = first_of_type(parts, change.device_type);
+  put_into_zone(node, parts, change.zone);
+  std::set<std::string> taken;
+  for (const Node& other : parts.nodes) taken.insert(other.name);
+  for (int i = 0; i < change.count; ++i) {
+    node.name = free_name(taken, change.device_type);
+    taken.insert(node.name);
+    parts.nodes.push_back(node);
+  }
+}
+
+// The machine, zone or region of one end of an exception is still there.
+bool is_there(const Parts& parts, LinkScope scope, const std::string& name) {
+  return std::any_of(parts.nodes.begin(), parts.nodes.end(), [&](const Node& node) {
+    switch (scope) {
+      case LinkScope::device:
+        return node.name == name.substr(0, name.find('/'));
+      case LinkScope::node:
+        return node.name == name;
+      case LinkScope::zone:
+        return node.zone == name;
+      case LinkScope::region:
+        return node.region == name;
+    }
+    return false;
+  });
+}
+
+void drop_lost_exceptions(Parts& parts) {
+  std::erase_if(parts.exceptions, [&](const LinkException& exception) {
+    return !is_there(parts, exception.scope, exception.from) || !is_there(parts, exception.scope, exception.to);
+  });
+  if (parts.nodes.empty()) throw_bad_input("no machine would be left");
+}
+
+void apply(const RemoveMachine& change, Parts& parts) {
+  const std::size_t removed =
+      std::erase_if(parts.nodes, [&](const Node& node) { return node.name == change.node; });
+  if (removed == 0) throw_bad_input("the cluster has no machine " + in_quotes(change.node));
+  drop_lost_exceptions(parts);
+}
+
+void apply(const RemoveMachines& change, Parts& parts) {
+  const auto there = std::count_if(parts.nodes.begin(), parts.nodes.end(),
+                                   [&](const Node& node) { return node.device_type == change.device_type; });
+  if (there < change.count) {
+    throw_bad_input("the cluster has " + std::to_string(there) + " machines of type " +
+                    in_quotes(change.device_type) + ", not " + std::to_string(change.count));
+  }
+  auto keep = there - change.count;
+  std::erase_if(parts.nodes,
+                [&](const Node& node) { return node.device_type == change.device_type && keep-- <= 0; });
+  drop_lost_exceptions(parts);
+}
+
+void change_rate(LinkRate& rate, const ChangeLinks& change) {
+  Quantity& quantity = change.what == ChangeLinks::What::latency_s ? rate.latency_s : rate.bytes_per_s;
+  quantity = assumed(change.is_factor ? quantity.value * change.value : change.value, "what if");
+}
+
+const Node& node_of_end(const Parts& parts, LinkScope scope, const std::string& name) {
+  const std::string node = scope == LinkScope::device ? name.substr(0, name.find('/')) : name;
+  return *std::find_if(parts.nodes.begin(), parts.nodes.end(),
+                       [&](const Node& other) { return other.name == node; });
+}
+
+std::string region_of_zone(const Parts& parts, const std::string& zone) {
+  return std::find_if(parts.nodes.begin(), parts.nodes.end(),
+                      [&](const Node& node) { return node.zone == zone; })
+      ->region;
+}
+
+// At which level the two ends of an exception meet (cluster.h: what lies further in keeps its own rate).
+LinkLevel level_of(const Parts& parts, const LinkException& exception) {
+  if (exception.scope == LinkScope::region) {
+    return exception.from == exception.to ? LinkLevel::within_region : LinkLevel::between_regions;
+  }
+  if (exception.scope == LinkScope::zone) {
+    if (exception.from == exception.to) return LinkLevel::within_zone;
+    return region_of_zone(parts, exception.from) == region_of_zone(parts, exception.to)
+               ? LinkLevel::within_region
+               : LinkLevel::between_regions;
+  }
+  const Node& from = node_of_end(parts, exception.scope, exception.from);
+  const Node& to = node_of_end(parts, exception.scope, exception.to);
+  if (from.name == to.name) return LinkLevel::within_node;
+  if (from.zone == to.zone) return LinkLevel::within_zone;
+  return from.region == to.region ? LinkLevel::within_region : LinkLevel::between_regions;
+}
+
+void apply(const ChangeLinks& change, Parts& parts) {
+  bool is_any = false;
+  if (const auto level = parts.levels.find(change.level); level != parts.levels.end()) {
+    change_rate(level->second, change);
+    is_any = true;
+  }
+  for (Node& node : parts.nodes) {
+    if (change.level != LinkLevel::within_node || !node.link) continue;
+    change_rate(*node.link, change);
+    is_any = true;
+  }
+  for (LinkException& exception : parts.exceptions) {
+    if (level_of(parts, exception) != change.level) continue;
+    change_rate(exception.rate, change);
+    is_any = true;
+  }
+  if (!is_any) throw_bad_input("the cluster has no links at this level");
+}
+
+}  // namespace
+
+Cluster changed(const Cluster& cluster, const ClusterChange& change) {
+  if (const auto* scaled = std::get_if<ScaleDevices>(&change)) {
+    if (!cluster.device_types().contains(scaled->device_type))
+      throw_bad_input("the cluster has no device type " + in_quotes(scaled->device_type));
+    return with_scaled(cluster, {scaled->name, scaled->device_type}, scaled->factor);
+  }
+  Parts parts(cluster);
+  std::visit(
+      [&](const auto& other) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(other)>, ScaleDevices>) apply(other, parts);
+      },
+      change);
+  return std::move(parts).cluster();
+}
+
+std::optional<Plan> moved(const Plan& plan, const Cluster& from, const Cluster& to) {
+  std::map<std::string, DeviceId> there;
+  for (int d = 0; d < to.device_count(); ++d) there[to.device_name(DeviceId{d})] = DeviceId{d};
+  Plan out = plan;
+  for (auto& [name, task] : out.tasks) {
+    for (Replica& replica : task.replicas) {
+      for (Stage& stage : replica.stages) {
+        for (DeviceId& device : stage.devices) {
+          const auto found = there.find(from.device_name(device));
+          if (found == there.end() || to.type_name(found->second) != from.type_name(device))
+            return std::nullopt;
+          device = found->second;
+        }
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace sextant

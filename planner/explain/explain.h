@@ -1,0 +1,40 @@
+// Why a plan is the answer, and what would be another: start here. Nothing is printed; costmodel/vocabulary's
+// Explanation is what comes out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "costmodel/vocabulary/explanation.h"
+#include "planner/explain/alternatives.h"
+#include "planner/explain/judge.h"
+#include "planner/planners.h"
+
+namespace sextant {
+
+// A plan and the question that it answers.
+struct Decided {
+  const PlanRequest& request;
+  const Planner& planner;
+  const Plan& plan;
+  const Doubt& doubt;
+};
+
+// All of it, but for what_ifs.
+[[nodiscard]] Explanation explain(const Decided& decided, const AlternativeLimits& limits = {});
+
+// What is asked beside the plan itself: a heading of an explanation without alternatives.
+[[nodiscard]] Explanation heading_of(const Decided& decided);
+
+// Changes that are made together, and the cluster that they lead to.
+struct Scenario {
+  std::vector<std::string> changes;  // for people
+  Cluster cluster;
+};
+
+// Planned again with the same planner, seed and budget. The old plan is taken where it can still be run and
+// none that was found is better: a search need not find it again.
+[[nodiscard]] WhatIf plan_what_if(const Decided& decided, const Scenario& scenario);
+
+}  // namespace sextant

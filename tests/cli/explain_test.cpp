@@ -1,0 +1,155 @@
+// sextant plan --explain and --what-if, as a person runs them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/json_value.h"
+#include "costmodel/vocabulary/explanation.h"
+#include "tests/cli/documents.h"
+#include "tests/cli/program.h"
+
+namespace sextant::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// Two machines with two cores each, in one zone.
+Cluster two_machines() {
+  const Cluster one = testing::two_cores();
+  std::vector<Node> nodes{one.nodes().front(), one.nodes().front()};
+  nodes[1].name = "guest";
+  auto levels = one.levels();
+  levels[LinkLevel::within_zone] = {assumed(1e-5), assumed(1e9)};
+  return Cluster("two-machines", one.device_types(), nodes, levels);
+}
+
+class ExplainCommand : public ::testing::Test {
+ protected:
+  ExplainCommand() { save_document(folder_.file("cluster.json"), two_machines()); }
+
+  [[nodiscard]] Printed plan(const std::vector<std::string>& more) const {
+    std::vector<std::string> all{"--coefficients", "none", "--evaluations", "2000"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_sextant(folder_.without_plan("plan", all));
+  }
+
+  TinyFolder folder_;
+};
+
+TEST_F(ExplainCommand, PrintsAndWritesWhy) {
+  const std::string file = folder_.file("explanation.json");
+  const Printed printed = plan({"--explain", "--explain-out", file});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_EQ(printed.err, "wrote " + file + "\n");
+  EXPECT_THAT(printed.out,
+              AllOf(HasSubstr("\nbottleneck  "), HasSubstr("\nwhere the time goes"), HasSubstr("\n10 % better"),
+                    HasSubstr("\nverl-colocated"), HasSubstr("no uncertainty, as nobody fitted them")));
+  const auto explanation = load_document<Explanation>(file).content;
+  EXPECT_EQ(explanation.planner, "sha-ea");
+  EXPECT_EQ(explanation.draws, 0);
+  EXPECT_FALSE(explanation.alternatives.empty());
+  EXPECT_TRUE(explanation.what_ifs.empty());
+}
+
+TEST_F(ExplainCommand, SaysHowSurelyWhereCoefficientsWereFitted) {
+  const std::string file = folder_.file("explanation.json");
+  const Printed printed = run_sextant(
+      folder_.without_plan("plan", {"--coefficients", data("coefficients_fitted.json"), "--evaluations", "2000",
+                                    "--draws", "20", "--explain", "--explain-out", file}));
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("in so many of 20 draws of the coefficients"));
+  const auto explanation = load_document<Explanation>(file).content;
+  EXPECT_EQ(explanation.draws, 20);
+  for (const Alternative& other : explanation.alternatives) {
+    EXPECT_EQ(other.chance.has_value(), other.outcome == PlanOutcome::found) << other.name;
+  }
+}
+
+TEST_F(ExplainCommand, PlansEveryWhatIfByItself) {
+  const std::string file = folder_.file("explanation.json");
+  const Printed printed = plan({"--what-if", "device:core.flops*2,device:core.bandwidth*2", "--what-if",
+                                "remove:guest", "--explain-out", file});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out,
+              AllOf(HasSubstr("\nwhat if device:core.flops*2, device:core.bandwidth*2: iteration "),
+                    HasSubstr("\nwhat if remove:guest: iteration "), Not(HasSubstr("\nbottleneck  "))));
+  const auto explanation = load_document<Explanation>(file).content;
+  ASSERT_EQ(explanation.what_ifs.size(), 2U);
+  EXPECT_LT(explanation.what_ifs[0].ratio, 1);
+  EXPECT_GE(explanation.what_ifs[1].ratio, 1);
+}
+
+// The plan on the cluster as it is has been written all the same.
+TEST_F(ExplainCommand, Exits1WhereAChangedClusterHasNoPlan) {
+  const std::string out = folder_.file("best.json");
+  const Printed printed = plan({"--what-if", "remove:guest,device:core.memory*1e-6", "--out", out});
+  EXPECT_EQ(printed.exit_code, 1);
+  EXPECT_THAT(printed.err, HasSubstr("sextant: what if remove:guest, device:core.memory*1e-6: no plan "));
+  EXPECT_THAT(printed.out, HasSubstr(": no plan\n"));
+  EXPECT_TRUE(std::filesystem::exists(out));
+}
+
+TEST_F(ExplainCommand, JsonIsThePlanAndNothingElse) {
+  const std::string file = folder_.file("explanation.json");
+  const Printed printed = plan({"--json", "--what-if", "add:core=1", "--explain-out", file});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  check_plan(parse_document<Plan>(printed.out).content, tiny_workflow(), two_machines());
+  EXPECT_EQ(load_document<Explanation>(file).content.what_ifs.size(), 1U);
+}
+
+struct Refused {
+  const char* change;
+  const char* says;
+};
+
+class WhatIfRefuses : public ExplainCommand, public ::testing::WithParamInterface<Refused> {};
+
+TEST_P(WhatIfRefuses, InOneLine) {
+  const Printed printed = plan({"--what-if", GetParam().change});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_EQ(printed.out, "");
+  EXPECT_EQ(printed.err,
+            "sextant: --what-if " + std::string(GetParam().change) + ": " + GetParam().says + "\n");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Changes, WhatIfRefuses,
+    ::testing::Values(
+        Refused{"ad:core=1",
+                "there is no change \"ad\"; did you mean add? (there are add, remove, link, device)"},
+        Refused{"add", "expected add:..., see sextant plan --help"},
+        Refused{"add:core", "expected add:TYPE=N or add:TYPE=N@ZONE"},
+        Refused{"add:cores=1", "there is no device type \"cores\"; did you mean core? (there are core)"},
+        Refused{"add:core=0", "expected a number of machines >= 1, got \"0\""},
+        Refused{"add:core=1x", "expected a number of machines >= 1, got \"1x\""},
+        Refused{"add:core=1@her", "there is no zone \"her\"; did you mean here? (there are here)"},
+        Refused{"remove:gues", "there is no machine \"gues\"; did you mean guest? (there are host, guest)"},
+        Refused{"remove:core=3", "the cluster has 2 machines of type \"core\", not 3"},
+        Refused{"remove:core=2", "no machine would be left"},
+        Refused{"remove:guest,remove:guest", "there is no machine \"guest\" (there are host)"},
+        Refused{"link:within_node", "expected link:LEVEL*FACTOR or link:LEVEL=BYTES_PER_S"},
+        Refused{"link:in_node*2",
+                "there is no level \"in_node\" (there are within_node, within_zone, within_region, "
+                "between_regions)"},
+        Refused{"link:between_regions*2", "the cluster has no links at this level"},
+        Refused{"link:within_node*-1", "expected a factor > 0, got \"-1\""},
+        Refused{"link:within_node=nan", "expected a value > 0, got \"nan\""},
+        Refused{"device:core*2", "expected device:TYPE.flops*FACTOR, or .bandwidth, .memory or .host"},
+        Refused{"device:core.flop*2",
+                "there is no number of a device \"flop\"; did you mean flops? (there are flops, bandwidth, "
+                "memory, host)"},
+        Refused{"device:core.host*2", "the cluster does not say how fast the link of core to the host is"}));
+
+TEST_F(ExplainCommand, RefusesAnExplanationThatNobodyWouldSee) {
+  const Printed printed = plan({"--json", "--explain"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_EQ(printed.out, "");
+  EXPECT_EQ(printed.err,
+            "sextant: --json prints the plan document alone: name a file for the explanation with "
+            "--explain-out\n");
+}
+
+}  // namespace
+}  // namespace sextant::test

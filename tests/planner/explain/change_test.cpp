@@ -1,0 +1,94 @@
+#include "planner/explain/change.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/core/expect_error.h"
+#include "tests/planner/explain/explain_case.h"
+
+namespace sextant::testing {
+namespace {
+
+LinkException between(LinkScope scope, const std::string& from, const std::string& to, double bytes_per_s) {
+  return {scope, from, to, {assumed(1e-5), assumed(bytes_per_s)}, true};
+}
+
+// a100-z1-0, a100-z1-1, l40s-z2-0, l40s-z2-1 with an exception of every scope.
+Cluster with_exceptions() {
+  return cluster_of(
+      {{"a100", 2, 4}, {"l40s", 2, 4, "z2"}},
+      {between(LinkScope::device, "a100-z1-0/0", "a100-z1-0/1", 1e9),
+       between(LinkScope::node, "a100-z1-0", "a100-z1-1", 2e9),
+       between(LinkScope::node, "a100-z1-1", "l40s-z2-0", 3e9), between(LinkScope::zone, "z1", "z2", 4e9)});
+}
+
+TEST(Change, AddsMachinesLikeThoseThereAre) {
+  const Cluster grown = changed(explained_cluster(), AddMachines{"l40s", 2, ""});
+  ASSERT_EQ(grown.nodes().size(), 6U);
+  EXPECT_EQ(grown.device_count(), 24);
+  EXPECT_EQ(grown.nodes()[4].device_type, "l40s");
+  EXPECT_EQ(grown.nodes()[4].zone, "z2");
+  EXPECT_NE(grown.nodes()[4].name, grown.nodes()[5].name);
+  EXPECT_EQ(changed(grown, AddMachines{"l40s", 1, "z1"}).nodes().back().zone, "z1");
+}
+
+TEST(Change, RemovesMachinesAndTheExceptionsAboutThem) {
+  const Cluster less = changed(with_exceptions(), RemoveMachine{"a100-z1-0"});
+  EXPECT_EQ(less.nodes().size(), 3U);
+  ASSERT_EQ(less.exceptions().size(), 2U);
+  EXPECT_EQ(less.exceptions()[0].from, "a100-z1-1");
+  EXPECT_EQ(less.exceptions()[1].scope, LinkScope::zone);
+  const Cluster one_zone = changed(with_exceptions(), RemoveMachines{"l40s", 2});
+  EXPECT_EQ(one_zone.exceptions().size(), 2U);  // that of the zones has lost one of them
+  EXPECT_EQ(changed(explained_cluster(), RemoveMachines{"a100", 1}).nodes().front().name, "a100-z1-0");
+}
+
+TEST(Change, OfALevelChangesAllLinksThere) {
+  const Cluster faster = changed(with_exceptions(), ChangeLinks{LinkLevel::within_zone, {}, true, 3});
+  EXPECT_EQ(faster.levels().at(LinkLevel::within_zone).bytes_per_s.value, 3 * 12.5e9);
+  EXPECT_EQ(faster.exceptions()[0].rate.bytes_per_s.value, 1e9);  // within a node
+  EXPECT_EQ(faster.exceptions()[1].rate.bytes_per_s.value, 6e9);
+  EXPECT_EQ(faster.exceptions()[2].rate.bytes_per_s.value, 3e9);  // between zones
+  const Cluster set = changed(with_exceptions(),
+                              ChangeLinks{LinkLevel::within_region, ChangeLinks::What::latency_s, false, 0.5});
+  EXPECT_EQ(set.exceptions()[2].rate.latency_s.value, 0.5);
+  EXPECT_EQ(set.exceptions()[3].rate.latency_s.value, 0.5);
+  EXPECT_EQ(set.exceptions()[1].rate.latency_s.value, 1e-5);
+}
+
+TEST(Change, OfDevicesScalesTheirNumber) {
+  const Cluster larger = changed(explained_cluster(), ScaleDevices{"l40s", "memory_bytes", 2});
+  EXPECT_EQ(larger.device_types().at("l40s").memory_bytes.value, 96e9);
+  EXPECT_EQ(larger.device_types().at("a100").memory_bytes.value, 80e9);
+}
+
+TEST(Change, RefusesWhatCannotBe) {
+  const auto refusal = [](const ClusterChange& change) {
+    return refusal_of([&] { (void)changed(explained_cluster(), change); });
+  };
+  EXPECT_EQ(refusal(RemoveMachine{"ghost"}), "the cluster has no machine \"ghost\"");
+  EXPECT_EQ(refusal(RemoveMachines{"a100", 3}), "the cluster has 2 machines of type \"a100\", not 3");
+  EXPECT_EQ(refusal(AddMachines{"b200", 1, ""}), "the cluster has no machine of type \"b200\"");
+  EXPECT_EQ(refusal(AddMachines{"a100", 1, "z9"}), "the cluster has no zone \"z9\"");
+  EXPECT_EQ(refusal(ScaleDevices{"b200", "flop_per_s", 2}), "the cluster has no device type \"b200\"");
+  const Cluster one = cluster_of({{"a100", 1, 4}});
+  EXPECT_EQ(refusal_of([&] { (void)changed(one, RemoveMachines{"a100", 1}); }), "no machine would be left");
+}
+
+// Devices are numbered anew where machines before them are gone.
+TEST(Change, PlansMoveByTheNamesOfMachines) {
+  const ExplainedCase it;
+  const Cluster less = changed(it.cluster, RemoveMachine{"a100-z1-0"});
+  Plan plan = *it.result.plan;
+  for (auto& [name, task] : plan.tasks) {
+    task.replicas = {{1.0, {{32, {DeviceId{8}, DeviceId{9}}}}}};
+  }
+  const std::optional<Plan> there = moved(plan, it.cluster, less);
+  ASSERT_TRUE(there);
+  EXPECT_EQ(there->tasks.begin()->second.replicas[0].stages[0].devices,
+            (std::vector<DeviceId>{DeviceId{4}, DeviceId{5}}));
+  plan.tasks.begin()->second.replicas[0].stages[0].devices[0] = DeviceId{0};
+  EXPECT_FALSE(moved(plan, it.cluster, less));
+}
+
+}  // namespace
+}  // namespace sextant::testing
