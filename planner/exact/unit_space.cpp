@@ -5,20 +5,10 @@
 #include <set>
 
 #include "core/error.h"
+#include "planner/search_run.h"
 
 namespace sextant {
 namespace {
-
-// Those of sha-ea: stages stay inside a machine's width.
-ShapeLimits shape_limits(const PlanRequest& request) {
-  ShapeLimits limits;
-  limits.micro_batch_sequences = request.limits.micro_batch_sequences;
-  limits.try_recompute = request.limits.try_recompute;
-  limits.most_tensor_parallel = 1;
-  for (const Node& node : request.cluster.nodes())
-    limits.most_tensor_parallel = std::max(limits.most_tensor_parallel, node.devices);
-  return limits;
-}
 
 const PlanRequest& checked(const PlanRequest& request) {
   if (request.workflow.algorithm == Algorithm::custom) {
@@ -44,7 +34,7 @@ UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
     : request_(checked(request)),
       evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
                   request.executions, request.weight_sync}),
-      table_(evaluator_, request.cluster, request.workflow, shape_limits(request)),
+      table_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)),
       classes_(unit_classes(request.cluster, wanted_units)) {
   const Cluster& cluster = request.cluster;
   for (const UnitClass& of_class : classes_) {

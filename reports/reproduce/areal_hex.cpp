@@ -86,19 +86,6 @@ Workflow hex_workflow(const Model& model) {
   return workflow;
 }
 
-std::vector<Execution> executions_of(const Workflow& workflow) {
-  std::vector<Execution> all;
-  for (const Task& task : workflow.tasks) {
-    Execution execution;
-    execution.packed = execution.fused_attention = true;
-    execution.continuous_batching = execution.cuda_graphs = execution.shared_prompts =
-        task.kind == TaskKind::generation;
-    execution.zero_stage = task.kind == TaskKind::training ? 1 : 0;
-    all.push_back(execution);
-  }
-  return all;
-}
-
 struct Published {
   const char* model;  // as in data/models.json
   const char* size;
@@ -191,7 +178,7 @@ class Builder {
   std::string add(const Published& published, const std::string& name, const Cluster& cluster,
                   const Workflow& workflow) {
     const std::string cell = name + "/" + published.size;
-    study_.cells.push_back({cell, cluster, workflow, executions_of(workflow), {{planner_, planner_}}});
+    study_.cells.push_back({cell, cluster, workflow, usual_executions(workflow), {{planner_, planner_}}});
     return cell;
   }
 
@@ -218,7 +205,7 @@ class Builder {
         cell = std::string(is_h20 ? "8-h20-" : "8-h800-") + (generates ? "generation" : "training") + "/" +
                published.size;
         const Cluster cluster = hex_cluster(facts_, is_h20 ? 0 : kDevicesOfNode, is_h20 ? kDevicesOfNode : 0);
-        study_.cells.push_back({cell, cluster, part, executions_of(part), {{kAlone, kAlone}}});
+        study_.cells.push_back({cell, cluster, part, usual_executions(part), {{kAlone, kAlone}}});
       }
       const double ratio = generates ? published.generation_cost : published.training_cost;
       study_.figures.push_back({generates ? "generation, tokens a dollar: H20 over H800"

@@ -35,20 +35,6 @@ Workflow hetrl_workflow(const Facts& facts, const std::string& model, Algorithm 
   return workflow;
 }
 
-// vLLM and Megatron as frameworks start them.
-std::vector<Execution> executions_of(const Workflow& workflow) {
-  std::vector<Execution> all;
-  for (const Task& task : workflow.tasks) {
-    Execution execution;
-    execution.packed = execution.fused_attention = true;
-    execution.continuous_batching = execution.cuda_graphs = execution.shared_prompts =
-        task.kind == TaskKind::generation;
-    execution.zero_stage = task.kind == TaskKind::training ? 1 : 0;
-    all.push_back(execution);
-  }
-  return all;
-}
-
 constexpr const char* kOurs = "sha-ea";
 constexpr const char* kVerl = "verl-colocated";
 constexpr const char* kUnawareVerl = "verl-unaware";
@@ -118,7 +104,7 @@ void add_small_cluster(Study& study, const Facts& facts) {
     for (const Mode mode : kModes) {
       const Workflow workflow = hetrl_workflow(facts, kModels[1], algorithm, mode);
       const std::string small = cell_name(kSmall, workflow.name);
-      study.cells.push_back({small, cluster, workflow, executions_of(workflow), contestants_of(mode, true)});
+      study.cells.push_back({small, cluster, workflow, usual_executions(workflow), contestants_of(mode, true)});
       for (const HetrlNetwork network : kHetrlNetworks) {
         const bool is_single = network == HetrlNetwork::single_region;
         const Range range = is_single ? Range{1.57, 2.0} : Range{1.09, 1.77};
@@ -184,7 +170,7 @@ Study hetrl_study(const Facts& facts) {
           const Workflow workflow = hetrl_workflow(facts, model, algorithm, mode);
           const std::string name = cell_name(name_of(published.network), workflow.name);
           study.cells.push_back(
-              {name, cluster, workflow, executions_of(workflow), contestants_of(mode, false)});
+              {name, cluster, workflow, usual_executions(workflow), contestants_of(mode, false)});
           add_ratios(study, published, mode, name);
         }
       }

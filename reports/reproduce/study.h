@@ -81,6 +81,20 @@ struct Study {
 // ReaL (Mei et al.): appendix, Tables 2 to 6. published: the runs of data/public/rl/runs.json.
 [[nodiscard]] Study real_study(const Runs& published);
 
+// vLLM and Megatron as frameworks start them, by task.
+[[nodiscard]] inline std::vector<Execution> usual_executions(const Workflow& workflow) {
+  std::vector<Execution> all;
+  for (const Task& task : workflow.tasks) {
+    Execution execution;
+    execution.packed = execution.fused_attention = true;
+    execution.continuous_batching = execution.cuda_graphs = execution.shared_prompts =
+        task.kind == TaskKind::generation;
+    execution.zero_stage = task.kind == TaskKind::training ? 1 : 0;
+    all.push_back(execution);
+  }
+  return all;
+}
+
 // The tasks for which `keeps` holds, after each other as before, and their models; no RL algorithm any more.
 template <typename Keeps>
 [[nodiscard]] Workflow part_of(const Workflow& workflow, Keeps keeps) {
