@@ -94,13 +94,14 @@ void add_planner_options(CLI::App& command, PlannerOptions& options) {
       "gains");
   command.add_option("--most-plans", options.most_plans, "Exhaustive only: refuse a larger space")
       ->check(CLI::Range(std::int64_t{1}, SearchRecord::kMostCount));
-  const std::map<std::string, Goal> goals = {
+  static const std::map<std::string, Goal> kGoals = {
       {"time", Goal::time}, {"cost", Goal::cost}, {"devices", Goal::devices}};
   command
-      .add_option("--goal", options.objective.goal,
-                  "What the plan is to be best in: time of an iteration, cost of an iteration in dollars, or "
-                  "devices, as few as can be. Devices that it leaves idle are not paid for")
-      ->transform(CLI::CheckedTransformer(goals).description("{time,cost,devices}"))
+      .add_option_function<std::string>(
+          "--goal", [&options](const std::string& name) { options.objective.goal = kGoals.at(name); },
+          "What the plan is to be best in: time of an iteration, cost of an iteration in dollars, or "
+          "devices, as few as can be. Devices that it leaves idle are not paid for")
+      ->check(CLI::IsMember({"time", "cost", "devices"}))
       ->default_str("time");
   command.add_option("--deadline", options.objective.most_iteration_s, "Seconds that an iteration may take")
       ->check(positive_number());

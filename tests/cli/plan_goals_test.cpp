@@ -115,6 +115,12 @@ TEST_F(PlanGoals, PlannersThatKnowTimesAloneRefuseOtherGoals) {
   }
 }
 
+TEST_F(PlanGoals, GoalsThatThereAreNot) {
+  const Printed printed = plan({"--goal", "fame"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, StartsWith("sextant: --goal: fame not in {time,cost,devices}"));
+}
+
 TEST_F(PlanGoals, GoalsInDollarsNeedPrices) {
   save_document(folder_.file("cluster.json"), testing::two_cores());
   const Printed printed = plan({"--goal", "cost"});
