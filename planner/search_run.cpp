@@ -148,12 +148,20 @@ PlanResult result_of(const std::vector<const SearchRun*>& runs, const std::strin
   result.candidates = evaluations;
   result.feasible = feasible;
   if (result.outcome == PlanOutcome::found) result.message = count_of_plans(feasible, evaluations);
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Improvement& a, const Improvement& b) { return a.evaluations < b.evaluations; });
+  // By what the budget counts; by then at the latest the other has passed too.
+  const bool counts_time = runs.front()->budget_.evaluations == 0;
+  std::stable_sort(all.begin(), all.end(), [counts_time](const Improvement& a, const Improvement& b) {
+    return counts_time ? a.seconds < b.seconds : a.evaluations < b.evaluations;
+  });
   result.improvements.clear();
-  for (const Improvement& improvement : all) {
-    if (result.improvements.empty() || improvement.loss < result.improvements.back().loss)
-      result.improvements.push_back(improvement);
+  for (Improvement& improvement : all) {
+    if (!result.improvements.empty()) {
+      const Improvement& last = result.improvements.back();
+      if (improvement.loss >= last.loss) continue;
+      improvement.evaluations = std::max(improvement.evaluations, last.evaluations);
+      improvement.seconds = std::max(improvement.seconds, last.seconds);
+    }
+    result.improvements.push_back(improvement);
   }
   return result;
 }

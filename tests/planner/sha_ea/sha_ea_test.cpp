@@ -174,6 +174,25 @@ TEST(ShaEa, BalancingPaysOnUnequalDevices) {
   }
 }
 
+// Islands on two threads have one curve, which goes neither up nor back.
+TEST(ShaEa, CurvesOfIslandsAreOne) {
+  const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1}, {"l4", 1}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  for (const Budget& budget : {Budget{0.3, 0}, Budget{0, 8'000}}) {
+    PlanRequest request{cluster, workflow, coefficients};
+    request.budget = budget;
+    request.threads = 2;
+    const std::vector<Improvement> curve = plan_by_sha_ea(request).improvements;
+    ASSERT_GT(curve.size(), 2U);
+    for (std::size_t i = 1; i < curve.size(); ++i) {
+      EXPECT_LT(curve[i].loss, curve[i - 1].loss);
+      EXPECT_GE(curve[i].seconds, curve[i - 1].seconds);
+      EXPECT_GE(curve[i].evaluations, curve[i - 1].evaluations);
+    }
+  }
+}
+
 TEST(ShaEa, SaysWhereNothingFits) {
   const PlanResult result = searched(cluster_of({{"l4", 1, 2}}), ppo_8b(), 1);
   EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
