@@ -124,6 +124,18 @@ std::vector<GradientGroup> groups_of(const Segment& segment, const TaskPlan& pla
 
 }  // namespace
 
+std::vector<DeviceId> unlike_devices(const Cluster& cluster, std::span<const DeviceId> devices) {
+  if (cluster.has_links_of_devices()) return {devices.begin(), devices.end()};
+  std::vector<DeviceId> unlike;
+  for (const DeviceId device : devices) {
+    const NodeId node = cluster.node_of(device);
+    const bool is_new = std::none_of(unlike.begin(), unlike.end(),
+                                     [&](DeviceId other) { return cluster.node_of(other) == node; });
+    if (is_new) unlike.push_back(device);
+  }
+  return unlike;
+}
+
 std::optional<RingEdge> outermost_edge(const Cluster& cluster, std::span<const DeviceId> members) {
   if (members.size() < 2 || !cluster.has_monotone_links()) return std::nullopt;
   // Levels nest, so the farthest from the first member are as far apart as any two.

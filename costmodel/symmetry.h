@@ -22,6 +22,9 @@ namespace sextant {
 // By stage, the first device of each device type.
 [[nodiscard]] std::vector<std::vector<DeviceId>> device_kinds(const Replica& replica, const Cluster& cluster);
 
+// Of every node the first of the devices: the others have the same links. All where links tell them apart.
+[[nodiscard]] std::vector<DeviceId> unlike_devices(const Cluster& cluster, std::span<const DeviceId> devices);
+
 // Where no inner link is slower than an outer one: members that are as far apart as any two, whose link is the
 // slowest edge of every ring over them. Nothing where one has to search (terms/ring.h), or for fewer than two.
 [[nodiscard]] std::optional<RingEdge> outermost_edge(const Cluster& cluster, std::span<const DeviceId> members);

@@ -19,6 +19,13 @@ namespace sextant {
 // Bytes that tasks may take, by device: what it has, less what the runtime itself takes.
 [[nodiscard]] std::vector<double> rooms_of_devices(const PlanRequest& request);
 
+struct Scored {
+  Candidate candidate;
+  Score score;
+
+  [[nodiscard]] bool is_better_than(const Scored& other) const { return score.is_better_than(other.score); }
+};
+
 class SearchRun {
  public:
   // The request must outlive it. default_s: how long a search without a budget goes on; zero: until it has seen

@@ -51,7 +51,10 @@ template <typename Edge>
     const auto inside = edge_inside(cluster, members);
     return inside && edge_s(edge->from, edge->to) < edge_s(inside->from, inside->to) ? *inside : *edge;
   }
-  const BottleneckRing ring = find_bottleneck_ring(members, edge_s);
+  std::vector<int> block_of;
+  for (const DeviceId member : members)
+    block_of.push_back(cluster.has_links_of_devices() ? member.value : cluster.node_of(member).value);
+  const BottleneckRing ring = find_bottleneck_ring(members, block_of, edge_s);
   return {ring.from, ring.to};
 }
 
@@ -186,14 +189,17 @@ template <typename T>
                                    std::span<const DeviceId> to, double bytes, const T& efficiency,
                                    double sharing = 1) {
   if (const auto nearest = innermost_edge(problem.cluster(), from, to)) return *nearest;
+  for (const DeviceId device : from) {
+    if (std::find(to.begin(), to.end(), device) != to.end()) return {device, device};
+  }
   const NetworkUse use{sharing, {}};
   const T& latency_scale = problem.coefficient(CoefficientId::link_latency_scale);
   RingEdge best{};
   bool found = false;
   double best_s = 0;
-  for (const DeviceId a : from) {
-    for (const DeviceId b : to) {
-      if (a == b) return {a, b};
+  const std::vector<DeviceId> receivers = unlike_devices(problem.cluster(), to);
+  for (const DeviceId a : unlike_devices(problem.cluster(), from)) {
+    for (const DeviceId b : receivers) {
       const LinkCost<T> link = problem.hardware.link(a, b);
       const T rate = group_bytes_per_s(problem, a, b, link, Reached<T>(efficiency), use);
       const double cost = plain_value(T(latency_scale * link.latency_s + bytes / rate));

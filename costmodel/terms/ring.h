@@ -6,6 +6,11 @@
 //   * for every member, the slower of the best edge into it and the best edge out of it from another member;
 //   * the smallest t whose edges up to t keep all members strongly connected;
 //   * the smallest t whose edges up to t leave no single member whose removal disconnects the rest.
+//
+// Members of one node are alike: steps between two nodes cost the same whichever members take them. Where
+// blocks of such members are known, a ring that walks around the spanning tree of blocks whose slowest edge is
+// the fastest is looked at first: it passes a block as often as the tree has edges there, and where the blocks
+// have that many members no ring is faster, at any size.
 #pragma once
 
 #include <functional>
@@ -28,6 +33,11 @@ struct BottleneckRing {
 
 // members: at least two different devices; edge_s: cost of one step from one to another, >= 0.
 [[nodiscard]] BottleneckRing find_bottleneck_ring(std::span<const DeviceId> members,
+                                                  const std::function<double(DeviceId, DeviceId)>& edge_s);
+
+// block_of: by member. A step costs the same between any members of two blocks, and between any two of a block.
+[[nodiscard]] BottleneckRing find_bottleneck_ring(std::span<const DeviceId> members,
+                                                  std::span<const int> block_of,
                                                   const std::function<double(DeviceId, DeviceId)>& edge_s);
 
 }  // namespace sextant

@@ -124,6 +124,10 @@ class Cluster {
   [[nodiscard]] LinkLevel level_between(DeviceId from, DeviceId to) const;
   // No pair of devices is an exception, so that devices differ by their node's class and their place only.
   [[nodiscard]] bool has_uniform_links() const { return exceptions_.empty(); }
+  // An exception is between two devices, so that those of one node may differ.
+  [[nodiscard]] bool has_links_of_devices() const {
+    return !exception_of_[static_cast<std::size_t>(LinkScope::device)].empty();
+  }
   // Exceptions, if there are any, are between zones or regions, so that devices of one zone differ by their
   // node's class alone.
   [[nodiscard]] bool has_zonal_links() const;

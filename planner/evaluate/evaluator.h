@@ -61,6 +61,7 @@ class Evaluator {
 
   // Tables that candidates refer to, by task.
   [[nodiscard]] ShapeTable& shapes(int task) { return part(task).shapes(); }
+  [[nodiscard]] const ShapeTable& shapes(int task) const { return part(task).shapes(); }
   [[nodiscard]] int task_count() const { return static_cast<int>(parts_.size()); }
 
   // Of one task alone. There is no current candidate after it.

@@ -1,6 +1,5 @@
 // ReaL's search (Mei et al. 2024): a Markov chain over plans in which every task runs on a device
-// mesh with uniform degrees. A step gives one task, drawn evenly, another of its options, drawn evenly; both
-// are as likely as the way back. Whether it is taken says acceptance.h.
+// mesh (meshes.h) with uniform degrees (chain.h).
 //
 // The first chain starts, as ReaL's, where every task has its fastest option. A chain cools down; then another
 // one, twice as long, starts hot: with one temperature ReaL's chain may wander above the best plans or be stuck

@@ -41,10 +41,9 @@ std::vector<Mesh> device_meshes(const Cluster& cluster) {
   return meshes;
 }
 
-MeshTable::MeshTable(SearchRun& run)
-    : evaluator_(run.evaluator()), meshes_(device_meshes(run.request().cluster)) {
-  const auto tasks = static_cast<std::size_t>(evaluator_.task_count());
-  options_.resize(tasks);
+MeshTable::MeshTable(SearchRun& run) : meshes_(device_meshes(run.request().cluster)) {
+  const auto tasks = static_cast<std::size_t>(run.evaluator().task_count());
+  choices_.resize(tasks);
   fastest_.resize(tasks);
   std::vector<double> least_s(tasks, std::numeric_limits<double>::infinity());
   for (std::size_t m = 0; m < meshes_.size() && !run.is_over(); ++m) {
@@ -52,16 +51,12 @@ MeshTable::MeshTable(SearchRun& run)
       for (const Option& option : run.options().of(static_cast<int>(t), meshes_[m])) {
         if (option.value.time_s < least_s[t]) {
           least_s[t] = option.value.time_s;
-          fastest_[t] = options_[t].size();
+          fastest_[t] = choices_[t].size();
         }
-        options_[t].push_back({static_cast<std::uint32_t>(m), option.shape, option.order});
+        choices_[t].push_back({&meshes_[m], option.shape, option.order});
       }
     }
   }
-}
-
-Placement MeshTable::placement(int task, const MeshOption& option) const {
-  return placed(evaluator_.shapes(task).at(option.shape), option.shape, option.order, meshes_[option.mesh]);
 }
 
 }  // namespace sextant

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "costmodel/vocabulary/cluster.h"
-#include "planner/search_run.h"
+#include "planner/mcmc/chain.h"
 
 namespace sextant {
 
@@ -16,32 +16,27 @@ using Mesh = std::vector<std::uint16_t>;  // devices, ascending
 // their multiples, and all nodes are one too: all runs would be too many.
 [[nodiscard]] std::vector<Mesh> device_meshes(const Cluster& cluster);
 
-// One way to run a task: HetRL's levels 3 to 5 as ReaL cuts them, uniform degrees on a mesh.
-struct MeshOption {
-  std::uint32_t mesh = 0;
-  int shape = 0;  // of the evaluator's table
-  DeviceOrder order = DeviceOrder::by_replica;
-};
-
 // The options of every task on every mesh, made once: a proposal is a draw from it.
 class MeshTable {
  public:
   // Stops early, and is then incomplete, when the run is over.
   explicit MeshTable(SearchRun& run);
+  MeshTable(const MeshTable&) = delete;
+  MeshTable& operator=(const MeshTable&) = delete;
 
-  [[nodiscard]] const std::vector<MeshOption>& of(int task) const {
-    return options_[static_cast<std::size_t>(task)];
+  // HetRL's levels 3 to 5 as ReaL cuts them: uniform degrees on a mesh. By task; valid as long as the table.
+  [[nodiscard]] const std::vector<std::vector<TaskChoice>>& choices() const { return choices_; }
+  [[nodiscard]] const std::vector<TaskChoice>& of(int task) const {
+    return choices_[static_cast<std::size_t>(task)];
   }
   // The fastest if the task were alone: where ReaL's search starts. The task must have an option.
-  [[nodiscard]] const MeshOption& fastest(int task) const {
+  [[nodiscard]] const TaskChoice& fastest(int task) const {
     return of(task)[fastest_[static_cast<std::size_t>(task)]];
   }
-  [[nodiscard]] Placement placement(int task, const MeshOption& option) const;
 
  private:
-  Evaluator& evaluator_;
   std::vector<Mesh> meshes_;
-  std::vector<std::vector<MeshOption>> options_;  // by task
+  std::vector<std::vector<TaskChoice>> choices_;  // by task
   std::vector<std::size_t> fastest_;              // by task
 };
 

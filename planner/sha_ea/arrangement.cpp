@@ -5,7 +5,8 @@
 
 namespace sextant {
 
-Arranger::Arranger(SearchRun& run) : run_(run), room_bytes_(rooms_of_devices(run.request())) {}
+Arranger::Arranger(SearchRun& run)
+    : run_(run), room_bytes_(rooms_of_devices(run.request())), seen_(run.evaluator().task_count()) {}
 
 std::vector<Arranger::Corner> Arranger::corners_of(const std::vector<UnitClass>& classes,
                                                    const Sharing& sharing) const {
@@ -72,6 +73,7 @@ bool Arranger::arrange(const std::vector<UnitClass>& classes, const Sharing& sha
   for (std::size_t t = 0; t < sharing.set_of.size(); ++t) {
     options.push_back(&run_.options().of(static_cast<int>(t), devices_of(t)));
     if (options.back()->empty()) return false;
+    seen_.add(static_cast<int>(t), devices_of(t), *options.back());
     chosen.push_back(&options.back()->front());
   }
   choose(corners_of(classes, sharing), options, chosen);

@@ -5,16 +5,10 @@
 #include <vector>
 
 #include "planner/search_run.h"
+#include "planner/sha_ea/seen_sets.h"
 #include "planner/sha_ea/sharing.h"
 
 namespace sextant {
-
-struct Scored {
-  Candidate candidate;
-  Score score;
-
-  [[nodiscard]] bool is_better_than(const Scored& other) const { return score.is_better_than(other.score); }
-};
 
 class Arranger {
  public:
@@ -23,6 +17,9 @@ class Arranger {
   // Nothing where a task has no shape for its set's number of devices. The candidate is the evaluator's
   // current one, and noted by the run.
   [[nodiscard]] bool arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored);
+
+  // For every task the sets that were asked about.
+  [[nodiscard]] const SeenSets& seen() const { return seen_; }
 
  private:
   // Devices of which all have the same room and the same tasks.
@@ -38,6 +35,7 @@ class Arranger {
 
   SearchRun& run_;
   std::vector<double> room_bytes_;  // by device
+  SeenSets seen_;
 };
 
 }  // namespace sextant

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "planner/sha_ea/polish.h"
+#include "planner/sha_ea/recombination.h"
 #include "planner/space/counts.h"
 
 namespace sextant {
@@ -14,8 +15,9 @@ namespace {
 constexpr int kWantedUnits = 8;
 constexpr std::size_t kMostArms = 64;  // of a grouping
 constexpr std::size_t kPopulation = 8;
-constexpr std::size_t kClimbed = 8;  // deals at the end of a round
-constexpr std::size_t kRefined = 1;  // of these, with smaller units
+constexpr std::size_t kClimbed = 8;        // deals at the end of a round
+constexpr std::size_t kRefined = 1;        // of these, with smaller units
+constexpr std::uint64_t kChainSteps = 16;  // a look-up each, for a look at a deal
 constexpr double kTrainingMutation = 0.3;
 constexpr double kDefaultSeconds = 1;
 
@@ -29,6 +31,12 @@ void keep_best_half(std::vector<Item>& items) {
   std::stable_sort(items.begin(), items.end(),
                    [](const Item& a, const Item& b) { return a.score().is_better_than(b.score()); });
   items.resize((items.size() + 1) / 2);
+}
+
+// In octaves of the slower direction's bandwidth: links of one level differ too.
+double nearness(const Cluster& cluster, DeviceId first, DeviceId second) {
+  return std::log2(
+      std::min(cluster.link(first, second).bytes_per_s.value, cluster.link(second, first).bytes_per_s.value));
 }
 
 // Of what has no plan.
@@ -60,6 +68,7 @@ Score Island::Group::score() const {
 Island::Island(const PlanRequest& request)
     : run_(request, kDefaultSeconds), random_(request.seed), arranger_(run_) {
   levels_ = unit_levels(request.cluster, kWantedUnits);
+  if (request.limits.balances_load) run_.options().balance_load();
   for (const UnitClass& of_class : classes()) {
     const DeviceId first{of_class.units.front().front()};
     const auto& rates = request.cluster.type_of(first).flop_per_s;
@@ -67,9 +76,7 @@ Island::Island(const PlanRequest& request)
     nearness_.emplace_back();
     for (const UnitClass& other : classes()) {
       const DeviceId second{other.units.back().back()};
-      const LinkLevel level =
-          first == second ? LinkLevel::within_node : request.cluster.level_between(first, second);
-      nearness_.back().push_back(static_cast<double>(kLinkLevelCount - static_cast<int>(level)));
+      nearness_.back().push_back(first == second ? 0 : nearness(request.cluster, first, second));
     }
   }
 }
@@ -231,7 +238,7 @@ void Island::remember(const Scored& scored) {
 }
 
 // All climb with whole units and are polished; the best climb on with halves of units, and so on. What was
-// nearly as good on the way is polished too.
+// nearly as good on the way is polished too, and of all that was seen whatever a chain makes of it.
 void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget) {
   near_best_.clear();
   std::vector<Climbed> best;
@@ -249,6 +256,11 @@ void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget
       one = climbed(in_finer_units(std::move(one.sharing), levels_[level - 1], levels_[level]), level);
     }
     polish_one(one.scored, budget / kRefined);
+  }
+  if (!near_best_.empty() && !run_.is_over()) {
+    Scored recombined = near_best_.front();
+    recombine(run_, arranger_.seen(), kChainSteps * budget, random_, recombined);
+    polish_one(std::move(recombined), budget / kRefined);
   }
   for (const Scored& scored : near_best_) polish_one(scored, budget / kClimbed);
 }

@@ -2,9 +2,11 @@
 // sizes of their GPU groups, evolution of which devices they get, and below it the best options of every task.
 //
 // What is ours: sizes are counted in units (space/units.h) and what is alike is merged, so that arms are
-// thousands and not millions; a deal's levels 4 and 5 are solved at once (arrangement.h) and the best deals are
-// polished (polish.h); searches are repeated with larger budgets, several side by side that share nothing, so
-// that seeds agree. Nothing depends on the number of threads.
+// thousands and not millions; a deal's levels 4 and 5 are solved at once (arrangement.h), with layers and
+// sequences by the devices' speed from the start; the best deals climb (climb.h), what was seen of them is
+// recombined (recombination.h), and the best are polished (polish.h); searches are repeated with larger
+// budgets, several side by side that share nothing, so that seeds agree. Nothing depends on the number of
+// threads.
 #pragma once
 
 #include "planner/planner.h"

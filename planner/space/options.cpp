@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "planner/space/balance.h"
+
 namespace sextant {
 namespace {
 
@@ -94,9 +96,32 @@ const std::vector<OptionTable::Sizes>& OptionTable::shapes_for(int task, int dev
   return entry->second;
 }
 
+void OptionTable::balance_load() {
+  speeds_.clear();
+  for (const Task& task : workflow_.tasks) speeds_.push_back(speeds_at(task, workflow_, cluster_));
+  known_.clear();
+  kin_.clear();
+}
+
 Option OptionTable::costed(int task, int position, DeviceOrder order, const Devices& devices) {
   const Shape& shape = evaluator_.shapes(task).at(position);
-  return {position, order, evaluator_.value_of(task, placed(shape, position, order, devices))};
+  return {position, position, order, evaluator_.value_of(task, placed(shape, position, order, devices))};
+}
+
+int OptionTable::balanced_shape(int task, int position, DeviceOrder order, const Devices& devices) {
+  if (speeds_.empty()) return position;
+  ShapeTable& shapes = evaluator_.shapes(task);
+  return shapes.add(balanced(shapes.at(position), order, devices, speeds_[static_cast<std::size_t>(task)]));
+}
+
+// With its load as it is, and balanced where that is something else.
+void OptionTable::add_costed(int task, int position, DeviceOrder order, const Devices& devices,
+                             std::vector<Option>& options) {
+  options.push_back(costed(task, position, order, devices));
+  const int dealt = balanced_shape(task, position, order, devices);
+  if (dealt == position) return;
+  options.push_back(costed(task, dealt, order, devices));
+  options.back().even_shape = position;
 }
 
 std::vector<Option> OptionTable::look(int task, const Devices& devices) {
@@ -111,24 +136,57 @@ std::vector<Option> OptionTable::look(int task, const Devices& devices) {
     const bool has_both = shape.pipeline_parallel() > 1 && shape.data_parallel() > 1;
     for (const DeviceOrder order : {DeviceOrder::by_replica, DeviceOrder::by_stage}) {
       if (order == DeviceOrder::by_stage && !has_both) continue;
-      degrees.push_back({&sizes, order});
-      options.push_back(costed(task, sizes[sizes.size() / 2], order, devices));
+      add_costed(task, sizes[sizes.size() / 2], order, devices, options);
+      degrees.resize(options.size(), {&sizes, order});
     }
   }
   const std::vector<Option> in_the_middle = options;
   for (std::size_t d = 0; d < degrees.size(); ++d) {
     const Sizes& sizes = *degrees[d].sizes;
     if (thoroughness_ == Thoroughness::promising && is_hopeless(in_the_middle[d], in_the_middle)) continue;
+    const bool is_balanced = in_the_middle[d].shape != in_the_middle[d].even_shape;
     for (std::size_t s = 0; s < sizes.size(); ++s) {
-      if (s != sizes.size() / 2) options.push_back(costed(task, sizes[s], degrees[d].order, devices));
+      if (s == sizes.size() / 2) continue;
+      const DeviceOrder order = degrees[d].order;
+      const int position = is_balanced ? balanced_shape(task, sizes[s], order, devices) : sizes[s];
+      options.push_back(costed(task, position, order, devices));
+      options.back().even_shape = sizes[s];
     }
   }
   return unbeaten(std::move(options));
 }
 
+std::vector<int> OptionTable::class_counts(int task, const Devices& devices) const {
+  std::vector<int> counts{task};
+  for (const std::uint16_t device : devices) {
+    const auto of_class = static_cast<std::size_t>(cluster_.node_class(cluster_.node_of(DeviceId{device}))) + 1;
+    if (counts.size() <= of_class) counts.resize(of_class + 1);
+    ++counts[of_class];
+  }
+  return counts;
+}
+
+// Which degrees are best depends on the links much less than on the devices: a set whose like was seen a few
+// times is costed in the ways alone that were kept there.
+std::vector<Option> OptionTable::look_like_kin(int task, const Devices& devices) {
+  constexpr int kEnough = 3;
+  Kin& kin = kin_[class_counts(task, devices)];
+  if (kin.sets >= kEnough) {
+    std::vector<Option> options;
+    for (const auto& [position, order] : kin.kept) add_costed(task, position, order, devices, options);
+    return unbeaten(std::move(options));
+  }
+  ++kin.sets;
+  std::vector<Option> options = look(task, devices);
+  for (const Option& option : options) kin.kept.emplace(option.even_shape, option.order);
+  return options;
+}
+
 const std::vector<Option>& OptionTable::of(int task, const std::vector<std::uint16_t>& devices) {
   const auto [entry, is_new] = known_.try_emplace(places_of(task, devices, cluster_));
-  if (is_new) entry->second = look(task, devices);
+  if (!is_new) return entry->second;
+  const bool has_kin = thoroughness_ == Thoroughness::promising && !cluster_.has_uniform_links();
+  entry->second = has_kin ? look_like_kin(task, devices) : look(task, devices);
   return entry->second;
 }
 

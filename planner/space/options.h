@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "planner/evaluate/evaluator.h"
@@ -17,7 +19,8 @@ namespace sextant {
 enum class DeviceOrder { by_replica, by_stage };
 
 struct Option {
-  int shape = 0;  // of the evaluator's table
+  int shape = 0;       // of the evaluator's table
+  int even_shape = 0;  // the same before its load was balanced
   DeviceOrder order = DeviceOrder::by_replica;
   TaskValue value;
 };
@@ -27,7 +30,8 @@ struct Option {
                                const std::vector<std::uint16_t>& devices);
 
 // every: all shapes are costed. promising: of degrees that are half as slow again as others with as little
-// memory, at a micro-batch size in the middle, the other sizes are not.
+// memory, at a micro-batch size in the middle, the other sizes are not; and where links tell machines apart,
+// only what was worth keeping on a few sets of as many devices of each class.
 enum class Thoroughness { every, promising };
 
 class OptionTable {
@@ -41,23 +45,38 @@ class OptionTable {
         limits_(std::move(limits)),
         thoroughness_(thoroughness) {}
 
+  // From now on layers and sequences are also dealt by the devices' speed, where that differs (balance.h).
+  void balance_load();
+
   // Fastest first; empty where no shape uses all of the devices up. Valid as long as the table.
   [[nodiscard]] const std::vector<Option>& of(int task, const std::vector<std::uint16_t>& devices);
 
  private:
   using Devices = std::vector<std::uint16_t>;
   using Sizes = std::vector<int>;  // positions of shapes that differ in their micro-batches alone
+  // What sets of devices that differ in their links alone have shown.
+  struct Kin {
+    int sets = 0;
+    std::set<std::pair<int, DeviceOrder>> kept;  // even shapes that were worth keeping
+  };
 
   [[nodiscard]] std::vector<Option> look(int task, const Devices& devices);
+  [[nodiscard]] std::vector<Option> look_like_kin(int task, const Devices& devices);
+  [[nodiscard]] std::vector<int> class_counts(int task, const Devices& devices) const;
   [[nodiscard]] const std::vector<Sizes>& shapes_for(int task, int devices);
   [[nodiscard]] Option costed(int task, int position, DeviceOrder order, const Devices& devices);
+  [[nodiscard]] int balanced_shape(int task, int position, DeviceOrder order, const Devices& devices);
+  void add_costed(int task, int position, DeviceOrder order, const Devices& devices,
+                  std::vector<Option>& options);
 
   Evaluator& evaluator_;
   const Cluster& cluster_;
   const Workflow& workflow_;
   ShapeLimits limits_;
   Thoroughness thoroughness_;
+  std::vector<std::vector<double>> speeds_;                   // by task and device; none: loads stay even
   std::map<std::vector<int>, std::vector<Option>> known_;     // by task and places of the devices
+  std::map<std::vector<int>, Kin> kin_;                       // by task and devices of every class of machines
   std::map<std::pair<int, int>, std::vector<Sizes>> shapes_;  // by task and number of devices
 };
 

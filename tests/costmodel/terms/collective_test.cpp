@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 
 #include "tests/costmodel/terms/term_case.h"
@@ -203,6 +204,41 @@ TEST(Collective, TheRingWithoutSearchIsTheOneASearchFinds) {
     ++compared;
   }
   EXPECT_GT(compared, 250);
+}
+
+// Links of machines, and in every second cluster also of single devices, that levels do not explain.
+TEST(Collective, TheFastestTransferIsThatOfAllPairs) {
+  std::mt19937 random(7);
+  const auto draw = [&](double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(random);
+  };
+  for (int trial = 0; trial < 200; ++trial) {
+    std::vector<LinkException> exceptions = {
+        {LinkScope::node, "n0", "n1", link_rate(draw(0.1, 9), draw(1, 99))},
+        {LinkScope::node, "n0", "n0", link_rate(draw(0.1, 9), draw(1, 99))}};
+    if (trial % 2 == 1)
+      exceptions.push_back({LinkScope::device, "n0/1", "n2/0", link_rate(draw(0.1, 1), draw(100, 999))});
+    const std::map<LinkLevel, LinkRate> levels = {{LinkLevel::within_node, link_rate(0.1, 90)},
+                                                  {LinkLevel::within_zone, link_rate(1, 30)}};
+    const Cluster cluster("unlike", {{"fast", device_type(100, 50)}},
+                          {node("n0", "fast", 3), node("n1", "fast", 3), node("n2", "fast", 2)}, levels,
+                          exceptions);
+    const TermCase whole(kInference, on_device(0), small_workflow(), cluster);
+    std::vector<DeviceId> all;
+    for (int d = 0; d < cluster.device_count(); ++d) all.push_back(DeviceId{d});
+    std::shuffle(all.begin(), all.end(), random);
+    const std::span<const DeviceId> from(all.data(), 1 + random() % 3), to(all.data() + 3, 1 + random() % 5);
+    const double bytes = draw(0, 500);
+    double least_s = std::numeric_limits<double>::infinity();
+    for (const DeviceId a : from) {
+      for (const DeviceId b : to) {
+        const LinkRate& link = cluster.link(a, b);
+        least_s = std::min(least_s, link.latency_s.value + bytes / link.bytes_per_s.value);
+      }
+    }
+    ASSERT_DOUBLE_EQ(terms::fastest_transfer_s(whole.problem(), from, to, bytes, 1.0), least_s)
+        << "trial " << trial;
+  }
 }
 
 TEST(Collective, ANodeWithMostMembersPassesItsOwnLinks) {

@@ -80,6 +80,79 @@ TEST(Ring, LargestExactGroupFindsThePlantedRing) {
   EXPECT_DOUBLE_EQ(find(cost).upper_s, 1);
 }
 
+// Costs between blocks, as between nodes, and which block every member is of.
+struct Blocked {
+  Matrix cost;
+  std::vector<int> block_of;
+};
+
+Blocked random_blocks(int n, int blocks, bool symmetric, std::mt19937& random) {
+  Blocked blocked;
+  // Within a block mostly faster than between any two.
+  Matrix between = random_costs(blocks, random, symmetric);
+  for (std::size_t b = 0; b < between.size(); ++b)
+    between[b][b] = random() % 4 == 0 ? 50 : std::uniform_real_distribution<double>(0.1, 1)(random);
+  for (int i = 0; i < n; ++i) blocked.block_of.push_back(static_cast<int>(random()) % blocks);
+  for (int& block : blocked.block_of) block = std::abs(block);
+  for (const int i : blocked.block_of) {
+    blocked.cost.emplace_back();
+    for (const int j : blocked.block_of)
+      blocked.cost.back().push_back(between[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)]);
+  }
+  return blocked;
+}
+
+BottleneckRing find(const Blocked& blocked) {
+  const std::vector<DeviceId> members = devices(static_cast<int>(blocked.cost.size()));
+  return find_bottleneck_ring(members, blocked.block_of,
+                              [&](DeviceId a, DeviceId b) { return blocked.cost[a.index()][b.index()]; });
+}
+
+TEST(Ring, OfBlocksEqualsThatOfTheirMembers) {
+  std::mt19937 random(17);
+  for (int trial = 0; trial < 600; ++trial) {
+    const int n = 2 + static_cast<int>(random() % (kExactRingSize - 1));
+    const Blocked blocked = random_blocks(n, 1 + static_cast<int>(random() % 6), trial % 4 != 0, random);
+    const BottleneckRing ring = find(blocked);
+    ASSERT_TRUE(ring.exact());
+    ASSERT_DOUBLE_EQ(ring.upper_s, find(blocked.cost).upper_s) << "trial " << trial;
+    ASSERT_NE(ring.from, ring.to);
+    ASSERT_DOUBLE_EQ(blocked.cost[ring.from.index()][ring.to.index()], ring.upper_s);
+  }
+}
+
+TEST(Ring, OfManyMembersInBlocksIsBetweenTheBoundsOfMembersAlone) {
+  std::mt19937 random(19);
+  int exact = 0, exact_alone = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    const Blocked blocked = random_blocks(64, 8, true, random);
+    const BottleneckRing ring = find(blocked), alone = find(blocked.cost);
+    ASSERT_LE(ring.upper_s, alone.upper_s);
+    ASSERT_GE(ring.lower_s, alone.lower_s);
+    exact += ring.exact() ? 1 : 0;
+    exact_alone += alone.exact() ? 1 : 0;
+  }
+  EXPECT_GT(exact, exact_alone);
+}
+
+TEST(Ring, ABlockOfTooFewMembersIsNotPassedMoreOften) {
+  // A star: the middle has fast edges to four others, which are slow among themselves. With two members the
+  // ring passes the middle twice and needs a slow edge; with four it does not.
+  const auto star = [](int in_the_middle) {
+    Blocked blocked;
+    for (int i = 0; i < in_the_middle; ++i) blocked.block_of.push_back(0);
+    for (int other = 1; other <= 4; ++other) blocked.block_of.push_back(other);
+    for (const int i : blocked.block_of) {
+      blocked.cost.emplace_back();
+      for (const int j : blocked.block_of) blocked.cost.back().push_back(i == 0 || j == 0 ? 1 : 9);
+    }
+    return find(blocked);
+  };
+  EXPECT_DOUBLE_EQ(star(2).upper_s, 9);
+  EXPECT_DOUBLE_EQ(star(3).upper_s, 9);
+  EXPECT_DOUBLE_EQ(star(4).upper_s, 1);
+}
+
 TEST(Ring, LargeGroupsAreBoundedOnBothSides) {
   std::mt19937 random(13);
   for (const int n : {13, 20, 40}) {

@@ -118,7 +118,7 @@ double best_by_trying(const PlanRequest& request) {
     Candidate candidate;
     for (std::size_t t = 0; t < choice.size(); ++t) {
       const int task = static_cast<int>(t);
-      candidate.tasks.push_back(table.placement(task, table.of(task)[choice[t]]));
+      candidate.tasks.push_back(placement_of(run.evaluator(), task, table.of(task)[choice[t]]));
     }
     const Score score = run.evaluator().evaluate(candidate);
     if (score.fits()) best_s = std::min(best_s, score.time_s);

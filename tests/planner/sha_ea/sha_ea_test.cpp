@@ -176,7 +176,7 @@ TEST(ShaEa, BalancingPaysOnUnequalDevices) {
 
 // Islands on two threads have one curve, which goes neither up nor back.
 TEST(ShaEa, CurvesOfIslandsAreOne) {
-  const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1}, {"l4", 1}});
+  const Cluster cluster = mixed_64();
   const Workflow workflow = ppo_8b();
   const Coefficients coefficients;
   for (const Budget& budget : {Budget{0.3, 0}, Budget{0, 8'000}}) {

@@ -1,0 +1,73 @@
+#include "planner/space/balance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/error.h"
+
+namespace sextant {
+
+std::vector<double> speeds_at(const Task& task, const Workflow& workflow, const Cluster& cluster) {
+  std::vector<double> speeds;
+  for (int d = 0; d < cluster.device_count(); ++d) {
+    const DeviceType& type = cluster.type_of(DeviceId{d});
+    speeds.push_back(task.kind == TaskKind::generation ? type.memory_bytes_per_s.value
+                                                       : type.flop_per_s.at(workflow.precision).value);
+  }
+  return speeds;
+}
+
+std::vector<int> dealt_by(const std::vector<double>& weights, int total) {
+  SEXTANT_CHECK(total >= static_cast<int>(weights.size()));
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<int> parts;
+  std::vector<std::size_t> order(weights.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto share = [&](std::size_t part) { return weights[part] / sum * total; };
+  for (const std::size_t part : order) parts.push_back(std::max(1, static_cast<int>(share(part))));
+  // What every part still lacks, or has too much because none is empty.
+  const auto lack = [&](std::size_t part) { return share(part) - parts[part]; };
+  for (int left = total - std::accumulate(parts.begin(), parts.end(), 0); left != 0;) {
+    const int step = left > 0 ? 1 : -1;
+    const auto most = std::max_element(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      if (step < 0 && (parts[a] == 1 || parts[b] == 1)) return parts[a] == 1 && parts[b] > 1;
+      return step * lack(a) < step * lack(b);
+    });
+    parts[*most] += step;
+    left -= step;
+  }
+  return parts;
+}
+
+Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uint16_t>& devices,
+               const std::vector<double>& speeds) {
+  const std::vector<std::uint16_t> places = placed(shape, 0, order, devices).devices;
+  const std::size_t dp = shape.sequences.size(), pp = shape.layers.size();
+  const auto tp = static_cast<std::size_t>(shape.tensor_parallel);
+  // By replica, then stage.
+  std::vector<double> speed(dp * pp, std::numeric_limits<double>::infinity());
+  for (std::size_t at = 0; at < places.size(); ++at)
+    speed[at / tp] = std::min(speed[at / tp], speeds[places[at]]);
+  if (std::all_of(speed.begin(), speed.end(), [&](double of) { return of == speed.front(); })) return shape;
+  std::vector<double> slowest(pp, std::numeric_limits<double>::infinity());
+  for (std::size_t at = 0; at < speed.size(); ++at) slowest[at % pp] = std::min(slowest[at % pp], speed[at]);
+  Shape dealt = shape;
+  const auto is_even = [](const std::vector<double>& weights) {
+    return std::all_of(weights.begin(), weights.end(), [&](double of) { return of == weights.front(); });
+  };
+  if (!is_even(slowest))
+    dealt.layers = dealt_by(slowest, std::accumulate(shape.layers.begin(), shape.layers.end(), 0));
+  std::vector<double> rates;  // of replicas
+  for (std::size_t i = 0; i < dp; ++i) {
+    double rate = std::numeric_limits<double>::infinity();
+    for (std::size_t j = 0; j < pp; ++j) rate = std::min(rate, speed[i * pp + j] / dealt.layers[j]);
+    rates.push_back(rate);
+  }
+  if (!is_even(rates))
+    dealt.sequences = dealt_by(rates, std::accumulate(shape.sequences.begin(), shape.sequences.end(), 0));
+  return dealt;
+}
+
+}  // namespace sextant

@@ -1,0 +1,27 @@
+// HetRL's load balancing (section 4.2) as an estimate, before anything is costed: layers and sequences in
+// proportion to how fast devices are at the task. What the cost model says better is found by moves of single
+// layers and sequences (sha_ea/polish.h).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/workflow.h"
+#include "planner/space/options.h"
+
+namespace sextant {
+
+// By device, in any unit: FLOP/s at the workflow's precision, or of generation bytes/s of memory.
+[[nodiscard]] std::vector<double> speeds_at(const Task& task, const Workflow& workflow, const Cluster& cluster);
+
+// `total` in parts of at least one each, as nearly in proportion to `weights` as whole numbers allow (largest
+// remainders first, of equals the earlier). total >= number of parts; weights > 0.
+[[nodiscard]] std::vector<int> dealt_by(const std::vector<double>& weights, int total);
+
+// A stage is as fast as its slowest device in any replica, a replica as its slowest stage with the layers it
+// then has. The shape itself where all are equally fast.
+[[nodiscard]] Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uint16_t>& devices,
+                             const std::vector<double>& speeds);
+
+}  // namespace sextant

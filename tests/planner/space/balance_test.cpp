@@ -1,0 +1,137 @@
+// Layers and sequences by speed, and options of sets of unlike devices or links.
+#include "planner/space/balance.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "planner/search_run.h"
+#include "tests/planner/planning_case.h"
+
+namespace sextant::testing {
+namespace {
+
+TEST(Balance, IsInProportionAndWhole) {
+  EXPECT_EQ(dealt_by({1, 1}, 8), (std::vector<int>{4, 4}));
+  EXPECT_EQ(dealt_by({3, 1}, 8), (std::vector<int>{6, 2}));
+  EXPECT_EQ(dealt_by({2, 1, 1}, 9), (std::vector<int>{5, 2, 2}));
+  EXPECT_EQ(dealt_by({1, 1, 1}, 5), (std::vector<int>{2, 2, 1}));
+}
+
+TEST(Balance, LeavesNoPartEmpty) {
+  EXPECT_EQ(dealt_by({1000, 1, 1}, 6), (std::vector<int>{4, 1, 1}));
+  EXPECT_EQ(dealt_by({1, 1000}, 2), (std::vector<int>{1, 1}));
+  std::mt19937_64 random(3);
+  for (int trial = 0; trial < 500; ++trial) {
+    std::vector<double> weights;
+    for (std::size_t part = 0, count = 1 + random() % 9; part < count; ++part)
+      weights.push_back(std::exp2(static_cast<double>(random() % 12)));
+    const int total = static_cast<int>(weights.size() + random() % 50);
+    const std::vector<int> parts = dealt_by(weights, total);
+    EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), 0), total);
+    EXPECT_GE(*std::min_element(parts.begin(), parts.end()), 1);
+    for (std::size_t a = 0; a < parts.size(); ++a) {
+      for (std::size_t b = 0; b < parts.size(); ++b) {
+        EXPECT_TRUE(weights[a] <= weights[b] || parts[a] >= parts[b]);
+      }
+    }
+  }
+}
+
+// Devices 0 and 1 are twice as fast as 2 and 3.
+TEST(Balance, DealsLayersToStagesAndSequencesToReplicas) {
+  const std::vector<double> speeds = {2, 2, 1, 1};
+  const std::vector<std::uint16_t> devices = {0, 1, 2, 3};
+  const auto shape = [](std::vector<int> layers, std::vector<int> sequences) {
+    Shape made;
+    made.layers = std::move(layers);
+    made.sequences = std::move(sequences);
+    return made;
+  };
+  const Shape stages = shape({9, 9}, {6, 6});
+  // By stage: fast devices are first stages, so replicas are alike.
+  EXPECT_EQ(balanced(stages, DeviceOrder::by_stage, devices, speeds), shape({12, 6}, {6, 6}));
+  // By replica: one is fast, the other is not.
+  EXPECT_EQ(balanced(stages, DeviceOrder::by_replica, devices, speeds), shape({9, 9}, {8, 4}));
+  EXPECT_EQ(balanced(shape({18}, {3, 3, 3, 3}), DeviceOrder::by_replica, devices, speeds),
+            shape({18}, {4, 4, 2, 2}));
+  EXPECT_EQ(balanced(stages, DeviceOrder::by_stage, {0, 1, 0, 1}, speeds), stages);
+  // A stage of both kinds is as slow as the slower.
+  Shape wide = shape({9, 9}, {12});
+  wide.tensor_parallel = 2;
+  EXPECT_EQ(balanced(wide, DeviceOrder::by_replica, {0, 2, 1, 3}, speeds), wide);
+}
+
+TEST(Balance, MakesOptionsOfUnlikeDevicesFaster) {
+  const Cluster cluster = cluster_of({{"a100", 1}, {"l4", 1}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  const PlanRequest request{cluster, workflow, coefficients};
+  std::vector<std::uint16_t> all(static_cast<std::size_t>(cluster.device_count()));
+  std::iota(all.begin(), all.end(), std::uint16_t{0});
+  const std::vector<std::uint16_t> alike(all.begin(), all.begin() + 8);
+  for (int task = 0; task < static_cast<int>(workflow.tasks.size()); ++task) {
+    SearchRun even(request, 0), balanced(request, 0);
+    balanced.options().balance_load();
+    const std::vector<Option>& before = even.options().of(task, all);
+    const std::vector<Option>& after = balanced.options().of(task, all);
+    ASSERT_FALSE(before.empty() || after.empty());
+    EXPECT_LT(after.front().value.time_s, before.front().value.time_s) << workflow.tasks[task].name;
+    for (const Option& option : after) {
+      const Shape& shape = balanced.evaluator().shapes(task).at(option.shape);
+      const Shape& as_even = balanced.evaluator().shapes(task).at(option.even_shape);
+      const auto sum = [](const std::vector<int>& parts) {
+        return std::accumulate(parts.begin(), parts.end(), 0);
+      };
+      EXPECT_EQ(sum(shape.layers), sum(as_even.layers));
+      EXPECT_EQ(sum(shape.sequences), sum(as_even.sequences));
+      EXPECT_EQ(shape.tensor_parallel, as_even.tensor_parallel);
+    }
+    EXPECT_EQ(even.options().of(task, alike).front().value.time_s,
+              balanced.options().of(task, alike).front().value.time_s);
+  }
+}
+
+// Where every machine has links of its own, sets of as many devices of each class as were seen before are
+// costed in fewer ways, of which the fastest is about as fast as that of all.
+TEST(Options, OfKinAreThoseThatWereWorthKeeping) {
+  std::vector<LinkException> links;
+  for (int a = 0; a < 5; ++a) {
+    for (int b = 0; b < a; ++b) {
+      links.push_back({LinkScope::node,
+                       "a100-z1-" + std::to_string(a),
+                       "a100-z1-" + std::to_string(b),
+                       {assumed(1e-4 * (a + b)), assumed(1e9 * (1 + a * b))}});
+    }
+  }
+  const Cluster cluster = cluster_of({{"a100", 5}}, links);
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  const PlanRequest request{cluster, workflow, coefficients};
+  SearchRun run(request, 0);
+  OptionTable all(run.evaluator(), cluster, workflow, shape_limits_of(request), Thoroughness::every);
+  const int training = 4;
+  ASSERT_EQ(workflow.tasks[training].kind, TaskKind::training);
+  std::vector<std::uint64_t> asked;
+  double worst = 1;
+  for (int first = 0; first < 5; ++first) {
+    for (int second = first + 1; second < 5; ++second) {
+      std::vector<std::uint16_t> devices;
+      for (const int node : {first, second}) {
+        for (int d = 0; d < 8; ++d) devices.push_back(static_cast<std::uint16_t>(8 * node + d));
+      }
+      const std::uint64_t before = run.evaluator().asked();
+      const std::vector<Option>& promising = run.options().of(training, devices);
+      asked.push_back(run.evaluator().asked() - before);
+      const std::vector<Option>& every = all.of(training, devices);
+      ASSERT_FALSE(promising.empty());
+      worst = std::max(worst, promising.front().value.time_s / every.front().value.time_s);
+    }
+  }
+  EXPECT_LT(2 * *std::max_element(asked.begin() + 3, asked.end()), asked.front());
+  EXPECT_LT(worst, 1.01);
+}
+
+}  // namespace
+}  // namespace sextant::testing
