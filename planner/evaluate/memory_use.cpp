@@ -46,7 +46,7 @@ double MemoryUse::of_candidate(Tasks tasks) {
 }
 
 double MemoryUse::of_move(Tasks tasks, std::span<const std::uint16_t> devices) {
-  if (last_ != Last::some) old_largest_ = largest_;
+  if (old_.empty()) old_largest_ = largest_;
   last_ = Last::some;
   // All are looked at only where the fullest device has lost and none that changed is as full.
   double largest = 0;
@@ -80,7 +80,7 @@ void MemoryUse::keep() {
 
 void MemoryUse::undo() {
   for (auto old = old_.rbegin(); old != old_.rend(); ++old) excess_[old->device] = old->bytes;
-  if (last_ == Last::some) largest_ = old_largest_;
+  if (!old_.empty()) largest_ = old_largest_;
   last_ = Last::none;
   old_.clear();
 }

@@ -52,6 +52,14 @@ Coefficients fitted() {
     coefficient.value = coefficient.prior = spec.prior;
     coefficients.values.push_back(coefficient);
   }
+  // So that a replica's needs change with its devices.
+  for (const CoefficientId id : {CoefficientId::memory_state_weight, CoefficientId::memory_activation_weight}) {
+    Coefficient of_type;
+    of_type.id = id;
+    of_type.device_type = "l40s";
+    of_type.value = of_type.prior = 1.25;
+    coefficients.values.push_back(of_type);
+  }
   return coefficients;
 }
 
