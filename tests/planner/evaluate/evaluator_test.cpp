@@ -94,7 +94,7 @@ class Moves : public ::testing::TestWithParam<int> {
         {"sharded weights", cluster_of({{"a100", 1}, {"l40s", 1, 4}}), ppo_8b(), sharded,
          WeightSyncMethod::shortest, 2'000},
         {"broadcast",
-         cluster_of({{"a100", 1}, {"l40s", 1, 4}}),
+         cluster_of({{"a100", 2, 4}, {"l40s", 1, 4}}),
          ppo_8b(),
          {},
          WeightSyncMethod::broadcast,
