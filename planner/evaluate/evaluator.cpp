@@ -1,7 +1,6 @@
 #include "planner/evaluate/evaluator.h"
 
 #include <algorithm>
-#include <bit>
 #include <set>
 
 #include "core/error.h"
@@ -73,7 +72,9 @@ constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(
 }  // namespace
 
 Evaluator::Evaluator(const EvaluatedProblem& problem)
-    : workflow_(problem.workflow), objective_(problem.objective) {
+    : workflow_(problem.workflow),
+      objective_(problem.objective),
+      is_time_alone_(problem.objective.is_time_alone()) {
   constexpr int kMostDevices = 65536;  // of a candidate's 16-bit numbers
   const int devices = problem.cluster.device_count();
   if (devices > kMostDevices) {
@@ -97,6 +98,7 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
     const Task& task = workflow_.tasks[t];
     parts_.emplace_back(TaskModel(task, executions[t], of_training(workflow_, executions), *frame_), *frame_,
                         seating_);
+    tasks_of_kind_[index_of(task.kind)].push_back(t);
     if (!workflow_.has_weight_sync()) continue;
     if (task.name == workflow_.actor_generation().name) generation_ = static_cast<int>(t);
     if (task.name == workflow_.actor_training().name) training_ = static_cast<int>(t);
@@ -111,7 +113,9 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
   std::vector<double> rooms = rooms_of(*frame_);
   least_room_bytes_ = *std::min_element(rooms.begin(), rooms.end());
   memory_ = std::make_unique<MemoryUse>(std::move(rooms));
-  now_.overlap.resize(parts_.size() * parts_.size());
+  time_s_.resize(parts_.size());
+  bytes_.resize(parts_.size());
+  overlap_.resize(parts_.size() * parts_.size());
 }
 
 Evaluator::~Evaluator() = default;
@@ -130,7 +134,7 @@ void Evaluator::find_overlaps(std::size_t task, std::size_t others) {
   for (std::size_t other = 0; other < others; ++other) {
     if (other == task) continue;
     const bool both = share(used, parts_[other].used());
-    now_.overlap[task * parts_.size() + other] = now_.overlap[other * parts_.size() + task] = both ? 1 : 0;
+    overlap_[task * parts_.size() + other] = overlap_[other * parts_.size() + task] = both ? 1 : 0;
   }
 }
 
@@ -138,21 +142,19 @@ void Evaluator::find_overlaps(std::size_t task, std::size_t others) {
 // devices have ended.
 double Evaluator::phase_s(TaskKind kind) const {
   constexpr std::size_t kMostTasks = 32;
-  std::array<std::size_t, kMostTasks> placed;  // NOLINT: the first `count` are set
-  std::array<double, kMostTasks> end_s;        // NOLINT
-  std::size_t count = 0;
+  std::array<double, kMostTasks> end_s;  // NOLINT: those before `t` are set
+  const std::vector<std::size_t>& tasks = tasks_of_kind_[index_of(kind)];
+  SEXTANT_CHECK(tasks.size() <= kMostTasks);
   double sum = 0, makespan = 0;
-  for (std::size_t t = 0; t < parts_.size(); ++t) {
-    if (parts_[t].model().task().kind != kind) continue;
-    SEXTANT_CHECK(count < kMostTasks);
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    const std::uint8_t* overlap = &overlap_[tasks[t] * parts_.size()];
     double start_s = 0;
-    for (std::size_t e = 0; e < count; ++e) {
-      if (start_s < end_s[e] && now_.overlap[t * parts_.size() + placed[e]] != 0) start_s = end_s[e];
+    for (std::size_t e = 0; e < t; ++e) {
+      if (start_s < end_s[e] && overlap[tasks[e]] != 0) start_s = end_s[e];
     }
-    const double time_s = parts_[t].value().time_s;
-    placed[count] = t;
-    end_s[count] = start_s + time_s;
-    makespan = std::max(makespan, end_s[count++]);
+    const double time_s = time_s_[tasks[t]];
+    end_s[t] = start_s + time_s;
+    makespan = std::max(makespan, end_s[t]);
     sum += time_s;
   }
   return makespan + (1.0 - eta_) * (sum - makespan);
@@ -179,7 +181,7 @@ double Evaluator::working_s() const {
   if (workflow_.mode == Mode::synchronous || generation_ < 0) return generation + rest;
   const auto generating = static_cast<std::size_t>(generation_);
   for (std::size_t t = 0; t < parts_.size(); ++t) {
-    if (t != generating && now_.overlap[generating * parts_.size() + t] != 0) return generation + rest;
+    if (t != generating && overlap_[generating * parts_.size() + t] != 0) return generation + rest;
   }
   return streamed_s(workflow_, generation, rest);
 }
@@ -216,6 +218,15 @@ double Evaluator::whole_sync_s(const TaskPart& training, const TaskPart& generat
   return time_s;
 }
 
+// Both follow from the devices of training and generation, in whatever order.
+void Evaluator::find_transfer() {
+  if (training_ < 0 || !decomposes_sync_) return;
+  const TaskPart& training = part(training_);
+  const TaskPart& generation = part(generation_);
+  now_.is_colocated = holds_all(training.used(), generation.used());
+  now_.transfer_s = now_.is_colocated ? 0 : transfer_s(training, generation);
+}
+
 double Evaluator::sync_s() {
   if (training_ < 0) return 0;
   const TaskPart& training = part(training_);
@@ -224,59 +235,11 @@ double Evaluator::sync_s() {
   const TaskValue& trained = training.value();
   const TaskValue& generated = generation.value();
   const double fixed = trained.fetched_s + handover_s_;
-  if (holds_all(training.used(), generation.used())) {
+  if (now_.is_colocated) {
     return trained.slowest_gather_s + trained.copied_s + generated.copied_s + fixed;
   }
-  return trained.fastest_gather_s + generated.slowest_gather_s + transfer_s(training, generation) +
+  return trained.fastest_gather_s + generated.slowest_gather_s + now_.transfer_s +
          std::max(trained.copied_s, generated.copied_s) + fixed;
-}
-
-// ---- memory ----
-
-// anew: of a candidate that was just loaded.
-double Evaluator::excess_bytes(bool anew) {
-  double resident = 0, working = 0;
-  bool is_replaced = false;
-  for (const TaskPart& part : parts_) {
-    resident += part.value().most_resident_bytes;
-    working = std::max(working, part.value().most_working_bytes);
-    is_replaced = is_replaced || part.is_replaced();
-  }
-  if (resident + working <= least_room_bytes_) {
-    anew ? memory_->skip_candidate() : memory_->skip_move();
-    return 0;
-  }
-  const bool goes_on = !anew && !is_replaced && memory_->is_known();
-  changed_devices_.clear();
-  for (const TaskPart& part : parts_) {
-    const std::span<const std::uint16_t> changed = part.changed_devices();
-    changed_devices_.insert(changed_devices_.end(), changed.begin(), changed.end());
-  }
-  if (goes_on && changed_devices_.empty()) return memory_->of_same();
-  bytes_.clear();
-  for (const TaskPart& part : parts_) bytes_.push_back(part.bytes());
-  if (anew) return memory_->of_candidate(bytes_);
-  return goes_on ? memory_->of_move(bytes_, changed_devices_) : memory_->of_move(bytes_);
-}
-
-// ---- the objective ----
-
-Rented Evaluator::rented() const {
-  Rented rented;
-  for (std::size_t word = 0; word < seating_.used_words; ++word) {
-    std::uint64_t used = 0;
-    for (const TaskPart& part : parts_) used |= part.used()[word];
-    rented.devices += std::popcount(used);
-    for (; used != 0; used &= used - 1)
-      rented.usd_per_hour += usd_per_hour_[64 * word + static_cast<std::size_t>(std::countr_zero(used))];
-  }
-  return rented;
-}
-
-Score Evaluator::judged(double time_s, double excess_bytes) const {
-  if (objective_.is_time_alone()) return {time_s, excess_bytes, time_s, 0};
-  const Rented devices = objective_.needs_devices() ? rented() : Rented{};
-  return {time_s, excess_bytes, loss_of(objective_, time_s, devices), overrun_of(objective_, time_s, devices)};
 }
 
 // ---- candidates and moves ----
@@ -289,52 +252,86 @@ TaskValue Evaluator::value_of(int task, const Placement& placement) {
 Score Evaluator::evaluate(const Candidate& candidate) {
   keep();
   for (std::size_t t = 0; t < parts_.size(); ++t) parts_[t].load(candidate.tasks[t]);
+  for (std::size_t t = 0; t < parts_.size(); ++t) follow(t);
   for (std::size_t t = 1; t < parts_.size(); ++t) find_overlaps(t, t);
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training})
     now_.phase_s[index_of(kind)] = phase_s(kind);
+  find_transfer();
   now_.sync_s = sync_s();
   return judged(working_s() + now_.sync_s + overhead_s_, excess_bytes(true));
 }
 
-void Evaluator::replace_device(int task, int position, std::uint16_t device) {
-  part(task).replace_device(position, device);
+TaskPart& Evaluator::changing(int task) {
+  TaskPart& changed = part(task);
+  if (!changed.is_touched()) changed_tasks_.push_back(static_cast<std::size_t>(task));
+  return changed;
 }
 
-void Evaluator::swap_positions(int task, int first, int second) { part(task).swap_positions(first, second); }
+void Evaluator::replace_device(int task, int position, std::uint16_t device) {
+  changing(task).replace_device(position, device);
+}
 
-void Evaluator::replace_task(int task, const Placement& placement) { part(task).replace(placement); }
+void Evaluator::swap_positions(int task, int first, int second) {
+  changing(task).swap_positions(first, second);
+}
+
+void Evaluator::replace_task(int task, const Placement& placement) { changing(task).replace(placement); }
+
+void Evaluator::follow(std::size_t task) {
+  time_s_[task] = parts_[task].value().time_s;
+  bytes_[task] = parts_[task].bytes();
+}
 
 Score Evaluator::score() {
   if (!is_moving_) before_ = now_;
   is_moving_ = true;
   std::array<bool, kKinds> changed{};
-  bool has_other_weights = false;
-  for (std::size_t t = 0; t < parts_.size(); ++t) {
-    if (!parts_[t].is_touched()) continue;
-    parts_[t].refresh();
-    changed[index_of(parts_[t].model().task().kind)] = true;
-    if (parts_[t].uses_other_devices()) find_overlaps(t, parts_.size());
+  bool has_other_weights = false, has_other_senders = false;
+  for (const std::size_t t : changed_tasks_) {
+    TaskPart& part = parts_[t];
+    const bool has_other_value = part.refresh(), has_other_devices = part.uses_other_devices();
+    follow(t);
+    if (has_other_devices) {
+      if (!has_other_overlaps_) old_overlap_ = overlap_;
+      has_other_overlaps_ = true;
+      find_overlaps(t, parts_.size());
+    }
+    const std::size_t kind = index_of(part.model().task().kind);
+    changed[kind] = changed[kind] || has_other_value || has_other_devices;
     const int task = static_cast<int>(t);
-    has_other_weights = has_other_weights || task == training_ || task == generation_;
+    if (task != training_ && task != generation_) continue;
+    // What is sent as a whole depends on the order of devices too.
+    has_other_weights = has_other_weights || has_other_value || has_other_devices || !decomposes_sync_;
+    has_other_senders = has_other_senders || has_other_devices;
   }
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training}) {
     if (changed[index_of(kind)]) now_.phase_s[index_of(kind)] = phase_s(kind);
   }
+  if (has_other_senders) find_transfer();
   if (has_other_weights) now_.sync_s = sync_s();
   return judged(working_s() + now_.sync_s + overhead_s_, excess_bytes(false));
 }
 
 void Evaluator::keep() {
-  for (TaskPart& part : parts_) part.keep();
+  for (const std::size_t t : changed_tasks_) {
+    parts_[t].keep();
+    follow(t);
+  }
+  changed_tasks_.clear();
   memory_->keep();
-  is_moving_ = false;
+  is_moving_ = has_other_overlaps_ = false;
 }
 
 void Evaluator::undo() {
-  for (TaskPart& part : parts_) part.undo();
+  for (const std::size_t t : changed_tasks_) {
+    parts_[t].undo();
+    follow(t);
+  }
+  changed_tasks_.clear();
   memory_->undo();
-  if (is_moving_) std::swap(now_, before_);
-  is_moving_ = false;
+  if (is_moving_) now_ = before_;
+  if (has_other_overlaps_) std::swap(overlap_, old_overlap_);
+  is_moving_ = has_other_overlaps_ = false;
 }
 
 Candidate Evaluator::current() const {

@@ -95,7 +95,11 @@ class Evaluator {
 
   [[nodiscard]] TaskPart& part(int task) { return parts_[static_cast<std::size_t>(task)]; }
   [[nodiscard]] const TaskPart& part(int task) const { return parts_[static_cast<std::size_t>(task)]; }
+  [[nodiscard]] TaskPart& changing(int task);
+  void follow(std::size_t task);
+  void follow_changed();
   void find_overlaps(std::size_t task, std::size_t others);
+  void find_transfer();
   [[nodiscard]] double phase_s(TaskKind kind) const;
   [[nodiscard]] double custom_s() const;
   [[nodiscard]] double working_s() const;
@@ -111,25 +115,33 @@ class Evaluator {
   std::unique_ptr<const Problem<double>> frame_;
   Seating seating_;
   std::deque<TaskPart> parts_;
-  int generation_ = -1, training_ = -1;  // of the actor; -1 where there is no weight sync
+  std::array<std::vector<std::size_t>, kKinds> tasks_of_kind_;
+  std::vector<std::size_t> changed_tasks_;  // by the move that is tried
+  int generation_ = -1, training_ = -1;     // of the actor; -1 where there is no weight sync
   bool decomposes_sync_ = false;
   double eta_ = 1;
   double overhead_s_ = 0;
   double handover_s_ = 0;
   double least_room_bytes_ = 0;
   Objective objective_;
+  bool is_time_alone_ = true;
   std::vector<double> usd_per_hour_;  // by device
   std::unique_ptr<MemoryUse> memory_;
+  // What is read of all tasks after every move, by task.
+  std::vector<double> time_s_;
   std::vector<TaskBytes> bytes_;
   std::vector<std::uint16_t> changed_devices_;
   // Of the current candidate with the move that is tried, and before it.
   struct Totals {
     std::array<double, kKinds> phase_s{};
     double sync_s = 0;
-    std::vector<std::uint8_t> overlap;  // by task, then task
+    double transfer_s = 0;      // in it
+    bool is_colocated = false;  // generation has no device that training has not
   };
   Totals now_, before_;
   bool is_moving_ = false;
+  std::vector<std::uint8_t> overlap_, old_overlap_;  // by task, then task
+  bool has_other_overlaps_ = false;
   KnownParts<double> known_transfers_, known_syncs_;
   std::vector<std::uint64_t> words_;
   std::uint64_t asked_syncs_ = 0;

@@ -10,13 +10,14 @@ SeatPrints::SeatPrints(std::size_t seats) : seats_(seats) {
   for (std::uint64_t i = 0; i < kRows * seats; ++i) rows_.push_back(print_of(~i));
 }
 
+Fingerprint SeatPrints::further(std::size_t position, std::uint16_t seat) const {
+  const Fingerprint& of_seat = rows_[position % kRows * seats_ + seat];
+  const Fingerprint of_block = print_of(position / kRows << 40);
+  return {of_seat.low * (of_block.low | 1), of_seat.high * (of_block.high | 1)};
+}
+
 void SeatPrints::add_further(std::span<const std::uint16_t> seats, Fingerprint& sum) const {
-  for (std::size_t p = kRows; p < seats.size(); ++p) {
-    const Fingerprint& of_seat = rows_[p % kRows * seats_ + seats[p]];
-    const Fingerprint of_block = print_of(p / kRows << 40);
-    sum.low += of_seat.low * (of_block.low | 1);
-    sum.high += of_seat.high * (of_block.high | 1);
-  }
+  for (std::size_t p = kRows; p < seats.size(); ++p) sum += further(p, seats[p]);
 }
 
 Fingerprint SeatPrints::of_words(std::span<const std::uint64_t> words) {

@@ -16,6 +16,16 @@ struct Fingerprint {
   std::uint64_t low = 0;
   std::uint64_t high = 0;  // never zero of a part
 
+  Fingerprint& operator+=(const Fingerprint& other) {
+    low += other.low;
+    high += other.high;
+    return *this;
+  }
+  Fingerprint& operator-=(const Fingerprint& other) {
+    low -= other.low;
+    high -= other.high;
+    return *this;
+  }
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
@@ -27,16 +37,25 @@ class SeatPrints {
 
   // head: what else tells parts apart.
   [[nodiscard]] Fingerprint of(std::uint64_t head, std::span<const std::uint16_t> seats) const {
+    return of_sum(sum(head, seats));
+  }
+
+  // The same in two steps, so that a sum can follow its sequence seat by seat.
+  [[nodiscard]] Fingerprint sum(std::uint64_t head, std::span<const std::uint16_t> seats) const {
     Fingerprint sum = print_of(head);
     const std::size_t first = std::min(seats.size(), kRows);
-    for (std::size_t p = 0; p < first; ++p) {
-      const Fingerprint& of_seat = rows_[p * seats_ + seats[p]];
-      sum.low += of_seat.low;
-      sum.high += of_seat.high;
-    }
+    for (std::size_t p = 0; p < first; ++p) sum += rows_[p * seats_ + seats[p]];
     if (seats.size() > kRows) add_further(seats, sum);
+    return sum;
+  }
+  [[nodiscard]] static Fingerprint of_sum(Fingerprint sum) {
     sum.high |= 1;
     return sum;
+  }
+  // What a seat adds.
+  [[nodiscard]] Fingerprint at(std::size_t position, std::uint16_t seat) const {
+    if (position < kRows) return rows_[position * seats_ + seat];
+    return further(position, seat);
   }
 
   // Of a few words.
@@ -57,6 +76,7 @@ class SeatPrints {
   [[nodiscard]] static Fingerprint print_of(std::uint64_t word) {
     return {mixed(word + 0x9e3779b97f4a7c15ULL), mixed(word + 0xd1b54a32d192ed03ULL)};
   }
+  [[nodiscard]] Fingerprint further(std::size_t position, std::uint16_t seat) const;
   void add_further(std::span<const std::uint16_t> seats, Fingerprint& sum) const;
 
   std::size_t seats_;

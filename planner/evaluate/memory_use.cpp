@@ -46,13 +46,20 @@ double MemoryUse::of_candidate(Tasks tasks) {
 }
 
 double MemoryUse::of_move(Tasks tasks, std::span<const std::uint16_t> devices) {
-  if (last_ != Last::some) old_largest_ = largest_;
+  if (old_.empty()) old_largest_ = largest_;
   last_ = Last::some;
+  // All are looked at only where the fullest device has lost and none that changed is as full.
+  double largest = 0;
+  bool has_lost = false;
   for (const std::uint16_t device : devices) {
-    old_.push_back({device, excess_[device]});
-    excess_[device] = excess_of(tasks, device);
+    const double before = excess_[device], bytes = excess_of(tasks, device);
+    old_.push_back({device, before});
+    excess_[device] = bytes;
+    largest = std::max(largest, bytes);
+    has_lost = has_lost || before >= largest_;
   }
-  return largest_ = largest_of(excess_);
+  if (largest < largest_) largest = has_lost ? largest_of(excess_) : largest_;
+  return largest_ = largest;
 }
 
 double MemoryUse::of_move(Tasks tasks) {
@@ -73,7 +80,7 @@ void MemoryUse::keep() {
 
 void MemoryUse::undo() {
   for (auto old = old_.rbegin(); old != old_.rend(); ++old) excess_[old->device] = old->bytes;
-  if (last_ == Last::some) largest_ = old_largest_;
+  if (!old_.empty()) largest_ = old_largest_;
   last_ = Last::none;
   old_.clear();
 }

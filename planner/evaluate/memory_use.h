@@ -12,6 +12,8 @@ namespace sextant {
 struct TaskBytes {
   const double* resident = nullptr;
   const double* working = nullptr;
+  double most_resident = 0;  // of any device
+  double most_working = 0;
 };
 
 class MemoryUse {

@@ -16,18 +16,20 @@
 
 namespace sextant {
 
-// Of one replica, or of all of a task that is not separable.
-struct ReplicaValue {
+// Of one replica, or of all of a task that is not separable. What a move reads of every replica is one line of
+// memory.
+struct alignas(64) ReplicaValue {
   double time_s = 0;               // C of one replica (costmodel/task.h), without stragglers
-  double compute_s = 0;            // the compute term in it
   double optimizer_s = 0;          // training: slowest stage
-  double gather_s = 0;             // actor: the weights all-gathered, or broadcast inside (weight_sync.h)
   double copied_s = 0;             // actor: parts put together, or written into the engine
   double fetched_s = 0;            // actor: from the host and back
-  double micro_batches = 0;        // over all mini-batches
   double most_resident_bytes = 0;  // of any of its devices
   double most_working_bytes = 0;
-  std::vector<double> resident_bytes;  // by position in the replica
+  double gather_s = 0;  // actor: the weights all-gathered, or broadcast inside (weight_sync.h)
+  const ReplicaValue* alike_bytes = nullptr;  // of those kept together: the one of all with the same bytes
+  double compute_s = 0;                       // the compute term in time_s
+  double micro_batches = 0;                   // over all mini-batches
+  std::vector<double> resident_bytes;         // by position in the replica
   std::vector<double> working_bytes;
 };
 

@@ -1,6 +1,7 @@
 #include "planner/evaluate/task_part.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "costmodel/terms/smooth.h"
 
@@ -82,11 +83,23 @@ Fingerprint TaskPart::alike_print(std::uint64_t head, std::span<const std::uint1
 const ReplicaValue* TaskPart::ask(const Shape& shape, std::span<const std::uint16_t> devices, int sequences) {
   ++asked_;
   values_.push_back(is_separable_ ? model_.replica(shape, devices, sequences) : model_.whole(shape, devices));
-  return &values_.back();
+  ReplicaValue& value = values_.back();
+  words_.clear();
+  for (const double bytes : value.resident_bytes) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
+  for (const double bytes : value.working_bytes) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
+  const Fingerprint needs = SeatPrints::of_words(words_);
+  const auto* alike = alike_bytes_.find(needs);
+  value.alike_bytes = alike == nullptr ? &value : *alike;
+  if (alike == nullptr) alike_bytes_.insert(needs, &value);
+  return &value;
 }
 
 const ReplicaValue* TaskPart::value_of(int replica, const Fingerprint& print, const State& state) {
-  if (const auto* known = known_values_.find(print)) return *known;
+  const auto* known = known_values_.find(print);
+  return known != nullptr ? *known : new_value_of(replica, print, state);
+}
+
+const ReplicaValue* TaskPart::new_value_of(int replica, const Fingerprint& print, const State& state) {
   const int position = state.placement.shape;
   const Shape& shape = shapes_.at(position);
   const auto devices = of_replica(state.placement.devices, replica, shape);
@@ -103,31 +116,32 @@ const ReplicaValue* TaskPart::value_of(int replica, const Fingerprint& print, co
   return value;
 }
 
-void TaskPart::look_up_replica(int replica) {
-  const int sequences = shape().sequences[static_cast<std::size_t>(replica)];
-  const std::uint64_t head = head_of(is_separable_ ? sequences : 0, own_.placement.shape);
-  own_.replicas[static_cast<std::size_t>(replica)] =
-      value_of(replica, seating_->prints.of(head, of_replica(own_.seats, replica, shape())), own_);
-}
-
 // Neighbours are often of one machine: alike in a row are looked up once.
 void TaskPart::look_up_all(State& state) {
   const Shape& cut = shapes_.at(state.placement.shape);
   const std::size_t count = is_separable_ ? cut.sequences.size() : 1;
-  const std::size_t size = state.seats.size() / count;
+  const std::size_t size = seats_.size() / count;
   const std::uint64_t base = head_of(0, state.placement.shape);
   state.replicas.resize(count);
-  Fingerprint last;
+  state.replica_sums.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::uint64_t head = is_separable_ ? base | static_cast<std::uint32_t>(cut.sequences[i]) : base;
-    const Fingerprint print = seating_->prints.of(head, std::span(state.seats).subspan(i * size, size));
-    state.replicas[i] =
-        i > 0 && print == last ? state.replicas[i - 1] : value_of(static_cast<int>(i), print, state);
-    last = print;
+    const Fingerprint sum = seating_->prints.sum(head, std::span(seats_).subspan(i * size, size));
+    state.replica_sums[i] = sum;
+    state.replicas[i] = i > 0 && sum == state.replica_sums[i - 1]
+                            ? state.replicas[i - 1]
+                            : value_of(static_cast<int>(i), SeatPrints::of_sum(sum), state);
   }
-  state.reduction_s.assign(!model_.is_training() ? 0 : is_separable_ ? cut.layers.size() : 1, 0.0);
+  const std::size_t stages = is_separable_ ? cut.layers.size() : 1;
+  state.reduction_s.assign(model_.is_training() ? stages : 0, 0.0);
+  state.stage_sums.clear();
   if (!has_reductions(cut)) return;
-  for (std::size_t j = 0; j < state.reduction_s.size(); ++j) look_up_stage(static_cast<int>(j), state);
+  for (int j = 0; j < static_cast<int>(stages); ++j) {
+    gather(j, cut, seats_, stage_seats_);
+    const Fingerprint sum = seating_->prints.sum(head_of_stage(j, state.placement.shape), stage_seats_);
+    state.stage_sums.push_back(sum);
+    state.reduction_s[static_cast<std::size_t>(j)] = reduction_of(j, SeatPrints::of_sum(sum), state);
+  }
 }
 
 bool TaskPart::has_reductions(const Shape& shape) const {
@@ -135,38 +149,41 @@ bool TaskPart::has_reductions(const Shape& shape) const {
          (!is_separable_ || shape.data_parallel() > 1 || model_.execution().context_parallel > 1);
 }
 
-void TaskPart::look_up_stage(int stage, State& state) {
+// Of all positions those of one stage, replica by replica.
+void TaskPart::gather(int stage, const Shape& shape, const std::vector<std::uint16_t>& all,
+                      std::vector<std::uint16_t>& of_stage) const {
+  of_stage.clear();
+  const auto width = static_cast<std::size_t>(shape.tensor_parallel);
+  const auto size = static_cast<std::size_t>(shape.replica_devices());
+  const auto first = is_separable_ ? static_cast<std::size_t>(stage) * width : 0;
+  const auto count = is_separable_ ? width : size;
+  for (std::size_t at = first; at < all.size(); at += size) {
+    for (std::size_t k = 0; k < count; ++k) of_stage.push_back(all[at + k]);
+  }
+}
+
+double TaskPart::reduction_of(int stage, const Fingerprint& print, const State& state) {
+  const double* known = known_reductions_.find(print);
+  return known != nullptr ? *known : new_reduction_of(stage, print, state);
+}
+
+double TaskPart::new_reduction_of(int stage, const Fingerprint& print, const State& state) {
   const Shape& cut = shapes_.at(state.placement.shape);
-  const auto width = static_cast<std::size_t>(cut.tensor_parallel);
-  const auto size = static_cast<std::size_t>(cut.replica_devices());
-  const auto gather = [&](const std::vector<std::uint16_t>& all, std::vector<std::uint16_t>& of_stage) {
-    of_stage.clear();
-    const auto first = is_separable_ ? static_cast<std::size_t>(stage) * width : 0;
-    const auto count = is_separable_ ? width : size;
-    for (std::size_t at = first; at < all.size(); at += size) {
-      for (std::size_t k = 0; k < count; ++k) of_stage.push_back(all[at + k]);
-    }
-  };
-  gather(state.seats, stage_seats_);
-  const std::uint64_t head = head_of_stage(stage, state.placement.shape);
-  const Fingerprint print = seating_->prints.of(head, stage_seats_);
-  double& slot = state.reduction_s[static_cast<std::size_t>(stage)];
-  if (const double* known = known_reductions_.find(print)) {
-    slot = *known;
-    return;
-  }
-  gather(state.placement.devices, stage_devices_);
-  const Fingerprint places = seating_->parts_are_alike ? alike_print(head, stage_devices_) : print;
+  gather(stage, cut, state.placement.devices, stage_devices_);
+  const Fingerprint places = seating_->parts_are_alike
+                                 ? alike_print(head_of_stage(stage, state.placement.shape), stage_devices_)
+                                 : print;
+  double reduction_s = 0;
   if (const double* known = alike_reductions_.find(places)) {
-    slot = *known;
-    known_reductions_.insert(print, slot);
-    return;
+    reduction_s = *known;
+  } else {
+    ++asked_;
+    reduction_s = is_separable_ ? model_.reduction_s(cut, stage, stage_devices_)
+                                : model_.reductions_s(cut, stage_devices_);
+    alike_reductions_.insert(places, reduction_s);
   }
-  ++asked_;
-  slot =
-      is_separable_ ? model_.reduction_s(cut, stage, stage_devices_) : model_.reductions_s(cut, stage_devices_);
-  known_reductions_.insert(print, slot);
-  alike_reductions_.insert(places, slot);
+  known_reductions_.insert(print, reduction_s);
+  return reduction_s;
 }
 
 // ---- summing up (costmodel/task.h) ----
@@ -186,7 +203,6 @@ double TaskPart::exposed_reductions_s(const State& state, double compute_s) cons
 
 void TaskPart::sum_up(State& state) const {
   const ReplicaValue* slowest = state.replicas.front();
-  const ReplicaValue* last = slowest;
   double optimizer_s = slowest->optimizer_s;
   TaskValue value{0,
                   slowest->gather_s,
@@ -196,8 +212,6 @@ void TaskPart::sum_up(State& state) const {
                   slowest->most_resident_bytes,
                   slowest->most_working_bytes};
   for (const ReplicaValue* replica : state.replicas) {
-    if (replica == last) continue;
-    last = replica;
     if (slowest->time_s < replica->time_s) slowest = replica;
     optimizer_s = std::max(optimizer_s, replica->optimizer_s);
     value.fastest_gather_s = std::min(value.fastest_gather_s, replica->gather_s);
@@ -241,10 +255,10 @@ void TaskPart::fill(const Placement& placement, State& state) {
   state.placement.shape = placement.shape;
   state.placement.devices.assign(placement.devices.begin(), placement.devices.end());
   state.used.assign(seating_->used_words, 0);
-  state.seats.resize(placement.devices.size());
+  seats_.resize(placement.devices.size());
   for (std::size_t p = 0; p < placement.devices.size(); ++p) {
     const std::uint16_t device = placement.devices[p];
-    state.seats[p] = seating_->seat_of[device];
+    seats_[p] = seating_->seat_of[device];
     state.used[device / 64U] |= 1ULL << (device % 64U);
   }
   look_up_all(state);

@@ -50,7 +50,7 @@ class TaskPart {
   void replace_device(int position, std::uint16_t device);
   void swap_positions(int first, int second);
   void replace(const Placement& placement);
-  void refresh();
+  bool refresh();  // whether value() may be another
   void keep();
   void undo();
 
@@ -68,7 +68,10 @@ class TaskPart {
   [[nodiscard]] bool is_replaced() const { return is_replaced_; }
   [[nodiscard]] bool uses_other_devices() const { return uses_other_devices_; }
   // Needs by device, and of a move that did not replace the task the devices on which they changed.
-  [[nodiscard]] TaskBytes bytes() const { return {now_->resident_bytes.data(), now_->working_bytes.data()}; }
+  [[nodiscard]] TaskBytes bytes() const {
+    return {now_->resident_bytes.data(), now_->working_bytes.data(), now_->value.most_resident_bytes,
+            now_->value.most_working_bytes};
+  }
   [[nodiscard]] std::span<const std::uint16_t> changed_devices() const { return changed_devices_; }
 
   [[nodiscard]] std::uint64_t asked() const { return asked_; }
@@ -76,17 +79,32 @@ class TaskPart {
  private:
   struct State {
     Placement placement;
-    std::vector<std::uint16_t> seats;           // by position
     std::vector<std::uint64_t> used;            // a bit a device
     std::vector<const ReplicaValue*> replicas;  // one where the task is not separable
+    std::vector<Fingerprint> replica_sums;      // of their seats
     std::vector<double> reduction_s;            // by stage; likewise
+    std::vector<Fingerprint> stage_sums;        // none without reductions
     std::vector<double> resident_bytes;         // by device
     std::vector<double> working_bytes;
     TaskValue value;
   };
+  // Where a position is: of what replica and stage, and at which position in these.
+  struct Place {
+    int position, replica, in_replica, stage, in_stage;
+  };
   struct OldDevice {
-    int position;
+    Place place;
     std::uint16_t device;
+  };
+  struct OldReplica {
+    int replica;
+    const ReplicaValue* value;
+    Fingerprint sum;
+  };
+  struct OldStage {
+    int stage;
+    double reduction_s;
+    Fingerprint sum;
   };
   struct OldBytes {
     std::uint16_t device;
@@ -101,14 +119,19 @@ class TaskPart {
   void fill_bytes(State& state) const;
   void refresh_bytes();
   void set_bytes(std::uint16_t device, double resident, double working);
-  void set_device(int position, std::uint16_t device);
+  void set_device(const Place& place, std::uint16_t device);
   void touch();
-  void mark(int position);
+  [[nodiscard]] Place place_of(int position) const;
+  Place mark(int position);
   void look_up_all(State& state);
-  void look_up_replica(int replica);
-  void look_up_stage(int stage, State& state);
-  void refresh_stages();
+  [[nodiscard]] bool refresh_replicas();
+  [[nodiscard]] bool refresh_stages();
   [[nodiscard]] const ReplicaValue* value_of(int replica, const Fingerprint& print, const State& state);
+  [[nodiscard]] const ReplicaValue* new_value_of(int replica, const Fingerprint& print, const State& state);
+  [[nodiscard]] double reduction_of(int stage, const Fingerprint& print, const State& state);
+  [[nodiscard]] double new_reduction_of(int stage, const Fingerprint& print, const State& state);
+  void gather(int stage, const Shape& shape, const std::vector<std::uint16_t>& all,
+              std::vector<std::uint16_t>& of_stage) const;
   [[nodiscard]] const ReplicaValue* ask(const Shape& shape, std::span<const std::uint16_t> devices,
                                         int sequences);
   [[nodiscard]] std::span<const std::uint16_t> of_replica(const std::vector<std::uint16_t>& all, int replica,
@@ -129,23 +152,26 @@ class TaskPart {
   const State* now_ = nullptr;
   const State* before_ = nullptr;  // of a task that a move replaced
   State own_, spare_;
-  // Of own_ before a move.
-  std::vector<double> old_reduction_s_;
-  TaskValue old_value_;
+  // Of the shape of own_: positions of a replica and of a stage in it.
+  int replica_size_ = 1, stage_size_ = 1;
+  bool has_reductions_ = false;
   std::vector<State> store_;  // never more than it was reserved for, so that they stay where they are
   std::size_t most_known_;
   KnownParts<std::uint32_t> known_placements_;
   std::deque<ReplicaValue> values_;
   KnownParts<const ReplicaValue*> known_values_;  // by seats
   KnownParts<const ReplicaValue*> alike_;         // by places as the formulas see them
+  KnownParts<const ReplicaValue*> alike_bytes_;   // by needs at all positions
   KnownParts<double> known_reductions_, alike_reductions_;
   bool is_touched_ = false, is_replaced_ = false, uses_other_devices_ = false;
-  std::vector<int> changed_replicas_;
-  std::vector<const ReplicaValue*> old_replicas_;  // of changed_replicas_
+  // Of own_ before a move.
+  TaskValue old_value_;
+  std::vector<OldReplica> old_replicas_;
+  std::vector<OldStage> old_stages_;
   std::vector<OldDevice> old_devices_;
   std::vector<OldBytes> old_bytes_;
   std::vector<std::uint16_t> changed_devices_;
-  std::vector<std::uint16_t> stage_seats_, stage_devices_;
+  std::vector<std::uint16_t> seats_, stage_seats_, stage_devices_;
   // Of alike_print.
   std::vector<std::uint64_t> words_;
   std::vector<int> nodes_, zones_, regions_;

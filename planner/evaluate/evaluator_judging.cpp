@@ -1,0 +1,53 @@
+// Whether a candidate has room in memory, and what the objective makes of it.
+#include <algorithm>
+#include <bit>
+
+#include "planner/evaluate/evaluator.h"
+
+namespace sextant {
+
+// ---- memory ----
+
+// anew: of a candidate that was just loaded.
+double Evaluator::excess_bytes(bool anew) {
+  double resident = 0, working = 0;
+  for (const TaskBytes& task : bytes_) {
+    resident += task.most_resident;
+    working = std::max(working, task.most_working);
+  }
+  if (resident + working <= least_room_bytes_) {
+    anew ? memory_->skip_candidate() : memory_->skip_move();
+    return 0;
+  }
+  if (anew) return memory_->of_candidate(bytes_);
+  if (!memory_->is_known()) return memory_->of_move(bytes_);
+  changed_devices_.clear();
+  for (const std::size_t t : changed_tasks_) {
+    if (parts_[t].is_replaced()) return memory_->of_move(bytes_);
+    const std::span<const std::uint16_t> changed = parts_[t].changed_devices();
+    changed_devices_.insert(changed_devices_.end(), changed.begin(), changed.end());
+  }
+  return changed_devices_.empty() ? memory_->of_same() : memory_->of_move(bytes_, changed_devices_);
+}
+
+// ---- the objective ----
+
+Rented Evaluator::rented() const {
+  Rented rented;
+  for (std::size_t word = 0; word < seating_.used_words; ++word) {
+    std::uint64_t used = 0;
+    for (const TaskPart& part : parts_) used |= part.used()[word];
+    rented.devices += std::popcount(used);
+    for (; used != 0; used &= used - 1)
+      rented.usd_per_hour += usd_per_hour_[64 * word + static_cast<std::size_t>(std::countr_zero(used))];
+  }
+  return rented;
+}
+
+Score Evaluator::judged(double time_s, double excess_bytes) const {
+  if (is_time_alone_) return {time_s, excess_bytes, time_s, 0};
+  const Rented devices = objective_.needs_devices() ? rented() : Rented{};
+  return {time_s, excess_bytes, loss_of(objective_, time_s, devices), overrun_of(objective_, time_s, devices)};
+}
+
+}  // namespace sextant
