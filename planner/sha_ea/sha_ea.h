@@ -3,8 +3,9 @@
 //
 // What is ours: sizes are counted in units (space/units.h) and what is alike is merged, so that arms are
 // thousands and not millions; a deal's levels 4 and 5 are solved at once (arrangement.h) and the best deals are
-// polished (polish.h); searches are repeated with larger budgets, several side by side that share nothing, so
-// that seeds agree. Nothing depends on the number of threads.
+// polished (polish.h); searches are repeated with larger budgets, so that seeds agree, by several islands side
+// by side, on threads of this process and of other ranks (islands.h), to which the groupings are dealt
+// (island.h). With evaluations alone nothing depends on threads, nor on ranks up to four.
 #pragma once
 
 #include "planner/planner.h"
