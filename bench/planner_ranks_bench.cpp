@@ -13,6 +13,7 @@
 
 #include "core/json_value.h"
 #include "costmodel/vocabulary/search.h"
+#include "planner/sha_ea/island.h"
 #include "tests/planner/planning_instances.h"
 
 namespace sextant {
@@ -54,43 +55,73 @@ class Command {
   std::filesystem::path folder_;
 };
 
-// By the clock and, of each rank, by evaluations, which other work on the machine does not change.
-struct Effort {
-  double seconds = 0;
-  double evaluations = 0;
-};
-
 // Until a plan was as good; a search that never got there counts whole.
-Effort until(const SearchRecord& search, int ranks, double good_s) {
-  const auto first = std::find_if(search.curve.begin(), search.curve.end(),
-                                  [&](const Improvement& point) { return point.iteration_s <= good_s; });
-  if (first == search.curve.end())
-    return {search.budget_s.value(), static_cast<double>(search.candidates) / ranks};
-  return {first->seconds, static_cast<double>(first->evaluations) / ranks};
+double seconds_until(const SearchRecord& search, double good_s) {
+  for (const Improvement& point : search.curve) {
+    if (point.iteration_s <= good_s) return point.seconds;
+  }
+  return search.budget_s.value();
 }
 
 // Of one rank over those of two, each summed over seeds.
-Effort speedup_on(const Instance& instance, double budget_s) {
+double speedup_on(const Instance& instance, double budget_s) {
   const Command command(instance);
   std::array<std::vector<SearchRecord>, 2> searches;  // of one rank, of two
   double best_s = std::numeric_limits<double>::infinity();
-  for (const int ranks : {1, 2}) {
+  for (std::size_t more : {0U, 1U}) {
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-      const SearchRecord& search =
-          searches[static_cast<std::size_t>(ranks - 1)].emplace_back(command.search(ranks, budget_s, seed));
-      best_s = std::min(best_s, search.iteration_s);
+      searches[more].push_back(command.search(static_cast<int>(more) + 1, budget_s, seed));
+      best_s = std::min(best_s, searches[more].back().iteration_s);
     }
   }
-  std::array<Effort, 2> sums;
-  for (const int ranks : {1, 2}) {
-    Effort& sum = sums[static_cast<std::size_t>(ranks - 1)];
-    for (const SearchRecord& search : searches[static_cast<std::size_t>(ranks - 1)]) {
-      const Effort one = until(search, ranks, kGood * best_s);
-      sum.seconds += one.seconds;
-      sum.evaluations += one.evaluations;
-    }
+  std::array<double, 2> sums{};
+  for (std::size_t more : {0U, 1U}) {
+    for (const SearchRecord& search : searches[more]) sums[more] += seconds_until(search, kGood * best_s);
   }
-  return {sums[0].seconds / sums[1].seconds, sums[0].evaluations / sums[1].evaluations};
+  return sums[0] / sums[1];
+}
+
+using Curve = std::vector<Improvement>;
+
+Curve curve_of(const Instance& instance, std::uint64_t evaluations, std::uint64_t seed,
+               const IslandTeam& team) {
+  const Coefficients coefficients;
+  PlanRequest request{instance.cluster, instance.workflow, coefficients};
+  request.budget.evaluations = evaluations;
+  request.seed = seed;
+  Island island(request, team);
+  island.run();
+  return island.search().result("bench").improvements;
+}
+
+double evaluations_until(const Curve& curve, double good_s, std::uint64_t budget) {
+  for (const Improvement& point : curve) {
+    if (point.loss <= good_s) return static_cast<double>(point.evaluations);
+  }
+  return static_cast<double>(budget);
+}
+
+// The same by the evaluations of a rank, which other work on the machine does not change: one island, or the
+// first of two that share the work, each with half the budget.
+double speedup_by_evaluations(const Instance& instance, std::uint64_t budget) {
+  std::vector<Curve> alone, together;
+  double best_s = std::numeric_limits<double>::infinity();
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    alone.push_back(curve_of(instance, budget, 2 * seed, {}));
+    for (const int number : {0, 1})
+      together.push_back(
+          curve_of(instance, budget / 2, 2 * seed + static_cast<std::uint64_t>(number), {number, 2}));
+  }
+  for (const std::vector<Curve>* curves : {&alone, &together}) {
+    for (const Curve& curve : *curves) best_s = std::min(best_s, curve.back().loss);
+  }
+  double one = 0, two = 0;
+  for (std::size_t s = 0; s < alone.size(); ++s) {
+    one += evaluations_until(alone[s], kGood * best_s, budget);
+    two += std::min(evaluations_until(together[2 * s], kGood * best_s, budget / 2),
+                    evaluations_until(together[2 * s + 1], kGood * best_s, budget / 2));
+  }
+  return one / two;
 }
 
 // The geometric mean over instances of 24 and of 64 GPUs.
@@ -101,16 +132,15 @@ void mpi_speedup(benchmark::State& state) {
   double log_seconds = 0, log_evaluations = 0;
   int count = 0;
   for (auto _ : state) {
-    const auto add = [&](const std::vector<Instance>& instances, double budget_s) {
+    const auto add = [&](const std::vector<Instance>& instances, double budget_s, std::uint64_t evaluations) {
       for (const Instance& instance : instances) {
-        const Effort speedup = speedup_on(instance, budget_s);
-        log_seconds += std::log(speedup.seconds);
-        log_evaluations += std::log(speedup.evaluations);
+        log_seconds += std::log(speedup_on(instance, budget_s));
+        log_evaluations += std::log(speedup_by_evaluations(instance, evaluations));
         ++count;
       }
     };
-    add(testing::instances_of_24(), 1);
-    add(testing::instances_of_64(), 5);
+    add(testing::instances_of_24(), 1, 60'000);
+    add(testing::instances_of_64(), 5, 400'000);
   }
   state.counters["speedup"] = std::exp(log_seconds / count);
   state.counters["by_evaluations"] = std::exp(log_evaluations / count);
