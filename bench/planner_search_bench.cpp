@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 
 #include "planner/exact/exact.h"
 #include "planner/mcmc/mcmc.h"
@@ -88,9 +90,23 @@ BENCHMARK(sha_ea_64gpu)
     ->Iterations(1)
     ->Repetitions(1);
 
-// Until the plan is within 2 % of what the whole budget found: "a good plan"; and the first that fits.
+// Most memory of this process since the last call; zero where the kernel does not say.
+double peak_bytes() {
+  double peak = 0;
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    constexpr double kKibibyte = 1024;
+    if (line.starts_with("VmHWM:")) peak = kKibibyte * std::stod(line.substr(line.find(':') + 1));
+  }
+  std::ofstream("/proc/self/clear_refs") << 5;  // begin anew (proc(5))
+  return peak;
+}
+
+// Until the plan is within 2 % of what the whole budget found: "a good plan"; the first that fits, and memory:
+// how both grow with the cluster. target_s: zero where none is asked.
 void scale(benchmark::State& state, int gpus, double budget_s, double target_s) {
   const Instance instance = testing::instance_of(gpus);
+  (void)peak_bytes();
   double good_s = 0, first_s = 0, gap = 0;
   for (auto _ : state) {
     const PlanResult result = found(instance, plan_by_sha_ea, budget_s, 1, 2);
@@ -106,11 +122,34 @@ void scale(benchmark::State& state, int gpus, double budget_s, double target_s) 
   }
   state.counters["first_s"] = first_s;
   state.counters["iteration_s"] = gap;
-  state.counters["target_s"] = target_s;
+  state.counters["gpus"] = gpus;
+  state.counters["peak_bytes"] = peak_bytes();
+  if (target_s > 0) state.counters["target_s"] = target_s;
 }
+void scale_64gpu(benchmark::State& state) { scale(state, 64, 10, 0); }
+BENCHMARK(scale_64gpu)
+    ->Name("planner.scale_64gpu_s")
+    ->Unit(benchmark::kSecond)
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Repetitions(1);
+void scale_256gpu(benchmark::State& state) { scale(state, 256, 30, 0); }
+BENCHMARK(scale_256gpu)
+    ->Name("planner.scale_256gpu_s")
+    ->Unit(benchmark::kSecond)
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Repetitions(1);
 void scale_1024gpu(benchmark::State& state) { scale(state, 1024, 60, 60); }
 BENCHMARK(scale_1024gpu)
     ->Name("planner.scale_1024gpu_s")
+    ->Unit(benchmark::kSecond)
+    ->UseManualTime()
+    ->Iterations(1)
+    ->Repetitions(1);
+void scale_4096gpu(benchmark::State& state) { scale(state, 4096, 240, 0); }
+BENCHMARK(scale_4096gpu)
+    ->Name("planner.scale_4096gpu_s")
     ->Unit(benchmark::kSecond)
     ->UseManualTime()
     ->Iterations(1)

@@ -1,7 +1,4 @@
 // What the commands share: how they are registered, exit codes, printing.
-//
-// Exit codes: 0 done, 1 the answer is no (infeasible, less accurate than asked), 2 bad input or usage,
-// 3 the machine failed us.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,16 +7,12 @@
 #include <vector>
 
 #include "cli/document_output.h"
+#include "cli/exit_codes.h"
 #include "core/document.h"
 #include "core/json_value.h"
 #include "probes/comm/communicator.h"
 
 namespace sextant::cli {
-
-inline constexpr int kDone = 0;
-inline constexpr int kAnswerIsNo = 1;
-inline constexpr int kBadInput = 2;
-inline constexpr int kMachineFailed = 3;
 
 // Runs after parsing; returns the exit code.
 using Action = std::function<int()>;

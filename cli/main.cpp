@@ -66,6 +66,11 @@ std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
          " --help for more information.\n";
 }
 
+Communicator& joined() {
+  if (!session) session = std::make_unique<CommunicatorSession>(nullptr, nullptr);
+  return session->world();
+}
+
 int run(int argc, char** argv) {
   CLI::App app{
       "Sextant measures a GPU cluster, fits an analytical cost model to measured PPO and GRPO iterations, and\n"
@@ -97,6 +102,8 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    // All ranks were given the same words: one says what is wrong with them.
+    if (error.get_exit_code() != 0 && joined().rank() != 0) return kBadInput;
     // CLI11's own codes are 100 and up; help and version are successes.
     return app.exit(error) == 0 ? kDone : kBadInput;
   }
@@ -106,11 +113,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 Communicator& world() {
-  if (!session) {
-    session = std::make_unique<CommunicatorSession>(nullptr, nullptr);
-    refuse_lone_rank(session->world().size(), process_environment(), transport_description());
-  }
-  return session->world();
+  if (!session) refuse_lone_rank(joined().size(), process_environment(), transport_description());
+  return joined();
 }
 
 }  // namespace sextant::cli

@@ -1,6 +1,7 @@
 // sextant plan: the best plan that a planner finds.
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "calibrate/trust.h"
@@ -10,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/plan_sets.h"
 #include "cli/planner_options.h"
+#include "cli/rank_group.h"
 #include "cli/search_progress.h"
 #include "cli/search_record.h"
 #include "cli/table.h"
@@ -36,6 +38,8 @@ struct Options {
   bool compares_modes = false;
   bool is_list = false;
   bool json = false;
+
+  [[nodiscard]] bool makes_several() const { return pareto_points > 0 || compares_modes; }
 };
 
 std::string describe_layouts(const Plan& plan) {
@@ -70,13 +74,18 @@ struct Answer {
   SearchRecord record;
 };
 
-// Until the planner ends, or someone presses Ctrl-C.
-Answer search(const Planner& planner, PlanRequest request) {
+// Until the planner ends, or someone presses Ctrl-C, which mpirun passes on to all ranks. Rank 0 shows its own
+// best until then.
+Answer search(const Planner& planner, PlanRequest request, RankGroup& ranks) {
   const double lower_bound_s = least_iteration_s(request);
   const Interrupt interrupt;
-  SearchProgress progress(std::string(planner.name), request.budget.seconds);
+  std::optional<SearchProgress> progress;
+  if (ranks.is_first()) progress.emplace(std::string(planner.name), request.budget.seconds);
+  if (!ranks.is_alone()) request.ranks = &ranks;
   request.is_cancelled = &interrupt.flag();
-  request.on_improvement = [&](const Improvement& improvement) { progress.improved(improvement); };
+  request.on_improvement = [&](const Improvement& improvement) {
+    if (progress) progress->improved(improvement);
+  };
   const auto start = std::chrono::steady_clock::now();
   PlanResult result = planner.plan(request);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
@@ -165,31 +174,51 @@ int plan_several(const Options& options, const Planner& planner, PlanRequest& re
   return set.is_empty ? kAnswerIsNo : kDone;
 }
 
-int run(const Options& options) {
-  if (options.is_list) {
-    print_text(options.json ? planners_as_json() : describe_planners());
-    return kDone;
-  }
-  const LoadedInputs loaded = load(options.inputs);
-  const ChosenCoefficients& chosen = loaded.chosen;
-  const Subcluster left = without(loaded.cluster, excluded_devices(options, loaded.cluster));
-  const Planner& planner = chosen_planner(options.planner, left.cluster.device_count());
-  const std::vector<Scenario> scenarios = scenarios_of(options.explain, loaded.cluster, options.json);
+// Throws Error(bad_input) for what one process does alone.
+void refuse_ranks(const Options& options, const Planner& planner, int ranks) {
+  const std::string without = "; it was started on " + std::to_string(ranks) + " ranks: leave mpirun out";
+  if (options.makes_several())
+    throw_bad_input("--pareto and --compare-modes: their searches run in one process" + without);
+  if (!planner.traits.has_ranks)
+    throw_bad_input("--planner: " + std::string(planner.name) + " searches in one process" + without +
+                    ", or take " + PlannerOptions{}.planner);
+}
+
+// What is asked, as every rank reads it from its own files.
+struct Question {
+  Question(const Options& options, const RankGroup& ranks);
+
+  LoadedInputs loaded;
+  Subcluster left;
+  const Planner& planner;
+  std::vector<Scenario> scenarios;
+  PlanRequest request;
+  PlanResult start;
+};
+
+Question::Question(const Options& options, const RankGroup& ranks)
+    : loaded(load(options.inputs)),
+      left(without(loaded.cluster, excluded_devices(options, loaded.cluster))),
+      planner(chosen_planner(options.planner, left.cluster.device_count())),
+      scenarios(scenarios_of(options.explain, loaded.cluster, options.json)),
+      request{left.cluster, loaded.workflow, loaded.chosen.coefficients, loaded.chosen.framework} {
   for (const Scenario& scenario : scenarios)
     (void)chosen_planner(options.planner, scenario.cluster.device_count());
-  PlanRequest request{left.cluster, loaded.workflow, chosen.coefficients, chosen.framework};
+  if (!ranks.is_alone()) refuse_ranks(options, planner, ranks.size());
   apply(options.planner, planner, request);
-  if (options.pareto_points > 0 || options.compares_modes) return plan_several(options, planner, request);
-  PlanResult start;
-  if (!options.planner.warm_start.empty()) {
-    start = load_start(options.planner.warm_start, loaded);
-    request.start = &start;
-  }
-  Answer answer = search(planner, request);
-  if (answer.result.outcome != PlanOutcome::found) return say_no_plan(options, request, answer);
+  if (!options.planner.threads) request.threads = std::max(1, request.threads / ranks.ranks_on_host());
+  if (options.planner.warm_start.empty() || options.makes_several()) return;
+  start = load_start(options.planner.warm_start, loaded);
+  request.start = &start;
+}
+
+int say_plan(const Options& options, const Question& asked, Answer& answer) {
+  if (answer.result.outcome != PlanOutcome::found) return say_no_plan(options, asked.request, answer);
+  const LoadedInputs& loaded = asked.loaded;
+  const ChosenCoefficients& chosen = loaded.chosen;
   PlanResult& result = answer.result;
   if (!options.excluded.empty()) {
-    result.plan = left.on_whole(*result.plan);
+    result.plan = asked.left.on_whole(*result.plan);
     result.prediction =
         predict(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework);
   }
@@ -202,7 +231,27 @@ int run(const Options& options) {
   const int code = hand_over(options, answer);
   if (code != kDone || !options.explain.has_any()) return code;
   const Doubt doubt = doubt_of(loaded, options.explain.draws, options.planner.seed);
-  return explain_plan(options.explain, {request, planner, *result.plan, doubt}, scenarios, options.json);
+  return explain_plan(options.explain, {asked.request, asked.planner, *result.plan, doubt}, asked.scenarios,
+                      options.json);
+}
+
+int list_planners(const Options& options) {
+  print_text(options.json ? planners_as_json() : describe_planners());
+  return kDone;
+}
+
+// All ranks search; rank 0 alone prints and writes.
+int run(const Options& options) {
+  RankGroup ranks(world());
+  if (options.is_list) return ranks.first_alone([&] { return list_planners(options); });
+  try {
+    const auto asked = ranks.together([&] { return std::make_unique<Question>(options, ranks); });
+    if (options.makes_several()) return plan_several(options, asked->planner, asked->request);
+    Answer answer = ranks.together([&] { return search(asked->planner, asked->request, ranks); });
+    return ranks.first_alone([&] { return say_plan(options, *asked, answer); });
+  } catch (const FailedOnAll& failure) {
+    return say_failure(failure, ranks);
+  }
 }
 
 }  // namespace
@@ -246,11 +295,19 @@ void add_plan(CLI::App& app, Action& action) {
       "model,\n"
       "and with a proof where the planner gives one. Ctrl-C ends a search with the best so far, but for ilp,\n"
       "whose solver hears of it too late; a second one ends the program.\n"
+      "Under mpirun sha-ea searches on all ranks, each on its part of the task groupings, and rank 0 prints "
+      "and\n"
+      "writes the best plan, after Ctrl-C too where that takes less than mpirun waits (Open MPI: a second), "
+      "which\n"
+      "then exits 1. What runs in one process refuses more than one rank: the other planners, --pareto and\n"
+      "--compare-modes; --explain and --what-if are rank 0's alone.\n"
       "Exits 1 when no plan fits or none was found, 2 when an option means nothing to the planner. The plan "
       "is\n"
       "verified by code of its own before it is written; exits 3 should it break a rule.\n"
       "Example: sextant plan --cluster cluster.json --workflow workflow.json --coefficients coefficients.json\n"
-      "         --budget 10 --out plan.json --search-out search.json");
+      "         --budget 10 --out plan.json --search-out search.json\n"
+      "         mpirun -n 2 sextant plan --cluster cluster.json --workflow workflow.json --budget 5 --out "
+      "plan.json");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }
 

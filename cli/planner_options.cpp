@@ -70,16 +70,19 @@ void add_planner_options(CLI::App& command, PlannerOptions& options) {
                   "until it is proved)")
       ->check(positive_number());
   command
-      .add_option(
-          "--evaluations", options.evaluations,
-          "Plans to cost, or nodes of a tree to visit: the same plan on every machine and any number of "
-          "threads")
+      .add_option("--evaluations", options.evaluations,
+                  "Plans to cost, by all threads and ranks together, or nodes of a tree to visit: the same "
+                  "plan on every "
+                  "machine, any number of threads and up to four ranks")
       ->check(CLI::Range(std::int64_t{1}, SearchRecord::kMostCount));
   command.add_option("--seed", options.seed, "Of planners that draw")
       ->check(CLI::Range(std::int64_t{0}, SearchRecord::kMostCount))
       ->capture_default_str();
   constexpr int kMostThreads = 4096;
-  command.add_option("--threads", options.threads, "Of planners that use several; default: all cores")
+  command
+      .add_option(
+          "--threads", options.threads,
+          "Of planners that use several, on each rank; default: all cores, dealt to the ranks of a host")
       ->check(CLI::Range(1, kMostThreads));
   command.add_option("--micro-batches", options.micro_batch_sequences, "Micro-batch sizes to try")
       ->delimiter(',')
@@ -149,13 +152,14 @@ void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& r
 }
 
 std::string describe_planners() {
-  Table table({"planner", "most devices", "threads", "draws", "proves", "in this build"});
+  Table table({"planner", "most devices", "threads", "ranks", "draws", "proves", "in this build"});
   std::string help;
   for (const Planner& planner : planners()) {
     const PlannerTraits& traits = planner.traits;
     table.add({std::string(planner.name),
                planner.most_devices > 0 ? std::to_string(planner.most_devices) : "any", yes(traits.has_threads),
-               yes(traits.has_seed), yes(traits.proves), traits.is_built() ? "yes" : "NO"});
+               yes(traits.has_ranks), yes(traits.has_seed), yes(traits.proves),
+               traits.is_built() ? "yes" : "NO"});
     help += std::string(planner.name) + ": " + std::string(planner.help) + "\n";
   }
   return table.text() + "\n" + help;
@@ -169,6 +173,7 @@ std::string planners_as_json() {
     if (planner.most_devices > 0) entry["most_devices"] = planner.most_devices;
     entry.update({{"has_budget", traits.has_budget},
                   {"has_threads", traits.has_threads},
+                  {"has_ranks", traits.has_ranks},
                   {"has_seed", traits.has_seed},
                   {"has_whole_layouts", traits.has_whole_layouts},
                   {"starts_from_plan", traits.starts_from_plan},

@@ -35,7 +35,7 @@ struct Options {
 };
 
 const std::vector<std::string>& experiment_names() {
-  static const std::vector<std::string> names = {"hetrl", "areal-hex", "real"};
+  static const std::vector<std::string> names = {"hetrl", "hetrl-balance", "areal-hex", "real"};
   return names;
 }
 
@@ -43,6 +43,7 @@ Study load_study(const std::string& name) {
   const std::filesystem::path data = data_folder();
   const Facts facts = Facts::load(data / "gpus.json", data / "models.json");
   if (name == "hetrl") return hetrl_study(facts);
+  if (name == "hetrl-balance") return hetrl_balance_study(facts);
   if (name == "areal-hex") return areal_hex_study(facts);
   return real_study(import_runs("published", {data / "public" / "rl" / "runs.json"}, facts).runs);
 }
@@ -175,7 +176,7 @@ void add_reproduce(CLI::App& app, Action& action) {
   const auto options = std::make_shared<Options>();
   CLI::App* command =
       app.add_subcommand("reproduce", "Experiments of papers under the model, beside what the papers print");
-  command->add_option("experiments", options->experiments, "hetrl, areal-hex, real; one or more")
+  command->add_option("experiments", options->experiments, "hetrl, hetrl-balance, areal-hex, real; one or more")
       ->required()
       ->check(CLI::IsMember(experiment_names()));
   command->add_option("--budget", options->study.budget_s, "Seconds for each search")

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/units.h"
 #include "planner/exact/bound.h"
+#include "planner/islands.h"
 
 namespace sextant::cli {
 namespace {
@@ -24,7 +25,7 @@ void fill_request(const Searched& searched, SearchRecord& record) {
   record.cluster = request.cluster.name();
   record.planner = searched.planner.name;
   record.seed = request.seed;
-  record.threads = request.threads;
+  record.threads = request.threads * (request.ranks == nullptr ? 1 : request.ranks->size());
   if (request.budget.seconds > 0) record.budget_s = request.budget.seconds;
   if (request.budget.evaluations > 0) record.budget_evaluations = request.budget.evaluations;
   fill_objective(request.objective, record);

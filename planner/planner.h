@@ -19,13 +19,14 @@
 
 namespace sextant {
 
-// When a search ends. With evaluations alone the same seed gives the same plan on any number of threads and any
-// machine; seconds are those of a wall clock.
+// When a search ends. With evaluations alone the same seed gives the same plan on any number of threads, any
+// machine and, of planners that use them, up to four ranks; seconds are those of a wall clock.
 struct Budget {
   double seconds = 0;             // none: no limit
   std::uint64_t evaluations = 0;  // none: no limit; of whole candidates
 };
 
+class IslandRanks;
 struct PlanResult;
 
 struct PlanRequest {
@@ -44,6 +45,9 @@ struct PlanRequest {
   const std::atomic<bool>* is_cancelled = nullptr;  // set by anyone: the best so far is returned
   // Of planners that start from a plan (planners.h): a feasible one of the same request, with its prediction.
   const PlanResult* start = nullptr;
+  // Of planners that search on several ranks (planners.h): with which this one does. None: it is alone. All get
+  // the same result.
+  IslandRanks* ranks = nullptr;
   // Called as each is found, by the thread that found it, one at a time; must not throw.
   std::function<void(const Improvement&)> on_improvement = {};
 };

@@ -34,7 +34,7 @@ constexpr PlannerTraits kSearch{.has_seed = true, .has_objectives = true};
 constexpr PlannerTraits kSweep{.has_objectives = true};
 constexpr PlannerTraits kTwoPhase{.has_seed = true};
 constexpr PlannerTraits kHetRl{
-    .has_threads = true, .has_seed = true, .balances_load = true, .has_objectives = true};
+    .has_threads = true, .has_ranks = true, .has_seed = true, .balances_load = true, .has_objectives = true};
 constexpr PlannerTraits kBranchAndBound{.counts_nodes = true, .starts_from_plan = true, .proves = true};
 constexpr PlannerTraits kIntegerProgram{
     .counts_nodes = true, .can_be_cancelled = false, .proves = true, .is_built = has_milp_solver};

@@ -13,6 +13,7 @@ struct PlannerTraits {
   bool has_budget = true;                    // ends when it is spent
   bool counts_nodes = false;                 // evaluations of a budget are nodes of its tree, not candidates
   bool has_threads = false;                  // uses more than one
+  bool has_ranks = false;                    // of MPI too (PlanRequest::ranks)
   bool has_seed = false;                     // another seed, another search
   bool has_whole_layouts = false;            // most_plans and try_uneven_stages of SearchLimits
   bool starts_from_plan = false;             // PlanRequest::start

@@ -16,12 +16,12 @@ Budget budget_of(const PlanRequest& request, double default_s) {
   return budget;
 }
 
-std::string count_of_plans(std::uint64_t feasible, std::uint64_t looked_at) {
+}  // namespace
+
+std::string best_of_plans(std::uint64_t feasible, std::uint64_t looked_at) {
   return "best of " + std::to_string(feasible) + " plans that fit, of " + std::to_string(looked_at) +
          " that were looked at";
 }
-
-}  // namespace
 
 ShapeLimits shape_limits_of(const PlanRequest& request) {
   ShapeLimits limits;
@@ -73,7 +73,6 @@ bool SearchRun::is_spent() const {
 }
 
 bool SearchRun::is_better(const Score& score) const {
-  constexpr double kRounding = 1e-9;  // relative: plans that are this near are equally good
   if (!best_) return true;
   return score.is_better_than(best_->score, kRounding);
 }
@@ -111,6 +110,13 @@ std::string SearchRun::shortage() const {
   return message;
 }
 
+Plan SearchRun::best_plan(const std::string& suffix) const {
+  const std::string name = request_.workflow.name + "-" + suffix;
+  Plan plan = best_->plan ? *best_->plan : evaluator_.plan_of(best_->candidate, name);
+  plan.name = name;
+  return plan;
+}
+
 PlanResult SearchRun::result(const std::string& suffix, const std::string& hindrance) const {
   PlanResult result;
   result.candidates = evaluations_;
@@ -121,49 +127,27 @@ PlanResult SearchRun::result(const std::string& suffix, const std::string& hindr
     return result;
   }
   result.outcome = PlanOutcome::found;
-  const std::string name = request_.workflow.name + "-" + suffix;
-  result.plan = best_->plan ? *best_->plan : evaluator_.plan_of(best_->candidate, name);
-  result.plan->name = name;
+  result.plan = best_plan(suffix);
   result.prediction =
       predict(request_.cluster, request_.workflow, *result.plan, request_.coefficients, request_.framework);
   result.improvements = improvements_;
-  result.message = count_of_plans(feasible_, evaluations_);
+  result.message = best_of_plans(feasible_, evaluations_);
   return result;
 }
 
-PlanResult result_of(const std::vector<const SearchRun*>& runs, const std::string& suffix) {
-  const SearchRun* best = runs.front();
-  std::uint64_t evaluations = 0, feasible = 0;
-  std::vector<Improvement> all;
-  for (const SearchRun* run : runs) {
-    evaluations += run->evaluations_;
-    feasible += run->feasible_;
-    if (run->best_ && (!best->best_ || best->is_better(run->best_->score))) best = run;
-    for (Improvement improvement : run->improvements_) {
-      improvement.evaluations *= runs.size();
-      all.push_back(improvement);
-    }
+IslandEnd SearchRun::end(int number, const std::string& suffix) const {
+  IslandEnd end;
+  end.number = number;
+  end.evaluations = evaluations_;
+  end.feasible = feasible_;
+  if (best_) end.score = best_->score;
+  if (best_ && best_->score.fits()) {
+    end.plan = best_plan(suffix);
+    end.improvements = improvements_;
+  } else {
+    end.message = shortage();
   }
-  PlanResult result = best->result(suffix);
-  result.candidates = evaluations;
-  result.feasible = feasible;
-  if (result.outcome == PlanOutcome::found) result.message = count_of_plans(feasible, evaluations);
-  // By what the budget counts; by then at the latest the other has passed too.
-  const bool counts_time = runs.front()->budget_.evaluations == 0;
-  std::stable_sort(all.begin(), all.end(), [counts_time](const Improvement& a, const Improvement& b) {
-    return counts_time ? a.seconds < b.seconds : a.evaluations < b.evaluations;
-  });
-  result.improvements.clear();
-  for (Improvement& improvement : all) {
-    if (!result.improvements.empty()) {
-      const Improvement& last = result.improvements.back();
-      if (improvement.loss >= last.loss) continue;
-      improvement.evaluations = std::max(improvement.evaluations, last.evaluations);
-      improvement.seconds = std::max(improvement.seconds, last.seconds);
-    }
-    result.improvements.push_back(improvement);
-  }
-  return result;
+  return end;
 }
 
 }  // namespace sextant

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "planner/evaluate/evaluator.h"
+#include "planner/islands.h"
 #include "planner/planner.h"
 #include "planner/space/options.h"
 
@@ -55,16 +56,20 @@ class SearchRun {
   // than that it found nothing. The gap is infinite: a search proves nothing.
   [[nodiscard]] PlanResult result(const std::string& suffix, const std::string& hindrance = {}) const;
 
+  // The same as one of several searches, by its number among them.
+  [[nodiscard]] IslandEnd end(int number, const std::string& suffix) const;
+
   // Until the budget of them is spent; as many as there are numbers where there is none.
   [[nodiscard]] std::uint64_t evaluations_left() const;
 
-  friend PlanResult result_of(const std::vector<const SearchRun*>& runs, const std::string& suffix);
+  static constexpr double kRounding = 1e-9;  // relative: plans that are this near are equally good
 
  private:
   [[nodiscard]] bool is_cancelled() const;
   [[nodiscard]] bool is_spent() const;
   [[nodiscard]] double seconds() const;
   [[nodiscard]] bool is_better(const Score& score) const;
+  [[nodiscard]] Plan best_plan(const std::string& suffix) const;
   [[nodiscard]] std::string shortage() const;
 
   const PlanRequest& request_;
@@ -83,8 +88,7 @@ class SearchRun {
   std::vector<Improvement> improvements_;
 };
 
-// Of searches that ran side by side, of one request but for budgets and seeds: the best of their plans; of
-// equals the first. Their curves as one, evaluations counted over all.
-[[nodiscard]] PlanResult result_of(const std::vector<const SearchRun*>& runs, const std::string& suffix);
+// "best of 12 plans that fit, of 40 that were looked at".
+[[nodiscard]] std::string best_of_plans(std::uint64_t feasible, std::uint64_t looked_at);
 
 }  // namespace sextant

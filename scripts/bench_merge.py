@@ -2,7 +2,8 @@
 
 usage: bench_merge.py [--check] OUT FILE...     OUT is a file, replaced atomically, or - for standard output
 
-Times come out in seconds, bytes_per_second in bytes/s, other counters that end in _per_second or _per_s in 1/s.
+Times come out in seconds, bytes_per_second in bytes/s, other counters that end in _per_second or _per_s in 1/s,
+in _bytes in bytes.
 With repetitions the median is taken. A benchmark that reported an error makes the merge fail.
 
 Names are PROGRAM/BENCHMARK, or what the benchmark is called itself where that starts with "PART.", PROGRAM up to its
@@ -39,6 +40,8 @@ RUN_SUFFIX = re.compile(r"/(iterations|repeats|min_time|min_warmup_time):[^/]*|/
 def unit_of(counter):
     if counter in ("bytes_per_second", "bytes_per_s"):
         return "bytes/s"
+    if counter.endswith("_bytes"):
+        return "bytes"
     return "1/s" if counter == "per_s" or counter.endswith(("_per_second", "_per_s")) else "1"
 
 

@@ -49,7 +49,7 @@ struct SearchRecord {
   std::string cluster;
   std::string planner;
   std::uint64_t seed = 1;
-  int threads = 1;
+  int threads = 1;                                  // on all ranks
   std::optional<double> budget_s;                   // none: the planner's own, where both are missing
   std::optional<std::uint64_t> budget_evaluations;  // of candidates, or of nodes of a tree
 

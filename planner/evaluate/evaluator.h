@@ -37,6 +37,7 @@ struct Score {
     if (excess_bytes != other.excess_bytes) return excess_bytes < other.excess_bytes;
     return overrun != other.overrun ? overrun < other.overrun : loss < other.loss;
   }
+  friend bool operator==(const Score&, const Score&) = default;
 };
 
 // What stays the same in a search.

@@ -17,6 +17,7 @@ constexpr std::size_t kMostArms = 64;  // of a grouping
 constexpr std::size_t kPopulation = 8;
 constexpr std::size_t kClimbed = 8;        // deals at the end of a round
 constexpr std::size_t kRefined = 1;        // of these, with smaller units
+constexpr std::size_t kRemembered = 8;     // on the way
 constexpr std::uint64_t kChainSteps = 16;  // a look-up each, for a look at a deal
 constexpr double kTrainingMutation = 0.3;
 constexpr double kDefaultSeconds = 1;
@@ -65,8 +66,8 @@ Score Island::Group::score() const {
   return best;
 }
 
-Island::Island(const PlanRequest& request)
-    : run_(request, kDefaultSeconds), random_(request.seed), arranger_(run_) {
+Island::Island(const PlanRequest& request, const IslandTeam& team)
+    : run_(request, kDefaultSeconds), team_(team), random_(request.seed), arranger_(run_) {
   levels_ = unit_levels(request.cluster, kWantedUnits);
   if (request.limits.balances_load) run_.options().balance_load();
   for (const UnitClass& of_class : classes()) {
@@ -145,7 +146,24 @@ std::vector<Island::Group> Island::groups(std::size_t most) {
   if (run_.request().objective.needs_devices()) {
     for (int used = units / 2; used > 0; used /= 2) add_arms(used, units - used, most, groups);
   }
-  return groups;
+  return own_of(std::move(groups));
+}
+
+std::size_t Island::share_of(std::size_t count) const {
+  const auto size = static_cast<std::size_t>(team_.size);
+  return (count + size - 1) / size;
+}
+
+// Every grouping is some island's in every round and every island's in as many rounds as there are islands:
+// what one of them makes nothing of, another may. All where the groupings are too few.
+std::vector<Island::Group> Island::own_of(std::vector<Group> groups) const {
+  const auto size = static_cast<std::size_t>(team_.size);
+  if (groups.size() < size) return groups;
+  std::vector<Group> own;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if ((g + round_) % size == static_cast<std::size_t>(team_.number)) own.push_back(std::move(groups[g]));
+  }
+  return own;
 }
 
 void Island::add_arms(int used, int idle, std::size_t most, std::vector<Group>& groups) {
@@ -197,7 +215,7 @@ std::vector<Sharing> Island::best_of(const std::vector<Group>& groups) const {
     return a.individual->scored.is_better_than(b.individual->scored);
   });
   std::vector<Sharing> best;
-  for (std::size_t f = 0; f < std::min(found.size(), kClimbed); ++f)
+  for (std::size_t f = 0; f < std::min(found.size(), share_of(kClimbed)); ++f)
     best.push_back(sharing_of(found[f].group->grouping, gathered(found[f].individual->deal, nearness_)));
   return best;
 }
@@ -225,7 +243,6 @@ void Island::polish_one(Scored scored, std::uint64_t budget) {
 
 // The best few that differ: which of them is the best when it is polished is not known before.
 void Island::remember(const Scored& scored) {
-  constexpr std::size_t kRemembered = 8;
   const auto at = std::find_if(near_best_.begin(), near_best_.end(),
                                [&](const Scored& other) { return !other.score.is_better_than(scored.score); });
   constexpr double kSame = 1e-9;  // relative: the same devices under other names
@@ -262,17 +279,20 @@ void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget
     recombine(run_, arranger_.seen(), kChainSteps * budget, random_, recombined);
     polish_one(std::move(recombined), budget / kRefined);
   }
-  for (const Scored& scored : near_best_) polish_one(scored, budget / kClimbed);
+  for (std::size_t n = 0; n < std::min(near_best_.size(), share_of(kRemembered)); ++n)
+    polish_one(near_best_[n], budget / kClimbed);
 }
 
-// Algorithm 1, lines 14 to 32, and the polishing of its best.
+// Algorithm 1, lines 14 to 32, and the polishing of its best. The groupings and the evaluations that look at
+// them are dealt to the islands of the team, so that it takes each a part of the time; how thoroughly each of
+// the best is polished stays.
 void Island::round(std::uint64_t budget) {
   const double groupings = bell_number(run_.evaluator().task_count());
   const auto most = static_cast<std::size_t>(static_cast<double>(budget) / (2 * groupings));
   std::vector<Group> all = groups(std::clamp<std::size_t>(most, 1, kMostArms)), out;
   const std::uint64_t rounds = rounds_of(all.size());
   for (std::uint64_t m = 0; m < rounds && !run_.is_over(); ++m) {
-    const std::uint64_t each = std::max<std::uint64_t>(1, budget / (all.size() * rounds));
+    const std::uint64_t each = std::max<std::uint64_t>(1, share_of(budget) / (all.size() * rounds));
     for (Group& group : all) halve_arms(group, each);
     const std::size_t kept = (all.size() + 1) / 2;
     std::stable_sort(all.begin(), all.end(),
@@ -282,6 +302,7 @@ void Island::round(std::uint64_t budget) {
   }
   for (Group& group : out) all.push_back(std::move(group));
   improve_best(all, budget);
+  ++round_;
 }
 
 void Island::run() {

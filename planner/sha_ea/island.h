@@ -1,4 +1,5 @@
-// One search of several that share nothing: its evaluator, its random numbers, its best plan.
+// One search of several that tell each other nothing: its evaluator, its random numbers, its best plan. They
+// share the work all the same: in a round each looks at groupings of its own, and at others in the next.
 #pragma once
 
 #include <map>
@@ -14,10 +15,16 @@
 
 namespace sextant {
 
+// Which island of how many.
+struct IslandTeam {
+  int number = 0;
+  int size = 1;
+};
+
 class Island {
  public:
   // request: with this island's own budget and seed; must outlive it.
-  explicit Island(const PlanRequest& request);
+  explicit Island(const PlanRequest& request, const IslandTeam& team = {});
 
   // Rounds of halving and polishing until the budget is spent.
   void run();
@@ -61,10 +68,15 @@ class Island {
   void remember(const Scored& scored);
   void improve_best(const std::vector<Group>& groups, std::uint64_t budget);
   [[nodiscard]] std::vector<Group> groups(std::size_t most);
+  [[nodiscard]] std::vector<Group> own_of(std::vector<Group> groups) const;
+  // What is left to one island of the team.
+  [[nodiscard]] std::size_t share_of(std::size_t count) const;
   void add_arms(int used, int idle, std::size_t most, std::vector<Group>& groups);
   [[nodiscard]] std::vector<bool> trains(const TaskGrouping& grouping) const;
 
   SearchRun run_;
+  IslandTeam team_;
+  std::size_t round_ = 0;
   std::mt19937_64 random_;
   Arranger arranger_;
   std::vector<std::vector<UnitClass>> levels_;      // of the size of units, each half of the one before

@@ -5,8 +5,11 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <numeric>
+#include <string>
 #include <thread>
 
+#include "planner/islands.h"
 #include "planner/sha_ea/island.h"
 
 namespace sextant {
@@ -39,35 +42,66 @@ std::function<void(const Improvement&)> best_of_all(std::function<void(const Imp
   };
 }
 
-// Each island's own budget and seed.
-std::vector<PlanRequest> dealt_requests(const PlanRequest& request, int threads) {
+// An island's place among those of all ranks, and its own budget and seed.
+struct Dealt {
+  IslandTeam team;
+  PlanRequest request;
+};
+
+// Differ by number and by the request's seed; the first few of all ranks are those of one.
+std::uint64_t seed_of(std::uint64_t seed, int number) {
+  constexpr std::uint64_t kFar = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio: multiples lie far apart
+  const auto n = static_cast<std::uint64_t>(number);
+  return seed * kIslands + n % kIslands + n / kIslands * kFar;
+}
+
+// Of every rank: what each may use of its machine. No rank begins before all are there.
+std::vector<int> threads_by_rank(const PlanRequest& request, int threads) {
+  if (request.ranks == nullptr) return {threads};
+  std::vector<int> all;
+  for (const std::string& said : request.ranks->gather(std::to_string(threads))) all.push_back(std::stoi(said));
+  return all;
+}
+
+// By the clock every thread of every rank has an island. Evaluations are dealt to as many islands whatever the
+// threads, and the ranks where there are no more ranks than these.
+std::vector<Dealt> dealt(const PlanRequest& request, int threads) {
+  const std::vector<int> all_threads = threads_by_rank(request, threads);
+  const int ranks = static_cast<int>(all_threads.size());
+  const int rank = request.ranks == nullptr ? 0 : request.ranks->rank();
   PlanRequest own = request;
   if (own.budget.seconds <= 0 && own.budget.evaluations == 0) own.budget.seconds = 1;
-  // Seconds are for all: islands that share a thread take turns. Evaluations are dealt to them.
-  const std::uint64_t count = own.budget.evaluations > 0
-                                  ? std::min<std::uint64_t>(kIslands, own.budget.evaluations)
-                                  : static_cast<std::uint64_t>(threads);
-  own.budget.evaluations /= count;
   if (request.on_improvement) own.on_improvement = best_of_all(request.on_improvement);
-  std::vector<PlanRequest> requests;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    requests.push_back(own);
-    requests.back().seed = request.seed * kIslands + i;
+  std::vector<Dealt> islands;
+  const auto add = [&](int number, int size) {
+    islands.push_back({{number, size}, own});
+    islands.back().request.seed = seed_of(request.seed, number);
+  };
+  if (own.budget.evaluations > 0) {
+    const std::uint64_t count = std::min<std::uint64_t>(std::max(kIslands, ranks), own.budget.evaluations);
+    own.budget.evaluations /= count;
+    for (int number = rank; number < static_cast<int>(count); number += ranks)
+      add(number, static_cast<int>(count));
+  } else {
+    const int first = std::accumulate(all_threads.begin(), all_threads.begin() + rank, 0);
+    const int size = std::accumulate(all_threads.begin(), all_threads.end(), 0);
+    for (int number = first; number < first + threads; ++number) add(number, size);
   }
-  return requests;
+  return islands;
 }
 
 }  // namespace
 
 PlanResult plan_by_sha_ea(const PlanRequest& request) {
   const int threads = std::clamp(request.threads, 1, kIslands);
-  const std::vector<PlanRequest> requests = dealt_requests(request, threads);
+  const std::vector<Dealt> own = dealt(request, threads);
   std::vector<std::unique_ptr<Island>> islands;
-  for (const PlanRequest& own : requests) islands.push_back(std::make_unique<Island>(own));
+  for (const Dealt& one : own) islands.push_back(std::make_unique<Island>(one.request, one.team));
   run_all(islands, threads);
-  std::vector<const SearchRun*> runs;
-  for (const auto& island : islands) runs.push_back(&island->search());
-  return result_of(runs, "sha-ea");
+  std::vector<IslandEnd> ends;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    ends.push_back(islands[i]->search().end(own[i].team.number, "sha-ea"));
+  return merged(request, request.ranks == nullptr ? ends : gathered(*request.ranks, ends));
 }
 
 }  // namespace sextant

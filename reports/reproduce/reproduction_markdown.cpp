@@ -54,15 +54,25 @@ std::string described(const ReproducedPlan& plan) {
          (plan.candidates > 0 ? " (" + std::to_string(plan.candidates) + " plans looked at)" : "");
 }
 
+// "1.07x": of the first contestant over the second, where both have a plan.
+std::string ratio_in(const ReproducedCell& cell) {
+  if (cell.plans.size() != 2 || !cell.plans[0].has_plan() || !cell.plans[1].has_plan()) return "";
+  return format_number(cell.plans[0].sequences_per_s / cell.plans[1].sequences_per_s) + "x";
+}
+
+// Of two contestants with their ratio.
 std::string throughputs(const ReproducedExperiment& experiment) {
   const std::vector<std::string> names = contestants_of(experiment);
+  const bool are_two = names.size() == 2;
   std::vector<std::string> header = {"cell"}, line = {"---"};
   header.insert(header.end(), names.begin(), names.end());
+  if (are_two) header.emplace_back("ratio");
   line.resize(header.size(), "---:");
   std::string out = row(header) + row(line);
   for (const ReproducedCell& cell : experiment.cells) {
     std::vector<std::string> cells = {cell.name};
     for (const std::string& name : names) cells.push_back(shown(cell, name));
+    if (are_two) cells.push_back(ratio_in(cell));
     out += row(cells);
   }
   return out;

@@ -38,11 +38,13 @@ void fill(const StudyCell& cell, const Plan& plan, const Prediction& prediction,
 }
 
 // A search's answer, or why there is none.
-PlanResult search(const std::string& name, const Cluster& cluster, const Workflow& workflow,
+PlanResult search(const Contestant& contestant, const Cluster& cluster, const Workflow& workflow,
                   const std::vector<Execution>& executions, const StudyCoefficients& coefficients,
                   const StudyOptions& options) {
-  const Planner* planner = find_planner(name);
-  if (planner == nullptr) throw_bad_input("no planner is named " + name);
+  const Planner* planner = find_planner(contestant.planner);
+  if (planner == nullptr) throw_bad_input("no planner is named " + contestant.planner);
+  if (!contestant.balances_load && !planner->traits.balances_load)
+    throw_bad_input("planner " + contestant.planner + " cannot be told not to balance");
   PlanRequest request{cluster, workflow, coefficients.coefficients, coefficients.framework};
   const bool ends_by_itself = !planner->traits.has_seed && !planner->traits.proves;
   if (planner->traits.has_budget && !ends_by_itself) request.budget.seconds = options.budget_s;
@@ -50,6 +52,7 @@ PlanResult search(const std::string& name, const Cluster& cluster, const Workflo
   request.threads = planner->traits.has_threads ? options.threads : 1;
   request.executions = executions;
   request.is_cancelled = options.is_cancelled;
+  request.limits.balances_load = contestant.balances_load;
   return planner->plan(request);
 }
 
@@ -75,10 +78,11 @@ void shift(TaskPlan& task, int by) {
   }
 }
 
-PlanResult search_halves(const StudyCell& cell, const std::string& planner,
-                         const StudyCoefficients& coefficients, const StudyOptions& options) {
+PlanResult search_halves(const StudyCell& cell, Contestant contestant, const StudyCoefficients& coefficients,
+                         const StudyOptions& options) {
   if (!cell.cluster.has_uniform_links()) throw_bad_input("halves are of clusters without link exceptions");
   const int half = cell.cluster.device_count() / 2;
+  if (contestant.planner == "two-phase") contestant.planner = "sha-ea";  // of one side there are no two phases
   PlanResult joined;
   joined.outcome = PlanOutcome::found;
   joined.plan = Plan{"halves", {}, {}};
@@ -88,8 +92,8 @@ PlanResult search_halves(const StudyCell& cell, const std::string& planner,
     for (std::size_t i = 0; i < cell.workflow.tasks.size() && !cell.executions.empty(); ++i) {
       if (keeps(cell.workflow.tasks[i])) executions.push_back(cell.executions[i]);
     }
-    PlanResult part = search(planner == "two-phase" ? "sha-ea" : planner, cut(cell.cluster, half, generates),
-                             part_of(cell.workflow, keeps), executions, coefficients, options);
+    PlanResult part = search(contestant, cut(cell.cluster, half, generates), part_of(cell.workflow, keeps),
+                             executions, coefficients, options);
     if (!part.plan) return part;
     for (auto& [name, task] : part.plan->tasks) {
       if (!generates) shift(task, half);
@@ -109,14 +113,13 @@ PlanResult answer(const StudyCell& cell, const Contestant& contestant, const Stu
       return published;
     }
     case Placement::halves:
-      return search_halves(cell, contestant.planner, coefficients, options);
+      return search_halves(cell, contestant, coefficients, options);
     case Placement::alike:
-      return search(contestant.planner, all_alike(cell.cluster), cell.workflow, cell.executions, coefficients,
-                    options);
+      return search(contestant, all_alike(cell.cluster), cell.workflow, cell.executions, coefficients, options);
     case Placement::planned:
       break;
   }
-  return search(contestant.planner, cell.cluster, cell.workflow, cell.executions, coefficients, options);
+  return search(contestant, cell.cluster, cell.workflow, cell.executions, coefficients, options);
 }
 
 // What the paper ran is not judged by our memory model.

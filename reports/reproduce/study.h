@@ -26,7 +26,8 @@ struct Contestant {
   std::string name;
   std::string planner;  // planner/planners.h; empty where the plan is published
   Placement placement = Placement::planned;
-  Plan plan = {};  // published
+  Plan plan = {};             // published
+  bool balances_load = true;  // layers and sequences by what devices can do; of planners that may leave it
 };
 
 // One workflow on one cluster.
@@ -76,6 +77,9 @@ struct Study {
 
 // HetRL (He et al.): section 5, 64 GPUs in four networks.
 [[nodiscard]] Study hetrl_study(const Facts& facts);
+// HetRL, section 5.3 and Figure 4: the same networks and synchronous workflows, with load balancing and
+// without.
+[[nodiscard]] Study hetrl_balance_study(const Facts& facts);
 // AReaL-Hex (Yan et al.): sections 3 and 4.4 to 4.8, Tables 1 to 5.
 [[nodiscard]] Study areal_hex_study(const Facts& facts);
 // ReaL (Mei et al.): appendix, Tables 2 to 6. published: the runs of data/public/rl/runs.json.

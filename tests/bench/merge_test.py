@@ -88,6 +88,10 @@ def main(merge):
             _, entries, said = merged(merge, folder, {"planner": {"benchmarks": [run]}})
             assert entries[0] == {"name": "planner.x", "value": 0.005, "unit": "1", "target": 0.01, "met": met}, entries
 
+        run = repetition("planner.x", 2.0, peak_bytes=4096.0)
+        _, entries, _ = merged(merge, folder, {"planner": {"benchmarks": [run]}})
+        assert entries[1] == {"name": "planner.x:peak_bytes", "value": 4096.0, "unit": "bytes"}, entries
+
         code, _, said = merged(merge, folder, {"core": CORE_BENCH}, "--check")
         assert (code, said) == (2, "bench: no benchmark with a target ran\n"), (code, said)
 

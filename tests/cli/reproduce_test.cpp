@@ -51,6 +51,26 @@ TEST(ReproduceCommand, PublishedPlansOfRealBesideTheirTimes) {
   EXPECT_EQ(iterations, 2);
 }
 
+// Figure 4 of HetRL, one cell.
+TEST(ReproduceCommand, LoadBalancingBesideEvenLoad) {
+  const TemporaryFolder folder;
+  const std::string page = (folder.path() / "r.md").string();
+  const Printed printed = run_sextant({"reproduce", "hetrl-balance", "--only", "single-region/Qwen3-4B/grpo",
+                                       "--budget", "0.2", "--threads", "1", "--json", "--markdown", page});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  const auto document = parse_document<Reproduction>(printed.out).content;
+  ASSERT_EQ(document.experiments.size(), 1U);
+  const ReproducedExperiment& experiment = document.experiments[0];
+  ASSERT_EQ(experiment.cells.size(), 1U);
+  ASSERT_EQ(experiment.cells[0].plans.size(), 2U);
+  const ReproducedPlan &balanced = experiment.cells[0].plans[0], &even = experiment.cells[0].plans[1];
+  EXPECT_EQ(even.name, "sha-ea, even load");
+  ASSERT_EQ(experiment.comparisons.size(), 1U);
+  EXPECT_DOUBLE_EQ(*experiment.comparisons[0].ours, balanced.sequences_per_s / even.sequences_per_s);
+  EXPECT_EQ(experiment.comparisons[0].published_high, 1.12);
+  EXPECT_THAT(read_text_file(page), HasSubstr("| cell | sha-ea | sha-ea, even load | ratio |\n"));
+}
+
 TEST(ReproduceCommand, WrongInputExits2) {
   Printed printed = run_sextant({"reproduce", "hetrl", "--only", "mars"});
   EXPECT_EQ(printed.exit_code, 2);
@@ -59,7 +79,7 @@ TEST(ReproduceCommand, WrongInputExits2) {
   EXPECT_EQ(lines_of(printed.err).size(), 1U);
   printed = run_sextant({"reproduce", "weave"});
   EXPECT_EQ(printed.exit_code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("weave not in {hetrl,areal-hex,real}"));
+  EXPECT_THAT(printed.err, HasSubstr("weave not in {hetrl,hetrl-balance,areal-hex,real}"));
   EXPECT_EQ(run_sextant({"reproduce"}).exit_code, 2);
   EXPECT_EQ(run_sextant({"reproduce", "real", "--budget", "0"}).exit_code, 2);
   printed = run_sextant({"reproduce", "real", "--only", "7b7b/cuda", "--coefficients", "/nowhere.json"});

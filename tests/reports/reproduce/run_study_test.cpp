@@ -96,6 +96,16 @@ TEST(RunStudy, HalvesShareNoDevices) {
   EXPECT_THAT(halves.layout, ::testing::ContainsRegex("reference_inference [^;]* on (2-3|2|3)$"));
 }
 
+// Devices that differ and cannot be told apart by an even plan; and a planner that knows no other.
+TEST(RunStudy, LoadIsBalancedUnlessSaidOtherwise) {
+  const StudyCell one = cell(Mode::synchronous, {});
+  const ReproducedPlan balanced = run(one, {"balanced", "sha-ea"});
+  const ReproducedPlan even = run(one, {"even", "sha-ea", Placement::planned, {}, false});
+  ASSERT_TRUE(balanced.has_plan() && even.has_plan());
+  EXPECT_LT(balanced.iteration_s, even.iteration_s);
+  EXPECT_THROW((void)run(one, {"even", "mcmc", Placement::planned, {}, false}), Error);
+}
+
 TEST(RunStudy, APublishedPlanIsPredictedAsItIs) {
   const StudyCell one = cell(Mode::synchronous, {});
   Plan plan{"published", {}, {}};

@@ -128,6 +128,20 @@ TEST(HetrlStudy, HasEveryScenarioModelAlgorithmAndMode) {
   EXPECT_EQ(cell_of(study, "single-region/Qwen3-4B/grpo/sync").workflow.tasks.size(), 4U);
 }
 
+TEST(HetrlBalanceStudy, HasEverySynchronousCellTwice) {
+  const Study study = hetrl_balance_study(facts());
+  EXPECT_EQ(study.cells.size(), 4U * 3 * 2);
+  ASSERT_EQ(study.figures.size(), study.cells.size());
+  for (std::size_t i = 0; i < study.cells.size(); ++i) {
+    const StudyCell& cell = study.cells[i];
+    EXPECT_EQ(cell.workflow.mode, Mode::synchronous);
+    ASSERT_EQ(cell.contestants.size(), 2U);
+    EXPECT_TRUE(cell.contestants[0].balances_load);
+    EXPECT_FALSE(cell.contestants[1].balances_load);
+    EXPECT_EQ(study.figures[i].high, cell.name.starts_with("single-region/") ? 1.12 : 1.18);
+  }
+}
+
 TEST(HetrlStudy, ModelsAreAsLargeAsTheirNamesSay) {
   const Study study = hetrl_study(facts());
   for (const auto& [name, billions] : {std::pair{"Qwen3-4B", 4.0}, {"Qwen3-8B", 8.2}, {"Qwen3-14B", 14.8}}) {
@@ -143,7 +157,8 @@ TEST(HetrlStudy, ModelsAreAsLargeAsTheirNamesSay) {
 }
 
 TEST(Studies, FiguresAreOfContestantsThatTheirCellsHave) {
-  for (const Study& study : {hetrl_study(facts()), areal_hex_study(facts()), real()}) {
+  for (const Study& study :
+       {hetrl_study(facts()), hetrl_balance_study(facts()), areal_hex_study(facts()), real()}) {
     EXPECT_FALSE(study.figures.empty());
     for (const Figure& figure : study.figures) {
       for (const std::optional<Side>& side : {std::optional<Side>(figure.of), figure.over}) {
@@ -160,13 +175,15 @@ TEST(Studies, FiguresAreOfContestantsThatTheirCellsHave) {
 }
 
 TEST(Studies, WorkflowsAreValidAndPlannersExist) {
-  for (const Study& study : {hetrl_study(facts()), areal_hex_study(facts()), real()}) {
+  for (const Study& study :
+       {hetrl_study(facts()), hetrl_balance_study(facts()), areal_hex_study(facts()), real()}) {
     for (const StudyCell& cell : study.cells) {
       EXPECT_NO_THROW(cell.workflow.check()) << cell.name;
       EXPECT_EQ(cell.executions.size(), cell.workflow.tasks.size()) << cell.name;
       for (const Contestant& one : cell.contestants) {
         EXPECT_EQ(one.planner.empty(), one.placement == Placement::published);
         EXPECT_TRUE(one.planner.empty() || find_planner(one.planner)) << one.planner;
+        EXPECT_TRUE(one.balances_load || find_planner(one.planner)->traits.balances_load) << one.planner;
       }
     }
   }

@@ -1,0 +1,11 @@
+// How the program ends.
+#pragma once
+
+namespace sextant::cli {
+
+inline constexpr int kDone = 0;
+inline constexpr int kAnswerIsNo = 1;  // infeasible, less accurate than asked
+inline constexpr int kBadInput = 2;    // or usage
+inline constexpr int kMachineFailed = 3;
+
+}  // namespace sextant::cli

@@ -1,0 +1,250 @@
+// Searches side by side: what they hand each other, what is made of it, and that it does not matter which rank
+// or thread ran them.
+#include "planner/islands.h"
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <functional>
+#include <set>
+#include <thread>
+
+#include "core/json_value.h"
+#include "costmodel/predict.h"
+#include "planner/sha_ea/sha_ea.h"
+#include "planner/verify/verify.h"
+#include "tests/costmodel/small_problem.h"
+#include "tests/planner/planning_case.h"
+
+namespace sextant::testing {
+namespace {
+
+// Ranks that are threads.
+class Job {
+ public:
+  explicit Job(int ranks) : said_(static_cast<std::size_t>(ranks)), all_(ranks) {}
+
+  // What every rank makes of it.
+  std::vector<PlanResult> run(const std::function<PlanResult(IslandRanks&)>& search) {
+    std::vector<PlanResult> results(said_.size());
+    std::vector<std::jthread> threads;
+    for (std::size_t r = 0; r < said_.size(); ++r) {
+      threads.emplace_back([&, r] {
+        Member member(*this, static_cast<int>(r));
+        results[r] = search(member);
+      });
+    }
+    threads.clear();
+    return results;
+  }
+  [[nodiscard]] const std::vector<std::string>& said() const { return said_; }
+
+ private:
+  class Member final : public IslandRanks {
+   public:
+    Member(Job& job, int rank) : job_(job), rank_(rank) {}
+    [[nodiscard]] int rank() const override { return rank_; }
+    [[nodiscard]] int size() const override { return static_cast<int>(job_.said_.size()); }
+    [[nodiscard]] std::vector<std::string> gather(const std::string& mine) override {
+      job_.said_[static_cast<std::size_t>(rank_)] = mine;
+      job_.all_.arrive_and_wait();
+      std::vector<std::string> all = job_.said_;
+      job_.all_.arrive_and_wait();
+      return all;
+    }
+
+   private:
+    Job& job_;
+    int rank_;
+  };
+
+  std::vector<std::string> said_;
+  std::barrier<> all_;
+};
+
+class Islands : public ::testing::Test {
+ protected:
+  [[nodiscard]] PlanRequest request(std::uint64_t evaluations) const {
+    PlanRequest request{cluster_, workflow_, neutral_};
+    request.budget.evaluations = evaluations;
+    return request;
+  }
+  [[nodiscard]] static std::vector<PlanResult> on_ranks(Job& job, PlanRequest request, int ranks) {
+    EXPECT_EQ(job.said().size(), static_cast<std::size_t>(ranks));
+    return job.run([request](IslandRanks& of_job) {
+      PlanRequest own = request;
+      own.ranks = &of_job;
+      return plan_by_sha_ea(own);
+    });
+  }
+  [[nodiscard]] std::vector<PlanResult> on_ranks(const PlanRequest& request, int ranks) const {
+    Job job(ranks);
+    return on_ranks(job, request, ranks);
+  }
+  // As they were handed over.
+  static std::vector<IslandEnd> ends_of(const Job& job) {
+    std::vector<IslandEnd> ends;
+    for (const std::string& text : job.said()) {
+      const Json json = parse_json(text);
+      for (const JsonView& end : JsonView(json).items()) ends.push_back(IslandEnd::parse(end));
+    }
+    return ends;
+  }
+
+  const Cluster cluster_ = cluster_of({{"a100", 1}, {"l40s", 1}, {"l4", 1, 4, "z2"}});
+  const Workflow workflow_ = ppo_8b();
+  const Coefficients neutral_;
+};
+
+void expect_same_search(const PlanResult& a, const PlanResult& b) {
+  ASSERT_EQ(a.outcome, PlanOutcome::found);
+  ASSERT_EQ(b.outcome, PlanOutcome::found);
+  EXPECT_EQ(*a.plan, *b.plan);
+  EXPECT_EQ(*a.prediction, *b.prediction);
+  EXPECT_EQ(a.candidates, b.candidates);
+  EXPECT_EQ(a.feasible, b.feasible);
+  ASSERT_EQ(a.improvements.size(), b.improvements.size());
+  for (std::size_t i = 0; i < a.improvements.size(); ++i) {
+    EXPECT_EQ(a.improvements[i].evaluations, b.improvements[i].evaluations);
+    EXPECT_EQ(a.improvements[i].loss, b.improvements[i].loss);
+  }
+}
+
+TEST_F(Islands, PlansDoNotDependOnUpToFourRanksAndTheirThreads) {
+  PlanRequest asked = request(8'000);
+  const PlanResult alone = plan_by_sha_ea(asked);
+  for (const int ranks : {2, 3, 4}) {
+    asked.threads = ranks == 2 ? 2 : 1;
+    for (const PlanResult& result : on_ranks(asked, ranks)) {
+      expect_same_search(result, alone);
+      EXPECT_EQ(result.message, alone.message + ", on " + std::to_string(ranks) + " ranks");
+    }
+  }
+}
+
+TEST_F(Islands, MoreRanksHaveOneEachAndAllTheSameAnswer) {
+  Job job(6);
+  const std::vector<PlanResult> results = on_ranks(job, request(6'000), 6);
+  for (const PlanResult& result : results) {
+    expect_same_search(result, results.front());
+    EXPECT_EQ(result.candidates, 6'000U);
+  }
+  EXPECT_TRUE(verify_plan(cluster_, workflow_, *results.front().plan, neutral_, std::string(kAny)).feasible());
+}
+
+// No two islands of a seed search alike, nor those of the next seed.
+TEST_F(Islands, AreUnlike) {
+  std::set<std::vector<double>> curves;
+  for (const std::uint64_t seed : {1U, 2U}) {
+    Job job(6);
+    PlanRequest asked = request(6'000);
+    asked.seed = seed;
+    (void)on_ranks(job, asked, 6);
+    std::set<int> numbers;
+    for (const IslandEnd& end : ends_of(job)) {
+      numbers.insert(end.number);
+      std::vector<double> losses;
+      for (const Improvement& improvement : end.improvements) losses.push_back(improvement.loss);
+      curves.insert(losses);
+    }
+    EXPECT_EQ(numbers, (std::set<int>{0, 1, 2, 3, 4, 5}));
+  }
+  EXPECT_EQ(curves.size(), 12U);
+}
+
+// By the clock every thread of every rank has one, also where ranks have unlike threads.
+TEST_F(Islands, OfAClockAreNumberedOverRanksAndThreads) {
+  Job job(2);
+  (void)job.run([&](IslandRanks& ranks) {
+    PlanRequest own = request(0);
+    own.budget.seconds = 0.05;
+    own.threads = ranks.rank() == 0 ? 1 : 3;
+    own.ranks = &ranks;
+    return plan_by_sha_ea(own);
+  });
+  std::set<int> numbers;
+  for (const IslandEnd& end : ends_of(job)) numbers.insert(end.number);
+  EXPECT_EQ(numbers, (std::set<int>{0, 1, 2, 3}));
+}
+
+TEST_F(Islands, ARankMayHaveNone) {
+  for (const PlanResult& result : on_ranks(request(1), 3)) EXPECT_EQ(result.candidates, 1U);
+}
+
+TEST_F(Islands, SayTheSameWhereNothingFits) {
+  const Cluster small = cluster_of({{"l4", 1, 2}});
+  PlanRequest asked{small, workflow_, neutral_};
+  asked.budget.evaluations = 400;
+  const PlanResult alone = plan_by_sha_ea(asked);
+  EXPECT_EQ(alone.outcome, PlanOutcome::infeasible);
+  for (const PlanResult& result : on_ranks(asked, 2)) {
+    EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
+    EXPECT_FALSE(result.plan);
+    EXPECT_EQ(result.message, alone.message);
+  }
+}
+
+// Of the smaller problem, whose plans are written by hand.
+class Ends : public ::testing::Test {
+ protected:
+  static IslandEnd end(int number, double loss, int device) {
+    IslandEnd end;
+    end.number = number;
+    end.evaluations = 10;
+    end.feasible = 4;
+    end.score = Score{loss, -1, loss, 0};
+    end.plan = plan_with(on_device(device), on_device(device), on_device(device));
+    end.improvements = {{2, 0.5, 2 * loss, 2 * loss}, {5, 0.75, loss, loss}};
+    return end;
+  }
+  static IslandEnd without_plan(int number, double excess_bytes) {
+    IslandEnd end;
+    end.number = number;
+    end.evaluations = 10;
+    end.score = Score{1, excess_bytes, 1, 0};
+    end.message = "lacks " + std::to_string(static_cast<int>(excess_bytes));
+    return end;
+  }
+
+  const Cluster cluster_ = small_cluster();
+  const Workflow workflow_ = small_workflow();
+  const Coefficients neutral_;
+  PlanRequest request_{cluster_, workflow_, neutral_};
+};
+
+TEST_F(Ends, AreTheSameWhenTheyArrive) {
+  for (const IslandEnd& sent : {end(3, 1.0 / 3, 1), without_plan(0, 1e300 / 3), IslandEnd{}}) {
+    const Json json = parse_json(format_json(sent.to_json()));
+    EXPECT_EQ(IslandEnd::parse(JsonView(json)), sent);
+  }
+}
+
+TEST_F(Ends, TheBestIsTakenAndOfEqualsTheFirst) {
+  const PlanResult result =
+      merged(request_, {without_plan(0, 5), end(1, 7, 1), end(2, 3, 2), end(3, 3 * (1 - 1e-12), 3)});
+  ASSERT_EQ(result.outcome, PlanOutcome::found);
+  EXPECT_EQ(result.plan, end(2, 3, 2).plan);
+  EXPECT_EQ(result.candidates, 40U);
+  EXPECT_EQ(result.feasible, 12U);
+  EXPECT_EQ(result.prediction->iteration_s,
+            predict(cluster_, workflow_, *result.plan, neutral_, std::string(kAny)).iteration_s);
+}
+
+TEST_F(Ends, ThatLacksLeastSaysWhatIsShort) {
+  const PlanResult result =
+      merged(request_, {IslandEnd{}, without_plan(1, 5), without_plan(2, 4), without_plan(3, 9)});
+  EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
+  EXPECT_EQ(result.message, "lacks 4");
+}
+
+// Both curves have their points at 2 and 5 of their own evaluations: 4 and 10 of both.
+TEST_F(Ends, CurvesBecomeOneThatFalls) {
+  const PlanResult result = merged(request_, {end(0, 3, 0), end(1, 2, 1)});
+  std::vector<std::pair<std::uint64_t, double>> points;
+  for (const Improvement& improvement : result.improvements)
+    points.emplace_back(improvement.evaluations, improvement.loss);
+  EXPECT_EQ(points, (std::vector<std::pair<std::uint64_t, double>>{{4, 6}, {4, 4}, {10, 3}, {10, 2}}));
+}
+
+}  // namespace
+}  // namespace sextant::testing
