@@ -23,7 +23,7 @@ struct MeshOption {
   DeviceOrder order = DeviceOrder::by_replica;
 };
 
-// The options of every task on every mesh, made once: a proposal is a draw from it.
+// The options of every task on every mesh, or of a pinned one on its devices, made once: a proposal is a draw from it.
 class MeshTable {
  public:
   // Stops early, and is then incomplete, when the run is over.
@@ -39,10 +39,13 @@ class MeshTable {
   [[nodiscard]] Placement placement(int task, const MeshOption& option) const;
 
  private:
+  void add_options(std::size_t task, std::size_t mesh, const std::vector<Option>& options);
+
   Evaluator& evaluator_;
   std::vector<Mesh> meshes_;
   std::vector<std::vector<MeshOption>> options_;  // by task
   std::vector<std::size_t> fastest_;              // by task
+  std::vector<double> least_s_;                   // that these take
 };
 
 }  // namespace sextant

@@ -59,7 +59,7 @@ Score Island::Group::score() const {
 
 Island::Island(const PlanRequest& request)
     : run_(request, kDefaultSeconds), random_(request.seed), arranger_(run_) {
-  levels_ = unit_levels(request.cluster, kWantedUnits);
+  levels_ = unit_levels(request.cluster, kWantedUnits, marks_of(request.limits.pins, request.cluster));
   for (const UnitClass& of_class : classes()) {
     const DeviceId first{of_class.units.front().front()};
     const auto& rates = request.cluster.type_of(first).flop_per_s;
@@ -128,7 +128,8 @@ void Island::halve_arms(Group& group, std::uint64_t budget) {
   keep_best_half(group.arms);
 }
 
-// Where idle devices make a plan better, some arms leave units idle: a further part of the deal.
+// Where idle devices make a plan better, or tasks that are not dealt have devices already, some arms leave units
+// idle: a further part of the deal.
 // most: arms of a grouping.
 std::vector<Island::Group> Island::groups(std::size_t most) {
   int units = 0;
@@ -138,11 +139,13 @@ std::vector<Island::Group> Island::groups(std::size_t most) {
   if (run_.request().objective.needs_devices()) {
     for (int used = units / 2; used > 0; used /= 2) add_arms(used, units - used, most, groups);
   }
+  const int taken = arranger_.pinned_units(classes());
+  if (taken > 0 && taken < units) add_arms(units - taken, taken, most, groups);
   return groups;
 }
 
 void Island::add_arms(int used, int idle, std::size_t most, std::vector<Group>& groups) {
-  for (Arms& arms : arms_of(run_.evaluator().task_count(), used, most, random_)) {
+  for (Arms& arms : arms_of(static_cast<int>(run_.dealt_tasks().size()), used, most, random_)) {
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const Group& other) { return other.grouping == arms.grouping; });
     if (group == groups.end()) {
@@ -160,7 +163,8 @@ void Island::add_arms(int used, int idle, std::size_t most, std::vector<Group>& 
 std::vector<bool> Island::trains(const TaskGrouping& grouping) const {
   std::vector<bool> trains(static_cast<std::size_t>(grouping.groups) + 1);
   for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
-    if (run_.request().workflow.tasks[t].kind == TaskKind::training)
+    const auto task = static_cast<std::size_t>(run_.dealt_tasks()[t]);
+    if (run_.request().workflow.tasks[task].kind == TaskKind::training)
       trains[static_cast<std::size_t>(grouping.group_of[t])] = true;
   }
   return trains;
@@ -255,7 +259,7 @@ void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget
 
 // Algorithm 1, lines 14 to 32, and the polishing of its best.
 void Island::round(std::uint64_t budget) {
-  const double groupings = bell_number(run_.evaluator().task_count());
+  const double groupings = bell_number(static_cast<int>(run_.dealt_tasks().size()));
   const auto most = static_cast<std::size_t>(static_cast<double>(budget) / (2 * groupings));
   std::vector<Group> all = groups(std::clamp<std::size_t>(most, 1, kMostArms)), out;
   const std::uint64_t rounds = rounds_of(all.size());

@@ -100,6 +100,8 @@ Option OptionTable::costed(int task, int position, DeviceOrder order, const Devi
 }
 
 std::vector<Option> OptionTable::look(int task, const Devices& devices) {
+  if (const auto fixed = fixed_.find(task); fixed != fixed_.end())
+    return {costed(task, fixed->second, DeviceOrder::by_replica, devices)};
   struct Degrees {
     const Sizes* sizes;
     DeviceOrder order;

@@ -41,6 +41,9 @@ class OptionTable {
         limits_(std::move(limits)),
         thoroughness_(thoroughness) {}
 
+  // From now on the task has this shape alone, its devices in the order in which they are given.
+  void fix(int task, int shape) { fixed_[task] = shape; }
+
   // Fastest first; empty where no shape uses all of the devices up. Valid as long as the table.
   [[nodiscard]] const std::vector<Option>& of(int task, const std::vector<std::uint16_t>& devices);
 
@@ -57,6 +60,7 @@ class OptionTable {
   const Workflow& workflow_;
   ShapeLimits limits_;
   Thoroughness thoroughness_;
+  std::map<int, int> fixed_;                                  // shapes, by task
   std::map<std::vector<int>, std::vector<Option>> known_;     // by task and places of the devices
   std::map<std::pair<int, int>, std::vector<Sizes>> shapes_;  // by task and number of devices
 };
