@@ -89,6 +89,7 @@ std::string why_none(PlanRequest request, const Answer& answer) {
   constexpr int kMostDevices = 64;  // of which it has its options in seconds
   constexpr const char* kMayBe = "; a larger --budget or --recompute may find one";
   if (answer.record.proof == Proof::optimal || answer.record.was_interrupted) return "";
+  if (!request.limits.pins.empty()) return "; another --pin may leave one";
   if (!request.objective.is_time_alone()) return "";  // the message has said how far limits are exceeded
   if (request.cluster.device_count() > kMostDevices) return kMayBe;
   request.budget = {1, 0};
@@ -149,7 +150,7 @@ std::set<DeviceId> excluded_devices(const Options& options, const Cluster& clust
 }
 
 // Tables instead of a plan.
-int plan_several(const Options& options, const Planner& planner, PlanRequest& request) {
+int plan_several(const Options& options, const Planner& planner, const Subcluster& part, PlanRequest& request) {
   for (const std::string& file : {options.out, options.prediction_out, options.search_out}) {
     if (!file.empty()) throw_bad_input("--pareto and --compare-modes write no files; --json prints the plans");
   }
@@ -159,8 +160,8 @@ int plan_several(const Options& options, const Planner& planner, PlanRequest& re
     throw_bad_input("--pareto: planner " + std::string(planner.name) + " knows times alone; sha-ea does not");
   const Interrupt interrupt;
   request.is_cancelled = &interrupt.flag();
-  const PlanSet set = options.pareto_points > 0 ? pareto_set(planner, request, options.pareto_points)
-                                                : compared_modes(planner, request);
+  const PlanSet set = options.pareto_points > 0 ? pareto_set(planner, request, part, options.pareto_points)
+                                                : compared_modes(planner, request, part);
   print_text(options.json ? set.json : set.text);
   return set.is_empty ? kAnswerIsNo : kDone;
 }
@@ -179,13 +180,16 @@ int run(const Options& options) {
     (void)chosen_planner(options.planner, scenario.cluster.device_count());
   PlanRequest request{left.cluster, loaded.workflow, chosen.coefficients, chosen.framework};
   apply(options.planner, planner, request);
-  if (options.pareto_points > 0 || options.compares_modes) return plan_several(options, planner, request);
+  const Pins pins = pins_of(options.planner.pins, loaded);
+  request.limits.pins = left.pins_within(pins, loaded.cluster);
+  if (options.pareto_points > 0 || options.compares_modes) return plan_several(options, planner, left, request);
   PlanResult start;
   if (!options.planner.warm_start.empty()) {
     start = load_start(options.planner.warm_start, loaded);
     request.start = &start;
   }
   Answer answer = search(planner, request);
+  record_pins(pins, answer.record);
   if (answer.result.outcome != PlanOutcome::found) return say_no_plan(options, request, answer);
   PlanResult& result = answer.result;
   if (!options.excluded.empty()) {
@@ -194,7 +198,7 @@ int run(const Options& options) {
         predict(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework);
   }
   require_verified(
-      verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework));
+      verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework, pins));
   say(chosen.notes);
   qualify(*result.prediction,
           {loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
