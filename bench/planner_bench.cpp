@@ -182,8 +182,7 @@ void explain_gpus(benchmark::State& state, int gpus, double target_s) {
   if (result.outcome != PlanOutcome::found) throw std::runtime_error(result.message);
   const Doubt doubt;
   std::size_t alternatives = 0;
-  for (auto _ : state)
-    alternatives = explain({request, planner, *result.plan, doubt}).alternatives.size();
+  for (auto _ : state) alternatives = explain({request, planner, *result.plan, doubt}).alternatives.size();
   state.counters["alternatives"] = static_cast<double>(alternatives);
   state.counters["target_s"] = target_s;
 }

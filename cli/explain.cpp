@@ -107,8 +107,8 @@ std::string explain_chances(const Explanation& explanation) {
 
 std::string describe_alternatives(const Explanation& explanation) {
   const bool is_cost = explanation.goal == "cost";
-  std::vector<std::string> heads{"alternative", "iteration", "times the plan's" + of_goal(explanation), "90 %", "sure",
-                                 "at least"};
+  std::vector<std::string> heads{"alternative", "iteration", "times the plan's" + of_goal(explanation),
+                                 "90 %",        "sure",      "at least"};
   if (is_cost) heads.insert(heads.begin() + 2, "dollars an iteration");
   Table table(heads);
   const auto add = [&](std::vector<std::string> row, const std::optional<double>& usd) {
@@ -187,7 +187,8 @@ std::string describe_change(const WhatIf& what_if, const Explanation& now) {
   std::string text = (now.goal == "time" ? "" : "in" + of_goal(now) + " ") + less_or_more(what_if.ratio);
   if (!what_if.chance) return text;
   const Interval& ratio = what_if.chance->ratio_90;
-  text += " (90 %: " + less_or_more(1 / ratio.high) + " to " + less_or_more(1 / ratio.low) + (now.goal == "time" ? "; faster with " : "; better with ") +
+  text += " (90 %: " + less_or_more(1 / ratio.high) + " to " + less_or_more(1 / ratio.low) +
+          (now.goal == "time" ? "; faster with " : "; better with ") +
           format_percent(what_if.chance->probability, 0);
   return text + ")";
 }
@@ -198,8 +199,8 @@ std::string describe_layout_change(const WhatIf& what_if, const Explanation& now
   std::string text = "The layout changes; the old plan cannot be run there.\n";
   if (what_if.kept_iteration_s) {
     const double loss = *what_if.kept_iteration_s / what_if.iteration_s - 1;
-    text = "The layout changes; the old plan would take " + format_seconds(*what_if.kept_iteration_s) +
-           " there";
+    text =
+        "The layout changes; the old plan would take " + format_seconds(*what_if.kept_iteration_s) + " there";
     if (now.goal != "time") {
       text += ".\n";  // more or less time is not what it is judged by
     } else {

@@ -34,7 +34,8 @@ std::set<DeviceId> parse_devices(const std::string& text, const Cluster& cluster
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string name = text.substr(begin, end - begin);
-    if (name.empty()) throw_bad_input("expected a node, device (node/3), zone or region after = and each comma");
+    if (name.empty())
+      throw_bad_input("expected a node, device (node/3), zone or region after = and each comma");
     const std::set<DeviceId> named = devices_named(cluster, name);
     for (const DeviceId device : named) {
       if (!devices.insert(device).second) throw_bad_input(cluster.device_name(device) + " is named twice");

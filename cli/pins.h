@@ -20,8 +20,8 @@ struct PinOptions {
 
 void add_pin_options(CLI::App& command, PinOptions& options);
 
-// Of the whole cluster. Throws Error(bad_input) for what cannot be read, a task or devices that are not there, a
-// task that is pinned twice, and a layout that cannot be run.
+// Of the whole cluster. Throws Error(bad_input) for what cannot be read, a task or devices that are not there,
+// a task that is pinned twice, and a layout that cannot be run.
 [[nodiscard]] Pins pins_of(const PinOptions& options, const LoadedInputs& loaded);
 
 // Into the document.

@@ -14,13 +14,15 @@ struct PlanSet {
   bool is_empty = true;
 };
 
-// Exit code 1 is for an empty one. part: what the request's cluster is of the whole, whose devices plans are to name.
+// Exit code 1 is for an empty one. part: what the request's cluster is of the whole, whose devices plans are to
+// name.
 [[nodiscard]] PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Subcluster& part,
                                  int points);
 
 // The workflow as it is asked for planned synchronously, one step off and asynchronously with two and four
 // parts of a batch streamed: whether it pays, and by how much. What staleness does to what is learned no cost
 // model knows.
-[[nodiscard]] PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const Subcluster& part);
+[[nodiscard]] PlanSet compared_modes(const Planner& planner, const PlanRequest& request,
+                                     const Subcluster& part);
 
 }  // namespace sextant::cli

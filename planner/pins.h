@@ -1,6 +1,7 @@
 // Tasks that stay where they are, and the rest is planned around them: "the reward model must stay on node3".
 //
-// A pin says where a task runs, not that nobody else may run there: others share its devices where that is best.
+// A pin says where a task runs, not that nobody else may run there: others share its devices where that is
+// best.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ struct Pin {
 using Pins = std::map<std::string, Pin>;  // by task
 
 // executions: of the search, by task; none: the default of all. Throws Error(bad_input) for a task that the
-// workflow does not have, no device, one that the cluster does not have, and a layout that searches cannot hold:
-// with unlike replicas or stages, or executed in another way.
+// workflow does not have, no device, one that the cluster does not have, and a layout that searches cannot
+// hold: with unlike replicas or stages, or executed in another way.
 void check_pins(const Pins& pins, const Workflow& workflow, const Cluster& cluster,
                 const std::vector<Execution>& executions = {});
 

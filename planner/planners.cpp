@@ -38,7 +38,8 @@ constexpr PlannerTraits kHetRl{
 constexpr PlannerTraits kBranchAndBound{.counts_nodes = true, .starts_from_plan = true, .proves = true};
 constexpr PlannerTraits kIntegerProgram{
     .counts_nodes = true, .can_be_cancelled = false, .proves = true, .is_built = has_milp_solver};
-constexpr PlannerTraits kEveryPlan{.has_budget = false, .has_whole_layouts = true, .proves = true, .has_pins = true};
+constexpr PlannerTraits kEveryPlan{
+    .has_budget = false, .has_whole_layouts = true, .proves = true, .has_pins = true};
 
 constexpr std::array kPlanners = {
     Planner{"sha-ea", "HetRL's nested successive halving with evolution of deals", plan_by_sha_ea, 0, kHetRl},

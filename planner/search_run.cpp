@@ -48,8 +48,8 @@ std::vector<double> rooms_of_devices(const PlanRequest& request) {
 SearchTables::SearchTables(const PlanRequest& request)
     : evaluator({request.cluster, request.workflow, request.coefficients, request.framework, request.executions,
                  request.weight_sync, request.objective}),
-      options(evaluator, request.cluster, request.workflow, shape_limits_of(request),
-              Thoroughness::promising) {}
+      options(evaluator, request.cluster, request.workflow, shape_limits_of(request), Thoroughness::promising) {
+}
 
 SearchRun::SearchRun(const PlanRequest& request, double default_s)
     : SearchRun(request, default_s, std::make_unique<SearchTables>(request)) {}

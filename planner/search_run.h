@@ -20,8 +20,8 @@ namespace sextant {
 // Bytes that tasks may take, by device: what it has, less what the runtime itself takes.
 [[nodiscard]] std::vector<double> rooms_of_devices(const PlanRequest& request);
 
-// What a search looks plans up in. Runs one after the other may have one in common: what one has costed the next
-// need not cost again.
+// What a search looks plans up in. Runs one after the other may have one in common: what one has costed the
+// next need not cost again.
 struct SearchTables {
   explicit SearchTables(const PlanRequest& request);
 

@@ -205,8 +205,9 @@ Json what_if_to_json(const WhatIf& what_if) {
 }  // namespace
 
 Explanation Explanation::parse(const JsonView& view) {
-  view.allow_only({"workflow", "cluster", "planner", "plan", "goal", "iteration_s", "usd_per_iteration", "layouts",
-                   "bottleneck", "parts", "devices", "savings", "draws", "alternatives", "flips", "what_ifs"});
+  view.allow_only({"workflow", "cluster", "planner", "plan", "goal", "iteration_s", "usd_per_iteration",
+                   "layouts", "bottleneck", "parts", "devices", "savings", "draws", "alternatives", "flips",
+                   "what_ifs"});
   Explanation explanation;
   explanation.workflow = view.required("workflow").text();
   explanation.cluster = view.required("cluster").text();
@@ -229,10 +230,7 @@ Explanation Explanation::parse(const JsonView& view) {
 }
 
 Json Explanation::to_json() const {
-  Json json{{"workflow", workflow},
-            {"cluster", cluster},
-            {"planner", planner},
-            {"plan", plan}};
+  Json json{{"workflow", workflow}, {"cluster", cluster}, {"planner", planner}, {"plan", plan}};
   if (goal != kGoals.front()) json["goal"] = goal;
   json["iteration_s"] = iteration_s;
   put(json, "usd_per_iteration", usd_per_iteration);

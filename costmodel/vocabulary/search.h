@@ -60,8 +60,8 @@ struct SearchRecord {
   std::string goal = "time";
   std::optional<double> most_iteration_s, most_usd_per_hour, most_usd_per_iteration;
 
-  // Tasks that had to stay where they are: on these devices of the cluster document; in the second also how they
-  // are laid out on them was given.
+  // Tasks that had to stay where they are: on these devices of the cluster document; in the second also how
+  // they are laid out on them was given.
   std::map<std::string, std::set<DeviceId>> pins;
   std::set<std::string> pinned_layouts;
 

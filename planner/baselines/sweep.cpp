@@ -17,8 +17,8 @@ std::vector<UnitClass> sorted(std::vector<UnitClass> units) {
 }
 
 // Neighbours of one device type, with the same tasks pinned, as one unit.
-std::vector<UnitClass> merged(const std::vector<UnitClass>& fine, std::size_t wanted, const PlanRequest& request,
-                              const std::vector<int>& marks) {
+std::vector<UnitClass> merged(const std::vector<UnitClass>& fine, std::size_t wanted,
+                              const PlanRequest& request, const std::vector<int>& marks) {
   const std::size_t most = (fine.size() + wanted - 1) / wanted;
   std::vector<UnitClass> coarse;
   std::size_t count = 0;  // in the last one

@@ -20,8 +20,8 @@ class Sweep {
   void look_at(const std::vector<UnitClass>& classes, const Sharing& sharing);
 
   // Tasks of group 0 on the first k of `units`, those of group 1 on the others, for every k that leaves none
-  // empty. grouping: of all tasks, two groups. units: classes of one unit each, in any order. Where all tasks of
-  // a group are pinned there is nothing to try: the others take what these leave.
+  // empty. grouping: of all tasks, two groups. units: classes of one unit each, in any order. Where all tasks
+  // of a group are pinned there is nothing to try: the others take what these leave.
   void look_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
 
   // All tasks on all devices.

@@ -23,7 +23,8 @@ struct MeshOption {
   DeviceOrder order = DeviceOrder::by_replica;
 };
 
-// The options of every task on every mesh, or of a pinned one on its devices, made once: a proposal is a draw from it.
+// The options of every task on every mesh, or of a pinned one on its devices, made once: a proposal is a draw
+// from it.
 class MeshTable {
  public:
   // Stops early, and is then incomplete, when the run is over.

@@ -90,9 +90,11 @@ std::vector<Arranger::Devices> Arranger::devices_of_tasks(const std::vector<Unit
   const std::vector<Devices> sets = devices_of_sets(classes, sharing);
   std::vector<Devices> devices(static_cast<std::size_t>(run_.evaluator().task_count()));
   for (std::size_t t = 0; t < sharing.set_of.size(); ++t)
-    devices[static_cast<std::size_t>(run_.dealt_tasks()[t])] = sets[static_cast<std::size_t>(sharing.set_of[t])];
+    devices[static_cast<std::size_t>(run_.dealt_tasks()[t])] =
+        sets[static_cast<std::size_t>(sharing.set_of[t])];
   for (int task = 0; task < run_.evaluator().task_count(); ++task) {
-    if (const SearchRun::Pinned* pinned = run_.pinned(task)) devices[static_cast<std::size_t>(task)] = pinned->devices;
+    if (const SearchRun::Pinned* pinned = run_.pinned(task))
+      devices[static_cast<std::size_t>(task)] = pinned->devices;
   }
   return devices;
 }

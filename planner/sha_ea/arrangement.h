@@ -20,9 +20,9 @@ class Arranger {
  public:
   explicit Arranger(SearchRun& run);
 
-  // sharing: of the run's dealt tasks; those that are pinned are on their devices, which units of `classes` must
-  // not mix with others. Nothing where a task has no shape for its set's number of devices. The candidate is the evaluator's
-  // current one, and noted by the run.
+  // sharing: of the run's dealt tasks; those that are pinned are on their devices, which units of `classes`
+  // must not mix with others. Nothing where a task has no shape for its set's number of devices. The candidate
+  // is the evaluator's current one, and noted by the run.
   [[nodiscard]] bool arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored);
 
   // On which pinned tasks run.

@@ -128,9 +128,8 @@ void Island::halve_arms(Group& group, std::uint64_t budget) {
   keep_best_half(group.arms);
 }
 
-// Where idle devices make a plan better, or tasks that are not dealt have devices already, some arms leave units
-// idle: a further part of the deal.
-// most: arms of a grouping.
+// Where idle devices make a plan better, or tasks that are not dealt have devices already, some arms leave
+// units idle: a further part of the deal. most: arms of a grouping.
 std::vector<Island::Group> Island::groups(std::size_t most) {
   int units = 0;
   for (const UnitClass& of_class : classes()) units += of_class.count();

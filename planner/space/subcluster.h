@@ -19,8 +19,8 @@ struct Subcluster {
   // The same plan on the whole cluster.
   [[nodiscard]] Plan on_whole(Plan plan) const;
 
-  // Pins of the whole cluster's devices as those of this one's. Throws Error(bad_input) for a device that is left
-  // out.
+  // Pins of the whole cluster's devices as those of this one's. Throws Error(bad_input) for a device that is
+  // left out.
   [[nodiscard]] Pins pins_within(const Pins& pins, const Cluster& whole) const;
 };
 

@@ -17,8 +17,8 @@ struct UnitClass {
   [[nodiscard]] int count() const { return static_cast<int>(units.size()); }
 };
 
-// marks: by device, where there are any; units hold devices of one mark, and are alike only where their machines
-// are marked alike.
+// marks: by device, where there are any; units hold devices of one mark, and are alike only where their
+// machines are marked alike.
 //
 // By class of machines. Machines are halved until there are at least `wanted` units or all are single devices;
 // a part has at least one device.

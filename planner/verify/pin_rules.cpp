@@ -8,7 +8,8 @@ std::string numbers_of(const std::set<DeviceId>& devices) {
   std::string text;
   for (auto first = devices.begin(); first != devices.end();) {
     auto last = first;
-    for (auto next = std::next(last); next != devices.end() && next->value == last->value + 1; ++next) last = next;
+    for (auto next = std::next(last); next != devices.end() && next->value == last->value + 1; ++next)
+      last = next;
     text += (text.empty() ? "" : ", ") + std::to_string(first->value);
     if (first != last) text += " to " + std::to_string(last->value);
     first = std::next(last);

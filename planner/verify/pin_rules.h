@@ -10,8 +10,8 @@
 
 namespace sextant {
 
-// A pinned task is planned, and on exactly its devices; where it is pinned to a layout, with these stages, sizes
-// and shares of the batch in sequences.
+// A pinned task is planned, and on exactly its devices; where it is pinned to a layout, with these stages,
+// sizes and shares of the batch in sequences.
 [[nodiscard]] std::vector<Violation> pin_violations(const Plan& plan, const Workflow& workflow,
                                                     const Pins& pins);
 

@@ -73,21 +73,23 @@ TEST_F(ExplainCommand, SaysThatDollarsAreCompared) {
   const Cluster cluster = two_machines();
   auto types = cluster.device_types();
   for (auto& [name, type] : types) type.price_usd_per_hour = assumed(1.0);
-  save_document(folder_.file("cluster.json"), Cluster(cluster.name(), types, cluster.nodes(), cluster.levels()));
+  save_document(folder_.file("cluster.json"),
+                Cluster(cluster.name(), types, cluster.nodes(), cluster.levels()));
   const std::string file = folder_.file("explanation.json");
   const Printed printed =
       plan({"--goal", "cost", "--explain", "--what-if", "device:core.flops*2", "--explain-out", file});
   EXPECT_EQ(printed.exit_code, 0) << printed.err;
-  EXPECT_THAT(printed.out,
-              AllOf(HasSubstr("dollars an iteration"), HasSubstr("times the plan's dollars"),
-                    HasSubstr("saves of the time"), ContainsRegex("instead of [^\n]*, in dollars [0-9.]+ % less")));
+  EXPECT_THAT(printed.out, AllOf(HasSubstr("dollars an iteration"), HasSubstr("times the plan's dollars"),
+                                 HasSubstr("saves of the time"),
+                                 ContainsRegex("instead of [^\n]*, in dollars [0-9.]+ % less")));
   const auto explanation = load_document<Explanation>(file).content;
   EXPECT_EQ(explanation.goal, "cost");
   for (const Alternative& other : explanation.alternatives) {
     if (other.outcome != PlanOutcome::found) continue;
     EXPECT_NEAR(other.ratio, *other.usd_per_iteration / *explanation.usd_per_iteration, 1e-9) << other.name;
   }
-  EXPECT_THAT(plan({"--explain"}).out, AllOf(HasSubstr("times the plan's  "), Not(HasSubstr("plan's dollars"))));
+  EXPECT_THAT(plan({"--explain"}).out,
+              AllOf(HasSubstr("times the plan's  "), Not(HasSubstr("plan's dollars"))));
 }
 
 TEST_F(ExplainCommand, PlansEveryWhatIfByItself) {

@@ -65,8 +65,8 @@ TEST_F(PlanPins, ALayoutStaysAsItIs) {
   const std::string from = folder_.file("given.json"), out = folder_.file("best.json"),
                     search = folder_.file("search.json");
   save_document(from, given);
-  const Printed printed =
-      plan({"--pin-from", from + ":actor_training", "--micro-batches", "1", "--out", out, "--search-out", search});
+  const Printed printed = plan(
+      {"--pin-from", from + ":actor_training", "--micro-batches", "1", "--out", out, "--search-out", search});
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
   EXPECT_THAT(printed.out, HasSubstr("actor_training to 2 devices, laid out as given"));
   EXPECT_EQ(load_document<Plan>(out).content.tasks.at("actor_training"), given.tasks.at("actor_training"));
@@ -77,7 +77,8 @@ TEST_F(PlanPins, ALayoutStaysAsItIs) {
 // The second device is the first of what is left, and the plan says the second.
 TEST_F(PlanPins, HoldWhereDevicesAreExcluded) {
   const std::string out = folder_.file("best.json"), search = folder_.file("search.json");
-  const Printed printed = plan({"--exclude", name_of(0), "--pin", training_on(1), "--out", out, "--search-out", search});
+  const Printed printed =
+      plan({"--exclude", name_of(0), "--pin", training_on(1), "--out", out, "--search-out", search});
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
   const std::set<DeviceId> there{DeviceId{1}};
   EXPECT_EQ(load_document<Plan>(out).content.tasks.at("actor_training").devices(), there);
@@ -92,7 +93,8 @@ TEST_F(PlanPins, HoldForSeveralPlans) {
   for (auto& [name, type] : types) type.price_usd_per_hour = assumed(1.0);
   save_document(folder_.file("cluster.json"),
                 Cluster(cluster.name(), types, cluster.nodes(), cluster.levels(), cluster.exceptions()));
-  for (const std::vector<std::string>& several : {std::vector<std::string>{"--pareto", "3"}, {"--compare-modes"}}) {
+  for (const std::vector<std::string>& several :
+       {std::vector<std::string>{"--pareto", "3"}, {"--compare-modes"}}) {
     std::vector<std::string> all = several;
     all.insert(all.end(), {"--json", "--exclude", name_of(0), "--pin", training_on(1)});
     const Printed printed = plan(all);
@@ -109,9 +111,10 @@ TEST_F(PlanPins, HoldForSeveralPlans) {
 
 TEST_F(PlanPins, ThatAreWrong) {
   const std::string from = folder_.file("plan.json");
-  expect_refused({"--pin", "actor_trainning=" + name_of(0)},
-                 "--pin actor_trainning=" + name_of(0) +
-                     ": workflow tiny has no task \"actor_trainning\"; did you mean actor_training? (there are ");
+  expect_refused(
+      {"--pin", "actor_trainning=" + name_of(0)},
+      "--pin actor_trainning=" + name_of(0) +
+          ": workflow tiny has no task \"actor_trainning\"; did you mean actor_training? (there are ");
   expect_refused({"--pin", "actor_training=nowhere"}, "--pin actor_training=nowhere: cluster ");
   expect_refused({"--pin", "actor_training="}, "--pin actor_training=: expected a node, device");
   expect_refused({"--pin", training_on(0) + ","}, "--pin " + training_on(0) + ",: expected a node, device");

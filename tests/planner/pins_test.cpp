@@ -92,7 +92,8 @@ TEST_P(EveryPlannerWithPins, KeepsATaskOnItsDevices) {
 }
 
 TEST_P(EveryPlannerWithPins, KeepsAllTasks) {
-  expect({{kTraining, pin_to(ids({0, 1}))}, {kGeneration, pin_to(ids({1, 2}))}, {kReference, pin_to(ids({2}))}});
+  expect(
+      {{kTraining, pin_to(ids({0, 1}))}, {kGeneration, pin_to(ids({1, 2}))}, {kReference, pin_to(ids({2}))}});
 }
 
 TEST_P(EveryPlannerWithPins, KeepsALayout) {
@@ -172,9 +173,9 @@ TEST(Pins, ShaEaFindsTheBestThatObeys) {
 
 // Two machines alike but for the pin: who else is on which of them matters.
 TEST(Pins, TellAlikeMachinesApart) {
-  const Cluster cluster("alike", {{"fast", device_type(100, 50)}}, {node("a", "fast", 2), node("b", "fast", 2)},
-                        {{LinkLevel::within_node, link_rate(0.1, 100)},
-                         {LinkLevel::within_zone, link_rate(0.5, 50)}});
+  const Cluster cluster(
+      "alike", {{"fast", device_type(100, 50)}}, {node("a", "fast", 2), node("b", "fast", 2)},
+      {{LinkLevel::within_node, link_rate(0.1, 100)}, {LinkLevel::within_zone, link_rate(0.5, 50)}});
   for (const std::vector<int>& devices : {std::vector<int>{2, 3}, {1}, {0, 3}}) {
     Asked asked;
     PlanRequest request{cluster, asked.workflow, kNeutral};
@@ -245,7 +246,9 @@ TEST(Pins, WhatCannotBePinned) {
   TaskPlan sharded = on_device(0);
   sharded.execution.zero_stage = 1;
   EXPECT_THAT(refused({{kTraining, pin_to(sharded)}}), HasSubstr("other execution options"));
-  EXPECT_EQ(refusal_of([&] { (void)find_planner("mcmc")->plan(Asked({{"x", pin_to(ids({0}))}}).request); }),
+  EXPECT_EQ(refusal_of([&] {
+              (void)find_planner("mcmc")->plan(Asked({{"x", pin_to(ids({0}))}}).request);
+            }),
             "workflow small has no task \"x\" to pin");
 }
 
@@ -258,7 +261,9 @@ TEST(Pins, AreThoseOfTheWholeWithinAPart) {
   EXPECT_EQ(pins.at("x").devices, ids({0, 7}));
   EXPECT_EQ(pins.at("y").devices, ids({4, 5}));
   EXPECT_EQ(pins.at("y").layout->replicas.front().stages.front(), stage(3, {5, 4}));
-  EXPECT_EQ(refusal_of([&] { (void)part.pins_within({{"x", pin_to(ids({1, 4}))}}, whole); }),
+  EXPECT_EQ(refusal_of([&] {
+              (void)part.pins_within({{"x", pin_to(ids({1, 4}))}}, whole);
+            }),
             "task x is pinned to a100-z1-0/1, which is excluded");
 }
 

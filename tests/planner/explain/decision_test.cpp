@@ -173,8 +173,9 @@ Coefficients with_scaled_coefficient(const ExplainedCase& it, const Flip& flip, 
   return changed;
 }
 
-// Predicted from scratch just inside and just outside of every flip of a coefficient: inside the chosen plan can
-// be had and no rival is better; outside it cannot, or the rival that is named is better and none is better still.
+// Predicted from scratch just inside and just outside of every flip of a coefficient: inside the chosen plan
+// can be had and no rival is better; outside it cannot, or the rival that is named is better and none is better
+// still.
 TEST(Flips, OfCoefficientsStayInsideAndChangeOutside) {
   const ExplainedCase it;
   const std::vector<FoundAlternative> found = find_alternatives(it.request, "sha-ea", *it.result.plan, kQuick);
@@ -200,12 +201,13 @@ TEST(Flips, OfCoefficientsStayInsideAndChangeOutside) {
       continue;
     }
     ++to_rivals;
-    const auto named = std::find_if(rivals.begin(), rivals.end(),
-                                    [&](const Rival& rival) { return rival.name == flip.to; });
+    const auto named =
+        std::find_if(rivals.begin(), rivals.end(), [&](const Rival& rival) { return rival.name == flip.to; });
     ASSERT_NE(named, rivals.end()) << flip.to;
     const Judgement best = judged(*named->plan, outside);
     EXPECT_TRUE(best.is_better_than(judged(*it.result.plan, outside))) << flip.name << " of " << flip.of;
-    for (const Rival& rival : rivals) EXPECT_FALSE(judged(*rival.plan, outside).is_better_than(best)) << rival.name;
+    for (const Rival& rival : rivals)
+      EXPECT_FALSE(judged(*rival.plan, outside).is_better_than(best)) << rival.name;
   }
   EXPECT_GT(to_rivals, 0);
   EXPECT_GT(to_none, 0);
