@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "planner/exact/exact.h"
+#include "planner/explain/explain.h"
 #include "planner/mcmc/mcmc.h"
 #include "planner/two_phase/two_phase.h"
 #include "tests/planner/planning_instances.h"
@@ -168,6 +169,27 @@ void two_phase_24gpu(benchmark::State& state) { two_phase(state, 1, 2, 0.5); }
 void two_phase_56gpu(benchmark::State& state) { two_phase(state, 3, 4, 2); }
 BENCHMARK(two_phase_24gpu)->Name("planner.two_phase_24gpu_s")->Unit(benchmark::kSecond);
 BENCHMARK(two_phase_56gpu)->Name("planner.two_phase_56gpu_s")->Unit(benchmark::kSecond);
+
+// Why a plan is the answer: alternatives planned, savings and flips predicted.
+void explain_gpus(benchmark::State& state, int gpus, double target_s) {
+  const testing::Instance instance = testing::instance_of(gpus);
+  const Coefficients coefficients;
+  PlanRequest request{instance.cluster, instance.workflow, coefficients};
+  constexpr std::uint64_t kFirstPlans = 500;
+  request.budget.evaluations = kFirstPlans;
+  const Planner& planner = *find_planner("sha-ea");
+  const PlanResult result = planner.plan(request);
+  if (result.outcome != PlanOutcome::found) throw std::runtime_error(result.message);
+  const Doubt doubt;
+  std::size_t alternatives = 0;
+  for (auto _ : state) alternatives = explain({request, planner, *result.plan, doubt}).alternatives.size();
+  state.counters["alternatives"] = static_cast<double>(alternatives);
+  state.counters["target_s"] = target_s;
+}
+void explain_64gpu(benchmark::State& state) { explain_gpus(state, 64, 3); }
+void explain_1024gpu(benchmark::State& state) { explain_gpus(state, 1024, 10); }
+BENCHMARK(explain_64gpu)->Name("planner.explain_64gpu_s")->Unit(benchmark::kSecond)->Iterations(1);
+BENCHMARK(explain_1024gpu)->Name("planner.explain_1024gpu_s")->Unit(benchmark::kSecond)->Iterations(1);
 
 }  // namespace
 }  // namespace sextant

@@ -70,6 +70,10 @@ void parse_memories(const JsonView& view, Accuracy& accuracy) {
   if (const auto memories = view.optional("memories")) {
     for (const JsonView& memory : memories->items()) accuracy.memories.push_back(parse_memory(memory));
   }
+  for (const std::string_view key : {"held_out_memories", "in_sample_memories"}) {
+    if (accuracy.memories.empty() && view.optional(key))
+      view.optional(key)->fail("only where there are memories");
+  }
   if (const auto summary = view.optional("held_out_memories"))
     accuracy.held_out_memories = parse_summary(*summary);
   if (const auto summary = view.optional("in_sample_memories"))

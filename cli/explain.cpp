@@ -62,10 +62,17 @@ std::string describe_parts(const Explanation& explanation) {
   return "bottleneck  " + explanation.bottleneck + "\n" + parts.text() + devices.text();
 }
 
+// What ratios are of, where it is not the time that the columns before them show.
+std::string of_goal(const Explanation& explanation) {
+  if (explanation.goal == "cost") return " dollars";
+  return explanation.goal == "devices" ? " devices" : "";
+}
+
 std::string describe_savings(const Explanation& explanation) {
   constexpr std::size_t kShown = 10;
   if (explanation.savings.empty()) return "";
-  Table savings({"10 % better", "of", "saves", "elasticity"});
+  const std::string saves = explanation.goal == "time" ? "saves" : "saves of the time";
+  Table savings({"10 % better", "of", saves, "elasticity"});
   for (std::size_t i = 0; i < std::min(kShown, explanation.savings.size()); ++i) {
     const Saving& saving = explanation.savings[i];
     savings.add({saving.name, saving.of == "*" ? "all" : saving.of, format_percent(saving.saved_fraction, 2),
@@ -99,17 +106,26 @@ std::string explain_chances(const Explanation& explanation) {
 }
 
 std::string describe_alternatives(const Explanation& explanation) {
-  Table table({"alternative", "iteration", "times the plan's", "90 %", "sure", "at least"});
+  const bool is_cost = explanation.goal == "cost";
+  std::vector<std::string> heads{"alternative", "iteration", "times the plan's" + of_goal(explanation),
+                                 "90 %",        "sure",      "at least"};
+  if (is_cost) heads.insert(heads.begin() + 2, "dollars an iteration");
+  Table table(heads);
+  const auto add = [&](std::vector<std::string> row, const std::optional<double>& usd) {
+    if (is_cost) row.insert(row.begin() + 2, usd ? format_number(*usd) : "");
+    table.add(row);
+  };
   std::string differences, without;
   for (const Alternative& other : explanation.alternatives) {
     if (other.outcome != PlanOutcome::found) {
       without += other.name + ": " + other.message + "\n";
     } else if (other.is_same) {
-      table.add({other.name, format_seconds(other.iteration_s), "the same", "", "", ""});
+      add({other.name, format_seconds(other.iteration_s), "the same", "", "", ""}, other.usd_per_iteration);
     } else {
-      table.add({other.name, format_seconds(other.iteration_s), format_number(other.ratio),
-                 other.chance ? describe_interval(other.chance->ratio_90) : "", probability_of(other.chance),
-                 least_of(other.chance)});
+      add({other.name, format_seconds(other.iteration_s), format_number(other.ratio),
+           other.chance ? describe_interval(other.chance->ratio_90) : "", probability_of(other.chance),
+           least_of(other.chance)},
+          other.usd_per_iteration);
       differences += other.name + ": " + describe_differences(other.differences) + "\n";
     }
   }
@@ -167,23 +183,29 @@ std::string less_or_more(double ratio) {
 }
 
 // The chance has the plan there first, so its ratios are of now to then.
-std::string describe_change(const WhatIf& what_if) {
-  std::string text = less_or_more(what_if.ratio);
+std::string describe_change(const WhatIf& what_if, const Explanation& now) {
+  std::string text = (now.goal == "time" ? "" : "in" + of_goal(now) + " ") + less_or_more(what_if.ratio);
   if (!what_if.chance) return text;
   const Interval& ratio = what_if.chance->ratio_90;
-  text += " (90 %: " + less_or_more(1 / ratio.high) + " to " + less_or_more(1 / ratio.low) + "; faster with " +
+  text += " (90 %: " + less_or_more(1 / ratio.high) + " to " + less_or_more(1 / ratio.low) +
+          (now.goal == "time" ? "; faster with " : "; better with ") +
           format_percent(what_if.chance->probability, 0);
   return text + ")";
 }
 
-std::string describe_layout_change(const WhatIf& what_if) {
+std::string describe_layout_change(const WhatIf& what_if, const Explanation& now) {
   constexpr double kNear = 0.01;  // of searches that found the same, as good as
   if (what_if.keeps_plan) return "The plan stays the best there.\n";
   std::string text = "The layout changes; the old plan cannot be run there.\n";
   if (what_if.kept_iteration_s) {
     const double loss = *what_if.kept_iteration_s / what_if.iteration_s - 1;
-    text = "The layout changes; the old plan would take " + format_seconds(*what_if.kept_iteration_s) +
-           " there, " + format_percent(loss, 2) + " more" + (loss < kNear ? ": it may as well stay.\n" : ".\n");
+    text =
+        "The layout changes; the old plan would take " + format_seconds(*what_if.kept_iteration_s) + " there";
+    if (now.goal != "time") {
+      text += ".\n";  // more or less time is not what it is judged by
+    } else {
+      text += ", " + format_percent(loss, 2) + " more" + (loss < kNear ? ": it may as well stay.\n" : ".\n");
+    }
   }
   Table layouts({"task", "layout there"});
   for (const auto& [task, layout] : what_if.layouts) layouts.add({task, layout});
@@ -269,14 +291,14 @@ std::string describe(const WhatIf& what_if, const Explanation& now) {
   std::string text = "\nwhat if " + joined(what_if.changes) + ": ";
   if (what_if.outcome != PlanOutcome::found) return text + "no plan\n";
   text += "iteration " + format_seconds(what_if.iteration_s) + " instead of " +
-          format_seconds(now.iteration_s) + ", " + describe_change(what_if) + "\n";
+          format_seconds(now.iteration_s) + ", " + describe_change(what_if, now) + "\n";
   if (what_if.usd_per_iteration && now.usd_per_iteration) {
     text += "an iteration costs " + dollars(what_if.usd_per_iteration) + " instead of " +
             dollars(now.usd_per_iteration) + "\n";
   }
   const std::string differences = describe_differences(what_if.differences);
   if (!differences.empty()) text += "largest differences: " + differences + "\n";
-  return text + describe_layout_change(what_if);
+  return text + describe_layout_change(what_if, now);
 }
 
 }  // namespace sextant::cli

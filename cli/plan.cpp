@@ -98,6 +98,7 @@ std::string why_none(PlanRequest request, const Answer& answer) {
   constexpr int kMostDevices = 64;  // of which it has its options in seconds
   constexpr const char* kMayBe = "; a larger --budget or --recompute may find one";
   if (answer.record.proof == Proof::optimal || answer.record.was_interrupted) return "";
+  if (!request.limits.pins.empty()) return "; another --pin may leave one";
   if (!request.objective.is_time_alone()) return "";  // the message has said how far limits are exceeded
   if (request.cluster.device_count() > kMostDevices) return kMayBe;
   request.budget = {1, 0};
@@ -158,7 +159,7 @@ std::set<DeviceId> excluded_devices(const Options& options, const Cluster& clust
 }
 
 // Tables instead of a plan.
-int plan_several(const Options& options, const Planner& planner, PlanRequest& request) {
+int plan_several(const Options& options, const Planner& planner, const Subcluster& part, PlanRequest& request) {
   for (const std::string& file : {options.out, options.prediction_out, options.search_out}) {
     if (!file.empty()) throw_bad_input("--pareto and --compare-modes write no files; --json prints the plans");
   }
@@ -168,8 +169,8 @@ int plan_several(const Options& options, const Planner& planner, PlanRequest& re
     throw_bad_input("--pareto: planner " + std::string(planner.name) + " knows times alone; sha-ea does not");
   const Interrupt interrupt;
   request.is_cancelled = &interrupt.flag();
-  const PlanSet set = options.pareto_points > 0 ? pareto_set(planner, request, options.pareto_points)
-                                                : compared_modes(planner, request);
+  const PlanSet set = options.pareto_points > 0 ? pareto_set(planner, request, part, options.pareto_points)
+                                                : compared_modes(planner, request, part);
   print_text(options.json ? set.json : set.text);
   return set.is_empty ? kAnswerIsNo : kDone;
 }
@@ -193,6 +194,7 @@ struct Question {
   const Planner& planner;
   std::vector<Scenario> scenarios;
   PlanRequest request;
+  Pins pins;  // of the whole cluster
   PlanResult start;
 };
 
@@ -207,12 +209,15 @@ Question::Question(const Options& options, const RankGroup& ranks)
   if (!ranks.is_alone()) refuse_ranks(options, planner, ranks.size());
   apply(options.planner, planner, request);
   if (!options.planner.threads) request.threads = std::max(1, request.threads / ranks.ranks_on_host());
+  pins = pins_of(options.planner.pins, loaded);
+  request.limits.pins = left.pins_within(pins, loaded.cluster);
   if (options.planner.warm_start.empty() || options.makes_several()) return;
   start = load_start(options.planner.warm_start, loaded);
   request.start = &start;
 }
 
 int say_plan(const Options& options, const Question& asked, Answer& answer) {
+  record_pins(asked.pins, answer.record);
   if (answer.result.outcome != PlanOutcome::found) return say_no_plan(options, asked.request, answer);
   const LoadedInputs& loaded = asked.loaded;
   const ChosenCoefficients& chosen = loaded.chosen;
@@ -222,8 +227,8 @@ int say_plan(const Options& options, const Question& asked, Answer& answer) {
     result.prediction =
         predict(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework);
   }
-  require_verified(
-      verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework));
+  require_verified(verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients,
+                               chosen.framework, asked.pins));
   say(chosen.notes);
   qualify(*result.prediction,
           {loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
@@ -246,7 +251,7 @@ int run(const Options& options) {
   if (options.is_list) return ranks.first_alone([&] { return list_planners(options); });
   try {
     const auto asked = ranks.together([&] { return std::make_unique<Question>(options, ranks); });
-    if (options.makes_several()) return plan_several(options, asked->planner, asked->request);
+    if (options.makes_several()) return plan_several(options, asked->planner, asked->left, asked->request);
     Answer answer = ranks.together([&] { return search(asked->planner, asked->request, ranks); });
     return ranks.first_alone([&] { return say_plan(options, *asked, answer); });
   } catch (const FailedOnAll& failure) {

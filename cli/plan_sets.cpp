@@ -42,7 +42,7 @@ PlanRequest with_workflow(const PlanRequest& request, const Workflow& workflow) 
 
 }  // namespace
 
-PlanSet pareto_set(const Planner& planner, const PlanRequest& request, int points) {
+PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Subcluster& part, int points) {
   const std::vector<ParetoPoint> front = pareto_front(request, planner.plan, points);
   Table table({"iteration", "dollars an iteration", "dollars an hour", "devices"});
   Json json = Json::array();
@@ -54,7 +54,7 @@ PlanSet pareto_set(const Planner& planner, const PlanRequest& request, int point
                     {"usd_per_iteration", point.usd_per_iteration},
                     {"usd_per_hour", point.rented.usd_per_hour},
                     {"devices", point.rented.devices},
-                    {"plan", point.result.plan->to_json()}});
+                    {"plan", part.on_whole(*point.result.plan).to_json()}});
   }
   std::string text = table.text();
   if (front.size() > 1) {
@@ -67,7 +67,7 @@ PlanSet pareto_set(const Planner& planner, const PlanRequest& request, int point
   return {std::move(text), format_json(json) + "\n", front.empty()};
 }
 
-PlanSet compared_modes(const Planner& planner, const PlanRequest& request) {
+PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const Subcluster& part) {
   Table table({"mode", "iteration", "beside synchronous", "devices"});
   Json json = Json::array();
   double synchronous_s = 0, best_s = 0;
@@ -93,7 +93,7 @@ PlanSet compared_modes(const Planner& planner, const PlanRequest& request) {
                     {"streamed_parts", mode.streamed_parts},
                     {"iteration_s", iteration_s},
                     {"devices", devices},
-                    {"plan", result.plan->to_json()}});
+                    {"plan", part.on_whole(*result.plan).to_json()}});
   }
   std::string text = table.text();
   if (best_s > 0 && synchronous_s > 0) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "planner/planners.h"
+#include "planner/space/subcluster.h"
 
 namespace sextant::cli {
 
@@ -13,12 +14,15 @@ struct PlanSet {
   bool is_empty = true;
 };
 
-// Exit code 1 is for an empty one.
-[[nodiscard]] PlanSet pareto_set(const Planner& planner, const PlanRequest& request, int points);
+// Exit code 1 is for an empty one. part: what the request's cluster is of the whole, whose devices plans are to
+// name.
+[[nodiscard]] PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Subcluster& part,
+                                 int points);
 
 // The workflow as it is asked for planned synchronously, one step off and asynchronously with two and four
 // parts of a batch streamed: whether it pays, and by how much. What staleness does to what is learned no cost
 // model knows.
-[[nodiscard]] PlanSet compared_modes(const Planner& planner, const PlanRequest& request);
+[[nodiscard]] PlanSet compared_modes(const Planner& planner, const PlanRequest& request,
+                                     const Subcluster& part);
 
 }  // namespace sextant::cli

@@ -53,7 +53,9 @@ std::vector<Special> specials(const PlannerOptions& options) {
           {"--even-load", options.has_even_load, &PlannerTraits::balances_load},
           {"--most-plans", options.most_plans.has_value(), &PlannerTraits::has_whole_layouts},
           {"--warm-start", !options.warm_start.empty(), &PlannerTraits::starts_from_plan},
-          {"--goal and limits", !options.objective.is_time_alone(), &PlannerTraits::has_objectives}};
+          {"--goal and limits", !options.objective.is_time_alone(), &PlannerTraits::has_objectives},
+          {"--pin", !options.pins.devices.empty(), &PlannerTraits::has_pins},
+          {"--pin-from", !options.pins.layouts.empty(), &PlannerTraits::has_pins}};
 }
 
 int all_cores() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
@@ -116,6 +118,7 @@ void add_planner_options(CLI::App& command, PlannerOptions& options) {
       .add_option("--max-usd-per-iteration", options.objective.most_usd_per_iteration,
                   "Dollars that an iteration may cost")
       ->check(positive_number());
+  add_pin_options(command, options.pins);
   command.add_option("--warm-start", options.warm_start,
                      "Exact only: a plan document to begin with, of which it finds a better one or proves that "
                      "there is none");
@@ -180,6 +183,7 @@ std::string planners_as_json() {
                   {"can_be_cancelled", traits.can_be_cancelled},
                   {"proves", traits.proves},
                   {"has_objectives", traits.has_objectives},
+                  {"has_pins", traits.has_pins},
                   {"balances_load", traits.balances_load},
                   {"is_built", traits.is_built()}});
     all.push_back(std::move(entry));

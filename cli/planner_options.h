@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/pins.h"
 #include "planner/planners.h"
 
 namespace sextant::cli {
@@ -24,6 +25,7 @@ struct PlannerOptions {
   std::optional<std::uint64_t> most_plans;
   std::string warm_start;  // a plan document
   Objective objective;
+  PinOptions pins;
 };
 
 void add_planner_options(CLI::App& command, PlannerOptions& options);

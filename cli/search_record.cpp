@@ -106,9 +106,19 @@ std::string describe_price(const SearchRecord& search) {
   return text + "\n";
 }
 
+std::string describe_pins(const SearchRecord& search) {
+  std::string text;
+  for (const auto& [task, devices] : search.pins) {
+    text += (text.empty() ? "pinned: " : ", ") + task + " to " + std::to_string(devices.size()) +
+            (devices.size() == 1 ? " device" : " devices") +
+            (search.pinned_layouts.contains(task) ? ", laid out as given" : "");
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
 std::string describe(const SearchRecord& search) {
   return search.planner + ": " + search.message + "; " + format_seconds(search.wall_s) + "\n" +
-         describe_proof(search) + "at most " + format_percent(search.gap_fraction()) +
+         describe_pins(search) + describe_proof(search) + "at most " + format_percent(search.gap_fraction()) +
          " from the best under this model: no plan of any planner takes less than " +
          format_seconds(search.lower_bound_s) + "\n" + describe_price(search);
 }

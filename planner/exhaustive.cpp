@@ -66,6 +66,7 @@ class Search {
       throw_bad_input("exhaustive search plans PPO and GRPO workflows; " + workflow_.name +
                       " is a custom graph");
     }
+    check_pins(request.limits.pins, workflow_, request.cluster, request.executions);
     for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
       options_.push_back(options_of(workflow_.tasks[t]));
       if (workflow_.tasks[t].name == workflow_.actor_generation().name) generation_ = t;
@@ -144,7 +145,9 @@ class Search {
     for (int d = 0; d < request_.cluster.device_count(); ++d)
       most = std::max(most, hardware_.memory_bytes(DeviceId{d}));
     for (std::size_t t = 0; t < options_.size(); ++t) {
-      if (options_[t].empty()) return "task " + workflow_.tasks[t].name + " has no layout on this cluster";
+      if (options_[t].empty())
+        return "task " + workflow_.tasks[t].name + " has no layout on this cluster" +
+               (request_.limits.pins.contains(workflow_.tasks[t].name) ? " where it is pinned" : "");
       const double need =
           std::min_element(options_[t].begin(), options_[t].end(), [](const auto& a, const auto& b) {
             return a.largest_bytes < b.largest_bytes;

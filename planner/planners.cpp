@@ -30,15 +30,20 @@ PlanResult plan_by_any_ilp(const PlanRequest& request) { return plan_by_ilp(requ
 
 bool has_milp_solver() { return make_milp_solver() != nullptr; }
 
-constexpr PlannerTraits kSearch{.has_seed = true, .has_objectives = true};
-constexpr PlannerTraits kSweep{.has_objectives = true};
+constexpr PlannerTraits kSearch{.has_seed = true, .has_objectives = true, .has_pins = true};
+constexpr PlannerTraits kSweep{.has_objectives = true, .has_pins = true};
 constexpr PlannerTraits kTwoPhase{.has_seed = true};
-constexpr PlannerTraits kHetRl{
-    .has_threads = true, .has_ranks = true, .has_seed = true, .balances_load = true, .has_objectives = true};
+constexpr PlannerTraits kHetRl{.has_threads = true,
+                               .has_ranks = true,
+                               .has_seed = true,
+                               .balances_load = true,
+                               .has_objectives = true,
+                               .has_pins = true};
 constexpr PlannerTraits kBranchAndBound{.counts_nodes = true, .starts_from_plan = true, .proves = true};
 constexpr PlannerTraits kIntegerProgram{
     .counts_nodes = true, .can_be_cancelled = false, .proves = true, .is_built = has_milp_solver};
-constexpr PlannerTraits kEveryPlan{.has_budget = false, .has_whole_layouts = true, .proves = true};
+constexpr PlannerTraits kEveryPlan{
+    .has_budget = false, .has_whole_layouts = true, .proves = true, .has_pins = true};
 
 constexpr std::array kPlanners = {
     Planner{"sha-ea", "HetRL's nested successive halving with evolution of deals", plan_by_sha_ea, 0, kHetRl},

@@ -45,14 +45,59 @@ std::vector<double> rooms_of_devices(const PlanRequest& request) {
   return rooms;
 }
 
+SearchTables::SearchTables(const PlanRequest& request)
+    : evaluator({request.cluster, request.workflow, request.coefficients, request.framework, request.executions,
+                 request.weight_sync, request.objective}),
+      options(evaluator, request.cluster, request.workflow, shape_limits_of(request), Thoroughness::promising) {
+}
+
 SearchRun::SearchRun(const PlanRequest& request, double default_s)
+    : SearchRun(request, default_s, std::make_unique<SearchTables>(request)) {}
+
+SearchRun::SearchRun(const PlanRequest& request, double default_s, std::unique_ptr<SearchTables> own)
+    : SearchRun(request, default_s, *own) {
+  own_tables_ = std::move(own);
+}
+
+SearchRun::SearchRun(const PlanRequest& request, double default_s, SearchTables& tables)
     : request_(request),
       start_(std::chrono::steady_clock::now()),
       budget_(budget_of(request, default_s)),
-      evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
-                  request.executions, request.weight_sync, request.objective}),
-      options_(evaluator_, request.cluster, request.workflow, shape_limits_of(request),
-               Thoroughness::promising) {}
+      tables_(tables),
+      pinned_(request.workflow.tasks.size()) {
+  check_pins(request.limits.pins, request.workflow, request.cluster, request.executions);
+  for (int t = 0; t < tables_.evaluator.task_count(); ++t) {
+    const auto known = request.limits.pins.find(request.workflow.tasks[static_cast<std::size_t>(t)].name);
+    if (known == request.limits.pins.end()) {
+      dealt_tasks_.push_back(t);
+    } else {
+      pin(t, known->second);
+    }
+  }
+  if (dealt_tasks_.empty()) dealt_tasks_.push_back(0);
+}
+
+void SearchRun::pin(int task, const Pin& pin) {
+  const auto t = static_cast<std::size_t>(task);
+  Pinned& pinned = pinned_[t].emplace();
+  const Task& of = request_.workflow.tasks[t];
+  if (pin.layout) {
+    Seat seat = *seat_of(*pin.layout, request_.workflow.sequences());
+    pinned = {std::move(seat.devices), true};
+    tables_.options.fix(task, tables_.evaluator.shapes(task).add(seat.shape));
+    return;
+  }
+  for (const DeviceId device : pin.devices) pinned.devices.push_back(static_cast<std::uint16_t>(device.value));
+  const int count = static_cast<int>(pinned.devices.size());
+  if (shapes_of(of, request_.workflow, count, shape_limits_of(request_)).empty())
+    stranded_ = "task " + of.name + " has no layout on the " + std::to_string(count) +
+                " devices that it is pinned to, all of which it must use";
+}
+
+const SearchRun::Pinned* SearchRun::pinned(int task) const {
+  const std::optional<Pinned>& of_task = pinned_[static_cast<std::size_t>(task)];
+  return of_task ? &*of_task : nullptr;
+}
 
 double SearchRun::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -80,7 +125,7 @@ bool SearchRun::is_better(const Score& score) const {
 void SearchRun::note(const Score& score) {
   ++evaluations_;
   if (score.fits()) ++feasible_;
-  if (is_better(score)) take({evaluator_.current(), score});
+  if (is_better(score)) take({tables_.evaluator.current(), score});
 }
 
 void SearchRun::note(const Score& score, const std::function<Plan()>& make_plan) {
@@ -98,6 +143,7 @@ void SearchRun::take(Best best) {
 }
 
 std::string SearchRun::shortage() const {
+  if (!stranded_.empty()) return stranded_;
   const std::string cause = is_cancelled() ? " before the search was cancelled" : "";
   std::string message = "no plan of " + std::to_string(evaluations_) + " that were looked at" + cause + " fits";
   if (!best_) return message;
@@ -112,7 +158,7 @@ std::string SearchRun::shortage() const {
 
 Plan SearchRun::best_plan(const std::string& suffix) const {
   const std::string name = request_.workflow.name + "-" + suffix;
-  Plan plan = best_->plan ? *best_->plan : evaluator_.plan_of(best_->candidate, name);
+  Plan plan = best_->plan ? *best_->plan : tables_.evaluator.plan_of(best_->candidate, name);
   plan.name = name;
   return plan;
 }

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,18 +28,39 @@ struct Scored {
   [[nodiscard]] bool is_better_than(const Scored& other) const { return score.is_better_than(other.score); }
 };
 
+// What a search looks plans up in. Runs one after the other may have one in common: what one has costed the
+// next need not cost again.
+struct SearchTables {
+  explicit SearchTables(const PlanRequest& request);
+
+  Evaluator evaluator;
+  OptionTable options;
+};
+
 class SearchRun {
  public:
   // The request must outlive it. default_s: how long a search without a budget goes on; zero: until it has seen
   // all it looks at. Throws Error(bad_input) for a cluster that the evaluator cannot hold.
   SearchRun(const PlanRequest& request, double default_s);
+  // tables: made for the same request but for budget and seed. Both must outlive it.
+  SearchRun(const PlanRequest& request, double default_s, SearchTables& tables);
 
   [[nodiscard]] const PlanRequest& request() const { return request_; }
-  [[nodiscard]] Evaluator& evaluator() { return evaluator_; }
-  [[nodiscard]] OptionTable& options() { return options_; }
+  [[nodiscard]] Evaluator& evaluator() { return tables_.evaluator; }
+  [[nodiscard]] OptionTable& options() { return tables_.options; }
 
-  // The budget is spent, or someone cancelled.
-  [[nodiscard]] bool is_over() const { return is_cancelled() || is_spent(); }
+  // The budget is spent, someone cancelled, or a task cannot run where it is pinned.
+  [[nodiscard]] bool is_over() const { return is_cancelled() || is_spent() || !stranded_.empty(); }
+
+  // A task that is pinned: its devices ascending, or in the order of the layout that it is pinned to.
+  struct Pinned {
+    std::vector<std::uint16_t> devices;
+    bool has_layout = false;  // its only option
+  };
+  // Null: the search says where the task runs.
+  [[nodiscard]] const Pinned* pinned(int task) const;
+  // The tasks for which it does; where there is none the first, of which nothing that is said matters.
+  [[nodiscard]] const std::vector<int>& dealt_tasks() const { return dealt_tasks_; }
 
   // Counts the evaluator's current candidate, or the move that is tried on it, as one evaluation, and keeps it
   // where it is better than all before: by more than rounding, so that of equals the first stays.
@@ -71,12 +93,14 @@ class SearchRun {
   [[nodiscard]] bool is_better(const Score& score) const;
   [[nodiscard]] Plan best_plan(const std::string& suffix) const;
   [[nodiscard]] std::string shortage() const;
+  SearchRun(const PlanRequest& request, double default_s, std::unique_ptr<SearchTables> own);
+  void pin(int task, const Pin& pin);
 
   const PlanRequest& request_;
   std::chrono::steady_clock::time_point start_;
   Budget budget_;
-  Evaluator evaluator_;
-  OptionTable options_;
+  std::unique_ptr<SearchTables> own_tables_;  // where they are not someone else's
+  SearchTables& tables_;
   std::uint64_t evaluations_ = 0, feasible_ = 0;
   struct Best {
     Candidate candidate;
@@ -86,6 +110,9 @@ class SearchRun {
   void take(Best best);
   std::optional<Best> best_;
   std::vector<Improvement> improvements_;
+  std::vector<std::optional<Pinned>> pinned_;  // by task
+  std::vector<int> dealt_tasks_;
+  std::string stranded_;  // what is wrong with a pin
 };
 
 // "best of 12 plans that fit, of 40 that were looked at".

@@ -60,12 +60,16 @@ class Enumeration {
       : task_(task), workflow_(workflow), model_(workflow.model_of(task)), cluster_(cluster), limits_(limits) {}
 
   std::vector<TaskPlan> run() {
+    const auto pinned = limits_.pins.find(task_.name);
+    const Pin* pin = pinned == limits_.pins.end() ? nullptr : &pinned->second;
+    if (pin != nullptr && pin->layout) return {*pin->layout};
     const int devices = cluster_.device_count();
     if (devices > kMostDevices) {
       throw_bad_input("exhaustive search is for up to " + std::to_string(kMostDevices) +
                       " devices; the cluster has " + std::to_string(devices));
     }
     for (unsigned subset = 1; subset < 1U << devices; ++subset) {
+      if (pin != nullptr && subset != bits_of(pin->devices)) continue;
       std::vector<int> members;
       for (int d = 0; d < devices; ++d) {
         if ((subset >> d & 1U) != 0) members.push_back(d);
@@ -76,6 +80,12 @@ class Enumeration {
   }
 
  private:
+  static unsigned bits_of(const std::set<DeviceId>& devices) {
+    unsigned bits = 0;
+    for (const DeviceId device : devices) bits |= 1U << device.index();
+    return bits;
+  }
+
   void add_degrees(const std::vector<int>& members) {
     const int size = static_cast<int>(members.size());
     for (int dp = 1; dp <= std::min(size, workflow_.sequences()); ++dp) {

@@ -8,6 +8,7 @@
 #include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/workflow.h"
+#include "planner/pins.h"
 
 namespace sextant {
 
@@ -16,6 +17,8 @@ struct SearchLimits {
   bool try_recompute = false;      // training with and without recomputation
   bool try_uneven_stages = false;  // every way to deal layers to stages, not only the even one
   bool balances_load = true;       // of sha-ea: layers and batch shares by speed (HetRL 4.2, Figure 4)
+  int most_units = 0;              // of planners that sweep sizes of sets: 0: as finely as they do
+  Pins pins = {};                  // tasks that stay where they are (planners.h: who can keep them there)
   std::uint64_t most_layouts_per_task = 200'000;
   std::uint64_t most_plans = 200'000'000;
 };
@@ -23,6 +26,7 @@ struct SearchLimits {
 // Every layout of a task: each non-empty subset of devices, each dp * pp * tp that uses the subset up, each
 // assignment of its devices to replicas, stages and shards that differs by more than renaming replicas or
 // shards, each micro-batch size. Degrees that the model's heads, layers or the batch forbid are left out.
+// Of a task that is pinned the layouts on its devices alone, or the one that it is pinned to.
 // Throws Error(bad_input) when there are more than limits.most_layouts_per_task: the space is for small
 // clusters (some 8 devices).
 [[nodiscard]] std::vector<TaskPlan> task_layouts(const Task& task, const Workflow& workflow,

@@ -8,6 +8,7 @@
 namespace sextant {
 namespace {
 
+constexpr std::array<std::string_view, 3> kGoals = {"time", "cost", "devices"};
 constexpr std::array<std::string_view, 3> kOutcomes = {"found", "infeasible", "too_large"};
 
 template <typename T, typename Parse>
@@ -204,13 +205,16 @@ Json what_if_to_json(const WhatIf& what_if) {
 }  // namespace
 
 Explanation Explanation::parse(const JsonView& view) {
-  view.allow_only({"workflow", "cluster", "planner", "plan", "iteration_s", "usd_per_iteration", "layouts",
-                   "bottleneck", "parts", "devices", "savings", "draws", "alternatives", "flips", "what_ifs"});
+  view.allow_only({"workflow", "cluster", "planner", "plan", "goal", "iteration_s", "usd_per_iteration",
+                   "layouts", "bottleneck", "parts", "devices", "savings", "draws", "alternatives", "flips",
+                   "what_ifs"});
   Explanation explanation;
   explanation.workflow = view.required("workflow").text();
   explanation.cluster = view.required("cluster").text();
   explanation.planner = view.required("planner").text();
   explanation.plan = view.required("plan").text();
+  if (const std::optional<JsonView> goal = view.optional("goal"))
+    explanation.goal = kGoals[static_cast<std::size_t>(parse_name<std::size_t>(*goal, kGoals))];
   explanation.iteration_s = view.required("iteration_s").positive();
   explanation.usd_per_iteration = parse_optional(view, "usd_per_iteration");
   explanation.layouts = parse_layouts(view.required("layouts"));
@@ -226,11 +230,9 @@ Explanation Explanation::parse(const JsonView& view) {
 }
 
 Json Explanation::to_json() const {
-  Json json{{"workflow", workflow},
-            {"cluster", cluster},
-            {"planner", planner},
-            {"plan", plan},
-            {"iteration_s", iteration_s}};
+  Json json{{"workflow", workflow}, {"cluster", cluster}, {"planner", planner}, {"plan", plan}};
+  if (goal != kGoals.front()) json["goal"] = goal;
+  json["iteration_s"] = iteration_s;
   put(json, "usd_per_iteration", usd_per_iteration);
   json["layouts"] = layouts_to_json(layouts);
   json["bottleneck"] = bottleneck;

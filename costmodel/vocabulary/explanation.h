@@ -50,7 +50,7 @@ struct Chance {
   // The same where each plan has an error of the model too, as on runs that the fit did not see, independent of
   // the other's: plans that are alike share theirs, so this is the least. Absent: not known.
   std::optional<double> probability_with_model_error;
-  Interval ratio_90;  // time of the other / time of the first: 5 % to 95 %
+  Interval ratio_90;  // of the other / of the first, as Alternative::ratio: 5 % to 95 %
 
   friend bool operator==(const Chance&, const Chance&) = default;
 };
@@ -63,7 +63,7 @@ struct Alternative {
   bool is_same = false;  // the chosen plan itself
   double iteration_s = 0;
   std::optional<double> usd_per_iteration;
-  double ratio = 1;                            // time / that of the chosen plan
+  double ratio = 1;                            // time, or what the goal lowers / that of the chosen plan
   std::map<std::string, std::string> layouts;  // by task, for people
   std::vector<TimePart> differences;           // its time less that of the chosen, largest first
   std::optional<Chance> chance;                // the chosen plan first
@@ -94,7 +94,7 @@ struct WhatIf {
   // Only where a plan was found.
   bool keeps_plan = false;  // the old plan is the best there too
   double iteration_s = 0;
-  double ratio = 1;  // time / that of the plan on the cluster as it is
+  double ratio = 1;  // time, or what the goal lowers / that of the plan on the cluster as it is
   std::optional<double> usd_per_iteration;
   std::map<std::string, std::string> layouts;
   std::vector<TimePart> differences;  // time there less time now, largest first
@@ -111,6 +111,8 @@ struct Explanation {
   std::string cluster;
   std::string planner;
   std::string plan;
+  // What the plan was to be best in, "time", "cost" or "devices": what ratios, chances and flips are about.
+  std::string goal = "time";
   double iteration_s = 0;
   std::optional<double> usd_per_iteration;  // where all its devices have prices
   std::map<std::string, std::string> layouts;

@@ -70,6 +70,26 @@ void parse_objective(const JsonView& view, SearchRecord& search) {
   search.most_usd_per_iteration = parse_positive(view, "most_usd_per_iteration");
 }
 
+std::set<DeviceId> parse_devices(const JsonView& view) {
+  std::set<DeviceId> devices;
+  for (const JsonView& device : view.items()) {
+    if (!devices.insert(DeviceId{device.count(0)}).second) device.fail("device is named twice");
+  }
+  if (devices.empty()) view.fail("expected at least one device");
+  return devices;
+}
+
+// Missing: none.
+void parse_pins(const JsonView& view, SearchRecord& search) {
+  const std::optional<JsonView> pins = view.optional("pins");
+  if (!pins) return;
+  for (const auto& [task, pin] : pins->members()) {
+    pin.allow_only({"devices", "has_layout"});
+    search.pins[task] = parse_devices(pin.required("devices"));
+    if (pin.required("has_layout").flag()) search.pinned_layouts.insert(task);
+  }
+}
+
 void parse_bounds(const JsonView& view, SearchRecord& search) {
   const auto non_negative = [](const JsonView& member) { return member.non_negative(); };
   search.proof = parse_name<Proof>(view.required("proof"), kProofs);
@@ -103,6 +123,16 @@ void put(Json& json, const char* key, const std::optional<double>& value) {
   if (value) json[key] = *value;
 }
 
+Json pins_to_json(const SearchRecord& search) {
+  Json json = Json::object();
+  for (const auto& [task, devices] : search.pins) {
+    Json numbers = Json::array();
+    for (const DeviceId device : devices) numbers.push_back(device.value);
+    json[task] = {{"devices", std::move(numbers)}, {"has_layout", search.pinned_layouts.contains(task)}};
+  }
+  return json;
+}
+
 Json curve_to_json(const std::vector<Improvement>& curve, bool has_loss) {
   Json json = Json::array();
   for (const Improvement& point : curve) {
@@ -130,6 +160,7 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
                    "most_iteration_s",
                    "most_usd_per_hour",
                    "most_usd_per_iteration",
+                   "pins",
                    "outcome",
                    "was_interrupted",
                    "message",
@@ -153,6 +184,7 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
   SearchRecord search;
   parse_request(view, search);
   parse_objective(view, search);
+  parse_pins(view, search);
   search.outcome = parse_name<PlanOutcome>(view.required("outcome"), kOutcomes);
   search.was_interrupted = view.required("was_interrupted").flag();
   search.message = view.required("message").text();
@@ -176,6 +208,7 @@ Json SearchRecord::to_json() const {
   put(json, "most_iteration_s", most_iteration_s);
   put(json, "most_usd_per_hour", most_usd_per_hour);
   put(json, "most_usd_per_iteration", most_usd_per_iteration);
+  if (!pins.empty()) json["pins"] = pins_to_json(*this);
   json["outcome"] = name_of(outcome);
   json["was_interrupted"] = was_interrupted;
   json["message"] = message;

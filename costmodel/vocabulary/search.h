@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "core/document.h"
+#include "core/ids.h"
 #include "core/json.h"
 
 namespace sextant {
@@ -56,6 +59,11 @@ struct SearchRecord {
   // What the plan was to be best in, "time", "cost" or "devices", and what it might not exceed.
   std::string goal = "time";
   std::optional<double> most_iteration_s, most_usd_per_hour, most_usd_per_iteration;
+
+  // Tasks that had to stay where they are: on these devices of the cluster document; in the second also how
+  // they are laid out on them was given.
+  std::map<std::string, std::set<DeviceId>> pins;
+  std::set<std::string> pinned_layouts;
 
   PlanOutcome outcome = PlanOutcome::infeasible;
   bool was_interrupted = false;

@@ -33,7 +33,19 @@ const Task* RandomCandidates::task_without_shapes() {
   return nullptr;
 }
 
+Placement RandomCandidates::pinned_placement(int task, const SearchRun::Pinned& pinned,
+                                             std::mt19937_64& random) {
+  if (pinned.has_layout) return {run_.options().of(task, pinned.devices).front().shape, pinned.devices};
+  const std::vector<int>& shapes = shapes_on(task, static_cast<int>(pinned.devices.size()));
+  Placement placement{shapes[random() % shapes.size()], pinned.devices};
+  if (random() % 2 == 0) return placement;
+  for (std::size_t i = placement.devices.size(); i > 1; --i)
+    std::swap(placement.devices[i - 1], placement.devices[random() % i]);
+  return placement;
+}
+
 Placement RandomCandidates::placement(int task, std::mt19937_64& random) {
+  if (const SearchRun::Pinned* pinned = run_.pinned(task)) return pinned_placement(task, *pinned, random);
   const std::size_t all = devices_.size();
   const std::vector<int>* shapes = nullptr;
   std::size_t count = 0;

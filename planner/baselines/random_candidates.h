@@ -19,11 +19,13 @@ class RandomCandidates {
   [[nodiscard]] const Task* task_without_shapes();
 
   // So many devices, drawn evenly of the numbers for which the task has shapes; one of these shapes; devices
-  // side by side as often as anywhere. Every task must have shapes.
+  // side by side as often as anywhere. A task that is pinned on its devices, in any order, or as its layout
+  // says. Every task must have shapes.
   [[nodiscard]] Placement placement(int task, std::mt19937_64& random);
   [[nodiscard]] Candidate candidate(std::mt19937_64& random);
 
  private:
+  [[nodiscard]] Placement pinned_placement(int task, const SearchRun::Pinned& pinned, std::mt19937_64& random);
   [[nodiscard]] const std::vector<int>& shapes_on(int task, int devices);
 
   SearchRun& run_;

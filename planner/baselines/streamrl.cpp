@@ -18,7 +18,7 @@ PlanResult plan_by_streamrl(const PlanRequest& request) {
   SearchRun run(request, 0);
   const TaskGrouping grouping =
       two_groups(request.workflow, [](const Task& task) { return task.kind == TaskKind::generation; });
-  std::vector<UnitClass> units = units_in_order(request.cluster);
+  std::vector<UnitClass> units = units_in_order(request);
   if (grouping.groups == 1) return run.result("streamrl", "generation and other tasks are needed to set apart");
   if (units.size() < 2) return run.result("streamrl", "one device cannot be dealt to two groups");
   Sweep sweep(run);

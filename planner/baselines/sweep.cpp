@@ -1,6 +1,7 @@
 #include "planner/baselines/sweep.h"
 
 #include <algorithm>
+#include <set>
 
 #include "planner/space/units.h"
 
@@ -13,6 +14,30 @@ std::vector<UnitClass> sorted(std::vector<UnitClass> units) {
   std::sort(units.begin(), units.end(),
             [](const UnitClass& a, const UnitClass& b) { return a.units < b.units; });
   return units;
+}
+
+// Neighbours of one device type, with the same tasks pinned, as one unit.
+std::vector<UnitClass> merged(const std::vector<UnitClass>& fine, std::size_t wanted,
+                              const PlanRequest& request, const std::vector<int>& marks) {
+  const std::size_t most = (fine.size() + wanted - 1) / wanted;
+  std::vector<UnitClass> coarse;
+  std::size_t count = 0;  // in the last one
+  const auto kind_of = [&](const UnitClass& unit) {
+    const DeviceId first{unit.units.front().front()};
+    return std::pair{request.cluster.type_name(first), marks.empty() ? 0 : marks[first.index()]};
+  };
+  for (const UnitClass& unit : fine) {
+    if (coarse.empty() || count == most || kind_of(coarse.back()) != kind_of(unit)) {
+      coarse.push_back(unit);
+      count = 1;
+      continue;
+    }
+    std::vector<std::uint16_t>& devices = coarse.back().units.front();
+    devices.insert(devices.end(), unit.units.front().begin(), unit.units.front().end());
+    coarse.back().devices += unit.devices;
+    ++count;
+  }
+  return coarse;
 }
 
 }  // namespace
@@ -28,19 +53,16 @@ void Sweep::look_at(const std::vector<UnitClass>& classes, const Sharing& sharin
 void Sweep::descend(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored scored) {
   // Looked up beforehand: a look-up changes the evaluator's current candidate.
   const int tasks = run_.evaluator().task_count();
-  const std::vector<std::vector<std::uint16_t>> sets = devices_of_sets(classes, sharing);
-  std::vector<const std::vector<std::uint16_t>*> devices;
+  const std::vector<std::vector<std::uint16_t>> devices = arranger_.devices_of_tasks(classes, sharing);
   std::vector<const std::vector<Option>*> options;
-  for (int t = 0; t < tasks; ++t) {
-    devices.push_back(&sets[static_cast<std::size_t>(sharing.set_of[static_cast<std::size_t>(t)])]);
-    options.push_back(&run_.options().of(t, *devices.back()));
-  }
+  for (int t = 0; t < tasks; ++t)
+    options.push_back(&run_.options().of(t, devices[static_cast<std::size_t>(t)]));
   (void)run_.evaluator().evaluate(scored.candidate);
   for (bool improved = true; improved && !run_.is_over();) {
     improved = false;
     for (int t = 0; t < tasks; ++t) {
       const auto at = static_cast<std::size_t>(t);
-      improved = improve(t, *devices[at], *options[at], scored) || improved;
+      improved = improve(t, devices[at], *options[at], scored) || improved;
     }
   }
 }
@@ -67,7 +89,39 @@ bool Sweep::improve(int task, const std::vector<std::uint16_t>& devices, const s
   return improved;
 }
 
+TaskGrouping Sweep::of_dealt(const TaskGrouping& grouping) const {
+  TaskGrouping dealt{{}, grouping.groups};
+  for (const int task : run_.dealt_tasks())
+    dealt.group_of.push_back(grouping.group_of[static_cast<std::size_t>(task)]);
+  return dealt;
+}
+
+bool Sweep::look_beside_pins(const TaskGrouping& grouping, const std::vector<UnitClass>& units) {
+  std::set<int> dealt;
+  for (const int task : run_.dealt_tasks()) dealt.insert(grouping.group_of[static_cast<std::size_t>(task)]);
+  if (dealt.size() == 2) return false;
+  const int other = *dealt.begin();
+  Deal deal(2, UnitShare(units.size(), 0));
+  bool is_any_left = false;
+  for (std::size_t u = 0; u < units.size(); ++u) {
+    bool is_taken = false;
+    for (int task = 0; task < run_.evaluator().task_count(); ++task) {
+      const SearchRun::Pinned* pinned = run_.pinned(task);
+      if (pinned == nullptr || grouping.group_of[static_cast<std::size_t>(task)] == other) continue;
+      const auto& devices = pinned->devices;
+      is_taken = is_taken ||
+                 std::find(devices.begin(), devices.end(), units[u].units.front().front()) != devices.end();
+    }
+    deal[static_cast<std::size_t>(is_taken ? 1 - other : other)][u] = 1;
+    is_any_left = is_any_left || !is_taken;
+  }
+  if (is_any_left) look_at(units, sharing_of(of_dealt(grouping), deal));
+  return is_any_left;
+}
+
 void Sweep::look_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units) {
+  if (look_beside_pins(grouping, sorted(units))) return;
+  const TaskGrouping dealt = of_dealt(grouping);
   const std::vector<UnitClass> in_order = sorted(units);
   Deal deal(2, UnitShare(units.size(), 0));
   deal[1].assign(units.size(), 1);
@@ -76,22 +130,25 @@ void Sweep::look_at_splits(const TaskGrouping& grouping, const std::vector<UnitC
                                  [&](const UnitClass& unit) { return unit.units == units[first].units; });
     const auto unit = static_cast<std::size_t>(at - in_order.begin());
     std::swap(deal[0][unit], deal[1][unit]);
-    look_at(in_order, sharing_of(grouping, deal));
+    look_at(in_order, sharing_of(dealt, deal));
   }
 }
 
 void Sweep::look_at_one_set() {
-  const std::vector<UnitClass> units = units_in_order(run_.request().cluster);
-  const TaskGrouping together{std::vector<int>(run_.request().workflow.tasks.size(), 0), 1};
+  const std::vector<UnitClass> units = units_in_order(run_.request());
+  const TaskGrouping together{std::vector<int>(run_.dealt_tasks().size(), 0), 1};
   look_at(units, sharing_of(together, {UnitShare(units.size(), 1)}));
 }
 
-std::vector<UnitClass> units_in_order(const Cluster& cluster) {
+std::vector<UnitClass> units_in_order(const PlanRequest& request) {
   std::vector<UnitClass> units;
-  for (const UnitClass& of_class : unit_classes(cluster, kWantedUnits)) {
+  const std::vector<int> marks = marks_of(request.limits.pins, request.cluster);
+  for (const UnitClass& of_class : unit_classes(request.cluster, kWantedUnits, marks)) {
     for (const std::vector<std::uint16_t>& unit : of_class.units) units.push_back({of_class.devices, {unit}});
   }
-  return sorted(std::move(units));
+  units = sorted(std::move(units));
+  const int most = request.limits.most_units;
+  return most > 0 ? merged(units, static_cast<std::size_t>(most), request, marks) : units;
 }
 
 }  // namespace sextant

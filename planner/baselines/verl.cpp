@@ -21,7 +21,7 @@ PlanResult plan_by_verl_split(const PlanRequest& request) {
     sweep.look_at_one_set();
     return run.result("verl-split");
   }
-  std::vector<UnitClass> units = units_in_order(request.cluster);
+  std::vector<UnitClass> units = units_in_order(request);
   sweep.look_at_splits(grouping, units);
   std::reverse(units.begin(), units.end());
   sweep.look_at_splits(grouping, units);

@@ -55,4 +55,25 @@ TaskPlan task_plan(const Shape& shape, const std::vector<std::uint16_t>& devices
   return plan;
 }
 
+std::optional<Seat> seat_of(const TaskPlan& plan, int sequences) {
+  Seat seat;
+  const std::vector<Stage>& first = plan.replicas.front().stages;
+  seat.shape.tensor_parallel = first.front().width();
+  seat.shape.micro_batch_sequences = plan.micro_batch_sequences;
+  seat.shape.decode_batch_sequences = plan.decode_batch_sequences;
+  seat.shape.recompute = plan.recompute;
+  for (const Stage& stage : first) seat.shape.layers.push_back(stage.layers);
+  seat.shape.sequences = replica_sequences(plan, sequences);
+  for (const Replica& replica : plan.replicas) {
+    if (replica.stages.size() != first.size()) return std::nullopt;
+    for (std::size_t j = 0; j < first.size(); ++j) {
+      const Stage& stage = replica.stages[j];
+      if (stage.layers != first[j].layers || stage.width() != seat.shape.tensor_parallel) return std::nullopt;
+      for (const DeviceId device : stage.devices)
+        seat.devices.push_back(static_cast<std::uint16_t>(device.value));
+    }
+  }
+  return seat;
+}
+
 }  // namespace sextant

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "costmodel/vocabulary/plan.h"
@@ -66,5 +67,14 @@ class ShapeTable {
 // execution: of the task in every plan of a search.
 [[nodiscard]] TaskPlan task_plan(const Shape& shape, const std::vector<std::uint16_t>& devices,
                                  const Execution& execution, int sequences);
+
+// A layout as a candidate holds it: the other way round.
+struct Seat {
+  Shape shape;
+  std::vector<std::uint16_t> devices;  // by position
+};
+
+// Nothing where the replicas or stages are not cut alike. `sequences`: the workflow's.
+[[nodiscard]] std::optional<Seat> seat_of(const TaskPlan& plan, int sequences);
 
 }  // namespace sextant

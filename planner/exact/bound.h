@@ -3,8 +3,9 @@
 //
 // It holds for every plan of the request's workflow on its cluster that check_plan accepts and whose tasks have
 // the request's execution options: any devices in any order, uneven stages and shares, any micro-batches,
-// recomputation and way to synchronize, whether it fits into memory or not. Coefficients must be within the
-// ranges of their table.
+// recomputation and way to synchronize, whether it fits into memory or not. Pins leave fewer plans and so raise
+// the least of them at most: the bound does not know of them, and holds. Coefficients must be within the ranges
+// of their table.
 //
 // Ideal splitting. What a task must do - FLOP of its sequences, weights that decoding reads, its KV cache, the
 // optimizer's passes - is a sum over devices of what each does of it. A replica's time is at least that of each

@@ -77,6 +77,7 @@ void fill_plan(const PlanRequest& request, const ExactLimits& limits, const Prog
 
 PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
   require_time_alone(request.objective, "exact");
+  require_no_pins(request.limits.pins, "exact");
   const bool has_start = limits.start != nullptr && limits.start->prediction.has_value();
   Progress progress(
       request, has_start ? limits.start->prediction->iteration_s : std::numeric_limits<double>::infinity());

@@ -49,6 +49,7 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits) {
 
 PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, const MilpSolver& solver) {
   require_time_alone(request.objective, "ilp");
+  require_no_pins(request.limits.pins, "ilp");
   const auto start = std::chrono::steady_clock::now();
   PlanResult result;
   if (request.is_cancelled != nullptr && request.is_cancelled->load()) {

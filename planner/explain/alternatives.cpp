@@ -22,6 +22,8 @@ PlanRequest quick_request(const PlanRequest& request, std::uint64_t evaluations)
   quick.budget = {0, evaluations};
   quick.start = nullptr;
   quick.on_improvement = {};
+  // Of 256 devices in machines of 8 one by one: how large sets are hardly matters in smaller steps.
+  quick.limits.most_units = 32;
   return quick;
 }
 
@@ -63,44 +65,23 @@ bool is_same_partition(const std::vector<int>& a, const std::vector<int>& b) {
   return true;
 }
 
-// The tasks of the smaller group; of equal ones the second.
-std::string describe_grouping(const TaskGrouping& grouping, const Workflow& workflow) {
+// The tasks of the smaller group; of equal ones the second. Those that are pinned only where it has no other.
+std::string describe_grouping(const TaskGrouping& grouping, const PlanRequest& request) {
+  const Workflow& workflow = request.workflow;
   const auto first = std::count(grouping.group_of.begin(), grouping.group_of.end(), 0);
   const int smaller = 2 * first < static_cast<std::ptrdiff_t>(grouping.group_of.size()) ? 0 : 1;
-  std::string text;
+  std::string text, pinned;
   for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
-    if (grouping.group_of[t] == smaller) text += (text.empty() ? "" : " + ") + workflow.tasks[t].name;
+    if (grouping.group_of[t] != smaller) continue;
+    std::string& names = request.limits.pins.contains(workflow.tasks[t].name) ? pinned : text;
+    names += (names.empty() ? "" : " + ") + workflow.tasks[t].name;
   }
-  return text + " apart";
+  return (text.empty() ? pinned : text) + " apart";
 }
 
-// Neighbours of one device type as one unit, so that there are about so many: a group's size is tried in steps.
-std::vector<UnitClass> coarse_units(const Cluster& cluster) {
-  constexpr std::size_t kWanted = 8;
-  const std::vector<UnitClass> fine = units_in_order(cluster);
-  const std::size_t most = (fine.size() + kWanted - 1) / kWanted;
-  std::vector<UnitClass> coarse;
-  std::size_t merged = 0;
-  const auto type_of = [&](const UnitClass& unit) {
-    return cluster.type_name(DeviceId{unit.units.front().front()});
-  };
-  for (const UnitClass& unit : fine) {
-    if (coarse.empty() || merged == most || type_of(coarse.back()) != type_of(unit)) {
-      coarse.push_back(unit);
-      merged = 1;
-      continue;
-    }
-    std::vector<std::uint16_t>& devices = coarse.back().units.front();
-    devices.insert(devices.end(), unit.units.front().begin(), unit.units.front().end());
-    coarse.back().devices += unit.devices;
-    ++merged;
-  }
-  return coarse;
-}
-
-PlanResult plan_split(const PlanRequest& request, const TaskGrouping& grouping) {
-  SearchRun run(request, 0);
-  std::vector<UnitClass> units = coarse_units(request.cluster);
+PlanResult plan_split(const PlanRequest& request, const TaskGrouping& grouping, SearchTables& tables) {
+  SearchRun run(request, 0, tables);
+  std::vector<UnitClass> units = units_in_order(request);
   if (units.size() < 2) return run.result("split", "one device cannot be dealt to two groups");
   Sweep sweep(run);
   sweep.look_at_splits(grouping, units);
@@ -129,16 +110,26 @@ std::vector<FoundAlternative> fastest_of(const std::vector<FoundAlternative>& al
   return fastest;
 }
 
+// Pinned tasks are where they are, whatever group they are said to be of: they go with the first one.
+bool is_of_dealt(const TaskGrouping& grouping, const PlanRequest& request) {
+  for (std::size_t t = 1; t < grouping.group_of.size(); ++t) {
+    if (request.limits.pins.contains(request.workflow.tasks[t].name) && grouping.group_of[t] != 0) return false;
+  }
+  return true;
+}
+
 // All ways to part the tasks in two, each once.
 std::vector<FoundAlternative> find_splits(const PlanRequest& request, const Plan& plan,
                                           const std::vector<FoundAlternative>& known) {
   const std::vector<int> chosen = groups_of(plan, request.workflow);
   std::vector<FoundAlternative> splits;
+  SearchTables tables(request);  // groupings have their tasks on the same sets of devices
   for (const TaskGrouping& grouping : task_groupings(static_cast<int>(request.workflow.tasks.size()))) {
     if (grouping.groups != 2 || is_same_partition(grouping.group_of, chosen)) continue;
-    PlanResult result = plan_split(request, grouping);
+    if (!is_of_dealt(grouping, request)) continue;
+    PlanResult result = plan_split(request, grouping, tables);
     if (result.outcome != PlanOutcome::found || is_known(known, result) || is_known(splits, result)) continue;
-    splits.push_back({describe_grouping(grouping, request.workflow), std::move(result)});
+    splits.push_back({describe_grouping(grouping, request), std::move(result)});
   }
   return splits;
 }
@@ -156,6 +147,7 @@ std::vector<FoundAlternative> find_alternatives(const PlanRequest& request, std:
   PlanRequest by_time = quick;
   by_time.objective = {};
   by_time.budget.evaluations = limits.grouping_evaluations;
+  by_time.limits.most_units = 8;
   for (FoundAlternative& split :
        fastest_of(find_splits(by_time, plan, found), static_cast<std::size_t>(limits.groupings))) {
     found.push_back(std::move(split));

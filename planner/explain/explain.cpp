@@ -98,10 +98,11 @@ std::vector<Rival> rivals_of(const std::vector<FoundAlternative>& found,
 }
 
 // Planned anew there. PlanRequest refers to its cluster.
-PlanResult plan_on(const Decided& decided, const Cluster& cluster) {
+PlanResult plan_on(const Decided& decided, const Cluster& cluster, const Pins& pins) {
   const PlanRequest& old = decided.request;
   PlanRequest request{cluster, old.workflow, old.coefficients, old.framework};
   request.limits = old.limits;
+  request.limits.pins = pins;  // devices are numbered anew there
   request.objective = old.objective;
   request.budget = old.budget;
   request.seed = old.seed;
@@ -122,6 +123,8 @@ Explanation heading_of(const Decided& decided) {
   heading.cluster = request.cluster.name();
   heading.planner = decided.planner.name;
   heading.plan = decided.plan.name;
+  if (request.objective.goal == Goal::cost) heading.goal = "cost";
+  if (request.objective.goal == Goal::devices) heading.goal = "devices";
   heading.iteration_s = prediction.iteration_s;
   heading.usd_per_iteration = usd_of(request.cluster, decided.plan, prediction.iteration_s);
   heading.layouts = layouts_of(decided.plan);
@@ -149,7 +152,12 @@ WhatIf plan_what_if(const Decided& decided, const Scenario& scenario) {
   const PlanRequest& request = decided.request;
   WhatIf what_if;
   what_if.changes = scenario.changes;
-  PlanResult result = plan_on(decided, scenario.cluster);
+  const std::optional<Pins> pins = moved(request.limits.pins, request.cluster, scenario.cluster);
+  if (!pins) {
+    what_if.message = "a task is pinned to a device that is not there";
+    return what_if;
+  }
+  PlanResult result = plan_on(decided, scenario.cluster, *pins);
   what_if.outcome = result.outcome;
   what_if.message = result.message;
   std::optional<Plan> kept = moved(decided.plan, request.cluster, scenario.cluster);

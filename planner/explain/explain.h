@@ -34,7 +34,8 @@ struct Scenario {
 };
 
 // Planned again with the same planner, seed and budget. The old plan is taken where it can still be run and
-// none that was found is better: a search need not find it again.
+// none that was found is better: a search need not find it again. Pinned tasks stay on the same devices by
+// name; infeasible where one of these is gone.
 [[nodiscard]] WhatIf plan_what_if(const Decided& decided, const Scenario& scenario);
 
 }  // namespace sextant

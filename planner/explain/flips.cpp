@@ -62,16 +62,23 @@ std::vector<HardwareNumber> numbers_of(const Cluster& cluster) {
   return numbers;
 }
 
-std::vector<Knob> hardware_knobs(const PlanRequest& request) {
+using PreparedPlans = std::map<const Plan*, PreparedPlan>;
+
+// Rates and memory of device types leave what was made once as it is; links and networks need not.
+std::vector<Knob> hardware_knobs(const PlanRequest& request,
+                                 const std::shared_ptr<const PreparedPlans>& prepared) {
   std::vector<Knob> knobs;
   for (const HardwareNumber& number : numbers_of(request.cluster)) {
     const KnownNumber known = value_of(request.cluster, number, request.workflow.precision);
     knobs.push_back({{number.name, number.of, true, known.value, 1, "", std::nullopt},
                      {},
                      known.standard_error,
-                     [&request, number](const Plan& plan, double factor) {
-                       return judge(request, with_scaled(request.cluster, number, factor), plan,
-                                    request.coefficients);
+                     [&request, number, prepared](const Plan& plan, double factor) {
+                       const Cluster scaled = with_scaled(request.cluster, number, factor);
+                       const bool is_of_devices = request.cluster.device_types().contains(number.of) &&
+                                                  number.name != "network_bytes_per_s";
+                       return is_of_devices ? prepared->at(&plan).judge_on(scaled, request.coefficients)
+                                            : judge(request, scaled, plan, request.coefficients);
                      }});
   }
   return knobs;
@@ -134,8 +141,6 @@ FactorRange range_of(const CoefficientSpec& spec, double value) {
   range.high = std::clamp(spec.upper / value, 1.0, range.high);
   return range;
 }
-
-using PreparedPlans = std::map<const Plan*, PreparedPlan>;
 
 std::shared_ptr<const PreparedPlans> prepared_of(const PlanRequest& request, const Plan& chosen,
                                                  const std::vector<Rival>& rivals) {
@@ -200,8 +205,9 @@ std::optional<Crossing> find_crossing(const std::function<std::optional<std::str
 std::vector<Flip> find_flips(const PlanRequest& request, const Plan& chosen, const std::vector<Rival>& rivals,
                              const Doubt& doubt) {
   const Decision decision(chosen, rivals);
-  std::vector<Knob> knobs = hardware_knobs(request);
-  std::vector<Knob> others = coefficient_knobs(request, doubt, prepared_of(request, chosen, rivals));
+  const auto prepared = prepared_of(request, chosen, rivals);
+  std::vector<Knob> knobs = hardware_knobs(request, prepared);
+  std::vector<Knob> others = coefficient_knobs(request, doubt, prepared);
   std::move(others.begin(), others.end(), std::back_inserter(knobs));
   std::vector<Flip> flips;
   if (knobs.empty() || decision.better_at(knobs.front(), 1)) return flips;

@@ -58,11 +58,19 @@ PreparedPlan::PreparedPlan(const PlanRequest& request, const Cluster& cluster, c
 }
 
 Judgement PreparedPlan::judge(const Coefficients& coefficients) const {
-  const Problem<double> problem(request_.workflow, plan_, hardware_,
-                                resolve(coefficients, hardware_, request_.framework));
+  return judge_with(hardware_, coefficients);
+}
+
+Judgement PreparedPlan::judge_on(const Cluster& cluster, const Coefficients& coefficients) const {
+  return judge_with(Hardware<double>(cluster), coefficients);
+}
+
+Judgement PreparedPlan::judge_with(const Hardware<double>& hardware, const Coefficients& coefficients) const {
+  const Problem<double> problem(request_.workflow, plan_, hardware,
+                                resolve(coefficients, hardware, request_.framework));
   const double iteration_s = iteration_cost(problem, std::span<const TaskWork>(works_)).iteration_s;
   const bool fits =
-      fits_hosts_ && all_fit(plan_memory(works_, cluster_, problem.coefficients, problem.hardware));
+      fits_hosts_ && all_fit(plan_memory(works_, hardware.cluster(), problem.coefficients, problem.hardware));
   return judgement_of(request_.objective, rented_, iteration_s, fits);
 }
 

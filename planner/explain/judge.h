@@ -34,8 +34,12 @@ class PreparedPlan {
   PreparedPlan(const PlanRequest& request, const Cluster& cluster, const Plan& plan);
 
   [[nodiscard]] Judgement judge(const Coefficients& coefficients) const;
+  // On a cluster that differs in rates and memory of its device types alone.
+  [[nodiscard]] Judgement judge_on(const Cluster& cluster, const Coefficients& coefficients) const;
 
  private:
+  [[nodiscard]] Judgement judge_with(const Hardware<double>& hardware, const Coefficients& coefficients) const;
+
   const PlanRequest& request_;
   const Cluster& cluster_;
   const Plan& plan_;

@@ -45,17 +45,30 @@ MeshTable::MeshTable(SearchRun& run) : meshes_(device_meshes(run.request().clust
   const auto tasks = static_cast<std::size_t>(run.evaluator().task_count());
   choices_.resize(tasks);
   fastest_.resize(tasks);
-  std::vector<double> least_s(tasks, std::numeric_limits<double>::infinity());
-  for (std::size_t m = 0; m < meshes_.size() && !run.is_over(); ++m) {
+  least_s_.assign(tasks, std::numeric_limits<double>::infinity());
+  const std::size_t all = meshes_.size();
+  meshes_.reserve(all + tasks);  // choices point to them
+  for (std::size_t t = 0; t < tasks; ++t) {
+    const SearchRun::Pinned* pinned = run.pinned(static_cast<int>(t));
+    if (pinned == nullptr || run.is_over()) continue;
+    meshes_.push_back(pinned->devices);
+    add_options(t, meshes_.size() - 1, run.options().of(static_cast<int>(t), pinned->devices));
+  }
+  for (std::size_t m = 0; m < all && !run.is_over(); ++m) {
     for (std::size_t t = 0; t < tasks; ++t) {
-      for (const Option& option : run.options().of(static_cast<int>(t), meshes_[m])) {
-        if (option.value.time_s < least_s[t]) {
-          least_s[t] = option.value.time_s;
-          fastest_[t] = choices_[t].size();
-        }
-        choices_[t].push_back({&meshes_[m], option.shape, option.order});
-      }
+      const int task = static_cast<int>(t);
+      if (run.pinned(task) == nullptr) add_options(t, m, run.options().of(task, meshes_[m]));
     }
+  }
+}
+
+void MeshTable::add_options(std::size_t task, std::size_t mesh, const std::vector<Option>& options) {
+  for (const Option& option : options) {
+    if (option.value.time_s < least_s_[task]) {
+      least_s_[task] = option.value.time_s;
+      fastest_[task] = choices_[task].size();
+    }
+    choices_[task].push_back({&meshes_[mesh], option.shape, option.order});
   }
 }
 

@@ -16,7 +16,8 @@ using Mesh = std::vector<std::uint16_t>;  // devices, ascending
 // their multiples, and all nodes are one too: all runs would be too many.
 [[nodiscard]] std::vector<Mesh> device_meshes(const Cluster& cluster);
 
-// The options of every task on every mesh, made once: a proposal is a draw from it.
+// The options of every task on every mesh, or of a pinned one on its devices, made once: a proposal is a draw
+// from it.
 class MeshTable {
  public:
   // Stops early, and is then incomplete, when the run is over.
@@ -35,9 +36,12 @@ class MeshTable {
   }
 
  private:
+  void add_options(std::size_t task, std::size_t mesh, const std::vector<Option>& options);
+
   std::vector<Mesh> meshes_;
   std::vector<std::vector<TaskChoice>> choices_;  // by task
   std::vector<std::size_t> fastest_;              // by task
+  std::vector<double> least_s_;                   // that these take
 };
 
 }  // namespace sextant

@@ -15,12 +15,35 @@ std::vector<Arranger::Corner> Arranger::corners_of(const std::vector<UnitClass>&
     for (const Region& region : sharing.regions[c]) {
       Corner corner{room_bytes_[classes[c].units.front().front()], {}};
       for (std::size_t t = 0; t < sharing.set_of.size(); ++t) {
-        if ((region.sets >> sharing.set_of[t] & 1U) != 0) corner.tasks.push_back(t);
+        const int task = run_.dealt_tasks()[t];
+        if ((region.sets >> sharing.set_of[t] & 1U) != 0 && run_.pinned(task) == nullptr)
+          corner.tasks.push_back(static_cast<std::size_t>(task));
       }
+      add_pinned(classes[c].units.front(), corner.tasks);
       if (!corner.tasks.empty()) corners.push_back(std::move(corner));
     }
   }
   return corners;
+}
+
+void Arranger::add_pinned(const std::vector<std::uint16_t>& unit, std::vector<std::size_t>& tasks) const {
+  for (int task = 0; task < run_.evaluator().task_count(); ++task) {
+    const SearchRun::Pinned* pinned = run_.pinned(task);
+    if (pinned == nullptr) continue;
+    const auto& devices = pinned->devices;
+    if (std::find(devices.begin(), devices.end(), unit.front()) != devices.end())
+      tasks.push_back(static_cast<std::size_t>(task));
+  }
+}
+
+int Arranger::pinned_units(const std::vector<UnitClass>& classes) const {
+  int units = 0;
+  for (const UnitClass& of_class : classes) {
+    std::vector<std::size_t> tasks;
+    add_pinned(of_class.units.front(), tasks);
+    if (!tasks.empty()) units += of_class.count();
+  }
+  return units;
 }
 
 // From the fastest of each on, while devices lack memory: the change that saves the most bytes for its time. No
@@ -63,14 +86,26 @@ void Arranger::choose(const std::vector<Corner>& corners, const Options& options
   }
 }
 
+std::vector<Arranger::Devices> Arranger::devices_of_tasks(const std::vector<UnitClass>& classes,
+                                                          const Sharing& sharing) const {
+  const std::vector<Devices> sets = devices_of_sets(classes, sharing);
+  std::vector<Devices> devices(static_cast<std::size_t>(run_.evaluator().task_count()));
+  for (std::size_t t = 0; t < sharing.set_of.size(); ++t)
+    devices[static_cast<std::size_t>(run_.dealt_tasks()[t])] =
+        sets[static_cast<std::size_t>(sharing.set_of[t])];
+  for (int task = 0; task < run_.evaluator().task_count(); ++task) {
+    if (const SearchRun::Pinned* pinned = run_.pinned(task))
+      devices[static_cast<std::size_t>(task)] = pinned->devices;
+  }
+  return devices;
+}
+
 bool Arranger::arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored) {
-  const std::vector<std::vector<std::uint16_t>> devices = devices_of_sets(classes, sharing);
-  const auto devices_of = [&](std::size_t task) -> const std::vector<std::uint16_t>& {
-    return devices[static_cast<std::size_t>(sharing.set_of[task])];
-  };
+  const std::vector<Devices> devices = devices_of_tasks(classes, sharing);
+  const auto devices_of = [&](std::size_t task) -> const Devices& { return devices[task]; };
   Options options;
   Chosen chosen;
-  for (std::size_t t = 0; t < sharing.set_of.size(); ++t) {
+  for (std::size_t t = 0; t < devices.size(); ++t) {
     options.push_back(&run_.options().of(static_cast<int>(t), devices_of(t)));
     if (options.back()->empty()) return false;
     seen_.add(static_cast<int>(t), devices_of(t), *options.back());

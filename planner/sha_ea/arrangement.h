@@ -14,12 +14,21 @@ class Arranger {
  public:
   explicit Arranger(SearchRun& run);
 
-  // Nothing where a task has no shape for its set's number of devices. The candidate is the evaluator's
-  // current one, and noted by the run.
+  // sharing: of the run's dealt tasks; those that are pinned are on their devices, which units of `classes`
+  // must not mix with others. Nothing where a task has no shape for its set's number of devices. The candidate
+  // is the evaluator's current one, and noted by the run.
   [[nodiscard]] bool arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored);
 
   // For every task the sets that were asked about.
   [[nodiscard]] const SeenSets& seen() const { return seen_; }
+
+  // On which pinned tasks run.
+  [[nodiscard]] int pinned_units(const std::vector<UnitClass>& classes) const;
+
+  using Devices = std::vector<std::uint16_t>;
+  // By task of the workflow.
+  [[nodiscard]] std::vector<Devices> devices_of_tasks(const std::vector<UnitClass>& classes,
+                                                      const Sharing& sharing) const;
 
  private:
   // Devices of which all have the same room and the same tasks.
@@ -31,6 +40,7 @@ class Arranger {
   using Chosen = std::vector<const Option*>;
   [[nodiscard]] std::vector<Corner> corners_of(const std::vector<UnitClass>& classes,
                                                const Sharing& sharing) const;
+  void add_pinned(const std::vector<std::uint16_t>& unit, std::vector<std::size_t>& tasks) const;
   static void choose(const std::vector<Corner>& corners, const Options& options, Chosen& chosen);
 
   SearchRun& run_;

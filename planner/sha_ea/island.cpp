@@ -40,6 +40,17 @@ double nearness(const Cluster& cluster, DeviceId first, DeviceId second) {
       std::min(cluster.link(first, second).bytes_per_s.value, cluster.link(second, first).bytes_per_s.value));
 }
 
+// Which tasks have the same set, and which sets overlap.
+std::vector<int> structure_of(const Sharing& sharing) {
+  std::set<SetMask> masks;
+  for (const std::vector<Region>& of_class : sharing.regions) {
+    for (const Region& region : of_class) masks.insert(region.sets);
+  }
+  std::vector<int> structure = sharing.set_of;
+  for (const SetMask mask : masks) structure.push_back(static_cast<int>(mask));
+  return structure;
+}
+
 // Of what has no plan.
 constexpr Score kNoScore{0, std::numeric_limits<double>::max(), 0, 0};
 
@@ -68,7 +79,7 @@ Score Island::Group::score() const {
 
 Island::Island(const PlanRequest& request, const IslandTeam& team)
     : run_(request, kDefaultSeconds), team_(team), random_(request.seed), arranger_(run_) {
-  levels_ = unit_levels(request.cluster, kWantedUnits);
+  levels_ = unit_levels(request.cluster, kWantedUnits, marks_of(request.limits.pins, request.cluster));
   if (request.limits.balances_load) run_.options().balance_load();
   for (const UnitClass& of_class : classes()) {
     const DeviceId first{of_class.units.front().front()};
@@ -136,8 +147,8 @@ void Island::halve_arms(Group& group, std::uint64_t budget) {
   keep_best_half(group.arms);
 }
 
-// Where idle devices make a plan better, some arms leave units idle: a further part of the deal.
-// most: arms of a grouping.
+// Where idle devices make a plan better, or tasks that are not dealt have devices already, some arms leave
+// units idle: a further part of the deal. most: arms of a grouping.
 std::vector<Island::Group> Island::groups(std::size_t most) {
   int units = 0;
   for (const UnitClass& of_class : classes()) units += of_class.count();
@@ -146,6 +157,8 @@ std::vector<Island::Group> Island::groups(std::size_t most) {
   if (run_.request().objective.needs_devices()) {
     for (int used = units / 2; used > 0; used /= 2) add_arms(used, units - used, most, groups);
   }
+  const int taken = arranger_.pinned_units(classes());
+  if (taken > 0 && taken < units) add_arms(units - taken, taken, most, groups);
   return own_of(std::move(groups));
 }
 
@@ -167,7 +180,7 @@ std::vector<Island::Group> Island::own_of(std::vector<Group> groups) const {
 }
 
 void Island::add_arms(int used, int idle, std::size_t most, std::vector<Group>& groups) {
-  for (Arms& arms : arms_of(run_.evaluator().task_count(), used, most, random_)) {
+  for (Arms& arms : arms_of(static_cast<int>(run_.dealt_tasks().size()), used, most, random_)) {
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const Group& other) { return other.grouping == arms.grouping; });
     if (group == groups.end()) {
@@ -185,7 +198,8 @@ void Island::add_arms(int used, int idle, std::size_t most, std::vector<Group>& 
 std::vector<bool> Island::trains(const TaskGrouping& grouping) const {
   std::vector<bool> trains(static_cast<std::size_t>(grouping.groups) + 1);
   for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
-    if (run_.request().workflow.tasks[t].kind == TaskKind::training)
+    const auto task = static_cast<std::size_t>(run_.dealt_tasks()[t]);
+    if (run_.request().workflow.tasks[task].kind == TaskKind::training)
       trains[static_cast<std::size_t>(grouping.group_of[t])] = true;
   }
   return trains;
@@ -265,10 +279,14 @@ void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget
     best.push_back(climbed(sharing, 0));
     polish_one(best.back().scored, budget / kClimbed);
   }
-  std::stable_sort(best.begin(), best.end(),
-                   [](const Climbed& a, const Climbed& b) { return a.scored.is_better_than(b.scored); });
+  // What was refined in rounds before comes last here too.
+  std::stable_sort(best.begin(), best.end(), [this](const Climbed& a, const Climbed& b) {
+    const std::size_t before = refined_[structure_of(a.sharing)], other = refined_[structure_of(b.sharing)];
+    return before != other ? before < other : a.scored.is_better_than(b.scored);
+  });
   best.resize(std::min(best.size(), kRefined));
   for (Climbed& one : best) {
+    ++refined_[structure_of(one.sharing)];
     for (std::size_t level = 1; level < levels_.size() && !run_.is_over(); ++level) {
       one = climbed(in_finer_units(std::move(one.sharing), levels_[level - 1], levels_[level]), level);
     }
@@ -287,7 +305,7 @@ void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget
 // them are dealt to the islands of the team, so that it takes each a part of the time; how thoroughly each of
 // the best is polished stays.
 void Island::round(std::uint64_t budget) {
-  const double groupings = bell_number(run_.evaluator().task_count());
+  const double groupings = bell_number(static_cast<int>(run_.dealt_tasks().size()));
   const auto most = static_cast<std::size_t>(static_cast<double>(budget) / (2 * groupings));
   std::vector<Group> all = groups(std::clamp<std::size_t>(most, 1, kMostArms)), out;
   const std::uint64_t rounds = rounds_of(all.size());

@@ -79,11 +79,12 @@ class Island {
   std::size_t round_ = 0;
   std::mt19937_64 random_;
   Arranger arranger_;
-  std::vector<std::vector<UnitClass>> levels_;      // of the size of units, each half of the one before
-  std::vector<double> flop_per_s_;                  // by class, of a unit
-  std::vector<std::vector<double>> nearness_;       // of classes
-  std::vector<Scored> near_best_;                   // of this round's climbs, before polishing
-  std::map<std::vector<int>, std::size_t> climbs_;  // by grouping
+  std::vector<std::vector<UnitClass>> levels_;       // of the size of units, each half of the one before
+  std::vector<double> flop_per_s_;                   // by class, of a unit
+  std::vector<std::vector<double>> nearness_;        // of classes
+  std::vector<Scored> near_best_;                    // of this round's climbs, before polishing
+  std::map<std::vector<int>, std::size_t> climbs_;   // by grouping
+  std::map<std::vector<int>, std::size_t> refined_;  // by which sets overlap
 };
 
 }  // namespace sextant

@@ -55,10 +55,17 @@ class Polish {
     return devices;
   }
 
+  // A layout to which it is pinned stays as it is.
+  [[nodiscard]] bool is_fixed(int task) const {
+    const SearchRun::Pinned* pinned = run_.pinned(task);
+    return pinned != nullptr && pinned->has_layout;
+  }
+
   // Each task's other options on its devices, one task after the other.
   bool try_options() {
     bool improved = false;
     for (int task = 0; task < evaluator_.task_count() && !is_over(); ++task) {
+      if (is_fixed(task)) continue;
       const std::vector<std::uint16_t> devices = ascending_devices(task);
       const std::vector<Option>& options = options_.of(task, devices);
       (void)evaluator_.evaluate(scored_.candidate);  // looking options up moved it
@@ -77,7 +84,7 @@ class Polish {
     bool improved = false;
     for (int task = 0; task < evaluator_.task_count(); ++task) {
       const auto size = evaluator_.placement(task).devices.size();
-      if (size < 2) continue;
+      if (size < 2 || is_fixed(task)) continue;
       for (std::size_t attempt = 0; attempt < 2 * size && !is_over(); ++attempt) {
         const std::size_t first = random_() % size;
         const std::size_t second = (first + 1 + random_() % (size - 1)) % size;
@@ -92,6 +99,7 @@ class Polish {
   bool balance() {
     bool improved = false;
     for (int task = 0; task < evaluator_.task_count() && !is_over(); ++task) {
+      if (is_fixed(task)) continue;
       improved = shift(task, &Shape::layers, 1) || improved;
       const Shape& shape = evaluator_.shapes(task).at(evaluator_.placement(task).shape);
       for (int amount = shape.sequences.front() / 2; amount > 0 && !is_over(); amount /= 2) {

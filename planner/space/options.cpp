@@ -125,6 +125,8 @@ void OptionTable::add_costed(int task, int position, DeviceOrder order, const De
 }
 
 std::vector<Option> OptionTable::look(int task, const Devices& devices) {
+  if (const auto fixed = fixed_.find(task); fixed != fixed_.end())
+    return {costed(task, fixed->second, DeviceOrder::by_replica, devices)};
   struct Degrees {
     const Sizes* sizes;
     DeviceOrder order;
@@ -185,7 +187,8 @@ std::vector<Option> OptionTable::look_like_kin(int task, const Devices& devices)
 const std::vector<Option>& OptionTable::of(int task, const std::vector<std::uint16_t>& devices) {
   const auto [entry, is_new] = known_.try_emplace(places_of(task, devices, cluster_));
   if (!is_new) return entry->second;
-  const bool has_kin = thoroughness_ == Thoroughness::promising && !cluster_.has_uniform_links();
+  const bool has_kin =
+      thoroughness_ == Thoroughness::promising && !cluster_.has_uniform_links() && !fixed_.contains(task);
   entry->second = has_kin ? look_like_kin(task, devices) : look(task, devices);
   return entry->second;
 }

@@ -47,6 +47,8 @@ class OptionTable {
 
   // From now on layers and sequences are also dealt by the devices' speed, where that differs (balance.h).
   void balance_load();
+  // From now on the task has this shape alone, its devices in the order in which they are given.
+  void fix(int task, int shape) { fixed_[task] = shape; }
 
   // Fastest first; empty where no shape uses all of the devices up. Valid as long as the table.
   [[nodiscard]] const std::vector<Option>& of(int task, const std::vector<std::uint16_t>& devices);
@@ -75,6 +77,7 @@ class OptionTable {
   ShapeLimits limits_;
   Thoroughness thoroughness_;
   std::vector<std::vector<double>> speeds_;                   // by task and device; none: loads stay even
+  std::map<int, int> fixed_;                                  // shapes, by task
   std::map<std::vector<int>, std::vector<Option>> known_;     // by task and places of the devices
   std::map<std::vector<int>, Kin> kin_;                       // by task and devices of every class of machines
   std::map<std::pair<int, int>, std::vector<Sizes>> shapes_;  // by task and number of devices

@@ -1,5 +1,6 @@
 #include "planner/space/subcluster.h"
 
+#include <algorithm>
 #include <map>
 
 #include "core/error.h"
@@ -55,6 +56,28 @@ Plan Subcluster::on_whole(Plan plan) const {
     }
   }
   return plan;
+}
+
+Pins Subcluster::pins_within(const Pins& pins, const Cluster& whole) const {
+  const auto device_within = [&](const std::string& task, DeviceId device) {
+    const auto found = std::lower_bound(original.begin(), original.end(), device);
+    if (found == original.end() || *found != device)
+      throw_bad_input("task " + task + " is pinned to " + whole.device_name(device) + ", which is excluded");
+    return DeviceId{static_cast<int>(found - original.begin())};
+  };
+  Pins within;
+  for (const auto& [task, pin] : pins) {
+    Pin& other = within[task];
+    for (const DeviceId device : pin.devices) other.devices.insert(device_within(task, device));
+    other.layout = pin.layout;
+    if (!other.layout) continue;
+    for (Replica& replica : other.layout->replicas) {
+      for (Stage& stage : replica.stages) {
+        for (DeviceId& device : stage.devices) device = device_within(task, device);
+      }
+    }
+  }
+  return within;
 }
 
 Subcluster without(const Cluster& cluster, const std::set<DeviceId>& devices) {

@@ -8,6 +8,7 @@
 
 #include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/plan.h"
+#include "planner/pins.h"
 
 namespace sextant {
 
@@ -17,6 +18,10 @@ struct Subcluster {
 
   // The same plan on the whole cluster.
   [[nodiscard]] Plan on_whole(Plan plan) const;
+
+  // Pins of the whole cluster's devices as those of this one's. Throws Error(bad_input) for a device that is
+  // left out.
+  [[nodiscard]] Pins pins_within(const Pins& pins, const Cluster& whole) const;
 };
 
 // Nodes lose devices, or are left out with the last of them, and so are link exceptions that name what is gone.

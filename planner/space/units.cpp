@@ -1,31 +1,75 @@
 #include "planner/space/units.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace sextant {
 namespace {
 
-// coarser: where there is one, each of its units is a number of those that are made.
-std::vector<UnitClass> cut(const Cluster& cluster, const std::vector<MachineClass>& machines, int parts,
-                           const std::vector<UnitClass>* coarser = nullptr) {
+// Machines that are alike, or the parts of them that are marked alike.
+struct BlockClass {
+  std::vector<std::vector<std::uint16_t>> blocks;  // devices, ascending; as many of each
+  int devices = 0;
+
+  [[nodiscard]] int count() const { return static_cast<int>(blocks.size()); }
+};
+
+struct MarkedPart {
+  int mark = 0;
+  std::vector<std::uint16_t> devices;
+};
+
+// A machine's devices, parted by their marks in the order in which those first appear.
+std::vector<MarkedPart> parts_of(int first, int devices, const std::vector<int>& marks) {
+  std::vector<MarkedPart> parts;
+  for (int d = first; d < first + devices; ++d) {
+    const int mark = marks.empty() ? 0 : marks[static_cast<std::size_t>(d)];
+    auto part =
+        std::find_if(parts.begin(), parts.end(), [&](const MarkedPart& other) { return other.mark == mark; });
+    if (part == parts.end()) part = parts.insert(parts.end(), {mark, {}});
+    part->devices.push_back(static_cast<std::uint16_t>(d));
+  }
+  return parts;
+}
+
+std::vector<BlockClass> block_classes(const Cluster& cluster, const std::vector<int>& marks) {
   std::vector<int> first(cluster.nodes().size(), 0);
   for (std::size_t n = 1; n < first.size(); ++n) first[n] = first[n - 1] + cluster.nodes()[n - 1].devices;
-  std::vector<UnitClass> classes;
-  for (const MachineClass& machine_class : machines) {
-    UnitClass of_class;
-    // Parts of one size: as many as divide the machine.
-    const int larger = coarser != nullptr ? (*coarser)[classes.size()].devices : 0;
-    int pieces = std::min(parts, machine_class.devices);
-    while (machine_class.devices % pieces != 0 || larger % (machine_class.devices / pieces) != 0) --pieces;
-    of_class.devices = machine_class.devices / pieces;
-    for (const NodeId machine : machine_class.machines) {
-      for (int piece = 0; piece < pieces; ++piece) {
-        std::vector<std::uint16_t> unit(static_cast<std::size_t>(of_class.devices));
-        std::iota(unit.begin(), unit.end(),
-                  static_cast<std::uint16_t>(first[machine.index()] + piece * of_class.devices));
-        of_class.units.push_back(std::move(unit));
+  std::vector<BlockClass> classes;
+  for (const MachineClass& machines : machine_classes(cluster)) {
+    using Kind = std::vector<std::pair<int, std::size_t>>;  // marks, and on how many devices
+    std::map<Kind, std::size_t> class_of;                   // of a machine's first part
+    for (const NodeId machine : machines.machines) {
+      const std::vector<MarkedPart> parts = parts_of(first[machine.index()], machines.devices, marks);
+      Kind kind;
+      for (const MarkedPart& part : parts) kind.emplace_back(part.mark, part.devices.size());
+      const auto [known, is_new] = class_of.try_emplace(kind, classes.size());
+      if (is_new) classes.resize(classes.size() + parts.size());
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        BlockClass& of_class = classes[known->second + p];
+        of_class.devices = static_cast<int>(parts[p].devices.size());
+        of_class.blocks.push_back(parts[p].devices);
       }
+    }
+  }
+  return classes;
+}
+
+// coarser: where there is one, each of its units is a number of those that are made.
+std::vector<UnitClass> cut(const std::vector<BlockClass>& blocks, int parts,
+                           const std::vector<UnitClass>* coarser = nullptr) {
+  std::vector<UnitClass> classes;
+  for (const BlockClass& block_class : blocks) {
+    UnitClass of_class;
+    // Parts of one size: as many as divide the block.
+    const int larger = coarser != nullptr ? (*coarser)[classes.size()].devices : 0;
+    int pieces = std::min(parts, block_class.devices);
+    while (block_class.devices % pieces != 0 || larger % (block_class.devices / pieces) != 0) --pieces;
+    of_class.devices = block_class.devices / pieces;
+    for (const std::vector<std::uint16_t>& block : block_class.blocks) {
+      for (auto begin = block.begin(); begin != block.end(); begin += of_class.devices)
+        of_class.units.emplace_back(begin, begin + of_class.devices);
     }
     classes.push_back(std::move(of_class));
   }
@@ -38,20 +82,19 @@ int count_of(const std::vector<UnitClass>& classes) {
   return count;
 }
 
-int largest_machine(const std::vector<MachineClass>& machines) {
+int largest_block(const std::vector<BlockClass>& blocks) {
   int largest = 1;
-  for (const MachineClass& of_class : machines) largest = std::max(largest, of_class.devices);
+  for (const BlockClass& of_class : blocks) largest = std::max(largest, of_class.devices);
   return largest;
 }
 
-// Classes with a multiple of `block` machines, and what is beyond.
-std::vector<MachineClass> split_at(const std::vector<MachineClass>& classes, int block) {
-  std::vector<MachineClass> split;
-  for (const MachineClass& of_class : classes) {
-    const auto whole = of_class.machines.begin() + of_class.count() / block * block;
-    if (whole != of_class.machines.begin())
-      split.push_back({{of_class.machines.begin(), whole}, of_class.devices});
-    if (whole != of_class.machines.end()) split.push_back({{whole, of_class.machines.end()}, of_class.devices});
+// Classes with a multiple of `together` blocks, and what is beyond.
+std::vector<BlockClass> split_at(const std::vector<BlockClass>& classes, int together) {
+  std::vector<BlockClass> split;
+  for (const BlockClass& of_class : classes) {
+    const auto whole = of_class.blocks.begin() + of_class.count() / together * together;
+    if (whole != of_class.blocks.begin()) split.push_back({{of_class.blocks.begin(), whole}, of_class.devices});
+    if (whole != of_class.blocks.end()) split.push_back({{whole, of_class.blocks.end()}, of_class.devices});
   }
   return split;
 }
@@ -75,28 +118,29 @@ std::vector<UnitClass> taken_together(const std::vector<UnitClass>& machines, in
 
 }  // namespace
 
-std::vector<UnitClass> unit_classes(const Cluster& cluster, int wanted) {
-  const std::vector<MachineClass> machines = machine_classes(cluster);
-  const int largest = largest_machine(machines);
-  std::vector<UnitClass> classes = cut(cluster, machines, 1);
+std::vector<UnitClass> unit_classes(const Cluster& cluster, int wanted, const std::vector<int>& marks) {
+  const std::vector<BlockClass> blocks = block_classes(cluster, marks);
+  const int largest = largest_block(blocks);
+  std::vector<UnitClass> classes = cut(blocks, 1);
   for (int parts = 2; count_of(classes) < wanted && parts < 2 * largest; parts *= 2) {
-    classes = cut(cluster, machines, parts);
+    classes = cut(blocks, parts);
   }
   return classes;
 }
 
-std::vector<std::vector<UnitClass>> unit_levels(const Cluster& cluster, int wanted) {
-  const std::vector<MachineClass> machines = machine_classes(cluster);
-  const int count = static_cast<int>(cluster.nodes().size());
+std::vector<std::vector<UnitClass>> unit_levels(const Cluster& cluster, int wanted,
+                                                const std::vector<int>& marks) {
+  const std::vector<BlockClass> blocks = block_classes(cluster, marks);
+  const int count = count_of(cut(blocks, 1));
   int block = 1;
   while (count / block > 4 * wanted) block *= 2;
-  const std::vector<MachineClass> split = split_at(machines, block);
+  const std::vector<BlockClass> split = split_at(blocks, block);
   std::vector<std::vector<UnitClass>> levels;
-  const std::vector<UnitClass> whole = cut(cluster, split, 1);
+  const std::vector<UnitClass> whole = cut(split, 1);
   for (; block > 1; block /= 2) levels.push_back(taken_together(whole, block));
-  const int largest = largest_machine(machines);
+  const int largest = largest_block(blocks);
   for (int parts = 1; parts < 2 * largest; parts *= 2) {
-    std::vector<UnitClass> level = cut(cluster, split, parts, levels.empty() ? nullptr : &levels.back());
+    std::vector<UnitClass> level = cut(split, parts, levels.empty() ? nullptr : &levels.back());
     const bool is_too_coarse = levels.empty() && parts < largest && count_of(level) < wanted;
     const bool is_new = levels.empty() || count_of(level) != count_of(levels.back());
     if (!is_too_coarse && is_new) levels.push_back(std::move(level));

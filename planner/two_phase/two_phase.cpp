@@ -48,6 +48,7 @@ std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGra
 
 PlanResult plan_by_two_phase(const PlanRequest& request) {
   require_time_alone(request.objective, "two-phase");
+  require_no_pins(request.limits.pins, "two-phase");
   SearchRun run(request, 0);
   Sweep(run).look_at_one_set();
   if (!can_be_split(request)) return run.result("two-phase");

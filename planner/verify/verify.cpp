@@ -4,6 +4,7 @@
 #include "planner/verify/execution_rules.h"
 #include "planner/verify/layout_rules.h"
 #include "planner/verify/memory_rules.h"
+#include "planner/verify/pin_rules.h"
 
 namespace sextant {
 namespace {
@@ -25,7 +26,7 @@ std::vector<Violation> violations_of(const PlannedTask& task) {
 }  // namespace
 
 Verdict verify_plan(const Cluster& cluster, const Workflow& workflow, const Plan& plan,
-                    const Coefficients& coefficients, std::string_view framework) {
+                    const Coefficients& coefficients, std::string_view framework, const Pins& pins) {
   Verdict verdict;
   verdict.violations = task_violations(plan, workflow);
   std::vector<PlannedTask> tasks;
@@ -35,6 +36,7 @@ Verdict verify_plan(const Cluster& cluster, const Workflow& workflow, const Plan
     tasks.push_back({task, planned->second, workflow, cluster});
     append(verdict.violations, violations_of(tasks.back()));
   }
+  append(verdict.violations, pin_violations(plan, workflow, pins));
   if (!verdict.feasible()) return verdict;
   verdict.devices = used_devices(tasks, coefficients, framework);
   verdict.hosts = used_hosts(tasks);

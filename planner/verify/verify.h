@@ -17,6 +17,7 @@
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/workflow.h"
+#include "planner/pins.h"
 #include "planner/verify/violation.h"
 
 namespace sextant {
@@ -30,8 +31,10 @@ struct Verdict {
 
 // Never throws for a plan, however wrong; the workflow and the cluster must be valid documents. A plan that
 // breaks another rule has no memory: `devices` and `hosts` are empty, and C3 is not looked at. `framework`
-// chooses coefficients that belong to one, as in predict.
+// chooses coefficients that belong to one, as in predict. pins: of tasks that had to stay where they are; one
+// that the workflow does not have is broken too.
 [[nodiscard]] Verdict verify_plan(const Cluster& cluster, const Workflow& workflow, const Plan& plan,
-                                  const Coefficients& coefficients, std::string_view framework = kAny);
+                                  const Coefficients& coefficients, std::string_view framework = kAny,
+                                  const Pins& pins = {});
 
 }  // namespace sextant

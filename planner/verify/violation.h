@@ -12,6 +12,7 @@ inline constexpr const char* kOneTaskletADevice = "C1";  // of a task, so never 
 inline constexpr const char* kEveryTaskletPlaced = "C2";
 inline constexpr const char* kDeviceMemory = "C3";
 inline constexpr const char* kHostMemory = "host memory";
+inline constexpr const char* kPinned = "pinned";
 inline constexpr const char* kLayers = "layers";
 inline constexpr const char* kTensorParallel = "tensor parallel";
 inline constexpr const char* kContextParallel = "context parallel";

@@ -11,6 +11,12 @@ Cell probability_cell(const std::optional<double>& probability) {
   return probability ? percent_cell(*probability) : empty_cell();
 }
 
+// What ratios are of, where it is not the time that the column before shows.
+std::string of_goal(const Explanation& explanation) {
+  if (explanation.goal == "cost") return " dollars";
+  return explanation.goal == "devices" ? " devices" : "";
+}
+
 Table parts_table(const Explanation& explanation) {
   Table table{"explained_parts",
               "Where the iteration's time goes, along its critical path",
@@ -30,7 +36,7 @@ Table alternatives_table(const Explanation& explanation) {
       "the model to err on either plan by itself",
       {{"name", "alternative"},
        {"iteration_s", "iteration", true},
-       {"ratio", "times the plan's", true},
+       {"ratio", "times the plan's" + of_goal(explanation), true},
        {"probability", "sure", true},
        {"probability_with_model_error", "at least", true}},
       {}};
@@ -67,7 +73,7 @@ Table what_ifs_table(const Explanation& explanation) {
               "The same question on another cluster",
               {{"changes", "what if"},
                {"iteration_s", "iteration", true},
-               {"ratio", "times now", true},
+               {"ratio", "times now" + (explanation.goal == "time" ? "" : "," + of_goal(explanation)), true},
                {"plan", "plan"}},
               {}};
   for (const WhatIf& what_if : explanation.what_ifs) {

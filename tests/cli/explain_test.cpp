@@ -11,6 +11,7 @@ namespace sextant::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -65,6 +66,30 @@ TEST_F(ExplainCommand, SaysHowSurelyWhereCoefficientsWereFitted) {
   for (const Alternative& other : explanation.alternatives) {
     EXPECT_EQ(other.chance.has_value(), other.outcome == PlanOutcome::found) << other.name;
   }
+}
+
+// Ratios are of what the goal lowers, and say so.
+TEST_F(ExplainCommand, SaysThatDollarsAreCompared) {
+  const Cluster cluster = two_machines();
+  auto types = cluster.device_types();
+  for (auto& [name, type] : types) type.price_usd_per_hour = assumed(1.0);
+  save_document(folder_.file("cluster.json"),
+                Cluster(cluster.name(), types, cluster.nodes(), cluster.levels()));
+  const std::string file = folder_.file("explanation.json");
+  const Printed printed =
+      plan({"--goal", "cost", "--explain", "--what-if", "device:core.flops*2", "--explain-out", file});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, AllOf(HasSubstr("dollars an iteration"), HasSubstr("times the plan's dollars"),
+                                 HasSubstr("saves of the time"),
+                                 ContainsRegex("instead of [^\n]*, in dollars [0-9.]+ % less")));
+  const auto explanation = load_document<Explanation>(file).content;
+  EXPECT_EQ(explanation.goal, "cost");
+  for (const Alternative& other : explanation.alternatives) {
+    if (other.outcome != PlanOutcome::found) continue;
+    EXPECT_NEAR(other.ratio, *other.usd_per_iteration / *explanation.usd_per_iteration, 1e-9) << other.name;
+  }
+  EXPECT_THAT(plan({"--explain"}).out,
+              AllOf(HasSubstr("times the plan's  "), Not(HasSubstr("plan's dollars"))));
 }
 
 TEST_F(ExplainCommand, PlansEveryWhatIfByItself) {

@@ -10,9 +10,11 @@
 #include "core/json_value.h"
 #include "costmodel/vocabulary/coefficients.h"
 #include "costmodel/vocabulary/experiments.h"
+#include "costmodel/vocabulary/explanation.h"
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/run.h"
 #include "costmodel/vocabulary/search.h"
+#include "reports/reproduce/reproduction.h"
 
 namespace sextant {
 namespace {
@@ -84,6 +86,21 @@ void use(const SearchRecord& search) {
   SEXTANT_CHECK(search.outcome != PlanOutcome::found || search.gap_fraction() >= 0);
 }
 
+void use(const Explanation& explanation) {
+  SEXTANT_CHECK(explanation.iteration_s > 0 && std::isfinite(explanation.iteration_s));
+  for (const Flip& flip : explanation.flips) SEXTANT_CHECK(std::isfinite(std::log(flip.factor)));
+  for (const DeviceUse& device : explanation.devices) SEXTANT_CHECK(device.used <= device.devices);
+  for (const Alternative& other : explanation.alternatives)
+    SEXTANT_CHECK(other.outcome != PlanOutcome::found || other.ratio > 0);
+}
+
+void use(const Reproduction& reproduction) {
+  for (const ReproducedExperiment& experiment : reproduction.experiments) {
+    for (const Comparison& comparison : experiment.comparisons)
+      SEXTANT_CHECK(comparison.published_low <= comparison.published_high);
+  }
+}
+
 template <typename T>
 int accepts(std::string_view text) {
   Document<T> document;
@@ -107,7 +124,8 @@ int accepts(std::string_view text) {
 int parse_as_every_kind(std::string_view text) {
   return accepts<Cluster>(text) + accepts<Model>(text) + accepts<Workflow>(text) + accepts<Plan>(text) +
          accepts<Runs>(text) + accepts<Experiments>(text) + accepts<Coefficients>(text) +
-         accepts<Prediction>(text) + accepts<SearchRecord>(text) + accepts<Accuracy>(text);
+         accepts<Prediction>(text) + accepts<SearchRecord>(text) + accepts<Explanation>(text) +
+         accepts<Reproduction>(text) + accepts<Accuracy>(text);
 }
 
 }  // namespace sextant

@@ -52,6 +52,24 @@ TEST_F(Noted, WhatFitsIsBetterThanWhatIsFasterAndDoesNot) {
   EXPECT_EQ(result.improvements[1].iteration_s, 4);
 }
 
+// What one run has costed the next finds there; what it noted is its own.
+TEST_F(Noted, RunsMayHaveTheirTablesInCommon) {
+  SearchTables tables(request_);
+  const std::vector<std::uint16_t> devices{0, 1};
+  std::uint64_t asked = 0;
+  for (const bool is_first : {true, false}) {
+    SearchRun run(request_, 0, tables);
+    EXPECT_EQ(run.best(), nullptr);
+    EXPECT_EQ(&run.options(), &tables.options);
+    EXPECT_FALSE(run.options().of(0, devices).empty());
+    note(run, 0, {1, 0, 1});
+    EXPECT_EQ(run.result("test").candidates, 1U);
+    if (is_first) asked = tables.evaluator.asked();
+  }
+  EXPECT_GT(asked, 0U);
+  EXPECT_EQ(tables.evaluator.asked(), asked);
+}
+
 // Of replicas that are cut unlike, which no candidate can hold.
 TEST_F(Noted, PlansInPlaceOfCandidates) {
   SearchRun run(request_, 0);

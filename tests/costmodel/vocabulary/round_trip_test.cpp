@@ -38,7 +38,10 @@ TEST(RoundTrip, Runs) { expect_round_trip<Runs>("runs.json"); }
 TEST(RoundTrip, Experiments) { expect_round_trip<Experiments>("experiments.json"); }
 TEST(RoundTrip, Coefficients) { expect_round_trip<Coefficients>("coefficients.json"); }
 TEST(RoundTrip, Prediction) { expect_round_trip<Prediction>("prediction.json"); }
-TEST(RoundTrip, Search) { expect_round_trip<SearchRecord>("search.json"); }
+TEST(RoundTrip, Search) {
+  expect_round_trip<SearchRecord>("search.json");
+  expect_round_trip<SearchRecord>("search_pinned.json");
+}
 TEST(RoundTrip, Explanation) { expect_round_trip<Explanation>("explanation.json"); }
 TEST(RoundTrip, FittedCoefficients) { expect_round_trip<Coefficients>("coefficients_fitted.json"); }
 TEST(RoundTrip, PredictionWithTrust) { expect_round_trip<Prediction>("prediction_trust.json"); }

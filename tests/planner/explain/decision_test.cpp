@@ -75,6 +75,28 @@ TEST(PreparedPlan, JudgesAsThePredictionDoes) {
   EXPECT_FALSE(prepared.judge(slow).is_allowed);
 }
 
+// Whatever rate or size of a device type changes.
+TEST(PreparedPlan, JudgesOnOtherDevicesAsThePredictionDoes) {
+  const ExplainedCase it;
+  const PreparedPlan prepared(it.request, it.cluster, *it.result.plan);
+  int slower = 0, too_small = 0;
+  for (const char* type : {"a100", "l40s"}) {
+    for (const char* name : {"flop_per_s", "memory_bytes_per_s", "memory_bytes"}) {
+      for (const double factor : {0.01, 0.5, 3.0}) {
+        const Cluster changed = with_scaled(it.cluster, {name, type}, factor);
+        const Judgement mine = prepared.judge_on(changed, it.coefficients);
+        const Judgement whole = judge(it.request, changed, *it.result.plan, it.coefficients);
+        EXPECT_EQ(mine.loss, whole.loss) << name << " " << factor;
+        EXPECT_EQ(mine.is_allowed, whole.is_allowed) << name << " " << factor;
+        slower += mine.loss > it.result.prediction->iteration_s ? 1 : 0;
+        too_small += mine.is_allowed ? 0 : 1;
+      }
+    }
+  }
+  EXPECT_GT(slower, 0);
+  EXPECT_GT(too_small, 0);
+}
+
 TEST(Crossings, AreFoundOnTheNearerSide) {
   const auto between = [](double low, double high) {
     return [low, high](double factor) -> std::optional<std::string> {
@@ -131,6 +153,64 @@ TEST(Flips, ReallyFlip) {
   EXPECT_GT(of_room, 0);
   for (std::size_t i = 1; i < flips.size(); ++i)
     EXPECT_LE(std::abs(std::log(flips[i - 1].factor)), std::abs(std::log(flips[i].factor)));
+}
+
+// The request's coefficients with one of them multiplied: of one device type, or of all at once.
+Coefficients with_scaled_coefficient(const ExplainedCase& it, const Flip& flip, double factor) {
+  Coefficients changed = it.coefficients;
+  for (const CoefficientSpec& spec : coefficient_table()) {
+    if (spec.name != flip.name) continue;
+    for (const auto& [type, rates] : it.cluster.device_types()) {
+      if (flip.of != "*" && flip.of != type) continue;
+      Coefficient entry;
+      entry.id = spec.id;
+      entry.device_type = type;
+      entry.framework = it.request.framework;
+      entry.value = it.coefficients.value(spec.id, type, it.request.framework) * factor;
+      changed.values.push_back(entry);
+    }
+  }
+  return changed;
+}
+
+// Predicted from scratch just inside and just outside of every flip of a coefficient: inside the chosen plan
+// can be had and no rival is better; outside it cannot, or the rival that is named is better and none is better
+// still.
+TEST(Flips, OfCoefficientsStayInsideAndChangeOutside) {
+  const ExplainedCase it;
+  const std::vector<FoundAlternative> found = find_alternatives(it.request, "sha-ea", *it.result.plan, kQuick);
+  std::vector<Rival> rivals;
+  for (const FoundAlternative& other : found) {
+    if (other.result.plan) rivals.push_back({other.name, &*other.result.plan});
+  }
+  int to_rivals = 0, to_none = 0;
+  for (const Flip& flip : find_flips(it.request, *it.result.plan, rivals, it.doubt)) {
+    if (flip.is_hardware) continue;
+    const auto judged = [&](const Plan& plan, double factor) {
+      return judge(it.request, it.cluster, plan, with_scaled_coefficient(it, flip, factor));
+    };
+    const double step = flip.factor > 1 ? 1e-4 : -1e-4;  // outwards, more than the bisection's accuracy
+    const double inside = flip.factor * (1 - step), outside = flip.factor * (1 + step);
+    EXPECT_TRUE(judged(*it.result.plan, inside).is_allowed) << flip.name;
+    for (const Rival& rival : rivals)
+      EXPECT_FALSE(judged(*rival.plan, inside).is_better_than(judged(*it.result.plan, inside)))
+          << flip.name << " of " << flip.of << ": " << rival.name;
+    if (flip.to.empty()) {
+      ++to_none;
+      EXPECT_FALSE(judged(*it.result.plan, outside).is_allowed) << flip.name;
+      continue;
+    }
+    ++to_rivals;
+    const auto named =
+        std::find_if(rivals.begin(), rivals.end(), [&](const Rival& rival) { return rival.name == flip.to; });
+    ASSERT_NE(named, rivals.end()) << flip.to;
+    const Judgement best = judged(*named->plan, outside);
+    EXPECT_TRUE(best.is_better_than(judged(*it.result.plan, outside))) << flip.name << " of " << flip.of;
+    for (const Rival& rival : rivals)
+      EXPECT_FALSE(judged(*rival.plan, outside).is_better_than(best)) << rival.name;
+  }
+  EXPECT_GT(to_rivals, 0);
+  EXPECT_GT(to_none, 0);
 }
 
 TEST(Flips, AreNotLookedForWhereARivalIsBetterAlready) {

@@ -1,0 +1,30 @@
+// sextant plan --pin and --pin-from: tasks that stay where they are.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/inputs.h"
+#include "costmodel/vocabulary/search.h"
+#include "planner/pins.h"
+
+namespace sextant::cli {
+
+struct PinOptions {
+  std::vector<std::string> devices;  // TASK=DEVICES
+  std::vector<std::string> layouts;  // plan.json:TASK
+
+  [[nodiscard]] bool has_any() const { return !devices.empty() || !layouts.empty(); }
+};
+
+void add_pin_options(CLI::App& command, PinOptions& options);
+
+// Of the whole cluster. Throws Error(bad_input) for what cannot be read, a task or devices that are not there,
+// a task that is pinned twice, and a layout that cannot be run.
+[[nodiscard]] Pins pins_of(const PinOptions& options, const LoadedInputs& loaded);
+
+// Into the document.
+void record_pins(const Pins& pins, SearchRecord& record);
+
+}  // namespace sextant::cli
