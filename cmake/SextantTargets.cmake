@@ -18,6 +18,18 @@ function(sextant_compile_options target)
   endif()
 endfunction()
 
+# Standard headers that nearly every source of a library includes, parsed once for all libraries. Only standard ones:
+# what a precompiled header brings, no source notices that its own header forgets, and for std:: names
+# tests/architecture looks itself. JSON is not among them: loading it costs the many without it more than the few gain.
+function(sextant_add_library_headers)
+  add_library(sextant_library_headers OBJECT ${PROJECT_SOURCE_DIR}/cmake/library_headers.cpp)
+  target_compile_features(sextant_library_headers PUBLIC cxx_std_20)
+  sextant_compile_options(sextant_library_headers)
+  target_precompile_headers(sextant_library_headers PRIVATE <algorithm> <array> <cmath> <cstdint> <filesystem>
+                            <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
+                            <unordered_map> <utility> <vector>)
+endfunction()
+
 # Those of `headers` that no source of the same name includes first, and so nothing shows yet that they stand alone.
 function(sextant_unproven_headers out headers)
   set(unproven)
@@ -58,6 +70,7 @@ function(sextant_add_library name)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
   sextant_compile_options(${target})
+  target_precompile_headers(${target} REUSE_FROM sextant_library_headers)
   set_property(GLOBAL APPEND PROPERTY SEXTANT_LIBRARIES ${target})  # for SextantInstall.cmake
 endfunction()
 
