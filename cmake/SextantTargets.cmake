@@ -18,6 +18,20 @@ function(sextant_compile_options target)
   endif()
 endfunction()
 
+# Standard headers that nearly every source of a library includes, parsed once for the libraries that ask for it. Not
+# for those that write much text: where strings are added up, GCC 12 warns wrongly of bounds (-Warray-bounds) inside a
+# precompiled std::string. Only standard headers: what is precompiled, no source notices that its own header forgets,
+# and for std:: names tests/architecture looks itself. JSON is not among them: loading it costs the many without it
+# more than the few gain.
+function(sextant_add_library_headers)
+  add_library(sextant_library_headers OBJECT ${PROJECT_SOURCE_DIR}/cmake/library_headers.cpp)
+  target_compile_features(sextant_library_headers PUBLIC cxx_std_20)
+  sextant_compile_options(sextant_library_headers)
+  target_precompile_headers(sextant_library_headers PRIVATE <algorithm> <array> <cmath> <cstdint> <filesystem>
+                            <functional> <map> <memory> <optional> <set> <span> <string> <string_view>
+                            <unordered_map> <utility> <vector>)
+endfunction()
+
 # Those of `headers` that no source of the same name includes first, and so nothing shows yet that they stand alone.
 function(sextant_unproven_headers out headers)
   set(unproven)
@@ -36,11 +50,11 @@ function(sextant_unproven_headers out headers)
   set(${out} ${unproven} PARENT_SCOPE)
 endfunction()
 
-# sextant_add_library(core SOURCES a.cpp ... HEADERS a.h ... DEPENDS Sextant::x ... PRIVATE_DEPENDS lib ...)
+# sextant_add_library(core [PRECOMPILED] SOURCES a.cpp ... HEADERS a.h ... DEPENDS Sextant::x ... PRIVATE_DEPENDS lib ...)
 # makes target sextant_core with alias Sextant::core. Paths are relative to the calling folder; headers are
 # included from the project's root ("core/error.h").
 function(sextant_add_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "PRECOMPILED" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   set(target sextant_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   add_library(Sextant::${name} ALIAS ${target})
@@ -58,6 +72,9 @@ function(sextant_add_library name)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
   sextant_compile_options(${target})
+  if(ARG_PRECOMPILED)
+    target_precompile_headers(${target} REUSE_FROM sextant_library_headers)
+  endif()
   set_property(GLOBAL APPEND PROPERTY SEXTANT_LIBRARIES ${target})  # for SextantInstall.cmake
 endfunction()
 

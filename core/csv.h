@@ -10,8 +10,10 @@
 // line is not a row. A UTF-8 byte order mark is skipped.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <map>

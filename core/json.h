@@ -4,6 +4,7 @@
 // a usable value or throws Error(bad_input) such as "/nodes/3/devices: expected an integer >= 1, got -2".
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>

@@ -1,6 +1,7 @@
 // What a report says, before it has a format: sections of blocks.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <variant>

@@ -1,6 +1,7 @@
 // What a coefficients document says about the fit that made it: which runs, how well, and what they taught.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 // their working sets, kept up to date move by move.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

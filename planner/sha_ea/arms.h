@@ -1,6 +1,7 @@
 // Levels 1 and 2 of HetRL's search (section 3.2): the arms of nested successive halving.
 #pragma once
 
+#include <cstddef>
 #include <random>
 #include <vector>
 

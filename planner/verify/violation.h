@@ -1,6 +1,7 @@
 // What a verifier says about a plan that cannot be run.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -2,6 +2,8 @@
 // error.
 #pragma once
 
+#include <cstddef>
+
 #include <cuda_runtime_api.h>
 
 #include "probes/cuda/attention_shape.h"

@@ -66,7 +66,8 @@ set(SEXTANT_PROXY_SOURCES
 # The element-wise loops must not outweigh the matrix products: always optimised, vectorised reductions, and
 # compiled for several instruction sets where the compiler can choose among them when the program starts.
 # Sanitizers instrument that choice before they are ready for it, so they get one version.
-set_source_files_properties(proxy/kernels.cpp PROPERTIES COMPILE_OPTIONS "-O3;-fno-math-errno;-fno-trapping-math;-fopenmp-simd")
+set_source_files_properties(proxy/kernels.cpp PROPERTIES COMPILE_OPTIONS "-O3;-fno-math-errno;-fno-trapping-math;-fopenmp-simd"
+                                                             SKIP_PRECOMPILE_HEADERS ON)
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT SEXTANT_SANITIZE)
   set_source_files_properties(proxy/kernels.cpp PROPERTIES COMPILE_DEFINITIONS SEXTANT_VECTOR_CLONES)
 endif()

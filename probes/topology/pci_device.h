@@ -1,6 +1,7 @@
 // Where a PCI device is: the bridges above it, how wide and fast its way is, its NUMA node.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>

@@ -148,7 +148,8 @@ TEST_P(EveryPlanner, FindsASoundPlanOfASmallCluster) {
 }
 
 TEST_P(EveryPlanner, FindsASoundPlanOfAMixedCluster) {
-  const Cluster cluster = mixed_64();
+  // Three types of GPUs in two zones of one region and another region.
+  const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1, 8, "z2"}, {"l4", 1, 8, "z3", "r2"}});
   if (is_too_small_for(cluster)) GTEST_SKIP() << "plans at most " << GetParam().most_devices << " devices";
   const Workflow workflow = ppo_8b();
   PlanRequest request{cluster, workflow, kNeutral};

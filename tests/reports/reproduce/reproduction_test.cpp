@@ -37,7 +37,7 @@ TEST(Reproduction, RoundTrips) {
 TEST(Reproduction, TheOneInDocsIsOne) {
   const std::filesystem::path docs = std::filesystem::path(SEXTANT_SOURCE_DIR) / "docs";
   const auto stated = load_document<Reproduction>(docs / "reproduce.json").content;
-  EXPECT_EQ(stated.experiments.size(), 3U);
+  EXPECT_EQ(stated.experiments.size(), 4U);
   EXPECT_FALSE(stated.was_interrupted);
   const std::string page = read_text_file(docs / "reproduce.md");
   for (const ReproducedExperiment& experiment : stated.experiments) {

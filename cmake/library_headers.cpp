@@ -1,0 +1,2 @@
+// Does nothing: its target carries the precompiled headers of the libraries (SextantTargets.cmake).
+namespace sextant {}

@@ -1,0 +1,78 @@
+// The project's headers include what they name of the standard library, and the checker finds what is planted.
+#include "tests/architecture/standard_headers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace sextant::architecture {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(StandardHeaders, OfThisProjectAreIncluded) {
+  EXPECT_THAT(find_missing_standard_headers(SEXTANT_SOURCE_DIR), IsEmpty());
+}
+
+class PlantedHeaders : public ::testing::Test {
+ protected:
+  PlantedHeaders() : root_(fs::path(::testing::TempDir()) / ("headers-" + std::to_string(getpid()))) {
+    fs::remove_all(root_);
+    write("core/error.h", "#include <string>\nstd::string text();\n");
+  }
+  ~PlantedHeaders() override { fs::remove_all(root_); }
+
+  void write(const std::string& path, const std::string& text) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  [[nodiscard]] std::vector<std::string> missing() const { return find_missing_standard_headers(root_); }
+
+  fs::path root_;
+};
+
+TEST_F(PlantedHeaders, WithoutFaultPass) { EXPECT_THAT(missing(), IsEmpty()); }
+
+TEST_F(PlantedHeaders, ForgottenHeader) {
+  write("planner/a.h", "#include <string>\nstd::vector<std::string> all();\n");
+  EXPECT_THAT(missing(), ElementsAre("planner/a.h names std::vector without <vector>"));
+}
+
+TEST_F(PlantedHeaders, OwnHeadersBringTheirs) {
+  write("planner/a.h", "#include \"core/error.h\"\nstd::string name();\n");
+  write("planner/b.h", "#include \"planner/a.h\"\nstd::string other();\n");
+  EXPECT_THAT(missing(), IsEmpty());
+}
+
+TEST_F(PlantedHeaders, OneOfSeveralIsEnough) {
+  write("planner/a.h", "#include <map>\nvoid f() { std::erase_if(m, g); }\n");
+  EXPECT_THAT(missing(), IsEmpty());
+}
+
+TEST_F(PlantedHeaders, NameThatNobodyKnows) {
+  write("planner/a.h", "std::barrier<> all();\n");
+  EXPECT_THAT(missing(),
+              ElementsAre("planner/a.h names std::barrier, which is not in the table of standard_headers.cpp"));
+}
+
+TEST_F(PlantedHeaders, CommentsAndTextsNameNothing) {
+  write("planner/a.h", "// a std::vector\nconst char* a = \"std::set\";  // and std::map\n");
+  EXPECT_THAT(missing(), IsEmpty());
+}
+
+TEST_F(PlantedHeaders, SourcesAreTheirOwnAffair) {
+  write("planner/a.cpp", "std::vector<int> all;\n");
+  EXPECT_THAT(missing(), IsEmpty());
+}
+
+TEST_F(PlantedHeaders, EmptyTreeIsNotAPass) {
+  fs::remove_all(root_);
+  EXPECT_THROW((void)missing(), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace sextant::architecture
