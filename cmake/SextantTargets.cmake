@@ -136,6 +136,8 @@ function(sextant_add_test name)
       TEST_PREFIX "${name}."
       NO_PRETTY_VALUES
       DISCOVERY_MODE PRE_TEST
+      # Listing takes milliseconds, but right after a build the disk may still be busy writing.
+      DISCOVERY_TIMEOUT 120
       PROPERTIES ${properties})
   endif()
 endfunction()
