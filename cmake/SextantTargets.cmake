@@ -78,6 +78,23 @@ function(sextant_add_library name)
   set_property(GLOBAL APPEND PROPERTY SEXTANT_LIBRARIES ${target})  # for SextantInstall.cmake
 endfunction()
 
+# sextant_add_optional_part(probes mpi SOURCES a.cpp ... DEPENDS Sextant::x ... LIBRARY MPI::MPI_CXX)
+# gives a library sources that alone see the headers of something optional: all others are compiled alike with and
+# without it, so that a compiler cache knows them again.
+function(sextant_add_optional_part name part)
+  cmake_parse_arguments(ARG "" "LIBRARY" "SOURCES;DEPENDS" ${ARGN})
+  set(target sextant_${name})
+  set(object ${target}_${part})
+  add_library(${object} OBJECT ${ARG_SOURCES})
+  target_link_libraries(${object} PRIVATE ${ARG_DEPENDS} ${ARG_LIBRARY})
+  target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_features(${object} PRIVATE cxx_std_20)
+  sextant_compile_options(${object})
+  target_precompile_headers(${object} REUSE_FROM sextant_library_headers)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${object}>)
+  target_link_libraries(${target} PRIVATE $<LINK_ONLY:${ARG_LIBRARY}>)
+endfunction()
+
 # What nearly every test includes, parsed once. A program, because tests are: libraries are compiled otherwise (PIC).
 function(sextant_add_test_headers)
   add_executable(sextant_test_headers ${PROJECT_SOURCE_DIR}/cmake/test_headers.cpp)
@@ -92,8 +109,10 @@ endfunction()
 
 # A test runs once where it is compiled: -O1 compiles in two thirds of the time. What is tested keeps the build type's.
 # GCC 12 warns at -O1 of bounds inside std::string's own assignment from a literal.
-set(SEXTANT_TEST_OPTIMIZATION
-    "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:-O1;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-restrict>")
+set(quick_options -O1 -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
+set(SEXTANT_TEST_OPTIMIZATION "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<NOT:$<CONFIG:Debug>>>:${quick_options}>")
+# The same for what is not hot, in development builds alone: a release keeps its own.
+set(SEXTANT_QUICK_COMPILATION "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:${quick_options}>")
 
 # sextant_add_test(core_json SOURCES json_test.cpp DEPENDS Sextant::core [LABELS slow] [RANKS 2] [TIMEOUT s])
 # A gtest program, each of its tests a test of ctest. With RANKS n the whole program is one test, run by the MPI

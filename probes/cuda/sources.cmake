@@ -42,53 +42,48 @@ set(SEXTANT_GPU_SOURCES
     cuda/proxy/attention_layout.cpp
     cuda/proxy/decode_batch.cpp
     cuda/proxy/memory_budget.cpp)
-set(SEXTANT_GPU_LIBRARIES)
+set(SEXTANT_CUDA_SOURCES)
 if(SEXTANT_HAVE_CUDA)
   list(APPEND SEXTANT_GPU_HEADERS cuda/lt_matmul.h)
-  list(
-    APPEND
-    SEXTANT_GPU_SOURCES
-    cuda/cublas_lt_library.cpp
-    cuda/cuda_attention.cpp
-    cuda/cuda_devices.cpp
-    cuda/cuda_gemm.cpp
-    cuda/cuda_host.cpp
-    cuda/cuda_memory.cpp
-    cuda/cuda_peer.cpp
-    cuda/cuda_resources.cpp
-    cuda/decode_attention.cu
-    cuda/kernels.cu
-    cuda/lt_descriptors.cpp
-    cuda/lt_matmul.cpp
-    cuda/memory_kernels.cu
-    cuda/nccl_collectives.cpp
-    cuda/prefill_attention.cu
-    cuda/proxy/attention.cu
-    cuda/proxy/decode.cu
-    cuda/proxy/decode_graph.cpp
-    cuda/proxy/device_generation.cpp
-    cuda/proxy/device_head.cpp
-    cuda/proxy/device_inference.cpp
-    cuda/proxy/device_layer.cpp
-    cuda/proxy/device_link.cpp
-    cuda/proxy/device_parameters.cpp
-    cuda/proxy/device_task.cpp
-    cuda/proxy/device_training.cpp
-    cuda/proxy/device_weight_transfer.cpp
-    cuda/proxy/elementwise.cu
-    cuda/proxy/gpu.cpp
-    cuda/proxy/gpu_choice.cpp
-    cuda/proxy/gpu_engine.cpp
-    cuda/proxy/head.cu
-    cuda/proxy/gpu_collectives.cpp
-    cuda/proxy/parameters.cu
-    cuda/proxy/self_check.cpp
-    cuda/proxy/self_check_case.cpp
-    cuda/proxy/self_check_session.cpp
-    cuda/stream_operation.cpp)
-  # Static, and cuBLASLt opened at run time: the program starts on machines without either. The driver's library is
-  # looked for by the runtime itself.
-  set(SEXTANT_GPU_LIBRARIES CUDA::cudart_static)
+  set(SEXTANT_CUDA_SOURCES
+      cuda/cublas_lt_library.cpp
+      cuda/cuda_attention.cpp
+      cuda/cuda_devices.cpp
+      cuda/cuda_gemm.cpp
+      cuda/cuda_host.cpp
+      cuda/cuda_memory.cpp
+      cuda/cuda_peer.cpp
+      cuda/cuda_resources.cpp
+      cuda/decode_attention.cu
+      cuda/kernels.cu
+      cuda/lt_descriptors.cpp
+      cuda/lt_matmul.cpp
+      cuda/memory_kernels.cu
+      cuda/nccl_collectives.cpp
+      cuda/prefill_attention.cu
+      cuda/proxy/attention.cu
+      cuda/proxy/decode.cu
+      cuda/proxy/decode_graph.cpp
+      cuda/proxy/device_generation.cpp
+      cuda/proxy/device_head.cpp
+      cuda/proxy/device_inference.cpp
+      cuda/proxy/device_layer.cpp
+      cuda/proxy/device_link.cpp
+      cuda/proxy/device_parameters.cpp
+      cuda/proxy/device_task.cpp
+      cuda/proxy/device_training.cpp
+      cuda/proxy/device_weight_transfer.cpp
+      cuda/proxy/elementwise.cu
+      cuda/proxy/gpu.cpp
+      cuda/proxy/gpu_choice.cpp
+      cuda/proxy/gpu_engine.cpp
+      cuda/proxy/head.cu
+      cuda/proxy/gpu_collectives.cpp
+      cuda/proxy/parameters.cu
+      cuda/proxy/self_check.cpp
+      cuda/proxy/self_check_case.cpp
+      cuda/proxy/self_check_session.cpp
+      cuda/stream_operation.cpp)
 else()
   list(APPEND SEXTANT_GPU_SOURCES cuda/absent_devices.cpp cuda/absent_engine.cpp cuda/absent_nccl.cpp)
 endif()
