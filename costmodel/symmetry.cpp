@@ -151,12 +151,37 @@ std::optional<RingEdge> outermost_edge(const Cluster& cluster, std::span<const D
   return edge;
 }
 
+namespace {
+
+// Members of a group that are on one node, the first two of them.
+struct NodeMembers {
+  NodeId node;
+  std::size_t count = 0;
+  DeviceId first, second;
+};
+
+// In the order of the nodes, which members mostly have already.
+std::vector<NodeMembers> by_node(const Cluster& cluster, std::span<const DeviceId> members) {
+  std::vector<NodeMembers> nodes;
+  for (const DeviceId device : members) {
+    const NodeId node = cluster.node_of(device);
+    auto at = nodes.empty() || nodes.back().node < node ? nodes.end() : nodes.end() - 1;
+    if (at != nodes.end() && at->node != node)
+      at = std::lower_bound(nodes.begin(), nodes.end(), node,
+                            [](const NodeMembers& of, NodeId other) { return of.node < other; });
+    if (at == nodes.end() || at->node != node) at = nodes.insert(at, {node, 0, device, device});
+    if (++at->count == 2) at->second = device;
+  }
+  return nodes;
+}
+
+}  // namespace
+
 std::optional<RingEdge> edge_inside(const Cluster& cluster, std::span<const DeviceId> members) {
-  std::map<NodeId, std::vector<DeviceId>> of_node;
-  for (const DeviceId device : members) of_node[cluster.node_of(device)].push_back(device);
-  if (of_node.size() < 2) return std::nullopt;
-  for (const auto& [node, devices] : of_node) {
-    if (2 * devices.size() > members.size()) return RingEdge{devices[0], devices[1]};
+  const std::vector<NodeMembers> nodes = by_node(cluster, members);
+  if (nodes.size() < 2) return std::nullopt;
+  for (const NodeMembers& node : nodes) {
+    if (2 * node.count > members.size()) return RingEdge{node.first, node.second};
   }
   return std::nullopt;
 }
@@ -164,40 +189,45 @@ std::optional<RingEdge> edge_inside(const Cluster& cluster, std::span<const Devi
 std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const DeviceId> from,
                                        std::span<const DeviceId> to) {
   if (!cluster.has_monotone_links() || from.empty() || to.empty()) return std::nullopt;
-  const std::set<DeviceId> targets(to.begin(), to.end());
+  std::vector<DeviceId> targets(to.begin(), to.end());
+  std::sort(targets.begin(), targets.end());
   for (const DeviceId device : from) {
-    if (targets.contains(device)) return RingEdge{device, device};
+    if (std::binary_search(targets.begin(), targets.end(), device)) return RingEdge{device, device};
   }
   // Devices of one node are as near as each other to anything.
-  std::map<NodeId, DeviceId> senders, receivers;
-  for (const DeviceId device : from) senders.emplace(cluster.node_of(device), device);
-  for (const DeviceId device : to) receivers.emplace(cluster.node_of(device), device);
-  RingEdge nearest{senders.begin()->second, receivers.begin()->second};
-  for (const auto& [node, sender] : senders) {
-    for (const auto& [other, receiver] : receivers) {
-      if (cluster.level_between(sender, receiver) < cluster.level_between(nearest.from, nearest.to)) {
-        nearest = {sender, receiver};
-      }
+  const std::vector<NodeMembers> senders = by_node(cluster, from), receivers = by_node(cluster, to);
+  RingEdge nearest{senders.front().first, receivers.front().first};
+  LinkLevel level = cluster.level_between(nearest.from, nearest.to);
+  for (const NodeMembers& sender : senders) {
+    for (const NodeMembers& receiver : receivers) {
+      const LinkLevel other = cluster.level_between(sender.first, receiver.first);
+      if (other >= level) continue;
+      nearest = {sender.first, receiver.first};
+      level = other;
     }
   }
   return nearest;
 }
 
 RingNodes nodes_of_ring(const Cluster& cluster, std::span<const DeviceId> members) {
-  std::map<NodeId, double> count;
-  for (const DeviceId device : members) count[cluster.node_of(device)] += 1;
+  const std::vector<NodeMembers> of_node = by_node(cluster, members);
   RingNodes nodes;
-  nodes.count = static_cast<double>(count.size());
+  nodes.count = static_cast<double>(of_node.size());
   nodes.rails = static_cast<double>(members.size());
-  for (const auto& [node, here] : count) {
-    nodes.rails = std::min(nodes.rails, here);
-    const auto& network = cluster.nodes()[node.index()].network_bytes_per_s;
+  for (const NodeMembers& node : of_node) {
+    nodes.rails = std::min(nodes.rails, static_cast<double>(node.count));
+    const auto& network = cluster.nodes()[node.node.index()].network_bytes_per_s;
     if (network) nodes.network_bytes_per_s = std::min(nodes.network_bytes_per_s, *network);
   }
   // What several rails carry out of a node has passed between its members.
   if (nodes.rails < 2) return nodes;
+  NodeId last{-1};
   for (std::size_t i = 0; i + 1 < members.size(); ++i) {
-    if (cluster.node_of(members[i]) != cluster.node_of(members[i + 1])) continue;
+    const NodeId node = cluster.node_of(members[i]);
+    if (node != cluster.node_of(members[i + 1])) continue;
+    // Links of one node are alike, unless an exception tells its devices apart.
+    if (node == last && !cluster.has_links_of_devices()) continue;
+    last = node;
     const double inner = cluster.link(members[i], members[i + 1]).bytes_per_s.value;
     if (nodes.inner && inner >= nodes.inner_bytes_per_s) continue;
     nodes.inner_bytes_per_s = inner;

@@ -128,13 +128,6 @@ bool Cluster::has_zonal_links() const {
   });
 }
 
-bool Cluster::contains(DeviceId device) const { return device.value >= 0 && device.value < device_count(); }
-
-NodeId Cluster::node_of(DeviceId device) const {
-  SEXTANT_CHECK(contains(device));
-  return node_of_[device.index()];
-}
-
 const std::string& Cluster::type_name(DeviceId device) const {
   return nodes_[node_of(device).index()].device_type;
 }

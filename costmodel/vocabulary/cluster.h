@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/document.h"
+#include "core/error.h"
 #include "core/ids.h"
 #include "core/json.h"
 #include "costmodel/vocabulary/precision.h"
@@ -116,8 +117,13 @@ class Cluster {
 
   // Devices are numbered 0 .. device_count() - 1 through the nodes in order.
   [[nodiscard]] int device_count() const { return static_cast<int>(node_of_.size()); }
-  [[nodiscard]] bool contains(DeviceId device) const;
-  [[nodiscard]] NodeId node_of(DeviceId device) const;
+  [[nodiscard]] bool contains(DeviceId device) const {
+    return device.value >= 0 && device.value < device_count();
+  }
+  [[nodiscard]] NodeId node_of(DeviceId device) const {
+    SEXTANT_CHECK(contains(device));
+    return node_of_[device.index()];
+  }
   [[nodiscard]] const std::string& type_name(DeviceId device) const;
   [[nodiscard]] const DeviceType& type_of(DeviceId device) const;
   [[nodiscard]] std::string device_name(DeviceId device) const;  // "node/3"
