@@ -3,15 +3,6 @@
 #include <utility>
 
 namespace sextant {
-namespace {
-
-std::vector<int> cut_of(const Shape& shape) {
-  std::vector<int> parts{shape.tensor_parallel, shape.data_parallel()};
-  parts.insert(parts.end(), shape.layers.begin(), shape.layers.end());
-  return parts;
-}
-
-}  // namespace
 
 std::vector<int> dealt_evenly(int total, int parts) {
   std::vector<int> dealt(static_cast<std::size_t>(parts), total / parts);
@@ -20,19 +11,38 @@ std::vector<int> dealt_evenly(int total, int parts) {
 }
 
 int ShapeTable::add(const Shape& shape) {
-  std::vector<int> parts = cut_of(shape);
-  const int cut = cut_of_.emplace(parts, size()).first->second;
-  parts.insert(parts.end(),
-               {shape.micro_batch_sequences, shape.decode_batch_sequences, static_cast<int>(shape.recompute)});
-  const int kind = kind_of_.emplace(parts, size()).first->second;
-  parts.insert(parts.end(), shape.sequences.begin(), shape.sequences.end());
-  const auto [known, is_new] = position_of_.emplace(std::move(parts), size());
+  const Prints prints = prints_of(shape);
+  const auto [known, is_new] = position_of_.emplace(prints.whole, size());
   if (is_new) {
+    kinds_.push_back(kind_of_.emplace(prints.kind, size()).first->second);
+    cuts_.push_back(cut_of_.emplace(prints.cut, size()).first->second);
     shapes_.push_back(shape);
-    kinds_.push_back(kind);
-    cuts_.push_back(cut);
   }
   return known->second;
+}
+
+// Kinds and cuts stay: costs are known by their numbers.
+void ShapeTable::forget(int position) {
+  Shape& shape = shapes_[static_cast<std::size_t>(position)];
+  position_of_.erase(prints_of(shape).whole);
+  shape = {};
+}
+
+ShapeTable::Prints ShapeTable::prints_of(const Shape& shape) {
+  Prints prints;
+  std::vector<std::uint64_t> words;
+  const auto add = [&](int number) { words.push_back(static_cast<std::uint64_t>(number)); };
+  add(shape.tensor_parallel);
+  add(shape.data_parallel());
+  for (const int layers : shape.layers) add(layers);
+  prints.cut = SeatPrints::of_words(words);
+  add(shape.micro_batch_sequences);
+  add(shape.decode_batch_sequences);
+  add(static_cast<int>(shape.recompute));
+  prints.kind = SeatPrints::of_words(words);
+  for (const int share : shape.sequences) add(share);
+  prints.whole = SeatPrints::of_words(words);
+  return prints;
 }
 
 TaskPlan task_plan(const Shape& shape, const std::vector<std::uint16_t>& devices, const Execution& execution,

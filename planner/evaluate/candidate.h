@@ -3,12 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/workflow.h"
+#include "planner/evaluate/fingerprints.h"
 
 namespace sextant {
 
@@ -47,10 +48,13 @@ struct Candidate {
 };
 
 // The shapes that a task's placements name, appended to as a search meets new ones. Shapes of one kind differ
-// in the replicas' shares only; those of one cut have the same degrees and layers.
+// in the replicas' shares only; those of one cut have the same degrees and layers. Equal shapes are told by
+// fingerprints (fingerprints.h).
 class ShapeTable {
  public:
   int add(const Shape& shape);  // the position of an equal one, or a new one
+  // No placement will name it any more: its memory is given back, its position never used again.
+  void forget(int position);
   [[nodiscard]] const Shape& at(int position) const { return shapes_[static_cast<std::size_t>(position)]; }
   [[nodiscard]] int kind(int position) const { return kinds_[static_cast<std::size_t>(position)]; }
   [[nodiscard]] int cut(int position) const { return cuts_[static_cast<std::size_t>(position)]; }
@@ -59,9 +63,17 @@ class ShapeTable {
  private:
   std::vector<Shape> shapes_;
   std::vector<int> kinds_, cuts_;
-  std::map<std::vector<int>, int> position_of_;  // of what a shape is made of
-  std::map<std::vector<int>, int> kind_of_;      // of the same without shares
-  std::map<std::vector<int>, int> cut_of_;       // of degrees and layers
+  struct Prints {
+    Fingerprint cut;    // of degrees and layers
+    Fingerprint kind;   // of these and the batches
+    Fingerprint whole;  // and of shares
+  };
+  struct Hash {
+    std::size_t operator()(const Fingerprint& print) const { return print.low; }
+  };
+  using Positions = std::unordered_map<Fingerprint, int, Hash>;
+  [[nodiscard]] static Prints prints_of(const Shape& shape);
+  Positions position_of_, kind_of_, cut_of_;
 };
 
 // execution: of the task in every plan of a search.

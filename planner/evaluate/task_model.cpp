@@ -74,12 +74,14 @@ void TaskModel::add_sync(const TaskWork& work, ReplicaValue& value) const {
 
 void TaskModel::add_memory(const TaskWork& work, bool all, ReplicaValue& value) const {
   const auto type_of = [this](DeviceId device) { return frame_->hardware.type_index(device); };
+  PositionBytes bytes;
   for (const TaskMemory<double>& of : task_memory(work, frame_->coefficients, type_of, all)) {
-    value.resident_bytes.push_back(of.resident_bytes);
-    value.working_bytes.push_back(of.working_bytes);
+    bytes.resident.push_back(of.resident_bytes);
+    bytes.working.push_back(of.working_bytes);
     value.most_resident_bytes = std::max(value.most_resident_bytes, of.resident_bytes);
     value.most_working_bytes = std::max(value.most_working_bytes, of.working_bytes);
   }
+  value.bytes = std::make_shared<const PositionBytes>(std::move(bytes));
 }
 
 ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_t> devices,

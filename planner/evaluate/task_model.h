@@ -16,6 +16,11 @@
 
 namespace sextant {
 
+// What a replica needs, by position in it.
+struct PositionBytes {
+  std::vector<double> resident, working;
+};
+
 // Of one replica, or of all of a task that is not separable. What a move reads of every replica is one line of
 // memory.
 struct alignas(64) ReplicaValue {
@@ -26,11 +31,9 @@ struct alignas(64) ReplicaValue {
   double most_resident_bytes = 0;  // of any of its devices
   double most_working_bytes = 0;
   double gather_s = 0;  // actor: the weights all-gathered, or broadcast inside (weight_sync.h)
-  const ReplicaValue* alike_bytes = nullptr;  // of those kept together: the one of all with the same bytes
-  double compute_s = 0;                       // the compute term in time_s
-  double micro_batches = 0;                   // over all mini-batches
-  std::vector<double> resident_bytes;         // by position in the replica
-  std::vector<double> working_bytes;
+  std::shared_ptr<const PositionBytes> bytes;  // of values kept together: the same where the bytes are
+  double compute_s = 0;                        // the compute term in time_s
+  double micro_batches = 0;                    // over all mini-batches
 };
 
 class TaskModel {

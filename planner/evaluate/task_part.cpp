@@ -15,6 +15,15 @@ std::size_t most_known(const Seating& seating) {
   return std::clamp(kBytes / (kBytesPerDevice * seating.seat_of.size()), kLeast, kMost);
 }
 
+// What is known by seats and by places both may be forgotten by seats: of large clusters so much would be kept
+// that is met once.
+template <typename Value>
+void insert_one_of_many(KnownParts<Value>& known, const Fingerprint& print, const Value& value) {
+  constexpr std::size_t kMost = std::size_t{1} << 19U;
+  if (known.size() == kMost) known.clear();
+  known.insert(print, value);
+}
+
 }  // namespace
 
 TaskPart::TaskPart(TaskModel model, const Problem<double>& frame, const Seating& seating)
@@ -85,12 +94,14 @@ const ReplicaValue* TaskPart::ask(const Shape& shape, std::span<const std::uint1
   values_.push_back(is_separable_ ? model_.replica(shape, devices, sequences) : model_.whole(shape, devices));
   ReplicaValue& value = values_.back();
   words_.clear();
-  for (const double bytes : value.resident_bytes) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
-  for (const double bytes : value.working_bytes) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
+  for (const double bytes : value.bytes->resident) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
+  for (const double bytes : value.bytes->working) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
   const Fingerprint needs = SeatPrints::of_words(words_);
-  const auto* alike = alike_bytes_.find(needs);
-  value.alike_bytes = alike == nullptr ? &value : *alike;
-  if (alike == nullptr) alike_bytes_.insert(needs, &value);
+  if (const auto* alike = alike_bytes_.find(needs)) {
+    value.bytes = (*alike)->bytes;
+  } else {
+    alike_bytes_.insert(needs, &value);
+  }
   return &value;
 }
 
@@ -109,10 +120,10 @@ const ReplicaValue* TaskPart::new_value_of(int replica, const Fingerprint& print
     const Fingerprint places = alike_print(head_of(is_separable_ ? sequences : 0, position), devices);
     if (const auto* known = alike_.find(places)) value = *known;
     if (value == nullptr) alike_.insert(places, value = ask(shape, devices, sequences));
+    insert_one_of_many(known_values_, print, value);
   } else {
-    value = ask(shape, devices, sequences);
+    known_values_.insert(print, value = ask(shape, devices, sequences));
   }
-  known_values_.insert(print, value);
   return value;
 }
 
@@ -170,19 +181,21 @@ double TaskPart::reduction_of(int stage, const Fingerprint& print, const State& 
 double TaskPart::new_reduction_of(int stage, const Fingerprint& print, const State& state) {
   const Shape& cut = shapes_.at(state.placement.shape);
   gather(stage, cut, state.placement.devices, stage_devices_);
-  const Fingerprint places = seating_->parts_are_alike
-                                 ? alike_print(head_of_stage(stage, state.placement.shape), stage_devices_)
-                                 : print;
-  double reduction_s = 0;
-  if (const double* known = alike_reductions_.find(places)) {
-    reduction_s = *known;
-  } else {
+  const auto ask = [&] {
     ++asked_;
-    reduction_s = is_separable_ ? model_.reduction_s(cut, stage, stage_devices_)
-                                : model_.reductions_s(cut, stage_devices_);
-    alike_reductions_.insert(places, reduction_s);
+    return is_separable_ ? model_.reduction_s(cut, stage, stage_devices_)
+                         : model_.reductions_s(cut, stage_devices_);
+  };
+  double reduction_s = 0;
+  if (seating_->parts_are_alike) {
+    const Fingerprint places = alike_print(head_of_stage(stage, state.placement.shape), stage_devices_);
+    const double* known = alike_reductions_.find(places);
+    reduction_s = known != nullptr ? *known : ask();
+    if (known == nullptr) alike_reductions_.insert(places, reduction_s);
+    insert_one_of_many(known_reductions_, print, reduction_s);
+  } else {
+    known_reductions_.insert(print, reduction_s = ask());
   }
-  known_reductions_.insert(print, reduction_s);
   return reduction_s;
 }
 
@@ -271,10 +284,11 @@ void TaskPart::fill_bytes(State& state) const {
   state.working_bytes.assign(seating_->seat_of.size(), 0.0);
   std::size_t position = 0;
   for (const ReplicaValue* replica : state.replicas) {
-    for (std::size_t p = 0; p < replica->resident_bytes.size(); ++p) {
+    const PositionBytes& bytes = *replica->bytes;
+    for (std::size_t p = 0; p < bytes.resident.size(); ++p) {
       const std::uint16_t device = state.placement.devices[position++];
-      state.resident_bytes[device] = replica->resident_bytes[p];
-      state.working_bytes[device] = replica->working_bytes[p];
+      state.resident_bytes[device] = bytes.resident[p];
+      state.working_bytes[device] = bytes.working[p];
     }
   }
 }

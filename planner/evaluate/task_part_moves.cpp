@@ -92,10 +92,11 @@ bool TaskPart::refresh_replicas() {
     if (value == last) continue;
     has_changed = true;
     own_.replicas[replica] = value;
-    if (value->alike_bytes == last->alike_bytes) continue;
+    if (value->bytes == last->bytes) continue;
+    const PositionBytes& bytes = *value->bytes;
     const std::uint16_t* devices = &own_.placement.devices[replica * static_cast<std::size_t>(replica_size_)];
-    for (std::size_t p = 0; p < value->resident_bytes.size(); ++p)
-      set_bytes(devices[p], value->resident_bytes[p], value->working_bytes[p]);
+    for (std::size_t p = 0; p < bytes.resident.size(); ++p)
+      set_bytes(devices[p], bytes.resident[p], bytes.working[p]);
   }
   return has_changed;
 }
@@ -128,10 +129,10 @@ void TaskPart::refresh_bytes() {
   for (const OldDevice& old : old_devices_) {
     if (uses_other_devices_ && (own_.used[old.device / 64U] >> (old.device % 64U) & 1U) == 0)
       set_bytes(old.device, 0, 0);
-    const ReplicaValue& bytes = *own_.replicas[static_cast<std::size_t>(old.place.replica)]->alike_bytes;
+    const PositionBytes& bytes = *own_.replicas[static_cast<std::size_t>(old.place.replica)]->bytes;
     const auto p = static_cast<std::size_t>(old.place.in_replica);
-    set_bytes(own_.placement.devices[static_cast<std::size_t>(old.place.position)], bytes.resident_bytes[p],
-              bytes.working_bytes[p]);
+    set_bytes(own_.placement.devices[static_cast<std::size_t>(old.place.position)], bytes.resident[p],
+              bytes.working[p]);
   }
 }
 

@@ -165,11 +165,12 @@ std::vector<ExactOption> UnitSpace::look(int task, int block) {
     std::size_t next = 0;
     bool fits = true;
     for (const ReplicaValue* replica : evaluator_.replicas(task)) {
-      for (std::size_t p = 0; p < replica->resident_bytes.size(); ++p) {
+      const PositionBytes& bytes = *replica->bytes;
+      for (std::size_t p = 0; p < bytes.resident.size(); ++p) {
         const std::size_t at = position_of[placement.devices[next++]];
-        exact.resident_bytes[at] = replica->resident_bytes[p];
-        exact.working_bytes[at] = replica->working_bytes[p];
-        fits = fits && replica->resident_bytes[p] + replica->working_bytes[p] <= rooms[at];
+        exact.resident_bytes[at] = bytes.resident[p];
+        exact.working_bytes[at] = bytes.working[p];
+        fits = fits && bytes.resident[p] + bytes.working[p] <= rooms[at];
       }
     }
     if (fits) options.push_back(std::move(exact));

@@ -19,9 +19,6 @@ constexpr std::size_t kClimbed = 8;        // deals at the end of a round
 constexpr std::size_t kRefined = 1;        // of these, with smaller units
 constexpr std::size_t kRemembered = 8;     // on the way
 constexpr std::uint64_t kChainSteps = 16;  // a look-up each, for a look at a deal
-// In larger clusters loads are balanced by polishing alone: replicas with shares of their own are costed and
-// kept one by one, which takes gigabytes there.
-constexpr int kMostBalancedDevices = 256;
 constexpr double kTrainingMutation = 0.3;
 constexpr double kDefaultSeconds = 1;
 
@@ -83,8 +80,7 @@ Score Island::Group::score() const {
 Island::Island(const PlanRequest& request, const IslandTeam& team)
     : run_(request, kDefaultSeconds), team_(team), random_(request.seed), arranger_(run_) {
   levels_ = unit_levels(request.cluster, kWantedUnits, marks_of(request.limits.pins, request.cluster));
-  const bool is_small = request.cluster.device_count() <= kMostBalancedDevices;
-  if (request.limits.balances_load && is_small) run_.options().balance_load();
+  if (request.limits.balances_load) run_.options().balance_load();
   for (const UnitClass& of_class : classes()) {
     const DeviceId first{of_class.units.front().front()};
     const auto& rates = request.cluster.type_of(first).flop_per_s;

@@ -119,12 +119,24 @@ class Polish {
         if (from == to || dealt[from] <= amount) continue;
         dealt[from] -= amount;
         dealt[to] += amount;
-        Placement placement = evaluator_.placement(task);
-        placement.shape = evaluator_.shapes(task).add(shape);
-        evaluator_.replace_task(task, placement);
-        improved = take_if_better() || improved;
+        improved = try_shape(task, shape) || improved;
       }
     }
+    return improved;
+  }
+
+  // On the same devices in the same order.
+  bool try_shape(int task, const Shape& shape) {
+    ShapeTable& shapes = evaluator_.shapes(task);
+    const int known = shapes.size();
+    Placement placement = evaluator_.placement(task);
+    placement.shape = shapes.add(shape);
+    evaluator_.replace_task(task, placement);
+    const bool improved = take_if_better();
+    const Candidate* best = run_.best();
+    const bool is_best =
+        best != nullptr && best->tasks[static_cast<std::size_t>(task)].shape == placement.shape;
+    if (!improved && !is_best && placement.shape >= known) shapes.forget(placement.shape);
     return improved;
   }
 

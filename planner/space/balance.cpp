@@ -29,14 +29,25 @@ std::vector<int> dealt_by(const std::vector<double>& weights, int total) {
   for (const std::size_t part : order) parts.push_back(std::max(1, static_cast<int>(share(part))));
   // What every part still lacks, or has too much because none is empty.
   const auto lack = [&](std::size_t part) { return share(part) - parts[part]; };
-  for (int left = total - std::accumulate(parts.begin(), parts.end(), 0); left != 0;) {
-    const int step = left > 0 ? 1 : -1;
-    const auto most = std::max_element(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      if (step < 0 && (parts[a] == 1 || parts[b] == 1)) return parts[a] == 1 && parts[b] > 1;
-      return step * lack(a) < step * lack(b);
-    });
-    parts[*most] += step;
-    left -= step;
+  int left = total - std::accumulate(parts.begin(), parts.end(), 0);
+  if (left > 0) {  // less than one a part
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return lack(a) > lack(b); });
+    for (int p = 0; p < left; ++p) ++parts[order[static_cast<std::size_t>(p)]];
+    return parts;
+  }
+  const auto keeps = [&](std::size_t a, std::size_t b) {
+    return lack(a) != lack(b) ? lack(a) > lack(b) : a > b;
+  };
+  std::erase_if(order, [&](std::size_t part) { return parts[part] == 1; });
+  std::make_heap(order.begin(), order.end(), keeps);
+  for (; left < 0; ++left) {
+    std::pop_heap(order.begin(), order.end(), keeps);
+    if (--parts[order.back()] == 1) {
+      order.pop_back();
+    } else {
+      std::push_heap(order.begin(), order.end(), keeps);
+    }
   }
   return parts;
 }

@@ -133,7 +133,9 @@ std::vector<Option> OptionTable::look(int task, const Devices& devices) {
   };
   std::vector<Degrees> degrees;
   std::vector<Option> options;
-  for (const Sizes& sizes : shapes_for(task, static_cast<int>(devices.size()))) {
+  const std::vector<Sizes>& shapes = shapes_for(task, static_cast<int>(devices.size()));
+  const int first_dealt = evaluator_.shapes(task).size();
+  for (const Sizes& sizes : shapes) {
     const Shape& shape = evaluator_.shapes(task).at(sizes.front());
     const bool has_both = shape.pipeline_parallel() > 1 && shape.data_parallel() > 1;
     for (const DeviceOrder order : {DeviceOrder::by_replica, DeviceOrder::by_stage}) {
@@ -155,7 +157,19 @@ std::vector<Option> OptionTable::look(int task, const Devices& devices) {
       options.back().even_shape = sizes[s];
     }
   }
-  return unbeaten(std::move(options));
+  return worth_keeping(task, std::move(options), first_dealt);
+}
+
+// The unbeaten. Shapes that were dealt for others are hardly ever met again, and as long as replicas are many.
+std::vector<Option> OptionTable::worth_keeping(int task, std::vector<Option> options, int first_dealt) {
+  std::vector<Option> kept = unbeaten(std::move(options));
+  std::set<int> used;
+  for (const Option& option : kept) used.insert(option.shape);
+  ShapeTable& shapes = evaluator_.shapes(task);
+  for (int position = first_dealt; position < shapes.size(); ++position) {
+    if (!used.contains(position)) shapes.forget(position);
+  }
+  return kept;
 }
 
 std::vector<int> OptionTable::class_counts(int task, const Devices& devices) const {
@@ -175,8 +189,9 @@ std::vector<Option> OptionTable::look_like_kin(int task, const Devices& devices)
   Kin& kin = kin_[class_counts(task, devices)];
   if (kin.sets >= kEnough) {
     std::vector<Option> options;
+    const int first_dealt = evaluator_.shapes(task).size();
     for (const auto& [position, order] : kin.kept) add_costed(task, position, order, devices, options);
-    return unbeaten(std::move(options));
+    return worth_keeping(task, std::move(options), first_dealt);
   }
   ++kin.sets;
   std::vector<Option> options = look(task, devices);

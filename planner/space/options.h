@@ -68,6 +68,8 @@ class OptionTable {
   [[nodiscard]] const std::vector<Sizes>& shapes_for(int task, int devices);
   [[nodiscard]] Option costed(int task, int position, DeviceOrder order, const Devices& devices);
   [[nodiscard]] int balanced_shape(int task, int position, DeviceOrder order, const Devices& devices);
+  // first_dealt: from which position on shapes are of these options alone.
+  [[nodiscard]] std::vector<Option> worth_keeping(int task, std::vector<Option> options, int first_dealt);
   void add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                   std::vector<Option>& options);
 

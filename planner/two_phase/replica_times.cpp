@@ -48,10 +48,10 @@ ReplicaValue ReplicaTimes::value(const ReplicaKind& kind, const BatchCut& cut, i
 int ReplicaTimes::find_most(const ReplicaKind& kind, const BatchCut& cut) const {
   const double room = costing_.room_bytes(DeviceId{first_devices(costing_.cluster(), kind.machine, 1).front()});
   const auto fits = [&](int sequences) {
-    const ReplicaValue of = value(kind, cut, sequences);
+    const PositionBytes bytes = *value(kind, cut, sequences).bytes;
     double need = 0;
-    for (std::size_t p = 0; p < of.resident_bytes.size(); ++p)
-      need = std::max(need, of.resident_bytes[p] + of.working_bytes[p]);
+    for (std::size_t p = 0; p < bytes.resident.size(); ++p)
+      need = std::max(need, bytes.resident[p] + bytes.working[p]);
     return need <= room;
   };
   int low = 0, high = costing_.workflow().sequences();

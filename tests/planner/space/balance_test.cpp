@@ -93,6 +93,29 @@ TEST(Balance, MakesOptionsOfUnlikeDevicesFaster) {
   }
 }
 
+// Shapes that were dealt for one set of devices alone are kept where an option has them.
+TEST(Options, ForgetWhatWasDealtInVain) {
+  const Cluster cluster = cluster_of({{"a100", 1}, {"l4", 1}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  const PlanRequest request{cluster, workflow, coefficients};
+  SearchRun run(request, 0);
+  run.options().balance_load();
+  const int training = 4, devices = cluster.device_count();
+  std::vector<std::uint16_t> all(static_cast<std::size_t>(devices));
+  std::iota(all.begin(), all.end(), std::uint16_t{0});
+  int forgotten = 0;
+  for (const Option& option : run.options().of(training, all)) {
+    EXPECT_EQ(run.evaluator().shapes(training).at(option.shape).devices(), devices);
+    EXPECT_EQ(run.evaluator().shapes(training).at(option.even_shape).devices(), devices);
+  }
+  const ShapeTable& shapes = run.evaluator().shapes(training);
+  for (int position = 0; position < shapes.size(); ++position) {
+    if (shapes.at(position).sequences.empty()) ++forgotten;
+  }
+  EXPECT_GT(forgotten, 0);
+}
+
 // Where every machine has links of its own, sets of as many devices of each class as were seen before are
 // costed in fewer ways, of which the fastest is about as fast as that of all.
 TEST(Options, OfKinAreThoseThatWereWorthKeeping) {
