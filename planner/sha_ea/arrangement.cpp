@@ -6,7 +6,12 @@
 namespace sextant {
 
 Arranger::Arranger(SearchRun& run)
-    : run_(run), room_bytes_(rooms_of_devices(run.request())), seen_(run.evaluator().task_count()) {}
+    : run_(run), room_bytes_(rooms_of_devices(run.request())), seen_(run.evaluator().task_count()) {
+  const Workflow& workflow = run.request().workflow;
+  if (!workflow.has_weight_sync()) return;
+  for (const Task* task : {&workflow.actor_training(), &workflow.actor_generation()})
+    synchronized_.push_back(static_cast<std::size_t>(task - workflow.tasks.data()));
+}
 
 std::vector<Arranger::Corner> Arranger::corners_of(const std::vector<UnitClass>& classes,
                                                    const Sharing& sharing) const {
@@ -100,6 +105,32 @@ std::vector<Arranger::Devices> Arranger::devices_of_tasks(const std::vector<Unit
   return devices;
 }
 
+// One after the other, those alone that are worth their time there.
+void Arranger::choose_for_sync(const Options& options, const Chosen& chosen,
+                               const std::vector<Devices>& devices, Scored& scored) {
+  Evaluator& evaluator = run_.evaluator();
+  for (const std::size_t t : synchronized_) {
+    const int task = static_cast<int>(t);
+    double weights_s = chosen[t]->weights_s;
+    for (const Option& option : *options[t]) {
+      if (option.weights_s >= weights_s) continue;
+      if (run_.is_over()) return;
+      const Shape& shape = evaluator.shapes(task).at(option.shape);
+      evaluator.replace_task(task, placed(shape, option.shape, option.order, devices[t]));
+      const Score score = evaluator.score();
+      run_.note(score);
+      if (score.is_better_than(scored.score, SearchRun::kRounding)) {
+        evaluator.keep();
+        scored.score = score;
+        scored.candidate.tasks[t] = evaluator.placement(task);
+        weights_s = option.weights_s;
+      } else {
+        evaluator.undo();
+      }
+    }
+  }
+}
+
 bool Arranger::arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored) {
   const std::vector<Devices> devices = devices_of_tasks(classes, sharing);
   const auto devices_of = [&](std::size_t task) -> const Devices& { return devices[task]; };
@@ -119,6 +150,7 @@ bool Arranger::arrange(const std::vector<UnitClass>& classes, const Sharing& sha
   }
   scored.score = run_.evaluator().evaluate(scored.candidate);
   run_.note(scored.score);
+  choose_for_sync(options, chosen, devices, scored);
   return true;
 }
 

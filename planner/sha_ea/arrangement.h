@@ -1,5 +1,6 @@
 // Levels 1 to 3 of HetRL's search (section 3.2) as one value: which tasks share devices, and which devices.
-// Levels 4 and 5 below it are solved at once: every task takes the fastest of its options with which all fit.
+// Levels 4 and 5 below it are solved at once: every task takes the fastest of its options with which all fit;
+// the actor's, between which weights go, may take slower ones between which they go faster.
 #pragma once
 
 #include <vector>
@@ -41,11 +42,14 @@ class Arranger {
   [[nodiscard]] std::vector<Corner> corners_of(const std::vector<UnitClass>& classes,
                                                const Sharing& sharing) const;
   void add_pinned(const std::vector<std::uint16_t>& unit, std::vector<std::size_t>& tasks) const;
+  void choose_for_sync(const Options& options, const Chosen& chosen, const std::vector<Devices>& devices,
+                       Scored& scored);
   static void choose(const std::vector<Corner>& corners, const Options& options, Chosen& chosen);
 
   SearchRun& run_;
   std::vector<double> room_bytes_;  // by device
   SeenSets seen_;
+  std::vector<std::size_t> synchronized_;  // tasks
 };
 
 }  // namespace sextant

@@ -9,23 +9,33 @@
 
 namespace sextant {
 
-std::vector<double> speeds_at(const Task& task, const Workflow& workflow, const Cluster& cluster) {
-  std::vector<double> speeds;
+LoadWeights load_weights_of(const Task& task, const Workflow& workflow, const Cluster& cluster) {
+  LoadWeights weights;
+  const bool is_generation = task.kind == TaskKind::generation;
   for (int d = 0; d < cluster.device_count(); ++d) {
     const DeviceType& type = cluster.type_of(DeviceId{d});
-    speeds.push_back(task.kind == TaskKind::generation ? type.memory_bytes_per_s.value
-                                                       : type.flop_per_s.at(workflow.precision).value);
+    weights.speeds.push_back(is_generation ? type.memory_bytes_per_s.value
+                                           : type.flop_per_s.at(workflow.precision).value);
   }
-  return speeds;
+  const Model& model = workflow.model_of(task);
+  if (!is_generation) weights.head_layers = model.head_parameters() / model.layer_active_parameters();
+  return weights;
 }
 
-std::vector<int> dealt_by(const std::vector<double>& weights, int total) {
+std::vector<int> dealt_by(const std::vector<double>& weights, int total, double of_last) {
   SEXTANT_CHECK(total >= static_cast<int>(weights.size()));
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const std::size_t last = weights.size() - 1;
+  // Where the last has its due and more already, it gets the least that it may.
+  const double due_of_last = weights[last] / sum * (total + of_last) - of_last;
+  const double share_of_last = std::max(1.0, due_of_last);
+  const double of_others = of_last > 0 ? (total - share_of_last) / (sum - weights[last]) : total / sum;
   std::vector<int> parts;
   std::vector<std::size_t> order(weights.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto share = [&](std::size_t part) { return weights[part] / sum * total; };
+  const auto share = [&](std::size_t part) {
+    return of_last > 0 && part == last ? share_of_last : weights[part] * of_others;
+  };
   for (const std::size_t part : order) parts.push_back(std::max(1, static_cast<int>(share(part))));
   // What every part still lacks, or has too much because none is empty.
   const auto lack = [&](std::size_t part) { return share(part) - parts[part]; };
@@ -53,27 +63,30 @@ std::vector<int> dealt_by(const std::vector<double>& weights, int total) {
 }
 
 Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uint16_t>& devices,
-               const std::vector<double>& speeds) {
+               const LoadWeights& weights) {
   const std::vector<std::uint16_t> places = placed(shape, 0, order, devices).devices;
   const std::size_t dp = shape.sequences.size(), pp = shape.layers.size();
   const auto tp = static_cast<std::size_t>(shape.tensor_parallel);
   // By replica, then stage.
   std::vector<double> speed(dp * pp, std::numeric_limits<double>::infinity());
   for (std::size_t at = 0; at < places.size(); ++at)
-    speed[at / tp] = std::min(speed[at / tp], speeds[places[at]]);
-  if (std::all_of(speed.begin(), speed.end(), [&](double of) { return of == speed.front(); })) return shape;
+    speed[at / tp] = std::min(speed[at / tp], weights.speeds[places[at]]);
+  const double head_layers = pp > 1 ? weights.head_layers : 0;
+  const bool is_alike = std::all_of(speed.begin(), speed.end(), [&](double of) { return of == speed.front(); });
+  if (is_alike && head_layers == 0) return shape;
   std::vector<double> slowest(pp, std::numeric_limits<double>::infinity());
   for (std::size_t at = 0; at < speed.size(); ++at) slowest[at % pp] = std::min(slowest[at % pp], speed[at]);
   Shape dealt = shape;
-  const auto is_even = [](const std::vector<double>& weights) {
-    return std::all_of(weights.begin(), weights.end(), [&](double of) { return of == weights.front(); });
+  const auto is_even = [](const std::vector<double>& of_parts) {
+    return std::all_of(of_parts.begin(), of_parts.end(), [&](double of) { return of == of_parts.front(); });
   };
-  if (!is_even(slowest))
-    dealt.layers = dealt_by(slowest, std::accumulate(shape.layers.begin(), shape.layers.end(), 0));
+  if (!is_even(slowest) || head_layers > 0)
+    dealt.layers = dealt_by(slowest, std::accumulate(shape.layers.begin(), shape.layers.end(), 0), head_layers);
   std::vector<double> rates;  // of replicas
   for (std::size_t i = 0; i < dp; ++i) {
     double rate = std::numeric_limits<double>::infinity();
-    for (std::size_t j = 0; j < pp; ++j) rate = std::min(rate, speed[i * pp + j] / dealt.layers[j]);
+    for (std::size_t j = 0; j < pp; ++j)
+      rate = std::min(rate, speed[i * pp + j] / (dealt.layers[j] + (j + 1 == pp ? head_layers : 0)));
     rates.push_back(rate);
   }
   if (!is_even(rates))

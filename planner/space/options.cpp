@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "planner/space/balance.h"
-
 namespace sextant {
 namespace {
 
 bool beats(const Option& a, const Option& b) {
-  return a.value.time_s <= b.value.time_s && a.value.most_resident_bytes <= b.value.most_resident_bytes &&
+  return a.value.time_s <= b.value.time_s && a.weights_s <= b.weights_s &&
+         a.value.most_resident_bytes <= b.value.most_resident_bytes &&
          a.value.most_working_bytes <= b.value.most_working_bytes;
 }
 
@@ -64,23 +63,6 @@ std::vector<int> places_of(int task, const std::vector<std::uint16_t>& devices, 
 
 }  // namespace
 
-Placement placed(const Shape& shape, int position, DeviceOrder order,
-                 const std::vector<std::uint16_t>& devices) {
-  Placement placement{position, devices};
-  if (order == DeviceOrder::by_replica) return placement;
-  const auto dp = static_cast<std::size_t>(shape.data_parallel());
-  const auto pp = static_cast<std::size_t>(shape.pipeline_parallel());
-  const auto tp = static_cast<std::size_t>(shape.tensor_parallel);
-  for (std::size_t i = 0; i < dp; ++i) {
-    for (std::size_t j = 0; j < pp; ++j) {
-      for (std::size_t k = 0; k < tp; ++k) {
-        placement.devices[(i * pp + j) * tp + k] = devices[(j * dp + i) * tp + k];
-      }
-    }
-  }
-  return placement;
-}
-
 const std::vector<OptionTable::Sizes>& OptionTable::shapes_for(int task, int devices) {
   const auto [entry, is_new] = shapes_.try_emplace({task, devices});
   if (!is_new) return entry->second;
@@ -97,21 +79,24 @@ const std::vector<OptionTable::Sizes>& OptionTable::shapes_for(int task, int dev
 }
 
 void OptionTable::balance_load() {
-  speeds_.clear();
-  for (const Task& task : workflow_.tasks) speeds_.push_back(speeds_at(task, workflow_, cluster_));
+  weights_.clear();
+  for (const Task& task : workflow_.tasks) weights_.push_back(load_weights_of(task, workflow_, cluster_));
   known_.clear();
   kin_.clear();
 }
 
 Option OptionTable::costed(int task, int position, DeviceOrder order, const Devices& devices) {
   const Shape& shape = evaluator_.shapes(task).at(position);
-  return {position, position, order, evaluator_.value_of(task, placed(shape, position, order, devices))};
+  const TaskValue value = evaluator_.value_of(task, placed(shape, position, order, devices));
+  const bool is_training = workflow_.tasks[static_cast<std::size_t>(task)].kind == TaskKind::training;
+  const double gather_s = is_training ? value.fastest_gather_s : value.slowest_gather_s;
+  return {position, position, order, value, gather_s + value.copied_s + value.fetched_s};
 }
 
 int OptionTable::balanced_shape(int task, int position, DeviceOrder order, const Devices& devices) {
-  if (speeds_.empty()) return position;
+  if (weights_.empty()) return position;
   ShapeTable& shapes = evaluator_.shapes(task);
-  return shapes.add(balanced(shapes.at(position), order, devices, speeds_[static_cast<std::size_t>(task)]));
+  return shapes.add(balanced(shapes.at(position), order, devices, weights_[static_cast<std::size_t>(task)]));
 }
 
 // With its load as it is, and balanced where that is something else.

@@ -2,7 +2,7 @@
 // once for all devices that are alike.
 //
 // Devices are taken in their order, replica after replica, or stage after stage: replicas of equals, or stages
-// of equals. Options that another one beats in time and memory are left out.
+// of equals. Options that another one beats in time, weight synchronization and memory are left out.
 #pragma once
 
 #include <cstdint>
@@ -12,22 +12,19 @@
 #include <vector>
 
 #include "planner/evaluate/evaluator.h"
+#include "planner/space/balance.h"
+#include "planner/space/device_order.h"
 #include "planner/space/shapes.h"
 
 namespace sextant {
-
-enum class DeviceOrder { by_replica, by_stage };
 
 struct Option {
   int shape = 0;       // of the evaluator's table
   int even_shape = 0;  // the same before its load was balanced
   DeviceOrder order = DeviceOrder::by_replica;
   TaskValue value;
+  double weights_s = 0;  // what the layout adds to weight synchronization: of the actor's tasks
 };
-
-// Where the devices of a group go.
-[[nodiscard]] Placement placed(const Shape& shape, int position, DeviceOrder order,
-                               const std::vector<std::uint16_t>& devices);
 
 // every: all shapes are costed. promising: of degrees that are half as slow again as others with as little
 // memory, at a micro-batch size in the middle, the other sizes are not; and where links tell machines apart,
@@ -45,7 +42,7 @@ class OptionTable {
         limits_(std::move(limits)),
         thoroughness_(thoroughness) {}
 
-  // From now on layers and sequences are also dealt by the devices' speed, where that differs (balance.h).
+  // From now on layers and sequences are also dealt by what devices and stages are to them (balance.h).
   void balance_load();
   // From now on the task has this shape alone, its devices in the order in which they are given.
   void fix(int task, int shape) { fixed_[task] = shape; }
@@ -78,7 +75,7 @@ class OptionTable {
   const Workflow& workflow_;
   ShapeLimits limits_;
   Thoroughness thoroughness_;
-  std::vector<std::vector<double>> speeds_;                   // by task and device; none: loads stay even
+  std::vector<LoadWeights> weights_;                          // by task; none: loads stay even
   std::map<int, int> fixed_;                                  // shapes, by task
   std::map<std::vector<int>, std::vector<Option>> known_;     // by task and places of the devices
   std::map<std::vector<int>, Kin> kin_;                       // by task and devices of every class of machines

@@ -8,7 +8,7 @@ namespace sextant::testing {
 
 inline Cluster explained_cluster() { return cluster_of({{"a100", 2, 4}, {"l40s", 2, 4, "z2"}}); }
 
-constexpr AlternativeLimits kQuick{4000, 500, 2};
+constexpr AlternativeLimits kQuick{16'000, 2'000, 2};
 
 struct ExplainedCase {
   Cluster cluster = explained_cluster();
@@ -20,7 +20,7 @@ struct ExplainedCase {
   const Planner* planner = find_planner("sha-ea");
 
   ExplainedCase() {
-    request.budget = {0, 4000};
+    request.budget = {0, 16'000};
     result = planner->plan(request);
   }
   ExplainedCase(const ExplainedCase&) = delete;

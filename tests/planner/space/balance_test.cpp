@@ -41,7 +41,7 @@ TEST(Balance, LeavesNoPartEmpty) {
 
 // Devices 0 and 1 are twice as fast as 2 and 3.
 TEST(Balance, DealsLayersToStagesAndSequencesToReplicas) {
-  const std::vector<double> speeds = {2, 2, 1, 1};
+  const LoadWeights speeds{{2, 2, 1, 1}};
   const std::vector<std::uint16_t> devices = {0, 1, 2, 3};
   const auto shape = [](std::vector<int> layers, std::vector<int> sequences) {
     Shape made;
@@ -61,6 +61,42 @@ TEST(Balance, DealsLayersToStagesAndSequencesToReplicas) {
   Shape wide = shape({9, 9}, {12});
   wide.tensor_parallel = 2;
   EXPECT_EQ(balanced(wide, DeviceOrder::by_replica, {0, 2, 1, 3}, speeds), wide);
+}
+
+// What the last stage computes beside its layers counts as layers.
+TEST(Balance, LeavesTheStageWithTheHeadFewerLayers) {
+  EXPECT_EQ(dealt_by({1, 1}, 32, 2.4), (std::vector<int>{17, 15}));  // 17.2 and 14.8
+  EXPECT_EQ(dealt_by({1, 1, 1, 1}, 32, 4), (std::vector<int>{9, 9, 9, 5}));
+  EXPECT_EQ(dealt_by({3, 1}, 8, 4), (std::vector<int>{7, 1}));  // 9 and -1
+  EXPECT_EQ(dealt_by({1, 1, 1}, 3, 10), (std::vector<int>{1, 1, 1}));
+  Shape stages;
+  stages.layers = {9, 9};
+  stages.sequences = {6, 6};
+  const std::vector<std::uint16_t> devices = {0, 1, 2, 3};
+  const Shape dealt = balanced(stages, DeviceOrder::by_replica, devices, {{1, 1, 1, 1}, 2});
+  EXPECT_EQ(dealt.layers, (std::vector<int>{10, 8}));
+  EXPECT_EQ(dealt.sequences, stages.sequences);
+  // No stage is the last of several.
+  stages.layers = {18};
+  stages.sequences = {3, 3, 3, 3};
+  EXPECT_EQ(balanced(stages, DeviceOrder::by_replica, devices, {{1, 1, 1, 1}, 2}), stages);
+}
+
+TEST(Balance, HeadIsOfVocabulariesAlone) {
+  const Cluster cluster = cluster_of({{"a100", 1}});
+  const Workflow workflow = ppo_8b();
+  for (const Task& task : workflow.tasks) {
+    const double layers = load_weights_of(task, workflow, cluster).head_layers;
+    const Model& model = workflow.model_of(task);
+    if (task.kind == TaskKind::generation) {
+      EXPECT_EQ(layers, 0) << task.name;
+    } else if (model.value_head) {
+      EXPECT_LT(layers, 0.01) << task.name;
+    } else {
+      EXPECT_NEAR(layers * model.layer_active_parameters(), model.head_parameters(), 1) << task.name;
+      EXPECT_GT(layers, 1) << task.name;
+    }
+  }
 }
 
 TEST(Balance, MakesOptionsOfUnlikeDevicesFaster) {
@@ -88,8 +124,40 @@ TEST(Balance, MakesOptionsOfUnlikeDevicesFaster) {
       EXPECT_EQ(sum(shape.sequences), sum(as_even.sequences));
       EXPECT_EQ(shape.tensor_parallel, as_even.tensor_parallel);
     }
-    EXPECT_EQ(even.options().of(task, alike).front().value.time_s,
+    EXPECT_GE(even.options().of(task, alike).front().value.time_s,
               balanced.options().of(task, alike).front().value.time_s);
+  }
+}
+
+// The slower of two layouts may be the one from which weights are gathered faster.
+TEST(Options, OfTheActorAreKeptForTheirWeightSynchronization) {
+  const Cluster cluster = cluster_of({{"a100", 4}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  const PlanRequest request{cluster, workflow, coefficients};
+  SearchRun run(request, 0);
+  std::vector<std::uint16_t> all(static_cast<std::size_t>(cluster.device_count()));
+  std::iota(all.begin(), all.end(), std::uint16_t{0});
+  for (int task = 0; task < static_cast<int>(workflow.tasks.size()); ++task) {
+    const Task& of = workflow.tasks[static_cast<std::size_t>(task)];
+    const std::vector<Option>& options = run.options().of(task, all);
+    double least = options.front().weights_s, most = 0;
+    for (const Option& option : options) {
+      most = std::max(most, option.weights_s);
+      // It is slower than those before it, so that it must be better in something.
+      for (const Option& before : options) {
+        if (&before == &option) break;
+        EXPECT_TRUE(option.weights_s < before.weights_s ||
+                    option.value.most_resident_bytes < before.value.most_resident_bytes ||
+                    option.value.most_working_bytes < before.value.most_working_bytes);
+      }
+      least = std::min(least, option.weights_s);
+    }
+    if (of.name == workflow.actor_training().name) {
+      EXPECT_GT(most, 2 * least);
+    } else if (of.name != workflow.actor_generation().name) {
+      EXPECT_EQ(most, 0);
+    }
   }
 }
 
