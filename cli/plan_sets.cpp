@@ -1,6 +1,7 @@
 #include "cli/plan_sets.h"
 
 #include "cli/table.h"
+#include "cli/verified.h"
 #include "core/json_value.h"
 #include "core/units.h"
 #include "planner/pareto.h"
@@ -36,8 +37,16 @@ PlanRequest with_workflow(const PlanRequest& request, const Workflow& workflow) 
   other.budget = request.budget;
   other.seed = request.seed;
   other.threads = request.threads;
+  other.executions = request.executions;
+  other.weight_sync = request.weight_sync;
   other.is_cancelled = request.is_cancelled;
   return other;
+}
+
+// Plans of a set are what someone will run, as a single one is.
+void verify_found(const PlanRequest& request, const PlanResult& result) {
+  require_verified(verify_plan(request.cluster, request.workflow, *result.plan, request.coefficients,
+                               request.framework, request.limits.pins));
 }
 
 }  // namespace
@@ -47,6 +56,7 @@ PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Sub
   Table table({"iteration", "dollars an iteration", "dollars an hour", "devices"});
   Json json = Json::array();
   for (const ParetoPoint& point : front) {
+    verify_found(request, point.result);
     const double iteration_s = point.result.prediction->iteration_s;
     table.add({format_seconds(iteration_s), format_number(point.usd_per_iteration),
                format_number(point.rented.usd_per_hour), format_number(point.rented.devices)});
@@ -74,11 +84,13 @@ PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const
   std::string best = kModes[0].name;
   for (const ModeOfWork& mode : kModes) {
     const Workflow workflow = in_mode(request.workflow, mode);
-    const PlanResult result = planner.plan(with_workflow(request, workflow));
+    const PlanRequest in_this_mode = with_workflow(request, workflow);
+    const PlanResult result = planner.plan(in_this_mode);
     if (result.outcome != PlanOutcome::found) {
       table.add({mode.name, "no plan", "", ""});
       continue;
     }
+    verify_found(in_this_mode, result);
     const double iteration_s = result.prediction->iteration_s;
     if (mode.mode == Mode::synchronous) synchronous_s = iteration_s;
     if (best_s == 0 || iteration_s < best_s) {
