@@ -111,9 +111,9 @@ void Arranger::choose_for_sync(const Options& options, const Chosen& chosen,
   Evaluator& evaluator = run_.evaluator();
   for (const std::size_t t : synchronized_) {
     const int task = static_cast<int>(t);
-    double weights_s = chosen[t]->weights_s;
+    const Option* taken = chosen[t];
     for (const Option& option : *options[t]) {
-      if (option.weights_s >= weights_s) continue;
+      if (!option.syncs_faster_than(*taken)) continue;
       if (run_.is_over()) return;
       const Shape& shape = evaluator.shapes(task).at(option.shape);
       evaluator.replace_task(task, placed(shape, option.shape, option.order, devices[t]));
@@ -123,7 +123,7 @@ void Arranger::choose_for_sync(const Options& options, const Chosen& chosen,
         evaluator.keep();
         scored.score = score;
         scored.candidate.tasks[t] = evaluator.placement(task);
-        weights_s = option.weights_s;
+        taken = &option;
       } else {
         evaluator.undo();
       }

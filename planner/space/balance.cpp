@@ -63,7 +63,8 @@ std::vector<int> dealt_by(const std::vector<double>& weights, int total, double 
 }
 
 Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uint16_t>& devices,
-               const LoadWeights& weights) {
+               const LoadWeights& weights, Dealing dealing) {
+  if (dealing == Dealing::evenly) return shape;
   const std::vector<std::uint16_t> places = placed(shape, 0, order, devices).devices;
   const std::size_t dp = shape.sequences.size(), pp = shape.layers.size();
   const auto tp = static_cast<std::size_t>(shape.tensor_parallel);
@@ -71,7 +72,7 @@ Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uin
   std::vector<double> speed(dp * pp, std::numeric_limits<double>::infinity());
   for (std::size_t at = 0; at < places.size(); ++at)
     speed[at / tp] = std::min(speed[at / tp], weights.speeds[places[at]]);
-  const double head_layers = pp > 1 ? weights.head_layers : 0;
+  const double head_layers = pp > 1 && dealing == Dealing::by_speed_and_head ? weights.head_layers : 0;
   const bool is_alike = std::all_of(speed.begin(), speed.end(), [&](double of) { return of == speed.front(); });
   if (is_alike && head_layers == 0) return shape;
   std::vector<double> slowest(pp, std::numeric_limits<double>::infinity());

@@ -27,9 +27,13 @@ struct LoadWeights {
 // weights > 0.
 [[nodiscard]] std::vector<int> dealt_by(const std::vector<double>& weights, int total, double of_last = 0);
 
+// How layers and sequences are dealt. The head is an estimate: how fast it is computed says the cost model
+// alone.
+enum class Dealing { evenly, by_speed, by_speed_and_head };
+
 // A stage is as fast as its slowest device in any replica, a replica as its slowest stage with the layers it
 // then has. The shape itself where all are equally fast and there is no head.
 [[nodiscard]] Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uint16_t>& devices,
-                             const LoadWeights& weights);
+                             const LoadWeights& weights, Dealing dealing);
 
 }  // namespace sextant

@@ -6,7 +6,7 @@ namespace sextant {
 namespace {
 
 bool beats(const Option& a, const Option& b) {
-  return a.value.time_s <= b.value.time_s && a.weights_s <= b.weights_s &&
+  return a.value.time_s <= b.value.time_s && !b.syncs_faster_than(a) &&
          a.value.most_resident_bytes <= b.value.most_resident_bytes &&
          a.value.most_working_bytes <= b.value.most_working_bytes;
 }
@@ -89,24 +89,39 @@ Option OptionTable::costed(int task, int position, DeviceOrder order, const Devi
   const Shape& shape = evaluator_.shapes(task).at(position);
   const TaskValue value = evaluator_.value_of(task, placed(shape, position, order, devices));
   const bool is_training = workflow_.tasks[static_cast<std::size_t>(task)].kind == TaskKind::training;
-  const double gather_s = is_training ? value.fastest_gather_s : value.slowest_gather_s;
-  return {position, position, order, value, gather_s + value.copied_s + value.fetched_s};
+  const double rest_s = value.copied_s + value.fetched_s;
+  const double apart_s = is_training ? value.fastest_gather_s : value.slowest_gather_s;
+  const double together_s = is_training ? value.slowest_gather_s : 0.0;
+  return {position, position, Dealing::evenly, order, value, apart_s + rest_s, together_s + rest_s};
 }
 
-int OptionTable::balanced_shape(int task, int position, DeviceOrder order, const Devices& devices) {
-  if (weights_.empty()) return position;
-  ShapeTable& shapes = evaluator_.shapes(task);
-  return shapes.add(balanced(shapes.at(position), order, devices, weights_[static_cast<std::size_t>(task)]));
+Option OptionTable::costed(int task, int even_shape, DeviceOrder order, Dealing dealing,
+                           const Devices& devices) {
+  int position = even_shape;
+  if (dealing != Dealing::evenly) {
+    ShapeTable& shapes = evaluator_.shapes(task);
+    const LoadWeights& weights = weights_[static_cast<std::size_t>(task)];
+    position = shapes.add(balanced(shapes.at(even_shape), order, devices, weights, dealing));
+  }
+  Option option = costed(task, position, order, devices);
+  option.even_shape = even_shape;
+  option.dealing = dealing;
+  return option;
 }
 
-// With its load as it is, and balanced where that is something else.
+// With its load dealt in all ways, of which those count that are better in something.
 void OptionTable::add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                              std::vector<Option>& options) {
-  options.push_back(costed(task, position, order, devices));
-  const int dealt = balanced_shape(task, position, order, devices);
-  if (dealt == position) return;
-  options.push_back(costed(task, dealt, order, devices));
-  options.back().even_shape = position;
+  std::vector<Option> ways{costed(task, position, order, devices)};
+  for (const Dealing dealing : {Dealing::by_speed, Dealing::by_speed_and_head}) {
+    if (weights_.empty()) break;
+    const Option way = costed(task, position, order, dealing, devices);
+    const bool is_known =
+        std::any_of(ways.begin(), ways.end(), [&](const Option& other) { return other.shape == way.shape; });
+    if (!is_known) ways.push_back(way);
+  }
+  if (ways.size() > 1) ways = unbeaten(std::move(ways));
+  options.insert(options.end(), ways.begin(), ways.end());
 }
 
 std::vector<Option> OptionTable::look(int task, const Devices& devices) {
@@ -133,13 +148,10 @@ std::vector<Option> OptionTable::look(int task, const Devices& devices) {
   for (std::size_t d = 0; d < degrees.size(); ++d) {
     const Sizes& sizes = *degrees[d].sizes;
     if (thoroughness_ == Thoroughness::promising && is_hopeless(in_the_middle[d], in_the_middle)) continue;
-    const bool is_balanced = in_the_middle[d].shape != in_the_middle[d].even_shape;
     for (std::size_t s = 0; s < sizes.size(); ++s) {
       if (s == sizes.size() / 2) continue;
       const DeviceOrder order = degrees[d].order;
-      const int position = is_balanced ? balanced_shape(task, sizes[s], order, devices) : sizes[s];
-      options.push_back(costed(task, position, order, devices));
-      options.back().even_shape = sizes[s];
+      options.push_back(costed(task, sizes[s], order, in_the_middle[d].dealing, devices));
     }
   }
   return worth_keeping(task, std::move(options), first_dealt);

@@ -20,10 +20,18 @@ namespace sextant {
 
 struct Option {
   int shape = 0;       // of the evaluator's table
-  int even_shape = 0;  // the same before its load was balanced
+  int even_shape = 0;  // the same before its load was dealt otherwise
+  Dealing dealing = Dealing::evenly;
   DeviceOrder order = DeviceOrder::by_replica;
   TaskValue value;
-  double weights_s = 0;  // what the layout adds to weight synchronization: of the actor's tasks
+  // What the layout adds to weight synchronization, of the actor's tasks: where generation has devices that
+  // training has not, and where it has none.
+  double weights_apart_s = 0, weights_together_s = 0;
+
+  // In one of the two.
+  [[nodiscard]] bool syncs_faster_than(const Option& other) const {
+    return weights_apart_s < other.weights_apart_s || weights_together_s < other.weights_together_s;
+  }
 };
 
 // every: all shapes are costed. promising: of degrees that are half as slow again as others with as little
@@ -64,7 +72,8 @@ class OptionTable {
   [[nodiscard]] std::vector<int> class_counts(int task, const Devices& devices) const;
   [[nodiscard]] const std::vector<Sizes>& shapes_for(int task, int devices);
   [[nodiscard]] Option costed(int task, int position, DeviceOrder order, const Devices& devices);
-  [[nodiscard]] int balanced_shape(int task, int position, DeviceOrder order, const Devices& devices);
+  [[nodiscard]] Option costed(int task, int even_shape, DeviceOrder order, Dealing dealing,
+                              const Devices& devices);
   // first_dealt: from which position on shapes are of these options alone.
   [[nodiscard]] std::vector<Option> worth_keeping(int task, std::vector<Option> options, int first_dealt);
   void add_costed(int task, int position, DeviceOrder order, const Devices& devices,

@@ -51,16 +51,18 @@ TEST(Balance, DealsLayersToStagesAndSequencesToReplicas) {
   };
   const Shape stages = shape({9, 9}, {6, 6});
   // By stage: fast devices are first stages, so replicas are alike.
-  EXPECT_EQ(balanced(stages, DeviceOrder::by_stage, devices, speeds), shape({12, 6}, {6, 6}));
+  EXPECT_EQ(balanced(stages, DeviceOrder::by_stage, devices, speeds, Dealing::by_speed),
+            shape({12, 6}, {6, 6}));
   // By replica: one is fast, the other is not.
-  EXPECT_EQ(balanced(stages, DeviceOrder::by_replica, devices, speeds), shape({9, 9}, {8, 4}));
-  EXPECT_EQ(balanced(shape({18}, {3, 3, 3, 3}), DeviceOrder::by_replica, devices, speeds),
+  EXPECT_EQ(balanced(stages, DeviceOrder::by_replica, devices, speeds, Dealing::by_speed),
+            shape({9, 9}, {8, 4}));
+  EXPECT_EQ(balanced(shape({18}, {3, 3, 3, 3}), DeviceOrder::by_replica, devices, speeds, Dealing::by_speed),
             shape({18}, {4, 4, 2, 2}));
-  EXPECT_EQ(balanced(stages, DeviceOrder::by_stage, {0, 1, 0, 1}, speeds), stages);
+  EXPECT_EQ(balanced(stages, DeviceOrder::by_stage, {0, 1, 0, 1}, speeds, Dealing::by_speed), stages);
   // A stage of both kinds is as slow as the slower.
   Shape wide = shape({9, 9}, {12});
   wide.tensor_parallel = 2;
-  EXPECT_EQ(balanced(wide, DeviceOrder::by_replica, {0, 2, 1, 3}, speeds), wide);
+  EXPECT_EQ(balanced(wide, DeviceOrder::by_replica, {0, 2, 1, 3}, speeds, Dealing::by_speed), wide);
 }
 
 // What the last stage computes beside its layers counts as layers.
@@ -73,13 +75,15 @@ TEST(Balance, LeavesTheStageWithTheHeadFewerLayers) {
   stages.layers = {9, 9};
   stages.sequences = {6, 6};
   const std::vector<std::uint16_t> devices = {0, 1, 2, 3};
-  const Shape dealt = balanced(stages, DeviceOrder::by_replica, devices, {{1, 1, 1, 1}, 2});
+  const Shape dealt =
+      balanced(stages, DeviceOrder::by_replica, devices, {{1, 1, 1, 1}, 2}, Dealing::by_speed_and_head);
   EXPECT_EQ(dealt.layers, (std::vector<int>{10, 8}));
   EXPECT_EQ(dealt.sequences, stages.sequences);
   // No stage is the last of several.
   stages.layers = {18};
   stages.sequences = {3, 3, 3, 3};
-  EXPECT_EQ(balanced(stages, DeviceOrder::by_replica, devices, {{1, 1, 1, 1}, 2}), stages);
+  EXPECT_EQ(balanced(stages, DeviceOrder::by_replica, devices, {{1, 1, 1, 1}, 2}, Dealing::by_speed_and_head),
+            stages);
 }
 
 TEST(Balance, HeadIsOfVocabulariesAlone) {
@@ -141,17 +145,17 @@ TEST(Options, OfTheActorAreKeptForTheirWeightSynchronization) {
   for (int task = 0; task < static_cast<int>(workflow.tasks.size()); ++task) {
     const Task& of = workflow.tasks[static_cast<std::size_t>(task)];
     const std::vector<Option>& options = run.options().of(task, all);
-    double least = options.front().weights_s, most = 0;
+    double least = options.front().weights_apart_s, most = 0;
     for (const Option& option : options) {
-      most = std::max(most, option.weights_s);
+      most = std::max(most, option.weights_apart_s);
       // It is slower than those before it, so that it must be better in something.
       for (const Option& before : options) {
         if (&before == &option) break;
-        EXPECT_TRUE(option.weights_s < before.weights_s ||
+        EXPECT_TRUE(option.syncs_faster_than(before) ||
                     option.value.most_resident_bytes < before.value.most_resident_bytes ||
                     option.value.most_working_bytes < before.value.most_working_bytes);
       }
-      least = std::min(least, option.weights_s);
+      least = std::min(least, option.weights_apart_s);
     }
     if (of.name == workflow.actor_training().name) {
       EXPECT_GT(most, 2 * least);
