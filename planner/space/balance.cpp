@@ -31,6 +31,7 @@ std::vector<int> dealt_by(const std::vector<double>& weights, int total, double 
   const double share_of_last = std::max(1.0, due_of_last);
   const double of_others = of_last > 0 ? (total - share_of_last) / (sum - weights[last]) : total / sum;
   std::vector<int> parts;
+  parts.reserve(weights.size());
   std::vector<std::size_t> order(weights.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto share = [&](std::size_t part) {
