@@ -95,30 +95,26 @@ Option OptionTable::costed(int task, int position, DeviceOrder order, const Devi
   return {position, position, Dealing::evenly, order, value, apart_s + rest_s, together_s + rest_s};
 }
 
-Option OptionTable::costed(int task, int even_shape, DeviceOrder order, Dealing dealing,
-                           const Devices& devices) {
-  int position = even_shape;
-  if (dealing != Dealing::evenly) {
-    ShapeTable& shapes = evaluator_.shapes(task);
-    const LoadWeights& weights = weights_[static_cast<std::size_t>(task)];
-    position = shapes.add(balanced(shapes.at(even_shape), order, devices, weights, dealing));
-  }
-  Option option = costed(task, position, order, devices);
-  option.even_shape = even_shape;
-  option.dealing = dealing;
-  return option;
+int OptionTable::dealt_shape(int task, int even_shape, DeviceOrder order, Dealing dealing,
+                             const Devices& devices) {
+  if (dealing == Dealing::evenly) return even_shape;
+  ShapeTable& shapes = evaluator_.shapes(task);
+  const LoadWeights& weights = weights_[static_cast<std::size_t>(task)];
+  return shapes.add(balanced(shapes.at(even_shape), order, devices, weights, dealing));
 }
 
-// With its load dealt in all ways, of which those count that are better in something.
+// With its load dealt in all ways that differ, of which those count that are better in something.
 void OptionTable::add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                              std::vector<Option>& options) {
   std::vector<Option> ways{costed(task, position, order, devices)};
   for (const Dealing dealing : {Dealing::by_speed, Dealing::by_speed_and_head}) {
     if (weights_.empty()) break;
-    const Option way = costed(task, position, order, dealing, devices);
-    const bool is_known =
-        std::any_of(ways.begin(), ways.end(), [&](const Option& other) { return other.shape == way.shape; });
-    if (!is_known) ways.push_back(way);
+    const int dealt = dealt_shape(task, position, order, dealing, devices);
+    if (std::any_of(ways.begin(), ways.end(), [&](const Option& other) { return other.shape == dealt; }))
+      continue;
+    ways.push_back(costed(task, dealt, order, devices));
+    ways.back().even_shape = position;
+    ways.back().dealing = dealing;
   }
   if (ways.size() > 1) ways = unbeaten(std::move(ways));
   options.insert(options.end(), ways.begin(), ways.end());
@@ -151,7 +147,10 @@ std::vector<Option> OptionTable::look(int task, const Devices& devices) {
     for (std::size_t s = 0; s < sizes.size(); ++s) {
       if (s == sizes.size() / 2) continue;
       const DeviceOrder order = degrees[d].order;
-      options.push_back(costed(task, sizes[s], order, in_the_middle[d].dealing, devices));
+      const Dealing dealing = in_the_middle[d].dealing;
+      options.push_back(costed(task, dealt_shape(task, sizes[s], order, dealing, devices), order, devices));
+      options.back().even_shape = sizes[s];
+      options.back().dealing = dealing;
     }
   }
   return worth_keeping(task, std::move(options), first_dealt);

@@ -72,8 +72,8 @@ class OptionTable {
   [[nodiscard]] std::vector<int> class_counts(int task, const Devices& devices) const;
   [[nodiscard]] const std::vector<Sizes>& shapes_for(int task, int devices);
   [[nodiscard]] Option costed(int task, int position, DeviceOrder order, const Devices& devices);
-  [[nodiscard]] Option costed(int task, int even_shape, DeviceOrder order, Dealing dealing,
-                              const Devices& devices);
+  [[nodiscard]] int dealt_shape(int task, int even_shape, DeviceOrder order, Dealing dealing,
+                                const Devices& devices);
   // first_dealt: from which position on shapes are of these options alone.
   [[nodiscard]] std::vector<Option> worth_keeping(int task, std::vector<Option> options, int first_dealt);
   void add_costed(int task, int position, DeviceOrder order, const Devices& devices,
