@@ -43,6 +43,7 @@ struct Options {
   double most_mib = 4096;
   int skip = 1;
   bool no_device = false;
+  bool every_kernel = false;
   bool json = false;
 
   [[nodiscard]] bool makes_run() const { return !workflow.empty(); }
@@ -196,6 +197,7 @@ int run(Options options) {
   options.settings.folder = folder.path().string();
   options.settings.most_bytes = static_cast<std::uint64_t>(options.most_mib * (1 << 20));
   options.settings.device = !options.no_device;
+  if (options.every_kernel) options.settings.most_slowdown = 0;
   const CommandEnd end = run_traced(options.command, tracing_environment(options.settings, library));
   if (end.signal != 0) {
     std::fprintf(stderr, "sextant: the command was ended by signal %d; what it recorded follows\n", end.signal);
@@ -216,10 +218,20 @@ void add_bounds(CLI::App* command, Options& options) {
   command->add_option("--most-mib", options.most_mib, "MiB on disk, each process")
       ->check(positive_number())
       ->capture_default_str();
+  constexpr double kMostSlowdown = 0.03;
+  options.settings.most_slowdown = kMostSlowdown;
   command
-      ->add_option("--window", options.settings.window_s,
-                   "Record device activity so many seconds out of every --every and leave CUPTI alone between; "
-                   "ranges always")
+      ->add_option(
+          "--most-slowdown", options.settings.most_slowdown,
+          "Share of the time that recording may cost: a program that launches many small kernels is recorded "
+          "in windows, its ranges always")
+      ->check(positive_number())
+      ->capture_default_str();
+  command->add_flag("--every-kernel", options.every_kernel, "Record all device activity, whatever it costs");
+  command
+      ->add_option(
+          "--window", options.settings.window_s,
+          "Record device activity so many seconds out of every --every, whatever it costs; ranges always")
       ->check(positive_number());
   command->add_option("--every", options.settings.every_s, "See --window")->check(positive_number());
   command->add_option("--flush", options.settings.flush_s, "Seconds that a killed process may lose")

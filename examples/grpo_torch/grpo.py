@@ -173,8 +173,9 @@ def main():
     torch.manual_seed(args.seed)
     dtype = torch.bfloat16 if args.device == "cuda" else torch.float32
     longest = args.prompt_tokens + args.response_tokens
-    actor = Decoder(shape, longest, args.recompute).to(args.device, dtype)
-    reference = Decoder(shape, longest).to(args.device, dtype).requires_grad_(False)
+    with torch.device(args.device):  # random weights are drawn where they stay
+        actor = Decoder(shape, longest, args.recompute).to(args.device, dtype)
+        reference = Decoder(shape, longest).to(args.device, dtype).requires_grad_(False)
     reference.load_state_dict(actor.state_dict())
     fused = {"fused": True} if args.device == "cuda" else {}
     optimizer = torch.optim.AdamW(actor.parameters(), lr=LEARNING_RATE, **fused)

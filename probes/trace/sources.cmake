@@ -11,6 +11,7 @@ set(SEXTANT_TRACE_HEADERS
     trace/analysis/trace.h
     trace/analysis/trace_events.h
     trace/analysis/trace_run.h
+    trace/injection/recording_pace.h
     trace/injection/settings.h
     trace/record/chunk_reader.h
     trace/record/chunk_writer.h
@@ -29,6 +30,7 @@ set(SEXTANT_TRACE_SOURCES
     trace/analysis/trace.cpp
     trace/analysis/trace_events.cpp
     trace/analysis/trace_run.cpp
+    trace/injection/recording_pace.cpp
     trace/injection/settings.cpp
     trace/record/chunk_reader.cpp
     trace/record/chunk_writer.cpp
@@ -46,6 +48,7 @@ set(injection_sources
     trace/injection/nvtx_entry.cpp
     trace/injection/process_facts.cpp
     trace/injection/recorder.cpp
+    trace/injection/recording_pace.cpp
     trace/injection/settings.cpp
     trace/injection/trace_file.cpp
     trace/record/chunk_writer.cpp

@@ -86,6 +86,7 @@ std::vector<std::pair<std::string, std::string>> tracing_environment(const Setti
   add(setting_names::kStepRange, !settings.step_range.empty(), settings.step_range);
   add(setting_names::kBytes, true, std::to_string(settings.most_bytes));
   add(setting_names::kFlush, true, number(settings.flush_s));
+  add(setting_names::kSlowdown, settings.most_slowdown > 0, number(settings.most_slowdown));
   add(setting_names::kWindow, settings.window_s > 0, number(settings.window_s));
   add(setting_names::kEvery, settings.every_s > 0, number(settings.every_s));
   add(setting_names::kGraphNodes, settings.graph_nodes, "1");

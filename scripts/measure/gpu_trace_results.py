@@ -52,40 +52,61 @@ def steps(log):
     return rows[SKIPPED:]
 
 
-def median_step(log):
-    rows = steps(log)
-    return statistics.median(row["step"] for row in rows) if rows else None
+def lower_quartile(values):
+    return statistics.quantiles(values, n=4)[0] if len(values) > 1 else values[0]
+
+
+def against(values, base):
+    """By how much `values` are longer, by medians and by lower quartiles: the latter are steadier on a shared host."""
+    return {"by_median": statistics.median(values) / statistics.median(base) - 1,
+            "by_lower_quartile": lower_quartile(values) / lower_quartile(base) - 1}
+
+
+def overhead_of_loop(work, name):
+    rows = {kind: [steps(path) for path in sorted(work.glob(pattern))]
+            for kind, pattern in {"untraced": f"untraced-{name}-*.log", "traced": f"traced-{name}-1[0-9].log",
+                                  "every_kernel": f"traced-{name}-every*.log"}.items()}
+    rows = {kind: [row for row in logs if row] for kind, logs in rows.items()}
+    entry = {}
+    for kind, logs in rows.items():
+        if not logs or not rows["untraced"]:
+            continue
+        entry[f"{kind}_step_s"] = [[row["step"] for row in log] for log in logs]
+        if kind == "untraced":
+            continue
+        entry[f"{kind}_overhead"] = {
+            phase: against([row[phase] for log in logs for row in log], [row[phase] for log in rows["untraced"] for row in log])
+            for phase in ("step", "gen", "ref", "update_actor")
+        }
+    return entry
+
+
+def overhead_of_launches(work):
+    by_wait = {}
+    for kind in ("untraced", "traced", "every"):
+        path = work / f"launches-{kind}.jsonl"
+        for line in path.read_text().splitlines() if path.exists() else []:
+            row = json.loads(line)
+            by_wait.setdefault(row["wait_us"], {}).setdefault(kind, []).extend(row["us_per_launch"])
+    for kinds in by_wait.values():
+        for kind in ("traced", "every"):
+            if kind in kinds and "untraced" in kinds:
+                kinds[f"{kind}_overhead"] = against(kinds[kind], kinds["untraced"])
+    return [{"wait_us": wait, **kinds} for wait, kinds in sorted(by_wait.items())]
 
 
 def overhead(work, out):
-    """Medians of pairs measured in turns."""
+    """Traced and untraced runs in turns: all steps of all runs, the first two of each left out."""
     work = pathlib.Path(work)
-    result = {}
-    names = {path.name.split("-")[1] for path in work.glob("untraced-*.log")}
-    for name in sorted(names):
-        untraced = [(path.name, median_step(path)) for path in sorted(work.glob(f"untraced-{name}-*.log"))]
-        kinds = {"traced": sorted(work.glob(f"traced-{name}-[0-9].log")),
-                 "window": sorted(work.glob(f"traced-{name}-window.log")),
-                 "graph_nodes": sorted(work.glob(f"traced-{name}-nodes.log"))}
-        base = [value for _, value in untraced if value]
-        if not base:
-            continue
-        entry = {"untraced_s": base}
-        for kind, logs in kinds.items():
-            values = [value for value in map(median_step, logs) if value]
-            if not values:
-                continue
-            entry[f"{kind}_s"] = values
-            entry[f"{kind}_overhead_fraction"] = statistics.median(values) / statistics.median(base) - 1
-            both = [row for log in logs for row in steps(log)]
-            plain = [row for path in work.glob(f"untraced-{name}-*.log") for row in steps(path)]
-            entry[f"{kind}_overhead_by_phase"] = {
-                phase: statistics.median(row[phase] for row in both) / statistics.median(row[phase] for row in plain) - 1
-                for phase in ("gen", "ref", "update_actor")
-            }
-        result[name] = entry
-    write(out, {"what": "median step of each run, the first two left out; overhead: median of runs against median of runs", "configurations": result})
-    print(json.dumps(result, indent=1))
+    names = sorted({path.name.split("-")[1] for path in work.glob("untraced-*.log")} - {"qwen"})
+    result = {"what": "seconds of each step of each run, the first two left out; overhead: all traced against all untraced",
+              "loops": {name: overhead_of_loop(work, name) for name in names},
+              "launches": overhead_of_launches(work)}
+    write(out, result)
+    for name, entry in result["loops"].items():
+        print(name, {kind: value["step"] for kind, value in entry.items() if kind.endswith("_overhead")})
+    for entry in result["launches"]:
+        print(entry["wait_us"], {kind: value for kind, value in entry.items() if kind.endswith("_overhead")})
 
 
 def subset(runs, names):

@@ -11,7 +11,8 @@ namespace {
 constexpr double kNanoseconds = 1e9;
 
 // Ranges that held device work come again, and no work does: another tool has put its callbacks in the place
-// of the tracer's. That is no idle time: the time of recording ends with the last work.
+// of the tracer's, or the process was killed with the last buffer. That is no idle time: the time of recording
+// ends with the last work.
 void note_silence(std::span<const DeviceWork> works, std::span<const Range> ranges, Process& process) {
   constexpr int kTellingRepeats = 2;  // behind the last work; one may be the program's end
   if (works.empty()) return;
@@ -27,7 +28,8 @@ void note_silence(std::span<const DeviceWork> works, std::span<const Range> rang
   for (const Range& range : ranges) {
     const auto first = std::lower_bound(starts.begin(), starts.end(), range.time.start);
     if (first != starts.end() && *first < range.time.end) held_work.insert(range.name);
-    if (range.time.start > last && !range.is_cut) ++repeats[range.name];
+    const bool was_recorded = !process.recorded.empty() && range.time.end <= process.recorded.back().end;
+    if (range.time.start > last && was_recorded && !range.is_cut) ++repeats[range.name];
   }
   const bool is_silent = std::any_of(repeats.begin(), repeats.end(), [&](const auto& repeat) {
     return repeat.second >= kTellingRepeats && held_work.contains(repeat.first);
@@ -36,6 +38,7 @@ void note_silence(std::span<const DeviceWork> works, std::span<const Range> rang
   if (process.recorded.back().start > last || process.recorded.back().end < last)
     return;  // it was switched off
   process.recorded.back().end = last;
+  if (!process.is_finished) return;  // what is missing is the last buffer
   process.device_trouble =
       "phases go on without kernels: another tool has taken CUPTI over (PyTorch's profiler does), later ones "
       "are "

@@ -109,6 +109,20 @@ bool is_on_device(const DeviceWork& work) {
   return work.kind != RecordKind::copy || work.copy != CopyKind::host;
 }
 
+// What was launched before a later window began is not in it, and may have kept the device busy for a while:
+// such a window counts from its first work on, or from when the launches that can wait have surely run.
+Span counted(const Trace& trace, int device, Span window) {
+  constexpr std::int64_t kDrained_ns = 100'000'000;
+  const auto first = std::lower_bound(trace.work.begin(), trace.work.end(), std::pair(device, window.start),
+                                      [](const DeviceWork& work, const std::pair<int, std::int64_t>& key) {
+                                        return std::pair(work.device, work.time.start) < key;
+                                      });
+  const bool has_work = first != trace.work.end() && first->device == device;
+  const std::int64_t drained = window.start + kDrained_ns;
+  window.start = std::min(has_work ? std::min(first->time.start, drained) : drained, window.end);
+  return window;
+}
+
 Events events_of(const Trace& trace, const Phases& phases, const std::vector<Span>& within, int device,
                  const std::vector<WorkClass>& class_of_name) {
   Events events;
@@ -123,7 +137,10 @@ Events events_of(const Trace& trace, const Phases& phases, const std::vector<Spa
     if (!uses(process, device)) continue;
     // Without a word about it, from the first to the last.
     if (process.recorded.empty()) add(events, trace.whole, Event::What::recording, 0);
-    for (const Span& span : process.recorded) add(events, span, Event::What::recording, 0);
+    for (const Span& span : process.recorded) {
+      const bool is_first = &span == &process.recorded.front();
+      add(events, is_first ? span : counted(trace, device, span), Event::What::recording, 0);
+    }
   }
   for (const Span& span : within) add(events, span, Event::What::within, 0);
   for (std::size_t i = 0; i < phases.all.size(); ++i) {

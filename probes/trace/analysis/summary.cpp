@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/json_value.h"
+#include "core/units.h"
 
 namespace sextant::trace {
 namespace {
@@ -59,6 +60,19 @@ void take_iterations(const Phases& phases, int skip, TraceSummary& summary, std:
   }
 }
 
+// Of the processes that used a device.
+double fraction_recorded(const Trace& trace, const std::vector<Span>& within) {
+  std::int64_t recorded = 0, whole = 0;
+  for (const Process& process : trace.processes) {
+    if (process.devices.empty() || process.recorded.empty()) continue;
+    for (const Span& span : within) {
+      recorded += union_length(process.recorded, span);
+      whole += span.length();
+    }
+  }
+  return whole > 0 ? static_cast<double>(recorded) / static_cast<double>(whole) : 1.0;
+}
+
 Json to_json(const Split& split) {
   return {{"attention_s", split.attention_s},
           {"gemm_s", split.gemm_s},
@@ -78,6 +92,7 @@ Json to_json(const Process& process) {
   json["finished"] = process.is_finished;
   if (!process.stopped.empty()) json["stopped"] = process.stopped;
   if (!process.device_trouble.empty()) json["device_trouble"] = process.device_trouble;
+  json["windows"] = process.recorded.size();
   json["dropped_records"] = process.dropped_records;
   json["dropped_ranges"] = process.dropped_ranges;
   json["lost_chunks"] = process.lost_chunks;
@@ -102,6 +117,7 @@ TraceSummary summarise(const Trace& trace, const TaskRanges& mapping, const Kern
   summary.iterations_are = kept.empty() ? "no whole iteration was found" : phases.how;
   if (kept.empty()) kept.push_back(trace.whole);
   summary.split = split_time(trace, phases, kept, classes);
+  summary.recorded_fraction = fraction_recorded(trace, kept);
   summary.kernels = largest_kernels(trace, classes);
   for (const DeviceWork& work : trace.work) {
     if (work.kind == RecordKind::copy)
@@ -132,6 +148,15 @@ std::vector<std::string> TraceSummary::remarks() const {
       all.push_back("the file of " + who + " lacks " + std::to_string(process.lost_chunks) +
                     " chunks and has " + std::to_string(process.damaged_bytes) + " bytes that do not read");
     }
+  }
+  constexpr double kWhole = 0.995;
+  const bool has_windows = std::any_of(processes.begin(), processes.end(),
+                                       [](const Process& process) { return process.recorded.size() > 1; });
+  if (has_windows && recorded_fraction < kWhole) {
+    all.push_back("device activity was recorded " + format_percent(recorded_fraction) +
+                  " of the time, in windows: shares are of that time, kernels and bytes those in it "
+                  "(--every-kernel records "
+                  "all)");
   }
   if (tasks_s.empty() && !unmapped_ranges.empty()) {
     std::string names;
@@ -171,6 +196,7 @@ Json TraceSummary::to_json() const {
           {"devices", std::move(of_devices)},
           {"kernels", std::move(totals)},
           {"copied_bytes", copied_bytes},
+          {"recorded_fraction", recorded_fraction},
           {"device_records", device_records},
           {"ranges", range_count},
           {"unmapped_ranges", unmapped_ranges},

@@ -35,6 +35,7 @@ struct TraceSummary {
   TaskSplit split;                                     // over the kept iterations, else over the whole trace
   std::vector<KernelTotal> kernels;                    // the twenty that took most, of the whole trace
   std::map<std::string, double> copied_bytes;          // by direction
+  double recorded_fraction = 1;                        // of `split`'s time: when device activity was recorded
   std::uint64_t device_records = 0;                    // kernels, graphs, copies and sets
   std::uint64_t range_count = 0;
   std::vector<Device> devices;

@@ -1,5 +1,6 @@
 #include "probes/trace/injection/cupti_source.h"
 
+#include <array>
 #include <cstdlib>
 #include <utility>
 
@@ -12,6 +13,8 @@ constexpr std::size_t kBufferBytes = std::size_t{2}
                                      << 20;  // ten thousand kernels; a killed process loses the last
 constexpr std::size_t kMostWaiting = 256;    // buffers, half a GiB, when the disk is slower than the device
 constexpr std::size_t kMostSpare = 8;
+constexpr std::array kKinds{cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kPeerMemcpy, cupti::kMemset,
+                            cupti::kOverhead};
 
 void on_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   *most_records = 0;
@@ -60,41 +63,46 @@ std::string CuptiSource::begin() {
   if (const auto result = call.subscribe(&subscriber_, on_callback, nullptr); result != cupti::kSuccess) {
     return why_no_subscription(library_, result);
   }
+  std::string why_not;
   if (const auto result = call.activity_register_callbacks(on_requested, on_completed);
       result != cupti::kSuccess) {
-    call.unsubscribe(subscriber_);
-    return "cuptiActivityRegisterCallbacks failed: " + describe(library_, result);
+    why_not = "cuptiActivityRegisterCallbacks failed: " + describe(library_, result);
+  } else {
+    // With this kind on, CUPTI leaves out the kernels inside, which is what makes a replayed graph cheap.
+    if (!graph_nodes_) call.activity_enable(cupti::kGraphTrace);
+    why_not = enable_all();
   }
-  if (const auto result = call.activity_enable(cupti::kConcurrentKernel); result != cupti::kSuccess) {
-    call.unsubscribe(subscriber_);
-    return "CUPTI does not record kernels: " + describe(library_, result);
+  if (!why_not.empty()) call.unsubscribe(subscriber_);
+  return why_not;
+}
+
+// Kernels decide; any other kind may be missing from an old CUPTI.
+std::string CuptiSource::enable_all() {
+  for (const auto kind : kKinds) {
+    const auto result = library_.functions.activity_enable(kind);
+    if (kind == cupti::kConcurrentKernel && result != cupti::kSuccess) {
+      return "CUPTI does not record kernels: " + describe(library_, result);
+    }
   }
-  enable_all();
   return "";
 }
 
-// Kernels decide; any other kind may be missing from an old CUPTI. Graphs as a whole, unless their nodes were
-// asked for: with this kind on, CUPTI leaves out the kernels inside, which is what makes a replayed graph cheap
-// to trace.
-void CuptiSource::enable_all() {
-  const cupti::Functions& call = library_.functions;
-  if (!graph_nodes_) call.activity_enable(cupti::kGraphTrace);
-  for (const auto kind :
-       {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kPeerMemcpy, cupti::kMemset, cupti::kOverhead}) {
-    call.activity_enable(kind);
-  }
+void CuptiSource::disable_all() {
+  for (const auto kind : kKinds) library_.functions.activity_disable(kind);
 }
 
 void CuptiSource::pause() {
-  if (!started_) return;
-  for (const auto kind : {cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kPeerMemcpy, cupti::kMemset,
-                          cupti::kOverhead, cupti::kGraphTrace}) {
-    library_.functions.activity_disable(kind);
-  }
-  library_.functions.unsubscribe(subscriber_);
+  if (started_) disable_all();
 }
 
-std::string CuptiSource::resume() { return started_ ? begin() : ""; }
+std::string CuptiSource::resume() { return started_ ? enable_all() : ""; }
+
+void CuptiSource::stop() {
+  if (!started_) return;
+  disable_all();
+  library_.functions.activity_disable(cupti::kGraphTrace);
+  library_.functions.unsubscribe(subscriber_);
+}
 
 void CuptiSource::flush(bool all) {
   if (started_) library_.functions.activity_flush_all(all ? cupti::kFlushForced : 0);
@@ -165,21 +173,29 @@ std::uint64_t CuptiSource::count_records(const Buffer& buffer) const {
   return count;
 }
 
-void CuptiSource::convert_buffer(const Buffer& buffer, RecordBatch& batch) {
+DeviceCounts CuptiSource::convert_buffer(const Buffer& buffer, RecordBatch& batch) {
   cupti::Activity* activity = nullptr;
+  DeviceCounts counts;
   std::uint64_t without_times = 0;
   while (library_.functions.activity_get_next_record(buffer.bytes, buffer.valid_bytes, &activity) ==
          cupti::kSuccess) {
     const ConvertedActivity converted = convert(*activity);
     if (converted.is_wanted) batch.add(converted.record, converted.name);
     if (converted.lacks_times) ++without_times;
+    if (!converted.is_wanted || converted.record.kind == RecordKind::overhead) continue;
+    // All nodes of a graph's launch have its number.
+    const bool is_same_launch =
+        converted.record.correlation == std::exchange(last_correlation_, converted.record.correlation);
+    ++(is_same_launch ? counts.nodes : counts.launches);
   }
   const std::lock_guard lock(mutex_);
   dropped_ += without_times;
+  return counts;
 }
 
-std::uint64_t CuptiSource::drain(RecordBatch& batch) {
+CuptiSource::Drained CuptiSource::drain(RecordBatch& batch) {
   constexpr std::size_t kMostBatchBytes = std::size_t{8} << 20;  // the rest on the next call
+  Drained drained;
   while (batch.bytes() < kMostBatchBytes) {
     Buffer buffer;
     {
@@ -188,11 +204,12 @@ std::uint64_t CuptiSource::drain(RecordBatch& batch) {
       buffer = full_.front();
       full_.pop_front();
     }
-    convert_buffer(buffer, batch);
+    drained.counts += convert_buffer(buffer, batch);
     release(buffer.bytes);
   }
   const std::lock_guard lock(mutex_);
-  return std::exchange(dropped_, 0);
+  drained.dropped = std::exchange(dropped_, 0);
+  return drained;
 }
 
 }  // namespace sextant::trace

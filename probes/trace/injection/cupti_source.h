@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "probes/trace/injection/cupti_library.h"
+#include "probes/trace/injection/recording_pace.h"
 #include "probes/trace/injection/settings.h"
 #include "probes/trace/record/chunk_writer.h"
 
@@ -27,15 +28,23 @@ class CuptiSource {
   [[nodiscard]] bool is_started() const { return started_; }
   [[nodiscard]] const std::string& about() const { return about_; }  // "CUPTI 130001 from libcupti.so.13"
 
-  // Until resume nothing new is recorded, and CUPTI serves nobody: no kind is enabled and the subscription is
-  // given back. What it has put into the program's calls may stay; only a new process is without.
+  // Until resume nothing is recorded but launches of whole graphs. That kind stays on from the first call into
+  // CUDA to the end: with CUPTI 13.0 a graph that was captured while it was off ends the program with a
+  // segmentation fault when it is replayed while it is on. cuptiFinalize, which would free the program of CUPTI
+  // altogether, is no way out: graphs that were captured before it write to memory that it has given back.
   void pause();
   // Why it could not, one line, like start.
   [[nodiscard]] std::string resume();
+  // Nothing is recorded any more, for good.
+  void stop();
   // Asks for the buffers that are ready; `all`: also those with activity that is still under way.
   void flush(bool all);
-  // Converts what has been handed back. Returns records that had to be dropped since the last call.
-  std::uint64_t drain(RecordBatch& batch);
+  struct Drained {
+    DeviceCounts counts;
+    std::uint64_t dropped = 0;  // records, since the last call
+  };
+  // Converts what has been handed back.
+  Drained drain(RecordBatch& batch);
   // CUPTI's clock now; 0: there is none.
   [[nodiscard]] std::uint64_t timestamp() const;
 
@@ -49,15 +58,17 @@ class CuptiSource {
     std::size_t valid_bytes = 0;
   };
 
-  void convert_buffer(const Buffer& buffer, RecordBatch& batch);
+  [[nodiscard]] DeviceCounts convert_buffer(const Buffer& buffer, RecordBatch& batch);
   [[nodiscard]] std::uint64_t count_records(const Buffer& buffer) const;
   [[nodiscard]] std::string begin();
-  void enable_all();
+  [[nodiscard]] std::string enable_all();
+  void disable_all();
   void release(std::uint8_t* buffer);
 
   CuptiLibrary library_;
   void* subscriber_ = nullptr;
   bool graph_nodes_ = false;
+  std::uint32_t last_correlation_ = 0;
   bool started_ = false;
   std::string about_;
   std::function<void()> has_buffers_;

@@ -20,7 +20,7 @@ void note_recording(std::uint64_t value, std::uint64_t when, RecordBatch& batch)
 }  // namespace
 
 DeviceRecording::DeviceRecording(const Settings& settings, Owner owner)
-    : settings_(settings), owner_(std::move(owner)) {}
+    : settings_(settings), owner_(std::move(owner)), pace_(settings) {}
 
 std::string DeviceRecording::start(std::function<void()> has_buffers) {
   std::string why_not = CuptiSource::instance().start(settings_, std::move(has_buffers));
@@ -29,8 +29,6 @@ std::string DeviceRecording::start(std::function<void()> has_buffers) {
   is_on_ = true;
   return "";
 }
-
-bool DeviceRecording::reads_device() const { return is_on_ && (!is_paused_ || is_settling_); }
 
 void DeviceRecording::write(bool is_last, bool is_recording) {
   CuptiSource& source = CuptiSource::instance();
@@ -41,22 +39,22 @@ void DeviceRecording::write(bool is_last, bool is_recording) {
     note_recording(1, started_at_, batch);
     owner_.append(ChunkType::status, "{\"cupti\":" + json_text(source.about()) + "}");
   }
-  keep_windows(batch, is_recording);
+  if (is_recording) keep_pace(batch);
   if (is_last || now - clocks_at_ >= nanoseconds(settings_.flush_s)) {
     add_clocks(batch);
-    if (reads_device() || is_last) source.flush(is_last);
-    is_settling_ = false;
+    source.flush(is_last);
   }
   drain(batch);
 }
 
 void DeviceRecording::drain(RecordBatch& batch) {
   while (true) {
-    const std::uint64_t dropped = CuptiSource::instance().drain(batch);
-    if (dropped > 0) {
+    const CuptiSource::Drained drained = CuptiSource::instance().drain(batch);
+    pace_.add(drained.counts);
+    if (drained.dropped > 0) {
       Record record;
       record.kind = RecordKind::dropped;
-      record.value = dropped;
+      record.value = drained.dropped;
       batch.add(record);
     }
     if (batch.empty()) return;
@@ -74,7 +72,7 @@ void DeviceRecording::add_clocks(RecordBatch& batch) {
   for (int i = 0; i < kTries; ++i) {
     const std::uint64_t before = now_ns();
     const std::uint64_t real = clock_ns(CLOCK_REALTIME);
-    const std::uint64_t device = reads_device() ? source.timestamp() : 0;
+    const std::uint64_t device = is_on_ ? source.timestamp() : 0;
     const std::uint64_t width = now_ns() - before;
     if (width >= narrowest) continue;
     narrowest = width;
@@ -86,19 +84,14 @@ void DeviceRecording::add_clocks(RecordBatch& batch) {
   batch.add(best);
 }
 
-// Device activity for window_s out of every every_s.
-void DeviceRecording::keep_windows(RecordBatch& batch, bool is_recording) {
-  if (settings_.every_s <= settings_.window_s || settings_.window_s <= 0 || !is_recording) return;
-  const std::uint64_t now = now_ns();
-  if (window_at_ == 0) window_at_ = now;
-  const std::uint64_t into = (now - window_at_) % nanoseconds(settings_.every_s);
-  const bool is_window = into < nanoseconds(settings_.window_s);
-  if (is_window != is_paused_) return;
-  is_paused_ = !is_window;
+void DeviceRecording::keep_pace(RecordBatch& batch) {
+  if (!pace_.has_pauses()) return;
+  const bool records = pace_.records_at(static_cast<double>(now_ns()) * 1e-9);
+  if (records != is_paused_) return;
+  is_paused_ = !records;
   if (is_paused_) {
     note_recording(0, now_ns(), batch);
     CuptiSource::instance().pause();
-    is_settling_ = true;
     return;
   }
   if (const std::string why_not = CuptiSource::instance().resume(); !why_not.empty()) {
@@ -122,7 +115,7 @@ void DeviceRecording::stop() {
   CuptiSource& source = CuptiSource::instance();
   RecordBatch batch;
   note_recording(0, now_ns(), batch);
-  if (!is_paused_) source.pause();
+  source.stop();
   source.flush(true);
   drain(batch);
   is_on_ = false;

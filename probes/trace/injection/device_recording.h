@@ -1,4 +1,4 @@
-// Device activity on its way from CUPTI to the process's file: clocks, windows, what the devices are. All but
+// Device activity on its way from CUPTI to the process's file: clocks, pauses, what the devices are. All but
 // start and is_on belong to the recorder's thread.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "probes/trace/injection/recording_pace.h"
 #include "probes/trace/injection/settings.h"
 #include "probes/trace/record/chunk_writer.h"
 #include "probes/trace/record/record.h"
@@ -26,6 +27,8 @@ class DeviceRecording {
   // CUDA has been initialised in this process. Why nothing is recorded, one line; empty: it is.
   [[nodiscard]] std::string start(std::function<void()> has_buffers);
   [[nodiscard]] bool is_on() const { return is_on_; }
+  // It is to be looked after more often than flush_s says.
+  [[nodiscard]] bool is_paced() const { return is_on_ && pace_.has_pauses(); }
 
   // One round; `is_recording`: no bound of the recording has been met.
   void write(bool is_last, bool is_recording);
@@ -35,21 +38,18 @@ class DeviceRecording {
   void stop();
 
  private:
-  // Not between two windows, when CUPTI is left alone.
-  [[nodiscard]] bool reads_device() const;
   void drain(RecordBatch& batch);
-  void keep_windows(RecordBatch& batch, bool is_recording);
+  void keep_pace(RecordBatch& batch);
   void note_devices(const RecordBatch& batch);
 
   const Settings& settings_;
   Owner owner_;
   std::atomic<bool> is_on_{false};
   std::uint64_t started_at_ = 0;  // monotonic; written before is_on_
+  RecordingPace pace_;
   bool is_paused_ = false;
-  bool is_settling_ = false;         // paused, and what is left in CUPTI's buffers is still to come
   bool is_described_ = false;        // the file says what device activity is recorded with
   std::uint64_t clocks_at_ = 0;      // when they were written last
-  std::uint64_t window_at_ = 0;      // when the current cycle of window and pause began
   std::set<std::uint16_t> devices_;  // that the file describes
 };
 

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMostRangeBytes = std::size_t{64} << 20;
 constexpr std::size_t kWakeRangeBytes = std::size_t{1} << 20;
+constexpr double kPacedPatience_s = 0.05;  // between two looks at whether to record on
 
 std::uint32_t thread_id() {
   thread_local const auto id = static_cast<std::uint32_t>(syscall(SYS_gettid));
@@ -170,7 +172,9 @@ void Recorder::run() {
   while (!is_last) {
     {
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, std::chrono::duration<double>(settings_.flush_s),
+      const double patience_s =
+          device_.is_paced() ? std::min(kPacedPatience_s, settings_.flush_s) : settings_.flush_s;
+      wake_.wait_for(lock, std::chrono::duration<double>(patience_s),
                      [this] { return has_work_ || is_finishing_; });
       has_work_ = false;
       is_last = is_finishing_;

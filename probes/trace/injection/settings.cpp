@@ -34,6 +34,7 @@ std::optional<Settings> settings_from_environment() {
   settings.step_range = text(setting_names::kStepRange);
   settings.most_bytes = count(setting_names::kBytes, settings.most_bytes);
   settings.flush_s = number(setting_names::kFlush, settings.flush_s);
+  settings.most_slowdown = number(setting_names::kSlowdown, 0);
   settings.window_s = number(setting_names::kWindow, 0);
   settings.every_s = number(setting_names::kEvery, 0);
   settings.graph_nodes = number(setting_names::kGraphNodes, 0) > 0;

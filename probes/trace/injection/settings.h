@@ -15,6 +15,7 @@ struct Settings {
   std::string step_range;                             // whose occurrences are steps; empty: any outermost range
   std::uint64_t most_bytes = std::uint64_t{4} << 30;  // on disk, a process
   double flush_s = 0.5;                               // how old what is not on disk can be
+  double most_slowdown = 0;                           // recording may cost so much of the time; 0: no bound
   double window_s = 0;                                // device activity is recorded so long ...
   double every_s = 0;                                 // ... out of every so long; 0: always
   bool graph_nodes = false;                           // kernels inside CUDA graphs one by one
@@ -30,6 +31,7 @@ inline constexpr const char* kSteps = "SEXTANT_TRACE_STEPS";
 inline constexpr const char* kStepRange = "SEXTANT_TRACE_STEP_RANGE";
 inline constexpr const char* kBytes = "SEXTANT_TRACE_BYTES";
 inline constexpr const char* kFlush = "SEXTANT_TRACE_FLUSH_SECONDS";
+inline constexpr const char* kSlowdown = "SEXTANT_TRACE_MOST_SLOWDOWN";
 inline constexpr const char* kWindow = "SEXTANT_TRACE_WINDOW_SECONDS";
 inline constexpr const char* kEvery = "SEXTANT_TRACE_EVERY_SECONDS";
 inline constexpr const char* kGraphNodes = "SEXTANT_TRACE_GRAPH_NODES";

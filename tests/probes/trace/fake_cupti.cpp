@@ -7,6 +7,7 @@
 #include <ctime>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "probes/trace/injection/cupti_abi.h"
 
@@ -85,9 +86,7 @@ void append(const T& record) {
 extern "C" {
 
 cupti::Result cuptiSubscribe(void** subscriber, cupti::Callback /*callback*/, void* /*user*/) {
-  static int subscriptions = 0;
   if (mode() == "second subscriber") return cupti::kMultipleSubscribers;
-  if (mode() == "later subscriber" && subscriptions++ > 0) return cupti::kMultipleSubscribers;
   log("subscribe");
   *subscriber = &mutex;
   return cupti::kSuccess;
@@ -97,7 +96,10 @@ cupti::Result cuptiUnsubscribe(void* /*subscriber*/) {
   return cupti::kSuccess;
 }
 cupti::Result cuptiActivityEnable(cupti::ActivityKind kind) {
+  static bool had_kernels = false;
   if (mode() == "no kernels") return 1;
+  if (kind == cupti::kConcurrentKernel && std::exchange(had_kernels, true) && mode() == "kernels once")
+    return 1;
   log("enable " + std::to_string(static_cast<int>(kind)));
   if (kind == cupti::kConcurrentKernel) kernels_on = true;
   return cupti::kSuccess;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "probes/trace/injection/cupti_abi.h"
 #include "tests/probes/trace/injection_fixture.h"
 
 namespace sextant::trace {
@@ -48,45 +49,69 @@ TEST_F(Injection, RecordsDeviceActivityInWindows) {
   EXPECT_GE(count_of(all, "step"), 90U);
 }
 
-// Between two windows no kind of activity is enabled, nobody is subscribed, and but for what was still under
-// way (one flush, one reading of the clock) CUPTI is not called.
-TEST_F(Injection, BetweenWindowsCuptiIsLeftAlone) {
-  settings_.window_s = 0.2;
-  settings_.every_s = 0.6;
-  run("cuda wait 2");
-  std::multiset<std::string> enabled;
-  bool is_subscribed = false;
-  int pauses = 0;
-  int flushes = 0;
-  int readings = 0;
-  for (const std::string& line : asked_of_cupti()) {
-    const std::string kind = line.substr(line.find(' ') + 1);
-    if (line == "subscribe") {
-      is_subscribed = true;
-      flushes = readings = 0;
-    } else if (line == "unsubscribe") {
-      is_subscribed = false;
-      ++pauses;
-      EXPECT_TRUE(enabled.empty());
-    } else if (line.starts_with("enable")) {
-      EXPECT_TRUE(is_subscribed);
-      enabled.insert(kind);
-    } else if (line.starts_with("disable")) {
-      enabled.erase(kind);
-    } else if (!is_subscribed) {
-      line == "flush" ? ++flushes : ++readings;
-      EXPECT_LE(flushes, 2) << "one after the window, one at the end of the program";
-      EXPECT_LE(readings, 10) << "five tries each";
-    }
-  }
-  EXPECT_GE(pauses, 3);
-}
-
-TEST_F(Injection, AnotherToolBetweenTwoWindowsIsSaidOnce) {
+// A graph that was captured while whole graphs are not recorded must not be replayed while they are: that kind
+// is on before any other and stays on to the end.
+TEST_F(Injection, WholeGraphsAreRecordedFromTheFirstToTheLast) {
   settings_.window_s = 0.2;
   settings_.every_s = 0.4;
-  run("cuda wait 2", "later subscriber");
-  EXPECT_THAT(errors(), HasSubstr("no kernels are recorded, phases are timed all the same: another tool"));
+  run("cuda wait 2");
+  const std::string graphs = std::to_string(static_cast<int>(cupti::kGraphTrace));
+  const std::string kernels = std::to_string(static_cast<int>(cupti::kConcurrentKernel));
+  const std::vector<std::string> asked = asked_of_cupti();
+  ASSERT_GT(asked.size(), 2U);
+  EXPECT_EQ(asked[0], "subscribe");
+  EXPECT_EQ(asked[1], "enable " + graphs);
+  EXPECT_EQ(std::count(asked.begin(), asked.end(), "enable " + graphs), 1);
+  EXPECT_EQ(std::count(asked.begin(), asked.end(), "disable " + graphs), 0);
+  EXPECT_GE(std::count(asked.begin(), asked.end(), "disable " + kernels), 3);
+  EXPECT_GE(std::count(asked.begin(), asked.end(), "enable " + kernels), 4);
+}
+
+TEST_F(Injection, WithGraphNodesNoWholeGraphIsRecorded) {
+  settings_.graph_nodes = true;
+  settings_.most_slowdown = 0.03;
+  run("cuda steps 3");
+  const std::string graphs = std::to_string(static_cast<int>(cupti::kGraphTrace));
+  for (const std::string& line : asked_of_cupti()) EXPECT_NE(line, "enable " + graphs);
+}
+
+// What ends the recording gives the subscription back: another tool can come.
+TEST_F(Injection, AnEndedRecordingFreesCupti) {
+  settings_.most_seconds = 0.3;
+  run("cuda wait 1");
+  const std::vector<std::string> asked = asked_of_cupti();
+  const auto end = std::find(asked.begin(), asked.end(), "unsubscribe");
+  ASSERT_NE(end, asked.end());
+  EXPECT_EQ(*(end - 1), "disable " + std::to_string(static_cast<int>(cupti::kGraphTrace)));
+}
+
+TEST_F(Injection, AProgramOfManyLaunchesIsRecordedInWindows) {
+  settings_.most_slowdown = 0.1;
+  run("cuda crowd 3");
+  const Trace all = trace();
+  EXPECT_GE(all.processes[0].recorded.size(), 2U);
+  const TraceSummary summary = summary_of(all);
+  EXPECT_LT(summary.recorded_fraction, 0.7);
+  EXPECT_GT(summary.recorded_fraction, 0.02);
+  EXPECT_THAT(summary.remarks(), testing::Contains(HasSubstr("--every-kernel records all")));
+  EXPECT_TRUE(all.processes[0].device_trouble.empty()) << all.processes[0].device_trouble;
+}
+
+TEST_F(Injection, AProgramOfFewLaunchesIsRecordedWhole) {
+  settings_.most_slowdown = 0.03;
+  run("cuda wait 1");
+  const Trace all = trace();
+  EXPECT_EQ(all.processes[0].recorded.size(), 1U);
+  EXPECT_EQ(all.work.size(), 30U * count_of(all, "step"));
+  EXPECT_THAT(summary_of(all).remarks(), testing::IsEmpty());
+}
+
+TEST_F(Injection, KernelsThatCannotBeRecordedAgainAreSaidOnce) {
+  settings_.window_s = 0.2;
+  settings_.every_s = 0.4;
+  run("cuda wait 2", "kernels once");
+  EXPECT_THAT(errors(),
+              HasSubstr("no kernels are recorded, phases are timed all the same: CUPTI does not record"));
   EXPECT_EQ(lines_of_errors(), 1);
   const Trace all = trace();
   EXPECT_GT(all.work.size(), 0U);

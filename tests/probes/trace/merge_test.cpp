@@ -115,9 +115,10 @@ TEST(Merge, LossesAndTroublesAreTold) {
 
 // A program that only ends without kernels is not suspected.
 TEST(Merge, SilenceIsToldWhereRangesThatHeldWorkComeAgain) {
-  const auto trouble = [](int silent_steps) {
+  const auto trouble = [](int silent_steps, bool is_killed = false) {
     ProcessFile file("a", 1);
     file.clock(0).recording(0, true);
+    if (!is_killed) file.status(R"({"finished":true})");
     for (int i = 0; i < 3; ++i) file.range("step", 10 * i, 10 * i + 8).kernel("k", 10 * i + 1, 10 * i + 2);
     for (int i = 3; i < 3 + silent_steps; ++i) file.range("step", 10 * i, 10 * i + 8);
     for (int i = 0; i < 9; ++i) file.range("on the host", 100 + i, 101 + i);
@@ -128,6 +129,17 @@ TEST(Merge, SilenceIsToldWhereRangesThatHeldWorkComeAgain) {
   EXPECT_EQ(trouble(0), "");
   EXPECT_EQ(trouble(1), "");
   EXPECT_THAT(trouble(2), HasSubstr("without kernels"));
+  EXPECT_EQ(trouble(2, true), "") << "a killed process lacks its last buffer";
+}
+
+TEST(Merge, SilenceBetweenWindowsIsNoTrouble) {
+  ProcessFile file("a", 1);
+  file.clock(0).status(R"({"finished":true})").recording(0, true);
+  for (int i = 0; i < 9; ++i) file.range("step", 10 * i, 10 * i + 8);
+  file.kernel("k", 1, 2).recording(9, false);
+  const Trace trace = merge_traces({file.text()});
+  EXPECT_EQ(trace.processes[0].device_trouble, "");
+  EXPECT_EQ(trace.processes[0].recorded[0].end, 9 * static_cast<std::int64_t>(kMs));
 }
 
 // Whatever the bytes: no crash, no exception. The sanitizers look on.

@@ -6,6 +6,7 @@
 //   threads        a range begun on one thread and ended on another
 //   fork           a child that records a step and leaves
 //   wait S         goes on for S seconds, with a step every 10 ms
+//   crowd S        like wait, with 500 kernels more in each step
 //   nap MS         does nothing for so long
 //   open           begins a range that never ends
 //   exit N         leaves with this code
@@ -103,6 +104,11 @@ int main(int argc, char** argv) {
       in_child();
     } else if (words[i] == "wait") {
       for (int left = number() * 100; left > 0; --left) step(5);
+    } else if (words[i] == "crowd") {
+      for (int left = number() * 100; left > 0; --left) {
+        step(5);
+        launch("nvjet_crowd", 500);
+      }
     } else if (words[i] == "nap") {
       pause_ms(number());
     } else if (words[i] == "open") {
