@@ -229,9 +229,23 @@ std::vector<Sharing> Island::best_of(const std::vector<Group>& groups) const {
     return a.individual->scored.is_better_than(b.individual->scored);
   });
   std::vector<Sharing> best;
-  for (std::size_t f = 0; f < std::min(found.size(), share_of(kClimbed)); ++f)
+  for (std::size_t f = 0; f < std::min(found.size(), share_of(kClimbed)); ++f) {
     best.push_back(sharing_of(found[f].group->grouping, gathered(found[f].individual->deal, nearness_)));
+    if (!found[f].individual->scored.score.fits()) give_all_units(best.back(), sets_that_want_all(best.back()));
+  }
   return best;
+}
+
+// Where disjoint groups do not fit, training and generation, whose states are the largest, may each use
+// everything, while inference keeps to its own units: no step of a climb from disjoint groups leads there.
+SetMask Island::sets_that_want_all(const Sharing& sharing) const {
+  SetMask sets = 0;
+  for (std::size_t t = 0; t < sharing.set_of.size(); ++t) {
+    const Task& task = run_.request().workflow.tasks[static_cast<std::size_t>(run_.dealt_tasks()[t])];
+    if (task.kind == TaskKind::training || task.kind == TaskKind::generation)
+      sets |= SetMask{1} << sharing.set_of[t];
+  }
+  return sets;
 }
 
 Island::Climbed Island::climbed(Sharing sharing, std::size_t level) {

@@ -59,6 +59,7 @@ class Island {
   bool look_at(const Group& group, Arm& arm, Deal deal);
   [[nodiscard]] const std::vector<UnitClass>& classes() const { return levels_.front(); }
   [[nodiscard]] std::vector<Sharing> best_of(const std::vector<Group>& groups) const;
+  [[nodiscard]] SetMask sets_that_want_all(const Sharing& sharing) const;
   struct Climbed {
     Sharing sharing;
     Scored scored;

@@ -53,6 +53,12 @@ Sharing sharing_of(const TaskGrouping& grouping, const Deal& deal) {
   return sharing;
 }
 
+void give_all_units(Sharing& sharing, SetMask sets) {
+  for (std::vector<Region>& of_class : sharing.regions) {
+    for (Region& region : of_class) region.sets |= sets;
+  }
+}
+
 Sharing normalized(const Sharing& sharing) {
   const int sets = sharing.sets();
   const std::vector<std::vector<Region>> members = members_of_sets(sharing, sets);

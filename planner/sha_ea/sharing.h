@@ -37,6 +37,9 @@ struct Sharing {
 // Regions in order.
 [[nodiscard]] Sharing normalized(const Sharing& sharing);
 
+// These sets have all units, idle ones too.
+void give_all_units(Sharing& sharing, SetMask sets);
+
 // Every set has a unit.
 [[nodiscard]] bool has_no_empty_set(const Sharing& sharing);
 

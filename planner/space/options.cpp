@@ -5,10 +5,11 @@
 namespace sextant {
 namespace {
 
-bool beats(const Option& a, const Option& b) {
+// slack: by this factor it may need more memory.
+bool beats(const Option& a, const Option& b, double slack = 1) {
   return a.value.time_s <= b.value.time_s && !b.syncs_faster_than(a) &&
-         a.value.most_resident_bytes <= b.value.most_resident_bytes &&
-         a.value.most_working_bytes <= b.value.most_working_bytes;
+         a.value.most_resident_bytes <= slack * b.value.most_resident_bytes &&
+         a.value.most_working_bytes <= slack * b.value.most_working_bytes;
 }
 
 bool is_hopeless(const Option& option, const std::vector<Option>& others) {
@@ -20,16 +21,22 @@ bool is_hopeless(const Option& option, const std::vector<Option>& others) {
 }
 
 // Sorted by time: an option can only be beaten by one before it.
-std::vector<Option> unbeaten(std::vector<Option> options) {
+std::vector<Option> unbeaten(std::vector<Option> options, double slack = 1) {
   std::stable_sort(options.begin(), options.end(),
                    [](const Option& a, const Option& b) { return a.value.time_s < b.value.time_s; });
   std::vector<Option> kept;
   for (const Option& option : options) {
     const bool beaten =
-        std::any_of(kept.begin(), kept.end(), [&](const Option& other) { return beats(other, option); });
+        std::any_of(kept.begin(), kept.end(), [&](const Option& other) { return beats(other, option, slack); });
     if (!beaten) kept.push_back(option);
   }
   return kept;
+}
+
+// Ways to deal one load: a twentieth of the memory is not worth looking at all its micro-batches twice.
+std::vector<Option> clearly_unbeaten(std::vector<Option> ways) {
+  constexpr double kSlack = 1.05;
+  return unbeaten(std::move(ways), kSlack);
 }
 
 // Task, then the places of the devices with nodes, zones and regions numbered as they first appear: zones and
@@ -103,12 +110,16 @@ int OptionTable::dealt_shape(int task, int even_shape, DeviceOrder order, Dealin
   return shapes.add(balanced(shapes.at(even_shape), order, devices, weights, dealing));
 }
 
-// With its load dealt in all ways that differ, of which those count that are better in something.
+// With its load dealt in all ways that differ, of which those count that are clearly better in something.
 void OptionTable::add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                              std::vector<Option>& options) {
   std::vector<Option> ways{costed(task, position, order, devices)};
   for (const Dealing dealing : {Dealing::by_speed, Dealing::by_speed_and_head}) {
     if (weights_.empty()) break;
+    // The head moves a layer or two: what is hopeless without that is with it.
+    if (dealing == Dealing::by_speed_and_head && thoroughness_ == Thoroughness::promising &&
+        std::all_of(ways.begin(), ways.end(), [&](const Option& way) { return is_hopeless(way, options); }))
+      break;
     const int dealt = dealt_shape(task, position, order, dealing, devices);
     if (std::any_of(ways.begin(), ways.end(), [&](const Option& other) { return other.shape == dealt; }))
       continue;
@@ -116,7 +127,7 @@ void OptionTable::add_costed(int task, int position, DeviceOrder order, const De
     ways.back().even_shape = position;
     ways.back().dealing = dealing;
   }
-  if (ways.size() > 1) ways = unbeaten(std::move(ways));
+  if (ways.size() > 1) ways = clearly_unbeaten(std::move(ways));
   options.insert(options.end(), ways.begin(), ways.end());
 }
 

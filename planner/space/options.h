@@ -5,6 +5,7 @@
 // of equals. Options that another one beats in time, weight synchronization and memory are left out.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -28,9 +29,12 @@ struct Option {
   // training has not, and where it has none.
   double weights_apart_s = 0, weights_together_s = 0;
 
-  // In one of the two.
+  // In one of the two, by so much that it can count: a thousandth of what the other takes.
   [[nodiscard]] bool syncs_faster_than(const Option& other) const {
-    return weights_apart_s < other.weights_apart_s || weights_together_s < other.weights_together_s;
+    constexpr double kLeast = 1e-3;
+    const double apart_s = other.weights_apart_s - weights_apart_s;
+    const double together_s = other.weights_together_s - weights_together_s;
+    return std::max(apart_s, together_s) > kLeast * other.value.time_s;
   }
 };
 

@@ -29,6 +29,15 @@ TEST(Sharing, HasOneFormForSetsWithTheSameUnits) {
   EXPECT_EQ(normalized(nested()), nested());
 }
 
+TEST(Sharing, SetsThatHaveAllUnitsHaveIdleOnesToo) {
+  // Sets 0 and 1 side by side, two units idle; then set 0 everywhere.
+  Sharing sharing{{0, 1}, {{{0b01, 1}, {0b10, 3}}, {{0, 2}, {0b10, 1}}}};
+  give_all_units(sharing, 0b01);
+  EXPECT_EQ(normalized(sharing), (Sharing{{0, 1}, {{{0b01, 1}, {0b11, 3}}, {{0b01, 2}, {0b11, 1}}}}));
+  give_all_units(sharing, 0b11);
+  EXPECT_EQ(normalized(sharing), (Sharing{{0, 0}, {{{1, 4}}, {{1, 3}}}})) << "then they are one";
+}
+
 TEST(Sharing, SetsAreNumberedByTheirFirstTask) {
   const Sharing turned{{1, 0}, {{{0b01, 1}, {0b10, 2}}}};
   EXPECT_EQ(normalized(turned), (Sharing{{0, 1}, {{{0b01, 2}, {0b10, 1}}}}));
