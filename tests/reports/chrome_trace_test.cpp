@@ -17,7 +17,7 @@ namespace {
 std::vector<Json> events_of(const Json& trace, const char* phase, const char* category = "") {
   std::vector<Json> found;
   for (const Json& event : trace["traceEvents"]) {
-    const bool of_category = *category == '\0' || event["cat"] == category;
+    const bool of_category = *category == '\0' || event.value("cat", "") == category;
     if (event["ph"] == phase && of_category) found.push_back(event);
   }
   return found;
