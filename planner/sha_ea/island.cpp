@@ -248,7 +248,7 @@ SetMask Island::sets_that_want_all(const Sharing& sharing) const {
   return sets;
 }
 
-Island::Climbed Island::climbed(Sharing sharing, std::size_t level) {
+Island::Climbed Island::climbed(const Sharing& sharing, std::size_t level) {
   Climbed best{normalized(sharing), {}};
   bool has_score = false;
   const auto look = [&](const Sharing& other) {

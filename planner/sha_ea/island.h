@@ -64,7 +64,7 @@ class Island {
     Sharing sharing;
     Scored scored;
   };
-  [[nodiscard]] Climbed climbed(Sharing sharing, std::size_t level);
+  [[nodiscard]] Climbed climbed(const Sharing& sharing, std::size_t level);
   void polish_one(Scored scored, std::uint64_t budget);
   void remember(const Scored& scored);
   void improve_best(const std::vector<Group>& groups, std::uint64_t budget);
