@@ -6,7 +6,7 @@
 //   threads        a range begun on one thread and ended on another
 //   fork           a child that records a step and leaves
 //   wait S         goes on for S seconds, with a step every 10 ms
-//   crowd S        like wait, with 500 kernels more in each step
+//   crowd S        like wait, with 1,000 kernels more in each step
 //   nap MS         does nothing for so long
 //   open           begins a range that never ends
 //   exit N         leaves with this code
@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
     } else if (words[i] == "crowd") {
       for (int left = number() * 100; left > 0; --left) {
         step(5);
-        launch("nvjet_crowd", 500);
+        launch("nvjet_crowd", 1'000);
       }
     } else if (words[i] == "nap") {
       pause_ms(number());
