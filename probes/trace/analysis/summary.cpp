@@ -155,8 +155,7 @@ std::vector<std::string> TraceSummary::remarks() const {
   if (has_windows && recorded_fraction < kWhole) {
     all.push_back("device activity was recorded " + format_percent(recorded_fraction) +
                   " of the time, in windows: shares are of that time, kernels and bytes those in it "
-                  "(--every-kernel records "
-                  "all)");
+                  "(--every-kernel records all)");
   }
   if (tasks_s.empty() && !unmapped_ranges.empty()) {
     std::string names;

@@ -24,10 +24,10 @@ struct DeviceCounts {
   }
 };
 
-// Seconds that tracing costs, rather too much than too little. Measured on one H100 with CUPTI 13.0 (PyTorch
-// and a loop of tiny kernels in C++, data/measured/README.md): a launch 1.2 to 1.6 us from C++ and 1.2 to 4.5
-// us from PyTorch; a node of a graph 0.2 to 0.5 us; a launch while nothing but graphs is recorded 0.1 to 0.5
-// us.
+// Seconds that tracing costs, rounded from what was measured with CUPTI 13.0. On an H100, by a program that was
+// not kept: a launch 1.2 to 1.6 us from C++ and 1.2 to 4.5 us from PyTorch, a node of a graph 0.2 to 0.5 us. On
+// two H200 machines (data/measured/h200/trace/overhead.json): a launch while nothing but graphs is recorded 0.5
+// us, and 2 us on one of them.
 namespace tracing_cost {
 inline constexpr double kLaunch_s = 3e-6;
 inline constexpr double kNode_s = 0.4e-6;

@@ -91,7 +91,7 @@ TEST_F(Injection, AProgramOfManyLaunchesIsRecordedInWindows) {
   const Trace all = trace();
   EXPECT_GE(all.processes[0].recorded.size(), 2U);
   const TraceSummary summary = summary_of(all);
-  EXPECT_LT(summary.recorded_fraction, 0.9);
+  EXPECT_LT(summary.recorded_fraction, 0.7);
   EXPECT_GT(summary.recorded_fraction, 0.02);
   EXPECT_THAT(summary.remarks(), testing::Contains(HasSubstr("--every-kernel records all")));
   EXPECT_TRUE(all.processes[0].device_trouble.empty()) << all.processes[0].device_trouble;
