@@ -32,6 +32,7 @@ find_package(CLI11 2.1 REQUIRED)
 find_package(Ceres 2.0 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(OpenBLAS REQUIRED IMPORTED_TARGET openblas)
+find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto)
 
 set(SEXTANT_HAVE_MPI OFF)
 set(SEXTANT_MPI_REASON "switched off (SEXTANT_MPI=OFF)")

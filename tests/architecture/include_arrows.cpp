@@ -47,6 +47,7 @@ const std::vector<Room>& libraries() {
       {"Eigen/", {"calibrate"}},
       {"cblas", {"probes/host", "probes/proxy"}},
       {"openblas", {"probes/host", "probes/proxy"}},
+      {"openssl/", {"probes/network"}},
       {"CLI/", {"cli"}},
       {"nlohmann/", {"core"}},  // the others go through core/json_value.h
   };

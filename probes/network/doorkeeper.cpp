@@ -1,0 +1,184 @@
+#include "probes/network/doorkeeper.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+
+namespace sextant {
+namespace {
+
+constexpr int kBacklog = 512;
+constexpr double kLookAround_s = 0.1;  // ended threads are joined, and the slow shown out, that often
+
+// What can be had without waiting; 0 when the other end has left, in whatever way.
+std::optional<std::size_t> receive_or_leave(const Descriptor& socket, std::span<std::byte> bytes) {
+  try {
+    return receive_some(socket, bytes);
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+// Whether the few bytes went out at once, as they do on a fresh connection.
+bool say(const Descriptor& socket, std::span<const std::byte> bytes) {
+  try {
+    return send_some(socket, bytes) == bytes.size();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+Doorkeeper::Doorkeeper(const Secret& secret, const PortRange& ports, Serve serve, DoorkeeperLimits limits)
+    : secret_(secret),
+      serve_(std::move(serve)),
+      limits_(limits),
+      listener_(listen_on(ports, kBacklog)),
+      port_(port_of(listener_)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!wake_.is_open()) throw_machine_failed("no more descriptors");
+  thread_ = std::thread([this] { run(); });
+}
+
+Doorkeeper::~Doorkeeper() {
+  const std::uint64_t one = 1;
+  static_cast<void>(write(wake_.number(), &one, sizeof one) == sizeof one);
+  thread_.join();
+  for (Served& served : served_) hang_up(served.connection.socket);
+  for (Served& served : served_) served.thread.join();
+}
+
+Refusals Doorkeeper::refusals() const {
+  const std::lock_guard lock(mutex_);
+  return refusals_;
+}
+
+std::uint64_t Doorkeeper::admitted() const {
+  const std::lock_guard lock(mutex_);
+  return admitted_;
+}
+
+void Doorkeeper::count(std::uint64_t Refusals::*reason) {
+  const std::lock_guard lock(mutex_);
+  ++(refusals_.*reason);
+}
+
+void Doorkeeper::run() {
+  while (true) {
+    wait_for_something();
+    std::uint64_t stop = 0;
+    if (read(wake_.number(), &stop, sizeof stop) == sizeof stop) return;
+    welcome_new();
+    hear_pending();
+    forget_served();
+  }
+}
+
+void Doorkeeper::wait_for_something() {
+  std::vector<pollfd> entries = {{wake_.number(), POLLIN, 0}, {listener_.number(), POLLIN, 0}};
+  Deadline until = Deadline::in(kLookAround_s);
+  for (const Pending& pending : pending_) {
+    entries.push_back({pending.socket.number(), POLLIN, 0});
+    until = std::min(until, pending.deadline);
+  }
+  static_cast<void>(poll(entries.data(), entries.size(), until.left_ms()));
+}
+
+void Doorkeeper::welcome_new() {
+  for (Descriptor socket = accept_from(listener_); socket.is_open(); socket = accept_from(listener_)) {
+    const Nonce nonce = fresh_nonce();
+    if (!say(socket, make_challenge(nonce))) {
+      count(&Refusals::left);
+      continue;
+    }
+    if (pending_.size() >= limits_.most_pending) {
+      pending_.pop_front();  // has been there longest
+      count(&Refusals::crowded);
+    }
+    pending_.push_back({std::move(socket), nonce, {}, 0, Deadline::in(limits_.handshake_s)});
+  }
+}
+
+void Doorkeeper::hear_pending() {
+  for (auto pending = pending_.begin(); pending != pending_.end();) {
+    const bool is_settled = hear(*pending) == Progress::settled;
+    pending = is_settled ? pending_.erase(pending) : std::next(pending);
+  }
+}
+
+Doorkeeper::Progress Doorkeeper::hear(Pending& pending) {
+  const auto rest = std::span(pending.answer).subspan(pending.received);
+  const auto received = receive_or_leave(pending.socket, rest);
+  if (!received) {
+    if (!pending.deadline.is_over()) return Progress::waiting;
+    count(&Refusals::too_slow);
+    return Progress::settled;
+  }
+  if (*received == 0) {
+    count(&Refusals::left);
+    return Progress::settled;
+  }
+  pending.received += *received;
+  const auto begun = std::span<const std::byte>(pending.answer).first(pending.received);
+  if (!may_become_answer(begun)) {
+    count(&Refusals::malformed);
+    return Progress::settled;
+  }
+  return pending.received == kAnswerBytes ? judge(pending) : Progress::waiting;
+}
+
+Doorkeeper::Progress Doorkeeper::judge(Pending& pending) {
+  const Verdict verdict = judge_answer(secret_, pending.nonce, pending.answer);
+  if (verdict.is_admitted) {
+    admit(pending, verdict.admission);
+  } else {
+    count(verdict.refusal == Refusal::malformed ? &Refusals::malformed : &Refusals::wrong_secret);
+  }
+  return Progress::settled;
+}
+
+void Doorkeeper::admit(Pending& pending, const Admission& admission) {
+  if (served_.size() >= limits_.most_served) return count(&Refusals::crowded);
+  if (!say(pending.socket, admission.proof)) return count(&Refusals::left);
+  {
+    const std::lock_guard lock(mutex_);
+    ++admitted_;
+  }
+  Served& served = served_.emplace_back();
+  served.connection = {std::move(pending.socket), admission.key};
+  served.thread = std::thread([this, &served, request = admission.request] {
+    try {
+      serve_(served.connection, request);
+    } catch (const std::exception&) {  // the client sees it: its connection ends
+    }
+    hang_up(served.connection.socket);
+    const std::lock_guard lock(mutex_);
+    served.is_done = true;
+  });
+}
+
+void Doorkeeper::forget_served() {
+  for (auto served = served_.begin(); served != served_.end();) {
+    bool is_done = false;
+    {
+      const std::lock_guard lock(mutex_);
+      is_done = served->is_done;
+    }
+    if (!is_done) {
+      ++served;
+      continue;
+    }
+    served->thread.join();
+    served = served_.erase(served);
+  }
+}
+
+}  // namespace sextant

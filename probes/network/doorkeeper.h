@@ -1,0 +1,91 @@
+// Listens for the other hosts of one probe. Who does not prove within a few seconds that it knows the secret is
+// shown out and counted; nobody can keep others waiting, neither by saying nothing nor by coming often: of
+// those who have not proved themselves the one that has been there longest goes when there are too many.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "probes/network/handshake.h"
+
+namespace sextant {
+
+struct DoorkeeperLimits {
+  double handshake_s = 5;
+  std::size_t most_pending = 128;  // connections that have not proved themselves
+  std::size_t most_served = 256;   // connections that have
+};
+
+struct Refusals {
+  std::uint64_t wrong_secret = 0;  // also a recorded answer of another connection
+  std::uint64_t malformed = 0;     // not what a probe says
+  std::uint64_t too_slow = 0;      // no whole answer in time
+  std::uint64_t left = 0;          // closed before it had answered
+  std::uint64_t crowded = 0;       // more at once than are let in
+
+  [[nodiscard]] std::uint64_t total() const { return wrong_secret + malformed + too_slow + left + crowded; }
+  friend bool operator==(const Refusals&, const Refusals&) = default;
+};
+
+class Doorkeeper {
+ public:
+  // Serves one connection, on a thread of its own; what it throws ends that connection only. It must come to an
+  // end soon after the connection is hung up.
+  using Serve = std::function<void(const Connection&, const Request&)>;
+
+  // Listens from here on. Error(machine) when no port is free.
+  Doorkeeper(const Secret& secret, const PortRange& ports, Serve serve, DoorkeeperLimits limits = {});
+  // Hangs up on everybody and waits until all threads have ended.
+  ~Doorkeeper();
+  Doorkeeper(const Doorkeeper&) = delete;
+  Doorkeeper& operator=(const Doorkeeper&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] Refusals refusals() const;
+  [[nodiscard]] std::uint64_t admitted() const;
+
+ private:
+  struct Pending {
+    Descriptor socket;
+    Nonce nonce{};
+    Answer answer{};
+    std::size_t received = 0;
+    Deadline deadline;
+  };
+  struct Served {
+    Connection connection;
+    bool is_done = false;
+    std::thread thread;
+  };
+  enum class Progress { waiting, settled };
+
+  void run();
+  void wait_for_something();
+  void welcome_new();
+  void hear_pending();
+  [[nodiscard]] Progress hear(Pending& pending);
+  [[nodiscard]] Progress judge(Pending& pending);
+  void admit(Pending& pending, const Admission& admission);
+  void forget_served();
+  void count(std::uint64_t Refusals::*reason);
+
+  const Secret secret_;
+  const Serve serve_;
+  const DoorkeeperLimits limits_;
+  Descriptor listener_;
+  std::uint16_t port_ = 0;
+  Descriptor wake_;  // readable when the doorkeeper must stop
+  std::list<Pending> pending_;
+  std::list<Served> served_;  // is_done under mutex_
+  mutable std::mutex mutex_;
+  Refusals refusals_;           // under mutex_
+  std::uint64_t admitted_ = 0;  // under mutex_
+  std::thread thread_;
+};
+
+}  // namespace sextant

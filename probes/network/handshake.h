@@ -1,0 +1,73 @@
+// How two hosts of one probe recognise each other before anything is measured.
+//
+// The server speaks first:
+//   challenge  "SXT1", 32 random bytes                                             (36 bytes)
+//   answer     "SXT1", the request (16 bytes), 32 random bytes, a MAC              (84 bytes)
+//   proof      a MAC                                                               (32 bytes)
+// The MACs are HMAC-SHA256 under the probe's secret over who speaks, both sides' random bytes and the request.
+// So an answer that was recorded is worth nothing (the server's bytes are new), neither side can be made to
+// answer itself, and the client knows that it measures against the right server. What follows on the connection
+// is random data to be measured and is not protected.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "probes/network/secret.h"
+#include "probes/network/socket.h"
+
+namespace sextant {
+
+// What the client wants the server to do with the connection.
+enum class Service : std::uint8_t {
+  echo = 1,      // send each message back, see round_trips.h
+  take = 2,      // read and report how much, see streams.h
+  give = 3,      // send until the client has enough
+  datagrams = 4  // answer datagrams on a socket beside, see datagrams.h
+};
+
+struct Request {
+  Service service = Service::echo;
+  double limit_s = 0;  // the server ends it then, whatever happens; whole milliseconds, at most a day
+
+  friend bool operator==(const Request&, const Request&) = default;
+};
+
+inline constexpr std::size_t kChallengeBytes = 36;
+inline constexpr std::size_t kAnswerBytes = 84;
+
+using Challenge = std::array<std::byte, kChallengeBytes>;
+using Answer = std::array<std::byte, kAnswerBytes>;
+
+[[nodiscard]] Challenge make_challenge(const Nonce& server);
+
+// A connection whose client is known.
+struct Admission {
+  Request request;
+  Mac proof{};  // to be sent
+  Secret key;   // of this connection, known to both sides
+};
+
+enum class Refusal { malformed, wrong_secret };
+
+// The server's side. `answer` may be what came so far: what cannot become an answer any more is refused at
+// once.
+struct Verdict {
+  bool is_admitted = false;
+  Refusal refusal = Refusal::malformed;
+  Admission admission;
+};
+[[nodiscard]] bool may_become_answer(std::span<const std::byte> begun);
+[[nodiscard]] Verdict judge_answer(const Secret& secret, const Nonce& server, const Answer& answer);
+
+// The client's side: connects, proves itself and checks the server. Error(machine) says what went wrong.
+struct Connection {
+  Descriptor socket;
+  Secret key;
+};
+[[nodiscard]] Connection request_service(const Endpoint& server, const Secret& secret, const Request& request,
+                                         const Deadline& deadline);
+
+}  // namespace sextant

@@ -1,0 +1,130 @@
+#include "probes/network/round_trips.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/error.h"
+#include "core/json_value.h"
+#include "core/statistics.h"
+#include "probes/harness/clock.h"
+#include "probes/network/services.h"
+#include "probes/network/wire.h"
+
+namespace sextant {
+namespace {
+
+constexpr double kWarmUpShare = 0.1;
+constexpr int kLeastWarmUp = 2;
+constexpr std::array<std::string_view, 3> kReasons = {"converged", "budget", "most_samples"};
+
+double seconds_between(std::uint64_t from_ns, std::uint64_t to_ns) {
+  return static_cast<double>(static_cast<std::int64_t>(to_ns - from_ns)) * 1e-9;
+}
+
+EchoTimes exchange(const Descriptor& socket, std::uint64_t number, const Deadline& deadline) {
+  std::array<std::byte, kEchoBytes> message{};
+  const auto part = [&](std::size_t i) { return std::span(message).subspan(8 * i, 8); };
+  store_number(part(0), number);
+  EchoTimes echo;
+  echo.sent_ns = wall_clock_ns();
+  store_number(part(1), echo.sent_ns);
+  send_all(socket, message, deadline);
+  receive_all(socket, message, deadline);
+  echo.received_ns = wall_clock_ns();
+  echo.received_there_ns = load_number(part(2));
+  echo.sent_back_ns = load_number(part(3));
+  if (load_number(part(0)) != number || load_number(part(1)) != echo.sent_ns) {
+    throw_machine_failed("a message came back changed");
+  }
+  return echo;
+}
+
+// What is known of the offset from one echo: at most half of what the network took.
+struct Offset {
+  double offset_s = 0;
+  double error_s = 0;
+};
+
+Offset offset_of(const EchoTimes& echo) {
+  const double there_s = seconds_between(echo.sent_ns, echo.received_there_ns);
+  const double back_s = seconds_between(echo.sent_back_ns, echo.received_ns);
+  return {(there_s - back_s) / 2, (there_s + back_s) / 2};
+}
+
+}  // namespace
+
+RoundTrips summarise(const std::vector<double>& times_s, const std::vector<EchoTimes>& echoes,
+                     StopReason reason) {
+  RoundTrips result;
+  result.count = static_cast<int>(times_s.size());
+  result.median_s = median(times_s);
+  result.spread_fraction = relative_spread(times_s);
+  const auto [least, most] = std::minmax_element(times_s.begin(), times_s.end());
+  result.min_s = *least;
+  result.max_s = *most;
+  result.p90_s = quantile(times_s, 0.90);
+  result.p99_s = quantile(times_s, 0.99);
+  const auto quickest = static_cast<std::size_t>(least - times_s.begin());
+  const Offset offset = offset_of(echoes[quickest]);
+  result.clock_offset_s = offset.offset_s;
+  result.clock_offset_error_s = offset.error_s;
+  result.reason = reason;
+  return result;
+}
+
+RoundTrips measure_round_trips(const Endpoint& server, const Secret& secret, const RoundTripOptions& options,
+                               const Deadline& deadline) {
+  const Deadline end = deadline.or_in(2 * options.budget_s + 10);
+  const Connection connection =
+      request_service(server, secret, {Service::echo, std::max(0.0, end.left_s())}, end);
+  std::uint64_t number = 0;
+  const Clock& clock = steady_clock();
+  const double begin_s = clock.now_s();
+  while (number < kLeastWarmUp || clock.now_s() - begin_s < kWarmUpShare * options.budget_s) {
+    static_cast<void>(exchange(connection.socket, number++, end));
+  }
+  StoppingRule rule(
+      {options.target_spread_fraction, options.least_samples, options.most_samples, options.budget_s});
+  std::vector<EchoTimes> echoes;
+  const double first_s = clock.now_s();
+  for (double now_s = first_s; !rule.verdict();) {
+    const double sent_s = now_s;
+    echoes.push_back(exchange(connection.socket, number++, end));
+    now_s = clock.now_s();
+    rule.add(now_s - sent_s, now_s - first_s);
+  }
+  const auto samples = rule.samples_s();
+  return summarise({samples.begin(), samples.end()}, echoes, *rule.verdict());
+}
+
+RoundTrips RoundTrips::parse(const JsonView& view) {
+  view.allow_only({"count", "median_s", "spread_fraction", "min_s", "p90_s", "p99_s", "max_s", "clock_offset_s",
+                   "clock_offset_error_s", "reason"});
+  RoundTrips result;
+  result.count = view.required("count").count(1);
+  result.median_s = view.required("median_s").positive();
+  result.spread_fraction = view.required("spread_fraction").non_negative();
+  result.min_s = view.required("min_s").positive();
+  result.p90_s = view.required("p90_s").positive();
+  result.p99_s = view.required("p99_s").positive();
+  result.max_s = view.required("max_s").positive();
+  result.clock_offset_s = view.required("clock_offset_s").number();
+  result.clock_offset_error_s = view.required("clock_offset_error_s").number();
+  result.reason = static_cast<StopReason>(view.required("reason").one_of({kReasons.begin(), kReasons.end()}));
+  return result;
+}
+
+Json RoundTrips::to_json() const {
+  return {{"count", count},
+          {"median_s", median_s},
+          {"spread_fraction", spread_fraction},
+          {"min_s", min_s},
+          {"p90_s", p90_s},
+          {"p99_s", p99_s},
+          {"max_s", max_s},
+          {"clock_offset_s", clock_offset_s},
+          {"clock_offset_error_s", clock_offset_error_s},
+          {"reason", kReasons[static_cast<std::size_t>(reason)]}};
+}
+
+}  // namespace sextant

@@ -1,0 +1,52 @@
+// Round trips of small messages over TCP, and how far apart the two hosts' clocks are.
+//
+// A message of 32 bytes goes there and back, one after another, without Nagle's delay; the waits are those of
+// the kernel (nobody spins). The clock offset is NTP's: with t0, t3 this host's times of sending and receiving
+// and t1, t2 the other's, ((t1 - t0) + (t2 - t3)) / 2, of the quickest round trip (RFC 5905, section 8); it is
+// wrong by at most half of that round trip.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "probes/harness/stopping_rule.h"
+#include "probes/network/handshake.h"
+
+namespace sextant {
+
+struct RoundTripOptions {
+  double target_spread_fraction = 0.02;
+  int least_samples = 50;
+  int most_samples = 5000;
+  double budget_s = 1;
+};
+
+struct RoundTrips {
+  int count = 0;
+  double median_s = 0;
+  double spread_fraction = 0;  // half the 95 % interval of the median / median
+  double min_s = 0, p90_s = 0, p99_s = 0, max_s = 0;
+  double clock_offset_s = 0;        // the other host's clock minus this one's
+  double clock_offset_error_s = 0;  // at most
+  StopReason reason = StopReason::budget;
+
+  friend bool operator==(const RoundTrips&, const RoundTrips&) = default;
+  static RoundTrips parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+// One echo: this host's times of sending and receiving, the other's of receiving and sending, ns since 1970.
+struct EchoTimes {
+  std::uint64_t sent_ns = 0, received_there_ns = 0, sent_back_ns = 0, received_ns = 0;
+};
+
+// At least one echo; `times_s` are the round trips as a clock that never jumps saw them.
+[[nodiscard]] RoundTrips summarise(const std::vector<double>& times_s, const std::vector<EchoTimes>& echoes,
+                                   StopReason reason);
+
+// The first tenth (at least two) warms up. Error(machine) when nothing comes back.
+[[nodiscard]] RoundTrips measure_round_trips(const Endpoint& server, const Secret& secret,
+                                             const RoundTripOptions& options, const Deadline& deadline);
+
+}  // namespace sextant

@@ -1,0 +1,24 @@
+set(SEXTANT_NETWORK_SOURCES
+    network/datagrams.cpp
+    network/doorkeeper.cpp
+    network/handshake.cpp
+    network/pair_measurement.cpp
+    network/rate_meter.cpp
+    network/round_trips.cpp
+    network/secret.cpp
+    network/services.cpp
+    network/socket.cpp
+    network/streams.cpp)
+set(SEXTANT_NETWORK_HEADERS
+    network/datagrams.h
+    network/deadline.h
+    network/doorkeeper.h
+    network/handshake.h
+    network/pair_measurement.h
+    network/rate_meter.h
+    network/round_trips.h
+    network/secret.h
+    network/services.h
+    network/socket.h
+    network/streams.h
+    network/wire.h)

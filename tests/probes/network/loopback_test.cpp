@@ -1,0 +1,123 @@
+// Both ends in this process, over 127.0.0.1.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/json_value.h"
+#include "probes/network/doorkeeper.h"
+#include "probes/network/pair_measurement.h"
+#include "probes/network/services.h"
+
+namespace sextant {
+namespace {
+
+constexpr double kPatience_s = 60;  // a busy machine must not fail a test
+
+PairOptions short_options() {
+  PairOptions options;
+  options.budget_s = 0.3;
+  options.target_spread_fraction = 0.2;
+  options.streams = 3;
+  options.datagrams_s = 0.1;
+  return options;
+}
+
+class LoopbackTest : public ::testing::Test {
+ protected:
+  Secret secret_ = Secret::fresh();
+  Doorkeeper host_{secret_, {}, serve};
+  Endpoint endpoint_{"127.0.0.1", host_.port()};
+  Deadline deadline_ = Deadline::in(kPatience_s);
+};
+
+TEST_F(LoopbackTest, APairIsMeasuredWhole) {
+  const PairMeasurement pair = measure_pair(endpoint_, secret_, short_options(), deadline_);
+  EXPECT_GT(pair.round_trips.median_s, 0);
+  EXPECT_LE(pair.round_trips.min_s, pair.round_trips.median_s);
+  EXPECT_LE(pair.round_trips.median_s, pair.round_trips.p99_s);
+  // One host, one clock.
+  EXPECT_LE(std::abs(pair.round_trips.clock_offset_s), pair.round_trips.clock_offset_error_s + 1e-6);
+  ASSERT_EQ(pair.rates.size(), 4U);
+  for (const Direction direction : {Direction::there, Direction::back}) {
+    for (const int streams : {1, 3}) {
+      const StreamRate* rate = pair.rate(direction, streams);
+      ASSERT_NE(rate, nullptr);
+      EXPECT_GT(rate->bytes_per_s, 1e6);
+      EXPECT_LE(rate->slowest_bytes_per_s * streams, 1.5 * rate->bytes_per_s);
+    }
+  }
+  ASSERT_TRUE(pair.datagrams.has_value()) << pair.why_no_datagrams;
+  EXPECT_GT(pair.datagrams->returned, 0);
+  EXPECT_EQ(host_.refusals().total(), 0U);
+  EXPECT_EQ(host_.admitted(), 1U + 2 * (1 + 3) + 1);
+}
+
+TEST_F(LoopbackTest, APairGoesThroughJson) {
+  PairMeasurement pair = measure_pair(endpoint_, secret_, short_options(), deadline_);
+  pair.from = "a";
+  pair.to = "b";
+  pair.time_utc = "2026-11-24T00:00:00Z";
+  const Json json = pair.to_json();
+  EXPECT_EQ(PairMeasurement::parse(JsonView(json)), pair);
+}
+
+TEST_F(LoopbackTest, DatagramsAreLeftOutWhenNobodyAsks) {
+  PairOptions options = short_options();
+  options.datagrams_s = 0;
+  options.streams = 1;
+  const PairMeasurement pair = measure_pair(endpoint_, secret_, options, deadline_);
+  EXPECT_FALSE(pair.datagrams.has_value());
+  EXPECT_EQ(pair.why_no_datagrams, "not asked for");
+  EXPECT_EQ(pair.rates.size(), 2U);
+}
+
+TEST_F(LoopbackTest, AnotherSecretIsRefusedAndCounted) {
+  EXPECT_THROW(static_cast<void>(measure_pair(endpoint_, Secret::fresh(), short_options(), deadline_)), Error);
+  EXPECT_EQ(host_.refusals().wrong_secret, 1U);
+  EXPECT_EQ(host_.admitted(), 0U);
+}
+
+// A server that speaks the protocol but was never given the secret.
+TEST_F(LoopbackTest, AnImpostorIsNotMeasured) {
+  const Secret other = Secret::fresh();
+  Doorkeeper impostor(other, {}, serve);
+  try {
+    static_cast<void>(measure_pair({"127.0.0.1", impostor.port()}, secret_, short_options(), deadline_));
+    FAIL() << "measured";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::machine);
+  }
+}
+
+TEST_F(LoopbackTest, ADeadlineEndsAMeasurement) {
+  PairOptions options = short_options();
+  options.budget_s = 1000;
+  options.target_spread_fraction = 1e-12;
+  const Deadline soon = Deadline::in(0.8);
+  EXPECT_THROW(static_cast<void>(measure_pair(endpoint_, secret_, options, soon)), Error);
+  EXPECT_LT(-soon.left_s(), kPatience_s);
+}
+
+TEST(Doorkeeper, HangsUpOnThoseItServesWhenItStops) {
+  const Secret secret = Secret::fresh();
+  Connection connection;
+  {
+    Doorkeeper host(secret, {}, serve);
+    connection =
+        request_service({"127.0.0.1", host.port()}, secret, {Service::echo, 3600}, Deadline::in(kPatience_s));
+  }
+  std::byte one{};
+  EXPECT_THROW(receive_all(connection.socket, {&one, 1}, Deadline::in(kPatience_s)), Error);
+}
+
+TEST(Doorkeeper, TakesAPortOfTheRange) {
+  const Secret secret = Secret::fresh();
+  Doorkeeper first(secret, {}, serve);
+  const std::uint16_t taken = first.port();
+  if (taken == 65535) GTEST_SKIP() << "no port after this one";
+  EXPECT_THROW(Doorkeeper(secret, {taken, taken}, serve), Error);
+}
+
+}  // namespace
+}  // namespace sextant
