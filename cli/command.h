@@ -19,6 +19,7 @@ using Action = std::function<int()>;
 
 // Each adds one subcommand, which sets `action` when it is the chosen one.
 void add_accuracy(CLI::App& app, Action& action);
+void add_agent(CLI::App& app, Action& action);
 void add_coefficients(CLI::App& app, Action& action);
 void add_diff(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);

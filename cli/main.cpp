@@ -99,6 +99,7 @@ int run(int argc, char** argv) {
   add_coefficients(app, action);
   add_diff(app, action);
   add_quickstart(app, action);
+  add_agent(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -10,6 +10,7 @@
 #include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/data_files.h"
+#include "cli/probe_hosts.h"
 #include "cli/table.h"
 #include "core/error.h"
 #include "core/json_value.h"
@@ -196,7 +197,30 @@ Measured measure(Communicator& ranks, const Options& options) {
   return why_not.empty() ? measure_gpus(*devices, ranks, options) : measure_cores(ranks, options, why_not);
 }
 
+// What each host's own probe is told.
+std::vector<std::string> options_of_one_host(const Options& options) {
+  std::vector<std::string> words = {"--devices",      options.devices,
+                                    "--budget",       format_number(options.probe.budget_s_per_point),
+                                    "--spread",       format_number(options.probe.target_spread_fraction),
+                                    "--total-budget", format_number(options.total_budget_s)};
+  if (options.is_smoke_test) words.emplace_back("--smoke-test");
+  if (!options.probe.pin) words.emplace_back("--no-pin");
+  return words;
+}
+
+int run_on_hosts(const Options& options, ProbeHostsOptions hosts) {
+  if (!options.model.empty()) throw_bad_input("--model is for a probe of one host");
+  hosts.out = options.out;
+  hosts.samples = options.samples;
+  hosts.name = options.probe.name;
+  hosts.json = options.json;
+  hosts.fleet.probe_devices = options.devices != "none";
+  if (hosts.fleet.probe_devices) hosts.fleet.device_options = options_of_one_host(options);
+  return probe_hosts(std::move(hosts));
+}
+
 int run(Options options) {
+  if (options.devices == "none") throw_bad_input("--devices none is for --hosts");
   if (options.json) keep_stdout_for_documents();
   if (!options.model.empty()) options.probe.model = load_document<Model>(options.model).content;
   if (options.probe.model) {  // complain before anything is measured
@@ -235,8 +259,9 @@ void add_probe(CLI::App& app, Action& action) {
   command
       ->add_option("--devices", options->devices,
                    "What to measure: gpu (all of this host, or with mpirun and srun one for each rank), cpu (a "
-                   "core for each rank), or auto: GPUs where every rank has one, else cores")
-      ->check(CLI::IsMember({"auto", "cpu", "gpu"}))
+                   "core for each rank), or auto: GPUs where every rank has one, else cores; none: with "
+                   "--hosts, links alone")
+      ->check(CLI::IsMember({"auto", "cpu", "gpu", "none"}))
       ->capture_default_str();
   command->add_option("--name", options->probe.name, "Name of the cluster")->capture_default_str();
   command->add_option("--model", options->model, "Model document: measure the GEMM shapes it uses too");
@@ -269,7 +294,11 @@ void add_probe(CLI::App& app, Action& action) {
   command->add_flag("!--no-pin", options->probe.pin, "Do not pin each rank to one CPU");
   command->add_flag("--json", options->json, "Print the cluster document instead of a table");
   command->footer("Example: mpirun -n 2 sextant probe --out cluster.json --samples samples.json");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  const auto hosts = std::make_shared<ProbeHostsOptions>();
+  add_probe_hosts(*command, hosts);
+  command->callback([options, hosts, &action] {
+    action = [options, hosts] { return hosts->hosts.empty() ? run(*options) : run_on_hosts(*options, *hosts); };
+  });
 }
 
 }  // namespace sextant::cli

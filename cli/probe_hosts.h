@@ -1,0 +1,32 @@
+// sextant probe --hosts: many hosts, each reached by a launcher (ssh, srun, ...), without MPI.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "probes/fleet/fleet_probe.h"
+
+namespace sextant::cli {
+
+struct ProbeHostsOptions {
+  std::string hosts;  // empty: this is not asked for
+  std::string launcher;
+  std::string ports;
+  std::string journal;
+  bool resume = false;
+  bool dry_run = false;
+  bool json = false;
+  std::string name;
+  std::string out;
+  std::string samples;
+  FleetOptions fleet;
+};
+
+void add_probe_hosts(CLI::App& command, const std::shared_ptr<ProbeHostsOptions>& options);
+
+// The exit code. `device_options` are those of a probe of one host, as the agents' probes get them.
+[[nodiscard]] int probe_hosts(ProbeHostsOptions options);
+
+}  // namespace sextant::cli

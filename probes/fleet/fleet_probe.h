@@ -1,0 +1,65 @@
+// Measures many hosts: starts an agent on each, has each probe its devices, then all pairs of a schedule in
+// rounds, and stops them all. A host that fails is named with its reason and the rest goes on.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json_value.h"
+#include "probes/fleet/agent_link.h"
+#include "probes/fleet/journal.h"
+#include "probes/link/tournament.h"
+
+namespace sextant {
+
+struct FleetOptions {
+  std::vector<std::string> launcher;  // words; "{target}" stands for the host
+  std::string program = "sextant";    // on hosts that name no other
+  PortRange ports;                    // to listen on
+  PairOptions pair;
+  bool probe_devices = true;
+  std::vector<std::string> device_options;  // of `sextant probe` on each host
+  double start_limit_s = 60;
+  double device_limit_s = 900;
+  double round_trip_limit_s = 1;  // no pair is further apart: how long a pair may take follows from it
+  int most_starting = 32;         // at once; an sshd refuses more than ten or so of one user
+};
+
+struct HostOutcome {
+  Host host;
+  std::optional<Json> devices;  // a cluster document, of this host alone
+  std::string why_no_devices;
+  std::string why_lost;  // empty: it was there to the end
+  std::optional<Refusals> refusals;
+};
+
+struct FailedPair {
+  std::string from, to;
+  std::string why;
+
+  friend bool operator==(const FailedPair&, const FailedPair&) = default;
+};
+
+struct FleetOutcome {
+  std::vector<HostOutcome> hosts;      // in the order of the list
+  std::vector<PairMeasurement> pairs;  // with those of an earlier, resumed probe
+  std::vector<FailedPair> failed_pairs;
+  bool is_interrupted = false;
+};
+
+// What goes on, for a line of progress.
+using FleetProgress = std::function<void(const std::string& what)>;
+
+// Rounds are of numbers of hosts, and leave out what `done` has already. Stops early, with what there is, when
+// `interrupted` is set. Error(machine) only when the journal cannot be written.
+[[nodiscard]] FleetOutcome probe_fleet(const std::vector<Host>& hosts,
+                                       const std::vector<std::vector<RankPair>>& rounds,
+                                       const FleetOptions& options, const FleetJournal& done,
+                                       JournalWriter& journal, const std::atomic<bool>& interrupted,
+                                       const FleetProgress& progress);
+
+}  // namespace sextant

@@ -1,0 +1,40 @@
+// What a probe of many hosts found, as a document: every measurement with its statistics, and who failed and
+// why. The cluster document is made of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/document.h"
+#include "probes/fleet/fleet_probe.h"
+
+namespace sextant {
+
+struct FleetRecord {
+  static constexpr std::string_view kKind = "fleet";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  struct HostEntry {
+    std::string name, region, zone;
+    bool has_devices = false;
+    std::string why_no_devices;  // where it has none and there is a reason
+    std::string why_lost;        // empty: it was there to the end
+    Refusals refusals;           // of connections to it, by who did not know the secret
+
+    friend bool operator==(const HostEntry&, const HostEntry&) = default;
+  };
+
+  std::vector<HostEntry> hosts;
+  std::vector<PairMeasurement> pairs;
+  std::vector<FailedPair> failed_pairs;
+  bool is_interrupted = false;
+
+  [[nodiscard]] static FleetRecord of(const FleetOutcome& outcome);
+
+  friend bool operator==(const FleetRecord&, const FleetRecord&) = default;
+  static FleetRecord parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+}  // namespace sextant

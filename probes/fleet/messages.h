@@ -1,0 +1,64 @@
+// What the coordinator and its agents say to each other: one JSON object a line, over the agent's standard
+// input and output.
+//
+//   coordinator                                         agent
+//   {"do": "start", "secret", "version", "ports"}       {"is": "ready", "port", "version", "host"}
+//   {"do": "devices", "task", "options"}                {"is": "done", "task", "result": what the probe of it
+//   printed}
+//   {"do": "pair", "task", "to", "options", "limit_s"}  {"is": "done", "task", "result": a PairMeasurement}
+//                                                       {"is": "failed", "task", "why"}
+//   {"do": "wait"}                                      {"is": "here"}
+//   {"do": "stop"}                                      {"is": "stopped", "refusals"}
+//
+// "wait" and "here" go every few seconds, so that each side notices when the other has gone without a word.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+#include "probes/network/doorkeeper.h"
+#include "probes/network/pair_measurement.h"
+
+namespace sextant {
+
+inline constexpr double kSayHereEvery_s = 2;
+inline constexpr double kGoneAfter_s = 20;  // without a word from the other side
+
+struct StartCommand {
+  Secret secret;
+  std::string version;  // of the coordinator; an agent of another one does not start
+  PortRange ports;
+};
+
+struct DevicesCommand {
+  int task = 0;
+  std::vector<std::string> options;  // of `sextant probe`
+  double limit_s = 0;
+};
+
+struct PairCommand {
+  int task = 0;
+  Endpoint to;
+  PairOptions options;
+  double limit_s = 0;
+};
+
+// One line each, without its end.
+[[nodiscard]] std::string say(const StartCommand& command);
+[[nodiscard]] std::string say(const DevicesCommand& command);
+[[nodiscard]] std::string say(const PairCommand& command);
+[[nodiscard]] std::string say_wait();
+[[nodiscard]] std::string say_stop();
+
+[[nodiscard]] StartCommand parse_start(const JsonView& view);
+[[nodiscard]] DevicesCommand parse_devices(const JsonView& view);
+[[nodiscard]] PairCommand parse_pair(const JsonView& view);
+
+[[nodiscard]] Json to_json(const Refusals& refusals);
+[[nodiscard]] Refusals parse_refusals(const JsonView& view);
+
+// On one line.
+[[nodiscard]] std::string compact(const Json& value);
+
+}  // namespace sextant

@@ -1,0 +1,18 @@
+set(SEXTANT_FLEET_SOURCES
+    fleet/agent.cpp
+    fleet/agent_link.cpp
+    fleet/child_process.cpp
+    fleet/fleet_probe.cpp
+    fleet/fleet_record.cpp
+    fleet/host_list.cpp
+    fleet/journal.cpp
+    fleet/messages.cpp)
+set(SEXTANT_FLEET_HEADERS
+    fleet/agent.h
+    fleet/agent_link.h
+    fleet/child_process.h
+    fleet/fleet_probe.h
+    fleet/fleet_record.h
+    fleet/host_list.h
+    fleet/journal.h
+    fleet/messages.h)
