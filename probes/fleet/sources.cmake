@@ -1,0 +1,30 @@
+# Files of probes/fleet, relative to probes/.
+set(SEXTANT_FLEET_HEADERS
+    fleet/class_rates.h
+    fleet/crossings.h
+    fleet/fleet_links.h
+    fleet/held_out.h
+    fleet/host_groups.h
+    fleet/host_place.h
+    fleet/host_rates.h
+    fleet/pair_classes.h
+    fleet/pair_fit.h
+    fleet/pair_model.h
+    fleet/pair_packing.h
+    fleet/pair_parts.h
+    fleet/part_choice.h
+    fleet/schedule.h)
+set(SEXTANT_FLEET_SOURCES
+    fleet/class_rates.cpp
+    fleet/crossings.cpp
+    fleet/fleet_links.cpp
+    fleet/held_out.cpp
+    fleet/host_groups.cpp
+    fleet/host_rates.cpp
+    fleet/pair_classes.cpp
+    fleet/pair_fit.cpp
+    fleet/pair_model.cpp
+    fleet/pair_packing.cpp
+    fleet/pair_parts.cpp
+    fleet/part_choice.cpp
+    fleet/schedule.cpp)
