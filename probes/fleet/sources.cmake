@@ -1,3 +1,4 @@
+# Files of probes/fleet, relative to probes/.
 set(SEXTANT_FLEET_SOURCES
     fleet/agent.cpp
     fleet/agent_link.cpp
@@ -6,6 +7,19 @@ set(SEXTANT_FLEET_SOURCES
     fleet/fleet_record.cpp
     fleet/host_list.cpp
     fleet/journal.cpp
+    fleet/links/class_rates.cpp
+    fleet/links/crossings.cpp
+    fleet/links/fleet_links.cpp
+    fleet/links/held_out.cpp
+    fleet/links/host_groups.cpp
+    fleet/links/host_rates.cpp
+    fleet/links/pair_classes.cpp
+    fleet/links/pair_fit.cpp
+    fleet/links/pair_model.cpp
+    fleet/links/pair_packing.cpp
+    fleet/links/pair_parts.cpp
+    fleet/links/part_choice.cpp
+    fleet/links/schedule.cpp
     fleet/messages.cpp)
 set(SEXTANT_FLEET_HEADERS
     fleet/agent.h
@@ -15,4 +29,18 @@ set(SEXTANT_FLEET_HEADERS
     fleet/fleet_record.h
     fleet/host_list.h
     fleet/journal.h
+    fleet/links/class_rates.h
+    fleet/links/crossings.h
+    fleet/links/fleet_links.h
+    fleet/links/held_out.h
+    fleet/links/host_groups.h
+    fleet/links/host_place.h
+    fleet/links/host_rates.h
+    fleet/links/pair_classes.h
+    fleet/links/pair_fit.h
+    fleet/links/pair_model.h
+    fleet/links/pair_packing.h
+    fleet/links/pair_parts.h
+    fleet/links/part_choice.h
+    fleet/links/schedule.h
     fleet/messages.h)

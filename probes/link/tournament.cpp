@@ -4,24 +4,29 @@
 
 namespace sextant {
 
+// With an odd number of ranks the last seat is empty, and who meets it rests.
+int tournament_round_count(int ranks) { return ranks < 2 ? 0 : ranks + ranks % 2 - 1; }
+
+std::vector<RankPair> tournament_round(int ranks, int round) {
+  std::vector<RankPair> pairs;
+  const int circle = tournament_round_count(ranks);
+  const auto meet = [&](int a, int b) {
+    if (std::max(a, b) < ranks) pairs.push_back({std::min(a, b), std::max(a, b)});
+  };
+  // The last seat stays; the others turn around it.
+  meet(round, circle);
+  for (int step = 1; step <= circle / 2; ++step) {
+    meet((round + step) % circle, (round + circle - step) % circle);
+  }
+  std::sort(pairs.begin(), pairs.end());
+  return pairs;
+}
+
 std::vector<std::vector<RankPair>> tournament_rounds(int ranks) {
   std::vector<std::vector<RankPair>> rounds;
-  if (ranks < 2) return rounds;
-  // With an odd number of ranks the last seat is empty, and who meets it rests.
-  const int seats = ranks + ranks % 2;
-  const int circle = seats - 1;
-  for (int round = 0; round < circle; ++round) {
-    std::vector<RankPair> pairs;
-    const auto meet = [&](int a, int b) {
-      if (std::max(a, b) < ranks) pairs.push_back({std::min(a, b), std::max(a, b)});
-    };
-    // The last seat stays; the others turn around it.
-    meet(round, seats - 1);
-    for (int step = 1; step < seats / 2; ++step) {
-      meet((round + step) % circle, (round + circle - step) % circle);
-    }
-    std::sort(pairs.begin(), pairs.end());
-    rounds.push_back(std::move(pairs));
+  rounds.reserve(static_cast<std::size_t>(tournament_round_count(ranks)));
+  for (int round = 0; round < tournament_round_count(ranks); ++round) {
+    rounds.push_back(tournament_round(ranks, round));
   }
   return rounds;
 }

@@ -14,6 +14,11 @@ struct RankPair {
                           const RankPair&) = default;  // NOLINT(modernize-use-nullptr): its own
 };
 
+// One round of the tournament below, 0 <= round < tournament_round_count(ranks), without making the others.
+[[nodiscard]] std::vector<RankPair> tournament_round(int ranks, int round);
+// 0 for fewer than two ranks.
+[[nodiscard]] int tournament_round_count(int ranks);
+
 // Round-robin tournament by the circle method (Kirkman, 1847): every pair exactly once, no rank twice in a
 // round; ranks - 1 rounds for an even number of ranks and `ranks` rounds for an odd one (one rank rests in
 // each). Fewer than two ranks: no rounds.

@@ -1,0 +1,18 @@
+// Where a host of a fleet is.
+#pragma once
+
+#include <string>
+
+namespace sextant {
+
+// Hosts are numbered by their position in a list of places. Two zones of one name in different regions are
+// different zones.
+struct HostPlace {
+  std::string name;
+  std::string region;
+  std::string zone;
+
+  friend bool operator==(const HostPlace&, const HostPlace&) = default;
+};
+
+}  // namespace sextant

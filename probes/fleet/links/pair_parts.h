@@ -1,0 +1,56 @@
+// What a message between two hosts passes: the network between their places, the uplinks of their zones where
+// it leaves them, and what each host has of its own.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "probes/fleet/links/pair_classes.h"
+
+namespace sextant {
+
+// Numbers of parts; kNoPart where there is none.
+struct PairParts {
+  int pair_class = 0;
+  std::array<int, 4> ends{};  // uplink, uplink, host, host
+};
+inline constexpr int kNoPart = -1;
+
+// Parts are numbered: link classes first, then an uplink for each zone, then the hosts.
+class PartTable {
+ public:
+  PartTable(const HostGroups& groups, std::span<const RankPair> pairs)
+      : groups_(groups), classes_(groups, pairs) {}
+
+  [[nodiscard]] const HostGroups& groups() const { return groups_; }
+  [[nodiscard]] const PairClasses& classes() const { return classes_; }
+  [[nodiscard]] int count() const { return first_host() + groups_.host_count(); }
+  [[nodiscard]] int first_uplink() const { return classes_.count(); }
+  [[nodiscard]] int first_host() const { return first_uplink() + groups_.zone_count(); }
+  [[nodiscard]] PairParts parts_of(const RankPair& pair) const;
+
+ private:
+  HostGroups groups_;
+  PairClasses classes_;
+};
+
+// How the costs of the parts make that of the pair.
+enum class PartRule { slowest, sum };
+[[nodiscard]] inline double joined_costs(PartRule rule, double a, double b) {
+  return rule == PartRule::slowest ? std::max(a, b) : a + b;
+}
+
+// What each part costs, and what follows for a pair. Costs are seconds, or seconds for a byte. 0: a class costs
+// what the one around it does, another part nothing. A level without a cost makes the pair's 0.
+struct PartCosts {
+  PartRule rule = PartRule::slowest;
+  std::vector<double> of_part;
+
+  [[nodiscard]] double of_class(const PairClasses& classes, int number) const;
+  // `without`: a part that costs nothing here.
+  [[nodiscard]] double of_pair(const PairClasses& classes, const PairParts& parts, int without = kNoPart) const;
+};
+
+}  // namespace sextant
