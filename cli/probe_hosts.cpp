@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "core/progress.h"
 #include "core/text.h"
 #include "core/units.h"
+#include "probes/fleet/fleet_cluster.h"
 #include "probes/fleet/fleet_record.h"
 
 namespace sextant::cli {
@@ -83,19 +85,54 @@ void keep_known(FleetJournal& done, const std::vector<Host>& hosts) {
                 [&](const auto& pair) { return !names.contains(pair.from) || !names.contains(pair.to); });
 }
 
-std::vector<std::vector<RankPair>> rounds_for(const std::vector<Host>& hosts, const FleetJournal& done) {
+std::vector<HostPlace> places_of(const std::vector<Host>& hosts) {
+  std::vector<HostPlace> places;
+  for (const Host& host : hosts) places.push_back({host.name, host.region, host.zone});
+  return places;
+}
+
+PairRounds rounds_for(const std::vector<Host>& hosts, const ScheduleOptions& options,
+                      const FleetJournal& done) {
   std::map<std::string, int> number_of;
   for (std::size_t i = 0; i < hosts.size(); ++i) number_of[hosts[i].name] = static_cast<int>(i);
-  std::set<RankPair> measured;
+  std::vector<RankPair> measured;
   for (const PairMeasurement& pair : done.pairs) {
     const int a = number_of[pair.from], b = number_of[pair.to];
-    measured.insert({std::min(a, b), std::max(a, b)});
+    measured.push_back({std::min(a, b), std::max(a, b)});
   }
-  auto rounds = tournament_rounds(static_cast<int>(hosts.size()));
-  for (auto& round : rounds)
-    std::erase_if(round, [&](const RankPair& pair) { return measured.contains(pair); });
-  std::erase_if(rounds, [](const auto& round) { return round.empty(); });
-  return rounds;
+  const std::vector<HostPlace> places = places_of(hosts);
+  return remaining_rounds(places, schedule_pairs(places, options), measured, options);
+}
+
+// What a round costs beside its pairs: commands and answers of all agents.
+constexpr double kRound_s = 0.5;
+// Round trips that the estimate takes for granted; only warm-ups depend on them.
+constexpr double kZoneRoundTrip_s = 2e-4, kRegionRoundTrip_s = 2e-3, kFarRoundTrip_s = 0.15;
+
+int show_schedule(const ProbeHostsOptions& options, const std::vector<Host>& hosts, const PairRounds& rounds) {
+  const PairOptions& pair = options.fleet.pair;
+  std::size_t pairs = 0;
+  for (const auto& round : rounds) pairs += round.size();
+  const PairSeconds seconds{pair.longest_s(kZoneRoundTrip_s), pair.longest_s(kRegionRoundTrip_s),
+                            pair.longest_s(kFarRoundTrip_s), kRound_s};
+  const double all = 0.5 * static_cast<double>(hosts.size()) * static_cast<double>(hosts.size() - 1);
+  print_line(std::to_string(hosts.size()) + " hosts: " + std::to_string(pairs) + " of " + format_number(all) +
+             " pairs in " + std::to_string(rounds.size()) + " rounds, at most " +
+             format_seconds(schedule_seconds(places_of(hosts), rounds, seconds)) +
+             " (less where rates are stable early)" +
+             (options.fleet.probe_devices ? ", after the probe of the devices, all hosts at once" : ""));
+  constexpr std::size_t kMostShown = 200;
+  std::size_t number = 0;
+  for (const auto& round : rounds) {
+    std::string line = "round " + std::to_string(++number) + ":";
+    for (const RankPair& one : round) {
+      if (line.size() > kMostShown) break;
+      line += " " + hosts[static_cast<std::size_t>(one.low)].name + "-" +
+              hosts[static_cast<std::size_t>(one.high)].name;
+    }
+    print_line(line + (line.size() > kMostShown ? " ... (" + std::to_string(round.size()) + " pairs)" : ""));
+  }
+  return kDone;
 }
 
 std::string describe(const FleetOutcome& outcome) {
@@ -148,6 +185,32 @@ bool is_whole(const FleetOutcome& outcome) {
          });
 }
 
+// What there is goes to where it was asked for, whatever is missing.
+int hand_over(const ProbeHostsOptions& options, const FleetOutcome& outcome) {
+  if (!options.samples.empty()) save_document(options.samples, FleetRecord::of(outcome));
+  const FleetCluster fleet = assemble_fleet_cluster(options.name, outcome, options.sockets);
+  if (fleet.cluster && !options.out.empty()) save_document(options.out, *fleet.cluster);
+  if (options.json && fleet.cluster) {
+    print_document(*fleet.cluster);
+  } else {
+    std::fputs(describe(outcome).c_str(), stdout);
+  }
+  warn_of_failures(outcome);
+  if (options.fleet.probe_devices) {
+    for (const std::string& warning : fleet.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+    if (!fleet.cluster) std::fprintf(stderr, "warning: no cluster document: %s\n", fleet.why_not.c_str());
+  }
+  if (!options.samples.empty()) say_wrote(options.samples);
+  if (fleet.cluster && !options.out.empty()) say_wrote(options.out);
+  if (is_whole(outcome)) {
+    fs::remove(options.journal);
+    return kDone;
+  }
+  std::fprintf(stderr, "%s; what was measured is in %s, and --resume measures the rest\n",
+               outcome.is_interrupted ? "interrupted" : "not all could be measured", options.journal.c_str());
+  return kMachineFailed;
+}
+
 }  // namespace
 
 void add_probe_hosts(CLI::App& command, const std::shared_ptr<ProbeHostsOptions>& options) {
@@ -186,6 +249,22 @@ void add_probe_hosts(CLI::App& command, const std::shared_ptr<ProbeHostsOptions>
                   "Every finished measurement goes here at once; the --out or --samples file with .journal "
                   "unless given")
       ->group(group);
+  command
+      .add_option("--sockets", options->sockets,
+                  "Sockets that NCCL opens to a peer (NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD): whose "
+                  "bandwidth the "
+                  "cluster document has")
+      ->check(positive_number())
+      ->group(group)
+      ->capture_default_str();
+  command
+      .add_option("--all-pairs-up-to", options->schedule.all_pairs_up_to,
+                  "Hosts; of more a sample of the pairs is measured and the rest estimated")
+      ->check(positive_number())
+      ->group(group)
+      ->capture_default_str();
+  command.add_flag("--dry-run", options->dry_run, "Print which pairs are measured when, and how long it takes")
+      ->group(group);
   command.add_flag("--resume", options->resume, "Measure only what the journal has not")->group(group);
 }
 
@@ -194,31 +273,27 @@ int probe_hosts(ProbeHostsOptions options) {
   const std::vector<Host> hosts = parse_host_list(read_text_file(options.hosts), options.hosts);
   options.fleet.launcher = words_of(options.launcher);
   options.fleet.ports = parse_ports(options.ports);
+  if (options.sockets > 1) options.fleet.pair.streams = options.sockets;
+  if (!options.out.empty() && !options.fleet.probe_devices) {
+    throw_bad_input("--devices none makes no cluster document: leave out --out, or take --samples");
+  }
   if (options.journal.empty()) {
     const std::string& beside = options.out.empty() ? options.samples : options.out;
     options.journal = (beside.empty() ? options.hosts : beside) + ".journal";
   }
   FleetJournal done = what_is_done(options);
   keep_known(done, hosts);
+  const PairRounds rounds = rounds_for(hosts, options.schedule, done);
+  if (options.dry_run) return show_schedule(options, hosts, rounds);
   JournalWriter journal = options.resume
                               ? JournalWriter::resume(options.journal)
                               : JournalWriter::begin(options.journal, options_to_json(options.fleet));
   const Interrupt interrupt;
-  Progress progress("probing hosts", 0);
-  const FleetOutcome outcome =
-      probe_fleet(hosts, rounds_for(hosts, done), options.fleet, done, journal, interrupt.flag(),
-                  [&](const std::string& what) { progress.step(what); });
-  const FleetRecord record = FleetRecord::of(outcome);
-  if (!options.samples.empty()) save_document(options.samples, record);
-  std::fputs(describe(outcome).c_str(), stdout);
-  warn_of_failures(outcome);
-  if (!options.samples.empty()) say_wrote(options.samples);
-  if (is_whole(outcome)) {
-    fs::remove(options.journal);
-    return kDone;
-  }
-  std::fprintf(stderr, "not all could be measured; go on with --resume\n");
-  return kMachineFailed;
+  std::optional<Progress> progress(std::in_place, "probing hosts", 0);
+  const FleetOutcome outcome = probe_fleet(hosts, rounds, options.fleet, done, journal, interrupt.flag(),
+                                           [&](const std::string& what) { progress->step(what); });
+  progress.reset();
+  return hand_over(options, outcome);
 }
 
 }  // namespace sextant::cli

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "probes/fleet/fleet_probe.h"
+#include "probes/fleet/links/schedule.h"
 
 namespace sextant::cli {
 
@@ -21,6 +22,8 @@ struct ProbeHostsOptions {
   std::string name;
   std::string out;
   std::string samples;
+  int sockets = 1;
+  ScheduleOptions schedule;
   FleetOptions fleet;
 };
 

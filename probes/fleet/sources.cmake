@@ -3,6 +3,7 @@ set(SEXTANT_FLEET_SOURCES
     fleet/agent.cpp
     fleet/agent_link.cpp
     fleet/child_process.cpp
+    fleet/fleet_cluster.cpp
     fleet/fleet_probe.cpp
     fleet/fleet_record.cpp
     fleet/host_list.cpp
@@ -25,6 +26,7 @@ set(SEXTANT_FLEET_HEADERS
     fleet/agent.h
     fleet/agent_link.h
     fleet/child_process.h
+    fleet/fleet_cluster.h
     fleet/fleet_probe.h
     fleet/fleet_record.h
     fleet/host_list.h
