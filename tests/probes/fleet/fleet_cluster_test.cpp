@@ -1,0 +1,135 @@
+#include "probes/fleet/fleet_cluster.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/document.h"
+#include "core/json_value.h"
+#include "probes/fleet/fleet_record.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+constexpr double kRoundTrip_s = 1e-3, kRate = 1e9, kFlop_per_s = 1e12;
+
+Cluster one_host(double speed, const std::string& type = "gpu") {
+  DeviceType device;
+  device.memory_bytes = measured(8e10, 0);
+  device.memory_bytes_per_s = measured(2e12 * speed, 0.01);
+  device.flop_per_s[Precision::bf16] = measured(kFlop_per_s * speed, 0.01);
+  Node node;
+  node.name = "whatever";
+  node.region = node.zone = "local";
+  node.device_type = type;
+  node.devices = 2;
+  return Cluster("local", {{type, device}}, {node},
+                 {{LinkLevel::within_node, {measured(1e-6, 0.01), measured(1e11 * speed, 0.01)}}});
+}
+
+HostOutcome host(const std::string& name, double speed = 1) {
+  HostOutcome outcome;
+  outcome.host = parse_host_list(name + " region=r zone=z\n", "test").front();
+  outcome.devices = parse_json(format_document(Document<Cluster>{current_provenance(), one_host(speed)}));
+  return outcome;
+}
+
+PairMeasurement pair(const std::string& from, const std::string& to) {
+  PairMeasurement measured = load_document<FleetRecord>(SEXTANT_TEST_DATA "/fleet.json").content.pairs.front();
+  measured.from = from;
+  measured.to = to;
+  measured.round_trips.median_s = kRoundTrip_s;
+  for (StreamRate& rate : measured.rates) {
+    rate.bytes_per_s = kRate * rate.streams;
+    rate.slowest_bytes_per_s = 0.9 * kRate;
+  }
+  return measured;
+}
+
+FleetOutcome three_hosts() {
+  FleetOutcome outcome;
+  outcome.hosts = {host("a"), host("b"), host("c", 0.5)};
+  outcome.pairs = {pair("a", "b"), pair("c", "a"), pair("b", "c")};
+  return outcome;
+}
+
+TEST(FleetCluster, MakesANodeOfEachHost) {
+  const FleetCluster fleet = assemble_fleet_cluster("lab", three_hosts(), 1);
+  ASSERT_TRUE(fleet.cluster.has_value()) << fleet.why_not;
+  const Cluster& cluster = *fleet.cluster;
+  ASSERT_EQ(cluster.nodes().size(), 3U);
+  EXPECT_EQ(cluster.nodes()[2].name, "c");
+  EXPECT_EQ(cluster.nodes()[2].region, "r");
+  EXPECT_EQ(cluster.device_count(), 6);
+  const LinkRate& link = cluster.levels().at(LinkLevel::within_zone);
+  EXPECT_DOUBLE_EQ(link.latency_s.value, kRoundTrip_s / 2);
+  EXPECT_DOUBLE_EQ(link.bytes_per_s.value, kRate);
+  EXPECT_EQ(link.bytes_per_s.source, Source::measured);
+}
+
+TEST(FleetCluster, ATypeHasTheMedianOfItsHosts) {
+  const FleetCluster fleet = assemble_fleet_cluster("lab", three_hosts(), 1);
+  const DeviceType& type = fleet.cluster->device_types().at("gpu");
+  EXPECT_DOUBLE_EQ(type.flop_per_s.at(Precision::bf16).value, kFlop_per_s);
+  EXPECT_THAT(type.flop_per_s.at(Precision::bf16).note.value_or(""), HasSubstr("median of 3 hosts"));
+}
+
+TEST(FleetCluster, ANodeKeepsALinkOfItsOwnThatIsOdd) {
+  const FleetCluster fleet = assemble_fleet_cluster("lab", three_hosts(), 1);
+  EXPECT_FALSE(fleet.cluster->nodes()[0].link.has_value());
+  ASSERT_TRUE(fleet.cluster->nodes()[2].link.has_value());
+  EXPECT_DOUBLE_EQ(fleet.cluster->nodes()[2].link->bytes_per_s.value, 0.5e11);
+}
+
+// NCCL over TCP: the slowest socket times their number.
+TEST(FleetCluster, SeveralSocketsAreAsFastAsTheSlowest) {
+  const PairMeasurement measured = pair("a", "b");
+  const int streams = measured.rates.back().streams;
+  ASSERT_GT(streams, 1);
+  const auto rate = link_rate(measured, streams);
+  ASSERT_TRUE(rate.has_value());
+  EXPECT_DOUBLE_EQ(rate->bytes_per_s.value, 0.9 * kRate * streams);
+  EXPECT_FALSE(link_rate(measured, streams + 1).has_value());
+}
+
+TEST(FleetCluster, TheSlowerDirectionCounts) {
+  PairMeasurement measured = pair("a", "b");
+  for (StreamRate& rate : measured.rates) {
+    if (rate.direction == Direction::back) rate.bytes_per_s /= 3;
+  }
+  EXPECT_DOUBLE_EQ(link_rate(measured, 1)->bytes_per_s.value, kRate / 3);
+}
+
+TEST(FleetCluster, LeavesOutWhoWasLost) {
+  FleetOutcome outcome = three_hosts();
+  outcome.hosts[1].why_lost = "was ended by signal 9";
+  outcome.hosts[2].devices.reset();
+  const FleetCluster fleet = assemble_fleet_cluster("lab", outcome, 1);
+  ASSERT_TRUE(fleet.cluster.has_value());
+  EXPECT_EQ(fleet.cluster->nodes().size(), 1U);
+  EXPECT_THAT(fleet.warnings,
+              Contains(HasSubstr("b is not in the cluster document: it was ended by signal 9")));
+  EXPECT_THAT(fleet.warnings, Contains(HasSubstr("c is not in the cluster document")));
+}
+
+TEST(FleetCluster, SaysWhyThereIsNone) {
+  FleetOutcome outcome = three_hosts();
+  outcome.pairs.clear();
+  EXPECT_FALSE(assemble_fleet_cluster("lab", outcome, 1).cluster.has_value());
+  EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).why_not, HasSubstr("no two hosts"));
+  for (HostOutcome& one : outcome.hosts) one.devices.reset();
+  EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).why_not, HasSubstr("of no host"));
+}
+
+TEST(FleetCluster, PairsThatWereNotMeasuredAreEstimatedWithAnError) {
+  FleetOutcome outcome = three_hosts();
+  outcome.pairs.pop_back();
+  const FleetCluster fleet = assemble_fleet_cluster("lab", outcome, 1);
+  ASSERT_TRUE(fleet.cluster.has_value());
+  EXPECT_THAT(fleet.warnings, Contains(HasSubstr("2 of 3.00 pairs were measured")));
+}
+
+}  // namespace
+}  // namespace sextant
