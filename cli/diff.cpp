@@ -1,87 +1,72 @@
-// sextant diff: what differs between two coefficients documents.
-#include <algorithm>
-#include <cmath>
+// sextant diff: what differs between two documents of one kind.
+#include "cli/diff.h"
+
 #include <memory>
 
-#include "calibrate/difference.h"
 #include "cli/command.h"
-#include "cli/table.h"
+#include "core/error.h"
 #include "core/json_value.h"
-#include "core/units.h"
+#include "core/text.h"
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/coefficients.h"
 
 namespace sextant::cli {
 namespace {
 
-struct Options {
-  std::string before;
-  std::string after;
-  bool all = false;
-  bool json = false;
-};
-
-constexpr double kFarDeviations = 2;  // the two fits disagree
-
-bool is_far(const CoefficientDifference& difference) {
-  return difference.deviations && std::abs(*difference.deviations) >= kFarDeviations;
+// "cluster" of "sextant.cluster/1.1"; the whole text where it is no such name.
+std::string kind_in(const std::string& text) {
+  const Json document = parse_json(text);
+  const std::string schema = JsonView(document).required("schema").text();
+  const std::string prefix = "sextant.";
+  return schema.starts_with(prefix) ? schema.substr(prefix.size(), schema.find('/') - prefix.size()) : schema;
 }
 
-std::string owner_of(const CoefficientDifference& difference) {
-  if (difference.device_type == kAny && difference.framework == kAny) return "all";
-  if (difference.device_type == kAny) return difference.framework;
-  return difference.framework == kAny ? difference.device_type
-                                      : difference.device_type + ", " + difference.framework;
-}
-
-Json to_json(const CoefficientDifference& difference) {
-  Json out = {{"name", spec_of(difference.id).name},
-              {"device_type", difference.device_type},
-              {"framework", difference.framework},
-              {"before", difference.before},
-              {"after", difference.after}};
-  if (difference.deviations) out["deviations"] = *difference.deviations;
-  return out;
-}
-
-int run(const Options& options) {
-  const Coefficients before = load_document<Coefficients>(options.before).content;
-  const Coefficients after = load_document<Coefficients>(options.after).content;
-  std::vector<CoefficientDifference> found = differences(before, after);
-  const auto far = std::count_if(found.begin(), found.end(), is_far);
-  if (options.json) {
-    Json out = Json::array();
-    for (const CoefficientDifference& difference : found) out.push_back(to_json(difference));
-    print_line(format_json(out));
-    return far > 0 ? kAnswerIsNo : kDone;
+std::string kind_of(const std::string& file) {
+  const std::string text = read_text_file(file);
+  try {
+    return kind_in(text);
+  } catch (const Error& error) {
+    throw Error(error.kind(), file + ": " + error.what());
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return std::abs(a.deviations.value_or(0)) > std::abs(b.deviations.value_or(0));
-  });
-  Table table({"coefficient", "of", "before", "after", "ratio", "standard errors apart"});
-  for (const CoefficientDifference& difference : found) {
-    if (!options.all && difference.deviations && !is_far(difference)) continue;
-    table.add({std::string(spec_of(difference.id).name), owner_of(difference), format_number(difference.before),
-               format_number(difference.after),
-               difference.before > 0 ? format_number(difference.after / difference.before) : "",
-               difference.deviations ? format_number(*difference.deviations) : "unknown"});
+}
+
+int run(const DiffOptions& options) {
+  const std::string before = kind_of(options.before), after = kind_of(options.after);
+  if (before != after) {
+    throw_bad_input("two documents of one kind can be compared, got " + in_quotes(before) + " (" +
+                    options.before + ") and " + in_quotes(after) + " (" + options.after + ")");
   }
-  std::fputs(table.text().c_str(), stdout);
-  print_line(std::to_string(found.size()) + " values differ, " + std::to_string(far) + " of them by at least " +
-             format_number(kFarDeviations) + " standard errors" +
-             (options.all ? "" : " (--all shows the others)"));
-  return far > 0 ? kAnswerIsNo : kDone;
+  if (before == Cluster::kKind) return diff_clusters(options);
+  if (before != Coefficients::kKind) {
+    throw_bad_input(options.before + ": clusters and coefficients can be compared, got " + in_quotes(before));
+  }
+  if (options.threshold_fraction) throw_bad_input("--threshold is for clusters, not for coefficients");
+  if (options.any) throw_bad_input("--any is for clusters, not for coefficients");
+  return diff_coefficients(options);
 }
 
 }  // namespace
 
 void add_diff(CLI::App& app, Action& action) {
-  const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("diff", "Compare two coefficients documents");
-  command->add_option("before", options->before, "Coefficients document")->required();
-  command->add_option("after", options->after, "Coefficients document")->required();
-  command->add_flag("--all", options->all, "Show also what differs by less than the fits are unsure of");
-  command->add_flag("--json", options->json, "Print all differences as JSON");
+  const auto options = std::make_shared<DiffOptions>();
+  CLI::App* command = app.add_subcommand(
+      "diff", "Compare two clusters, or two coefficients documents: what got worse or moved");
+  command->add_option("before", options->before, "Cluster or coefficients document")->required();
+  command->add_option("after", options->after, "Another of the same kind")->required();
+  command->add_flag("--all", options->all,
+                    "Show also what differs by less than noise, or the fits are unsure of");
+  command->add_flag("--json", options->json, "Print all of it as JSON");
+  command
+      ->add_option("--threshold", options->threshold_fraction,
+                   "Clusters: relative change that matters, where it is more than noise (0.05)")
+      ->check(CLI::Range(0.0, 10.0));
+  command->add_flag("--any", options->any, "Clusters: exit 1 on any change, better ones too");
   command->footer(
-      "Exits 1 when a value moved by at least two standard errors of both fits together.\n"
+      "Clusters: exits 1 when a device, node or link got worse by more than the threshold and the noise of "
+      "both\n"
+      "measurements, 0 when all is as it was or better. Coefficients: exits 1 when a value moved by at least "
+      "two\n"
+      "standard errors of both fits together.\n"
       "Example: sextant diff last-month.json today.json");
   command->callback([options, &action] { action = [options] { return run(*options); }; });
 }

@@ -10,6 +10,7 @@
 #include "core/statistics.h"
 #include "core/units.h"
 #include "probes/cluster_assembly.h"
+#include "probes/fleet/compare/odd_ones.h"
 
 namespace sextant {
 namespace {
@@ -29,6 +30,8 @@ const ProbeResult* find_value(const std::vector<ProbeResult>& results, const std
   }
   return nullptr;
 }
+
+constexpr double kMoreLikelyThanNot = 0.5;
 
 // The number of one kind from all ranks of a type.
 struct Series {
@@ -52,17 +55,44 @@ struct Series {
         count == 1 ? " on one rank" : ", median of " + std::to_string(count) + " ranks at once";
     return measured(median(values), spread_fraction(), how + who);
   }
+  // Of two that differ nobody can tell which is odd: one warning for both.
   void warn(const std::string& what, std::vector<std::string>& warnings) const {
+    if (values.size() == 2) {
+      const std::string caveat = find_odd_ones(named(), {kOddDeviceFraction}).caveat;
+      if (!caveat.empty()) warnings.push_back(what + ": " + caveat + kWhatToDo);
+      return;
+    }
+    constexpr double kAnySure = 0;
+    const OddOnes found = find_odd_ones(named(), {kOddDeviceFraction, kAnySure});
     const double middle = median(values);
     for (std::size_t at = 0; at < values.size(); ++at) {
       const double difference = values[at] / middle - 1;
       if (std::abs(difference) <= kOddDeviceFraction) continue;
-      warnings.push_back(
-          "rank " + std::to_string(ranks[at]) + " has " + format_percent(std::abs(difference)) +
-          (difference < 0 ? " less " : " more ") + what +
-          " than the median of its type: a plan treats it as the median. Look for other programs, "
-          "throttling or a different slot on its host.");
+      warnings.push_back("rank " + std::to_string(ranks[at]) + " has " + format_percent(std::abs(difference)) +
+                         (difference < 0 ? " less " : " more ") + what + " than the median of its type" +
+                         how_sure(found.odd, at) + kWhatToDo);
     }
+  }
+
+ private:
+  static constexpr const char* kWhatToDo =
+      ": a plan treats it as the median. Look for other programs, throttling or a different slot on its host.";
+
+  [[nodiscard]] std::vector<NamedValue> named() const {
+    std::vector<NamedValue> all;
+    for (std::size_t at = 0; at < values.size(); ++at) {
+      all.push_back({"rank " + std::to_string(ranks[at]), values[at], spreads[at]});
+    }
+    return all;
+  }
+  [[nodiscard]] std::string how_sure(const std::vector<OddOne>& odd, std::size_t at) const {
+    const std::string name = "rank " + std::to_string(ranks[at]);
+    const auto found =
+        std::find_if(odd.begin(), odd.end(), [&](const OddOne& one) { return one.name == name; });
+    const std::string among = " among " + std::to_string(values.size());
+    if (found == odd.end() || found->sure < kMoreLikelyThanNot)
+      return " (which may well be chance" + among + ")";
+    return " (" + describe_sure(found->sure) + " that it is odd" + among + ")";
   }
 };
 

@@ -3,6 +3,14 @@ set(SEXTANT_FLEET_SOURCES
     fleet/agent.cpp
     fleet/agent_link.cpp
     fleet/child_process.cpp
+    fleet/compare/cluster_difference.cpp
+    fleet/compare/cluster_difference_json.cpp
+    fleet/compare/deviants.cpp
+    fleet/compare/host_effects.cpp
+    fleet/compare/link_difference.cpp
+    fleet/compare/odd_links.cpp
+    fleet/compare/odd_ones.cpp
+    fleet/compare/value_change.cpp
     fleet/fleet_cluster.cpp
     fleet/fleet_probe.cpp
     fleet/fleet_record.cpp
@@ -26,6 +34,13 @@ set(SEXTANT_FLEET_HEADERS
     fleet/agent.h
     fleet/agent_link.h
     fleet/child_process.h
+    fleet/compare/cluster_difference.h
+    fleet/compare/deviants.h
+    fleet/compare/host_effects.h
+    fleet/compare/link_difference.h
+    fleet/compare/odd_links.h
+    fleet/compare/odd_ones.h
+    fleet/compare/value_change.h
     fleet/fleet_cluster.h
     fleet/fleet_probe.h
     fleet/fleet_record.h

@@ -14,6 +14,7 @@
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/run.h"
 #include "costmodel/vocabulary/search.h"
+#include "probes/fleet/compare/cluster_difference.h"
 #include "reports/reproduce/reproduction.h"
 
 namespace sextant {
@@ -94,6 +95,15 @@ void use(const Explanation& explanation) {
     SEXTANT_CHECK(other.outcome != PlanOutcome::found || other.ratio > 0);
 }
 
+void use(const ClusterDifference& difference) {
+  std::size_t counted = 0;
+  for (int verdict = 0; verdict < kChangeVerdictCount; ++verdict) {
+    counted += difference.count(static_cast<ChangeVerdict>(verdict));
+  }
+  SEXTANT_CHECK(counted == difference.changes.size());
+  for (const ValueChange& change : difference.changes) SEXTANT_CHECK(change.size() >= 0);
+}
+
 void use(const Reproduction& reproduction) {
   for (const ReproducedExperiment& experiment : reproduction.experiments) {
     for (const Comparison& comparison : experiment.comparisons)
@@ -125,7 +135,7 @@ int parse_as_every_kind(std::string_view text) {
   return accepts<Cluster>(text) + accepts<Model>(text) + accepts<Workflow>(text) + accepts<Plan>(text) +
          accepts<Runs>(text) + accepts<Experiments>(text) + accepts<Coefficients>(text) +
          accepts<Prediction>(text) + accepts<SearchRecord>(text) + accepts<Explanation>(text) +
-         accepts<Reproduction>(text) + accepts<Accuracy>(text);
+         accepts<Reproduction>(text) + accepts<Accuracy>(text) + accepts<ClusterDifference>(text);
 }
 
 }  // namespace sextant

@@ -52,8 +52,40 @@ TEST(AssembleCluster, TypesHaveTheMedianAndOddRanksAreNamed) {
   const Quantity rate = assembled.cluster.device_types().begin()->second.flop_per_s.at(Precision::fp32);
   EXPECT_EQ(rate.value, 100e9);
   EXPECT_NEAR(rate.spread_fraction.value(), 0.17, 1e-12);  // half of 70 to 104 over 100
-  EXPECT_THAT(assembled.warnings, Contains(HasSubstr("rank 2 has 30.0 % less fp32 GEMM rate")));
+  EXPECT_THAT(
+      assembled.warnings,
+      Contains(HasSubstr("rank 2 has 30.0 % less fp32 GEMM rate than the median of its type (82.8 % sure "
+                         "that it is odd among 3)")));
   EXPECT_THAT(assembled.warnings, Not(Contains(HasSubstr("rank 1"))));
+}
+
+// Reports of ranks with these rates, a host each, and all links alike.
+std::vector<RankReport> ranks_with(const std::vector<double>& flop_per_s) {
+  std::vector<RankReport> reports;
+  for (std::size_t rank = 0; rank < flop_per_s.size(); ++rank) {
+    reports.push_back(
+        rank_report(static_cast<int>(rank), std::string(1, static_cast<char>('a' + rank)), flop_per_s[rank]));
+  }
+  for (RankReport& low : reports) {
+    for (int high = low.rank + 1; high < static_cast<int>(reports.size()); ++high)
+      add_link(low, high, 1e-6, 1e9);
+  }
+  return reports;
+}
+
+TEST(AssembleCluster, OfTwoRanksNobodyCanTellWhichIsOdd) {
+  const auto warnings = assemble_cluster({}, ranks_with({100e9, 80e9})).warnings;
+  EXPECT_THAT(warnings,
+              Contains(HasSubstr("fp32 GEMM rate: rank 0 and rank 1 differ by 25.0 % (99.9 % sure), and of "
+                                 "two nobody can tell which one is odd")));
+  EXPECT_EQ(warnings.size(), 2U) << "one for each precision";
+}
+
+TEST(AssembleCluster, RanksThatScatterAreNotCalledOdd) {
+  EXPECT_THAT(
+      assemble_cluster({}, ranks_with({100e9, 70e9, 130e9, 90e9, 115e9})).warnings,
+      Contains(HasSubstr("rank 2 has 30.0 % more fp32 GEMM rate than the median of its type (which may well be "
+                         "chance among 5)")));
 }
 
 TEST(AssembleCluster, HostsOfAnotherModelAreAnotherType) {

@@ -1,0 +1,61 @@
+// Two clusters held against each other: which devices, nodes and links got worse or better beyond noise?
+//
+// Compared are, by name, device types (rates by precision, memory and its rate, the rate to the host,
+// measurements; not prices), nodes (gone, new, other devices, host memory, network) and links
+// (link_difference.h); value_change.h says when a number has changed. The devices of a node whose type has
+// another name now are compared by both types' rates. Settings that differ are a possible reason and never
+// worse.
+//
+// A cluster has the median of a type's devices and of a level's links, with exceptions only for links: one slow
+// device among many does not show here (odd_ones.h finds it where it is measured).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/document.h"
+#include "costmodel/vocabulary/cluster.h"
+#include "probes/fleet/compare/value_change.h"
+
+namespace sextant {
+
+struct SettingChange {
+  std::string name;
+  std::optional<std::string> before;  // absent: not set
+  std::optional<std::string> after;
+
+  friend bool operator==(const SettingChange&, const SettingChange&) = default;
+};
+
+// One of the documents that were compared.
+struct ComparedCluster {
+  std::string name;
+  std::string time_utc;  // when it was written
+
+  friend bool operator==(const ComparedCluster&, const ComparedCluster&) = default;
+};
+
+struct ClusterDifference {
+  static constexpr std::string_view kKind = "cluster_difference";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  ComparedCluster before;
+  ComparedCluster after;
+  double threshold_fraction = 0;
+  double false_alarm_fraction = 0;
+  std::vector<ValueChange> changes;  // all that was compared, worst first
+  std::vector<SettingChange> environment;
+
+  friend bool operator==(const ClusterDifference&, const ClusterDifference&) = default;
+  static ClusterDifference parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+  [[nodiscard]] std::size_t count(ChangeVerdict verdict) const;
+};
+
+[[nodiscard]] ClusterDifference compare_clusters(const Document<Cluster>& before,
+                                                 const Document<Cluster>& after, const ChangeRule& rule = {});
+
+[[nodiscard]] std::string_view name_of(ChangeVerdict verdict);  // "worse"
+
+}  // namespace sextant
