@@ -10,6 +10,7 @@
 #include "cli/checks.h"
 #include "cli/command.h"
 #include "cli/data_files.h"
+#include "cli/probe_emulated.h"
 #include "cli/probe_hosts.h"
 #include "cli/table.h"
 #include "core/error.h"
@@ -42,6 +43,7 @@ struct Options {
   double total_budget_s = 50;
   bool is_smoke_test = false;
   bool json = false;
+  std::string emulated;  // a name of emulated_names(): nothing is measured
 };
 
 std::string shown_value(const ProbeResult& result) {
@@ -294,10 +296,19 @@ void add_probe(CLI::App& app, Action& action) {
   command->add_flag("!--no-pin", options->probe.pin, "Do not pin each rank to one CPU");
   command->add_flag("--json", options->json, "Print the cluster document instead of a table");
   command->footer("Example: mpirun -n 2 sextant probe --out cluster.json --samples samples.json");
+  command
+      ->add_option(
+          "--emulate", options->emulated,
+          "Measure nothing: the cluster document of one of HetRL's networks (1 single region, 2 hybrid, 3 "
+          "countries, 4 continents) from the paper's numbers")
+      ->check(CLI::IsMember(emulated_names()));
   const auto hosts = std::make_shared<ProbeHostsOptions>();
   add_probe_hosts(*command, hosts);
   command->callback([options, hosts, &action] {
-    action = [options, hosts] { return hosts->hosts.empty() ? run(*options) : run_on_hosts(*options, *hosts); };
+    action = [options, hosts] {
+      if (!options->emulated.empty()) return probe_emulated(options->emulated, options->out, options->json);
+      return hosts->hosts.empty() ? run(*options) : run_on_hosts(*options, *hosts);
+    };
   });
 }
 

@@ -20,6 +20,7 @@
 #include "core/text.h"
 #include "core/units.h"
 #include "probes/fleet/fleet_cluster.h"
+#include "probes/fleet/fleet_oddities.h"
 #include "probes/fleet/fleet_record.h"
 
 namespace sextant::cli {
@@ -158,20 +159,30 @@ std::string describe(const FleetOutcome& outcome) {
 
 void warn_of_failures(const FleetOutcome& outcome) {
   std::uint64_t strangers = 0;
+  std::set<std::string> lost;
   for (const HostOutcome& host : outcome.hosts) {
     const auto warn = [&](const std::string& what) {
       std::fprintf(stderr, "warning: %s %s\n", host.host.name.c_str(), what.c_str());
     };
-    if (!host.why_lost.empty()) warn(host.why_lost);
+    if (!host.why_lost.empty()) {
+      warn(host.why_lost);
+      lost.insert(host.host.name);
+    }
     if (!host.why_no_devices.empty() && host.why_no_devices != host.why_lost) {
       warn("has no devices measured: " + host.why_no_devices);
     }
     strangers += host.refusals.value_or(Refusals{}).total();
   }
+  std::size_t of_lost = 0;
   for (const FailedPair& pair : outcome.failed_pairs) {
+    if (lost.contains(pair.from) || lost.contains(pair.to)) {
+      ++of_lost;
+      continue;
+    }
     std::fprintf(stderr, "warning: %s and %s were not measured: %s\n", pair.from.c_str(), pair.to.c_str(),
                  pair.why.c_str());
   }
+  if (of_lost > 0) std::fprintf(stderr, "warning: %zu pairs of these hosts were not measured\n", of_lost);
   if (strangers > 0) {
     std::fprintf(stderr, "warning: %llu connections of others were refused\n",
                  static_cast<unsigned long long>(strangers));
@@ -196,6 +207,7 @@ int hand_over(const ProbeHostsOptions& options, const FleetOutcome& outcome) {
     std::fputs(describe(outcome).c_str(), stdout);
   }
   warn_of_failures(outcome);
+  for (const std::string& odd : describe_oddities(outcome)) std::fprintf(stderr, "warning: %s\n", odd.c_str());
   if (options.fleet.probe_devices) {
     for (const std::string& warning : fleet.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
     if (!fleet.cluster) std::fprintf(stderr, "warning: no cluster document: %s\n", fleet.why_not.c_str());
@@ -272,6 +284,9 @@ int probe_hosts(ProbeHostsOptions options) {
   std::signal(SIGPIPE, SIG_IGN);  // NOLINT(bugprone-signal-handler): ignoring runs no code
   const std::vector<Host> hosts = parse_host_list(read_text_file(options.hosts), options.hosts);
   options.fleet.launcher = words_of(options.launcher);
+  if (options.launcher.find("{target}") == std::string::npos) {
+    throw_bad_input("--launcher: {target} must be in it, for the host: got " + in_quotes(options.launcher));
+  }
   options.fleet.ports = parse_ports(options.ports);
   if (options.sockets > 1) options.fleet.pair.streams = options.sockets;
   if (!options.out.empty() && !options.fleet.probe_devices) {

@@ -12,6 +12,7 @@ set(SEXTANT_FLEET_SOURCES
     fleet/compare/odd_ones.cpp
     fleet/compare/value_change.cpp
     fleet/fleet_cluster.cpp
+    fleet/fleet_oddities.cpp
     fleet/fleet_probe.cpp
     fleet/fleet_record.cpp
     fleet/host_list.cpp
@@ -42,6 +43,7 @@ set(SEXTANT_FLEET_HEADERS
     fleet/compare/odd_ones.h
     fleet/compare/value_change.h
     fleet/fleet_cluster.h
+    fleet/fleet_oddities.h
     fleet/fleet_probe.h
     fleet/fleet_record.h
     fleet/host_list.h

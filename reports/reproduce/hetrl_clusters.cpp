@@ -50,8 +50,10 @@ Node node_of(const HetrlGpu& gpu, int number, const Facts& facts) {
   node.region = node.zone = "region";
   node.device_type = gpu.name;
   node.devices = kDevicesOfNode;
-  node.link =
-      LinkRate{facts.gpu(gpu.name).within_node.latency_s, datasheet(gpu.within_node_bytes_per_s, kTable)};
+  // Where it was measured, it was elsewhere.
+  const Quantity& latency_s = facts.gpu(gpu.name).within_node.latency_s;
+  node.link = LinkRate{assumed(latency_s.value, latency_s.note.value_or("")),
+                       datasheet(gpu.within_node_bytes_per_s, kTable)};
   node.network_bytes_per_s = gpu.network_bytes_per_s;
   return node;
 }

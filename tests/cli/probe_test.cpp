@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "core/json_value.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
@@ -11,6 +13,7 @@ namespace {
 
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(ProbeCommand, WritesAClusterOfOneDevice) {
   const TemporaryFolder folder;
@@ -63,6 +66,83 @@ TEST(ProbeCommand, KnowsItsDevices) {
   const Printed printed = run_sextant({"probe", "--devices", "tpu"});
   EXPECT_EQ(printed.exit_code, 2);
   EXPECT_THAT(printed.err, HasSubstr("--devices"));
+}
+
+// A network of a paper, to plan with: it must not look as if somebody had been there.
+TEST(ProbeCommand, WhatIsEmulatedIsMarkedAsNotMeasured) {
+  for (const char* name : {"hetrl-1", "hetrl-2", "hetrl-3", "hetrl-4"}) {
+    const Printed printed = run_sextant({"probe", "--emulate", name});
+    EXPECT_EQ(printed.exit_code, 0) << name;
+    EXPECT_THAT(printed.err, HasSubstr("nothing was measured"));
+    EXPECT_THAT(printed.out, Not(HasSubstr("\"measured\"")));
+    EXPECT_EQ(parse_document<Cluster>(printed.out).content.device_count(), 64);
+  }
+  EXPECT_EQ(run_sextant({"probe", "--emulate", "hetrl-5"}).exit_code, 2);
+}
+
+class ProbeHosts : public ::testing::Test {
+ protected:
+  ProbeHosts() { write_text_file(hosts_, "a address=127.0.0.1\nb address=127.0.0.1\nc address=127.0.0.1\n"); }
+
+  // On this machine: `env` starts a program as ssh does elsewhere.
+  Printed probe(std::vector<std::string> more) const {
+    std::vector<std::string> words = {"probe", "--hosts", hosts_, "--launcher", "env HOST={target}"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_sextant(words);
+  }
+
+  void expect_refused(std::vector<std::string> more, const std::string& why) const {
+    const Printed printed = probe(std::move(more));
+    EXPECT_EQ(printed.exit_code, 2);
+    EXPECT_THAT(printed.err, HasSubstr(why));
+  }
+
+  TemporaryFolder folder_;
+  const std::string hosts_ = folder_.path() / "hosts.txt", out_ = folder_.path() / "cluster.json";
+  const std::vector<std::string> quick_ = {"--pair-budget", "0.1", "--loss-seconds", "0",     "--streams", "1",
+                                           "--devices",     "cpu", "--budget",       "0.001", "--no-pin"};
+};
+
+TEST_F(ProbeHosts, MakesOneClusterOfAll) {
+  std::vector<std::string> words = quick_;
+  words.insert(words.end(), {"--out", out_, "--name", "three"});
+  const Printed printed = probe(words);
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  const Cluster cluster = load_document<Cluster>(out_).content;
+  EXPECT_EQ(cluster.name(), "three");
+  ASSERT_EQ(cluster.nodes().size(), 3U);
+  EXPECT_EQ(cluster.nodes()[1].name, "b");
+  EXPECT_EQ(cluster.levels().at(LinkLevel::within_zone).bytes_per_s.source, Source::measured);
+  EXPECT_FALSE(std::filesystem::exists(out_ + ".journal"));
+}
+
+TEST_F(ProbeHosts, DryRunMeasuresNothing) {
+  const Printed printed = probe({"--dry-run", "--out", out_});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out, HasSubstr("3 hosts: 3 of 3.00 pairs in 3 rounds"));
+  EXPECT_THAT(printed.out, HasSubstr("round 1: "));
+  EXPECT_FALSE(std::filesystem::exists(out_));
+  EXPECT_FALSE(std::filesystem::exists(out_ + ".journal"));
+}
+
+TEST_F(ProbeHosts, RefusesWhatCannotBe) {
+  expect_refused({"--devices", "none", "--out", out_}, "--devices none makes no cluster document");
+  expect_refused({"--ports", "70000"}, "--ports");
+  expect_refused({"--ports", "4100-4000"}, "--ports");
+  expect_refused({"--resume", "--out", out_}, "the journal of a probe that was not finished");
+  expect_refused({"--launcher", "env"}, "--launcher");
+  expect_refused({"--streams", "0"}, "--streams");
+  EXPECT_EQ(run_sextant({"probe", "--devices", "none"}).exit_code, 2);
+  write_text_file(hosts_, "a\na\n");
+  expect_refused({}, hosts_ + ":2: there is a host a already");
+  std::filesystem::remove(hosts_);
+  expect_refused({}, hosts_);
+}
+
+TEST_F(ProbeHosts, AnotherProbesJournalIsNotResumed) {
+  write_text_file(out_ + ".journal",
+                  "{\"journal\":\"sextant.fleet/1.0\",\"started_utc\":\"x\",\"options\":{\"streams\":9}}\n");
+  expect_refused({"--resume", "--out", out_}, "is of a probe with other options");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ struct OddLink {
 [[nodiscard]] std::vector<OddLink> find_odd_links(std::span<const std::string> hosts,
                                                   std::span<const PairRate> rates, const OddRule& rule = {});
 
-// "all links of b are 48.0 % below the others (99.9 % sure)", "the link a - b is ...", "the link from a to b is
+// "the links of b are 48.0 % below the others (99.9 % sure)", "the link a - b is ...", "the link from a to b is
 // ..."
 [[nodiscard]] std::string describe(const OddLink& odd);
 

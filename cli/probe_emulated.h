@@ -1,0 +1,16 @@
+// sextant probe --emulate: clusters of papers, to plan with. Nothing in them is measured, and each number says
+// so.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sextant::cli {
+
+// "hetrl-1" to "hetrl-4": HetRL's networks (section 5.1), single region to continents.
+[[nodiscard]] std::vector<std::string> emulated_names();
+
+// Writes the document to `out`, or prints it where there is none or `json`. The exit code.
+[[nodiscard]] int probe_emulated(const std::string& name, const std::string& out, bool json);
+
+}  // namespace sextant::cli

@@ -1,0 +1,50 @@
+// Hosts that measured, and pairs of them, with known numbers.
+#pragma once
+
+#include <string>
+
+#include "core/document.h"
+#include "core/json_value.h"
+#include "costmodel/vocabulary/cluster.h"
+#include "probes/fleet/fleet_record.h"
+
+namespace sextant::testing {
+
+inline constexpr double kRoundTrip_s = 1e-3, kRate = 1e9, kFlop_per_s = 1e12;
+
+// `speed` times as fast as the others.
+inline Cluster one_host(double speed, const std::string& type = "gpu") {
+  DeviceType device;
+  device.memory_bytes = measured(8e10, 0);
+  device.memory_bytes_per_s = measured(2e12 * speed, 0.01);
+  device.flop_per_s[Precision::bf16] = measured(kFlop_per_s * speed, 0.01);
+  Node node;
+  node.name = "whatever";
+  node.region = node.zone = "local";
+  node.device_type = type;
+  node.devices = 2;
+  return Cluster("local", {{type, device}}, {node},
+                 {{LinkLevel::within_node, {measured(1e-6, 0.01), measured(1e11 * speed, 0.01)}}});
+}
+
+// Of region r, zone z.
+inline HostOutcome host(const std::string& name, double speed = 1) {
+  HostOutcome outcome;
+  outcome.host = parse_host_list(name + " region=r zone=z\n", "test").front();
+  outcome.devices = parse_json(format_document(Document<Cluster>{current_provenance(), one_host(speed)}));
+  return outcome;
+}
+
+inline PairMeasurement pair(const std::string& from, const std::string& to, double speed = 1) {
+  PairMeasurement measured = load_document<FleetRecord>(SEXTANT_TEST_DATA "/fleet.json").content.pairs.front();
+  measured.from = from;
+  measured.to = to;
+  measured.round_trips.median_s = kRoundTrip_s;
+  for (StreamRate& rate : measured.rates) {
+    rate.bytes_per_s = speed * kRate * rate.streams;
+    rate.slowest_bytes_per_s = 0.9 * speed * kRate;
+  }
+  return measured;
+}
+
+}  // namespace sextant::testing

@@ -1,0 +1,71 @@
+#include "probes/fleet/fleet_oddities.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/probes/fleet/fleet_fixture.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int kHosts = 8;
+
+class FleetOdditiesTest : public ::testing::Test {
+ protected:
+  FleetOdditiesTest() {
+    for (int i = 0; i < kHosts; ++i) {
+      fleet_.hosts.push_back(testing::host("h" + std::to_string(i), healthy(i)));
+      for (int j = 0; j < i; ++j) {
+        fleet_.pairs.push_back(
+            testing::pair("h" + std::to_string(j), "h" + std::to_string(i), healthy(i + 3 * j)));
+      }
+    }
+  }
+
+  // Equals are never quite equal.
+  [[nodiscard]] static double healthy(int i) { return 1 + 0.01 * ((i * 7) % 5 - 2); }
+
+  FleetOutcome fleet_;
+};
+
+TEST_F(FleetOdditiesTest, HealthyHostsAreNotNamed) { EXPECT_THAT(describe_oddities(fleet_), IsEmpty()); }
+
+TEST_F(FleetOdditiesTest, NamesASlowDevice) {
+  fleet_.hosts[3] = testing::host("h3", 0.75);
+  EXPECT_THAT(describe_oddities(fleet_),
+              ::testing::Contains(::testing::AllOf(HasSubstr("GEMM bf16 of gpu: h3 is "),
+                                                   HasSubstr("below the others"), HasSubstr("% sure"))));
+}
+
+TEST_F(FleetOdditiesTest, NamesABadCable) {
+  fleet_.pairs[10] = testing::pair(fleet_.pairs[10].from, fleet_.pairs[10].to, 0.5);
+  const auto found = describe_oddities(fleet_);
+  EXPECT_THAT(found,
+              ElementsAre(::testing::AllOf(HasSubstr("bandwidth in zone z: the link "),
+                                           HasSubstr(fleet_.pairs[10].from), HasSubstr(fleet_.pairs[10].to))));
+}
+
+TEST_F(FleetOdditiesTest, NamesABadHost) {
+  for (PairMeasurement& pair : fleet_.pairs) {
+    if (pair.from == "h5" || pair.to == "h5") pair = testing::pair(pair.from, pair.to, 0.5);
+  }
+  EXPECT_THAT(describe_oddities(fleet_), ElementsAre(HasSubstr("the links of h5 are")));
+}
+
+// Far pairs are slower by nature: only those of one zone are equals.
+TEST_F(FleetOdditiesTest, ZonesAreNotComparedWithEachOther) {
+  for (HostOutcome& host : fleet_.hosts) {
+    if (host.host.name < "h4") host.host.zone = "y";
+  }
+  for (PairMeasurement& pair : fleet_.pairs) {
+    if ((pair.from < "h4") != (pair.to < "h4")) pair = testing::pair(pair.from, pair.to, 0.01);
+  }
+  EXPECT_THAT(describe_oddities(fleet_), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sextant
