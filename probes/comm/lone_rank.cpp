@@ -29,6 +29,14 @@ const std::vector<Launcher>& launchers() {
   return table;
 }
 
+// What srun lends to its processes depends on its --mpi, which many sites leave at "none".
+std::string better_launch(const Environment& environment) {
+  const std::string own =
+      "the launcher of the MPI that sextant was built with, or one process without a launcher";
+  if (!environment("SLURM_STEP_NUM_TASKS")) return own;
+  return "srun --mpi=pmix (srun --mpi=list shows what there is), or with " + own;
+}
+
 bool is_whole(const Environment& environment, const Launcher& launcher) {
   for (const char* name : launcher.also_there) {
     if (!environment(name)) return false;
@@ -63,9 +71,7 @@ void refuse_lone_rank(int size, const Environment& environment, const std::strin
   throw_bad_input("every rank ran alone: " + proof +
                   " says that several processes were started, but each sees a "
                   "world of 1 (" +
-                  transport +
-                  "): start them with the launcher of the MPI that sextant was built "
-                  "with, or one process without a launcher");
+                  transport + "): start them with " + better_launch(environment));
 }
 
 }  // namespace sextant

@@ -11,6 +11,7 @@ namespace sextant {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 Environment with(std::map<std::string, std::string> variables) {
   return [variables = std::move(variables)](const std::string& name) -> std::optional<std::string> {
@@ -50,19 +51,36 @@ TEST(LoneRank, TheInnermostLauncherDecides) {
             "");
 }
 
-TEST(LoneRank, IsRefusedInOneLineThatSaysWhatToDo) {
-  const Environment four = with({{"OMPI_COMM_WORLD_SIZE", "4"}});
+std::string refusal(const Environment& environment) {
   try {
-    refuse_lone_rank(1, four, "one rank: built without MPI");
-    FAIL() << "not refused";
+    refuse_lone_rank(1, environment, "one rank: built without MPI");
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::bad_input);
-    EXPECT_THAT(error.what(), HasSubstr("every rank ran alone: OMPI_COMM_WORLD_SIZE=4"));
-    EXPECT_THAT(error.what(), HasSubstr("built without MPI"));
-    EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    return error.what();
   }
+  ADD_FAILURE() << "not refused";
+  return "";
+}
+
+TEST(LoneRank, IsRefusedInOneLineThatSaysWhatToDo) {
+  const Environment four = with({{"OMPI_COMM_WORLD_SIZE", "4"}});
+  const std::string said = refusal(four);
+  EXPECT_THAT(said, HasSubstr("every rank ran alone: OMPI_COMM_WORLD_SIZE=4"));
+  EXPECT_THAT(said, HasSubstr("built without MPI"));
+  EXPECT_EQ(said.find('\n'), std::string::npos);
+  EXPECT_THAT(said, Not(HasSubstr("srun")));
   EXPECT_NO_THROW(refuse_lone_rank(4, four, ""));
   EXPECT_NO_THROW(refuse_lone_rank(1, with({}), ""));
+}
+
+// Of srun with no plug-in for MPI, and with one for a protocol that this MPI does not speak.
+TEST(LoneRank, UnderSrunTheRefusalNamesThePlugIn) {
+  const std::map<std::string, std::string> step = {{"SLURM_STEP_NUM_TASKS", "3"}, {"SLURM_PROCID", "1"}};
+  EXPECT_THAT(refusal(with(step)), HasSubstr("start them with srun --mpi=pmix (srun --mpi=list shows"));
+  std::map<std::string, std::string> pmi2 = step;
+  pmi2.insert({{"PMI_SIZE", "3"}, {"PMI_RANK", "1"}});
+  EXPECT_THAT(refusal(with(pmi2)), HasSubstr("PMI_SIZE=3"));
+  EXPECT_THAT(refusal(with(pmi2)), HasSubstr("start them with srun --mpi=pmix"));
 }
 
 }  // namespace
