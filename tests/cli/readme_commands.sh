@@ -44,7 +44,7 @@ printf '{%s, %s' "$(envelope workflow)" "${one#\{}" >workflow.json
 
 # Comments after two spaces are the README's, not the command's. Those for a GPU need one.
 mapfile -t commands < <(grep -E '^(mpirun -n 2 )?sextant (probe|proxy|calibrate|validate|plan|predict|report) ' "$readme" |
-  grep -v -e ' --devices\? gpu' | sed 's/   *#.*//')
+  grep -v -e ' --devices\? gpu' -e ' --hosts ' | sed 's/   *#.*//')
 [ "${#commands[@]}" -ge 7 ] || { echo "found only ${#commands[@]} commands in $readme"; exit 1; }
 for command in "${commands[@]}"; do
   echo "+ $command"
