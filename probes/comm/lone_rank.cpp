@@ -31,8 +31,7 @@ const std::vector<Launcher>& launchers() {
 
 // What srun lends to its processes depends on its --mpi, which many sites leave at "none".
 std::string better_launch(const Environment& environment) {
-  const std::string own =
-      "the launcher of the MPI that sextant was built with, or one process without a launcher";
+  std::string own = "the launcher of the MPI that sextant was built with, or one process without a launcher";
   if (!environment("SLURM_STEP_NUM_TASKS")) return own;
   return "srun --mpi=pmix (srun --mpi=list shows what there is), or with " + own;
 }

@@ -15,8 +15,8 @@ import time
 
 sextant, example = sys.argv[1], sys.argv[2]
 os.environ["PATH"] = os.path.dirname(sextant) + ":" + os.environ["PATH"]
-# This machine's cores stand in for the GPUs that the nodes say they have; as little as can be measured.
-shortest = ["--devices", "cpu", "--budget", "0.001", "--no-pin"]
+# This machine's cores stand in for the GPUs that the nodes say they have; little is measured.
+shortest = ["--devices", "cpu", "--budget", "0.01", "--no-pin"]
 small = ["--nodes=3", "--ntasks-per-node=1", "--gpus-per-node=2"]
 failed = []
 
@@ -51,14 +51,27 @@ def expect_three_nodes(path, how):
         expect(nodes == [("node1", 1), ("node2", 1), ("node3", 1)], f"{how}: nodes {nodes}")
 
 
-def the_batch_script_runs_as_it_stands():
+# All nodes share this machine's cores: when they are busy, the time of a message may say nothing.
+def until_measured(attempt):
+    for _ in range(3):
+        outcome, text = attempt()
+        if "could not be measured" not in text:
+            break
+    return outcome, text
+
+
+def submit():
     command = ["sbatch", "--parsable", *small, f"{example}/probe.sbatch", *shortest]
     submitted = subprocess.run(command, capture_output=True, text=True)
-    expect(submitted.returncode == 0, f"sbatch: {submitted.stderr}")
     if submitted.returncode != 0:
-        return
-    state = run_to_its_end(submitted.stdout.strip())
-    logs = "".join(open(path, encoding="utf-8").read() for path in glob.glob("sextant-probe-*.log"))
+        return "REFUSED", submitted.stderr
+    job = submitted.stdout.strip()
+    state = run_to_its_end(job)
+    return state, "".join(open(path, encoding="utf-8").read() for path in glob.glob(f"sextant-probe-{job}.log"))
+
+
+def the_batch_script_runs_as_it_stands():
+    state, logs = until_measured(submit)
     expect(state == "COMPLETED", f"the job is {state}: {logs[-4000:]}")
     expect("wrote cluster.json" in logs, f"no table in the log: {logs[-4000:]}")
     expect_three_nodes("cluster.json", "sbatch")
@@ -79,8 +92,13 @@ def the_line_for_mpirun_works_in_an_allocation():
     expect(len(lines) == 1, f"{len(lines)} lines for mpirun in the README")
     line = lines[0].split("  #")[0].replace("--nodes=2 --ntasks-per-node=8 --gpus-per-node=8", " ".join(small))
     line = line.replace("cluster.json", "mpirun.json").replace("samples.json", "mpirun_samples.json")
-    run = subprocess.run([*line.split(), *shortest], capture_output=True, text=True, timeout=80)
-    expect(run.returncode == 0, f"{line}: {run.stdout[-2000:]}{run.stderr[-4000:]}")
+
+    def attempt():
+        run = subprocess.run([*line.split(), *shortest], capture_output=True, text=True, timeout=80)
+        return run.returncode, run.stdout[-2000:] + run.stderr[-4000:]
+
+    code, text = until_measured(attempt)
+    expect(code == 0, f"{line}: exit {code}, {text}")
     expect_three_nodes("mpirun.json", "mpirun")
 
 

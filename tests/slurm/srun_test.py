@@ -11,8 +11,8 @@ import tempfile
 import time
 
 sextant, data = sys.argv[1], sys.argv[2]
-# As little as can be measured: what is tested is who joins, not how fast this machine is.
-shortest = ["probe", "--devices", "cpu", "--budget", "0.001", "--no-pin"]
+# Little is measured: what is tested is who joins, not how fast this machine is.
+shortest = ["probe", "--devices", "cpu", "--budget", "0.01", "--no-pin"]
 planning = ["plan", "--cluster", f"{data}/cluster.json", "--workflow", f"{data}/workflow_grpo.json"]
 planning += ["--coefficients", "none", "--evaluations", "400", "--threads", "1", "--json"]
 failed = []
@@ -38,7 +38,11 @@ def load(path):
 
 
 def four_ranks_on_three_nodes_are_one_cluster():
-    run = srun(["--mpi=pmix", "-N3", "-n4"], [*shortest, "--out", "cluster.json"])
+    for _ in range(3):
+        run = srun(["--mpi=pmix", "-N3", "-n4"], [*shortest, "--out", "cluster.json"])
+        # All nodes share this machine's cores: when they are busy, the time of a message may say nothing.
+        if "could not be measured" not in run.stderr:
+            break
     expect(run.returncode == 0, "four ranks", run)
     if run.returncode == 0:
         cluster = load("cluster.json")
