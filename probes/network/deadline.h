@@ -24,7 +24,8 @@ class Deadline {
   // For poll(2): rounded up, so that a wait does not end before its deadline; 0 when it is over.
   [[nodiscard]] int left_ms() const { return static_cast<int>(std::max(0.0, left_s() * 1e3 + 0.999)); }
 
-  friend auto operator<=>(const Deadline&, const Deadline&) = default;
+  friend auto operator<=>(const Deadline&,
+                          const Deadline&) = default;  // NOLINT(modernize-use-nullptr): its own
 
  private:
   static constexpr double kLongest_s = 1e6;  // poll(2) takes an int of milliseconds
