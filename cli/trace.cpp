@@ -214,7 +214,7 @@ void add_bounds(CLI::App* command, Options& options) {
   command->add_option("--steps", options.settings.most_steps, "Record so many steps of each process")
       ->check(positive_number());
   command->add_option("--step-range", options.settings.step_range,
-                      "The range that is a step; else any outermost range that comes again");
+                      "The range that is a step; else any range that comes again inside no other");
   command->add_option("--most-mib", options.most_mib, "MiB on disk, each process")
       ->check(positive_number())
       ->capture_default_str();

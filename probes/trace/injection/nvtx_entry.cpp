@@ -89,7 +89,7 @@ int push(const void* domain, std::string_view name) {
   if (recorder == nullptr || depth >= Stack::kMost) return depth;
   const std::uint64_t id = Recorder::next_id();
   stack.ranges[static_cast<std::size_t>(depth)] = {domain, id};
-  recorder->begin_range(id, name.empty() ? kUnnamed : name, RangeStyle::push_pop, depth == 0);
+  recorder->begin_range(id, name.empty() ? kUnnamed : name, RangeStyle::push_pop, depth > 0);
   return depth;
 }
 
@@ -112,7 +112,7 @@ int pop(const void* domain) {
 std::uint64_t start(std::string_view name) {
   const std::uint64_t id = Recorder::next_id();
   if (Recorder* recorder = Recorder::instance()) {
-    recorder->begin_range(id, name.empty() ? kUnnamed : name, RangeStyle::start_end, stack.depth == 0);
+    recorder->begin_range(id, name.empty() ? kUnnamed : name, RangeStyle::start_end, stack.depth > 0);
   }
   return id;
 }

@@ -70,15 +70,15 @@ std::uint64_t Recorder::next_id() { return ++last_id; }
 
 Recorder::Recorder(Settings settings)
     : settings_(std::move(settings)),
-      started_(now_ns()),
+      began_at_(now_ns()),
       device_(settings_, {[this](ChunkType type, std::string_view payload) { append(type, payload); },
                           [this](const std::string& why_not) { say_no_device(why_not); }}) {
   file_.name_it(settings_.folder + "/" + host_name() + "-" + std::to_string(getpid()) + "-" +
-                std::to_string(started_) + kFileEnding);
+                std::to_string(began_at_) + kFileEnding);
   thread_ = std::thread([this] { run(); });
 }
 
-void Recorder::begin_range(std::uint64_t id, std::string_view name, RangeStyle style, bool is_outermost) {
+void Recorder::begin_range(std::uint64_t id, std::string_view name, RangeStyle style, bool is_inside_pushed) {
   if (!is_recording_.load(std::memory_order_relaxed)) return;
   Record record;
   record.kind = RecordKind::range_begin;
@@ -87,17 +87,9 @@ void Recorder::begin_range(std::uint64_t id, std::string_view name, RangeStyle s
   record.start = now_ns();
   record.value = id;
   const std::lock_guard lock(mutex_);
-  const bool is_step = settings_.step_range.empty() ? is_outermost : name == settings_.step_range;
-  if (settings_.most_steps > 0 && is_step) {
-    const auto found = steps_.find(name);
-    std::uint64_t& begun = found != steps_.end() ? found->second : steps_[std::string(name)];
-    if (++begun > settings_.most_steps) {
-      is_recording_ = false;
-      stop_reason_ = std::to_string(settings_.most_steps) + " steps are recorded";
-      has_work_ = true;
-      wake_.notify_one();
-      return;
-    }
+  if (settings_.most_steps > 0) {
+    if (!is_within_steps(name, is_inside_pushed)) return;
+    if (settings_.step_range.empty() && style == RangeStyle::start_end) started_.insert(id);
   }
   if (ranges_.bytes() >= kMostRangeBytes) {
     ++dropped_ranges_;
@@ -110,6 +102,21 @@ void Recorder::begin_range(std::uint64_t id, std::string_view name, RangeStyle s
   }
 }
 
+// Start/end ranges belong to no thread, so that one that is open encloses what any thread begins.
+bool Recorder::is_within_steps(std::string_view name, bool is_inside_pushed) {
+  const bool is_outermost = !is_inside_pushed && started_.empty();
+  const bool is_step = settings_.step_range.empty() ? is_outermost : name == settings_.step_range;
+  if (!is_step) return true;
+  const auto found = steps_.find(name);
+  std::uint64_t& begun = found != steps_.end() ? found->second : steps_[std::string(name)];
+  if (++begun <= settings_.most_steps) return true;
+  is_recording_ = false;
+  stop_reason_ = std::to_string(settings_.most_steps) + " steps are recorded";
+  has_work_ = true;
+  wake_.notify_one();
+  return false;
+}
+
 void Recorder::end_range(std::uint64_t id) {
   if (!is_recording_.load(std::memory_order_relaxed)) return;
   Record record;
@@ -118,6 +125,7 @@ void Recorder::end_range(std::uint64_t id) {
   record.start = now_ns();
   record.value = id;
   const std::lock_guard lock(mutex_);
+  started_.erase(id);
   if (ranges_.bytes() < kMostRangeBytes) {
     ranges_.add(record);
   } else {
@@ -228,7 +236,7 @@ void Recorder::write_ranges() {
 void Recorder::check_bounds() {
   if (!is_recording_) return;
   std::string reason;
-  if (settings_.most_seconds > 0 && now_ns() - started_ >= nanoseconds(settings_.most_seconds)) {
+  if (settings_.most_seconds > 0 && now_ns() - began_at_ >= nanoseconds(settings_.most_seconds)) {
     reason = "the time asked for is over";
   }
   if (settings_.most_bytes > 0 && file_.bytes() >= settings_.most_bytes)

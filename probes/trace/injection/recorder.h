@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -27,7 +28,8 @@ class Recorder {
   // Of this process, begun when first asked for (in a forked child too); null: not traced.
   static Recorder* instance();
 
-  void begin_range(std::uint64_t id, std::string_view name, RangeStyle style, bool is_outermost);
+  // `is_inside_pushed`: its thread has pushed ranges that are open.
+  void begin_range(std::uint64_t id, std::string_view name, RangeStyle style, bool is_inside_pushed);
   void end_range(std::uint64_t id);
   [[nodiscard]] static std::uint64_t next_id();
 
@@ -41,6 +43,8 @@ class Recorder {
   void run();
   void turn(bool is_last);  // one round of the thread
   void write_ranges();
+  // Called with mutex_ held: false when the range begins a step more than asked for.
+  [[nodiscard]] bool is_within_steps(std::string_view name, bool is_inside_pushed);
   void check_bounds();
   void stop(const std::string& reason);
   void say_no_device(const std::string& why_not);
@@ -48,7 +52,7 @@ class Recorder {
 
   Settings settings_;
   TraceFile file_;
-  std::uint64_t started_ = 0;  // monotonic
+  std::uint64_t began_at_ = 0;  // monotonic
   std::atomic<bool> is_recording_{true};
   DeviceRecording device_;
 
@@ -58,6 +62,7 @@ class Recorder {
   RecordBatch ranges_;
   std::uint64_t dropped_ranges_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> steps_;
+  std::set<std::uint64_t> started_;  // start/end ranges that are open, where outermost ones are steps
   std::string stop_reason_;
   std::string device_trouble_;
   bool has_work_ = false;

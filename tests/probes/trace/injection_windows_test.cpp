@@ -21,6 +21,25 @@ TEST_F(Injection, EndsAfterTheStepsAskedFor) {
   EXPECT_LE(all.work.size(), 5U * 30U);
 }
 
+// Whatever is begun inside a range that was started is no step, on any thread.
+TEST_F(Injection, StepsAreTheOutermostStartedRanges) {
+  settings_.most_steps = 3;
+  run("started 10");
+  const Trace all = trace();
+  EXPECT_EQ(all.processes[0].stopped, "3 steps are recorded");
+  EXPECT_EQ(count_of(all, "step"), 3U);
+  EXPECT_EQ(count_of(all, "gen"), 6U);
+  EXPECT_EQ(count_of(all, "inner"), 12U);
+}
+
+TEST_F(Injection, StepsAreTheOutermostPushedRanges) {
+  settings_.most_steps = 3;
+  run("steps 10");
+  const Trace all = trace();
+  EXPECT_EQ(count_of(all, "step"), 3U);
+  EXPECT_EQ(count_of(all, "train"), 3U);
+}
+
 TEST_F(Injection, EndsAtTheTimeAskedFor) {
   settings_.most_seconds = 0.3;
   run("cuda wait 1");

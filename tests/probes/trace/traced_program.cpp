@@ -1,8 +1,8 @@
 // A program to trace. Its words say what it does:
 //   cuda           initialises "CUDA": loads what CUDA_INJECTION64_PATH names, as the driver does
 //   steps N        N steps: range "step" with "gen" (pushed) and "train" (started), kernels in each
-//   launch N       N kernels
-//   domain         ranges of a domain that cross those of the default one
+//   started N      N steps as verl makes them: "step" started, in it "gen" started twice and "inner" pushed
+//   twice launch N       N kernels domain         ranges of a domain that cross those of the default one
 //   threads        a range begun on one thread and ended on another
 //   fork           a child that records a step and leaves
 //   wait S         goes on for S seconds, with a step every 10 ms
@@ -59,6 +59,19 @@ void step(int ms) {
   nvtx_client::pop();
 }
 
+void started_step() {
+  const std::uint64_t step = nvtx_client::start("step");
+  for (int part = 0; part < 2; ++part) {
+    const std::uint64_t gen = nvtx_client::start("gen");
+    std::thread([] { nvtx_client::push("inner"), nvtx_client::pop(); }).join();
+    nvtx_client::end(gen);
+    nvtx_client::push("inner");
+    nvtx_client::pop();
+  }
+  nvtx_client::end(step);
+  nvtx_client::end(step);  // a range that is not open: nothing
+}
+
 void cross_domains() {
   nvtx_client::push("outer");
   nvtx_client::push_in_domain("in domain");
@@ -94,6 +107,8 @@ int main(int argc, char** argv) {
       initialise_cuda();
     } else if (words[i] == "steps") {
       for (int left = number(); left > 0; --left) step(2);
+    } else if (words[i] == "started") {
+      for (int left = number(); left > 0; --left) started_step();
     } else if (words[i] == "launch") {
       launch("ncclDevKernel_big", static_cast<std::uint64_t>(number()));
     } else if (words[i] == "domain") {
