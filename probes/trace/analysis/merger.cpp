@@ -149,6 +149,8 @@ void Merger::begin_range(const NamedRecord& named) {
   range.name = names_.place_of(named.name);
   range.process = process_;
   range.thread = named.record.stream;
+  constexpr auto kStarted = static_cast<std::uint8_t>(RangeStyle::start_end);
+  range.style = named.record.detail == kStarted ? RangeStyle::start_end : RangeStyle::push_pop;
   range.is_cut = true;
   saw(range.time.start);
   open_[named.record.value] = trace_.ranges.size();

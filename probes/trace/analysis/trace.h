@@ -38,7 +38,8 @@ struct Range {
   Span time;
   int name = -1;
   int process = 0;
-  std::uint32_t thread = 0;
+  std::uint32_t thread = 0;  // that began it
+  RangeStyle style = RangeStyle::push_pop;
   bool is_cut = false;  // its end was not recorded: it ends with the last of its process
 };
 

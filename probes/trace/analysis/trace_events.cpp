@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -36,6 +37,16 @@ class Events {
              microseconds(time.start) + R"(,"dur":)" + microseconds(time.length()) + R"(,"pid":)" +
              std::to_string(pid) + R"(,"tid":)" + std::to_string(tid) + "}";
   }
+  // Of a track of its own: what need not nest in a row.
+  void async_span(const std::string& quoted_name, const char* category, Span time, int pid, std::uint32_t tid) {
+    const std::string id = std::to_string(++last_id_);
+    for (const auto& [phase, at] : {std::pair{'b', time.start}, {'e', time.end}}) {
+      begin();
+      text_ += R"({"name":)" + quoted_name + R"(,"cat":")" + category + R"(","ph":")" + phase + R"(","id":")" +
+               id + R"(","ts":)" + microseconds(at) + R"(,"pid":)" + std::to_string(pid) + R"(,"tid":)" +
+               std::to_string(tid) + "}";
+    }
+  }
   [[nodiscard]] std::string finish() {
     return "{\"traceEvents\":[\n" + text_ + "\n],\"displayTimeUnit\":\"ms\"}\n";
   }
@@ -45,17 +56,46 @@ class Events {
     if (!text_.empty()) text_ += ",\n";
   }
   std::string text_;
+  std::uint64_t last_id_ = 0;
 };
 
+// Viewers draw what nests on a row and lose what crosses. Which spans may share a row, asked in order of
+// `comes_before`.
+class Rows {
+ public:
+  bool nests(int pid, std::uint32_t tid, Span time) {
+    std::vector<std::int64_t>& open = ends_[{pid, tid}];
+    while (!open.empty() && open.back() <= time.start) open.pop_back();
+    if (!open.empty() && time.end > open.back()) return false;
+    open.push_back(time.end);
+    return true;
+  }
+
+ private:
+  std::map<std::pair<int, std::uint32_t>, std::vector<std::int64_t>> ends_;
+};
+
+bool comes_before(Span a, Span b) { return std::pair(a.start, -a.end) < std::pair(b.start, -b.end); }
+
+// Started ranges need not nest, nor do those of two domains, nor those whose end is lost.
 void add_ranges(const Trace& trace, const std::vector<std::string>& names, Events& events) {
-  std::set<std::pair<int, std::uint32_t>> rows;
-  for (const Range& range : trace.ranges) {
-    if (rows.insert({range.process, range.thread}).second) {
-      events.name("thread_name", range.process, range.thread, "thread " + std::to_string(range.thread));
+  std::vector<const Range*> ordered;
+  for (const Range& range : trace.ranges) ordered.push_back(&range);
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const Range* a, const Range* b) { return comes_before(a->time, b->time); });
+  std::set<std::pair<int, std::uint32_t>> named;
+  Rows rows;
+  for (const Range* range : ordered) {
+    const int pid = range->process;
+    if (named.insert({pid, range->thread}).second) {
+      events.name("thread_name", pid, range->thread, "thread " + std::to_string(range->thread));
     }
-    if (range.name >= 0) {
-      events.span(names[static_cast<std::size_t>(range.name)], "range", range.time, range.process,
-                  range.thread);
+    if (range->name < 0) continue;
+    const std::string& name = names[static_cast<std::size_t>(range->name)];
+    if (range->style == RangeStyle::push_pop && rows.nests(pid, range->thread, range->time)) {
+      events.span(name, "range", range->time, pid, range->thread);
+    } else {
+      events.async_span(name, "range", range->time, pid, range->thread);
     }
   }
 }
@@ -94,15 +134,21 @@ void add_work(const Trace& trace, const std::vector<std::string>& names, std::si
     if (work.time.start >= from) shown.push_back(&work);
   }
   std::sort(shown.begin(), shown.end(),
-            [](const DeviceWork* a, const DeviceWork* b) { return a->time.start < b->time.start; });
+            [](const DeviceWork* a, const DeviceWork* b) { return comes_before(a->time, b->time); });
   if (shown.size() > most) shown.resize(most);
-  std::set<std::pair<int, std::uint32_t>> rows;
+  std::set<std::pair<int, std::uint32_t>> named;
+  Rows rows;
   for (const DeviceWork* work : shown) {
-    if (rows.insert({work->device, work->stream}).second) {
-      events.name("thread_name", kFirstDevice + work->device, work->stream,
-                  "stream " + std::to_string(work->stream));
+    const int pid = kFirstDevice + work->device;
+    if (named.insert({pid, work->stream}).second) {
+      events.name("thread_name", pid, work->stream, "stream " + std::to_string(work->stream));
     }
-    events.span(label(*work, names), kind_of(*work), work->time, kFirstDevice + work->device, work->stream);
+    // A kernel may begin before the one ahead of it on its stream has ended (programmatic dependent launch).
+    if (rows.nests(pid, work->stream, work->time)) {
+      events.span(label(*work, names), kind_of(*work), work->time, pid, work->stream);
+    } else {
+      events.async_span(label(*work, names), kind_of(*work), work->time, pid, work->stream);
+    }
   }
 }
 

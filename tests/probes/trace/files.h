@@ -32,6 +32,16 @@ class ProcessFile {
     event(RecordKind::range_end, to, id, "", thread);
     return *this;
   }
+  // Begun and ended as start/end ranges are.
+  ProcessFile& started_range(const std::string& name, double from, double to, unsigned thread = 1) {
+    const std::uint64_t id = ++last_id_;
+    event(RecordKind::range_begin, from, id, name, thread, static_cast<std::uint8_t>(RangeStyle::start_end));
+    event(RecordKind::range_end, to, id, "", thread);
+    return *this;
+  }
+  ProcessFile& overhead(double from, double to) {
+    return device_work(RecordKind::overhead, "", from, to, 0, 0, 0, 0);
+  }
   ProcessFile& open_range(const std::string& name, double from) {
     event(RecordKind::range_begin, from, ++last_id_, name, 1);
     return *this;
@@ -86,9 +96,11 @@ class ProcessFile {
     batch_.add(record, name);
     return *this;
   }
-  void event(RecordKind kind, double at, std::uint64_t value, const std::string& name, unsigned thread) {
+  void event(RecordKind kind, double at, std::uint64_t value, const std::string& name, unsigned thread,
+             std::uint8_t detail = 0) {
     Record record;
     record.kind = kind;
+    record.detail = detail;
     record.stream = thread;
     record.start = ns(at);
     record.value = value;

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "core/json_value.h"
 #include "probes/trace/analysis/clocks.h"
@@ -113,6 +116,21 @@ TEST(Merge, LossesAndTroublesAreTold) {
   EXPECT_FALSE(process.is_finished);
 }
 
+TEST(Merge, TracingsOwnCostIsAddedUp) {
+  const Trace trace =
+      merge_traces({ProcessFile("a", 1).clock(0).overhead(1, 3).overhead(4, 4.5).overhead(9, 8).text()});
+  EXPECT_NEAR(trace.processes.at(0).overhead_s, 2.5e-3, 1e-12);
+  EXPECT_TRUE(trace.work.empty());
+}
+
+TEST(Merge, TheStyleOfARangeIsKept) {
+  const Trace trace =
+      merge_traces({ProcessFile("a", 1).clock(0).range("pushed", 0, 9).started_range("started", 1, 9).text()});
+  ASSERT_EQ(trace.ranges.size(), 2U);
+  EXPECT_EQ(trace.ranges[0].style, RangeStyle::push_pop);
+  EXPECT_EQ(trace.ranges[1].style, RangeStyle::start_end);
+}
+
 // A program that only ends without kernels is not suspected.
 TEST(Merge, SilenceIsToldWhereRangesThatHeldWorkComeAgain) {
   const auto trouble = [](int silent_steps, bool is_killed = false) {
@@ -192,6 +210,83 @@ TEST(TraceEvents, AreJsonWithARowForEachThreadAndStream) {
     }
   }
   EXPECT_EQ(spans, 3);
+}
+
+// Microseconds of all events "X", by process and row.
+std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> rows_of(const Json& json) {
+  std::map<std::pair<int, int>, std::vector<std::pair<double, double>>> rows;
+  for (const Json& event : json["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    const double from = event["ts"].get<double>();
+    rows[{event["pid"].get<int>(), event["tid"].get<int>()}].emplace_back(from,
+                                                                          from + event["dur"].get<double>());
+  }
+  return rows;
+}
+
+// By name, of the pairs "b" and "e".
+std::map<std::string, std::pair<double, double>> async_spans_of(const Json& json) {
+  std::map<std::string, std::pair<std::string, double>> open;  // by id: name and beginning
+  std::map<std::string, std::pair<double, double>> spans;
+  for (const Json& event : json["traceEvents"]) {
+    const auto phase = event["ph"].get<std::string>();
+    if (phase != "b" && phase != "e") continue;
+    const auto id = event["id"].get<std::string>(), name = event["name"].get<std::string>();
+    if (phase == "b") {
+      EXPECT_TRUE(open.try_emplace(id, name, event["ts"].get<double>()).second) << id;
+    } else {
+      EXPECT_EQ(open.at(id).first, name);
+      spans[name] = {open.at(id).second, event["ts"].get<double>()};
+    }
+  }
+  EXPECT_EQ(spans.size(), open.size());
+  return spans;
+}
+
+void expect_rows_that_nest(const Json& json) {
+  for (const auto& [row, spans] : rows_of(json)) {
+    for (const auto& a : spans) {
+      for (const auto& b : spans) {
+        const bool crosses = a.first < b.first && b.first < a.second && a.second < b.second;
+        EXPECT_FALSE(crosses) << row.first << '/' << row.second << ": " << a.first << " and " << b.first;
+      }
+    }
+  }
+}
+
+TEST(TraceEvents, OnARowNest) {
+  const Trace trace = merge_traces({ProcessFile("a", 1)
+                                        .clock(0)
+                                        .range("outer", 0, 10)
+                                        .range("inner", 0, 4)
+                                        .range("of another domain", 8, 12)
+                                        .range("inside both", 9, 10)
+                                        .range("on another thread", 8, 20, 2)
+                                        .started_range("gen", 2, 6)
+                                        .started_range("train", 5, 9)
+                                        .kernel("first", 1, 3)
+                                        .kernel("begins early", 2, 5)
+                                        .kernel("on another stream", 2, 5, 0, 8)
+                                        .text()});
+  const Json json = parse_json(trace_events(trace, 100));
+  expect_rows_that_nest(json);
+  std::size_t on_rows = 0;
+  for (const auto& [row, spans] : rows_of(json)) on_rows += spans.size();
+  EXPECT_EQ(on_rows, 6U);
+  using Spans = std::map<std::string, std::pair<double, double>>;
+  EXPECT_EQ(async_spans_of(json), (Spans{{"gen", {2000, 6000}},
+                                         {"train", {5000, 9000}},
+                                         {"of another domain", {8000, 12000}},
+                                         {"begins early", {2000, 5000}}}));
+}
+
+// A range whose end is lost ends with its process: later than the one around it.
+TEST(TraceEvents, OnARowNestWhereEndsAreLost) {
+  const Trace trace = merge_traces(
+      {ProcessFile("a", 1).clock(0).range("outer", 0, 10).open_range("lost", 2).range("later", 12, 20).text()});
+  const Json json = parse_json(trace_events(trace, 100));
+  expect_rows_that_nest(json);
+  EXPECT_EQ(async_spans_of(json).at("lost"), (std::pair{2000.0, 20000.0}));
 }
 
 TEST(TraceEvents, AreBounded) {
