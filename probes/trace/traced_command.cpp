@@ -85,6 +85,8 @@ std::vector<std::pair<std::string, std::string>> tracing_environment(const Setti
   add(setting_names::kSteps, settings.most_steps > 0, std::to_string(settings.most_steps));
   add(setting_names::kStepRange, !settings.step_range.empty(), settings.step_range);
   add(setting_names::kBytes, true, std::to_string(settings.most_bytes));
+  add(setting_names::kRangeBytes, true, std::to_string(settings.most_range_bytes));
+  add(setting_names::kWaitingBuffers, true, std::to_string(settings.most_waiting_buffers));
   add(setting_names::kFlush, true, number(settings.flush_s));
   add(setting_names::kSlowdown, settings.most_slowdown > 0, number(settings.most_slowdown));
   add(setting_names::kWindow, settings.window_s > 0, number(settings.window_s));

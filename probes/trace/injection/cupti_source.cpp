@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{2}
                                      << 20;  // ten thousand kernels; a killed process loses the last
-constexpr std::size_t kMostWaiting = 256;    // buffers, half a GiB, when the disk is slower than the device
 constexpr std::size_t kMostSpare = 8;
 constexpr std::array kKinds{cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kPeerMemcpy, cupti::kMemset,
                             cupti::kOverhead};
@@ -50,6 +49,7 @@ std::string CuptiSource::start(const Settings& settings, std::function<void()> h
   if (!library_) return library_.why_not;
   has_buffers_ = std::move(has_buffers);
   graph_nodes_ = settings.graph_nodes;
+  most_waiting_ = settings.most_waiting_buffers;
   if (std::string why_not = begin(); !why_not.empty()) return why_not;
   std::uint32_t version = 0;
   library_.functions.get_version(&version);
@@ -140,7 +140,7 @@ void CuptiSource::take_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
     const std::lock_guard lock(mutex_);
     dropped_ += dropped;
     if (given_.erase(buffer) == 0) return;  // another tool's, from before or after us
-    is_too_many = full_.size() >= kMostWaiting;
+    is_too_many = full_.size() >= most_waiting_;
     if (!is_too_many && valid_bytes > 0) full_.push_back({buffer, valid_bytes});
   }
   if (is_too_many) {
@@ -210,6 +210,21 @@ CuptiSource::Drained CuptiSource::drain(RecordBatch& batch) {
   const std::lock_guard lock(mutex_);
   drained.dropped = std::exchange(dropped_, 0);
   return drained;
+}
+
+std::uint64_t CuptiSource::discard() {
+  std::deque<Buffer> unread;
+  {
+    const std::lock_guard lock(mutex_);
+    std::swap(unread, full_);
+    most_waiting_ = 0;
+  }
+  std::uint64_t lost = 0;
+  for (const Buffer& buffer : unread) {
+    lost += count_records(buffer);
+    release(buffer.bytes);
+  }
+  return lost;
 }
 
 }  // namespace sextant::trace

@@ -45,6 +45,8 @@ class CuptiSource {
   };
   // Converts what has been handed back.
   Drained drain(RecordBatch& batch);
+  // Gives up what has been handed back and not been converted, and what will be. How many records that was.
+  [[nodiscard]] std::uint64_t discard();
   // CUPTI's clock now; 0: there is none.
   [[nodiscard]] std::uint64_t timestamp() const;
 
@@ -68,6 +70,7 @@ class CuptiSource {
   CuptiLibrary library_;
   void* subscriber_ = nullptr;
   bool graph_nodes_ = false;
+  std::uint64_t most_waiting_ = 0;  // buffers
   std::uint32_t last_correlation_ = 0;
   bool started_ = false;
   std::string about_;

@@ -1,5 +1,6 @@
 #include "probes/trace/injection/device_recording.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "probes/trace/injection/cupti_source.h"
@@ -14,6 +15,14 @@ void note_recording(std::uint64_t value, std::uint64_t when, RecordBatch& batch)
   record.kind = RecordKind::recording;
   record.start = when;
   record.value = value;
+  batch.add(record);
+}
+
+void note_dropped(std::uint64_t count, RecordBatch& batch) {
+  if (count == 0) return;
+  Record record;
+  record.kind = RecordKind::dropped;
+  record.value = count;
   batch.add(record);
 }
 
@@ -40,27 +49,24 @@ void DeviceRecording::write(bool is_last, bool is_recording) {
     owner_.append(ChunkType::status, "{\"cupti\":" + json_text(source.about()) + "}");
   }
   if (is_recording) keep_pace(batch);
-  if (is_last || now - clocks_at_ >= nanoseconds(settings_.flush_s)) {
+  if (!is_on_) return;
+  if (is_last || now - clocks_.start >= nanoseconds(settings_.flush_s)) {
     add_clocks(batch);
     source.flush(is_last);
   }
-  drain(batch);
+  drain(batch, owner_.goes_on);
 }
 
-void DeviceRecording::drain(RecordBatch& batch) {
-  while (true) {
+void DeviceRecording::drain(RecordBatch& batch, const std::function<bool()>& goes_on) {
+  while (goes_on()) {
     const CuptiSource::Drained drained = CuptiSource::instance().drain(batch);
     pace_.add(drained.counts);
-    if (drained.dropped > 0) {
-      Record record;
-      record.kind = RecordKind::dropped;
-      record.value = drained.dropped;
-      batch.add(record);
-    }
+    note_dropped(drained.dropped, batch);
     if (batch.empty()) return;
     note_devices(batch);
     owner_.append(ChunkType::records, batch.seal());
   }
+  if (!batch.empty()) owner_.append(ChunkType::records, batch.seal());
 }
 
 void DeviceRecording::add_clocks(RecordBatch& batch) {
@@ -80,7 +86,7 @@ void DeviceRecording::add_clocks(RecordBatch& batch) {
     best.end = real;
     best.value = device;
   }
-  clocks_at_ = best.start;
+  clocks_ = best;
   batch.add(best);
 }
 
@@ -96,28 +102,39 @@ void DeviceRecording::keep_pace(RecordBatch& batch) {
   }
   if (const std::string why_not = CuptiSource::instance().resume(); !why_not.empty()) {
     owner_.say_why_not(why_not);
-    is_on_ = false;
-    return;
+    return stop();
   }
   note_recording(1, now_ns(), batch);
 }
 
 void DeviceRecording::note_devices(const RecordBatch& batch) {
   for (const Record& record : batch.records()) {
-    if (record.kind > RecordKind::graph || !devices_.insert(record.device).second) continue;
+    if (record.kind > RecordKind::graph) continue;
+    last_end_ = std::max(last_end_, record.end);
+    if (!devices_.insert(record.device).second) continue;
     const std::string facts = device_facts(record.device);
     if (!facts.empty()) owner_.append(ChunkType::status, facts);
   }
 }
 
+std::uint64_t DeviceRecording::written_until() const {
+  if (clocks_.value == 0 || last_end_ == 0) return now_ns();
+  return clocks_.start + last_end_ - clocks_.value;
+}
+
 void DeviceRecording::stop() {
   if (!is_on_) return;
   CuptiSource& source = CuptiSource::instance();
-  RecordBatch batch;
-  note_recording(0, now_ns(), batch);
+  const std::uint64_t now = now_ns();
   source.stop();
   source.flush(true);
-  drain(batch);
+  RecordBatch batch;
+  drain(batch, owner_.has_room);
+  // The device was not idle in what there is no room for.
+  const std::uint64_t lost = source.discard();
+  note_dropped(lost, batch);
+  note_recording(0, lost > 0 ? std::min(now, written_until()) : now, batch);
+  owner_.append(ChunkType::records, batch.seal());
   is_on_ = false;
 }
 

@@ -21,6 +21,8 @@ class DeviceRecording {
   struct Owner {
     std::function<void(ChunkType, std::string_view)> append;  // to the file
     std::function<void(const std::string&)> say_why_not;      // recording has ended by itself
+    std::function<bool()> goes_on;   // asked before each chunk: no bound of the recording has been met
+    std::function<bool()> has_room;  // ... nor that of the file, which holds when all others are met too
   };
   DeviceRecording(const Settings& settings, Owner owner);
 
@@ -34,11 +36,13 @@ class DeviceRecording {
   void write(bool is_last, bool is_recording);
   // The clocks read together, CUPTI's where it is in use.
   void add_clocks(RecordBatch& batch);
-  // Writes what there is and ends.
+  // Writes what there is and has room, and ends. What has none is counted.
   void stop();
 
  private:
-  void drain(RecordBatch& batch);
+  void drain(RecordBatch& batch, const std::function<bool()>& goes_on);
+  // When the last that was written ended, by the monotonic clock.
+  [[nodiscard]] std::uint64_t written_until() const;
   void keep_pace(RecordBatch& batch);
   void note_devices(const RecordBatch& batch);
 
@@ -49,7 +53,8 @@ class DeviceRecording {
   RecordingPace pace_;
   bool is_paused_ = false;
   bool is_described_ = false;        // the file says what device activity is recorded with
-  std::uint64_t clocks_at_ = 0;      // when they were written last
+  Record clocks_;                    // that were written last
+  std::uint64_t last_end_ = 0;       // of the device activity that was written, by CUPTI's clock
   std::set<std::uint16_t> devices_;  // that the file describes
 };
 

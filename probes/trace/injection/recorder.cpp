@@ -18,7 +18,6 @@
 namespace sextant::trace {
 namespace {
 
-constexpr std::size_t kMostRangeBytes = std::size_t{64} << 20;
 constexpr std::size_t kWakeRangeBytes = std::size_t{1} << 20;
 constexpr double kPacedPatience_s = 0.05;  // between two looks at whether to record on
 
@@ -72,7 +71,8 @@ Recorder::Recorder(Settings settings)
     : settings_(std::move(settings)),
       began_at_(now_ns()),
       device_(settings_, {[this](ChunkType type, std::string_view payload) { append(type, payload); },
-                          [this](const std::string& why_not) { say_no_device(why_not); }}) {
+                          [this](const std::string& why_not) { say_no_device(why_not); },
+                          [this] { return check_bounds(); }, [this] { return has_room(); }}) {
   file_.name_it(settings_.folder + "/" + host_name() + "-" + std::to_string(getpid()) + "-" +
                 std::to_string(began_at_) + kFileEnding);
   thread_ = std::thread([this] { run(); });
@@ -91,7 +91,7 @@ void Recorder::begin_range(std::uint64_t id, std::string_view name, RangeStyle s
     if (!is_within_steps(name, is_inside_pushed)) return;
     if (settings_.step_range.empty() && style == RangeStyle::start_end) started_.insert(id);
   }
-  if (ranges_.bytes() >= kMostRangeBytes) {
+  if (ranges_.bytes() >= settings_.most_range_bytes) {
     ++dropped_ranges_;
     return;
   }
@@ -126,7 +126,7 @@ void Recorder::end_range(std::uint64_t id) {
   record.value = id;
   const std::lock_guard lock(mutex_);
   started_.erase(id);
-  if (ranges_.bytes() < kMostRangeBytes) {
+  if (ranges_.bytes() < settings_.most_range_bytes) {
     ranges_.add(record);
   } else {
     ++dropped_ranges_;
@@ -134,7 +134,7 @@ void Recorder::end_range(std::uint64_t id) {
 }
 
 void Recorder::attach_device() {
-  if (!settings_.device) return;
+  if (!settings_.device || !is_recording_) return;
   const std::string why_not = device_.start([this] {
     const std::lock_guard lock(mutex_);
     has_work_ = true;
@@ -198,14 +198,16 @@ void Recorder::turn(bool is_last) {
   check_bounds();
   write_ranges();
   if (device_.is_on()) device_.write(is_last, is_recording_);
-  std::string reason, trouble;
-  {
+  const auto taken = [this](std::string& text) {
     const std::lock_guard lock(mutex_);
-    reason = std::exchange(stop_reason_, "");
-    trouble = std::exchange(device_trouble_, "");
+    return std::exchange(text, "");
+  };
+  if (const std::string trouble = taken(device_trouble_); !trouble.empty()) {
+    append(ChunkType::status, "{\"device\":" + json_text(trouble) + "}");
   }
-  if (!trouble.empty()) append(ChunkType::status, "{\"device\":" + json_text(trouble) + "}");
-  if (!reason.empty()) stop(reason);
+  if (const std::string reason = taken(stop_reason_); !reason.empty()) stop(reason);
+  // CUDA was initialised in the moment in which recording ended.
+  if (!is_recording_ && !is_last) device_.stop();
   if (is_last && file_.is_made()) append(ChunkType::status, R"({"finished":true})");
 }
 
@@ -214,6 +216,8 @@ void Recorder::append(ChunkType type, std::string_view payload) {
   if (file_.append(type, payload) || !is_recording_) return;
   is_recording_ = false;
   std::fprintf(stderr, "sextant trace: recording of process %d stopped: %s\n", getpid(), file_.error().c_str());
+  const std::lock_guard lock(mutex_);
+  stop_reason_ = file_.error();
 }
 
 void Recorder::write_ranges() {
@@ -233,18 +237,22 @@ void Recorder::write_ranges() {
   append(ChunkType::records, batch.seal());
 }
 
-void Recorder::check_bounds() {
-  if (!is_recording_) return;
+bool Recorder::check_bounds() {
+  if (!is_recording_) return false;
   std::string reason;
   if (settings_.most_seconds > 0 && now_ns() - began_at_ >= nanoseconds(settings_.most_seconds)) {
     reason = "the time asked for is over";
   }
-  if (settings_.most_bytes > 0 && file_.bytes() >= settings_.most_bytes)
-    reason = "the file is as large as allowed";
-  if (reason.empty()) return;
+  if (!has_room()) reason = "the file is as large as allowed";
+  if (reason.empty()) return true;
   is_recording_ = false;
   const std::lock_guard lock(mutex_);
   stop_reason_ = reason;
+  return false;
+}
+
+bool Recorder::has_room() const {
+  return file_.error().empty() && (settings_.most_bytes == 0 || file_.bytes() < settings_.most_bytes);
 }
 
 void Recorder::stop(const std::string& reason) {

@@ -45,7 +45,9 @@ class Recorder {
   void write_ranges();
   // Called with mutex_ held: false when the range begins a step more than asked for.
   [[nodiscard]] bool is_within_steps(std::string_view name, bool is_inside_pushed);
-  void check_bounds();
+  // Ends the recording where it is as long or as large as asked for. Whether it goes on.
+  bool check_bounds();
+  [[nodiscard]] bool has_room() const;  // in the file
   void stop(const std::string& reason);
   void say_no_device(const std::string& why_not);
   void append(ChunkType type, std::string_view payload);

@@ -33,6 +33,8 @@ std::optional<Settings> settings_from_environment() {
   settings.most_steps = count(setting_names::kSteps, 0);
   settings.step_range = text(setting_names::kStepRange);
   settings.most_bytes = count(setting_names::kBytes, settings.most_bytes);
+  settings.most_range_bytes = count(setting_names::kRangeBytes, settings.most_range_bytes);
+  settings.most_waiting_buffers = count(setting_names::kWaitingBuffers, settings.most_waiting_buffers);
   settings.flush_s = number(setting_names::kFlush, settings.flush_s);
   settings.most_slowdown = number(setting_names::kSlowdown, 0);
   settings.window_s = number(setting_names::kWindow, 0);

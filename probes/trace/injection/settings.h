@@ -14,13 +14,15 @@ struct Settings {
   std::uint64_t most_steps = 0;                       // 0: no bound
   std::string step_range;                             // whose occurrences are steps; empty: any outermost range
   std::uint64_t most_bytes = std::uint64_t{4} << 30;  // on disk, a process
-  double flush_s = 0.5;                               // how old what is not on disk can be
-  double most_slowdown = 0;                           // recording may cost so much of the time; 0: no bound
-  double window_s = 0;                                // device activity is recorded so long ...
-  double every_s = 0;                                 // ... out of every so long; 0: always
-  bool graph_nodes = false;                           // kernels inside CUDA graphs one by one
-  bool device = true;                                 // false: ranges only
-  std::string cupti;                                  // this libcupti and no other; empty: look for one
+  std::uint64_t most_range_bytes = std::uint64_t{64} << 20;  // of ranges in memory, on their way to the disk
+  std::uint64_t most_waiting_buffers = 256;  // CUPTI's, half a GiB, when the disk is slower than the device
+  double flush_s = 0.5;                      // how old what is not on disk can be
+  double most_slowdown = 0;                  // recording may cost so much of the time; 0: no bound
+  double window_s = 0;                       // device activity is recorded so long ...
+  double every_s = 0;                        // ... out of every so long; 0: always
+  bool graph_nodes = false;                  // kernels inside CUDA graphs one by one
+  bool device = true;                        // false: ranges only
+  std::string cupti;                         // this libcupti and no other; empty: look for one
 };
 
 // Names of the variables, by what `sextant trace` sets.
@@ -30,6 +32,8 @@ inline constexpr const char* kSeconds = "SEXTANT_TRACE_SECONDS";
 inline constexpr const char* kSteps = "SEXTANT_TRACE_STEPS";
 inline constexpr const char* kStepRange = "SEXTANT_TRACE_STEP_RANGE";
 inline constexpr const char* kBytes = "SEXTANT_TRACE_BYTES";
+inline constexpr const char* kRangeBytes = "SEXTANT_TRACE_RANGE_BYTES";
+inline constexpr const char* kWaitingBuffers = "SEXTANT_TRACE_WAITING_BUFFERS";
 inline constexpr const char* kFlush = "SEXTANT_TRACE_FLUSH_SECONDS";
 inline constexpr const char* kSlowdown = "SEXTANT_TRACE_MOST_SLOWDOWN";
 inline constexpr const char* kWindow = "SEXTANT_TRACE_WINDOW_SECONDS";

@@ -63,7 +63,20 @@ void complete() {
 }
 
 std::size_t size_of(const cupti::Activity& activity) {
-  return activity.kind == cupti::kConcurrentKernel ? sizeof(FakeKernel) : sizeof(cupti::Memcpy);
+  switch (activity.kind) {
+    case cupti::kConcurrentKernel:
+      return sizeof(FakeKernel);
+    case cupti::kPeerMemcpy:
+      return sizeof(cupti::PeerMemcpy);
+    case cupti::kMemset:
+      return sizeof(cupti::Memset);
+    case cupti::kGraphTrace:
+      return sizeof(cupti::GraphTrace);
+    case cupti::kOverhead:
+      return sizeof(cupti::Overhead);
+    default:
+      return sizeof(cupti::Memcpy);
+  }
 }
 
 template <typename T>
@@ -79,6 +92,16 @@ void append(const T& record) {
   }
   std::memcpy(buffer + used, &record, sizeof(T));
   used += sizeof(T);
+}
+
+// One microsecond long, the n-th of them that many microseconds after `from`.
+template <typename T>
+T timed(cupti::ActivityKind kind, std::uint64_t from, std::uint64_t n) {
+  T record{};
+  record.kind = kind;
+  record.start = from + n * 1000;
+  record.end = record.start + 1000;
+  return record;
 }
 
 }  // namespace
@@ -173,6 +196,28 @@ void fake_cupti_launch(const char* name, std::uint64_t count) {
       append(copy);
     }
   }
+}
+
+// One of each other kind that the tracer asks for, the last ending now.
+void fake_cupti_other_kinds() {
+  const std::uint64_t from = now() - 4000;
+  const std::lock_guard lock(mutex);
+  auto peer = timed<cupti::PeerMemcpy>(cupti::kPeerMemcpy, from, 0);
+  peer.copy_kind = 10;
+  peer.bytes = 100;
+  append(peer);
+  auto set = timed<cupti::Memset>(cupti::kMemset, from, 1);
+  set.bytes = 200;
+  append(set);
+  append(timed<cupti::GraphTrace>(cupti::kGraphTrace, from, 2));
+  append(timed<cupti::Overhead>(cupti::kOverhead, from, 3));
+}
+
+// A buffer that the tracer never gave, with a kernel in it.
+void fake_cupti_foreign_buffer() {
+  alignas(8) static FakeKernel record;
+  record.kernel = timed<cupti::Kernel>(cupti::kConcurrentKernel, now(), 0);
+  on_complete(nullptr, 0, reinterpret_cast<std::uint8_t*>(&record), sizeof record, sizeof record);
 }
 
 }  // extern "C"

@@ -43,8 +43,8 @@ class Injection : public ::testing::Test {
     if (freopen(error_file().c_str(), "w", stderr) == nullptr || freopen("/dev/null", "w", stdout) == nullptr) {
       _exit(99);
     }
-    execl("/bin/sh", "sh", "-c", ("exec " + std::string(SEXTANT_TRACED_PROGRAM) + " " + words).c_str(),
-          nullptr);
+    execl("/bin/sh", "sh", "-c",
+          (before_ + "exec " + std::string(SEXTANT_TRACED_PROGRAM) + " " + words).c_str(), nullptr);
     _exit(99);
   }
   static int wait_for(pid_t child) {
@@ -89,6 +89,7 @@ class Injection : public ::testing::Test {
 
   TemporaryFolder folder_;
   Settings settings_;
+  std::string before_;  // shell commands in the program's process
 };
 
 }  // namespace sextant::trace

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "probes/trace/record/chunk_reader.h"
 #include "tests/probes/trace/injection_fixture.h"
 
 namespace sextant::trace {
@@ -167,6 +168,42 @@ TEST_F(Injection, AFolderThatCannotBeWrittenIsSaidAndHarmsNothing) {
   run("cuda steps 2");
   EXPECT_THAT(errors(), HasSubstr("/nowhere/at/all"));
   EXPECT_EQ(lines_of_errors(), 1);
+  EXPECT_THAT(asked_of_cupti(), Contains("unsubscribe"));
+}
+
+// The disk is full, the program goes on: CUPTI costs it nothing any more.
+TEST_F(Injection, AFileThatGrowsNoFurtherIsSaidAndFreesCupti) {
+  before_ = "ulimit -f 256; ";  // blocks of 512 bytes
+  run("cuda launch 20000 wait 1");
+  EXPECT_THAT(errors(), HasSubstr("stopped: "));
+  EXPECT_THAT(errors(), HasSubstr("File too large"));
+  EXPECT_EQ(lines_of_errors(), 1);
+  const std::vector<std::string> asked = asked_of_cupti();
+  EXPECT_THAT(asked, Contains("unsubscribe"));
+  EXPECT_LT(trace().work.size(), 20'000U);
+}
+
+TEST_F(Injection, CudaThatComesAfterTheEndIsLeftAlone) {
+  settings_.most_seconds = 0.05;
+  run("steps 5 nap 300 cuda steps 5");
+  EXPECT_TRUE(asked_of_cupti().empty());
+}
+
+// The disk does not keep up with 18 events in 60 seconds.
+TEST_F(Injection, RangesThatHaveNoRoomAreCounted) {
+  settings_.flush_s = 60;
+  settings_.most_range_bytes = 400;
+  run("steps 3");
+  const auto file = std::filesystem::directory_iterator(settings_.folder)->path();
+  const std::string text = read_text_file(file);
+  std::uint64_t kept = 0;
+  for (const NamedRecord& named : read_chunks(text).records) {
+    const RecordKind kind = named.record.kind;
+    if (kind == RecordKind::range_begin || kind == RecordKind::range_end) ++kept;
+  }
+  EXPECT_GT(kept, 0U);
+  EXPECT_LT(kept, 18U);
+  EXPECT_EQ(trace().processes[0].dropped_ranges, 18U - kept);
 }
 
 TEST_F(Injection, WithoutItsFolderTheLibraryDoesNothing) {

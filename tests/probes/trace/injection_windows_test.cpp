@@ -57,6 +57,18 @@ TEST_F(Injection, EndsAtTheSizeAskedFor) {
   EXPECT_LT(bytes, 12'000'000U);  // one batch more at most
 }
 
+// All at once, so that the bound is met in the midst of writing.
+TEST_F(Injection, ABurstEndsAtTheSizeAskedFor) {
+  settings_.most_bytes = 4'000'000;
+  run("cuda launch 1000000 wait 1");
+  std::uintmax_t bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(settings_.folder)) bytes += entry.file_size();
+  EXPECT_LT(bytes, 14'000'000U);  // one batch more at most
+  const Process process = trace().processes[0];
+  EXPECT_EQ(process.stopped, "the file is as large as allowed");
+  EXPECT_GT(process.dropped_records, 0U);
+}
+
 TEST_F(Injection, RecordsDeviceActivityInWindows) {
   settings_.window_s = 0.2;
   settings_.every_s = 0.4;
@@ -137,6 +149,7 @@ TEST_F(Injection, KernelsThatCannotBeRecordedAgainAreSaidOnce) {
   ASSERT_EQ(all.processes[0].recorded.size(), 1U);
   EXPECT_LT(all.processes[0].recorded[0].end, 500'000'000);
   EXPECT_GE(count_of(all, "step"), 150U);
+  EXPECT_THAT(asked_of_cupti(), testing::Contains("unsubscribe"));
 }
 
 }  // namespace
