@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "probes/trace/record/chunk_reader.h"
 #include "tests/probes/trace/injection_fixture.h"
 
@@ -51,6 +53,37 @@ TEST_F(Injection, DomainsAndThreadsKeepTheirRangesApart) {
   };
   EXPECT_GE(length_ms("in domain"), length_ms("outer") + 1.9);
   EXPECT_GE(length_ms("across"), 1.9);
+}
+
+TEST_F(Injection, TakesRangesByAllOfNvtxsFunctions) {
+  run("forms");
+  const Trace all = trace();
+  std::map<std::string, RangeStyle> styles;
+  for (const Range& range : all.ranges) {
+    EXPECT_FALSE(range.is_cut);
+    styles[all.names[static_cast<std::size_t>(range.name)]] = range.style;
+  }
+  const std::map<std::string, RangeStyle> expected{
+      {"wide, ?", RangeStyle::push_pop},         {"attributes", RangeStyle::push_pop},
+      {"wide attributes", RangeStyle::push_pop}, {"(unnamed)", RangeStyle::push_pop},
+      {"wide start", RangeStyle::start_end},     {"start with attributes", RangeStyle::start_end},
+      {"start in domain", RangeStyle::start_end}};
+  EXPECT_EQ(styles, expected);
+}
+
+// Deeper than the tracer keeps them: the inner ones are not recorded, the outer ones end as they should.
+TEST_F(Injection, RangesOfAnyDepthArePoppedInOrder) {
+  run("deep 300");
+  const Trace all = trace();
+  EXPECT_EQ(count_of(all, "deep"), 256U);
+  EXPECT_EQ(count_of(all, "behind"), 1U);
+  EXPECT_EQ(all.processes[0].unmatched_ends, 0U);
+  std::vector<std::int64_t> ends;
+  for (const Range& range : all.ranges) {
+    EXPECT_FALSE(range.is_cut);
+    if (all.names[static_cast<std::size_t>(range.name)] == "deep") ends.push_back(range.time.end);
+  }
+  EXPECT_TRUE(std::is_sorted(ends.rbegin(), ends.rend()));
 }
 
 TEST_F(Injection, MillionsOfRecordsAreKeptWithoutLoss) {

@@ -46,9 +46,28 @@ Type function(const Table& table, unsigned place) {
   return is_attached ? reinterpret_cast<Type>(table.slots[place]) : nullptr;
 }
 
+nvtx::EventAttributes attributes_of(nvtx::MessageType type, const void* message) {
+  nvtx::EventAttributes attributes{};
+  attributes.size = sizeof attributes;
+  attributes.message_type = type;
+  attributes.message = message;
+  return attributes;
+}
+
+void push_with(const nvtx::EventAttributes& attributes) {
+  if (const auto call = function<int (*)(const nvtx::EventAttributes*)>(core, nvtx::kRangePushEx))
+    call(&attributes);
+}
+
 const void* domain() {
   const auto create = function<const void* (*)(const char*)>(core2, nvtx::kDomainCreateA);
   static const void* const handle = create == nullptr ? nullptr : create("test");
+  return handle;
+}
+
+const void* wide_domain() {
+  const auto create = function<const void* (*)(const wchar_t*)>(core2, nvtx::kDomainCreateW);
+  static const void* const handle = create == nullptr ? nullptr : create(L"wide");
   return handle;
 }
 
@@ -72,14 +91,40 @@ void push_in_domain(const char* name) {
   const auto call =
       function<int (*)(const void*, const nvtx::EventAttributes*)>(core2, nvtx::kDomainRangePushEx);
   if (intern == nullptr || call == nullptr) return;
-  nvtx::EventAttributes attributes{};
-  attributes.size = sizeof attributes;
-  attributes.message_type = nvtx::kRegistered;
-  attributes.message = intern(domain(), name);
+  const nvtx::EventAttributes attributes = attributes_of(nvtx::kRegistered, intern(domain(), name));
   call(domain(), &attributes);
 }
 void pop_in_domain() {
   if (const auto call = function<int (*)(const void*)>(core2, nvtx::kDomainRangePop)) call(domain());
+}
+
+void push_wide(const wchar_t* name) {
+  if (const auto call = function<int (*)(const wchar_t*)>(core, nvtx::kRangePushW)) call(name);
+}
+void push_with_attributes(const char* name) { push_with(attributes_of(nvtx::kAscii, name)); }
+void push_with_attributes(const wchar_t* name) { push_with(attributes_of(nvtx::kUnicode, name)); }
+std::uint64_t start_wide(const wchar_t* name) {
+  const auto call = function<std::uint64_t (*)(const wchar_t*)>(core, nvtx::kRangeStartW);
+  return call == nullptr ? 0 : call(name);
+}
+std::uint64_t start_with_attributes(const char* name) {
+  const auto call = function<std::uint64_t (*)(const nvtx::EventAttributes*)>(core, nvtx::kRangeStartEx);
+  const nvtx::EventAttributes attributes = attributes_of(nvtx::kAscii, name);
+  return call == nullptr ? 0 : call(&attributes);
+}
+std::uint64_t start_in_wide_domain(const wchar_t* name) {
+  const auto intern =
+      function<const void* (*)(const void*, const wchar_t*)>(core2, nvtx::kDomainRegisterStringW);
+  const auto call =
+      function<std::uint64_t (*)(const void*, const nvtx::EventAttributes*)>(core2, nvtx::kDomainRangeStartEx);
+  if (intern == nullptr || call == nullptr) return 0;
+  const nvtx::EventAttributes attributes = attributes_of(nvtx::kRegistered, intern(wide_domain(), name));
+  return call(wide_domain(), &attributes);
+}
+void end_in_wide_domain(std::uint64_t id) {
+  if (const auto call = function<void (*)(const void*, std::uint64_t)>(core2, nvtx::kDomainRangeEnd)) {
+    call(wide_domain(), id);
+  }
 }
 
 }  // namespace nvtx_client

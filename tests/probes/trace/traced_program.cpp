@@ -3,6 +3,8 @@
 //   steps N        N steps: range "step" with "gen" (pushed) and "train" (started), kernels in each
 //   started N      N steps as verl makes them: "step" started, in it "gen" started twice and "inner" pushed
 //   twice launch N       N kernels domain         ranges of a domain that cross those of the default one
+//   forms          a range by each function that NVTX has for it
+//   deep N         N ranges inside each other
 //   threads        a range begun on one thread and ended on another
 //   fork           a child that records a step and leaves
 //   wait S         goes on for S seconds, with a step every 10 ms
@@ -81,6 +83,28 @@ void cross_domains() {
   nvtx_client::pop_in_domain();
 }
 
+void all_forms() {
+  nvtx_client::push_wide(L"wide, \u00e9");
+  nvtx_client::push_with_attributes("attributes");
+  nvtx_client::push_with_attributes(L"wide attributes");
+  nvtx_client::push_with_attributes(static_cast<const char*>(nullptr));
+  for (int open = 4; open > 0; --open) nvtx_client::pop();
+  const std::uint64_t wide = nvtx_client::start_wide(L"wide start");
+  const std::uint64_t attributes = nvtx_client::start_with_attributes("start with attributes");
+  const std::uint64_t in_domain = nvtx_client::start_in_wide_domain(L"start in domain");
+  nvtx_client::end(wide);
+  nvtx_client::end(attributes);
+  nvtx_client::end_in_wide_domain(in_domain);
+}
+
+void deep(int ranges) {
+  for (int open = 0; open < ranges; ++open) nvtx_client::push("deep");
+  for (int open = 0; open < ranges; ++open) nvtx_client::pop();
+  nvtx_client::pop();  // one that is not open: nothing
+  nvtx_client::push("behind");
+  nvtx_client::pop();
+}
+
 void cross_threads() {
   std::uint64_t id = 0;
   std::thread([&id] { id = nvtx_client::start("across"); }).join();
@@ -113,6 +137,10 @@ int main(int argc, char** argv) {
       launch("ncclDevKernel_big", static_cast<std::uint64_t>(number()));
     } else if (words[i] == "domain") {
       cross_domains();
+    } else if (words[i] == "forms") {
+      all_forms();
+    } else if (words[i] == "deep") {
+      deep(number());
     } else if (words[i] == "threads") {
       cross_threads();
     } else if (words[i] == "fork") {
