@@ -72,7 +72,8 @@ std::string claims_as_markdown(const ClaimReport& report) {
       "\"held at\": a missed figure is held there, which is no part of what is asked, until it is met.\n"
       "MAPE is the mean of |predicted / measured - 1|. Free coefficients are those that the runs of a fold "
       "depend on at\n"
-      "all, with the deviations of device types and frameworks; priors hold most of them.\n\n" +
+      "all, with the deviations of device types and frameworks; priors hold most of them.\n"
+      "Figures of the probe and of the tracer have none: they are measured, and nothing is fitted.\n\n" +
       std::to_string(met) + " of " + std::to_string(report.claims.size()) +
       " figures meet what is asked of them.\n\n";
   out += row({"figure", "value", "asked", "", "held at", "records", "free coefficients", "what was left out"});

@@ -22,26 +22,32 @@ constexpr std::array<std::string_view, 2> kFramework{"framework.iterations.leave
 constexpr std::array<std::string_view, 1> kGeneration{"generation.leave_one_gpu_out"};
 constexpr std::array<std::string_view, 3> kGpu{"gpu.proxy.tasks.held_out", "gpu.trace.iterations.held_out",
                                                "gpu.trace.iterations.shipped_coefficients"};
+constexpr std::array<std::string_view, 3> kProbe{"probe.gpu.gemm", "probe.gpu.copy", "probe.gpu.time"};
 constexpr std::array<std::string_view, 4> kProxy{"proxy.tasks.held_out", "proxy.kendall_tau",
                                                  "proxy.kendall_tau_told_apart", "proxy.regret"};
 constexpr std::array<std::string_view, 3> kReal{"real.tasks.in_sample", "real.tasks.leave_one_plan_out",
                                                 "real.iterations.leave_one_plan_out"};
 constexpr std::array<std::string_view, 2> kRl{"rl.iterations.leave_one_model_out", "rl.iterations.coverage_90"};
 constexpr std::array<std::string_view, 2> kSailor{"sailor.time", "sailor.memory"};
+constexpr std::array<std::string_view, 5> kTracer{"tracer.graphs", "tracer.eager.first_host",
+                                                  "tracer.eager.first_host.median", "tracer.eager.second_host",
+                                                  "tracer.launches"};
 constexpr std::array<std::string_view, 1> kTraining{"training.leave_one_model_out"};
 constexpr std::array<std::string_view, 1> kVerl{"verl.tasks.leave_one_run_out"};
 constexpr std::array<std::string_view, 5> kVtrain{"vtrain.five_fold", "vtrain.from_40_runs",
                                                   "vtrain.leave_hidden_out", "vtrain.leave_tp8_out",
                                                   "vtrain.single_to_multi_node"};
 
-constexpr std::array<ClaimFamily, 10> kFamilies{{
+constexpr std::array<ClaimFamily, 12> kFamilies{{
     {"framework", claims::framework, kFramework},
     {"generation", claims::generation, kGeneration},
     {"gpu", claims::gpu, kGpu},
+    {"probe", claims::probe, kProbe},
     {"proxy", claims::proxy, kProxy},
     {"real", claims::real, kReal},
     {"rl", claims::rl, kRl},
     {"sailor", claims::sailor, kSailor},
+    {"tracer", claims::tracer, kTracer},
     {"training", claims::training, kTraining},
     {"verl", claims::verl, kVerl},
     {"vtrain", claims::vtrain, kVtrain},
@@ -127,9 +133,12 @@ struct Held {
   std::string_view name;
   double value;
 };
-constexpr std::array<Held, 5> kHeld{{
+constexpr std::array<Held, 8> kHeld{{
     {"generation.leave_one_gpu_out", 0.155},
     {"rl.iterations.leave_one_model_out", 0.19},
+    {"tracer.eager.first_host.median", 0.035},
+    {"tracer.eager.second_host", 0.33},
+    {"tracer.launches", 0.175},
     {"training.leave_one_model_out", 0.112},
     {"vtrain.leave_hidden_out", 0.107},
     {"vtrain.leave_tp8_out", 0.20},

@@ -13,10 +13,12 @@ namespace sextant::claims {
 void framework(const ClaimContext& context, ClaimReport& report);
 void generation(const ClaimContext& context, ClaimReport& report);
 void gpu(const ClaimContext& context, ClaimReport& report);
+void probe(const ClaimContext& context, ClaimReport& report);
 void proxy(const ClaimContext& context, ClaimReport& report);
 void real(const ClaimContext& context, ClaimReport& report);
 void rl(const ClaimContext& context, ClaimReport& report);
 void sailor(const ClaimContext& context, ClaimReport& report);
+void tracer(const ClaimContext& context, ClaimReport& report);
 void training(const ClaimContext& context, ClaimReport& report);
 void verl(const ClaimContext& context, ClaimReport& report);
 void vtrain(const ClaimContext& context, ClaimReport& report);

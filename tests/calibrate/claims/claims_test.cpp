@@ -51,6 +51,36 @@ INSTANTIATE_TEST_SUITE_P(
                       "gpu.trace.iterations.held_out", "proxy.tasks.held_out", "proxy.kendall_tau",
                       "proxy.kendall_tau_told_apart", "proxy.regret"));
 
+// On GPUs, with nothing fitted.
+TEST(Claims, WhatWasMeasuredIsStatedAndHolds) {
+  const ClaimReport report = stated();
+  for (const char* name :
+       {"probe.gpu.gemm", "probe.gpu.copy", "probe.gpu.time", "tracer.graphs", "tracer.eager.first_host",
+        "tracer.eager.first_host.median", "tracer.eager.second_host", "tracer.launches"}) {
+    const Claim& claim = find(report, name);
+    EXPECT_TRUE(claim.holds()) << claim.name << " is " << claim.value;
+    EXPECT_EQ(claim.free_coefficients, 0) << claim.name;
+    EXPECT_GT(claim.records, 0) << claim.name;
+  }
+}
+
+// The document of predictions beside the traced runs, by the model as it is.
+TEST(Claims, PredictionsOfTracedIterationsAreThoseStated) {
+  constexpr double kOtherMachine = 0.15;  // as where the figures are computed again
+  const Json document = parse_json(read_text_file(kSource / "data/measured/h200/trace/held_out.json"));
+  const Json& fitted_to_four = document.at("splits").at(1);
+  ASSERT_EQ(fitted_to_four.at("fitted_to"), Json({"a", "c", "d", "f"}));
+  const double mape = fitted_to_four.at("held_out_iterations").at("mape").get<double>();
+  EXPECT_NEAR(mape, find(stated(), "gpu.trace.iterations.held_out").value, kOtherMachine * mape);
+}
+
+// The model document that the GPU's probe was given is the published shape.
+TEST(Claims, TheProbedModelIsThePublishedOne) {
+  const Model model = load_document<Model>(kSource / "data/measured/h200/probe/qwen2.5-7b.json").content;
+  const Facts facts = Facts::load(kSource / "data/gpus.json", kSource / "data/models.json");
+  EXPECT_EQ(model, facts.model(model.name));
+}
+
 TEST(Claims, DocumentRoundTrips) {
   const Json json = load_document<ClaimReport>(kSource / "tests/data/claims.json").content.to_json();
   EXPECT_EQ(ClaimReport::parse(JsonView(json)).to_json(), json);
