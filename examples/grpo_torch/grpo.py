@@ -173,7 +173,9 @@ def main():
     torch.manual_seed(args.seed)
     dtype = torch.bfloat16 if args.device == "cuda" else torch.float32
     longest = args.prompt_tokens + args.response_tokens
-    with torch.device(args.device):  # random weights are drawn where they stay
+    # Random weights are drawn where they stay; PyTorch before 2.0 has no such context and draws them on the CPU.
+    place = torch.device(args.device)
+    with place if hasattr(place, "__enter__") else contextlib.nullcontext():
         actor = Decoder(shape, longest, args.recompute).to(args.device, dtype)
         reference = Decoder(shape, longest).to(args.device, dtype).requires_grad_(False)
     reference.load_state_dict(actor.state_dict())

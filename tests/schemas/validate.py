@@ -137,4 +137,5 @@ def main(schema_folder, data):
     return 1 if faults or checked < 8 else 0
 
 
-sys.exit(main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])))
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])))
