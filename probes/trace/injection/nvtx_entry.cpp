@@ -10,7 +10,6 @@
 #include <initializer_list>
 #include <mutex>
 #include <string>
-#include <type_traits>
 
 #include "probes/trace/injection/nvtx_abi.h"
 #include "probes/trace/injection/recorder.h"
@@ -26,8 +25,8 @@ std::string narrow(const wchar_t* text) {
   std::string out;
   if (text == nullptr) return out;
   for (; *text != L'\0' && out.size() < kLongestName; ++text) {
-    const auto code = static_cast<std::make_unsigned_t<wchar_t>>(*text);
-    constexpr std::make_unsigned_t<wchar_t> kAsciiEnd = 0x80;
+    const std::wint_t code = std::char_traits<wchar_t>::to_int_type(*text);
+    constexpr std::wint_t kAsciiEnd = 0x80;
     out += code < kAsciiEnd ? static_cast<char>(code) : '?';
   }
   return out;

@@ -50,12 +50,12 @@ std::uint64_t now() {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-int completed = 0;
+int handed_over = 0;
 
 void complete() {
   if (buffer == nullptr) return;
-  if (mode() == "taken over" && completed > 0) return;  // it goes to somebody else
-  ++completed;
+  if (mode() == "taken over" && handed_over > 0) return;  // it goes to somebody else
+  ++handed_over;
   std::uint8_t* const full = buffer;
   buffer = nullptr;
   on_complete(nullptr, 0, full, capacity, used);

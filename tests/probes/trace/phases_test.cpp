@@ -42,11 +42,11 @@ TEST(KernelNames, TellRealNamesApart) {
   const auto expect = [&](WorkClass wanted, std::initializer_list<const char*> kernels) {
     for (const char* kernel : kernels) EXPECT_EQ(name_of(table.class_of(kernel)), name_of(wanted)) << kernel;
   };
+  constexpr const char* kCutlass =
+      "_ZN7cutlass7Kernel2I66cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x64_32x4_nn_align8EEvNT_6ParamsE";
   expect(WorkClass::gemm, {"nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNT",
                            "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64",
-                           "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn",
-                           "_ZN7cutlass7Kernel2I66cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x64_32x4_nn_"
-                           "align8EEvNT_6ParamsE",
+                           "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", kCutlass,
                            "_ZN8cublasLt19splitKreduce_kernelILi32ELi16EiffffLb0ELb0ELb0EEE",
                            "void gemv2T_kernel_val<int, int, __nv_bfloat16, float>"});
   expect(WorkClass::attention,
