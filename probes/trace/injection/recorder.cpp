@@ -72,7 +72,7 @@ Recorder::Recorder(Settings settings)
       began_at_(now_ns()),
       device_(settings_, {[this](ChunkType type, std::string_view payload) { append(type, payload); },
                           [this](const std::string& why_not) { say_no_device(why_not); },
-                          [this] { return check_bounds(); }, [this] { return has_room(); }}) {
+                          [this] { return goes_on(); }, [this] { return has_room(); }}) {
   file_.name_it(settings_.folder + "/" + host_name() + "-" + std::to_string(getpid()) + "-" +
                 std::to_string(began_at_) + kFileEnding);
   thread_ = std::thread([this] { run(); });
@@ -237,18 +237,23 @@ void Recorder::write_ranges() {
   append(ChunkType::records, batch.seal());
 }
 
-bool Recorder::check_bounds() {
-  if (!is_recording_) return false;
+void Recorder::check_bounds() {
+  if (!is_recording_) return;
   std::string reason;
   if (settings_.most_seconds > 0 && now_ns() - began_at_ >= nanoseconds(settings_.most_seconds)) {
     reason = "the time asked for is over";
   }
   if (!has_room()) reason = "the file is as large as allowed";
-  if (reason.empty()) return true;
+  if (reason.empty()) return;
   is_recording_ = false;
   const std::lock_guard lock(mutex_);
   stop_reason_ = reason;
-  return false;
+}
+
+bool Recorder::goes_on() {
+  check_bounds();
+  const std::lock_guard lock(mutex_);
+  return stop_reason_.empty();
 }
 
 bool Recorder::has_room() const {

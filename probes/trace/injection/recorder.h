@@ -45,8 +45,9 @@ class Recorder {
   void write_ranges();
   // Called with mutex_ held: false when the range begins a step more than asked for.
   [[nodiscard]] bool is_within_steps(std::string_view name, bool is_inside_pushed);
-  // Ends the recording where it is as long or as large as asked for. Whether it goes on.
-  bool check_bounds();
+  void check_bounds();
+  // Whether nothing has ended the recording, of which turn() has still to hear.
+  [[nodiscard]] bool goes_on();
   [[nodiscard]] bool has_room() const;  // in the file
   void stop(const std::string& reason);
   void say_no_device(const std::string& why_not);
