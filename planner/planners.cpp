@@ -13,6 +13,7 @@
 #include "planner/mcmc/mcmc.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/two_phase/two_phase.h"
+#include "planner/verify/answer.h"
 
 namespace sextant {
 namespace {
@@ -67,6 +68,12 @@ constexpr std::array kPlanners = {
 };
 
 }  // namespace
+
+PlanResult Planner::plan(const PlanRequest& request) const {
+  PlanResult result = search(request);
+  check_answer(request, result);
+  return result;
+}
 
 std::span<const Planner> planners() { return kPlanners; }
 

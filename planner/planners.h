@@ -27,10 +27,13 @@ struct PlannerTraits {
 
 struct Planner {
   std::string_view name;
-  std::string_view help;  // one line
-  PlanResult (*plan)(const PlanRequest& request) = nullptr;
+  std::string_view help;                                       // one line
+  PlanResult (*search)(const PlanRequest& request) = nullptr;  // behind plan()
   int most_devices = 0;  // of a cluster that it can plan; 0: no limit of its own
   PlannerTraits traits = {};
+
+  // What it finds, verified by code of its own and with a bound for any plan (verify/answer.h).
+  [[nodiscard]] PlanResult plan(const PlanRequest& request) const;
 };
 
 // In the order in which people should read them.
