@@ -53,7 +53,9 @@ std::vector<Special> specials(const PlannerOptions& options) {
           {"--even-load", options.has_even_load, &PlannerTraits::balances_load},
           {"--most-plans", options.most_plans.has_value(), &PlannerTraits::has_whole_layouts},
           {"--warm-start", !options.warm_start.empty(), &PlannerTraits::starts_from_plan},
-          {"--goal and limits", !options.objective.is_time_alone(), &PlannerTraits::has_objectives},
+          {"--max-usd-per-hour", options.objective.is_time_for_rent(), &PlannerTraits::has_rent},
+          {"--goal and limits", !options.objective.is_time_alone() && !options.objective.is_time_for_rent(),
+           &PlannerTraits::has_objectives},
           {"--pin", !options.pins.devices.empty(), &PlannerTraits::has_pins},
           {"--pin-from", !options.pins.layouts.empty(), &PlannerTraits::has_pins}};
 }
@@ -183,6 +185,7 @@ std::string planners_as_json() {
                   {"can_be_cancelled", traits.can_be_cancelled},
                   {"proves", traits.proves},
                   {"has_objectives", traits.has_objectives},
+                  {"has_rent", traits.has_rent},
                   {"has_pins", traits.has_pins},
                   {"balances_load", traits.balances_load},
                   {"is_built", traits.is_built()}});

@@ -21,6 +21,7 @@ struct PlannerTraits {
   bool proves = false;                       // of its space: optimal or a gap
   bool balances_load = false;                // and can be told not to
   bool has_objectives = false;               // other than the fastest plan; the others refuse them
+  bool has_rent = false;                     // the fastest plan for so many dollars an hour; the others refuse
   bool has_pins = false;                     // keeps tasks where they are pinned; the others refuse
   bool (*is_built)() = [] { return true; };  // into this program; else planning throws Error(bad_input)
 };
