@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/units.h"
-#include "planner/islands.h"
 
 namespace sextant::cli {
 namespace {
@@ -24,7 +23,7 @@ void fill_request(const Searched& searched, SearchRecord& record) {
   record.cluster = request.cluster.name();
   record.planner = searched.planner.name;
   record.seed = request.seed;
-  record.threads = request.threads * (request.ranks == nullptr ? 1 : request.ranks->size());
+  record.threads = searched.result.threads;
   if (request.budget.seconds > 0) record.budget_s = request.budget.seconds;
   if (request.budget.evaluations > 0) record.budget_evaluations = request.budget.evaluations;
   fill_objective(request.objective, record);
