@@ -193,6 +193,13 @@ std::string describe_change(const WhatIf& what_if, const Explanation& now) {
   return text + ")";
 }
 
+// How far the plan there can be from the best there; only times have a bound.
+std::string describe_gap(const WhatIf& what_if) {
+  if (!what_if.lower_bound_s || !(*what_if.lower_bound_s > 0)) return "";
+  return "At most " + format_percent(std::max(0.0, what_if.iteration_s / *what_if.lower_bound_s - 1)) +
+         " from the best there: no plan takes less than " + format_seconds(*what_if.lower_bound_s) + ".\n";
+}
+
 std::string describe_layout_change(const WhatIf& what_if, const Explanation& now) {
   constexpr double kNear = 0.01;  // of searches that found the same, as good as
   if (what_if.keeps_plan) return "The plan stays the best there.\n";
@@ -298,7 +305,7 @@ std::string describe(const WhatIf& what_if, const Explanation& now) {
   }
   const std::string differences = describe_differences(what_if.differences);
   if (!differences.empty()) text += "largest differences: " + differences + "\n";
-  return text + describe_layout_change(what_if, now);
+  return text + describe_gap(what_if) + describe_layout_change(what_if, now);
 }
 
 }  // namespace sextant::cli

@@ -15,13 +15,12 @@
 #include "cli/search_progress.h"
 #include "cli/search_record.h"
 #include "cli/table.h"
-#include "cli/verified.h"
 #include "cli/what_if.h"
 #include "core/error.h"
 #include "costmodel/predict.h"
-#include "planner/exact/bound.h"
 #include "planner/exact/exact.h"
 #include "planner/space/subcluster.h"
+#include "planner/verify/answer.h"
 
 namespace sextant::cli {
 namespace {
@@ -77,7 +76,6 @@ struct Answer {
 // Until the planner ends, or someone presses Ctrl-C, which mpirun passes on to all ranks. Rank 0 shows its own
 // best until then.
 Answer search(const Planner& planner, PlanRequest request, RankGroup& ranks) {
-  const double lower_bound_s = least_iteration_s(request);
   const Interrupt interrupt;
   std::optional<SearchProgress> progress;
   if (ranks.is_first()) progress.emplace(std::string(planner.name), request.budget.seconds);
@@ -89,7 +87,7 @@ Answer search(const Planner& planner, PlanRequest request, RankGroup& ranks) {
   const auto start = std::chrono::steady_clock::now();
   PlanResult result = planner.plan(request);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
-  SearchRecord record = record_of({planner, request, result, lower_bound_s, wall.count(), interrupt.came()});
+  SearchRecord record = record_of({planner, request, result, wall.count(), interrupt.came()});
   return {std::move(result), std::move(record)};
 }
 
@@ -227,7 +225,7 @@ int say_plan(const Options& options, const Question& asked, Answer& answer) {
     result.prediction =
         predict(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework);
   }
-  require_verified(verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients,
+  require_feasible(verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients,
                                chosen.framework, asked.pins));
   say(chosen.notes);
   qualify(*result.prediction,

@@ -1,7 +1,8 @@
 #include "cli/plan_sets.h"
 
+#include <algorithm>
+
 #include "cli/table.h"
-#include "cli/verified.h"
 #include "core/json_value.h"
 #include "core/units.h"
 #include "planner/pareto.h"
@@ -43,25 +44,23 @@ PlanRequest with_workflow(const PlanRequest& request, const Workflow& workflow) 
   return other;
 }
 
-// Plans of a set are what someone will run, as a single one is.
-void verify_found(const PlanRequest& request, const PlanResult& result) {
-  require_verified(verify_plan(request.cluster, request.workflow, *result.plan, request.coefficients,
-                               request.framework, request.limits.pins));
-}
-
 }  // namespace
 
 PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Subcluster& part, int points) {
-  const std::vector<ParetoPoint> front = pareto_front(request, planner.plan, points);
-  Table table({"iteration", "dollars an iteration", "dollars an hour", "devices"});
+  const std::vector<ParetoPoint> front = pareto_front(request, planner, points);
+  Table table({"iteration", "above the least", "dollars an iteration", "above the least", "dollars an hour",
+               "devices"});
   Json json = Json::array();
   for (const ParetoPoint& point : front) {
-    verify_found(request, point.result);
     const double iteration_s = point.result.prediction->iteration_s;
-    table.add({format_seconds(iteration_s), format_number(point.usd_per_iteration),
+    const double dollar_gap = std::max(0.0, point.usd_per_iteration / *point.result.least_usd - 1);
+    table.add({format_seconds(iteration_s), "at most " + format_percent(point.result.gap_of_all()),
+               format_number(point.usd_per_iteration), "at most " + format_percent(dollar_gap),
                format_number(point.rented.usd_per_hour), format_number(point.rented.devices)});
     json.push_back({{"iteration_s", iteration_s},
+                    {"lower_bound_s", point.result.least_s},
                     {"usd_per_iteration", point.usd_per_iteration},
+                    {"lower_bound_usd", *point.result.least_usd},
                     {"usd_per_hour", point.rented.usd_per_hour},
                     {"devices", point.rented.devices},
                     {"plan", part.on_whole(*point.result.plan).to_json()}});
@@ -78,7 +77,7 @@ PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Sub
 }
 
 PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const Subcluster& part) {
-  Table table({"mode", "iteration", "beside synchronous", "devices"});
+  Table table({"mode", "iteration", "from the best", "beside synchronous", "devices"});
   Json json = Json::array();
   double synchronous_s = 0, best_s = 0;
   std::string best = kModes[0].name;
@@ -87,10 +86,9 @@ PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const
     const PlanRequest in_this_mode = with_workflow(request, workflow);
     const PlanResult result = planner.plan(in_this_mode);
     if (result.outcome != PlanOutcome::found) {
-      table.add({mode.name, "no plan", "", ""});
+      table.add({mode.name, "no plan", "", "", ""});
       continue;
     }
-    verify_found(in_this_mode, result);
     const double iteration_s = result.prediction->iteration_s;
     if (mode.mode == Mode::synchronous) synchronous_s = iteration_s;
     if (best_s == 0 || iteration_s < best_s) {
@@ -99,11 +97,13 @@ PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const
     }
     const double devices = rented_by(*result.plan, request.cluster).devices;
     const std::string beside = synchronous_s > 0 ? format_percent(iteration_s / synchronous_s - 1) : "";
-    table.add({mode.name, format_seconds(iteration_s), beside, format_number(devices)});
+    table.add({mode.name, format_seconds(iteration_s), "at most " + format_percent(result.gap_of_all()), beside,
+               format_number(devices)});
     json.push_back({{"mode", mode.name},
                     {"staleness", mode.staleness},
                     {"streamed_parts", mode.streamed_parts},
                     {"iteration_s", iteration_s},
+                    {"lower_bound_s", result.least_s},
                     {"devices", devices},
                     {"plan", part.on_whole(*result.plan).to_json()}});
   }

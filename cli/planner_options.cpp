@@ -53,12 +53,18 @@ std::vector<Special> specials(const PlannerOptions& options) {
           {"--even-load", options.has_even_load, &PlannerTraits::balances_load},
           {"--most-plans", options.most_plans.has_value(), &PlannerTraits::has_whole_layouts},
           {"--warm-start", !options.warm_start.empty(), &PlannerTraits::starts_from_plan},
-          {"--goal and limits", !options.objective.is_time_alone(), &PlannerTraits::has_objectives},
+          {"--max-usd-per-hour", options.objective.is_time_for_rent(), &PlannerTraits::has_rent},
+          {"--goal and limits", !options.objective.is_time_alone() && !options.objective.is_time_for_rent(),
+           &PlannerTraits::has_objectives},
           {"--pin", !options.pins.devices.empty(), &PlannerTraits::has_pins},
           {"--pin-from", !options.pins.layouts.empty(), &PlannerTraits::has_pins}};
 }
 
-int all_cores() { return static_cast<int>(std::max(1U, std::thread::hardware_concurrency())); }
+// Each thread has tables of its own: more than a few are asked for by name.
+int few_cores() {
+  constexpr unsigned kFew = 4;
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kFew));
+}
 
 std::string yes(bool is_so) { return is_so ? "yes" : ""; }
 
@@ -82,9 +88,10 @@ void add_planner_options(CLI::App& command, PlannerOptions& options) {
       ->capture_default_str();
   constexpr int kMostThreads = 4096;
   command
-      .add_option(
-          "--threads", options.threads,
-          "Of planners that use several, on each rank; default: all cores, dealt to the ranks of a host")
+      .add_option("--threads", options.threads,
+                  "Of planners that use several, on each rank; default: all cores but at most 4, dealt to the "
+                  "ranks of a "
+                  "host. Each takes memory of its own; of --evaluations more than 4 are of no use")
       ->check(CLI::Range(1, kMostThreads));
   command.add_option("--micro-batches", options.micro_batch_sequences, "Micro-batch sizes to try")
       ->delimiter(',')
@@ -151,7 +158,7 @@ void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& r
   request.budget = {options.budget_s.value_or(0), options.evaluations.value_or(0)};
   request.seed = options.seed;
   request.objective = options.objective;
-  request.threads = planner.traits.has_threads ? options.threads.value_or(all_cores()) : 1;
+  request.threads = planner.traits.has_threads ? options.threads.value_or(few_cores()) : 1;
 }
 
 std::string describe_planners() {
@@ -183,6 +190,7 @@ std::string planners_as_json() {
                   {"can_be_cancelled", traits.can_be_cancelled},
                   {"proves", traits.proves},
                   {"has_objectives", traits.has_objectives},
+                  {"has_rent", traits.has_rent},
                   {"has_pins", traits.has_pins},
                   {"balances_load", traits.balances_load},
                   {"is_built", traits.is_built()}});

@@ -1,11 +1,9 @@
 #include "cli/search_record.h"
 
+#include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
 #include "core/units.h"
-#include "planner/exact/bound.h"
-#include "planner/islands.h"
 
 namespace sextant::cli {
 namespace {
@@ -25,7 +23,7 @@ void fill_request(const Searched& searched, SearchRecord& record) {
   record.cluster = request.cluster.name();
   record.planner = searched.planner.name;
   record.seed = request.seed;
-  record.threads = request.threads * (request.ranks == nullptr ? 1 : request.ranks->size());
+  record.threads = searched.result.threads;
   if (request.budget.seconds > 0) record.budget_s = request.budget.seconds;
   if (request.budget.evaluations > 0) record.budget_evaluations = request.budget.evaluations;
   fill_objective(request.objective, record);
@@ -34,8 +32,8 @@ void fill_request(const Searched& searched, SearchRecord& record) {
 // An infinite gap or bound is one that is not known.
 void fill_bounds(const Searched& searched, SearchRecord& record) {
   const PlanResult& result = searched.result;
-  record.lower_bound_s = searched.lower_bound_s;
-  if (has_prices(searched.request.cluster)) record.lower_bound_usd = least_usd_per_iteration(searched.request);
+  record.lower_bound_s = result.least_s;
+  record.lower_bound_usd = result.least_usd;
   record.proof = result.proof;
   if (result.proof == Proof::none) return;
   if (result.lower_bound_s > 0 && std::isfinite(result.lower_bound_s))
@@ -57,12 +55,6 @@ void fill_plan(const PlanRequest& request, const PlanResult& result, SearchRecor
   record.plan = result.plan->name;
   record.iteration_s = result.prediction->iteration_s;
   fill_price(request, *result.plan, record);
-  constexpr double kRounding = 1e-6;
-  if (record.iteration_s < record.lower_bound_s * (1 - kRounding)) {
-    throw_machine_failed("internal error: the plan that was found takes " + format_seconds(record.iteration_s) +
-                         ", less than the lower bound of any plan, " + format_seconds(record.lower_bound_s) +
-                         ", so nothing is written");
-  }
 }
 
 std::string describe_proof(const SearchRecord& search) {
@@ -116,11 +108,21 @@ std::string describe_pins(const SearchRecord& search) {
   return text.empty() ? "" : text + "\n";
 }
 
+// Of what the plan is to be best in. How few devices could do is not known beyond what time tells.
+std::string describe_gap(const SearchRecord& search) {
+  const std::string least =
+      "no plan of any planner takes less than " + format_seconds(search.lower_bound_s) + "\n";
+  if (search.goal == "cost" && search.lower_bound_usd && search.usd_per_iteration) {
+    const double gap = std::max(0.0, *search.usd_per_iteration / *search.lower_bound_usd - 1);
+    return "at most " + format_percent(gap) + " dearer than the cheapest under this model; " + least;
+  }
+  if (search.goal != "time") return least;
+  return "at most " + format_percent(search.gap_fraction()) + " from the best under this model: " + least;
+}
+
 std::string describe(const SearchRecord& search) {
   return search.planner + ": " + search.message + "; " + format_seconds(search.wall_s) + "\n" +
-         describe_pins(search) + describe_proof(search) + "at most " + format_percent(search.gap_fraction()) +
-         " from the best under this model: no plan of any planner takes less than " +
-         format_seconds(search.lower_bound_s) + "\n" + describe_price(search);
+         describe_pins(search) + describe_proof(search) + describe_gap(search) + describe_price(search);
 }
 
 }  // namespace sextant::cli

@@ -11,6 +11,7 @@
 #include "costmodel/iteration.h"
 #include "costmodel/memory.h"
 #include "costmodel/predict.h"
+#include "planner/search_run.h"
 
 namespace sextant {
 namespace {
@@ -61,14 +62,17 @@ class Search {
         workflow_(request.workflow),
         hardware_(request.cluster, request.workflow.precision),
         values_(resolve(request.coefficients, hardware_, request.framework)),
+        rooms_(rooms_of_devices(request)),
+        executions_(request.executions),
         start_(std::chrono::steady_clock::now()) {
     if (workflow_.algorithm == Algorithm::custom) {
       throw_bad_input("exhaustive search plans PPO and GRPO workflows; " + workflow_.name +
                       " is a custom graph");
     }
     check_pins(request.limits.pins, workflow_, request.cluster, request.executions);
+    executions_.resize(workflow_.tasks.size());
     for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
-      options_.push_back(options_of(workflow_.tasks[t]));
+      options_.push_back(options_of(workflow_.tasks[t], executions_[t]));
       if (workflow_.tasks[t].name == workflow_.actor_generation().name) generation_ = t;
       if (workflow_.tasks[t].name == workflow_.actor_training().name) training_ = t;
     }
@@ -107,6 +111,7 @@ class Search {
   [[nodiscard]] Plan plan_of(const std::vector<std::size_t>& choice) const {
     Plan plan;
     plan.name = workflow_.name + "-best";
+    plan.weight_sync = request_.weight_sync;
     for (std::size_t t = 0; t < choice.size(); ++t)
       plan.tasks[workflow_.tasks[t].name] = options_[t][choice[t]].plan;
     return plan;
@@ -142,8 +147,7 @@ class Search {
   [[nodiscard]] std::string shortage() const {
     double most = 0, largest_need = 0;
     std::string hungriest;
-    for (int d = 0; d < request_.cluster.device_count(); ++d)
-      most = std::max(most, hardware_.memory_bytes(DeviceId{d}));
+    for (const double room : rooms_) most = std::max(most, room);
     for (std::size_t t = 0; t < options_.size(); ++t) {
       if (options_[t].empty())
         return "task " + workflow_.tasks[t].name + " has no layout on this cluster" +
@@ -168,11 +172,12 @@ class Search {
   std::uint64_t feasible = 0;
 
  private:
-  [[nodiscard]] std::vector<Option> options_of(const Task& task) const {
+  [[nodiscard]] std::vector<Option> options_of(const Task& task, const Execution& execution) const {
     std::vector<Option> options;
     for (TaskPlan& layout : task_layouts(task, workflow_, request_.cluster, request_.limits)) {
       Option option;
       option.plan = std::move(layout);
+      option.plan.execution = execution;
       option.devices = option.plan.devices();
       Plan alone;
       alone.tasks[task.name] = option.plan;
@@ -217,7 +222,7 @@ class Search {
         resident += options_[t][choice[t]].resident_bytes[d];
         working = std::max(working, options_[t][choice[t]].working_bytes[d]);
       }
-      if (resident + working > hardware_.memory_bytes(DeviceId{static_cast<int>(d)})) return false;
+      if (resident + working > rooms_[d]) return false;
     }
     return true;
   }
@@ -226,6 +231,7 @@ class Search {
     const auto [entry, is_new] = sync_s_.try_emplace({generation, training}, 0.0);
     if (is_new) {
       Plan pair;
+      pair.weight_sync = request_.weight_sync;
       pair.tasks[workflow_.tasks[generation_].name] = options_[generation_][generation].plan;
       pair.tasks[workflow_.tasks[training_].name] = options_[training_][training].plan;
       const Problem<double> problem(workflow_, pair, hardware_, values_);
@@ -239,6 +245,8 @@ class Search {
   const Workflow& workflow_;
   Hardware<double> hardware_;
   CoefficientValues<double> values_;
+  std::vector<double> rooms_;                 // bytes that tasks may take, by device
+  std::vector<Execution> executions_;         // by task
   std::vector<std::vector<Option>> options_;  // by task
   std::size_t generation_ = 0;
   std::size_t training_ = 0;

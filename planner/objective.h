@@ -31,6 +31,10 @@ struct Objective {
   [[nodiscard]] bool has_prices() const;
   // The fastest plan, as planners that know times alone look for.
   [[nodiscard]] bool is_time_alone() const { return goal == Goal::time && !has_limits(); }
+  // The fastest plan on devices that cost so much an hour.
+  [[nodiscard]] bool is_time_for_rent() const {
+    return goal == Goal::time && most_usd_per_hour > 0 && most_iteration_s == 0 && most_usd_per_iteration == 0;
+  }
   friend bool operator==(const Objective&, const Objective&) = default;
 };
 

@@ -8,14 +8,14 @@ namespace {
 
 class Front {
  public:
-  Front(const PlanRequest& request, PlanResult (*plan)(const PlanRequest&)) : request_(request), plan_(plan) {}
+  Front(const PlanRequest& request, const Planner& planner) : request_(request), planner_(planner) {}
 
   // Null where there is none.
   const ParetoPoint* add(Goal goal, double deadline_s) {
     PlanRequest request = request_;
     request.objective.goal = goal;
     if (deadline_s > 0) request.objective.most_iteration_s = deadline_s;
-    PlanResult result = plan_(request);
+    PlanResult result = planner_.plan(request);
     if (result.outcome != PlanOutcome::found) return nullptr;
     const Rented rented = rented_by(*result.plan, request.cluster);
     const double usd = usd_per_iteration(rented, result.prediction->iteration_s);
@@ -39,18 +39,17 @@ class Front {
 
  private:
   const PlanRequest& request_;
-  PlanResult (*plan_)(const PlanRequest&);
+  const Planner& planner_;
   std::vector<ParetoPoint> points_;
 };
 
 }  // namespace
 
-std::vector<ParetoPoint> pareto_front(const PlanRequest& request, PlanResult (*plan)(const PlanRequest&),
-                                      int points) {
+std::vector<ParetoPoint> pareto_front(const PlanRequest& request, const Planner& planner, int points) {
   Objective by_cost;
   by_cost.goal = Goal::cost;
   check_prices(by_cost, request.cluster);
-  Front front(request, plan);
+  Front front(request, planner);
   const ParetoPoint* fastest = front.add(Goal::time, 0);
   if (fastest == nullptr) return {};
   const double least_s = fastest->result.prediction->iteration_s;

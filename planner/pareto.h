@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "planner/planner.h"
+#include "planner/planners.h"
 
 namespace sextant {
 
@@ -15,9 +15,9 @@ struct ParetoPoint {
 
 // The fastest plan first, the cheapest last. `points` >= 2 searches, each with the request's budget: the
 // fastest plan, the cheapest, and the cheapest under deadlines at equal ratios between the two. The request's
-// own limits hold for all. Fewer where searches found the same or none. plan: a planner that has objectives
-// (planners.h). Throws Error(bad_input) where a device type has no price.
-[[nodiscard]] std::vector<ParetoPoint> pareto_front(const PlanRequest& request,
-                                                    PlanResult (*plan)(const PlanRequest&), int points);
+// own limits hold for all. Fewer where searches found the same or none. planner: one that has objectives.
+// Throws Error(bad_input) where a device type has no price.
+[[nodiscard]] std::vector<ParetoPoint> pareto_front(const PlanRequest& request, const Planner& planner,
+                                                    int points);
 
 }  // namespace sextant

@@ -1,6 +1,7 @@
 // What every planner is asked and what it answers.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -66,6 +67,15 @@ struct PlanResult {
   Proof proof = Proof::none;
   double lower_bound_s = 0;  // of any plan of the planner's space
   std::uint64_t nodes = 0;   // of the tree that was searched
+  int threads = 1;           // that searched, of all ranks
+  // Of any plan of any planner (exact/bound.h): what Planner::plan adds. Dollars where all devices have prices.
+  double least_s = 0;
+  std::optional<double> least_usd;
+
+  // The plan is at most so far from the best that there can be under this model; zero where there is none.
+  [[nodiscard]] double gap_of_all() const {
+    return prediction && least_s > 0 ? std::max(0.0, prediction->iteration_s / least_s - 1) : 0;
+  }
 };
 
 }  // namespace sextant

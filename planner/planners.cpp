@@ -13,6 +13,7 @@
 #include "planner/mcmc/mcmc.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/two_phase/two_phase.h"
+#include "planner/verify/answer.h"
 
 namespace sextant {
 namespace {
@@ -30,14 +31,15 @@ PlanResult plan_by_any_ilp(const PlanRequest& request) { return plan_by_ilp(requ
 
 bool has_milp_solver() { return make_milp_solver() != nullptr; }
 
-constexpr PlannerTraits kSearch{.has_seed = true, .has_objectives = true, .has_pins = true};
-constexpr PlannerTraits kSweep{.has_objectives = true, .has_pins = true};
-constexpr PlannerTraits kTwoPhase{.has_seed = true};
+constexpr PlannerTraits kSearch{.has_seed = true, .has_objectives = true, .has_rent = true, .has_pins = true};
+constexpr PlannerTraits kSweep{.has_objectives = true, .has_rent = true, .has_pins = true};
+constexpr PlannerTraits kTwoPhase{.has_seed = true, .has_rent = true};
 constexpr PlannerTraits kHetRl{.has_threads = true,
                                .has_ranks = true,
                                .has_seed = true,
                                .balances_load = true,
                                .has_objectives = true,
+                               .has_rent = true,
                                .has_pins = true};
 constexpr PlannerTraits kBranchAndBound{.counts_nodes = true, .starts_from_plan = true, .proves = true};
 constexpr PlannerTraits kIntegerProgram{
@@ -67,6 +69,12 @@ constexpr std::array kPlanners = {
 };
 
 }  // namespace
+
+PlanResult Planner::plan(const PlanRequest& request) const {
+  PlanResult result = search(request);
+  check_answer(request, result);
+  return result;
+}
 
 std::span<const Planner> planners() { return kPlanners; }
 

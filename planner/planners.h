@@ -21,16 +21,20 @@ struct PlannerTraits {
   bool proves = false;                       // of its space: optimal or a gap
   bool balances_load = false;                // and can be told not to
   bool has_objectives = false;               // other than the fastest plan; the others refuse them
+  bool has_rent = false;                     // the fastest plan for so many dollars an hour; the others refuse
   bool has_pins = false;                     // keeps tasks where they are pinned; the others refuse
   bool (*is_built)() = [] { return true; };  // into this program; else planning throws Error(bad_input)
 };
 
 struct Planner {
   std::string_view name;
-  std::string_view help;  // one line
-  PlanResult (*plan)(const PlanRequest& request) = nullptr;
+  std::string_view help;                                       // one line
+  PlanResult (*search)(const PlanRequest& request) = nullptr;  // behind plan()
   int most_devices = 0;  // of a cluster that it can plan; 0: no limit of its own
   PlannerTraits traits = {};
+
+  // What it finds, verified by code of its own and with a bound for any plan (verify/answer.h).
+  [[nodiscard]] PlanResult plan(const PlanRequest& request) const;
 };
 
 // In the order in which people should read them.

@@ -9,8 +9,8 @@ With repetitions the median is taken. A benchmark that reported an error makes t
 Names are PROGRAM/BENCHMARK, or what the benchmark is called itself where that starts with "PART.", PROGRAM up to its
 first underscore; the suffixes
 that Google Benchmark adds for how it was run are left off. A benchmark is about its time, or about one of the counters
-per_s, gap and speedup: that has its name, and the time is NAME:time. Its counter target_s is the most seconds that it
-may take, target_per_s, target_gap and target_speedup what those counters have to reach: the entry of that value then
+per_s, gap, speedup and bytes: that has its name, and the time is NAME:time. Its counter target_s is the most seconds that it
+may take, target_per_s, target_gap, target_speedup and target_bytes what those counters have to reach: the entry of that value then
 also has "target", in its unit, and "met". Every target is said on standard error beside what was measured.
 
 --check exits 1 where a target is missed, after the list was written, and 2 where no benchmark with a target ran.
@@ -31,8 +31,8 @@ OWN_FIELDS = {
 }
 LONGEST = "target_s"
 # Counters that a benchmark is about, and their targets.
-RESULTS = {"per_s": "target_per_s", "gap": "target_gap", "speedup": "target_speedup"}
-AT_MOST = {"target_s", "target_gap"}
+RESULTS = {"per_s": "target_per_s", "gap": "target_gap", "speedup": "target_speedup", "bytes": "target_bytes"}
+AT_MOST = {"target_s", "target_gap", "target_bytes"}
 # How a benchmark was run, in its name.
 RUN_SUFFIX = re.compile(r"/(iterations|repeats|min_time|min_warmup_time):[^/]*|/(real_time|process_time|manual_time)")
 
@@ -40,7 +40,7 @@ RUN_SUFFIX = re.compile(r"/(iterations|repeats|min_time|min_warmup_time):[^/]*|/
 def unit_of(counter):
     if counter in ("bytes_per_second", "bytes_per_s"):
         return "bytes/s"
-    if counter.endswith("_bytes"):
+    if counter == "bytes" or counter.endswith("_bytes"):
         return "bytes"
     return "1/s" if counter == "per_s" or counter.endswith(("_per_second", "_per_s")) else "1"
 

@@ -183,13 +183,14 @@ Json flip_to_json(const Flip& flip) {
 }
 
 WhatIf parse_what_if(const JsonView& view) {
-  view.allow_only({"changes", "outcome", "message", "kept_iteration_s", "keeps_plan", "iteration_s", "ratio",
+  view.allow_only({"changes", "outcome", "message", "kept_iteration_s", "keeps_plan", "lower_bound_s", "iteration_s", "ratio",
                    "usd_per_iteration", "layouts", "differences", "chance"});
   WhatIf what_if;
   what_if.changes =
       parse_list<std::string>(view.required("changes"), [](const JsonView& change) { return change.text(); });
   parse_found(view, what_if);
   what_if.kept_iteration_s = parse_optional(view, "kept_iteration_s");
+  what_if.lower_bound_s = parse_optional(view, "lower_bound_s");
   if (what_if.outcome == PlanOutcome::found) what_if.keeps_plan = view.required("keeps_plan").flag();
   return what_if;
 }
@@ -198,6 +199,7 @@ Json what_if_to_json(const WhatIf& what_if) {
   Json json{{"changes", what_if.changes}};
   put_found(json, what_if);
   put(json, "kept_iteration_s", what_if.kept_iteration_s);
+  put(json, "lower_bound_s", what_if.lower_bound_s);
   if (what_if.outcome == PlanOutcome::found) json["keeps_plan"] = what_if.keeps_plan;
   return json;
 }

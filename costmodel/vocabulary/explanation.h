@@ -94,6 +94,7 @@ struct WhatIf {
   // Only where a plan was found.
   bool keeps_plan = false;  // the old plan is the best there too
   double iteration_s = 0;
+  std::optional<double> lower_bound_s;  // of any plan there
   double ratio = 1;  // time, or what the goal lowers / that of the plan on the cluster as it is
   std::optional<double> usd_per_iteration;
   std::map<std::string, std::string> layouts;

@@ -65,8 +65,7 @@ std::vector<int> threads_by_rank(const PlanRequest& request, int threads) {
 
 // By the clock every thread of every rank has an island. Evaluations are dealt to as many islands whatever the
 // threads, and the ranks where there are no more ranks than these.
-std::vector<Dealt> dealt(const PlanRequest& request, int threads) {
-  const std::vector<int> all_threads = threads_by_rank(request, threads);
+std::vector<Dealt> dealt(const PlanRequest& request, const std::vector<int>& all_threads) {
   const int ranks = static_cast<int>(all_threads.size());
   const int rank = request.ranks == nullptr ? 0 : request.ranks->rank();
   PlanRequest own = request;
@@ -85,6 +84,7 @@ std::vector<Dealt> dealt(const PlanRequest& request, int threads) {
   } else {
     const int first = std::accumulate(all_threads.begin(), all_threads.begin() + rank, 0);
     const int size = std::accumulate(all_threads.begin(), all_threads.end(), 0);
+    const int threads = all_threads[static_cast<std::size_t>(rank)];
     for (int number = first; number < first + threads; ++number) add(number, size);
   }
   return islands;
@@ -93,15 +93,20 @@ std::vector<Dealt> dealt(const PlanRequest& request, int threads) {
 }  // namespace
 
 PlanResult plan_by_sha_ea(const PlanRequest& request) {
-  const int threads = std::clamp(request.threads, 1, kIslands);
-  const std::vector<Dealt> own = dealt(request, threads);
+  // Evaluations are dealt to so many islands; by the clock every thread has one.
+  const int most = request.budget.evaluations > 0 ? kIslands : std::numeric_limits<int>::max();
+  const int threads = std::clamp(request.threads, 1, most);
+  const std::vector<int> all_threads = threads_by_rank(request, threads);
+  const std::vector<Dealt> own = dealt(request, all_threads);
   std::vector<std::unique_ptr<Island>> islands;
   for (const Dealt& one : own) islands.push_back(std::make_unique<Island>(one.request, one.team));
   run_all(islands, threads);
   std::vector<IslandEnd> ends;
   for (std::size_t i = 0; i < own.size(); ++i)
     ends.push_back(islands[i]->search().end(own[i].team.number, "sha-ea"));
-  return merged(request, request.ranks == nullptr ? ends : gathered(*request.ranks, ends));
+  PlanResult result = merged(request, request.ranks == nullptr ? ends : gathered(*request.ranks, ends));
+  result.threads = std::accumulate(all_threads.begin(), all_threads.end(), 0);
+  return result;
 }
 
 }  // namespace sextant

@@ -5,7 +5,6 @@
 
 #include "core/error.h"
 #include "planner/space/machines.h"
-#include "planner/space/subcluster.h"
 #include "planner/two_phase/two_phase.h"
 
 namespace sextant {
@@ -105,7 +104,7 @@ std::optional<double> task_usd_per_token(const Cluster& cluster, const Workflow&
   return *usd_per_hour * prediction.tasks.at(task).time_s / kHour_s / (workflow.sequences() * tokens);
 }
 
-Cluster rented(const Cluster& cluster, const std::vector<int>& machines) {
+Subcluster rented(const Cluster& cluster, const std::vector<int>& machines) {
   const std::vector<MachineClass> classes = machine_classes(cluster);
   std::set<NodeId> kept;
   for (std::size_t c = 0; c < classes.size(); ++c) {
@@ -115,7 +114,7 @@ Cluster rented(const Cluster& cluster, const std::vector<int>& machines) {
   for (int d = 0; d < cluster.device_count(); ++d) {
     if (!kept.contains(cluster.node_of(DeviceId{d}))) others.insert(DeviceId{d});
   }
-  return without(cluster, others).cluster;
+  return without(cluster, others);
 }
 
 RentedPlan plan_within_budget(const PlanRequest& request, double usd_per_hour) {
@@ -125,14 +124,14 @@ RentedPlan plan_within_budget(const PlanRequest& request, double usd_per_hour) {
     throw_bad_input("cluster " + request.cluster.name() + ": more than " + std::to_string(kMostChoices) +
                     " ways to spend the budget; leave machines out");
   }
-  RentedPlan best;
-  best.result.message = "the budget pays for no machine";
+  RentedPlan best{{request.cluster, {}}, 0, {}};
+  best.result.message = "no plan fits: the budget pays for no machine";
   for (const std::vector<int>& machines : rentals.all()) {
     if (std::all_of(machines.begin(), machines.end(), [](int count) { return count == 0; })) continue;
     RentedPlan tried{rented(request.cluster, machines), 0, {}};
     for (std::size_t c = 0; c < classes.size(); ++c)
       tried.usd_per_hour += machines[c] * machine_usd_per_hour(request.cluster, classes[c].machines.front());
-    PlanRequest of_rented{tried.cluster, request.workflow, request.coefficients, request.framework};
+    PlanRequest of_rented{tried.part.cluster, request.workflow, request.coefficients, request.framework};
     of_rented.limits = request.limits;
     of_rented.budget = request.budget;
     of_rented.seed = request.seed;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "planner/planner.h"
+#include "planner/space/subcluster.h"
 
 namespace sextant {
 
@@ -29,10 +30,10 @@ struct PlanDollars {
                                                        const std::string& task);
 
 // The cluster without some machines, by the number that each class of machines (space/machines.h) keeps.
-[[nodiscard]] Cluster rented(const Cluster& cluster, const std::vector<int>& machines);
+[[nodiscard]] Subcluster rented(const Cluster& cluster, const std::vector<int>& machines);
 
 struct RentedPlan {
-  Cluster cluster;  // what is rented: the plan's devices are numbered in it
+  Subcluster part;  // what is rented: the plan's devices are numbered in it
   double usd_per_hour = 0;
   PlanResult result;
 };

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "costmodel/predict.h"
 #include "planner/baselines/sweep.h"
+#include "planner/two_phase/dollars.h"
 #include "planner/two_phase/repartition.h"
 #include "planner/two_phase/window.h"
 
@@ -44,9 +46,21 @@ std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGra
   return best;
 }
 
+// On the whole cluster again.
+PlanResult plan_on_rented(const PlanRequest& request) {
+  RentedPlan rented = plan_within_budget(request, request.objective.most_usd_per_hour);
+  PlanResult& result = rented.result;
+  if (!result.plan) return std::move(result);
+  result.plan = rented.part.on_whole(std::move(*result.plan));
+  result.prediction =
+      predict(request.cluster, request.workflow, *result.plan, request.coefficients, request.framework);
+  return std::move(result);
+}
+
 }  // namespace
 
 PlanResult plan_by_two_phase(const PlanRequest& request) {
+  if (request.objective.is_time_for_rent()) return plan_on_rented(request);
   require_time_alone(request.objective, "two-phase");
   require_no_pins(request.limits.pins, "two-phase");
   SearchRun run(request, 0);

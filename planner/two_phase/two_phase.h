@@ -27,7 +27,9 @@
 namespace sextant {
 
 // Ends when it is stable, or when the budget is spent. Where the workflow has one side only or the cluster one
-// device: all tasks on all devices. Throws Error(bad_input) for a cluster that the evaluator cannot hold.
+// device: all tasks on all devices. Under a limit of dollars an hour: on the whole machines that it pays for
+// (dollars.h), with the budget for each choice of them; other goals and limits are refused. Throws
+// Error(bad_input) for a cluster that the evaluator cannot hold.
 [[nodiscard]] PlanResult plan_by_two_phase(const PlanRequest& request);
 
 // Every partition of units in place of the guided ones, with the same phase 1 ("w/o Repartition" in Table 5):

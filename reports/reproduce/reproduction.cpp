@@ -77,9 +77,12 @@ Json to_json_of(const ReproducedPlan& plan) {
 }
 
 ReproducedCell parse_cell(const JsonView& view) {
-  view.allow_only({"name", "cluster", "devices", "plans"});
-  ReproducedCell cell{
-      view.required("name").text(), view.required("cluster").text(), view.required("devices").count(1), {}};
+  view.allow_only({"name", "cluster", "devices", "plans", "lower_bound_s"});
+  ReproducedCell cell;
+  cell.name = view.required("name").text();
+  cell.cluster = view.required("cluster").text();
+  cell.devices = view.required("devices").count(1);
+  if (const auto bound = view.optional("lower_bound_s")) cell.lower_bound_s = bound->positive();
   for (const JsonView& plan : view.required("plans").items()) cell.plans.push_back(parse_plan(plan));
   return cell;
 }
@@ -87,8 +90,10 @@ ReproducedCell parse_cell(const JsonView& view) {
 Json to_json_of(const ReproducedCell& cell) {
   Json plans = Json::array();
   for (const ReproducedPlan& plan : cell.plans) plans.push_back(to_json_of(plan));
-  return {
+  Json json{
       {"name", cell.name}, {"cluster", cell.cluster}, {"devices", cell.devices}, {"plans", std::move(plans)}};
+  if (cell.lower_bound_s) json["lower_bound_s"] = *cell.lower_bound_s;
+  return json;
 }
 
 Comparison parse_comparison(const JsonView& view) {

@@ -47,6 +47,7 @@ struct ReproducedCell {
   std::string cluster;
   int devices = 1;
   std::vector<ReproducedPlan> plans;
+  std::optional<double> lower_bound_s = {};  // no plan of any planner takes less
 
   friend bool operator==(const ReproducedCell&, const ReproducedCell&) = default;
 };

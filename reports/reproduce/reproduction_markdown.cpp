@@ -60,19 +60,34 @@ std::string ratio_in(const ReproducedCell& cell) {
   return format_number(cell.plans[0].sequences_per_s / cell.plans[1].sequences_per_s) + "x";
 }
 
-// Of two contestants with their ratio.
+// Of the fastest plan that was searched for: how far from the best it can be at most. Empty: nothing is known.
+std::string gap_in(const ReproducedCell& cell) {
+  double best_s = 0;
+  for (const ReproducedPlan& plan : cell.plans) {
+    if (plan.has_plan() && !plan.planner.empty() && (best_s == 0 || plan.iteration_s < best_s))
+      best_s = plan.iteration_s;
+  }
+  if (best_s == 0 || !cell.lower_bound_s) return "";
+  return format_percent(std::max(0.0, best_s / *cell.lower_bound_s - 1));
+}
+
+// Of two contestants with their ratio; with what the bound leaves open.
 std::string throughputs(const ReproducedExperiment& experiment) {
   const std::vector<std::string> names = contestants_of(experiment);
   const bool are_two = names.size() == 2;
   std::vector<std::string> header = {"cell"}, line = {"---"};
   header.insert(header.end(), names.begin(), names.end());
   if (are_two) header.emplace_back("ratio");
+  const bool has_bounds = std::any_of(experiment.cells.begin(), experiment.cells.end(),
+                                      [](const ReproducedCell& cell) { return !gap_in(cell).empty(); });
+  if (has_bounds) header.emplace_back("from the best at most");
   line.resize(header.size(), "---:");
   std::string out = row(header) + row(line);
   for (const ReproducedCell& cell : experiment.cells) {
     std::vector<std::string> cells = {cell.name};
     for (const std::string& name : names) cells.push_back(shown(cell, name));
     if (are_two) cells.push_back(ratio_in(cell));
+    if (has_bounds) cells.push_back(gap_in(cell));
     out += row(cells);
   }
   return out;

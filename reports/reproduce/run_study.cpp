@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "costmodel/predict.h"
+#include "planner/exact/bound.h"
 #include "planner/objective.h"
 #include "planner/planners.h"
 #include "planner/verify/verify.h"
@@ -155,6 +156,12 @@ DeviceType mean_type(const Cluster& cluster) {
   return type;
 }
 
+double least_s(const StudyCell& cell, const StudyCoefficients& coefficients) {
+  PlanRequest request{cell.cluster, cell.workflow, coefficients.coefficients, coefficients.framework};
+  request.executions = cell.executions;
+  return least_iteration_s(request);
+}
+
 }  // namespace
 
 Cluster all_alike(const Cluster& cluster) {
@@ -213,7 +220,8 @@ ReproducedExperiment run_study(const Study& study, const StudyOptions& options) 
     const StudyCoefficients coefficients = options.coefficients(study.framework, cell->cluster);
     out.coefficients = coefficients.name;
     out.framework = coefficients.framework;
-    ReproducedCell done{cell->name, cell->cluster.name(), cell->cluster.device_count(), {}};
+    ReproducedCell done{
+        cell->name, cell->cluster.name(), cell->cluster.device_count(), {}, least_s(*cell, coefficients)};
     for (const Contestant& contestant : cell->contestants) {
       done.plans.push_back(run_contestant(*cell, contestant, coefficients, options));
       if (is_over(options)) break;  // a search that was cut short would be held beside whole ones

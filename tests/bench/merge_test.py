@@ -83,10 +83,11 @@ def main(merge):
         assert [entry["met"] for entry in merged(merge, folder, both)[1]] == [True, False]
 
         # A gap may be no larger, a speedup no smaller.
-        for counter, met in (("gap", True), ("speedup", False)):
+        for counter, met in (("gap", True), ("bytes", True), ("speedup", False)):
             run = repetition("planner.x", 2.0, **{counter: 0.005, "target_" + counter: 0.01})
             _, entries, said = merged(merge, folder, {"planner": {"benchmarks": [run]}})
-            assert entries[0] == {"name": "planner.x", "value": 0.005, "unit": "1", "target": 0.01, "met": met}, entries
+            unit = "bytes" if counter == "bytes" else "1"
+            assert entries[0] == {"name": "planner.x", "value": 0.005, "unit": unit, "target": 0.01, "met": met}, entries
 
         run = repetition("planner.x", 2.0, peak_bytes=4096.0)
         _, entries, _ = merged(merge, folder, {"planner": {"benchmarks": [run]}})

@@ -143,7 +143,7 @@ TEST(PlanCommand, SameEvaluationsSamePlanOnAnyNumberOfThreads) {
     for (const char* threads : {"2", "7"}) {
       EXPECT_EQ(planned(folder, {"--seed", seed, "--threads", threads, "--search-out", search}), one);
       const auto several = load_document<SearchRecord>(search).content;
-      EXPECT_EQ(std::to_string(several.threads), threads);
+      EXPECT_EQ(several.threads, std::min(std::stoi(threads), 4));  // of as many islands
       EXPECT_EQ(several.candidates, alone.candidates);
       EXPECT_EQ(several.iteration_s, alone.iteration_s);
     }

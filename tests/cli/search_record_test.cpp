@@ -25,9 +25,10 @@ class SearchRecordTest : public ::testing::Test {
     result_.prediction->iteration_s = 3;
     result_.improvements = {{1, 0.5, 4, 4}, {2, 1, 3, 3}};
     result_.gap_fraction = std::numeric_limits<double>::infinity();
+    result_.least_s = 2;
   }
-  [[nodiscard]] SearchRecord record(double lower_bound_s = 2) const {
-    return cli::record_of({*find_planner("exact"), request_, result_, lower_bound_s, 1.5, false});
+  [[nodiscard]] SearchRecord record() const {
+    return cli::record_of({*find_planner("exact"), request_, result_, 1.5, false});
   }
   // Written and read again: JSON holds it.
   [[nodiscard]] SearchRecord through_json() const {
@@ -55,6 +56,7 @@ TEST_F(SearchRecordTest, AnInfiniteGapIsOneThatIsNotKnown) {
 TEST_F(SearchRecordTest, AnInfiniteBoundNeitherAndNoPlanHasNoGap) {
   result_ = {};
   result_.message = "nothing yet";
+  result_.least_s = 2;
   result_.proof = Proof::time_limit;
   result_.lower_bound_s = std::numeric_limits<double>::infinity();
   EXPECT_EQ(through_json(), record());
@@ -80,10 +82,23 @@ TEST_F(SearchRecordTest, AProofIsSaid) {
               HasSubstr("\nproved: no plan of the space of exact is faster under this model\n"));
 }
 
-TEST_F(SearchRecordTest, APlanBelowTheBoundIsABug) {
-  EXPECT_EQ(record(3).gap_fraction(), 0);
-  EXPECT_THAT(message_of(ErrorKind::machine, [&] { (void)record(3.1); }),
-              HasSubstr("takes 3.00 s, less than the lower bound of any plan, 3.10 s"));
+TEST_F(SearchRecordTest, APlanAtTheBoundHasNoGap) {
+  result_.least_s = 3;
+  EXPECT_EQ(record().gap_fraction(), 0);
+}
+
+TEST_F(SearchRecordTest, WhereDollarsCountTheGapIsOfDollars) {
+  SearchRecord search = record();
+  search.goal = "cost";
+  search.usd_per_hour = 18;
+  search.usd_per_iteration = 0.015;
+  search.usd_per_token = 1e-6;
+  search.lower_bound_usd = 0.012;
+  EXPECT_THAT(cli::describe(search),
+              HasSubstr("\nat most 25.0 % dearer than the cheapest under this model; no plan of "
+                        "any planner takes less than 2.00 s\n"));
+  search.goal = "devices";
+  EXPECT_THAT(cli::describe(search), HasSubstr("\nno plan of any planner takes less than 2.00 s\n"));
 }
 
 }  // namespace

@@ -193,6 +193,43 @@ TEST_P(EveryPlanner, FindsWhatFitsInTightMemory) {
   expect_sound(result, request);
 }
 
+// What the runtime takes of a device is not there for tasks.
+TEST_P(EveryPlanner, LeavesRoomForTheRuntime) {
+  const Cluster cluster = tiny_cluster(12'000);
+  const Workflow workflow = small_workflow();
+  PlanRequest neutral = request_of(cluster, workflow);
+  Coefficients coefficients;
+  Coefficient context;
+  context.id = CoefficientId::memory_context_bytes;
+  context.value = 3000;
+  coefficients.values = {context};
+  PlanRequest request{cluster, workflow, coefficients};
+  request.limits = neutral.limits;
+  request.budget = neutral.budget;
+  expect_sound(planned(request), request);
+}
+
+// Of all tasks, and of how weights travel.
+TEST_P(EveryPlanner, PlansWithTheExecutionsAndWeightSyncThatItIsAskedFor) {
+  if (GetParam().name == "ilp") GTEST_SKIP() << "refuses other ways of weight sync than the shortest";
+  const Cluster cluster = tiny_cluster();
+  const Workflow workflow = small_workflow();
+  PlanRequest request = request_of(cluster, workflow);
+  request.weight_sync.method = WeightSyncMethod::flat;
+  request.executions.resize(workflow.tasks.size());
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+    if (workflow.tasks[t].kind == TaskKind::training) request.executions[t].zero_stage = 1;
+  }
+  const PlanResult result = planned(request);
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  EXPECT_EQ(result.plan->weight_sync.method, WeightSyncMethod::flat);
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t)
+    EXPECT_EQ(result.plan->tasks.at(workflow.tasks[t].name).execution, request.executions[t]);
+  EXPECT_EQ(predict(cluster, workflow, *result.plan, kNeutral).iteration_s, result.prediction->iteration_s);
+  EXPECT_NEAR(result.improvements.back().iteration_s, result.prediction->iteration_s,
+              kRounding * result.prediction->iteration_s);
+}
+
 TEST_P(EveryPlanner, SameSeedSamePlan) {
   const Cluster cluster = tiny_cluster();
   const Workflow workflow = small_workflow();

@@ -12,21 +12,33 @@
 namespace sextant::testing {
 namespace {
 
-// The whole model on the candidate's plan.
-Score by_the_model(const EvaluatedProblem& problem, const Evaluator& evaluator, const Candidate& candidate) {
-  const Plan plan = evaluator.plan_of(candidate, "candidate");
-  check_plan(plan, problem.workflow, problem.cluster);
-  const Hardware<double> hardware(problem.cluster, problem.workflow.precision);
-  const CoefficientValues<double> values = resolve(problem.coefficients, hardware, problem.framework);
-  const Problem<double> whole(problem.workflow, plan, hardware, values);
-  const std::vector<TaskWork> works = works_of(problem.workflow, plan, problem.cluster);
-  Score score{iteration_cost(whole, std::span<const TaskWork>(works)).iteration_s, 0};
-  for (const DeviceMemory& memory : plan_memory(works, problem.cluster, values, hardware)) {
-    score.excess_bytes =
-        std::max(score.excess_bytes, memory.resident_bytes + memory.working_bytes - memory.capacity_bytes);
+// The whole model, asked about plans.
+class WholeModel {
+ public:
+  explicit WholeModel(const EvaluatedProblem& problem)
+      : problem_(problem),
+        hardware_(problem.cluster, problem.workflow.precision),
+        values_(resolve(problem.coefficients, hardware_, problem.framework)) {}
+
+  // Of the candidate's plan.
+  [[nodiscard]] Score of(const Evaluator& evaluator, const Candidate& candidate) const {
+    const Plan plan = evaluator.plan_of(candidate, "candidate");
+    check_plan(plan, problem_.workflow, problem_.cluster);
+    const Problem<double> whole(problem_.workflow, plan, hardware_, values_);
+    const std::vector<TaskWork> works = works_of(problem_.workflow, plan, problem_.cluster);
+    Score score{iteration_cost(whole, std::span<const TaskWork>(works)).iteration_s, 0};
+    for (const DeviceMemory& memory : plan_memory(works, problem_.cluster, values_, hardware_)) {
+      score.excess_bytes =
+          std::max(score.excess_bytes, memory.resident_bytes + memory.working_bytes - memory.capacity_bytes);
+    }
+    return score;
   }
-  return score;
-}
+
+ private:
+  const EvaluatedProblem& problem_;
+  Hardware<double> hardware_;
+  CoefficientValues<double> values_;
+};
 
 void expect_same(const Score& score, const Score& expected) {
   constexpr double kRounding = 1e-12;
@@ -118,6 +130,7 @@ TEST_P(Moves, EqualTheWholeModel) {
   EvaluatedProblem problem{planned.cluster, planned.workflow, coefficients};
   problem.executions.assign(planned.workflow.tasks.size(), planned.execution);
   problem.weight_sync.method = planned.method;
+  const WholeModel model(problem);
   Evaluator evaluator(problem), fresh(problem);
   std::mt19937 random(static_cast<unsigned>(GetParam()) + 1);
   ShapeLimits limits;
@@ -125,8 +138,7 @@ TEST_P(Moves, EqualTheWholeModel) {
   limits.most_tensor_parallel = 8;
   Candidate kept = random_candidate(random, evaluator, planned.workflow, planned.cluster, limits);
   Score kept_score = evaluator.evaluate(kept);
-  expect_same(kept_score, by_the_model(problem, evaluator, kept));
-  const int compared = planned.moves / 20;
+  expect_same(kept_score, model.of(evaluator, kept));
   for (int move = 0; move < planned.moves; ++move) {
     const int changes = 1 + static_cast<int>(random() % 3);
     for (int c = 0; c < changes; ++c) {
@@ -163,7 +175,8 @@ TEST_P(Moves, EqualTheWholeModel) {
     const Score anew = looked_up(fresh, evaluator);
     EXPECT_EQ(score.time_s, anew.time_s);
     EXPECT_EQ(score.excess_bytes, anew.excess_bytes);
-    if (move % compared == 0) expect_same(score, by_the_model(problem, evaluator, evaluator.current()));
+    constexpr int kCompared = 20;  // the whole model takes a hundred times as long
+    if (move % kCompared == 0) expect_same(score, model.of(evaluator, evaluator.current()));
     if (random() % 2 == 0) {
       evaluator.keep();
       kept_score = score;
@@ -177,7 +190,7 @@ TEST_P(Moves, EqualTheWholeModel) {
   const Score again = looked_up(last, evaluator);
   EXPECT_EQ(again.time_s, kept_score.time_s);
   EXPECT_EQ(again.excess_bytes, kept_score.excess_bytes);
-  expect_same(again, by_the_model(problem, last, evaluator.current()));
+  expect_same(again, model.of(last, evaluator.current()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Moves, ::testing::Range(0, 8));

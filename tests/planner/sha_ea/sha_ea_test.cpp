@@ -115,6 +115,21 @@ TEST(ShaEa, PlansDoNotDependOnThreads) {
   }
 }
 
+// By the clock each has an island; evaluations are dealt to four.
+TEST(ShaEa, SaysHowManyThreadsSearched) {
+  const Cluster cluster = cluster_of({{"a100", 1}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  request.threads = 6;
+  request.budget.seconds = 0.05;
+  EXPECT_EQ(plan_by_sha_ea(request).threads, 6);
+  request.budget = {0, 600};
+  EXPECT_EQ(plan_by_sha_ea(request).threads, 4);
+  request.threads = 3;
+  EXPECT_EQ(plan_by_sha_ea(request).threads, 3);
+}
+
 TEST(ShaEa, PlansFitAndAreWhatWasScored) {
   const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1}});
   for (const Mode mode : {Mode::synchronous, Mode::asynchronous}) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
+#include "planner/planners.h"
 #include "planner/two_phase/two_phase.h"
 #include "planner/verify/verify.h"
 #include "tests/planner/exact/unit_space_case.h"
@@ -65,7 +66,7 @@ TEST(Rented, KeepsMachinesAndTheirLinks) {
       cluster_of({{"a100", 2}, {"l4", 2}}, {{LinkScope::node, "a100-z1-0", "a100-z1-1", slow, true},
                                             {LinkScope::node, "a100-z1-0", "l4-z1-0", slow, true}});
   ASSERT_EQ(machine_classes(cluster).size(), 4U);  // exceptions tell them apart
-  const Cluster kept = rented(cluster, {1, 1, 0, 1});
+  const Cluster kept = rented(cluster, {1, 1, 0, 1}).cluster;
   ASSERT_EQ(kept.nodes().size(), 3U);
   EXPECT_EQ(kept.nodes().back().name, "l4-z1-1");
   EXPECT_EQ(kept.exceptions().size(), 1U);
@@ -82,12 +83,12 @@ TEST(PlanWithinBudget, IsTheBestOfAllRentals) {
   const RentedPlan best = plan_within_budget(request, kBudget);
   ASSERT_EQ(best.result.outcome, PlanOutcome::found) << best.result.message;
   EXPECT_LE(best.usd_per_hour, kBudget);
-  EXPECT_TRUE(verify_plan(best.cluster, workflow, *best.result.plan, kNeutral).feasible());
+  EXPECT_TRUE(verify_plan(best.part.cluster, workflow, *best.result.plan, kNeutral).feasible());
   double fastest_s = 1e300;
   for (int h800 = 0; h800 <= 2; ++h800) {
     for (int h20 = 0; h20 <= 2; ++h20) {
       if (h800 + h20 == 0 || 10.56 * h800 + 3.7 * h20 > kBudget) continue;
-      const Cluster part = rented(cluster, {h800, h20});
+      const Cluster part = rented(cluster, {h800, h20}).cluster;
       PlanRequest of_part{part, workflow, kNeutral};
       of_part.limits = request.limits;
       const PlanResult result = plan_by_two_phase(of_part);
@@ -97,6 +98,24 @@ TEST(PlanWithinBudget, IsTheBestOfAllRentals) {
   constexpr double kGuided = 0.01;  // more machines can be planned worse, by what two phases lose
   EXPECT_LE(best.result.prediction->iteration_s, fastest_s * (1 + kGuided));
   EXPECT_GE(best.result.prediction->iteration_s, fastest_s * (1 - 1e-9));
+}
+
+// As the planner answers: on the whole cluster's devices, for no more than the limit.
+TEST(PlanWithinBudget, IsWhatThePlannerMakesOfALimit) {
+  const Cluster cluster = hex_cluster(2, 2, 2);
+  const Workflow workflow = small_grpo(Mode::asynchronous);
+  PlanRequest request{cluster, workflow, kNeutral};
+  request.limits.micro_batch_sequences = {1, 8};
+  request.objective.most_usd_per_hour = 18;
+  const Planner& planner = *find_planner("two-phase");
+  const PlanResult result = planner.plan(request);
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  EXPECT_LE(rented_by(*result.plan, cluster).usd_per_hour, 18);
+  const RentedPlan best =
+      plan_within_budget({cluster, workflow, kNeutral, std::string(kAny), request.limits}, 18);
+  EXPECT_NEAR(result.prediction->iteration_s, best.result.prediction->iteration_s, 1e-9);
+  request.objective.most_iteration_s = 1;
+  EXPECT_THROW((void)planner.plan(request), Error);
 }
 
 TEST(PlanWithinBudget, SaysSoWhereItPaysForNothing) {
