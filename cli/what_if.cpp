@@ -18,7 +18,7 @@ namespace sextant::cli {
 
 const char* const kWhatIfHelp =
     "Plan again on a changed cluster and say what differs: add:TYPE=N[@ZONE], remove:NODE, remove:TYPE=N, "
-    "link:LEVEL*FACTOR, device:TYPE.flops*FACTOR, ...; may be given several times";
+    "link:LEVEL*FACTOR, link:A..B*FACTOR, device:TYPE.flops*FACTOR, ...; may be given several times";
 
 const char* const kWhatIfGrammar =
     "Changes of --what-if; several parted by commas are made together, each --what-if is planned by itself:\n"
@@ -28,6 +28,8 @@ const char* const kWhatIfGrammar =
     "  link:LEVEL*FACTOR      bandwidth of all links at a level: within_node, within_zone, within_region or\n"
     "                         between_regions; link:LEVEL.latency*FACTOR for their latency\n"
     "  link:LEVEL=VALUE       the same in bytes/s (of .latency: in seconds)\n"
+    "  link:A..B*FACTOR       the link between two machines, zones or regions, both ways; =VALUE and .latency "
+    "likewise\n"
     "  device:TYPE.WHAT*FACTOR  WHAT is flops, bandwidth (of its memory), memory (its size) or host (its link "
     "to "
     "the host)";
@@ -145,9 +147,14 @@ ClusterChange parse_link(std::string_view text, const Cluster& /*cluster*/) {
     level.remove_suffix(std::string_view(".latency").size());
     change.what = ChangeLinks::What::latency_s;
   }
+  change.value = parse_positive(sides->second, change.is_factor ? "a factor" : "a value");
+  constexpr std::string_view kBetween = "..";
+  if (const std::size_t at = level.find(kBetween); at != std::string_view::npos) {
+    return ChangeLinkBetween{std::string(level.substr(0, at)), std::string(level.substr(at + kBetween.size())),
+                             change.what, change.is_factor, change.value};
+  }
   require_known("level", level, {kLevels.begin(), kLevels.end()});
   change.level = static_cast<LinkLevel>(std::find(kLevels.begin(), kLevels.end(), level) - kLevels.begin());
-  change.value = parse_positive(sides->second, change.is_factor ? "a factor" : "a value");
   return change;
 }
 

@@ -1,6 +1,7 @@
 #include "planner/explain/change.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -113,7 +114,8 @@ void apply(const RemoveMachines& change, Parts& parts) {
   drop_lost_exceptions(parts);
 }
 
-void change_rate(LinkRate& rate, const ChangeLinks& change) {
+template <typename Change>
+void change_rate(LinkRate& rate, const Change& change) {
   Quantity& quantity = change.what == ChangeLinks::What::latency_s ? rate.latency_s : rate.bytes_per_s;
   quantity = assumed(change.is_factor ? quantity.value * change.value : change.value, "what if");
 }
@@ -165,6 +167,66 @@ void apply(const ChangeLinks& change, Parts& parts) {
     is_any = true;
   }
   if (!is_any) throw_bad_input("the cluster has no links at this level");
+}
+
+constexpr std::array kWholeScopes{LinkScope::node, LinkScope::zone, LinkScope::region};
+
+// Of what both names are names.
+LinkScope scope_of(const Parts& parts, const ChangeLinkBetween& change) {
+  for (const LinkScope scope : kWholeScopes) {
+    if (is_there(parts, scope, change.from) && is_there(parts, scope, change.to)) return scope;
+  }
+  throw_bad_input("the cluster has no two machines, zones or regions " + in_quotes(change.from) + " and " +
+                  in_quotes(change.to));
+}
+
+bool is_in(const Node& node, LinkScope scope, const std::string& name) {
+  if (scope == LinkScope::region) return node.region == name;
+  return (scope == LinkScope::zone ? node.zone : node.name) == name;
+}
+
+// Every machine that the end of an exception is about lies there.
+bool lies_in(const Parts& parts, const LinkException& exception, const std::string& end, LinkScope scope,
+             const std::string& name) {
+  const std::string whole = exception.scope == LinkScope::device ? end.substr(0, end.find('/')) : end;
+  const LinkScope of_end = exception.scope == LinkScope::device ? LinkScope::node : exception.scope;
+  return std::all_of(parts.nodes.begin(), parts.nodes.end(),
+                     [&](const Node& node) { return !is_in(node, of_end, whole) || is_in(node, scope, name); });
+}
+
+DeviceId first_device_in(const Parts& parts, LinkScope scope, const std::string& name) {
+  int first = 0;
+  for (const Node& node : parts.nodes) {
+    if (is_in(node, scope, name)) break;
+    first += node.devices;
+  }
+  return DeviceId{first};
+}
+
+void apply(const ChangeLinkBetween& change, Parts& parts) {
+  if (change.from == change.to)
+    throw_bad_input("a link has two ends, got " + in_quotes(change.from) + " twice");
+  const LinkScope scope = scope_of(parts, change);
+  const DeviceId from = first_device_in(parts, scope, change.from),
+                 to = first_device_in(parts, scope, change.to);
+  const Cluster now = Parts(parts).cluster();
+  const LinkRate there = now.link(from, to), back = now.link(to, from);
+  bool is_named = false;
+  for (LinkException& exception : parts.exceptions) {
+    const auto joins = [&](const std::string& a, const std::string& b) {
+      return lies_in(parts, exception, exception.from, scope, a) &&
+             lies_in(parts, exception, exception.to, scope, b);
+    };
+    if (!joins(change.from, change.to) && !joins(change.to, change.from)) continue;
+    change_rate(exception.rate, change);
+    is_named = is_named || exception.scope == scope;
+  }
+  if (is_named) return;
+  parts.exceptions.push_back({scope, change.from, change.to, there, there == back});
+  change_rate(parts.exceptions.back().rate, change);
+  if (there == back) return;
+  parts.exceptions.push_back({scope, change.to, change.from, back, false});
+  change_rate(parts.exceptions.back().rate, change);
 }
 
 }  // namespace

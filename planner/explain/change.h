@@ -38,6 +38,15 @@ struct ChangeLinks {
   double value = 1;
 };
 
+// The link between two machines, zones or regions, both ways: an exception of its own, and those between
+// machines on either side.
+struct ChangeLinkBetween {
+  std::string from, to;  // names of one scope
+  ChangeLinks::What what = ChangeLinks::What::bytes_per_s;
+  bool is_factor = true;  // else the value itself
+  double value = 1;
+};
+
 struct ScaleDevices {
   std::string device_type;
   std::string name =
@@ -45,10 +54,11 @@ struct ScaleDevices {
   double factor = 1;
 };
 
-using ClusterChange = std::variant<AddMachines, RemoveMachine, RemoveMachines, ChangeLinks, ScaleDevices>;
+using ClusterChange =
+    std::variant<AddMachines, RemoveMachine, RemoveMachines, ChangeLinks, ChangeLinkBetween, ScaleDevices>;
 
-// Throws Error(bad_input): no such machine, type or zone, no machine would be left, or the links of the cluster
-// do not say how its machines would meet.
+// Throws Error(bad_input): no such machine, type, zone or region, no machine would be left, or the links of the
+// cluster do not say how its machines would meet.
 [[nodiscard]] Cluster changed(const Cluster& cluster, const ClusterChange& change);
 
 // The same machines by name: the plan on another cluster. Nothing where a device is not there, or is of another

@@ -161,6 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"link:between_regions*2", "the cluster has no links at this level"},
         Refused{"link:within_node*-1", "expected a factor > 0, got \"-1\""},
         Refused{"link:within_node=nan", "expected a value > 0, got \"nan\""},
+        Refused{"link:mars..venus*2",
+                "the cluster has no two machines, zones or regions \"mars\" and \"venus\""},
         Refused{"device:core*2", "expected device:TYPE.flops*FACTOR, or .bandwidth, .memory or .host"},
         Refused{"device:core.flop*2",
                 "there is no number of a device \"flop\"; did you mean flops? (there are flops, bandwidth, "

@@ -55,6 +55,46 @@ TEST(Change, OfALevelChangesAllLinksThere) {
   EXPECT_EQ(set.exceptions()[1].rate.latency_s.value, 1e-5);
 }
 
+TEST(Change, OfOneLinkLeavesAllOthers) {
+  const Cluster cluster = with_exceptions();
+  const auto rate = [](const Cluster& of, int from, int to) {
+    return of.link(DeviceId{from}, DeviceId{to}).bytes_per_s.value;
+  };
+  // a100-z1-0 has devices 0 to 3, a100-z1-1 4 to 7, l40s-z2-0 8 to 11, l40s-z2-1 12 to 15.
+  const Cluster node = changed(cluster, ChangeLinkBetween{"a100-z1-1", "a100-z1-0", {}, true, 0.5});
+  EXPECT_EQ(rate(node, 0, 4), 1e9);
+  EXPECT_EQ(rate(node, 4, 0), 1e9);
+  EXPECT_EQ(rate(node, 4, 8), 3e9);
+  EXPECT_EQ(node.exceptions().size(), cluster.exceptions().size());
+  // Where there is none: an exception of its own, from what the link is now.
+  const Cluster fresh = changed(cluster, ChangeLinkBetween{"a100-z1-0", "l40s-z2-1", {}, true, 10});
+  EXPECT_EQ(rate(fresh, 0, 12), 40e9);
+  EXPECT_EQ(rate(fresh, 15, 3), 40e9);
+  EXPECT_EQ(rate(fresh, 0, 8), 4e9);
+  EXPECT_EQ(rate(fresh, 4, 12), 4e9);
+  // Of zones: what lies between machines there too.
+  const Cluster zones = changed(cluster, ChangeLinkBetween{"z1", "z2", {}, true, 2});
+  EXPECT_EQ(rate(zones, 0, 8), 8e9);
+  EXPECT_EQ(rate(zones, 4, 8), 6e9);
+  EXPECT_EQ(rate(zones, 0, 4), 2e9);
+  const Cluster set =
+      changed(cluster, ChangeLinkBetween{"z1", "z2", ChangeLinks::What::latency_s, false, 0.25});
+  EXPECT_EQ(set.link(DeviceId{0}, DeviceId{8}).latency_s.value, 0.25);
+  EXPECT_EQ(rate(set, 0, 8), 4e9);
+}
+
+TEST(Change, OfOneLinkNeedsTwoEndsOfOneKind) {
+  const Cluster cluster = with_exceptions();
+  EXPECT_EQ(refusal_of([&] {
+              (void)changed(cluster, ChangeLinkBetween{"z1", "l40s-z2-0", {}, true, 2});
+            }),
+            "the cluster has no two machines, zones or regions \"z1\" and \"l40s-z2-0\"");
+  EXPECT_EQ(refusal_of([&] {
+              (void)changed(cluster, ChangeLinkBetween{"z1", "z1", {}, true, 2});
+            }),
+            "a link has two ends, got \"z1\" twice");
+}
+
 TEST(Change, OfDevicesScalesTheirNumber) {
   const Cluster larger = changed(explained_cluster(), ScaleDevices{"l40s", "memory_bytes", 2});
   EXPECT_EQ(larger.device_types().at("l40s").memory_bytes.value, 96e9);
