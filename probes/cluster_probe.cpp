@@ -200,12 +200,13 @@ ClusterProbe probe_cluster(Communicator& world, const ProbeOptions& options) {
   progress.reset();
 
   const std::vector<RankReport> reports = exchange_reports(world, mine);
-  AssembledCluster assembled = assemble_cluster({options.name, options.region, options.zone}, reports);
   ClusterProbe probe;
   for (const RankReport& report : reports) {
     probe.warnings.insert(probe.warnings.end(), report.warnings.begin(), report.warnings.end());
     probe.results.insert(probe.results.end(), report.results.begin(), report.results.end());
   }
+  if (world.rank() == 0 && options.on_results) options.on_results(probe.results);
+  AssembledCluster assembled = assemble_cluster({options.name, options.region, options.zone}, reports);
   if (world.size() == 1) {
     probe.results.push_back(waived_links());
   } else {
