@@ -33,17 +33,19 @@ void find_shared(const std::vector<std::string>& bus_ids, GpusOfRanks& found) {
 }  // namespace
 
 GpusOfRanks share_out_gpus(Communicator& ranks, const GpuDevices& devices) {
+  const std::string absence = devices.absence();
+  return share_out_gpus(ranks, absence, absence.empty() ? devices.list() : std::vector<GpuFacts>());
+}
+
+GpusOfRanks share_out_gpus(Communicator& ranks, const std::string& absence,
+                           const std::vector<GpuFacts>& visible) {
   GpusOfRanks found;
   found.hosts = ranks.hosts();
   const auto mine = found.hosts.begin() + ranks.rank();
   const auto nth = static_cast<std::size_t>(std::count(found.hosts.begin(), mine, *mine));
   const auto of_host = std::count(found.hosts.begin(), found.hosts.end(), *mine);
-  const std::string absence = devices.absence();
   std::string shortage;
-  std::size_t seen = 0;
   if (absence.empty()) {
-    const std::vector<GpuFacts> visible = devices.list();
-    seen = visible.size();
     if (visible.size() == 1) {  // of several ranks each may be shown its own
       found.mine = visible.front();
     } else if (nth < visible.size()) {
@@ -56,7 +58,7 @@ GpusOfRanks share_out_gpus(Communicator& ranks, const GpuDevices& devices) {
   found.absences = exchange_texts(ranks, absence);
   found.shortages = exchange_texts(ranks, shortage);
   found.bus_ids = exchange_texts(ranks, found.mine.bus_id);
-  for (const std::string& count : exchange_texts(ranks, std::to_string(seen))) {
+  for (const std::string& count : exchange_texts(ranks, std::to_string(visible.size()))) {
     found.visible.push_back(std::stoi(count));
   }
   find_shared(found.bus_ids, found);

@@ -32,7 +32,9 @@ struct GpusOfRanks {
   [[nodiscard]] std::vector<std::string> warnings_of_idle_gpus() const;
 };
 
-// Collective.
+// Collective. visible: what this rank sees, unless it says why it sees none; index and bus id are enough.
+[[nodiscard]] GpusOfRanks share_out_gpus(Communicator& ranks, const std::string& absence,
+                                         const std::vector<GpuFacts>& visible);
 [[nodiscard]] GpusOfRanks share_out_gpus(Communicator& ranks, const GpuDevices& devices);
 
 }  // namespace sextant
