@@ -40,6 +40,7 @@ struct Options {
   std::string out;
   std::string samples;
   std::string devices = "auto";
+  std::vector<Precision> model_precisions = {Precision::bf16};
   double total_budget_s = 50;
   bool is_smoke_test = false;
   bool json = false;
@@ -128,7 +129,7 @@ GpuClusterOptions gpu_options(const Options& options, Progress* progress) {
   wanted.gpus.target_spread_fraction = options.probe.target_spread_fraction;
   wanted.gpus.total_budget_s = options.total_budget_s;
   wanted.gpus.points = {options.probe.model, options.probe.model_tokens, options.probe.model_tensor_parallel,
-                        options.is_smoke_test};
+                        options.model_precisions, options.is_smoke_test};
   if (progress != nullptr) wanted.gpus.on_point = [progress](const std::string& name) { progress->step(name); };
   wanted.nccl.sampling = sampling_options(std::min(options.probe.budget_s_per_point, kLinkBudget_s),
                                           options.probe.target_spread_fraction);
@@ -285,10 +286,20 @@ void add_probe(CLI::App& app, Action& action) {
       ->check(positive_number())
       ->capture_default_str();
   command
+      ->add_option_function<std::vector<std::string>>(
+          "--precision",
+          [options](const std::vector<std::string>& names) {
+            options->model_precisions.clear();
+            for (const std::string& name : names) {
+              options->model_precisions.push_back(parse_precision(JsonView(Json(name))));
+            }
+          },
+          "GPUs: precisions in which those shapes are measured (default bf16)")
+      ->check(CLI::IsMember({"fp32", "tf32", "bf16", "fp16", "fp8"}));
+  command
       ->add_option("--total-budget", options->total_budget_s,
                    "Most seconds for one GPU, all points together; as many for its peer copies, for NCCL "
-                   "between all pairs, and "
-                   "for NCCL's collectives")
+                   "between pairs (more for more than 50 hosts), and for NCCL's collectives")
       ->check(positive_number())
       ->capture_default_str();
   command->add_flag(
