@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <vector>
 
@@ -29,6 +30,7 @@ thread_local int shown = 8;
 thread_local bool are_usable = true;
 
 CUgraph_st* recording = nullptr;
+std::mutex memory_mutex;  // of what follows: ranks may be threads
 std::map<std::uintptr_t, std::size_t> allocated;
 std::size_t used = kContext;
 std::size_t peak = kContext;
@@ -143,6 +145,7 @@ void emulated_queue(std::function<void()> work) {
 }
 
 bool emulated_device_memory(const void* from, std::size_t bytes) {
+  const std::lock_guard lock(memory_mutex);
   const auto at = reinterpret_cast<std::uintptr_t>(from);
   auto after = allocated.upper_bound(at);
   if (after == allocated.begin()) return false;
@@ -181,6 +184,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 
 cudaError_t cudaMalloc(void** to, std::size_t bytes) {
+  const std::lock_guard lock(memory_mutex);
   if (used + bytes > kMemory) return cudaErrorMemoryAllocation;
   // Filled, so that what is read before it is written is a NaN.
   *to = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -192,6 +196,7 @@ cudaError_t cudaMalloc(void** to, std::size_t bytes) {
 }
 cudaError_t cudaFree(void* from) {
   if (from == nullptr) return cudaSuccess;
+  const std::lock_guard lock(memory_mutex);
   const auto found = allocated.find(reinterpret_cast<std::uintptr_t>(from));
   used -= found->second;
   allocated.erase(found);
@@ -222,6 +227,9 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return *stream = nullptr, cudaSuccess; }
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
   if (recording != nullptr) throw std::logic_error("a wait while a graph is recorded");
   return cudaSuccess;
