@@ -1,6 +1,7 @@
 #include "tests/probes/cuda/emulation/emulated_device.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
@@ -34,6 +35,8 @@ std::mutex memory_mutex;  // of what follows: ranks may be threads
 std::map<std::uintptr_t, std::size_t> allocated;
 std::size_t used = kContext;
 std::size_t peak = kContext;
+
+unsigned most_blocks = 0;
 
 struct Fiber {
   ucontext_t context{};
@@ -104,6 +107,13 @@ void run_block(std::size_t count) {
 
 }  // namespace
 
+void emulated_limit_blocks(unsigned blocks) { most_blocks = blocks; }
+
+std::uint64_t emulated_nanoseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
 std::uint64_t& emulated_lane_value(unsigned thread) { return fibers[thread]->shown; }
 
 void emulated_wait(EmulatedWait what) {
@@ -116,6 +126,7 @@ void emulated_run(dim3 grid, dim3 threads, bool waits, const std::function<void(
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads.x == 0 || threads.x > 1024 || threads.y != 1) {
     throw std::logic_error("a launch that CUDA would refuse");
   }
+  if (most_blocks > 0) grid.x = std::min(grid.x, most_blocks);
   gridDim = grid;
   blockDim = threads;
   body = &thread;

@@ -29,6 +29,7 @@ struct float2 {
 struct alignas(16) float4 {
   float x, y, z, w;
 };
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
 enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorNotReady = 600 };
@@ -87,6 +88,8 @@ cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t);
 
 // Which of a host's devices this thread is shown from now on, and whether it can use them.
 void emulated_show_devices(int first, int count, bool usable = true);
+// Launches have at most so many blocks from now on, for kernels that do with any number; 0: as they say.
+void emulated_limit_blocks(unsigned blocks);
 // What every queued piece of work goes through.
 void emulated_queue(std::function<void()> work);
 // Whether device memory holds [from, from + bytes).
