@@ -40,6 +40,7 @@ struct Options {
   std::string out;
   std::string samples;
   std::string devices = "auto";
+  std::vector<Precision> model_precisions = {Precision::bf16};
   double total_budget_s = 50;
   bool is_smoke_test = false;
   bool json = false;
@@ -128,7 +129,7 @@ GpuClusterOptions gpu_options(const Options& options, Progress* progress) {
   wanted.gpus.target_spread_fraction = options.probe.target_spread_fraction;
   wanted.gpus.total_budget_s = options.total_budget_s;
   wanted.gpus.points = {options.probe.model, options.probe.model_tokens, options.probe.model_tensor_parallel,
-                        options.is_smoke_test};
+                        options.model_precisions, options.is_smoke_test};
   if (progress != nullptr) wanted.gpus.on_point = [progress](const std::string& name) { progress->step(name); };
   wanted.nccl.sampling = sampling_options(std::min(options.probe.budget_s_per_point, kLinkBudget_s),
                                           options.probe.target_spread_fraction);
@@ -151,6 +152,14 @@ struct Measured {
   Json more_samples = Json::object();  // members of the file of samples
 };
 
+std::vector<ProbeResult> results_of(const std::vector<RankReport>& reports) {
+  std::vector<ProbeResult> results;
+  for (const RankReport& report : reports) {
+    results.insert(results.end(), report.results.begin(), report.results.end());
+  }
+  return results;
+}
+
 Measured measure_gpus(GpuDevices& devices, Communicator& ranks, const Options& options) {
   std::optional<Progress> progress;
   if (ranks.rank() == 0) progress.emplace("probing GPUs", 0);
@@ -159,18 +168,14 @@ Measured measure_gpus(GpuDevices& devices, Communicator& ranks, const Options& o
   const auto fabric = make_nvml_fabric();
   GpuRanks found = measure_gpu_ranks(
       ranks, {devices, *sensors, *fabric, make_nccl_collectives, SystemFiles(), steady_clock()}, wanted);
-  const GpuProbe mine = found.gpus;
+  if (ranks.rank() == 0 && options.probe.on_results) options.probe.on_results(results_of(found.reports));
+  const std::string seen = describe(found.gpus);
   try {
     GpuClusterProbe assembled = assemble_gpu_cluster(std::move(found), wanted);
     std::string text = describe(assembled.gpus) + describe(assembled.links);
     return {std::move(assembled.probe), std::move(text), {{"links", assembled.links.to_json()}}};
   } catch (const Error&) {  // too little for a cluster: what there is must not be lost
-    if (ranks.rank() != 0) throw;
-    std::fputs(describe(mine).c_str(), stdout);
-    if (!options.samples.empty()) {
-      write_text_file(options.samples,
-                      format_json({{"results", to_json(mine.results)}, {"warnings", warnings_of(mine)}}));
-    }
+    if (ranks.rank() == 0) std::fputs(seen.c_str(), stdout);
     throw;
   }
 }
@@ -229,6 +234,11 @@ int run(Options options) {
     static_cast<void>(
         gemm_shapes_of(*options.probe.model, options.probe.model_tokens, options.probe.model_tensor_parallel));
   }
+  if (!options.samples.empty()) {  // written again, with more, where a cluster could be made of them
+    options.probe.on_results = [path = options.samples](const std::vector<ProbeResult>& results) {
+      write_text_file(path, format_json({{"results", to_json(results)}, {"warnings", Json::array()}}));
+    };
+  }
   Communicator& ranks = world();
   const Measured measured = measure(ranks, options);
   if (ranks.rank() != 0) return kDone;
@@ -276,10 +286,20 @@ void add_probe(CLI::App& app, Action& action) {
       ->check(positive_number())
       ->capture_default_str();
   command
+      ->add_option_function<std::vector<std::string>>(
+          "--precision",
+          [options](const std::vector<std::string>& names) {
+            options->model_precisions.clear();
+            for (const std::string& name : names) {
+              options->model_precisions.push_back(parse_precision(JsonView(Json(name))));
+            }
+          },
+          "GPUs: precisions in which those shapes are measured (default bf16)")
+      ->check(CLI::IsMember({"fp32", "tf32", "bf16", "fp16", "fp8"}));
+  command
       ->add_option("--total-budget", options->total_budget_s,
                    "Most seconds for one GPU, all points together; as many for its peer copies, for NCCL "
-                   "between all pairs, and "
-                   "for NCCL's collectives")
+                   "between pairs (more for more than 50 hosts), and for NCCL's collectives")
       ->check(positive_number())
       ->capture_default_str();
   command->add_flag(

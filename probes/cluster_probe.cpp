@@ -145,6 +145,7 @@ void warn_of_results(const std::vector<ProbeResult>& results, std::vector<std::s
 
 std::vector<std::string> sentences(const std::string& host, const std::vector<EnvironmentWarning>& warnings) {
   std::vector<std::string> texts;
+  texts.reserve(warnings.size());
   for (const EnvironmentWarning& warning : warnings) texts.push_back(host + ": " + warning.sentence());
   return texts;
 }
@@ -200,12 +201,13 @@ ClusterProbe probe_cluster(Communicator& world, const ProbeOptions& options) {
   progress.reset();
 
   const std::vector<RankReport> reports = exchange_reports(world, mine);
-  AssembledCluster assembled = assemble_cluster({options.name, options.region, options.zone}, reports);
   ClusterProbe probe;
   for (const RankReport& report : reports) {
     probe.warnings.insert(probe.warnings.end(), report.warnings.begin(), report.warnings.end());
     probe.results.insert(probe.results.end(), report.results.begin(), report.results.end());
   }
+  if (world.rank() == 0 && options.on_results) options.on_results(probe.results);
+  AssembledCluster assembled = assemble_cluster({options.name, options.region, options.zone}, reports);
   if (world.size() == 1) {
     probe.results.push_back(waived_links());
   } else {

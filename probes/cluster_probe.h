@@ -4,6 +4,7 @@
 // channels or a power budget slow each other down. Then all pairs of ranks measure their link.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ struct ProbeOptions {
   std::optional<Model> model;
   int model_tokens = 256;
   int model_tensor_parallel = 1;
+  // Called on rank 0 with what all ranks measured, before a cluster is made of it: that may fail. May be empty.
+  std::function<void(const std::vector<ProbeResult>& results)> on_results = {};
   bool pin = true;  // each rank to one of its CPUs while it measures
   std::string name = "local";
   std::string region = "local";

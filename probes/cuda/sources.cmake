@@ -2,6 +2,8 @@
 set(SEXTANT_GPU_HEADERS
     cuda/attention_reference.h
     cuda/attention_shape.h
+    cuda/attention_splits.h
+    cuda/candidate_search.h
     cuda/gpu_cluster.h
     cuda/gpu_devices.h
     cuda/gpu_engine.h
@@ -11,6 +13,7 @@ set(SEXTANT_GPU_HEADERS
     cuda/gpu_of_rank.h
     cuda/gpu_points.h
     cuda/gpu_probe.h
+    cuda/gpu_ranks.h
     cuda/gpu_self_check.h
     cuda/gpu_sensors.h
     cuda/library_search.h
@@ -26,6 +29,8 @@ set(SEXTANT_GPU_HEADERS
 # What needs no CUDA is built and tested everywhere.
 set(SEXTANT_GPU_SOURCES
     cuda/attention_reference.cpp
+    cuda/attention_splits.cpp
+    cuda/candidate_search.cpp
     cuda/gpu_cluster.cpp
     cuda/gpu_link_report.cpp
     cuda/gpu_measurement.cpp
@@ -33,6 +38,7 @@ set(SEXTANT_GPU_SOURCES
     cuda/gpu_of_rank.cpp
     cuda/gpu_points.cpp
     cuda/gpu_probe.cpp
+    cuda/gpu_ranks.cpp
     cuda/library_search.cpp
     cuda/nccl_communicator.cpp
     cuda/nccl_library.cpp

@@ -1,10 +1,13 @@
 #include "tests/probes/cuda/emulation/emulated_device.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csetjmp>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <vector>
 
@@ -22,12 +25,18 @@ namespace {
 constexpr std::size_t kStackBytes = 64 << 10;
 constexpr std::size_t kMemory = std::size_t{16} << 30;
 constexpr std::size_t kContext = std::size_t{300} << 20;
-constexpr int kDevices = 8;  // a process uses one, and each has its own
+// A process uses one, and each has its own.
+thread_local int first_shown = 0;
+thread_local int shown = 8;
+thread_local bool are_usable = true;
 
 CUgraph_st* recording = nullptr;
+std::mutex memory_mutex;  // of what follows: ranks may be threads
 std::map<std::uintptr_t, std::size_t> allocated;
 std::size_t used = kContext;
 std::size_t peak = kContext;
+
+unsigned most_blocks = 0;
 
 struct Fiber {
   ucontext_t context{};
@@ -98,6 +107,13 @@ void run_block(std::size_t count) {
 
 }  // namespace
 
+void emulated_limit_blocks(unsigned blocks) { most_blocks = blocks; }
+
+std::uint64_t emulated_nanoseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
 std::uint64_t& emulated_lane_value(unsigned thread) { return fibers[thread]->shown; }
 
 void emulated_wait(EmulatedWait what) {
@@ -110,6 +126,7 @@ void emulated_run(dim3 grid, dim3 threads, bool waits, const std::function<void(
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads.x == 0 || threads.x > 1024 || threads.y != 1) {
     throw std::logic_error("a launch that CUDA would refuse");
   }
+  if (most_blocks > 0) grid.x = std::min(grid.x, most_blocks);
   gridDim = grid;
   blockDim = threads;
   body = &thread;
@@ -139,6 +156,7 @@ void emulated_queue(std::function<void()> work) {
 }
 
 bool emulated_device_memory(const void* from, std::size_t bytes) {
+  const std::lock_guard lock(memory_mutex);
   const auto at = reinterpret_cast<std::uintptr_t>(from);
   auto after = allocated.upper_bound(at);
   if (after == allocated.begin()) return false;
@@ -153,8 +171,17 @@ void emulated_reset_peak() { peak = used; }
 const char* cudaGetErrorString(cudaError_t error) {
   return error == cudaSuccess ? "no error" : "out of memory";
 }
-cudaError_t cudaGetDeviceCount(int* count) { return *count = kDevices, cudaSuccess; }
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+void emulated_show_devices(int first, int count, bool usable) {
+  first_shown = first;
+  shown = count;
+  are_usable = usable;
+}
+cudaError_t cudaGetDeviceCount(int* count) { return *count = shown, cudaSuccess; }
+cudaError_t cudaSetDevice(int) { return are_usable ? cudaSuccess : cudaErrorMemoryAllocation; }
+cudaError_t cudaDeviceGetPCIBusId(char* bus_id, int length, int device) {
+  return std::snprintf(bus_id, static_cast<std::size_t>(length), "0000:%02x:00.0", first_shown + device),
+         cudaSuccess;
+}
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::strcpy(properties->name, "emulated");
   properties->multiProcessorCount = 4;
@@ -168,6 +195,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 
 cudaError_t cudaMalloc(void** to, std::size_t bytes) {
+  const std::lock_guard lock(memory_mutex);
   if (used + bytes > kMemory) return cudaErrorMemoryAllocation;
   // Filled, so that what is read before it is written is a NaN.
   *to = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -179,6 +207,7 @@ cudaError_t cudaMalloc(void** to, std::size_t bytes) {
 }
 cudaError_t cudaFree(void* from) {
   if (from == nullptr) return cudaSuccess;
+  const std::lock_guard lock(memory_mutex);
   const auto found = allocated.find(reinterpret_cast<std::uintptr_t>(from));
   used -= found->second;
   allocated.erase(found);
@@ -209,6 +238,9 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return *stream = nullptr, cudaSuccess; }
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
   if (recording != nullptr) throw std::logic_error("a wait while a graph is recorded");
   return cudaSuccess;
