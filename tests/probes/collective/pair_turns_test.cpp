@@ -10,6 +10,7 @@ namespace {
 
 std::vector<std::string> hosts(int count, int each) {
   std::vector<std::string> names;
+  names.reserve(static_cast<std::size_t>(count) * static_cast<std::size_t>(each));
   for (int rank = 0; rank < count * each; ++rank) names.push_back("node" + std::to_string(rank / each));
   return names;
 }

@@ -47,6 +47,7 @@ class OnFakeHosts final : public Communicator {
 // `each` ranks on each of node0, node1, ...
 [[nodiscard]] inline std::vector<std::string> fake_hosts(int count, int each) {
   std::vector<std::string> hosts;
+  hosts.reserve(static_cast<std::size_t>(count) * static_cast<std::size_t>(each));
   for (int rank = 0; rank < count * each; ++rank) hosts.push_back("node" + std::to_string(rank / each));
   return hosts;
 }

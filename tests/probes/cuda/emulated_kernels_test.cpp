@@ -146,7 +146,7 @@ template <typename In, typename Out>
 void expect_products_are_checked(Element operands, Element result, bool transpose_b) {
   const int m = 24, n = 40, k = 48;
   const auto at = [](int row, int columns, int column) {
-    return static_cast<std::size_t>(row * columns + column);
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column);
   };
   const std::vector<In> a = matrix<In>(operands, at(m, k, 0), 1);
   const std::vector<In> b = matrix<In>(operands, at(k, n, 0), 2);

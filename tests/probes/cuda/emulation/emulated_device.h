@@ -21,6 +21,8 @@ void emulated_wait(EmulatedWait what);
 std::uint64_t& emulated_lane_value(unsigned thread);
 void emulated_run(dim3 grid, dim3 threads, bool waits, const std::function<void()>& thread);
 
+// CUDA's own names.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 inline void __syncthreads() { emulated_wait(EmulatedWait::block); }
 
 template <typename T>
@@ -46,15 +48,17 @@ template <typename T>
 void __stcs(T* to, T value) {
   *to = value;
 }
-// Of the device's clock.
-std::uint64_t emulated_nanoseconds();
 inline void atomicAdd(__nv_bfloat162* at, __nv_bfloat162 value) {
   at->x = __float2bfloat16(__bfloat162float(at->x) + __bfloat162float(value.x));
   at->y = __float2bfloat16(__bfloat162float(at->y) + __bfloat162float(value.y));
 }
 inline float __expf(float x) { return std::exp(x); }
+// NOLINTEND(bugprone-reserved-identifier)
 inline float rsqrtf(float x) { return 1.0F / std::sqrt(x); }
 inline int min(int a, int b) { return a < b ? a : b; }
+
+// Of the device's clock.
+std::uint64_t emulated_nanoseconds();
 
 template <typename Kernel>
 struct EmulatedLaunch {
