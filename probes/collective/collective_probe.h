@@ -23,6 +23,10 @@ struct CollectiveOptions {
   double total_budget_s = 50;
   double most_bytes = 1024.0 * 1024 * 1024;  // less where a rank's memory allows less
   std::vector<std::size_t> pair_bytes = {8, 4096, 65536, 1 << 20, 16 << 20, 256 << 20};
+  // Instead of all sizes from 8 bytes on; none above most_bytes.
+  std::vector<double> sizes_bytes = {};
+  // Asked by rank 0 before each point: true leaves out the rest; may be empty.
+  std::function<bool()> should_stop = {};
   // Called by rank 0 before each point; may be empty.
   std::function<void(const std::string& name)> on_point = {};
 };
