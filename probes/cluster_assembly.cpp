@@ -1,13 +1,10 @@
 #include "probes/cluster_assembly.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
-#include "core/error.h"
-#include "core/statistics.h"
-#include "core/units.h"
+#include "probes/cluster_links.h"
 #include "probes/device_types.h"
 
 namespace sextant {
@@ -92,75 +89,12 @@ void warn_of_settings(const std::vector<RankReport>& reports, std::vector<std::s
   }
 }
 
-LinkRate rate_of(const AlphaBeta& fit) {
-  const std::string note = "fit of half round trips over message sizes";
-  return {measured(fit.latency_s, fit.latency_spread_fraction, note),
-          measured(fit.bytes_per_s, fit.bytes_per_s_spread_fraction, note)};
-}
-
-Quantity median_of(std::vector<double> values, const std::vector<double>& spreads) {
-  const double between = values.size() > 1 ? relative_spread(values) : 0.0;
-  return measured(median(values), std::max(median(spreads), between),
-                  "fit of half round trips over message sizes, median of " + std::to_string(values.size()) +
-                      (values.size() == 1 ? " pair" : " pairs"));
-}
-
-using FittedLinks = std::vector<std::pair<RankPair, LinkRate>>;
-
-LinkRate level_rate(const FittedLinks& links) {
-  std::vector<double> latencies, latency_spreads, rates, rate_spreads;
-  for (const auto& [pair, rate] : links) {
-    latencies.push_back(rate.latency_s.value);
-    latency_spreads.push_back(rate.latency_s.spread_fraction.value_or(0));
-    rates.push_back(rate.bytes_per_s.value);
-    rate_spreads.push_back(rate.bytes_per_s.spread_fraction.value_or(0));
+std::vector<PlacedRank> placed_ranks(const Placement& placement) {
+  std::vector<PlacedRank> ranks;
+  for (std::size_t rank = 0; rank < placement.device_of_rank.size(); ++rank) {
+    ranks.push_back({placement.nodes[placement.node_of_rank[rank]].name, placement.device_of_rank[rank]});
   }
-  return {median_of(latencies, latency_spreads), median_of(rates, rate_spreads)};
-}
-
-bool is_odd(const Quantity& one, const Quantity& usual) {
-  return std::abs(one.value / usual.value - 1) > kOddLinkFraction;
-}
-
-struct Links {
-  std::map<LinkLevel, LinkRate> levels;
-  std::vector<LinkException> exceptions;
-};
-
-Links assemble_links(const Placement& placement, const std::vector<LinkMeasurement>& measurements) {
-  std::map<LinkLevel, FittedLinks> by_level;
-  for (const LinkMeasurement& link : measurements) {
-    if (!link.fit) {
-      throw_machine_failed("the link between ranks " + std::to_string(link.pair.low) + " and " +
-                           std::to_string(link.pair.high) + " could not be measured: " + link.sentence);
-    }
-    const bool is_inside = placement.node_of_rank[static_cast<std::size_t>(link.pair.low)] ==
-                           placement.node_of_rank[static_cast<std::size_t>(link.pair.high)];
-    const LinkLevel level = is_inside ? LinkLevel::within_node : LinkLevel::within_zone;
-    by_level[level].emplace_back(link.pair, rate_of(*link.fit));
-  }
-  Links links;
-  for (const auto& [level, fitted] : by_level) {
-    const LinkRate usual = level_rate(fitted);
-    links.levels[level] = usual;
-    for (const auto& [pair, rate] : fitted) {
-      if (!is_odd(rate.latency_s, usual.latency_s) && !is_odd(rate.bytes_per_s, usual.bytes_per_s)) continue;
-      links.exceptions.push_back({LinkScope::device,
-                                  placement.device_of_rank[static_cast<std::size_t>(pair.low)],
-                                  placement.device_of_rank[static_cast<std::size_t>(pair.high)], rate, true});
-    }
-  }
-  return links;
-}
-
-void warn_of_exceptions(const Links& links, std::vector<std::string>& warnings) {
-  for (const LinkException& exception : links.exceptions) {
-    warnings.push_back("the link between " + exception.from + " and " + exception.to + " has " +
-                       format_seconds(exception.rate.latency_s.value) + " and " +
-                       format_bytes_per_s(exception.rate.bytes_per_s.value) + ", more than " +
-                       format_percent(kOddLinkFraction, 0) +
-                       " off the median of its level: it is kept as an exception in the cluster.");
-  }
+  return ranks;
 }
 
 }  // namespace
@@ -180,14 +114,14 @@ std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports, co
 }
 
 AssembledCluster assemble_cluster(const ClusterPlace& place, const std::vector<RankReport>& reports,
-                                  const std::string& link_prefix) {
+                                  const std::string& link_prefix, const KindOfPair& kind_of_pair) {
   AssembledCluster assembled;
   auto types = assemble_device_types(reports, assembled.warnings);
   Placement placement = place_ranks(place, reports);
-  Links links = assemble_links(placement, links_of(reports, link_prefix));
+  ClusterLinks links = assemble_links(placed_ranks(placement), links_of(reports, link_prefix), kind_of_pair);
   warn_of_order(placement, assembled.warnings);
   warn_of_shared_cpus(reports, assembled.warnings);
-  warn_of_exceptions(links, assembled.warnings);
+  assembled.warnings.insert(assembled.warnings.end(), links.warnings.begin(), links.warnings.end());
   assembled.device_of_rank = placement.id_of_rank;
   assembled.cluster = Cluster(place.name, std::move(types), std::move(placement.nodes), std::move(links.levels),
                               std::move(links.exceptions));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "costmodel/vocabulary/cluster.h"
+#include "probes/collective/pair_turns.h"
 #include "probes/link/link_probe.h"
 #include "probes/rank_report.h"
 
@@ -40,11 +41,13 @@ struct AssembledCluster {
 
 // Reports by rank; links are those of the points whose name begins with link_prefix. The environment is rank
 // 0's, and settings that differ between ranks are named in a warning. Throws Error(machine) when a rank lacks
-// what a cluster cannot do without: fp32 GEMM rate, (for a GPU any) GEMM rate, read bandwidth, memory, or a
-// link that could not be fitted.
+// what a cluster cannot do without: fp32 GEMM rate, (for a GPU any) GEMM rate, read bandwidth, memory; or when
+// a level (within nodes, between them) has pairs but no link that could be fitted. Other pairs without a fit
+// have what was measured of their like, with a warning (cluster_links.h).
 [[nodiscard]] AssembledCluster assemble_cluster(const ClusterPlace& place,
                                                 const std::vector<RankReport>& reports,
-                                                const std::string& link_prefix = kLinkPrefix);
+                                                const std::string& link_prefix = kLinkPrefix,
+                                                const KindOfPair& kind_of_pair = {});
 
 // Points of links in the reports, fitted again, by pair.
 [[nodiscard]] std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports,

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "probes/collective/collective_shape.h"
 
@@ -17,5 +18,9 @@ void fill_input(const CollectiveShape& shape, int rank, std::size_t first, std::
 // reduce-scatter leaves in the parts of others does not count.
 [[nodiscard]] std::size_t count_wrong(const CollectiveShape& shape, int rank, std::size_t first,
                                       std::span<const float> chunk);
+
+// The bytes of a message between two ranks, none of them zero: a long message repeats these, which are at most
+// `most_bytes` and, unless that is tiny, whole periods.
+[[nodiscard]] std::vector<unsigned char> message_pattern(std::size_t most_bytes);
 
 }  // namespace sextant

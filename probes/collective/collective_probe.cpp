@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <span>
+#include <utility>
 
 #include "core/units.h"
 #include "probes/collective/group_point.h"
-#include "probes/collective/pair_turns.h"
 
 namespace sextant {
 namespace {
@@ -27,9 +28,9 @@ double common_room_bytes(Communicator& world, const Collectives& collectives) {
 // Rank 0's clock decides for all.
 class Budget {
  public:
-  Budget(Communicator& world, const CollectiveOptions& options, const Clock& clock)
+  Budget(Communicator& world, double budget_s, const CollectiveOptions& options, const Clock& clock)
       : world_(world),
-        budget_s_(options.total_budget_s),
+        budget_s_(budget_s),
         clock_(clock),
         end_s_(clock.now_s() + budget_s_),
         should_stop_(options.should_stop) {}
@@ -51,6 +52,24 @@ class Budget {
   bool has_stopped_ = false;
 };
 
+// What a user allows is meant for this many turns; a job whose hosts need more rounds gets more.
+constexpr double kTurnsOfABudget = 50;
+
+double pair_budget_s(const PairTurns& turns, const CollectiveOptions& options) {
+  return options.total_budget_s * std::max(1.0, static_cast<double>(turns.first_count()) / kTurnsOfABudget);
+}
+
+ProbeResult late_pairs(const Collectives& collectives, const Budget& budget, std::size_t measured,
+                       std::size_t all) {
+  ProbeResult result = budget.waived(collectives.name() + "/pair");
+  result.sentence += " after " + std::to_string(measured) + " of " + std::to_string(all) + " pairs";
+  return result;
+}
+
+void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(all));
+}
+
 std::string result_name(const Collectives& collectives, const CollectiveShape& shape) {
   return collectives.name() + "/" + std::string(name_of(shape.kind)) + "/" +
          std::to_string(shape.elements() * sizeof(float));
@@ -70,6 +89,54 @@ ProbeResult bandwidth(const ProbeResult& time, const std::string& what, double f
   return result;
 }
 
+// Round trips of all sizes between the pairs of one turn at a time.
+class PairProbe {
+ public:
+  PairProbe(Communicator& world, Collectives& collectives, const CollectiveOptions& options, const Clock& clock)
+      : world_(world),
+        collectives_(collectives),
+        options_(options),
+        points_(options.sampling, clock),
+        room_bytes_(common_room_bytes(world, collectives)) {}
+
+  // Collective; gives the results of the pair whose lower rank this is.
+  std::vector<ProbeResult> measure(const std::vector<RankPair>& turn) {
+    const auto mine = std::find_if(turn.begin(), turn.end(), [this](const RankPair& pair) {
+      return pair.low == world_.rank() || pair.high == world_.rank();
+    });
+    if (world_.rank() == 0 && options_.on_point) options_.on_point(collectives_.name() + "/pair");
+    const auto pair =
+        world_.split(mine == turn.end() ? -1 : static_cast<int>(mine - turn.begin()), world_.rank());
+    std::vector<ProbeResult> led;
+    for (const std::size_t bytes : options_.pair_bytes) {
+      if (!pair || static_cast<double>(bytes) > room_bytes_) break;
+      ProbeResult result = measure(*pair, *mine, bytes);
+      if (pair->rank() == 0) led.push_back(std::move(result));
+    }
+    world_.wait_quietly();
+    return led;
+  }
+
+ private:
+  ProbeResult measure(Communicator& pair, const RankPair& ranks, std::size_t bytes) {
+    const int peer = ranks.low == world_.rank() ? ranks.high : ranks.low;
+    ProbeResult result =
+        points_.measure(pair, collectives_.name() + "/pair/" + std::to_string(bytes), 0.5,
+                        [&] { return collectives_.prepare_round_trip(peer, bytes); }, {ranks.low, ranks.high});
+    result.work = static_cast<double>(bytes);
+    result.how = collectives_.description() + ", half a round trip";
+    result.rank = world_.rank();
+    result.peer = peer;
+    return result;
+  }
+
+  Communicator& world_;
+  Collectives& collectives_;
+  const CollectiveOptions& options_;
+  GroupPoints points_;
+  double room_bytes_;
+};
+
 }  // namespace
 
 std::vector<ProbeResult> measure_collectives(Communicator& world, Collectives& collectives,
@@ -80,7 +147,7 @@ std::vector<ProbeResult> measure_collectives(Communicator& world, Collectives& c
   }
   std::vector<ProbeResult> results;
   GroupPoints points(options.sampling, clock);
-  Budget budget(world, options, clock);
+  Budget budget(world, options.total_budget_s, options, clock);
   const double room_bytes = common_room_bytes(world, collectives);
   for (const CollectiveKind kind : kKinds) {
     const double fits = room_bytes / shape_of(kind, world.size(), room_bytes).buffers();
@@ -107,33 +174,19 @@ std::vector<ProbeResult> measure_collectives(Communicator& world, Collectives& c
 std::vector<ProbeResult> measure_pairs(Communicator& world, Collectives& collectives,
                                        const CollectiveOptions& options, const Clock& clock) {
   std::vector<ProbeResult> led;
-  GroupPoints points(options.sampling, clock);
-  Budget budget(world, options, clock);
-  const double room_bytes = common_room_bytes(world, collectives);
-  for (const auto& turn : pair_turns(world.hosts())) {
-    const auto mine = std::find_if(turn.begin(), turn.end(), [&](const RankPair& pair) {
-      return pair.low == world.rank() || pair.high == world.rank();
-    });
-    const bool is_late = budget.is_over();
-    if (world.rank() == 0 && options.on_point) options.on_point(collectives.name() + "/pair");
-    const auto pair =
-        world.split(mine == turn.end() ? -1 : static_cast<int>(mine - turn.begin()), world.rank());
-    for (const std::size_t bytes : options.pair_bytes) {
-      if (!pair || static_cast<double>(bytes) > room_bytes) break;
-      const std::string name = collectives.name() + "/pair/" + std::to_string(bytes);
-      const int peer = mine->low == world.rank() ? mine->high : mine->low;
-      ProbeResult result = is_late ? budget.waived(name)
-                                   : points.measure(*pair, name, 0.5,
-                                                    [&] { return collectives.prepare_round_trip(peer, bytes); },
-                                                    {mine->low, mine->high});
-      if (pair->rank() != 0) continue;
-      result.work = static_cast<double>(bytes);
-      result.how = collectives.description() + ", half a round trip";
-      result.rank = world.rank();
-      result.peer = peer;
-      led.push_back(std::move(result));
+  if (world.size() == 1) return led;
+  PairProbe probe(world, collectives, options, clock);
+  const PairTurns turns(world.hosts(), options.kind_of_pair);
+  Budget budget(world, pair_budget_s(turns, options), options, clock);
+  std::size_t measured = 0;
+  for (std::size_t index = 0; index < turns.count(); ++index) {
+    if (budget.is_over() && index >= turns.least_count()) {
+      if (world.rank() == 0) led.push_back(late_pairs(collectives, budget, measured, turns.pair_count()));
+      break;
     }
-    world.wait_quietly();
+    const std::vector<RankPair> turn = turns.turn(index);
+    measured += turn.size();
+    append(led, probe.measure(turn));
   }
   return led;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "probes/collective/collectives.h"
+#include "probes/collective/pair_turns.h"
 #include "probes/comm/communicator.h"
 #include "probes/harness/clock.h"
 #include "probes/harness/probe_result.h"
@@ -19,7 +20,9 @@ namespace sextant {
 
 struct CollectiveOptions {
   SamplingOptions sampling = sampling_options(0.1, 0.02);
-  // Of all pairs, and again of all collectives: what has not begun by then is waived.
+  // Of all pairs, and again of all collectives: what has not begun by then is waived. For the pairs of a large
+  // job it is that much for each 50 turns in which all pairs of hosts are seen, and one pair of each kind of
+  // link is measured whatever the time (pair_turns.h).
   double total_budget_s = 50;
   double most_bytes = 1024.0 * 1024 * 1024;  // less where a rank's memory allows less
   std::vector<std::size_t> pair_bytes = {8, 4096, 65536, 1 << 20, 16 << 20, 256 << 20};
@@ -27,6 +30,8 @@ struct CollectiveOptions {
   std::vector<double> sizes_bytes = {};
   // Asked by rank 0 before each point: true leaves out the rest; may be empty.
   std::function<bool()> should_stop = {};
+  // Which links of a host are alike, the same on every rank; may be empty.
+  KindOfPair kind_of_pair = {};
   // Called by rank 0 before each point; may be empty.
   std::function<void(const std::string& name)> on_point = {};
 };
@@ -38,7 +43,8 @@ struct CollectiveOptions {
                                                            const Clock& clock = steady_clock());
 
 // Collective. "<library>/pair/<bytes>" in s, half a round trip; rank and peer are the pair, and each rank gets
-// those of the pairs that it is the lower of. The pairs of one turn (pair_turns.h) go at the same time. With
+// those of the pairs that it is the lower of. The pairs of one turn (pair_turns.h) go at the same time. Where
+// the budget ended before the turns did rank 0 has a waived "<library>/pair" that says how far they came. With
 // one rank none.
 [[nodiscard]] std::vector<ProbeResult> measure_pairs(Communicator& world, Collectives& collectives,
                                                      const CollectiveOptions& options,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <exception>
 #include <span>
 #include <thread>
@@ -23,6 +24,7 @@ using Time = std::chrono::steady_clock;
 // A rank that is gone leaves the others in their kernels for ever.
 constexpr std::chrono::seconds kMostForABatch{60};
 constexpr std::size_t kChunkElements = std::size_t{16} << 20;
+constexpr std::size_t kMessageChunkBytes = std::size_t{16} << 20;
 
 // A communicator with its stream. Ended, not destroyed, once anything failed.
 class NcclRank {
@@ -192,9 +194,17 @@ class NcclRun final : public CollectiveRun {
 class NcclRoundTrip final : public CollectiveRun {
  public:
   NcclRoundTrip(NcclRank& rank, int peer, std::size_t bytes)
-      : rank_(rank), peer_(peer), message_(bytes), sent_((rank.select(), bytes)), received_(bytes) {
-    for (std::size_t at = 0; at < bytes; ++at) message_[at] = static_cast<unsigned char>(at % 251 + 1);
-    check_cuda(cudaMemcpy(sent_.data(), message_.data(), bytes, cudaMemcpyHostToDevice), "filling a message");
+      : rank_(rank),
+        peer_(peer),
+        bytes_(bytes),
+        pattern_(message_pattern(std::min(bytes, kMessageChunkBytes))),
+        sent_((rank.select(), bytes)),
+        received_(bytes) {
+    for (std::size_t at = 0; at < bytes_; at += pattern_.size()) {
+      check_cuda(
+          cudaMemcpy(sent_.as<unsigned char>() + at, pattern_.data(), chunk_bytes(at), cudaMemcpyHostToDevice),
+          "filling a message");
+    }
     check_cuda(cudaDeviceSynchronize(), "filling a message");
   }
 
@@ -212,30 +222,36 @@ class NcclRoundTrip final : public CollectiveRun {
 
   [[nodiscard]] bool is_right() override {
     rank_.select();
-    check_cuda(cudaMemset(received_.data(), 0, message_.size()), "clearing a message");
+    check_cuda(cudaMemset(received_.data(), 0, bytes_), "clearing a message");
     check_cuda(cudaDeviceSynchronize(), "clearing a message");
     static_cast<void>(run_s(1));
-    std::vector<unsigned char> arrived(message_.size());
-    check_cuda(cudaMemcpy(arrived.data(), received_.data(), arrived.size(), cudaMemcpyDeviceToHost),
-               "reading a message");
-    return arrived == message_;
+    std::vector<unsigned char> arrived(pattern_.size());
+    for (std::size_t at = 0; at < bytes_; at += pattern_.size()) {
+      check_cuda(cudaMemcpy(arrived.data(), received_.as<unsigned char>() + at, chunk_bytes(at),
+                            cudaMemcpyDeviceToHost),
+                 "reading a message");
+      if (std::memcmp(arrived.data(), pattern_.data(), chunk_bytes(at)) != 0) return false;
+    }
+    return true;
   }
 
  private:
+  [[nodiscard]] std::size_t chunk_bytes(std::size_t at) const { return std::min(pattern_.size(), bytes_ - at); }
   void send(const DeviceBuffer& from) {
     rank_.communicator().use("send", [&](NcclComm comm) {
-      return rank_.nccl().send(from.data(), message_.size(), kNcclInt8, peer_, comm, rank_.stream());
+      return rank_.nccl().send(from.data(), bytes_, kNcclInt8, peer_, comm, rank_.stream());
     });
   }
   void receive() {
     rank_.communicator().use("receive", [&](NcclComm comm) {
-      return rank_.nccl().receive(received_.data(), message_.size(), kNcclInt8, peer_, comm, rank_.stream());
+      return rank_.nccl().receive(received_.data(), bytes_, kNcclInt8, peer_, comm, rank_.stream());
     });
   }
 
   NcclRank& rank_;
   int peer_;
-  std::vector<unsigned char> message_;
+  std::size_t bytes_;
+  std::vector<unsigned char> pattern_;  // the message is this again and again
   DeviceBuffer sent_;
   DeviceBuffer received_;
 };

@@ -9,6 +9,7 @@
 namespace sextant {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -171,9 +172,22 @@ TEST(AssembleCluster, WhatACommonClusterNeedsMustBeThere) {
   reports = {rank_report(0, "a")};
   reports[0].memory_bytes = 0;
   expect_machine_failure(reports, "memory/capacity");
-  reports = two_hosts();
+  reports = {rank_report(0, "a"), rank_report(1, "b")};
+  add_link(reports[0], 1, 1e-6, 1e9);
   reports[0].results.back() = failed_result(reports[0].results.back(), "changed");
-  expect_machine_failure(reports, "between ranks 0 and 3");
+  expect_machine_failure(reports,
+                         "no link between nodes could be measured: a/0 and b/0 (link/1048576: changed)");
+}
+
+TEST(AssembleCluster, APairThatFailedIsNamedAndTheRestIsKept) {
+  std::vector<RankReport> reports = two_hosts();
+  reports[0].results.back() = failed_result(reports[0].results.back(), "changed");
+  const AssembledCluster assembled = assemble_cluster({}, reports);
+  EXPECT_NEAR(assembled.cluster.link({0}, {3}).bytes_per_s.value / 1e9, 1, 1e-6);
+  EXPECT_THAT(assembled.warnings,
+              ElementsAre(AllOf(HasSubstr("1 of 4 links between nodes were not measured: a/0 "
+                                          "and b/1 (link/1048576: changed)"),
+                                HasSubstr("median"))));
 }
 
 }  // namespace

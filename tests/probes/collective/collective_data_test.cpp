@@ -90,5 +90,24 @@ TEST(ReduceScatter, WhatIsLeftInOthersPartsDoesNotCount) {
   EXPECT_EQ(count_wrong(shape, 1, 0, values), 0U);
 }
 
+// Longer than the blocks in which it is copied and compared, and no multiple of them.
+TEST(LongBuffers, AreFilledAndComparedToTheLastElement) {
+  const CollectiveShape shape = shape_of(CollectiveKind::all_reduce, kRanks, 4.0 * 100'003);
+  std::vector<float> values = result(shape, 0);
+  EXPECT_EQ(count_wrong(shape, 0, 0, values), 0U);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{16'064}, values.size() - 1}) values[at] += 1;
+  EXPECT_EQ(count_wrong(shape, 0, 0, values), 3U);
+  const std::vector<float> whole = input(shape, 1);
+  for (std::size_t at = 251; at < whole.size(); ++at) ASSERT_EQ(whole[at], whole[at - 251]);
+}
+
+TEST(MessagePattern, RepeatsWithoutASeamAndHasNoZero) {
+  const std::vector<unsigned char> pattern = message_pattern(1000);
+  ASSERT_EQ(pattern.size(), 753U);  // three periods
+  EXPECT_EQ(pattern.front(), 1);
+  EXPECT_EQ(pattern.back(), 251);
+  EXPECT_EQ(message_pattern(8).size(), 8U);
+}
+
 }  // namespace
 }  // namespace sextant

@@ -254,6 +254,21 @@ TEST(MeasurePairs, ARankThatBrokeIsLeftAloneByItsOtherPeers) {
   EXPECT_EQ(results.size(), 6U);  // 400 bytes of room: only one of the sizes
 }
 
+// A pair of every kind is always measured, the rest as far as the time goes; and it is said how far that was.
+TEST(MeasurePairs, WithoutAnyTimeEveryKindHasAPairAndTheRestIsSaidOnce) {
+  CollectiveOptions options = quick();
+  options.total_budget_s = 1e-9;
+  options.kind_of_pair = [](int low, int high) { return low / 2 == high / 2 ? "bridge" : "bus"; };
+  const auto results = pairs_on<HostCollectives>(4, options);
+  ASSERT_EQ(results.size(), 2 * 2 + 1U);
+  EXPECT_TRUE(find_pair(results, 0, 3, "host/pair/8").has_value());  // the first of the tournament is a bus
+  EXPECT_TRUE(find_pair(results, 0, 1, "host/pair/8").has_value());
+  const ProbeResult& late = find(results, "host/pair");
+  EXPECT_EQ(late.outcome, ProbeOutcome::waived);
+  EXPECT_LT(late.peer, 0);
+  EXPECT_THAT(late.sentence, HasSubstr("were over after 2 of 6 pairs"));
+}
+
 TEST(MeasurePairs, OneRankHasNone) { EXPECT_TRUE(pairs_on<HostCollectives>(1, quick()).empty()); }
 
 }  // namespace
