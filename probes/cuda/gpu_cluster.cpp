@@ -135,8 +135,7 @@ GpuClusterProbe assemble_gpu_cluster(GpuRanks ranks, const GpuClusterOptions& op
   if (!has_every_pair(ranks.reports, prefix)) {
     throw_machine_failed("the links between the GPUs could not be measured: " + why_no_links(ranks.reports));
   }
-  AssembledCluster assembled =
-      assemble_cluster({cluster.name, cluster.region, cluster.zone}, ranks.reports, prefix);
+  AssembledCluster assembled = assemble_cluster({cluster.name, cluster.hosts}, ranks.reports, prefix);
   GpuClusterProbe out;
   out.links = report_links(ranks.reports, options.facts);
   add_measurements(assembled.cluster, ranks.reports, out.links);
