@@ -151,6 +151,14 @@ struct Measured {
   Json more_samples = Json::object();  // members of the file of samples
 };
 
+std::vector<ProbeResult> results_of(const std::vector<RankReport>& reports) {
+  std::vector<ProbeResult> results;
+  for (const RankReport& report : reports) {
+    results.insert(results.end(), report.results.begin(), report.results.end());
+  }
+  return results;
+}
+
 Measured measure_gpus(GpuDevices& devices, Communicator& ranks, const Options& options) {
   std::optional<Progress> progress;
   if (ranks.rank() == 0) progress.emplace("probing GPUs", 0);
@@ -159,18 +167,14 @@ Measured measure_gpus(GpuDevices& devices, Communicator& ranks, const Options& o
   const auto fabric = make_nvml_fabric();
   GpuRanks found = measure_gpu_ranks(
       ranks, {devices, *sensors, *fabric, make_nccl_collectives, SystemFiles(), steady_clock()}, wanted);
-  const GpuProbe mine = found.gpus;
+  if (ranks.rank() == 0 && options.probe.on_results) options.probe.on_results(results_of(found.reports));
+  const std::string seen = describe(found.gpus);
   try {
     GpuClusterProbe assembled = assemble_gpu_cluster(std::move(found), wanted);
     std::string text = describe(assembled.gpus) + describe(assembled.links);
     return {std::move(assembled.probe), std::move(text), {{"links", assembled.links.to_json()}}};
   } catch (const Error&) {  // too little for a cluster: what there is must not be lost
-    if (ranks.rank() != 0) throw;
-    std::fputs(describe(mine).c_str(), stdout);
-    if (!options.samples.empty()) {
-      write_text_file(options.samples,
-                      format_json({{"results", to_json(mine.results)}, {"warnings", warnings_of(mine)}}));
-    }
+    if (ranks.rank() == 0) std::fputs(seen.c_str(), stdout);
     throw;
   }
 }
@@ -228,6 +232,11 @@ int run(Options options) {
   if (options.probe.model) {  // complain before anything is measured
     static_cast<void>(
         gemm_shapes_of(*options.probe.model, options.probe.model_tokens, options.probe.model_tensor_parallel));
+  }
+  if (!options.samples.empty()) {  // written again, with more, where a cluster could be made of them
+    options.probe.on_results = [path = options.samples](const std::vector<ProbeResult>& results) {
+      write_text_file(path, format_json({{"results", to_json(results)}, {"warnings", Json::array()}}));
+    };
   }
   Communicator& ranks = world();
   const Measured measured = measure(ranks, options);

@@ -359,6 +359,7 @@ ClusterProbe probe_cluster(Communicator& world, const ProbeOptions& options, con
     probe.results.insert(probe.results.end(), report.results.begin(), report.results.end());
   }
   append(probe.results, std::move(found.collectives));
+  if (world.rank() == 0 && options.on_results) options.on_results(probe.results);
   if (world.size() == 1) {
     probe.results.push_back(waived_links());
   } else {

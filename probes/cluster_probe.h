@@ -32,6 +32,8 @@ struct ProbeOptions {
   std::optional<Model> model;
   int model_tokens = 256;
   int model_tensor_parallel = 1;
+  // Called on rank 0 with what all ranks measured, before a cluster is made of it: that may fail. May be empty.
+  std::function<void(const std::vector<ProbeResult>& results)> on_results = {};
   bool pin = true;  // each rank to one of its CPUs while it measures
   std::string name = "local";
   HostPlaces hosts;                        // where they are

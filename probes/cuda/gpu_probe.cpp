@@ -140,11 +140,17 @@ GpuProbe probe_gpus(GpuDevices& devices, GpuSensors& sensors, const GpuProbeOpti
     std::vector<ProbeResult> results = measure_gpu(devices, gpu, sensors, options, clock);
     std::move(results.begin(), results.end(), std::back_inserter(probe.results));
   }
-  std::vector<ProbeResult> links = LinkProbe(devices, probe.devices, sensors, options, clock).all();
+  std::vector<ProbeResult> links = probe_gpu_links(devices, probe.devices, sensors, options, clock);
   std::move(links.begin(), links.end(), std::back_inserter(probe.results));
   probe.took_s = clock.now_s() - start_s;
   summarise(probe);
   return probe;
+}
+
+std::vector<ProbeResult> probe_gpu_links(GpuDevices& devices, const std::vector<GpuFacts>& gpus,
+                                         GpuSensors& sensors, const GpuProbeOptions& options,
+                                         const Clock& clock) {
+  return LinkProbe(devices, gpus, sensors, options, clock).all();
 }
 
 GpuProbe probe_gpus(const GpuProbeOptions& options) {

@@ -41,6 +41,11 @@ struct GpuProbe {
 [[nodiscard]] GpuProbe probe_gpus(GpuDevices& devices, GpuSensors& sensors, const GpuProbeOptions& options = {},
                                   const Clock& clock = steady_clock());
 
+// The copies between these GPUs alone, which probe_gpus measures at its end.
+[[nodiscard]] std::vector<ProbeResult> probe_gpu_links(GpuDevices& devices, const std::vector<GpuFacts>& gpus,
+                                                       GpuSensors& sensors, const GpuProbeOptions& options,
+                                                       const Clock& clock = steady_clock());
+
 // Of the devices that this build knows.
 [[nodiscard]] GpuProbe probe_gpus(const GpuProbeOptions& options = {});
 

@@ -11,6 +11,7 @@ set(SEXTANT_GPU_HEADERS
     cuda/gpu_of_rank.h
     cuda/gpu_points.h
     cuda/gpu_probe.h
+    cuda/gpu_ranks.h
     cuda/gpu_self_check.h
     cuda/gpu_sensors.h
     cuda/library_search.h
@@ -33,6 +34,7 @@ set(SEXTANT_GPU_SOURCES
     cuda/gpu_of_rank.cpp
     cuda/gpu_points.cpp
     cuda/gpu_probe.cpp
+    cuda/gpu_ranks.cpp
     cuda/library_search.cpp
     cuda/nccl_communicator.cpp
     cuda/nccl_library.cpp

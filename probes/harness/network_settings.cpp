@@ -16,9 +16,14 @@ namespace {
 constexpr std::string_view kMachineFile = "/etc/nccl.conf";
 constexpr std::string_view kUserFile = "~/.nccl.conf";
 
-// NCCL and its network plug-ins (libfabric, UCX, verbs), what MPI chooses its transport by, and which GPUs
-// there are. Open MPI's other variables are the launcher's own: addresses and keys of one job.
-constexpr std::array<std::string_view, 20> kPrefixes = {"NCCL_",
+// NCCL and its network plug-ins (aws-ofi-nccl on libfabric, SHARP, UCX, verbs of Mellanox), NVSHMEM, what MPI
+// chooses its transport by, and which GPUs there are. Open MPI's other variables are the launcher's own:
+// addresses and keys of one job.
+constexpr std::array<std::string_view, 24> kPrefixes = {"NCCL_",
+                                                        "OFI_NCCL_",
+                                                        "SHARP_",
+                                                        "NVSHMEM_",
+                                                        "MLX5_",
                                                         "FI_",
                                                         "UCX_",
                                                         "IBV_",

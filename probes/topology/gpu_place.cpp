@@ -59,6 +59,7 @@ GpuPlace read_gpu_place(const SystemFiles& files, GpuFabric& fabric, const std::
   place.bus_id = normal_bus_id(bus_id);
   place.compute_capability = compute_capability;
   place.pci = read_pci_device(files, place.bus_id);
+  place.adapters = read_network_adapters(files);
   if (!fabric.absence().empty()) return place;
   place.nvlinks = fabric.links(place.bus_id);
   for (const std::string& other : others) {
@@ -107,6 +108,9 @@ GpuPlace GpuPlace::parse(const JsonView& view) {
   for (const auto& [peer, status] : view.required("peers").members()) {
     place.peers[peer] = static_cast<PeerStatus>(status.one_of({kPeerNames.begin(), kPeerNames.end()}));
   }
+  for (const JsonView& adapter : view.required("adapters").items()) {
+    place.adapters.push_back(NetworkAdapter::parse(adapter));
+  }
   return place;
 }
 
@@ -121,6 +125,8 @@ Json GpuPlace::to_json() const {
   }
   json["peers"] = Json::object();
   for (const auto& [peer, status] : peers) json["peers"][peer] = name_of(status);
+  json["adapters"] = Json::array();
+  for (const NetworkAdapter& adapter : adapters) json["adapters"].push_back(adapter.to_json());
   return json;
 }
 

@@ -10,6 +10,7 @@
 #include "core/json.h"
 #include "probes/harness/system_files.h"
 #include "probes/topology/gpu_fabric.h"
+#include "probes/topology/network_adapter.h"
 #include "probes/topology/pci_device.h"
 
 namespace sextant {
@@ -21,6 +22,7 @@ struct GpuPlace {
   std::optional<PciDevice> pci;  // nothing where the kernel does not show it
   std::vector<NvLinkEnd> nvlinks;
   std::map<std::string, PeerStatus> peers;  // by bus id, of the host's other GPUs
+  std::vector<NetworkAdapter> adapters;     // of the host
 
   [[nodiscard]] int active_nvlinks() const;
 

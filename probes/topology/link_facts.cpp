@@ -54,6 +54,22 @@ std::optional<ExpectedRate> nvlink_rate(const LinkFacts& facts, int compute_capa
   return std::nullopt;
 }
 
+// One adapter: NCCL sends a message between two GPUs through the one that is nearest, some plug-ins through
+// several.
+std::optional<ExpectedRate> network_rate(const std::vector<NetworkAdapter>& a,
+                                         const std::vector<NetworkAdapter>& b) {
+  for (const bool is_rdma : {true, false}) {
+    const NetworkAdapter* from = fastest(a, is_rdma);
+    const NetworkAdapter* to = fastest(b, is_rdma);
+    if (from == nullptr || to == nullptr) continue;
+    const NetworkAdapter& slower = from->bytes_per_s <= to->bytes_per_s ? *from : *to;
+    return ExpectedRate{
+        slower.bytes_per_s,
+        slower.name + ": " + format_number(slower.bytes_per_s * kBitsPerByte / 1e9) + " Gb/s / 8"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<ExpectedRate> expected_rate(const LinkFacts& facts, const GpuPlace& a, const GpuPlace& b,
@@ -63,7 +79,8 @@ std::optional<ExpectedRate> expected_rate(const LinkFacts& facts, const GpuPlace
     const int links = link.is_switched ? std::max(link.nvlinks, usual_nvlinks) : link.nvlinks;
     return nvlink_rate(facts, std::min(a.compute_capability, b.compute_capability), links);
   }
-  if (link.kind == LinkKind::other_host || !a.pci || !b.pci) return std::nullopt;
+  if (link.kind == LinkKind::other_host) return network_rate(a.adapters, b.adapters);
+  if (!a.pci || !b.pci) return std::nullopt;
   return pcie_rate(facts, *a.pci, *b.pci);
 }
 

@@ -42,7 +42,8 @@ struct ExpectedRate {
 };
 
 // usual_nvlinks: the most active NVLinks of any GPU of the host, which a GPU with some down falls short of.
-// Nothing for another host, and where the kernel or the table does not say.
+// Between hosts that of the slower of their fastest adapters, of InfiniBand and RoCE where both have them.
+// Nothing where the kernel or the table does not say.
 [[nodiscard]] std::optional<ExpectedRate> expected_rate(const LinkFacts& facts, const GpuPlace& a,
                                                         const GpuPlace& b, int usual_nvlinks);
 

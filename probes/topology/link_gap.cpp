@@ -1,9 +1,12 @@
 #include "probes/topology/link_gap.h"
 
 #include <array>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "core/units.h"
+#include "probes/topology/network_gap.h"
 
 namespace sextant {
 namespace {
@@ -23,28 +26,65 @@ bool is_pcie(const LinkEvidence& evidence) {
   return kind != LinkKind::nvlink && kind != LinkKind::other_host && kind != LinkKind::unknown;
 }
 
+bool is_within_host(const LinkEvidence& evidence) { return evidence.a->host == evidence.b->host; }
+
+// How far two GPUs are from each other in NCCL's order (PATH_... of src/graph/topo.h), as far as it matters.
+enum class NcclPath { local, nvlink, pcie_switch, pcie_switches, host_bridge, system };
+
+// The nearest that it may be: one switch and several are one kind here.
+NcclPath path_of(LinkKind kind) {
+  switch (kind) {
+    case LinkKind::nvlink:
+      return NcclPath::nvlink;
+    case LinkKind::pcie_switch:
+      return NcclPath::pcie_switch;
+    case LinkKind::host_bridge:
+    case LinkKind::numa_node:
+      return NcclPath::host_bridge;
+    case LinkKind::other_numa_node:
+      return NcclPath::system;
+    case LinkKind::other_host:
+    case LinkKind::unknown:
+      break;
+  }
+  return NcclPath::nvlink;  // only LOC is surely too near
+}
+
+// NCCL_P2P_LEVEL by name, or by the numbers of NCCL before 2.6. Nothing for what NCCL ignores.
+std::optional<NcclPath> farthest_with_peer_access(const std::string& level) {
+  static const std::map<std::string, NcclPath> levels = {
+      {"LOC", NcclPath::local},         {"NVL", NcclPath::nvlink},        {"NVB", NcclPath::nvlink},
+      {"C2C", NcclPath::nvlink},        {"PIX", NcclPath::pcie_switch},   {"PXB", NcclPath::pcie_switches},
+      {"P2C", NcclPath::pcie_switches}, {"PXN", NcclPath::pcie_switches}, {"PHB", NcclPath::host_bridge},
+      {"SYS", NcclPath::system},        {"0", NcclPath::local},           {"1", NcclPath::pcie_switch},
+      {"2", NcclPath::pcie_switches},   {"3", NcclPath::host_bridge},     {"4", NcclPath::system},
+      {"5", NcclPath::system}};
+  const auto found = levels.find(level);
+  return found == levels.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::string peer_disabled_by_setting(const LinkEvidence& evidence) {
-  if (!evidence.is_nccl) return "";
+  if (!evidence.is_nccl || !is_within_host(evidence)) return "";
   const std::string disabled = setting(evidence, "NCCL_P2P_DISABLE");
   if (!disabled.empty() && disabled != "0") {
     return "NCCL_P2P_DISABLE=" + disabled + ": NCCL goes through the host's memory";
   }
   const std::string level = setting(evidence, "NCCL_P2P_LEVEL");
-  if (level == "LOC" || level == "0")
-    return "NCCL_P2P_LEVEL=" + level + ": NCCL goes through the host's memory";
-  return "";
+  const auto farthest = farthest_with_peer_access(level);
+  if (!farthest || path_of(kind_of(evidence)) <= *farthest) return "";
+  return "NCCL_P2P_LEVEL=" + level + ": between GPUs as far apart NCCL goes through the host's memory";
 }
 
 std::string shared_memory_disabled(const LinkEvidence& evidence) {
   const std::string disabled = setting(evidence, "NCCL_SHM_DISABLE");
-  const bool is_local = evidence.a->host == evidence.b->host;
-  if (!evidence.is_nccl || !is_local || disabled.empty() || disabled == "0") return "";
+  if (!evidence.is_nccl || !is_within_host(evidence) || disabled.empty() || disabled == "0") return "";
   return "NCCL_SHM_DISABLE=" + disabled + ": without peer access NCCL goes through the network";
 }
 
 std::string peer_refused(const LinkEvidence& evidence) {
   const auto status = evidence.a->peers.find(evidence.b->bus_id);
-  if (status == evidence.a->peers.end()) return "";
+  // Another host has the same bus ids.
+  if (!is_within_host(evidence) || status == evidence.a->peers.end()) return "";
   if (status->second == PeerStatus::ok || status->second == PeerStatus::unknown) return "";
   return "the driver refuses peer access (" + std::string(name_of(status->second)) +
          "): copies go through the host's memory";
@@ -130,6 +170,12 @@ std::string small_messages(const LinkEvidence& evidence) {
 constexpr std::array kCauses = {peer_disabled_by_setting,
                                 peer_refused,
                                 through_host,
+                                rdma_disabled,
+                                sockets_chosen,
+                                other_adapter_chosen,
+                                other_interface_chosen,
+                                no_direct_rdma,
+                                no_rdma_adapter,
                                 nvlinks_down,
                                 narrow_link,
                                 slow_link,

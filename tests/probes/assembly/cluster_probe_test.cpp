@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -63,6 +64,21 @@ TEST(ProbeCluster, MeasuresTheShapesOfAModel) {
   EXPECT_EQ(names.count("gemm/fp32/small/gate_up"), 1U);
   options.model_tensor_parallel = 5;
   EXPECT_THROW(static_cast<void>(probe_cluster(*world, options)), Error);
+}
+
+// Whoever keeps results has them even where they are too few for a cluster.
+TEST(ProbeCluster, GivesResultsBeforeAClusterIsMadeOfThem) {
+  const auto world = make_serial_communicator();
+  ProbeOptions options = tiny_options();
+  std::vector<ProbeResult> early;
+  options.on_results = [&](const std::vector<ProbeResult>& results) {
+    early = results;
+    throw_machine_failed("stopped here");
+  };
+  EXPECT_THROW(static_cast<void>(probe_cluster(*world, options)), Error);
+  EXPECT_TRUE(std::any_of(early.begin(), early.end(), [](const ProbeResult& result) {
+    return result.name == "memory/read" && !result.samples_s.empty();
+  }));
 }
 
 TEST(SamplesToJson, HasEveryResultWithItsSamples) {

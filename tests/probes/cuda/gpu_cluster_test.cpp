@@ -5,58 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
-#include "core/table_file.h"
-#include "probes/comm/thread_communicator.h"
-#include "tests/probes/collective/host_collectives.h"
-#include "tests/probes/cuda/fake_gpus.h"
-#include "tests/probes/topology/fake_fabric.h"
-#include "tests/probes/topology/pci_tree.h"
+#include "tests/probes/cuda/fake_gpu_host.h"
 
 namespace sextant {
 namespace {
 
 using testing::Contains;
 using testing::HasSubstr;
-
-CollectivesOrReason no_nccl(Communicator&, int) { return {nullptr, "NCCL could not be loaded: install it"}; }
-
-// Real exchanges between threads or ranks, over a clock of its own.
-CollectivesOrReason on_host_memory(Communicator& ranks, int) {
-  auto library = std::make_unique<HostCollectives>(ranks);
-  library->name_ = "nccl";
-  // A busy machine's own times need not lie on a line.
-  library->message_s_ = [](std::size_t bytes) { return 5e-6 + static_cast<double>(bytes) / 20e9; };
-  return {std::move(library), ""};
-}
-
-// A host with fake GPUs, which has what a test gives it.
-struct FakeHost {
-  explicit FakeHost(int count) : gpus(clock, count) {}
-
-  [[nodiscard]] GpuTools tools() { return {gpus, sensors, fabric, make_collectives, tree.files(), clock}; }
-  [[nodiscard]] static GpuClusterOptions options() {
-    GpuClusterOptions options;
-    options.cluster.name = "here";
-    options.nccl.sampling = sampling_options(0.002, 0.5);
-    options.nccl.sampling.warm_up_s = 0;  // the fake clock stands still meanwhile
-    options.nccl.sampling.stopping.most_samples = 8;
-    options.nccl.most_bytes = 8192;
-    options.nccl.pair_bytes = {8, 65536, 262144};
-    options.facts = load_table<LinkFacts>(SEXTANT_SOURCE_DIR "/data/links.json");
-    return options;
-  }
-  [[nodiscard]] GpuClusterProbe measure() {
-    const auto world = make_serial_communicator();
-    return assemble_gpu_cluster(measure_gpu_ranks(*world, tools(), options()), options());
-  }
-
-  FakeClock clock;
-  FakeGpus gpus;
-  FakeSensors sensors;
-  FakeFabric fabric;
-  PciTree tree;
-  MakeCollectives make_collectives = no_nccl;
-};
 
 ClusterProbe cluster_of(int gpus, const std::string& throws = "") {
   FakeHost host(gpus);
@@ -207,49 +162,6 @@ TEST(ClusterOfGpus, NvLinksThatAreDownAreTheReason) {
   EXPECT_EQ(found.links.pairs[1].link.name(), "nvlink-6");
   EXPECT_NEAR(found.links.pairs[1].expected->bytes_per_s, 450e9, 1);
   EXPECT_EQ(found.links.pairs[1].reason, "GPU 0000:02:00.0 has 6 active NVLinks, others of the host 18");
-}
-
-// Ranks of one job, here threads of one host, with a GPU each.
-std::vector<ClusterProbe> clusters_of_ranks(int ranks, int gpus, const MakeCollectives& make) {
-  std::vector<ClusterProbe> of_ranks(static_cast<std::size_t>(ranks));
-  run_on_threads(ranks, [&](Communicator& world) {
-    FakeHost host(gpus);
-    host.make_collectives = make;
-    const GpuClusterOptions options = FakeHost::options();
-    GpuTools tools = host.tools();
-    of_ranks[static_cast<std::size_t>(world.rank())] =
-        assemble_gpu_cluster(measure_gpu_ranks(world, tools, options), options).probe;
-  });
-  return of_ranks;
-}
-
-TEST(GpusOfRanks, EachRankMeasuresItsOwnAndAllHaveTheSameCluster) {
-  const auto probes = clusters_of_ranks(3, 3, on_host_memory);
-  ASSERT_EQ(probes[0].cluster.device_count(), 3);
-  EXPECT_EQ(probes[0].cluster, probes[2].cluster);
-  EXPECT_TRUE(probes[0].cluster.type_of({0}).measurements.contains("nccl/broadcast/8192/bus_bandwidth"));
-  EXPECT_NEAR(probes[1].cluster.type_of({1}).flop_per_s.at(Precision::bf16).value / 1e14, 1, 1e-6);
-}
-
-TEST(GpusOfRanks, NeedNccl) {
-  try {
-    static_cast<void>(clusters_of_ranks(2, 2, no_nccl));
-    FAIL() << "no failure";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::machine);
-    EXPECT_THAT(error.what(), HasSubstr("NCCL could not be loaded"));
-  }
-}
-
-TEST(GpusOfRanks, AreOneForEachRank) {
-  for (const int gpus : {1, 2}) {  // one that all see, and one too few
-    try {
-      static_cast<void>(clusters_of_ranks(3, gpus, on_host_memory));
-      FAIL() << "not refused";
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr("one rank for each GPU"));
-    }
-  }
 }
 
 }  // namespace

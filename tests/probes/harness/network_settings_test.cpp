@@ -16,14 +16,18 @@ using testing::UnorderedElementsAre;
 
 TEST(NetworkSettings, AreThoseOfNcclAndPlugInsOnly) {
   const FakeRoot root;
-  const NetworkSettings settings =
-      read_network_settings({"NCCL_DEBUG=INFO", "NCCL_NET_PLUGIN=ofi", "FI_PROVIDER=efa", "UCX_TLS=rc,cuda",
-                             "OMPI_MCA_btl=self,vader", "NCCL_EMPTY=", "PATH=/usr/bin",
-                             "OMPI_MCA_orte_hnp_uri=1;tcp://10.0.0.1:9", "HOME=/home/me", "odd"},
-                            root.files(), "/home/me");
-  EXPECT_THAT(settings, UnorderedElementsAre(Pair("NCCL_DEBUG", "INFO"), Pair("NCCL_NET_PLUGIN", "ofi"),
-                                             Pair("FI_PROVIDER", "efa"), Pair("UCX_TLS", "rc,cuda"),
-                                             Pair("OMPI_MCA_btl", "self,vader"), Pair("NCCL_EMPTY", "")));
+  const NetworkSettings settings = read_network_settings(
+      {"NCCL_DEBUG=INFO", "NCCL_NET_PLUGIN=ofi", "FI_PROVIDER=efa", "UCX_TLS=rc,cuda",
+       "OMPI_MCA_btl=self,vader", "NCCL_EMPTY=", "PATH=/usr/bin", "OFI_NCCL_PROTOCOL=RDMA",
+       "SHARP_COLL_LOG_LEVEL=3", "NVSHMEM_REMOTE_TRANSPORT=ibrc", "MLX5_SINGLE_THREADED=1",
+       "OMPI_MCA_orte_hnp_uri=1;tcp://10.0.0.1:9", "HOME=/home/me", "odd"},
+      root.files(), "/home/me");
+  EXPECT_THAT(settings,
+              UnorderedElementsAre(
+                  Pair("NCCL_DEBUG", "INFO"), Pair("NCCL_NET_PLUGIN", "ofi"), Pair("FI_PROVIDER", "efa"),
+                  Pair("UCX_TLS", "rc,cuda"), Pair("OMPI_MCA_btl", "self,vader"), Pair("NCCL_EMPTY", ""),
+                  Pair("OFI_NCCL_PROTOCOL", "RDMA"), Pair("SHARP_COLL_LOG_LEVEL", "3"),
+                  Pair("NVSHMEM_REMOTE_TRANSPORT", "ibrc"), Pair("MLX5_SINGLE_THREADED", "1")));
 }
 
 TEST(NetworkSettings, SecretsAreNamedAndNotShown) {

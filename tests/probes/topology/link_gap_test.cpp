@@ -60,6 +60,28 @@ TEST_F(LinkGapTest, SettingsOfNcclExplainOnlyNccl) {
   EXPECT_THAT(reason("18", "19"), HasSubstr("through the network"));
 }
 
+TEST_F(LinkGapTest, PeerAccessUpToALevelExplainsWhatIsFarther) {
+  const auto is_explained = [&](const char* level, const char* a, const char* b) {
+    evidence_.settings = {{"NCCL_P2P_LEVEL", level}};
+    return reason(a, b).find("NCCL_P2P_LEVEL=" + std::string(level) + ": between GPUs as far apart") == 0;
+  };
+  // One switch (18, 19), one host bridge (18, 2a), one NUMA node (18, 31), two NUMA nodes (18, 98).
+  for (const char* level : {"NVL", "0", "LOC", "C2C"}) EXPECT_TRUE(is_explained(level, "18", "19")) << level;
+  for (const char* level : {"PIX", "PXB", "1", "SYS", "nonsense", "7"}) {
+    EXPECT_FALSE(is_explained(level, "18", "19")) << level;
+  }
+  for (const char* other : {"2a", "31"}) {
+    for (const char* level : {"PIX", "PXB", "2"}) EXPECT_TRUE(is_explained(level, "18", other)) << level;
+    for (const char* level : {"PHB", "3", "SYS"}) EXPECT_FALSE(is_explained(level, "18", other)) << level;
+  }
+  EXPECT_TRUE(is_explained("PHB", "18", "98"));
+  EXPECT_TRUE(is_explained("3", "18", "98"));
+  EXPECT_FALSE(is_explained("4", "18", "98"));
+  links_["0000:18:00.0"] = links_["0000:19:00.0"] = switch_links(18);
+  EXPECT_FALSE(is_explained("NVL", "18", "19"));
+  EXPECT_TRUE(is_explained("LOC", "18", "19"));
+}
+
 TEST_F(LinkGapTest, RefusedPeerAccessIsNamed) {
   status_[{"0000:18:00.0", "0000:19:00.0"}] = PeerStatus::chipset_not_supported;
   EXPECT_THAT(reason("18", "19"), HasSubstr("refuses peer access (chipset_not_supported)"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csetjmp>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -22,7 +23,10 @@ namespace {
 constexpr std::size_t kStackBytes = 64 << 10;
 constexpr std::size_t kMemory = std::size_t{16} << 30;
 constexpr std::size_t kContext = std::size_t{300} << 20;
-constexpr int kDevices = 8;  // a process uses one, and each has its own
+// A process uses one, and each has its own.
+thread_local int first_shown = 0;
+thread_local int shown = 8;
+thread_local bool are_usable = true;
 
 CUgraph_st* recording = nullptr;
 std::map<std::uintptr_t, std::size_t> allocated;
@@ -153,8 +157,17 @@ void emulated_reset_peak() { peak = used; }
 const char* cudaGetErrorString(cudaError_t error) {
   return error == cudaSuccess ? "no error" : "out of memory";
 }
-cudaError_t cudaGetDeviceCount(int* count) { return *count = kDevices, cudaSuccess; }
-cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+void emulated_show_devices(int first, int count, bool usable) {
+  first_shown = first;
+  shown = count;
+  are_usable = usable;
+}
+cudaError_t cudaGetDeviceCount(int* count) { return *count = shown, cudaSuccess; }
+cudaError_t cudaSetDevice(int) { return are_usable ? cudaSuccess : cudaErrorMemoryAllocation; }
+cudaError_t cudaDeviceGetPCIBusId(char* bus_id, int length, int device) {
+  return std::snprintf(bus_id, static_cast<std::size_t>(length), "0000:%02x:00.0", first_shown + device),
+         cudaSuccess;
+}
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::strcpy(properties->name, "emulated");
   properties->multiProcessorCount = 4;

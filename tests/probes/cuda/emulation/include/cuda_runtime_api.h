@@ -52,6 +52,7 @@ struct cudaDeviceProp {
 const char* cudaGetErrorString(cudaError_t);
 cudaError_t cudaGetDeviceCount(int*);
 cudaError_t cudaSetDevice(int);
+cudaError_t cudaDeviceGetPCIBusId(char*, int, int);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
 cudaError_t cudaMemGetInfo(std::size_t*, std::size_t*);
 cudaError_t cudaGetLastError();
@@ -81,6 +82,8 @@ cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
 cudaError_t cudaEventSynchronize(cudaEvent_t);
 cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t);
 
+// Which of a host's devices this thread is shown from now on, and whether it can use them.
+void emulated_show_devices(int first, int count, bool usable = true);
 // What every queued piece of work goes through.
 void emulated_queue(std::function<void()> work);
 // Whether device memory holds [from, from + bytes).

@@ -1,0 +1,52 @@
+// What the ranks of a job, or one process alone, measure on their GPUs and between them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "probes/cluster_probe.h"
+#include "probes/cuda/gpu_nccl.h"
+#include "probes/cuda/gpu_probe.h"
+#include "probes/rank_report.h"
+#include "probes/topology/gpu_fabric.h"
+#include "probes/topology/link_facts.h"
+
+namespace sextant {
+
+// What a GPU probe works with; tests bring their own.
+struct GpuTools {
+  GpuDevices& devices;
+  GpuSensors& sensors;
+  GpuFabric& fabric;
+  MakeCollectives make_collectives;
+  SystemFiles files;
+  const Clock& clock = steady_clock();
+};
+
+struct GpuClusterOptions {
+  ProbeOptions cluster;  // its name, region and zone
+  GpuProbeOptions gpus;
+  CollectiveOptions nccl;
+  LinkFacts facts;
+};
+
+// What one rank found, and what every rank found.
+struct GpuRanks {
+  GpuProbe gpus;
+  std::vector<RankReport> reports;    // of all GPUs of the job, in their order
+  std::vector<std::string> warnings;  // the same on every rank
+};
+
+// Collective. In three ways:
+//   One rank: all GPUs of this host, one after another, the copies between them, NCCL from threads.
+//   A rank for each GPU: its own, all at the same time; then on each host whose ranks see all their GPUs the
+//   first of them the copies between these; then NCCL between the ranks.
+//   Hosts with one rank each, some of which see several GPUs: each rank all GPUs of its host as in the first
+//   way, then NCCL between the first GPUs of the hosts; a warning says what is missing.
+// A host's GPUs that no rank measures are named in a warning. Throws Error(bad_input) when there are not as
+// many GPUs as ranks on a host, Error(machine) when there is none.
+[[nodiscard]] GpuRanks measure_gpu_ranks(Communicator& ranks, const GpuTools& tools,
+                                         const GpuClusterOptions& options);
+
+}  // namespace sextant

@@ -1,0 +1,17 @@
+// Causes of a slow link between two hosts, for the table of link_gap.cpp: empty, or a sentence.
+#pragma once
+
+#include <string>
+
+#include "probes/topology/link_gap.h"
+
+namespace sextant {
+
+[[nodiscard]] std::string rdma_disabled(const LinkEvidence& evidence);
+[[nodiscard]] std::string sockets_chosen(const LinkEvidence& evidence);
+[[nodiscard]] std::string other_adapter_chosen(const LinkEvidence& evidence);
+[[nodiscard]] std::string other_interface_chosen(const LinkEvidence& evidence);
+[[nodiscard]] std::string no_direct_rdma(const LinkEvidence& evidence);
+[[nodiscard]] std::string no_rdma_adapter(const LinkEvidence& evidence);
+
+}  // namespace sextant

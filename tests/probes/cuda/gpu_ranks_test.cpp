@@ -1,0 +1,146 @@
+#include "probes/cuda/gpu_ranks.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "core/error.h"
+#include "probes/comm/thread_communicator.h"
+#include "tests/probes/comm/fake_hosts.h"
+#include "tests/probes/cuda/fake_gpu_host.h"
+
+namespace sextant {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
+
+struct Job {
+  std::vector<std::string> hosts;  // by rank
+  int gpus = 1;                    // that each rank sees
+  MakeCollectives make = on_host_memory;
+  double nccl_budget_s = 50;
+  std::function<void(int rank, FakeHost& host)> change = {};
+};
+
+// What every rank makes of it; ranks are threads.
+std::vector<GpuClusterProbe> clusters_of(const Job& job) {
+  std::vector<GpuClusterProbe> of_ranks(job.hosts.size());
+  run_on_threads(static_cast<int>(job.hosts.size()), [&](Communicator& threads) {
+    OnFakeHosts world(threads, job.hosts);
+    FakeHost host(job.gpus);
+    host.make_collectives = job.make;
+    if (job.change) job.change(world.rank(), host);
+    GpuClusterOptions options = FakeHost::options();
+    options.nccl.total_budget_s = job.nccl_budget_s;
+    of_ranks[static_cast<std::size_t>(world.rank())] =
+        assemble_gpu_cluster(measure_gpu_ranks(world, host.tools(), options), options);
+  });
+  return of_ranks;
+}
+
+std::string failure_of(const Job& job, ErrorKind kind) {
+  try {
+    static_cast<void>(clusters_of(job));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind);
+    return error.what();
+  }
+  ADD_FAILURE() << "no failure";
+  return "";
+}
+
+TEST(GpuRanks, EachMeasuresItsOwnAndAllHaveTheSameCluster) {
+  const auto probes = clusters_of({fake_hosts(1, 3), 3});
+  ASSERT_EQ(probes[0].probe.cluster.device_count(), 3);
+  EXPECT_EQ(probes[0].probe.cluster, probes[2].probe.cluster);
+  const auto& measurements = probes[0].probe.cluster.type_of({0}).measurements;
+  EXPECT_TRUE(measurements.contains("nccl/broadcast/8192/bus_bandwidth"));
+  EXPECT_NEAR(probes[1].probe.cluster.type_of({1}).flop_per_s.at(Precision::bf16).value / 1e14, 1, 1e-6);
+}
+
+TEST(GpuRanks, TheFirstOfAHostCopiesBetweenItsGpus) {
+  const auto probes = clusters_of({fake_hosts(2, 2), 2});
+  std::set<std::pair<int, int>> copied;
+  for (const ProbeResult& result : probes[0].probe.results) {
+    if (result.name == "link/8" && result.has_value()) copied.insert({result.rank, result.peer});
+  }
+  EXPECT_EQ(copied, (std::set<std::pair<int, int>>{{0, 1}, {2, 3}}));
+}
+
+TEST(GpuRanks, WithoutNcclCopiesMakeTheClusterOfOneHost) {
+  const auto probes = clusters_of({fake_hosts(1, 2), 2, no_nccl});
+  EXPECT_NEAR(probes[1].probe.cluster.link({0}, {1}).bytes_per_s.value / 200e9, 1, 1e-3);
+}
+
+TEST(GpuRanks, WithoutNcclSeveralHostsFailWithItsReason) {
+  EXPECT_THAT(failure_of({fake_hosts(2, 2), 2, no_nccl}, ErrorKind::machine),
+              HasSubstr("NCCL could not be loaded"));
+}
+
+TEST(GpuRanks, AreOneForEachRank) {
+  for (const int gpus : {1, 2}) {  // one that all see, and one too few
+    EXPECT_THAT(failure_of({fake_hosts(1, 3), gpus}, ErrorKind::bad_input), HasSubstr("one rank for each GPU"));
+  }
+}
+
+// Each rank is shown its own GPU only; the driver knows the others all the same.
+TEST(GpuRanks, ThatSeeOneGpuStillLearnWhyItsNeighboursAreFarAway) {
+  Job job{fake_hosts(1, 2), 1};
+  job.change = [](int rank, FakeHost& host) {
+    host.gpus.first_ = rank;
+    host.fabric.status_[{"0000:00:00.0", "0000:01:00.0"}] = PeerStatus::disabled_by_registry_key;
+    host.tree.add("pci0000:10", {{"0000:10:01.0"}, {"0000:00:00.0"}});
+    host.tree.add("pci0000:10", {{"0000:10:02.0"}, {"0000:01:00.0"}});
+  };
+  const auto probes = clusters_of(job);
+  EXPECT_THAT(probes[1].probe.warnings, Contains(HasSubstr("peer access")));
+  EXPECT_EQ(probes[1].links.pairs.at(0).link.kind, LinkKind::host_bridge);
+}
+
+// Little time: a pair of each kind and the reason why there are no more; the cluster is whole.
+TEST(GpuRanks, FourHostsOfEightAreAWholeClusterWithoutTime) {
+  Job job{fake_hosts(4, 8), 8};
+  job.nccl_budget_s = 0;
+  const auto probes = clusters_of(job);
+  const Cluster& cluster = probes[31].probe.cluster;
+  ASSERT_EQ(cluster.device_count(), 32);
+  EXPECT_NEAR(cluster.link({0}, {31}).bytes_per_s.value / 20e9, 1, 1e-3);
+  EXPECT_NEAR(cluster.link({8}, {15}).bytes_per_s.value / 20e9, 1, 1e-3);
+  EXPECT_THAT(probes[0].probe.warnings, Contains(HasSubstr("were over after 6 of 496 pairs")));
+  EXPECT_THAT(probes[0].probe.warnings, Contains(HasSubstr("108 of 112 links within nodes were not measured")));
+  EXPECT_THAT(probes[0].probe.warnings,
+              Contains(HasSubstr("382 of 384 links between nodes were not measured")));
+}
+
+TEST(GpuRanks, OneRankAHostMeasuresAllItsGpusAndSaysWhatIsMissing) {
+  const auto probes = clusters_of({fake_hosts(2, 1), 3});
+  const Cluster& cluster = probes[1].probe.cluster;
+  ASSERT_EQ(cluster.device_count(), 6);
+  EXPECT_EQ(cluster.nodes().size(), 2U);
+  EXPECT_EQ(cluster, probes[0].probe.cluster);
+  std::set<std::pair<int, int>> met;
+  for (const ProbeResult& result : probes[0].probe.results) {
+    if (result.name == "nccl/pair/8") met.insert({result.rank, result.peer});
+  }
+  EXPECT_EQ(met, (std::set<std::pair<int, int>>{{0, 1}, {0, 2}, {1, 2}, {3, 4}, {3, 5}, {4, 5}, {0, 3}}));
+  EXPECT_THAT(probes[0].probe.warnings, Contains(HasSubstr("start one rank for each GPU (srun")));
+  EXPECT_THAT(probes[0].probe.warnings, Contains(HasSubstr("8 of 9 links between nodes were not measured")));
+  EXPECT_TRUE(cluster.type_of({0}).measurements.contains("nccl/all_reduce/8192"));
+}
+
+TEST(GpuRanks, GpusWithoutARankAreNamed) {
+  const auto probes = clusters_of({fake_hosts(2, 2), 4});
+  EXPECT_THAT(
+      probes[3].probe.warnings,
+      Contains(HasSubstr("node1 has 4 GPUs and 2 ranks: 2 of its GPUs are not measured; start one rank for "
+                         "each (srun --ntasks-per-node=4")));
+  EXPECT_THAT(clusters_of({fake_hosts(2, 2), 2})[0].probe.warnings, Each(Not(HasSubstr("not measured"))));
+}
+
+}  // namespace
+}  // namespace sextant
