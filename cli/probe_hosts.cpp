@@ -226,7 +226,7 @@ int hand_over(const ProbeHostsOptions& options, const FleetOutcome& outcome) {
 }  // namespace
 
 void add_probe_hosts(CLI::App& command, const std::shared_ptr<ProbeHostsOptions>& options) {
-  const std::string group = "Many hosts";
+  const std::string group = kManyHosts;
   command
       .add_option("--hosts", options->hosts,
                   "Hosts file: start a probe on each by --launcher, measure devices and all pairs over TCP")

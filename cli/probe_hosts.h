@@ -11,6 +11,9 @@
 
 namespace sextant::cli {
 
+// The group of these options in the help.
+inline constexpr const char* kManyHosts = "Many hosts";
+
 struct ProbeHostsOptions {
   std::string hosts;  // empty: this is not asked for
   std::string launcher;

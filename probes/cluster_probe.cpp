@@ -170,6 +170,7 @@ class RankProbe {
         hooks_(hooks),
         progress_(progress),
         place_(find_place(world)),
+        link_ranks_(world),
         facts_(read_environment(files_)) {
     if (options.pin) pinned_.emplace(place_.nth_rank);
     context_.sampling = sampling_options(options.budget_s_per_point, options.target_spread_fraction);
@@ -183,7 +184,8 @@ class RankProbe {
   [[nodiscard]] std::vector<ProbeResult> measure_collectives(const RankJournal& done, bool& is_interrupted);
 
  private:
-  void step(const char* what) const {
+  void step(const std::string& what) const {
+    if (hooks_.on_step) hooks_.on_step(what);
     if (progress_ != nullptr) progress_->step(what);
   }
   [[nodiscard]] std::vector<std::string> warnings() const;
@@ -194,6 +196,7 @@ class RankProbe {
   Progress* progress_;
   SystemFiles files_;
   RankPlace place_;
+  LinkRanks link_ranks_;
   EnvironmentFacts facts_;
   std::optional<Pinned> pinned_;
   ProbeContext context_;
@@ -232,23 +235,24 @@ std::vector<std::string> RankProbe::warnings() const {
 
 LinkOutcome RankProbe::measure_links(const RankJournal& done) {
   step("links");
-  LinkOptions links;
-  links.answer_limit_s = options_.answer_limit_s;
+  LinkOptions links = rank_link_options(options_);
   links.should_stop = hooks_.should_stop;
   links.on_round = hooks_.on_links;
-  const auto rounds = without(schedule_links(world_.hosts()), done.measured_pairs()).in_order();
-  return sextant::measure_links(world_, rounds, context_, links);
+  links.on_wake = [&] { step("links"); };
+  const auto rounds = without(schedule_links(link_ranks_.hosts), done.measured_pairs()).in_order();
+  return sextant::measure_links(link_ranks_, rounds, context_, links);
 }
 
 std::vector<ProbeResult> RankProbe::measure_collectives(const RankJournal& done, bool& is_interrupted) {
+  step("collectives");
   std::vector<ProbeResult> all = done.collectives;
   std::vector<GroupLevel> levels = growing_groups(options_.hosts.of(world_.hosts()));
   std::erase_if(levels, [&](const GroupLevel& level) { return done.levels.contains(level.name); });
   CollectiveOptions collectives;
   collectives.sampling = rank_collective_sampling(options_);
   collectives.total_budget_s = options_.collectives_budget_s;
-  collectives.sizes_bytes = rank_collective_sizes_bytes();
-  collectives.on_point = [&](const std::string& name) { step(name.c_str()); };
+  collectives.sizes_bytes = rank_collective_sizes_bytes(options_);
+  collectives.on_point = [&](const std::string& name) { step(name); };
   const auto make = [&](Communicator& group) {
     return CollectivesOrReason{std::make_unique<RankCollectives>(group, context_.memory_limit_bytes), ""};
   };
@@ -260,6 +264,7 @@ std::vector<ProbeResult> RankProbe::measure_collectives(const RankJournal& done,
     }
     if (world_.rank() == 0 && hooks_.on_collectives) hooks_.on_collectives(level.name, of_level);
     append(all, std::move(of_level));
+    step("collectives");
     is_interrupted = is_told_to_stop(world_, hooks_);
     return !is_interrupted;
   };
@@ -323,9 +328,16 @@ Findings find(Communicator& world, const ProbeOptions& options, const RankJourna
 
 }  // namespace
 
-const std::vector<double>& rank_collective_sizes_bytes() {
-  static const std::vector<double> sizes = {8, 65536, 1 << 20, 16 << 20};
-  return sizes;
+std::vector<double> rank_collective_sizes_bytes(const ProbeOptions& options) {
+  if (options.is_smoke_test) return {8, 65536};
+  return {8, 65536, 1 << 20, 16 << 20};
+}
+
+LinkOptions rank_link_options(const ProbeOptions& options) {
+  LinkOptions links;
+  if (options.is_smoke_test) links.message_bytes = {8, 65536, 1 << 20};
+  links.answer_limit_s = options.answer_limit_s;
+  return links;
 }
 
 SamplingOptions rank_collective_sampling(const ProbeOptions& options) {

@@ -34,7 +34,8 @@ struct ProbeOptions {
   int model_tensor_parallel = 1;
   // Called on rank 0 with what all ranks measured, before a cluster is made of it: that may fail. May be empty.
   std::function<void(const std::vector<ProbeResult>& results)> on_results = {};
-  bool pin = true;  // each rank to one of its CPUs while it measures
+  bool is_smoke_test = false;  // links and collectives of the smallest sizes, to see that all runs
+  bool pin = true;             // each rank to one of its CPUs while it measures
   std::string name = "local";
   HostPlaces hosts;                        // where they are
   double answer_limit_s = kAnswerLimit_s;  // of each wait for another rank while pairs are measured
@@ -44,6 +45,8 @@ struct ProbeOptions {
 // What is told while it goes on, and what ends it; each may be empty.
 struct ProbeHooks {
   std::function<bool()> should_stop = {};  // any rank's true, at the next step, round or level
+  // On every rank: what comes next.
+  std::function<void(const std::string& what)> on_step = {};
   // At rank 0, once it is known.
   std::function<void(const std::vector<RankReport>& reports)> on_devices = {};
   std::function<void(const std::vector<ProbeResult>& points)> on_links = {};
@@ -70,7 +73,9 @@ struct ClusterProbe {
                                          const RankJournal& done = {}, const ProbeHooks& hooks = {});
 
 // The sizes that CPU ranks exchange in collectives.
-[[nodiscard]] const std::vector<double>& rank_collective_sizes_bytes();
+[[nodiscard]] std::vector<double> rank_collective_sizes_bytes(const ProbeOptions& options);
+// How pairs of them are measured.
+[[nodiscard]] LinkOptions rank_link_options(const ProbeOptions& options);
 // How one of their points is sampled.
 [[nodiscard]] SamplingOptions rank_collective_sampling(const ProbeOptions& options);
 // The most that measuring the devices takes.

@@ -9,8 +9,6 @@
 namespace sextant {
 namespace {
 
-constexpr const char* kAll = "all";
-
 // The ranks of each name, in the order of their first rank; groups that an inner level has already are left
 // out.
 GroupLevel level_of(const std::string& level, const std::vector<std::string>& name_of_rank,
@@ -26,7 +24,7 @@ GroupLevel level_of(const std::string& level, const std::vector<std::string>& na
   for (const std::string& name : order) {
     std::vector<int>& ranks = ranks_of[name];
     if (ranks.size() < 2 || !seen.insert(ranks).second) continue;
-    found.groups.push_back({level == kAll ? kAll : level + " " + name, std::move(ranks)});
+    found.groups.push_back({level == kAllRanks ? kAllRanks : level + " " + name, std::move(ranks)});
   }
   return found;
 }
@@ -57,7 +55,7 @@ std::vector<ProbeResult> measure_group(Communicator& group, const std::string& l
   std::move(rates.begin(), rates.end(), std::back_inserter(results));
   const std::string library = made.collectives->name() + "/";
   for (ProbeResult& result : results) {
-    if (level != kAll && result.name.starts_with(library)) result.name.insert(library.size(), level + "/");
+    if (level != kAllRanks && result.name.starts_with(library)) result.name.insert(library.size(), level + "/");
   }
   return results;
 }
@@ -71,7 +69,7 @@ std::vector<GroupLevel> growing_groups(std::span<const HostPlace> places) {
   std::vector<GroupLevel> levels = {level_of("node", names(places, &HostPlace::name), seen),
                                     level_of("zone", names(places, &HostPlace::zone), seen),
                                     level_of("region", names(places, &HostPlace::region), seen)};
-  if (places.size() > 1) levels.push_back({kAll, {{kAll, everybody}}});
+  if (places.size() > 1) levels.push_back({kAllRanks, {{kAllRanks, everybody}}});
   std::erase_if(levels, [](const GroupLevel& level) { return level.groups.empty(); });
   return levels;
 }

@@ -16,6 +16,8 @@
 
 namespace sextant {
 
+inline constexpr const char* kAllRanks = "all";
+
 struct RankGroup {
   std::string name;        // "node va-1", "zone use1a", "region us-east-1", "all"
   std::vector<int> ranks;  // at least two, ascending

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "probes/cluster_assembly.h"
+#include "probes/collective/growing_groups.h"
 #include "probes/topology/gpu_place.h"
 
 namespace sextant {
@@ -82,6 +83,7 @@ void add_measurements(Cluster& cluster, const std::vector<RankReport>& reports, 
   for (const RankReport& report : reports) {
     for (const ProbeResult& result : report.results) {
       if (!result.name.starts_with(kNccl) || result.peer >= 0 || !result.has_value()) continue;
+      if (!result.group.empty() && result.group != kAllRanks) continue;  // there are several of one name
       shared[result.name] = {result.unit, measured(result.value, result.spread_fraction, result.how)};
     }
   }

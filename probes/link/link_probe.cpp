@@ -83,8 +83,8 @@ bool is_unmeasured(const std::vector<ProbeResult>& points) {
 // One rank's part of the rounds.
 class RoundMember {
  public:
-  RoundMember(Communicator& ranks, const ProbeContext& context, const LinkOptions& options)
-      : ranks_(ranks), context_(context), options_(options), hosts_(ranks.hosts()) {}
+  RoundMember(const LinkRanks& ranks, const ProbeContext& context, const LinkOptions& options)
+      : ranks_(*ranks.ranks), context_(context), options_(options), hosts_(ranks.hosts) {}
 
   LinkOutcome lead(const std::vector<std::vector<RankPair>>& rounds);
   LinkOutcome follow(const std::vector<std::vector<RankPair>>& rounds);
@@ -111,6 +111,7 @@ class RoundMember {
 
 Report RoundMember::measure(const std::vector<RankPair>& round, int tag) const {
   Report report;
+  if (options_.on_wake) options_.on_wake();
   for (const RankPair& pair : round) {
     if (is_lost(pair.low) || is_lost(pair.high)) continue;
     const bool leads = pair.low == ranks_.rank();
@@ -258,15 +259,21 @@ double longest_round_s(const ProbeContext& context, const LinkOptions& options) 
   return static_cast<double>(options.message_bytes.size()) * point_s + kSlowAnswers * options.answer_limit_s;
 }
 
+LinkRanks::LinkRanks(Communicator& world) : ranks(world.split(0, world.rank())), hosts(world.hosts()) {}
+
+LinkOutcome measure_links(LinkRanks& link_ranks, const std::vector<std::vector<RankPair>>& rounds,
+                          const ProbeContext& context, const LinkOptions& options) {
+  if (link_ranks.ranks->size() == 1) return {};
+  RoundMember member(link_ranks, context, options);
+  LinkOutcome outcome = link_ranks.ranks->rank() == kLeader ? member.lead(rounds) : member.follow(rounds);
+  if (!outcome.lost.empty()) keep_for_good(std::move(link_ranks.ranks));
+  return outcome;
+}
+
 LinkOutcome measure_links(Communicator& world, const std::vector<std::vector<RankPair>>& rounds,
                           const ProbeContext& context, const LinkOptions& options) {
-  if (world.size() == 1) return {};
-  // Ranks of their own: what was given up in here must meet nothing that comes after.
-  auto ranks = world.split(0, world.rank());
-  RoundMember member(*ranks, context, options);
-  LinkOutcome outcome = ranks->rank() == kLeader ? member.lead(rounds) : member.follow(rounds);
-  if (!outcome.lost.empty()) keep_for_good(std::move(ranks));
-  return outcome;
+  LinkRanks link_ranks(world);
+  return measure_links(link_ranks, rounds, context, options);
 }
 
 ProbeResult waived_links() {

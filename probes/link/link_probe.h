@@ -12,6 +12,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,8 @@ struct LinkOptions {
   double answer_limit_s = kAnswerLimit_s;  // of each wait for a message of the other rank of a pair
   // Any rank's true ends the run with what there is; asked often, may be empty.
   std::function<bool()> should_stop = {};
+  // On every rank before each round; may be empty.
+  std::function<void()> on_wake = {};
   // At rank 0 after each round: the points of its pairs that were measured; may be empty.
   std::function<void(const std::vector<ProbeResult>& points)> on_round = {};
 };
@@ -57,7 +60,18 @@ struct LinkOutcome {
   bool is_interrupted = false;      // likewise
 };
 
+// Ranks of their own, which no other message meets: made while all of them answer, for only this is collective
+// in a way that knows no limit.
+struct LinkRanks {
+  explicit LinkRanks(Communicator& world);
+
+  std::unique_ptr<Communicator> ranks;  // none where one was lost
+  std::vector<std::string> hosts;       // by rank
+};
+
 // Collective; `rounds` are the same on every rank. Throws Error(machine) where rank 0 was lost.
+[[nodiscard]] LinkOutcome measure_links(LinkRanks& link_ranks, const std::vector<std::vector<RankPair>>& rounds,
+                                        const ProbeContext& context, const LinkOptions& options);
 [[nodiscard]] LinkOutcome measure_links(Communicator& world, const std::vector<std::vector<RankPair>>& rounds,
                                         const ProbeContext& context, const LinkOptions& options);
 

@@ -1,9 +1,9 @@
 // All pairs of a job's ranks in rounds, nodes first.
 //
-// Ranks of one node share its adapters: were all of them measured with all of another node at once, each pair would
-// have a share of the rate. So first every pair of nodes is measured by one rank of each, in rounds of disjoint pairs of
-// nodes (N - 1 rounds for an even number N of nodes); then the ranks of each node among themselves, all nodes at the same
-// time.
+// Ranks of one node share its adapters: were all of them measured with all of another node at once, each pair
+// would have a share of the rate. So first every pair of nodes is measured by one rank of each, in rounds of
+// disjoint pairs of nodes (N - 1 rounds for an even number N of nodes); then the ranks of each node among
+// themselves, all nodes at the same time.
 #pragma once
 
 #include <set>

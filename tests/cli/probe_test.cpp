@@ -80,6 +80,41 @@ TEST(ProbeCommand, WhatIsEmulatedIsMarkedAsNotMeasured) {
   EXPECT_EQ(run_sextant({"probe", "--emulate", "hetrl-5"}).exit_code, 2);
 }
 
+// Nothing that was asked for is left undone without a word.
+TEST(ProbeCommand, OptionsThatWouldBeIgnoredAreRefused) {
+  const auto expect_refused = [](std::vector<std::string> words, const std::string& why) {
+    words.insert(words.begin(), "probe");
+    const Printed printed = run_sextant(words);
+    EXPECT_EQ(printed.exit_code, 2) << why;
+    EXPECT_EQ(printed.err, "sextant: " + why + "\n");
+    EXPECT_EQ(printed.out, "");
+  };
+  for (const char* option : {"--launcher", "--program", "--ports", "--streams", "--pair-budget",
+                             "--loss-seconds", "--sockets", "--all-pairs-up-to"}) {
+    expect_refused({option, "1"}, std::string(option) + " is for --hosts");
+  }
+  for (const char* option : {"--hosts", "--samples", "--name", "--places", "--budget"}) {
+    expect_refused({"--emulate", "hetrl-1", option, "1"},
+                   std::string(option) + " is not for --emulate, which measures nothing");
+  }
+  expect_refused({"--emulate", "hetrl-1", "--dry-run"},
+                 "--dry-run is not for --emulate, which measures nothing");
+  expect_refused({"--hosts", "h", "--places", "p"}, "--places is not for --hosts");
+  expect_refused({"--tokens", "8"}, "--tokens is for --model");
+  expect_refused({"--devices", "cpu", "--resume"},
+                 "--resume: name the journal by --journal, --out or --samples");
+}
+
+TEST(ProbeCommand, DryRunOfOneRankMeasuresNothing) {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() / "cluster.json";
+  const Printed printed = run_sextant({"probe", "--devices", "cpu", "--dry-run", "--out", out});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out,
+              HasSubstr("1 rank on 1 host in 1 zone and 1 region\ndevices: all at once\nat most about "));
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
 class ProbeHosts : public ::testing::Test {
  protected:
   ProbeHosts() { write_text_file(hosts_, "a address=127.0.0.1\nb address=127.0.0.1\nc address=127.0.0.1\n"); }

@@ -90,7 +90,7 @@ TEST(MeasureLinks, ASilentRankIsNamedAndTheRestGoesOn) {
   options.answer_limit_s = 2;
   run_on_threads(4, [&](Communicator& world) {
     if (world.rank() == 2) {
-      static_cast<void>(world.split(0, 2));
+      static_cast<void>(LinkRanks(world));
       return;
     }
     const LinkOutcome outcome =
@@ -110,7 +110,7 @@ TEST(MeasureLinks, AFollowerThatDoesNotAnswerFailsItsPairOnly) {
   options.answer_limit_s = 2;
   run_on_threads(3, [&](Communicator& world) {
     if (world.rank() == 2) {
-      static_cast<void>(world.split(0, 2));
+      static_cast<void>(LinkRanks(world));
       return;
     }
     const LinkOutcome outcome = measure_links(world, {{{1, 2}}, {{0, 1}}}, tiny_context(), options);
