@@ -140,7 +140,7 @@ std::string what_is_ignored(const CLI::App& command, const ProbeCommand& options
   static const std::set<std::string> of_emulation = {"--emulate", "--out", "--json"};
   static const std::set<std::string> of_ranks_too = {"--hosts", "--journal", "--resume", "--dry-run"};
   static const std::set<std::string> of_ranks_alone = {"--places", "--answer-limit"};
-  static const std::set<std::string> of_model = {"--tokens", "--tensor-parallel"};
+  static const std::set<std::string> of_model = {"--tokens", "--tensor-parallel", "--precision"};
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0) continue;
     const std::string name = option->get_name();
@@ -199,10 +199,21 @@ void add_probe(CLI::App& app, Action& action) {
       ->check(positive_number())
       ->capture_default_str();
   command
-      ->add_option("--total-budget", options->total_budget_s,
-                   "Most seconds for one GPU, all points together; as many for its peer copies, for NCCL "
-                   "between all pairs, and "
-                   "for the collectives of each level of groups")
+      ->add_option_function<std::vector<std::string>>(
+          "--precision",
+          [options](const std::vector<std::string>& names) {
+            options->model_precisions.clear();
+            for (const std::string& name : names) {
+              options->model_precisions.push_back(parse_precision(JsonView(Json(name))));
+            }
+          },
+          "GPUs: precisions in which those shapes are measured (default bf16)")
+      ->check(CLI::IsMember({"fp32", "tf32", "bf16", "fp16", "fp8"}));
+  command
+      ->add_option(
+          "--total-budget", options->total_budget_s,
+          "Most seconds for one GPU, all points together; as many for its peer copies, for NCCL "
+          "between pairs (more for more than 50 hosts), and for the collectives of each level of groups")
       ->check(positive_number())
       ->capture_default_str();
   command->add_flag(

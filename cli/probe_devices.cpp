@@ -31,7 +31,7 @@ GpuClusterOptions gpu_options(const ProbeCommand& options, Progress* progress) {
   wanted.gpus.target_spread_fraction = options.probe.target_spread_fraction;
   wanted.gpus.total_budget_s = options.total_budget_s;
   wanted.gpus.points = {options.probe.model, options.probe.model_tokens, options.probe.model_tensor_parallel,
-                        options.probe.is_smoke_test};
+                        options.model_precisions, options.probe.is_smoke_test};
   if (progress != nullptr) wanted.gpus.on_point = [progress](const std::string& name) { progress->step(name); };
   wanted.nccl.sampling = sampling_options(std::min(options.probe.budget_s_per_point, kLinkBudget_s),
                                           options.probe.target_spread_fraction);

@@ -3,9 +3,11 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/probe_hosts.h"
 #include "core/json_value.h"
+#include "costmodel/vocabulary/precision.h"
 #include "probes/cluster_probe.h"
 #include "probes/comm/communicator.h"
 #include "probes/cuda/gpu_devices.h"
@@ -19,6 +21,7 @@ struct ProbeCommand {
   std::string out;
   std::string samples;
   std::string devices = "auto";
+  std::vector<Precision> model_precisions = {Precision::bf16};
   double total_budget_s = 50;
   bool json = false;
   std::string emulated;  // a name of emulated_names(): nothing is measured

@@ -171,9 +171,11 @@ ClusterProbe probe_ranks(Communicator& ranks, const ProbeRanksOptions& options) 
   if (writes && !options.resume) {
     journal.emplace(RankJournalWriter::begin(options.journal, hosts, options_to_json(options.probe, hosts)));
   }
-  const Interrupt interrupt;
+  // One rank alone has nothing to show before its end, and whoever started it may want it gone at once.
+  std::optional<Interrupt> interrupt;
+  if (ranks.size() > 1) interrupt.emplace();
   ProbeHooks hooks;
-  hooks.should_stop = [&] { return interrupt.came(); };
+  hooks.should_stop = [&] { return interrupt && interrupt->came(); };
   if (journal) {
     hooks.on_devices = [&](const std::vector<RankReport>& reports) { journal->add_devices(reports); };
     hooks.on_links = [&](const std::vector<ProbeResult>& points) { journal->add_links(points); };
@@ -221,9 +223,13 @@ std::string describe_gpu_schedule(Communicator& ranks, const ProbeOptions& optio
                               : describe_ranks(places) + "\nGPUs: all at once\n";
   const PairTurns turns(hosts);
   Rounds rounds;
-  for (std::size_t turn = 0; turn < turns.count(); ++turn) rounds.push_back(turns.turn(turn));
+  for (std::size_t turn = 0; turn < turns.first_count(); ++turn) rounds.push_back(turns.turn(turn));
   std::size_t number = 0;
   describe_rounds(rounds, local_names(hosts), number, text);
+  if (number < turns.count()) {
+    text +=
+        "as far as the time reaches: " + count_of(turns.count() - number, "more round") + " of other pairs\n";
+  }
   describe_groups(levels, text);
   // GPUs, copies between those of a host, pairs, and each level of collectives: --total-budget each.
   const double budgets = (is_alone ? static_cast<double>(gpus) : 1) + (is_alone && gpus > 1 ? 1 : 0) +

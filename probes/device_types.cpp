@@ -38,11 +38,14 @@ struct Series {
   std::vector<double> values;
   std::vector<double> spreads;
   std::vector<std::string> devices;
+  DeviceConditions conditions;  // of all ranks' samples
 
   void add(const ProbeResult& result, const std::string& device) {
     values.push_back(result.value);
     spreads.push_back(result.spread_fraction);
     devices.push_back(device);
+    const auto& states = result.conditions.states;
+    conditions.states.insert(conditions.states.end(), states.begin(), states.end());
   }
   // How well the number is known: within a rank or between ranks, whichever is worse.
   [[nodiscard]] double spread_fraction() const {
@@ -53,7 +56,8 @@ struct Series {
     const std::size_t count = values.size();
     const std::string who =
         count == 1 ? " on one rank" : ", median of " + std::to_string(count) + " ranks at once";
-    return measured(median(values), spread_fraction(), how + who);
+    const std::string throttle = conditions.throttle_sentence();
+    return measured(median(values), spread_fraction(), how + who + (throttle.empty() ? "" : "; " + throttle));
   }
   // Of two that differ nobody can tell which is odd: one warning for both.
   void warn(const std::string& what, std::vector<std::string>& warnings) const {

@@ -2,20 +2,12 @@
 // error.
 #pragma once
 
-#include <cstddef>
-
 #include <cuda_runtime_api.h>
 
 #include "probes/cuda/attention_shape.h"
+#include "probes/cuda/attention_splits.h"
 
 namespace sextant::gpu {
-
-inline constexpr int kTokensPerPage = 16;
-inline constexpr int kMostHeadsPerGroup = 16;  // query heads that share keys and values
-
-// Why a shape cannot be run; null when it can: head_dim is 64 or 128, heads a multiple of kv_heads, and
-// (decode) at most 16 query heads share keys and values.
-[[nodiscard]] const char* attention_complaint(const AttentionShape& shape, bool is_decode);
 
 // One query token a sequence. All row-major:
 //   query, output  [batch][heads][head_dim]
@@ -33,10 +25,6 @@ struct DecodeAttention {
   void* output = nullptr;
   int splits = 1;
 };
-[[nodiscard]] int pages_of(const AttentionShape& shape);  // of one sequence
-[[nodiscard]] std::size_t partial_floats(const AttentionShape& shape, int splits);
-// So many that the last round of blocks is nearly full on a GPU that runs `slots` of them at once.
-[[nodiscard]] int choose_splits(const AttentionShape& shape, int slots);
 // Blocks of the current GPU at once.
 [[nodiscard]] int decode_slots(const AttentionShape& shape);
 void decode_attention(const DecodeAttention& attention, cudaStream_t stream);

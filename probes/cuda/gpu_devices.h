@@ -26,7 +26,8 @@ struct GpuFacts {
   bool is_ecc_on = false;
 };
 
-// Called while the device works on what run_s has queued, so that clocks are read under load.
+// Called while the device works on what run_s has queued, so that clocks are read under load; on the host's
+// clock right after, because reading them takes as long as many launches.
 using WhileRunning = std::function<void()>;
 
 // One operation with its buffers, filled with random data.

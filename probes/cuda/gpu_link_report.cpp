@@ -33,7 +33,7 @@ int usual_nvlinks(const std::vector<RankReport>& reports, const std::string& hos
 std::string throttle_of(const LinkMeasurement& link) {
   for (const ProbeResult& point : link.points) {
     for (const DeviceState& state : point.conditions.states) {
-      if (!state.throttle.empty()) return state.throttle;
+      if (!state.throttle.empty() && state.throttle != kNotAnswered) return state.throttle;
     }
   }
   return "";

@@ -35,7 +35,6 @@ std::optional<ProbeResult> best_of(const std::vector<ProbeResult>& results, cons
   result.name = name;
   result.how = "best of " + std::to_string(variants) + " ways: " + best->name + "; " + best->how;
   result.samples_s.clear();  // they are with the variant
-  result.conditions.states.clear();
   return result;
 }
 
@@ -86,7 +85,7 @@ ProbeResult measure_gpu_point(const GpuPoint& point, GpuDevices& devices, const 
     result.rank = gpu.index;
     result.how = operation.how();
     result.conditions = conditions_of(std::move(states), samples);
-    if (const int throttled = result.conditions.throttled(); throttled > 0) {
+    if (!result.conditions.throttle_sentence().empty()) {
       result.sentence += "; " + result.conditions.sentence();
     }
     if (operation.is_right()) return result;

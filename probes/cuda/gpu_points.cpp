@@ -58,11 +58,12 @@ class Points {
 
   std::vector<GpuPoint> all() {
     add_memory();
+    // On a card that products have not heated: throttled clocks are those of products, not of launches.
+    add_launches();
+    add_transfers();
     // Checking tools need long for cuBLASLt's many kernels: own ones first.
     if (!options_.is_smoke_test) add_gemm();
     add_model_gemm();
-    add_launches();
-    add_transfers();
     add_attention();
     if (options_.is_smoke_test) add_gemm();
     return std::move(points_);
@@ -112,10 +113,12 @@ class Points {
          gemm_shapes_of(*options_.model, options_.model_tokens, options_.model_tensor_parallel)) {
       if (shape.name.starts_with("attention_")) continue;
       shape.transpose_b = true;
-      add("gemm/bf16/" + options_.model->name + "/" + shape.name, "flop/s", kLongSample_s,
-          [gpu = gpu_.index, shape](GpuDevices& devices) {
-            return devices.gemm(gpu, Precision::bf16, shape, true);
-          });
+      for (const Precision precision : options_.model_precisions) {
+        add("gemm/" + std::string(name_of(precision)) + "/" + options_.model->name + "/" + shape.name, "flop/s",
+            kLongSample_s, [gpu = gpu_.index, precision, shape](GpuDevices& devices) {
+              return devices.gemm(gpu, precision, shape, true);
+            });
+      }
     }
   }
 

@@ -16,6 +16,7 @@ struct GpuPointOptions {
   std::optional<Model> model;
   int model_tokens = 256;
   int model_tensor_parallel = 1;
+  std::vector<Precision> model_precisions = {Precision::bf16};
   // The smallest sizes: to see that everything runs, not to measure.
   bool is_smoke_test = false;
 };
@@ -30,7 +31,7 @@ struct GpuPoint {
 };
 
 // In flop/s: "gemm/<precision>/<size>" or "<m>x<n>x<k>", with "_nt" where B is stored transposed, and
-//   "gemm/bf16/<model>/<product>" with operands that are not in the cache;
+//   "gemm/<precision>/<model>/<product>" with operands that are not in the cache;
 //   "attention/prefill/<batch>x<tokens>".
 // In bytes/s: "memory/copy/engine", "/kernel", "/kernel_deep", "memory/read/plain", "/deep", "memory/write",
 //   "memory/triad"; "host/<to|from>_device/<pinned|pageable>"; "attention/decode/<batch>x<tokens>" of KV read.

@@ -169,7 +169,8 @@ std::vector<std::string> warnings_of(const GpuProbe& probe) {
       warnings.push_back(result.name + " of GPU " + std::to_string(result.rank) +
                          " failed: " + result.sentence + ".");
     }
-    if (result.conditions.throttled() == 0) continue;
+    const bool is_derived = result.samples_s.empty();  // from a point that counts already
+    if (is_derived || result.conditions.throttled() == 0) continue;
     ++throttled;
     if (worst == nullptr || result.conditions.throttled() > worst->conditions.throttled()) worst = &result;
   }

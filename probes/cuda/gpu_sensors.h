@@ -17,7 +17,7 @@ class GpuSensors {
 
   // Why nothing can be read, in one line; empty when it can.
   [[nodiscard]] virtual std::string absence() const = 0;
-  // Of the GPU with this PCI bus id; what cannot be read is 0 or empty. Never throws.
+  // Of the GPU with this PCI bus id; what cannot be read is 0 or kNotAnswered. Never throws.
   [[nodiscard]] virtual DeviceState read(const std::string& bus_id) = 0;
 };
 

@@ -1,25 +1,17 @@
 #include "probes/cuda/lt_matmul.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/error.h"
-#include "core/statistics.h"
+#include "probes/cuda/candidate_search.h"
 #include "probes/cuda/cuda_resources.h"
 #include "probes/cuda/lt_descriptors.h"
-#include "probes/harness/clock.h"
 
 namespace sextant {
 namespace {
-
-constexpr int kRounds = 3;
-// A candidate that was this much slower than the best in a round is not timed again.
-constexpr double kStillInTheRace = 1.1;
-constexpr int kMostRepeats = 1000;
 
 // One a device for the life of the program: making one allocates device memory.
 cublasLtHandle_t handle_of_current_device(const CublasLtLibrary& library) {
@@ -84,38 +76,20 @@ class PlannedMatmul final : public LtMatmul {
 
   void search(const LtOperands& operands, float alpha, float beta, const LtWorkspace& workspace,
               CUstream_st* stream, double least_s, double budget_s) override {
-    const double start_s = steady_clock().now_s();
     Stopwatch watch(stream);
-    std::vector<std::vector<double>> times_s(candidates_.size());
-    std::vector<bool> is_out(candidates_.size());
-    const auto time_of = [&](std::size_t at, int repeats) {
+    const TimeCandidate time = [&](std::size_t at, int repeats) -> std::optional<double> {
+      bool is_failing = false;
       watch.start();
-      for (int repeat = 0; repeat < repeats; ++repeat) {
-        const cublasStatus_t status = run(at, operands, alpha, beta, workspace, stream);
-        if (status == CUBLAS_STATUS_SUCCESS) continue;
-        is_out[at] = true;
-        break;
+      for (int repeat = 0; repeat < repeats && !is_failing; ++repeat) {
+        is_failing = run(at, operands, alpha, beta, workspace, stream) != CUBLAS_STATUS_SUCCESS;
       }
-      return watch.stop_s() / repeats;
+      const double took_s = watch.stop_s() / repeats;
+      return is_failing ? std::nullopt : std::optional(took_s);
     };
-    for (int round = 0; round < kRounds; ++round) {
-      double best_s = std::numeric_limits<double>::infinity();
-      for (std::size_t at = 0; at < candidates_.size(); ++at) {
-        const bool is_late = steady_clock().now_s() - start_s > budget_s;
-        if (is_out[at] || (is_late && at + static_cast<std::size_t>(round) > 0)) continue;
-        if (round == 0) static_cast<void>(time_of(at, 1));  // loads the kernel
-        const double once_s = round == 0 ? time_of(at, 1) : median(times_s[at]);
-        const int repeats = static_cast<int>(std::clamp(std::ceil(least_s / once_s), 1.0, 1.0 * kMostRepeats));
-        const double took_s = time_of(at, repeats);
-        if (is_out[at]) continue;
-        times_s[at].push_back(took_s);
-        best_s = std::min(best_s, took_s);
-      }
-      for (std::size_t at = 0; at < candidates_.size(); ++at) {
-        is_out[at] = is_out[at] || times_s[at].empty() || median(times_s[at]) > kStillInTheRace * best_s;
-      }
-    }
-    choose(times_s);
+    const CandidateChoice choice = find_fastest(candidates_.size(), time, least_s, budget_s);
+    if (choice.tried == 0) throw_machine_failed("cuBLASLt: every algorithm tried for a matrix product failed");
+    chosen_ = choice.chosen;
+    tried_ = choice.tried;
   }
 
   [[nodiscard]] std::string algorithm() const override {
@@ -133,20 +107,6 @@ class PlannedMatmul final : public LtMatmul {
                            operands.a, descriptors_.a.get(), &beta, c, descriptors_.c.get(), operands.d,
                            descriptors_.d.get(), &candidates_[candidate].algo, workspace.data, workspace.bytes,
                            stream);
-  }
-
-  void choose(const std::vector<std::vector<double>>& times_s) {
-    tried_ = 0;
-    double best_s = std::numeric_limits<double>::infinity();
-    for (std::size_t at = 0; at < times_s.size(); ++at) {
-      if (times_s[at].empty()) continue;
-      ++tried_;
-      if (const double took_s = median(times_s[at]); took_s < best_s) {
-        best_s = took_s;
-        chosen_ = at;
-      }
-    }
-    if (tried_ == 0) throw_machine_failed("cuBLASLt: every algorithm tried for a matrix product failed");
   }
 
   const CublasLtLibrary& library_;

@@ -42,6 +42,7 @@ class NvmlSensors final : public GpuSensors {
 
   [[nodiscard]] DeviceState read(const std::string& bus_id) override {
     DeviceState state;
+    state.throttle = kNotAnswered;
     const NvmlDevice device = devices_.find(bus_id);
     if (device == nullptr) return state;
     state.sm_clock_hz = kHzPerMhz * ask(nvml_.clock, device, kSmClock);

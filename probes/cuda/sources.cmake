@@ -2,6 +2,8 @@
 set(SEXTANT_GPU_HEADERS
     cuda/attention_reference.h
     cuda/attention_shape.h
+    cuda/attention_splits.h
+    cuda/candidate_search.h
     cuda/gpu_cluster.h
     cuda/gpu_devices.h
     cuda/gpu_engine.h
@@ -27,6 +29,8 @@ set(SEXTANT_GPU_HEADERS
 # What needs no CUDA is built and tested everywhere.
 set(SEXTANT_GPU_SOURCES
     cuda/attention_reference.cpp
+    cuda/attention_splits.cpp
+    cuda/candidate_search.cpp
     cuda/gpu_cluster.cpp
     cuda/gpu_link_report.cpp
     cuda/gpu_measurement.cpp

@@ -32,24 +32,39 @@ std::string range_text(const std::vector<DeviceState>& states, double DeviceStat
 }  // namespace
 
 int DeviceConditions::throttled() const {
-  return static_cast<int>(std::count_if(states.begin(), states.end(),
-                                        [](const DeviceState& one) { return !one.throttle.empty(); }));
+  return static_cast<int>(std::count_if(states.begin(), states.end(), [](const DeviceState& one) {
+    return !one.throttle.empty() && one.throttle != kNotAnswered;
+  }));
 }
 
-std::string DeviceConditions::sentence() const {
-  if (states.empty()) return "";
+int DeviceConditions::unanswered() const {
+  return static_cast<int>(std::count_if(states.begin(), states.end(),
+                                        [](const DeviceState& one) { return one.throttle == kNotAnswered; }));
+}
+
+std::string DeviceConditions::throttle_sentence() const {
+  const std::string of_all = " of " + std::to_string(states.size()) + " samples";
   std::string text;
   if (const int count = throttled(); count > 0) {
     std::set<std::string> reasons;
     for (const DeviceState& one : states) {
-      if (!one.throttle.empty()) reasons.insert(one.throttle);
+      if (!one.throttle.empty() && one.throttle != kNotAnswered) reasons.insert(one.throttle);
     }
     std::string joined;
     for (const std::string& reason : reasons) joined += (joined.empty() ? "" : ", ") + reason;
-    text = std::to_string(count) + " of " + std::to_string(states.size()) + " samples throttled (" + joined +
-           "), ";
+    text = std::to_string(count) + of_all + " throttled (" + joined + ")";
   }
-  return text + "SM clock " + range_text(states, &DeviceState::sm_clock_hz, 1e-9, 2) + " GHz, " +
+  const int unknown = unanswered();
+  if (unknown == 0) return text;
+  return text.empty() ? "whether " + std::to_string(unknown) + of_all + " were throttled was not answered"
+                      : text + ", of " + std::to_string(unknown) + " it was not answered";
+}
+
+std::string DeviceConditions::sentence() const {
+  if (states.empty()) return "";
+  const std::string throttle = throttle_sentence();
+  return throttle + (throttle.empty() ? "" : ", ") + "SM clock " +
+         range_text(states, &DeviceState::sm_clock_hz, 1e-9, 2) + " GHz, " +
          range_text(states, &DeviceState::power_w, 1, 0) + " W, " +
          range_text(states, &DeviceState::temperature_c, 1, 0) + " C";
 }

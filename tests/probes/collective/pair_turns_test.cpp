@@ -60,6 +60,13 @@ TEST(PairTurns, OfSingleRanksAreTournamentRounds) {
   EXPECT_EQ(turns.least_count(), 1U);
 }
 
+// As probes/README.md has them.
+TEST(PairTurns, AreAsManyAsStated) {
+  EXPECT_EQ(PairTurns(hosts(1, 8)).count(), 28U);
+  EXPECT_EQ(PairTurns(hosts(2, 8)).count(), 92U);
+  EXPECT_EQ(PairTurns(hosts(16, 8)).count(), 988U);
+}
+
 TEST(PairTurns, OfOneRankAreNone) {
   EXPECT_EQ(PairTurns({"a"}).count(), 0U);
   EXPECT_EQ(PairTurns({}).count(), 0U);

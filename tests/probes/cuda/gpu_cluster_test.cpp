@@ -54,6 +54,16 @@ TEST(ClusterOfGpus, CarriesEverythingMeasured) {
   EXPECT_EQ(Cluster::parse(JsonView(probe.cluster.to_json())), probe.cluster);
 }
 
+TEST(ClusterOfGpus, NotesSayWhatThrottledTheSamples) {
+  FakeHost host(1);
+  host.sensors.state_.throttle = "power_cap";
+  const DeviceType type = host.measure().probe.cluster.type_of({0});
+  for (const Quantity& quantity : {type.flop_per_s.at(Precision::bf16), type.memory_bytes_per_s,
+                                   type.measurements.at("launch/kernel").quantity}) {
+    EXPECT_THAT(quantity.note.value(), HasSubstr("samples throttled (power_cap)"));
+  }
+}
+
 TEST(ClusterOfGpus, SeveralGpusAreLinked) {
   const ClusterProbe probe = cluster_of(3);
   ASSERT_EQ(probe.cluster.device_count(), 3);

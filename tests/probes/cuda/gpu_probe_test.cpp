@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <set>
 #include <stdexcept>
 
@@ -53,6 +55,18 @@ TEST_F(GpuProbeTest, RatesAndTimesAreThoseOfTheDevice) {
   EXPECT_NEAR(find(found, 0, "host/to_device/pinned/latency").value, 5e-6, 1e-8);
   EXPECT_EQ(find(found, 0, "memory/write").outcome, ProbeOutcome::measured);
   EXPECT_GE(gpus_.bytes_, 1U << 30);
+}
+
+// Products heat a card until it slows down; what does not depend on that comes before.
+TEST_F(GpuProbeTest, LaunchesAndTransfersComeBeforeProducts) {
+  const auto first = [points = gpu_points(gpus_.list().front(), {})](const std::string& prefix) {
+    const auto found = std::find_if(points.begin(), points.end(),
+                                    [&](const GpuPoint& point) { return point.name.starts_with(prefix); });
+    return found - points.begin();
+  };
+  EXPECT_LT(first("launch/"), first("gemm/"));
+  EXPECT_LT(first("host/"), first("gemm/"));
+  EXPECT_LT(first("gemm/"), first("attention/"));
 }
 
 TEST_F(GpuProbeTest, NamesAreDifferent) {
@@ -178,7 +192,10 @@ TEST_F(GpuProbeTest, MeasuresTheShapesAndHeadsOfAModel) {
   options.points.model->head_dim = 128;
   options.points.model->intermediate = 96;
   options.points.model_tensor_parallel = 2;
+  options.points.model_precisions = {Precision::bf16, Precision::tf32, Precision::fp8};
   const GpuProbe found = probe(options);
+  EXPECT_TRUE(find(found, 0, "gemm/tf32/small/gate_up").has_value());
+  EXPECT_EQ(find(found, 0, "gemm/fp8/small/gate_up").sentence, "no fp8 here");
   EXPECT_TRUE(find(found, 0, "gemm/bf16/small/gate_up").has_value());
   EXPECT_THROW(find(found, 0, "gemm/bf16/small/attention_scores"), std::runtime_error);
   EXPECT_EQ(gpus_.heads_, 4);

@@ -100,6 +100,18 @@ TEST(NvmlSensors, ReadInSiUnitsAndSkipWhatIsNotAnswered) {
   EXPECT_EQ(state.throttle, "power_cap+thermal");
 }
 
+// An answer that did not come is no answer that nothing throttles.
+TEST(NvmlSensors, SayWhereItIsNotKnownWhatThrottles) {
+  NvmlLibrary nvml = fake_library();
+  const auto sensors = make_nvml_sensors(&nvml, "");
+  EXPECT_EQ(sensors->read("0000:99:00.0").throttle, kNotAnswered);  // no such device
+  nvml.throttle = [](NvmlDevice, unsigned long long*) { return kNotSupported; };
+  EXPECT_EQ(sensors->read(kFirst).throttle, kNotAnswered);
+  EXPECT_EQ(sensors->read(kFirst).sm_clock_hz, 1.98e9);
+  nvml.throttle = [](NvmlDevice, unsigned long long* bits) { return *bits = 0x1, kNvmlSuccess; };  // idle
+  EXPECT_EQ(sensors->read(kFirst).throttle, "");
+}
+
 TEST(NvmlSensors, LookForADeviceOnce) {
   const NvmlLibrary nvml = fake_library();
   const auto sensors = make_nvml_sensors(&nvml, "");

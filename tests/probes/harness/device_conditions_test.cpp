@@ -24,6 +24,18 @@ TEST(DeviceConditions, CountAndDescribeThrottledSamples) {
   EXPECT_EQ(DeviceConditions{}.sentence(), "");
 }
 
+TEST(DeviceConditions, WhatWasNotAnsweredIsNeitherThrottledNorNot) {
+  DeviceConditions conditions = three_states();
+  conditions.states[1].throttle = kNotAnswered;
+  EXPECT_EQ(conditions.throttled(), 1);
+  EXPECT_EQ(conditions.unanswered(), 1);
+  EXPECT_EQ(conditions.throttle_sentence(), "1 of 3 samples throttled (power_cap), of 1 it was not answered");
+  conditions.states[2].throttle = "";
+  EXPECT_EQ(conditions.throttle_sentence(), "whether 1 of 3 samples were throttled was not answered");
+  conditions.states[1].throttle = "";
+  EXPECT_EQ(conditions.throttle_sentence(), "");
+}
+
 TEST(DeviceConditions, ComeBackFromADocument) {
   const Json json = three_states().to_json();
   EXPECT_EQ(DeviceConditions::parse(JsonView(json)), three_states());

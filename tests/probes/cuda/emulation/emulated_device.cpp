@@ -1,11 +1,13 @@
 #include "tests/probes/cuda/emulation/emulated_device.h"
 
 #include <algorithm>
+#include <chrono>
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <vector>
 
@@ -29,9 +31,12 @@ thread_local int shown = 8;
 thread_local bool are_usable = true;
 
 CUgraph_st* recording = nullptr;
+std::mutex memory_mutex;  // of what follows: ranks may be threads
 std::map<std::uintptr_t, std::size_t> allocated;
 std::size_t used = kContext;
 std::size_t peak = kContext;
+
+unsigned most_blocks = 0;
 
 struct Fiber {
   ucontext_t context{};
@@ -102,6 +107,13 @@ void run_block(std::size_t count) {
 
 }  // namespace
 
+void emulated_limit_blocks(unsigned blocks) { most_blocks = blocks; }
+
+std::uint64_t emulated_nanoseconds() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
 std::uint64_t& emulated_lane_value(unsigned thread) { return fibers[thread]->shown; }
 
 void emulated_wait(EmulatedWait what) {
@@ -114,6 +126,7 @@ void emulated_run(dim3 grid, dim3 threads, bool waits, const std::function<void(
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads.x == 0 || threads.x > 1024 || threads.y != 1) {
     throw std::logic_error("a launch that CUDA would refuse");
   }
+  if (most_blocks > 0) grid.x = std::min(grid.x, most_blocks);
   gridDim = grid;
   blockDim = threads;
   body = &thread;
@@ -143,6 +156,7 @@ void emulated_queue(std::function<void()> work) {
 }
 
 bool emulated_device_memory(const void* from, std::size_t bytes) {
+  const std::lock_guard lock(memory_mutex);
   const auto at = reinterpret_cast<std::uintptr_t>(from);
   auto after = allocated.upper_bound(at);
   if (after == allocated.begin()) return false;
@@ -181,6 +195,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 
 cudaError_t cudaMalloc(void** to, std::size_t bytes) {
+  const std::lock_guard lock(memory_mutex);
   if (used + bytes > kMemory) return cudaErrorMemoryAllocation;
   // Filled, so that what is read before it is written is a NaN.
   *to = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
@@ -192,6 +207,7 @@ cudaError_t cudaMalloc(void** to, std::size_t bytes) {
 }
 cudaError_t cudaFree(void* from) {
   if (from == nullptr) return cudaSuccess;
+  const std::lock_guard lock(memory_mutex);
   const auto found = allocated.find(reinterpret_cast<std::uintptr_t>(from));
   used -= found->second;
   allocated.erase(found);
@@ -222,6 +238,9 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return *stream = nullptr, cudaSuccess; }
 cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 cudaError_t cudaStreamSynchronize(cudaStream_t) {
   if (recording != nullptr) throw std::logic_error("a wait while a graph is recorded");
   return cudaSuccess;

@@ -36,6 +36,18 @@ T __shfl_xor_sync(unsigned, T value, int other) {
 }
 
 inline void atomicAdd(double* at, double value) { *at += value; }
+inline void atomicAdd(std::uint32_t* at, std::uint32_t value) { *at += value; }
+inline void atomicXor(std::uint32_t* at, std::uint32_t value) { *at ^= value; }
+template <typename T>
+T __ldcs(const T* from) {
+  return *from;
+}
+template <typename T>
+void __stcs(T* to, T value) {
+  *to = value;
+}
+// Of the device's clock.
+std::uint64_t emulated_nanoseconds();
 inline void atomicAdd(__nv_bfloat162* at, __nv_bfloat162 value) {
   at->x = __float2bfloat16(__bfloat162float(at->x) + __bfloat162float(value.x));
   at->y = __float2bfloat16(__bfloat162float(at->y) + __bfloat162float(value.y));

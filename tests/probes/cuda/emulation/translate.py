@@ -29,9 +29,12 @@ def main(source, out):
     def call(match):
         name = match.group(1)
         waits = "true" if name.split("<")[0] in waiting else "false"
-        return f"emulated_launch({name}, {match.group(2)}, {waits})("
+        # Called by name, so that arguments choose among a template's kernels as they do in CUDA.
+        kernel = f"[=](auto... arguments) {{ {name}(arguments...); }}"
+        return f"emulated_launch({kernel}, {match.group(2)}, {waits})("
 
     text = LAUNCH.sub(call, text)
+    text = text.replace('asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));', "now = emulated_nanoseconds();")
     with open(out, "w") as file:
         file.write('#include "tests/probes/cuda/emulation/emulated_device.h"\n' + f'#line 1 "{source}"\n' + text)
 
