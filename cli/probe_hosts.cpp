@@ -148,8 +148,9 @@ std::string describe(const FleetOutcome& outcome) {
     const StreamRate* several_back = streams > 1 ? pair.rate(Direction::back, streams) : nullptr;
     const auto& loss = pair.datagrams;
     table.add({pair.from + " " + pair.to, format_seconds(pair.round_trips.median_s),
-               format_seconds(pair.round_trips.p99_s), rate(pair.rate(Direction::there, 1)),
-               rate(pair.rate(Direction::back, 1)), rate(several), rate(several_back),
+               pair.round_trips.p99_s ? format_seconds(*pair.round_trips.p99_s) : "-",
+               rate(pair.rate(Direction::there, 1)), rate(pair.rate(Direction::back, 1)), rate(several),
+               rate(several_back),
                loss ? format_percent(1 - static_cast<double>(loss->returned) / loss->sent) : "-",
                loss ? format_seconds(std::max(loss->jitter_there_s, loss->jitter_back_s)) : "-",
                format_seconds(pair.round_trips.clock_offset_s)});

@@ -21,6 +21,9 @@ constexpr std::size_t kNumbers = 4;
 constexpr std::size_t kTagBytes = 16;
 constexpr std::size_t kDatagramBytes = 8 * kNumbers + kTagBytes;
 constexpr double kLastOnes_s = 1;  // how long what is still under way is waited for
+constexpr double kRoundTrips = 6;  // of connecting, and of agreeing when to begin and that it is over
+constexpr double kConnect_s = 1;   // beside its round trips
+constexpr double kSpare_s = 10;
 constexpr double kJitterGain = 1.0 / 16;
 
 using Datagram = std::array<std::byte, kDatagramBytes>;
@@ -229,10 +232,14 @@ DatagramLoss summarise(int sent, int arrived, const std::vector<ReturnedDatagram
 
 DatagramOutcome measure_datagrams(const Endpoint& server, const Secret& secret, const DatagramOptions& options,
                                   const Deadline& deadline) {
-  const Deadline end = deadline.or_in(options.seconds + 10);
+  const Deadline end = deadline.or_in(options.seconds + kSpare_s);
   const Connection connection =
       request_service(server, secret, {Service::datagrams, std::max(0.0, end.left_s())}, end);
   return DatagramRun(connection, options, end).run();
+}
+
+double longest_s(const DatagramOptions& options, double round_trip_s) {
+  return kConnect_s + kRoundTrips * round_trip_s + options.seconds + kLastOnes_s;
 }
 
 DatagramLoss DatagramLoss::parse(const JsonView& view) {

@@ -56,6 +56,9 @@ struct DatagramOutcome {
   std::optional<DatagramLoss> loss;
   std::string why_not;
 };
+// Most seconds that it takes for hosts so far apart.
+[[nodiscard]] double longest_s(const DatagramOptions& options, double round_trip_s);
+// Error(machine) when the connection beside breaks.
 [[nodiscard]] DatagramOutcome measure_datagrams(const Endpoint& server, const Secret& secret,
                                                 const DatagramOptions& options, const Deadline& deadline);
 
