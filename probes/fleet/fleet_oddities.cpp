@@ -1,5 +1,6 @@
 #include "probes/fleet/fleet_oddities.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -16,20 +17,61 @@ namespace {
 
 using Equals = std::map<std::string, std::vector<NamedValue>>;  // by what is compared
 
-void add(Equals& equals, const std::string& what, const std::string& host, const Quantity& quantity) {
-  if (quantity.source != Source::measured) return;
-  equals[what].push_back({host, quantity.value, quantity.spread_fraction});
+// Of a host that told only its medians.
+void add_medians(Equals& equals, const std::string& host, const Cluster& cluster) {
+  const auto add = [&](const std::string& what, const Quantity& quantity) {
+    if (quantity.source == Source::measured)
+      equals[what].push_back({host, quantity.value, quantity.spread_fraction});
+  };
+  for (const auto& [name, type] : cluster.device_types()) {
+    add("memory bandwidth of " + name, type.memory_bytes_per_s);
+    if (type.host_bytes_per_s) add("link to the host of " + name, *type.host_bytes_per_s);
+    for (const auto& [precision, rate] : type.flop_per_s) {
+      add("GEMM " + std::string(name_of(precision)) + " of " + name, rate);
+    }
+  }
+}
+
+using Results = std::vector<ProbeResult>;
+
+std::map<int, Results> by_device(const Results& results) {
+  std::map<int, Results> devices;
+  for (const ProbeResult& result : results) {
+    if (result.peer < 0) devices[result.rank].push_back(result);
+  }
+  return devices;
+}
+
+const ProbeResult* find(const Results& results, const std::string& name) {
+  const auto found = std::find_if(results.begin(), results.end(), [&](const ProbeResult& result) {
+    return result.name == name && result.has_value();
+  });
+  return found == results.end() ? nullptr : &*found;
+}
+
+// `device`: "va-3/2", or "va-3" of a host with one.
+void add_device(Equals& equals, const std::string& device, const std::string& type, const Results& results) {
+  const auto add = [&](const std::string& what, const ProbeResult* result) {
+    if (result != nullptr && result->value > 0)
+      equals[what + " of " + type].push_back({device, result->value, result->spread_fraction});
+  };
+  add("memory bandwidth", find(results, "memory/read"));
+  add("link to the host", find(results, "host/to_device/pinned"));
+  add("link from the host", find(results, "host/from_device/pinned"));
+  for (int number = 0; number < kPrecisionCount; ++number) {
+    const auto precision = static_cast<Precision>(number);
+    add("GEMM " + std::string(name_of(precision)), peak_gemm(results, precision));
+  }
 }
 
 void add_devices(Equals& equals, const HostOutcome& host) {
-  const Cluster cluster = parse_document<Cluster>(compact(*host.devices)).content;
-  for (const auto& [name, type] : cluster.device_types()) {
-    add(equals, "memory bandwidth of " + name, host.host.name, type.memory_bytes_per_s);
-    if (type.host_bytes_per_s)
-      add(equals, "link to the host of " + name, host.host.name, *type.host_bytes_per_s);
-    for (const auto& [precision, rate] : type.flop_per_s) {
-      add(equals, "GEMM " + std::string(name_of(precision)) + " of " + name, host.host.name, rate);
-    }
+  const Cluster cluster = parse_document<Cluster>(compact(host.devices->cluster)).content;
+  const std::map<int, Results> devices = by_device(host.devices->results);
+  if (devices.empty()) return add_medians(equals, host.host.name, cluster);
+  const std::string& type = cluster.nodes().front().device_type;
+  for (const auto& [number, results] : devices) {
+    add_device(equals, host.host.name + (devices.size() > 1 ? "/" + std::to_string(number) : ""), type,
+               results);
   }
 }
 

@@ -105,13 +105,22 @@ class Jitter {
   bool has_last_ = false;
 };
 
+// A firewall may let in the ports of the range alone; the other end may be on this host and have them all.
+Descriptor own_socket(const Connection& connection, const PortRange& ports) {
+  try {
+    return datagram_socket_beside(connection.socket, ports);
+  } catch (const Error&) {
+    return datagram_socket_beside(connection.socket);
+  }
+}
+
 class DatagramRun {
  public:
   DatagramRun(const Connection& connection, const DatagramOptions& options, const Deadline& deadline)
       : connection_(connection),
         options_(options),
         deadline_(deadline),
-        socket_(datagram_socket_beside(connection.socket)) {
+        socket_(own_socket(connection, options.ports)) {
     send_number(connection.socket, port_of(socket_), deadline);
     const std::uint64_t port = receive_number(connection.socket, deadline);
     aim_at(socket_, connection.socket, static_cast<std::uint16_t>(port));
@@ -182,9 +191,9 @@ class DatagramRun {
 
 }  // namespace
 
-void answer_datagrams(const Connection& connection, const Deadline& deadline) {
+void answer_datagrams(const Connection& connection, const Deadline& deadline, const PortRange& ports) {
   const std::uint64_t port = receive_number(connection.socket, deadline);
-  const Descriptor socket = datagram_socket_beside(connection.socket);
+  const Descriptor socket = datagram_socket_beside(connection.socket, ports);
   aim_at(socket, connection.socket, static_cast<std::uint16_t>(port));
   send_number(connection.socket, port_of(socket), deadline);
   std::unordered_set<std::uint64_t> arrived;

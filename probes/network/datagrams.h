@@ -20,6 +20,7 @@ namespace sextant {
 struct DatagramOptions {
   double seconds = 2;
   double every_s = 0.005;
+  PortRange ports;  // of this host's socket, where one of them is free
 };
 
 struct DatagramLoss {
@@ -49,7 +50,7 @@ struct ReturnedDatagram {
 [[nodiscard]] DatagramLoss summarise(int sent, int arrived, const std::vector<ReturnedDatagram>& returned);
 
 // The server's side.
-void answer_datagrams(const Connection& connection, const Deadline& deadline);
+void answer_datagrams(const Connection& connection, const Deadline& deadline, const PortRange& ports = {});
 
 // Nothing but why not when no datagram came back at all: most likely UDP is not let through.
 struct DatagramOutcome {

@@ -36,8 +36,13 @@ double longest_rest_s(const PairOptions& options, double round_trip_s) {
 
 class PairRun {
  public:
-  PairRun(const Endpoint& server, const Secret& secret, const PairOptions& options, const Deadline& deadline)
-      : server_(server), secret_(secret), options_(options), deadline_(deadline) {}
+  PairRun(const Endpoint& server, const Secret& secret, const PairOptions& options, const Deadline& deadline,
+          const PortRange& datagram_ports)
+      : server_(server),
+        secret_(secret),
+        options_(options),
+        deadline_(deadline),
+        datagram_ports_(datagram_ports) {}
 
   PairMeasurement run() {
     pair_.round_trips = measure_round_trips(server_, secret_, round_trip_options(options_), deadline_);
@@ -73,7 +78,9 @@ class PairRun {
       return;
     }
     try {
-      DatagramOutcome outcome = measure_datagrams(server_, secret_, datagram_options(options_), deadline_);
+      DatagramOptions datagrams = datagram_options(options_);
+      datagrams.ports = datagram_ports_;
+      DatagramOutcome outcome = measure_datagrams(server_, secret_, datagrams, deadline_);
       pair_.datagrams = outcome.loss;
       pair_.why_no_datagrams = std::move(outcome.why_not);
     } catch (const Error& error) {
@@ -85,6 +92,7 @@ class PairRun {
   const Secret& secret_;
   const PairOptions& options_;
   Deadline deadline_;
+  PortRange datagram_ports_;
   PairMeasurement pair_;
 };
 
@@ -95,8 +103,8 @@ double PairOptions::longest_s(double round_trip_s) const {
 }
 
 PairMeasurement measure_pair(const Endpoint& server, const Secret& secret, const PairOptions& options,
-                             const Deadline& deadline) {
-  return PairRun(server, secret, options, deadline).run();
+                             const Deadline& deadline, const PortRange& datagram_ports) {
+  return PairRun(server, secret, options, deadline, datagram_ports).run();
 }
 
 const StreamRate* PairMeasurement::rate(Direction direction, int streams) const {

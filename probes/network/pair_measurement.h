@@ -47,8 +47,9 @@ struct PairMeasurement {
 
 // Names and time are the caller's. Error(machine) when round trips or one stream could not be measured; several
 // streams and datagrams may be missing, with the reason. How long the parts may take follows from the round
-// trip: of hosts far apart longer than the budget says.
+// trip: of hosts far apart longer than the budget says. `datagram_ports`: of this host, where one is free.
 [[nodiscard]] PairMeasurement measure_pair(const Endpoint& server, const Secret& secret,
-                                           const PairOptions& options, const Deadline& deadline);
+                                           const PairOptions& options, const Deadline& deadline,
+                                           const PortRange& datagram_ports = {});
 
 }  // namespace sextant

@@ -8,9 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
+#include <future>
 #include <memory>
+#include <system_error>
+#include <thread>
 
 #include "core/error.h"
 
@@ -44,15 +48,51 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
-Addresses resolve(const Endpoint& endpoint) {
+struct Resolved {
+  int failed = 0;
+  Addresses list;
+};
+
+Resolved look_up(const Endpoint& endpoint, int flags) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = flags;
   addrinfo* list = nullptr;
   const int failed =
       getaddrinfo(endpoint.address.c_str(), std::to_string(endpoint.port).c_str(), &hints, &list);
-  if (failed != 0) throw_machine_failed(endpoint.address + ": " + gai_strerror(failed));
-  return Addresses(list);
+  return {failed, Addresses(failed == 0 ? list : nullptr)};
+}
+
+// Nothing can end a look-up of a name, and its servers may not answer for minutes: its thread is left behind
+// then.
+Resolved look_up_name(const Endpoint& endpoint, const Deadline& deadline) {
+  std::promise<Resolved> promise;
+  std::future<Resolved> future = promise.get_future();
+  try {
+    std::thread([endpoint, promise = std::move(promise)]() mutable {
+      promise.set_value(look_up(endpoint, 0));
+    }).detach();
+  } catch (const std::system_error& error) {
+    throw_machine_failed(std::string("cannot start a thread: ") + error.what());
+  }
+  if (future.wait_for(std::chrono::milliseconds(deadline.left_ms())) != std::future_status::ready) {
+    throw_machine_failed(endpoint.address + ": this host found no address for the name in time");
+  }
+  return future.get();
+}
+
+Addresses resolve(const Endpoint& endpoint, const Deadline& deadline) {
+  Resolved resolved = look_up(endpoint, AI_NUMERICHOST);
+  if (resolved.failed != 0) resolved = look_up_name(endpoint, deadline);
+  if (resolved.failed != 0) throw_machine_failed(endpoint.address + ": " + gai_strerror(resolved.failed));
+  return std::move(resolved.list);
+}
+
+int count(const addrinfo* list) {
+  int number = 0;
+  for (; list != nullptr; list = list->ai_next) ++number;
+  return number;
 }
 
 // Empty text when connected.
@@ -144,11 +184,14 @@ Descriptor listen_on(const PortRange& ports, int backlog) {
 }
 
 Descriptor connect_to(const Endpoint& endpoint, const Deadline& deadline) {
-  const Addresses addresses = resolve(endpoint);
+  const Addresses addresses = resolve(endpoint, deadline);
   std::string why = "no address";
+  int left = count(addresses.get());
   for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
     Descriptor socket(::socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    why = socket.is_open() ? try_to_connect(socket, *address, deadline) : reason(errno);
+    // One that nobody answers at leaves time for the others.
+    const Deadline share = deadline.or_in(deadline.left_s() / left--);
+    why = socket.is_open() ? try_to_connect(socket, *address, share) : reason(errno);
     if (!why.empty()) continue;
     set_up_stream(socket);
     return socket;
@@ -228,15 +271,15 @@ bool wait_until_readable(const Descriptor& socket, const Deadline& deadline) {
   return wait_for(socket.number(), POLLIN, deadline);
 }
 
-Descriptor datagram_socket_beside(const Descriptor& stream) {
+Descriptor datagram_socket_beside(const Descriptor& stream, const PortRange& ports) {
   sockaddr_storage address = address_of(stream, getsockname);
-  port_in(address) = 0;
   Descriptor socket(::socket(address.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!socket.is_open() ||
-      bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), size_of(address)) != 0) {
-    throw_machine_failed("cannot open a socket for datagrams: " + reason(errno));
+  for (int port = ports.first; socket.is_open() && port <= ports.last; ++port) {
+    port_in(address) = htons(static_cast<std::uint16_t>(port));
+    if (bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), size_of(address)) == 0)
+      return socket;
   }
-  return socket;
+  throw_machine_failed("cannot open a socket for datagrams: " + reason(errno));
 }
 
 void aim_at(const Descriptor& datagrams, const Descriptor& stream, std::uint16_t port) {

@@ -33,6 +33,7 @@ for name, (run, samples) in runs.items():
     print(out, err)
     tests.expect(run.returncode == 0, f"{name}: exit code {run.returncode}: {err}")
     document = lab.load(samples)
+    tests.expect(not lab.validate(samples), f"{name}: {lab.validate(samples)}")
     tests.expect(len(document["pairs"]) == 1 and not document["failed_pairs"], f"{name}: {document['failed_pairs']}")
     for pair in document["pairs"]:
         trips = pair["round_trips"]
@@ -46,5 +47,5 @@ for name, (run, samples) in runs.items():
         for rate in document["pairs"][0]["rates"]:
             tests.near(rate["bytes_per_s"], payload, 0.05, f"{rate['streams']} streams {rate['direction']}")
             tests.expect(rate["is_stable"], f"{rate['streams']} streams {rate['direction']}: {rate['sentence']}")
-tests.expect(lab.gone(lab.agents, 5), "agents stayed behind")
+tests.expect(lab.gone(lambda: lab.programs(sextant), 5), "agents stayed behind")
 tests.finish()

@@ -41,6 +41,20 @@ TEST_F(FleetOdditiesTest, NamesASlowDevice) {
                                                    HasSubstr("below the others"), HasSubstr("% sure"))));
 }
 
+// One of a host's four: its host's median does not show it.
+TEST_F(FleetOdditiesTest, NamesTheSlowDeviceOfAHost) {
+  constexpr int kDevices = 4;
+  for (int i = 0; i < kHosts; ++i) {
+    for (int device = 0; device < kDevices; ++device) {
+      const double speed = i == 3 && device == 2 ? 0.75 : healthy(i + device);
+      fleet_.hosts[static_cast<std::size_t>(i)].devices->results.push_back(
+          testing::result("gemm/bf16/8192", "flop/s", testing::kFlop_per_s * speed, device));
+    }
+  }
+  EXPECT_THAT(describe_oddities(fleet_), ElementsAre(::testing::AllOf(HasSubstr("GEMM bf16 of gpu: h3/2 is "),
+                                                                      HasSubstr("below the others"))));
+}
+
 TEST_F(FleetOdditiesTest, NamesABadCable) {
   fleet_.pairs[10] = testing::pair(fleet_.pairs[10].from, fleet_.pairs[10].to, 0.5);
   const auto found = describe_oddities(fleet_);
