@@ -87,31 +87,53 @@ Equals device_rates(const FleetOutcome& outcome) {
   return equals;
 }
 
-struct Zone {
+// Pairs that are equals: within one zone, or between the same two.
+struct PairClass {
+  std::string name;  // "in zone use1a", "between zones use1a and use2a"
   std::vector<std::string> hosts;
-  std::vector<PairRate> rates;
+  std::map<std::string, std::size_t> number_of;  // in `hosts`
+  std::vector<PairRate> rates, round_trips;
+
+  std::size_t number(const std::string& host) {
+    const auto [found, is_new] = number_of.try_emplace(host, hosts.size());
+    if (is_new) hosts.push_back(host);
+    return found->second;
+  }
 };
 
-std::map<std::string, Zone> zones_of(const FleetOutcome& outcome) {
-  std::map<std::string, Zone> zones;
-  std::map<std::string, std::pair<std::string, std::size_t>> place_of;  // zone, and number in it
-  for (const HostOutcome& host : outcome.hosts) {
-    Zone& zone = zones[host.host.zone];
-    place_of[host.host.name] = {host.host.zone, zone.hosts.size()};
-    zone.hosts.push_back(host.host.name);
-  }
+PairClass& class_of(std::map<std::pair<std::string, std::string>, PairClass>& classes, const std::string& zone,
+                    const std::string& other) {
+  const std::pair<std::string, std::string> zones = std::minmax(zone, other);
+  PairClass& found = classes[zones];
+  found.name = zone == other ? "in zone " + zone : "between zones " + zones.first + " and " + zones.second;
+  return found;
+}
+
+std::map<std::pair<std::string, std::string>, PairClass> classes_of(const FleetOutcome& outcome) {
+  std::map<std::pair<std::string, std::string>, PairClass> classes;
+  std::map<std::string, std::string> zone_of;
+  for (const HostOutcome& host : outcome.hosts) zone_of[host.host.name] = host.host.zone;
   std::map<std::pair<std::string, std::string>, const PairMeasurement*> latest;
   for (const PairMeasurement& pair : outcome.pairs) latest[std::minmax(pair.from, pair.to)] = &pair;
   for (const auto& [names, pair] : latest) {
-    const auto& [zone, from] = place_of[pair->from];
-    const auto& [other_zone, to] = place_of[pair->to];
-    if (zone != other_zone) continue;
+    PairClass& equals = class_of(classes, zone_of[pair->from], zone_of[pair->to]);
+    const std::size_t from = equals.number(pair->from), to = equals.number(pair->to);
     const StreamRate& there = *pair->rate(Direction::there, 1);
     const StreamRate& back = *pair->rate(Direction::back, 1);
-    zones[zone].rates.push_back({from, to, there.bytes_per_s, there.spread_fraction});
-    zones[zone].rates.push_back({to, from, back.bytes_per_s, back.spread_fraction});
+    equals.rates.push_back({from, to, there.bytes_per_s, there.spread_fraction});
+    equals.rates.push_back({to, from, back.bytes_per_s, back.spread_fraction});
+    equals.round_trips.push_back({from, to, pair->round_trips.median_s, pair->round_trips.spread_fraction});
   }
-  return zones;
+  return classes;
+}
+
+// Round trips of hosts side by side differ by what the kernel does; between zones also by the way.
+constexpr double kOddRoundTripFraction = 0.25;
+
+// Of so few nobody can tell what they have in common.
+bool is_enough(const PairClass& equals) {
+  constexpr std::size_t kFewestHosts = 4;
+  return equals.hosts.size() >= kFewestHosts && equals.round_trips.size() >= equals.hosts.size();
 }
 
 }  // namespace
@@ -124,9 +146,14 @@ std::vector<std::string> describe_oddities(const FleetOutcome& outcome) {
     for (const OddOne& odd : found.doubtful) sentences.push_back(what + ": perhaps " + describe(odd));
     if (!found.caveat.empty()) sentences.push_back(what + ": " + found.caveat);
   }
-  for (const auto& [name, zone] : zones_of(outcome)) {
-    for (const OddLink& odd : find_odd_links(zone.hosts, zone.rates)) {
-      sentences.push_back("bandwidth in zone " + name + ": " + describe(odd));
+  for (const auto& [zones, equals] : classes_of(outcome)) {
+    if (!is_enough(equals)) continue;
+    for (const OddLink& odd : find_odd_links(equals.hosts, equals.rates)) {
+      sentences.push_back("bandwidth " + equals.name + ": " + describe(odd));
+    }
+    const OddRule round_trips{.practical_fraction = kOddRoundTripFraction};
+    for (const OddLink& odd : find_odd_links(equals.hosts, equals.round_trips, round_trips)) {
+      sentences.push_back("round trip " + equals.name + ": " + describe(odd));
     }
   }
   return sentences;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <numeric>
 #include <unordered_set>
 
 #include "core/error.h"
@@ -213,6 +215,37 @@ void answer_datagrams(const Connection& connection, const Deadline& deadline, co
   send_number(connection.socket, arrived.size(), deadline);
 }
 
+namespace {
+
+// Without the time that the other host had it.
+double round_trip_s(const ReturnedDatagram& one) {
+  return (one.received_s - one.sent_s) - (one.sent_back_s - one.received_there_s);
+}
+
+std::vector<DatagramSlot> slots_of(int sent, const std::vector<ReturnedDatagram>& returned) {
+  std::map<std::uint64_t, double> times_s;  // by number, whatever the order in which they came
+  for (const ReturnedDatagram& one : returned) times_s[one.number] = round_trip_s(one);
+  std::vector<DatagramSlot> slots;
+  for (int first = 0; first < sent; first += kSlotDatagrams) {
+    DatagramSlot& slot = slots.emplace_back();
+    slot.sent = std::min(kSlotDatagrams, sent - first);
+    std::vector<double> of_slot, steps;
+    const auto end = times_s.lower_bound(static_cast<std::uint64_t>(first + slot.sent));
+    for (auto one = times_s.lower_bound(static_cast<std::uint64_t>(first)); one != end; ++one) {
+      if (!of_slot.empty()) steps.push_back(std::abs(one->second - of_slot.back()));
+      of_slot.push_back(one->second);
+    }
+    slot.returned = static_cast<int>(of_slot.size());
+    if (!of_slot.empty()) slot.median_s = median(of_slot);
+    if (!steps.empty()) {
+      slot.jitter_s = std::accumulate(steps.begin(), steps.end(), 0.0) / static_cast<double>(steps.size());
+    }
+  }
+  return slots;
+}
+
+}  // namespace
+
 DatagramLoss summarise(int sent, int arrived, const std::vector<ReturnedDatagram>& returned) {
   DatagramLoss loss;
   loss.sent = sent;
@@ -227,7 +260,7 @@ DatagramLoss summarise(int sent, int arrived, const std::vector<ReturnedDatagram
   for (const ReturnedDatagram& one : returned) {
     jitter_there.add(one.received_there_s - one.sent_s);
     jitter_back.add(one.received_s - one.sent_back_s);
-    times_s.push_back((one.received_s - one.sent_s) - (one.sent_back_s - one.received_there_s));
+    times_s.push_back(round_trip_s(one));
   }
   loss.jitter_there_s = jitter_there.value_s();
   loss.jitter_back_s = jitter_back.value_s();
@@ -236,6 +269,7 @@ DatagramLoss summarise(int sent, int arrived, const std::vector<ReturnedDatagram
     loss.p99_s = quantile(times_s, 0.99);
     loss.seconds = returned.back().sent_s - returned.front().sent_s;
   }
+  loss.over_time = slots_of(sent, returned);
   return loss;
 }
 
@@ -251,9 +285,26 @@ double longest_s(const DatagramOptions& options, double round_trip_s) {
   return kConnect_s + kRoundTrips * round_trip_s + options.seconds + kLastOnes_s;
 }
 
+DatagramSlot DatagramSlot::parse(const JsonView& view) {
+  view.allow_only({"sent", "returned", "median_s", "jitter_s"});
+  DatagramSlot slot;
+  slot.sent = view.required("sent").count(1);
+  slot.returned = view.required("returned").count(0);
+  if (const auto median = view.optional("median_s")) slot.median_s = median->number();
+  if (const auto jitter = view.optional("jitter_s")) slot.jitter_s = jitter->non_negative();
+  return slot;
+}
+
+Json DatagramSlot::to_json() const {
+  Json out = {{"sent", sent}, {"returned", returned}};
+  if (median_s) out["median_s"] = *median_s;
+  if (jitter_s) out["jitter_s"] = *jitter_s;
+  return out;
+}
+
 DatagramLoss DatagramLoss::parse(const JsonView& view) {
   view.allow_only({"sent", "arrived", "returned", "lost_there_fraction", "lost_back_fraction", "jitter_there_s",
-                   "jitter_back_s", "median_s", "p99_s", "seconds"});
+                   "jitter_back_s", "median_s", "p99_s", "seconds", "over_time"});
   DatagramLoss loss;
   loss.sent = view.required("sent").count(1);
   loss.arrived = static_cast<int>(view.required("arrived").integer(-1, loss.sent));
@@ -265,10 +316,15 @@ DatagramLoss DatagramLoss::parse(const JsonView& view) {
   loss.median_s = view.required("median_s").number();
   loss.p99_s = view.required("p99_s").number();
   loss.seconds = view.required("seconds").non_negative();
+  if (const auto slots = view.optional("over_time")) {
+    for (const JsonView& slot : slots->items()) loss.over_time.push_back(DatagramSlot::parse(slot));
+  }
   return loss;
 }
 
 Json DatagramLoss::to_json() const {
+  Json slots = Json::array();
+  for (const DatagramSlot& slot : over_time) slots.push_back(slot.to_json());
   return {{"sent", sent},
           {"arrived", arrived},
           {"returned", returned},
@@ -278,7 +334,8 @@ Json DatagramLoss::to_json() const {
           {"jitter_back_s", jitter_back_s},
           {"median_s", median_s},
           {"p99_s", p99_s},
-          {"seconds", seconds}};
+          {"seconds", seconds},
+          {"over_time", std::move(slots)}};
 }
 
 }  // namespace sextant

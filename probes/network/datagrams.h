@@ -23,6 +23,20 @@ struct DatagramOptions {
   PortRange ports;  // of this host's socket, where one of them is free
 };
 
+// Some that were sent one after another.
+struct DatagramSlot {
+  int sent = 0;
+  int returned = 0;
+  std::optional<double> median_s;  // round trip; of those that returned
+  std::optional<double> jitter_s;  // mean |difference of successive round trips|, of two and more
+
+  friend bool operator==(const DatagramSlot&, const DatagramSlot&) = default;
+  static DatagramSlot parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+inline constexpr int kSlotDatagrams = 20;  // 100 ms at the usual pace
+
 struct DatagramLoss {
   int sent = 0;
   int arrived = 0;  // at the server; -1 when it could not say
@@ -34,6 +48,7 @@ struct DatagramLoss {
   double median_s = 0;  // round trip
   double p99_s = 0;
   double seconds = 0;
+  std::vector<DatagramSlot> over_time;  // kSlotDatagrams each, the last what is left
 
   friend bool operator==(const DatagramLoss&, const DatagramLoss&) = default;
   static DatagramLoss parse(const JsonView& view);

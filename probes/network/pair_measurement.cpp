@@ -54,7 +54,7 @@ class PairRun {
   }
 
  private:
-  static constexpr double kSpare_s = 5;  // each part has its own limit too
+  static constexpr double kSpare_s = 20;  // each part has its own limit too
 
   void add_rate(Direction direction, int streams) {
     const StreamOptions stream{streams, options_.budget_s, options_.target_spread_fraction,

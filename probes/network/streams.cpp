@@ -19,7 +19,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kDirections = {"there", "back"};
 constexpr double kConnect_s = 1;          // beside its round trips: a first packet that is lost goes again then
 constexpr double kConnectRoundTrips = 4;  // TCP's and the handshake's three, and one to spare
-constexpr double kSpare_s = 5;            // that the other side gives beyond all of it
+constexpr double kSpare_s = 5;            // for hosts that are too busy
 constexpr double kWarmUpRoundTrips = 20;
 constexpr double kBinRoundTrips = 2;
 
@@ -42,18 +42,20 @@ class StreamRun {
             const Deadline& deadline)
       : direction_(direction), options_(options), meter_(meter_options(options)), buffer_(kChunkBytes) {
     const Service service = direction == Direction::there ? Service::take : Service::give;
-    const Request request{service, longest_s(options) + kSpare_s};
+    const Request request{service, longest_s(options) + 2 * kSpare_s};
     for (Connection& connection : request_services(server, secret, request, options.streams, deadline)) {
       drop_unsent_when_closed(connection.socket);
       streams_.emplace_back().connection = std::move(connection);
     }
   }
 
-  MeasuredRate run(const Deadline& deadline) {
+  // Until the first is over; where nothing is known by then (a host that is too busy to count) until the
+  // second.
+  MeasuredRate run(const Deadline& usual, const Deadline& last) {
     const double bin_s = meter_options(options_).bin_s;
     Deadline look = Deadline::in(bin_s);
-    while (!deadline.is_over()) {
-      move_bytes(std::min(look, deadline));
+    while (!usual.is_over() || (meter_.rate().bins == 0 && !last.is_over())) {
+      move_bytes(std::min(look, usual.is_over() ? last : usual));
       if (!look.is_over()) continue;
       if (meter_.rate().is_stable) break;
       look = Deadline::in(bin_s);
@@ -163,7 +165,8 @@ double longest_s(const StreamOptions& options) {
 StreamRate measure_streams(const Endpoint& server, const Secret& secret, Direction direction,
                            const StreamOptions& options, const Deadline& deadline) {
   StreamRun run(server, secret, direction, options, deadline.or_in(connect_budget_s(options) + kSpare_s));
-  const MeasuredRate rate = run.run(deadline.or_in(meter_options(options).warm_up_s + bins_budget_s(options)));
+  const double usual_s = meter_options(options).warm_up_s + bins_budget_s(options);
+  const MeasuredRate rate = run.run(deadline.or_in(usual_s), deadline.or_in(usual_s + kSpare_s));
   if (rate.bins == 0 || rate.bytes_per_s <= 0) throw_machine_failed("no data arrived in the time there was");
   StreamRate result;
   result.direction = direction;

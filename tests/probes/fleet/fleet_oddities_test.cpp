@@ -70,6 +70,28 @@ TEST_F(FleetOdditiesTest, NamesABadHost) {
   EXPECT_THAT(describe_oddities(fleet_), ElementsAre(HasSubstr("the links of h5 are")));
 }
 
+TEST_F(FleetOdditiesTest, NamesALongWay) {
+  PairMeasurement& pair = fleet_.pairs[10];
+  for (PairMeasurement& one : fleet_.pairs) one.round_trips.spread_fraction = 0.01;
+  pair.round_trips.median_s *= 3;
+  EXPECT_THAT(describe_oddities(fleet_),
+              ElementsAre(::testing::AllOf(HasSubstr("round trip in zone z: the link "), HasSubstr(pair.from),
+                                           HasSubstr(pair.to), HasSubstr("above the others"))));
+}
+
+// Between two zones all pairs are equals too.
+TEST_F(FleetOdditiesTest, NamesABadHostBetweenZones) {
+  for (HostOutcome& host : fleet_.hosts) {
+    if (host.host.name < "h4") host.host.zone = "y";
+  }
+  for (PairMeasurement& pair : fleet_.pairs) {
+    if ((pair.from < "h4") == (pair.to < "h4")) continue;
+    pair = testing::pair(pair.from, pair.to, pair.to == "h5" ? 0.3 : 1);
+  }
+  EXPECT_THAT(describe_oddities(fleet_),
+              ::testing::Contains(HasSubstr("bandwidth between zones y and z: the links of h5 are")));
+}
+
 // Far pairs are slower by nature: only those of one zone are equals.
 TEST_F(FleetOdditiesTest, ZonesAreNotComparedWithEachOther) {
   for (HostOutcome& host : fleet_.hosts) {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "core/error.h"
 #include "core/json_value.h"
@@ -86,6 +88,20 @@ TEST(PairMeasurement, KeepsWhatItHasWhenALaterPartFails) {
   EXPECT_FALSE(pair.why_fewer_rates.empty());
   EXPECT_FALSE(pair.datagrams.has_value());
   EXPECT_FALSE(pair.why_no_datagrams.empty());
+}
+
+// A host that is too busy to be heard of within the budget is waited for a little.
+TEST(PairMeasurement, WaitsForABusyHost) {
+  const Secret secret = Secret::fresh();
+  Doorkeeper host(secret, {}, [](const Connection& connection, const Request& request) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    serve(connection, request);
+  });
+  StreamOptions stream;
+  stream.budget_s = 0.1;
+  const StreamRate rate =
+      measure_streams({"127.0.0.1", host.port()}, secret, Direction::there, stream, Deadline::in(kPatience_s));
+  EXPECT_GT(rate.bytes_per_s, 0);
 }
 
 // However far apart: every stream has time for twice the bins that it needs, and the whole for all its parts.
