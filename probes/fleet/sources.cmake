@@ -2,6 +2,7 @@
 set(SEXTANT_FLEET_SOURCES
     fleet/agent.cpp
     fleet/agent_link.cpp
+    fleet/answers.cpp
     fleet/child_process.cpp
     fleet/compare/cluster_difference.cpp
     fleet/compare/cluster_difference_json.cpp
@@ -11,6 +12,7 @@ set(SEXTANT_FLEET_SOURCES
     fleet/compare/odd_links.cpp
     fleet/compare/odd_ones.cpp
     fleet/compare/value_change.cpp
+    fleet/device_probe.cpp
     fleet/device_report.cpp
     fleet/fleet_cluster.cpp
     fleet/fleet_oddities.cpp
@@ -36,6 +38,7 @@ set(SEXTANT_FLEET_SOURCES
 set(SEXTANT_FLEET_HEADERS
     fleet/agent.h
     fleet/agent_link.h
+    fleet/answers.h
     fleet/child_process.h
     fleet/compare/cluster_difference.h
     fleet/compare/deviants.h
@@ -44,6 +47,7 @@ set(SEXTANT_FLEET_HEADERS
     fleet/compare/odd_links.h
     fleet/compare/odd_ones.h
     fleet/compare/value_change.h
+    fleet/device_probe.h
     fleet/device_report.h
     fleet/fleet_cluster.h
     fleet/fleet_oddities.h

@@ -8,15 +8,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
 #include <cstddef>
 #include <cstring>
-#include <future>
-#include <memory>
-#include <system_error>
-#include <thread>
 
 #include "core/error.h"
+#include "probes/network/addresses.h"
 
 namespace sextant {
 namespace {
@@ -41,58 +37,6 @@ bool wait_for(int number, short events, const Deadline& deadline) {
     if (ready == 0 && deadline.is_over()) return false;
     if (ready < 0 && errno != EINTR) throw_machine_failed("poll failed: " + reason(errno));
   }
-}
-
-struct FreeAddresses {
-  void operator()(addrinfo* list) const { freeaddrinfo(list); }
-};
-using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
-
-struct Resolved {
-  int failed = 0;
-  Addresses list;
-};
-
-Resolved look_up(const Endpoint& endpoint, int flags) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = flags;
-  addrinfo* list = nullptr;
-  const int failed =
-      getaddrinfo(endpoint.address.c_str(), std::to_string(endpoint.port).c_str(), &hints, &list);
-  return {failed, Addresses(failed == 0 ? list : nullptr)};
-}
-
-// Nothing can end a look-up of a name, and its servers may not answer for minutes: its thread is left behind
-// then.
-Resolved look_up_name(const Endpoint& endpoint, const Deadline& deadline) {
-  std::promise<Resolved> promise;
-  std::future<Resolved> future = promise.get_future();
-  try {
-    std::thread([endpoint, promise = std::move(promise)]() mutable {
-      promise.set_value(look_up(endpoint, 0));
-    }).detach();
-  } catch (const std::system_error& error) {
-    throw_machine_failed(std::string("cannot start a thread: ") + error.what());
-  }
-  if (future.wait_for(std::chrono::milliseconds(deadline.left_ms())) != std::future_status::ready) {
-    throw_machine_failed(endpoint.address + ": this host found no address for the name in time");
-  }
-  return future.get();
-}
-
-Addresses resolve(const Endpoint& endpoint, const Deadline& deadline) {
-  Resolved resolved = look_up(endpoint, AI_NUMERICHOST);
-  if (resolved.failed != 0) resolved = look_up_name(endpoint, deadline);
-  if (resolved.failed != 0) throw_machine_failed(endpoint.address + ": " + gai_strerror(resolved.failed));
-  return std::move(resolved.list);
-}
-
-int count(const addrinfo* list) {
-  int number = 0;
-  for (; list != nullptr; list = list->ai_next) ++number;
-  return number;
 }
 
 // Empty text when connected.
@@ -184,7 +128,7 @@ Descriptor listen_on(const PortRange& ports, int backlog) {
 }
 
 Descriptor connect_to(const Endpoint& endpoint, const Deadline& deadline) {
-  const Addresses addresses = resolve(endpoint, deadline);
+  const Addresses addresses = look_up(endpoint, deadline);
   std::string why = "no address";
   int left = count(addresses.get());
   for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {

@@ -54,7 +54,7 @@ class StreamRun {
   MeasuredRate run(const Deadline& usual, const Deadline& last) {
     const double bin_s = meter_options(options_).bin_s;
     Deadline look = Deadline::in(bin_s);
-    while (!usual.is_over() || (meter_.rate().bins == 0 && !last.is_over())) {
+    while (!usual.is_over() || (meter_.rate().bytes_per_s <= 0 && !last.is_over())) {
       move_bytes(std::min(look, usual.is_over() ? last : usual));
       if (!look.is_over()) continue;
       if (meter_.rate().is_stable) break;

@@ -21,7 +21,7 @@ import lab
 sextant = sys.argv[1]
 seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 50
 HOSTS = 8
-AT_ONCE = 8  # probes side by side: they mostly wait
+AT_ONCE = 6  # probes side by side: they mostly wait
 PATIENCE_S = 240
 RATE_MBIT = 20  # so that what the streams move costs the cores little
 DEVICES = ["--devices", "cpu", "--budget", "0.0001", "--no-pin"]
@@ -78,6 +78,11 @@ class Probe:
         while len(self.pairs_on_disk()) < count and time.monotonic() < end:
             time.sleep(0.05)
 
+    def wait_for_device_probe(self):
+        end = time.monotonic() + PATIENCE_S
+        while not any("--samples" in line for _, line in self.programs()) and time.monotonic() < end:
+            time.sleep(0.01)
+
     def expect_valid(self, what):
         """The documents are as their schemas have them, and have all that the journal has."""
         document = lab.load(self.samples)
@@ -126,6 +131,15 @@ def with_team(test):
     return run
 
 
+def kill(pid):
+    """Whether it was still there."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, TypeError):
+        return False
+    return True
+
+
 @with_team
 def one_seed(hosts, seed):
     """Kills 1, 3 or half of the hosts at random moments, from before they have started to the last round. Every third
@@ -146,9 +160,7 @@ def one_seed(hosts, seed):
             time.sleep(0.05)
             if time.monotonic() > begin + 60:  # those that were killed leave fewer
                 break
-        pid = probe.agent(victim)
-        if pid:
-            os.kill(pid, signal.SIGKILL)
+        if kill(probe.agent(victim)):
             killed.append(victim)
     known = probe.pairs_on_disk()
     out, err = run.communicate(timeout=PATIENCE_S)
@@ -171,11 +183,12 @@ def one_seed(hosts, seed):
 
 @with_team
 def killed_coordinator(hosts):
-    """Once with agents that measure pairs, once while they probe devices."""
+    """Once while its agents probe devices, once while they measure pairs."""
     probe = Probe("coordinator", hosts)
-    for wait in (lambda: probe.wait_for_pairs(), lambda: lab.gone(lambda: len(probe.programs()) <= HOSTS, 60)):
+    for wait in (probe.wait_for_device_probe, probe.wait_for_pairs):
         run = probe.start(*(["--resume"] if probe.journal.exists() else []))
         wait()
+        tests.expect(run.poll() is None, "killed coordinator: it had ended before")
         run.kill()
         run.wait()
         probe.expect_gone("killed coordinator")
