@@ -33,6 +33,7 @@ double gpus_s(const std::vector<std::string>& device_options, int gpus) {
 
 std::vector<HostPlace> places_of(const std::vector<Host>& hosts) {
   std::vector<HostPlace> places;
+  places.reserve(hosts.size());
   for (const Host& host : hosts) places.push_back({host.name, host.region, host.zone});
   return places;
 }

@@ -10,7 +10,7 @@
 
 namespace sextant {
 
-struct DeviceReport {
+struct DeviceReport {                // NOLINT(bugprone-exception-escape): Json checks itself when it moves
   Json cluster;                      // a cluster document, of this host alone
   std::vector<ProbeResult> results;  // `rank` is the device's number
   std::vector<std::string> warnings;

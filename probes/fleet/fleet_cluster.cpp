@@ -197,6 +197,7 @@ DeviceType merge_device_types(const std::vector<DeviceType>& types) {
   DeviceType merged = types.front();
   const auto each = [&](Quantity DeviceType::*member) {
     std::vector<Quantity> all;
+    all.reserve(types.size());
     for (const DeviceType& type : types) all.push_back(type.*member);
     return merge(all);
   };
@@ -241,6 +242,7 @@ FleetCluster assemble_fleet_cluster(const std::string& name, const FleetOutcome&
     return fleet;
   }
   std::vector<Node> nodes;
+  nodes.reserve(members.size());
   for (const Member& member : members) nodes.push_back(node_of(member));
   std::map<LinkLevel, LinkRate> levels;
   if (const auto inner = merge_inner_links(members, nodes)) levels[LinkLevel::within_node] = *inner;
