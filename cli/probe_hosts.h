@@ -26,6 +26,7 @@ struct ProbeHostsOptions {
   std::string out;
   std::string samples;
   int sockets = 1;
+  const CLI::Option* streams = nullptr;  // whether --streams was given
   ScheduleOptions schedule;
   FleetOptions fleet;
 };
