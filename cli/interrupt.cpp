@@ -17,11 +17,14 @@ Interrupt::Interrupt() {
   handler.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   sigaction(SIGINT, &handler, &interrupt_);
   sigaction(SIGTERM, &handler, &terminate_);
+  sigaction(SIGHUP, nullptr, &hang_up_);
+  if (hang_up_.sa_handler != SIG_IGN) sigaction(SIGHUP, &handler, nullptr);
 }
 
 Interrupt::~Interrupt() {
   sigaction(SIGINT, &interrupt_, nullptr);
   sigaction(SIGTERM, &terminate_, nullptr);
+  sigaction(SIGHUP, &hang_up_, nullptr);
 }
 
 const std::atomic<bool>& Interrupt::flag() const { return came_flag; }

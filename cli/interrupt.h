@@ -6,8 +6,8 @@
 
 namespace sextant::cli {
 
-// While it lives, the first SIGINT or SIGTERM sets the flag and the second ends the program as ever. One at a
-// time.
+// While it lives, the first SIGINT, SIGTERM or SIGHUP (a terminal that is closed; not where nohup has it
+// ignored) sets the flag and the second ends the program as ever. One at a time.
 class Interrupt {
  public:
   Interrupt();
@@ -19,7 +19,7 @@ class Interrupt {
   [[nodiscard]] bool came() const { return flag().load(); }
 
  private:
-  struct sigaction interrupt_ = {}, terminate_ = {};  // as they were
+  struct sigaction interrupt_ = {}, terminate_ = {}, hang_up_ = {};  // as they were
 };
 
 }  // namespace sextant::cli

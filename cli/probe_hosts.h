@@ -11,6 +11,9 @@
 
 namespace sextant::cli {
 
+// The group of these options in the help.
+inline constexpr const char* kManyHosts = "Many hosts";
+
 struct ProbeHostsOptions {
   std::string hosts;  // empty: this is not asked for
   std::string launcher;
@@ -23,6 +26,7 @@ struct ProbeHostsOptions {
   std::string out;
   std::string samples;
   int sockets = 1;
+  const CLI::Option* streams = nullptr;  // whether --streams was given
   ScheduleOptions schedule;
   FleetOptions fleet;
 };

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "probes/cluster_links.h"
+#include "probes/cluster_oddities.h"
 #include "probes/device_types.h"
 
 namespace sextant {
@@ -25,8 +26,9 @@ Placement place_ranks(const ClusterPlace& place, const std::vector<RankReport>& 
     if (is_new) {
       Node node;
       node.name = report.host;
-      node.region = place.region;
-      node.zone = place.zone;
+      const HostPlace where = place.hosts.of(report.host);
+      node.region = where.region;
+      node.zone = where.zone;
       node.device_type = device_type_name(report);
       if (report.host_memory_bytes > 0) node.host_memory_bytes = report.host_memory_bytes;
       node.devices = 0;
@@ -92,7 +94,8 @@ void warn_of_settings(const std::vector<RankReport>& reports, std::vector<std::s
 std::vector<PlacedRank> placed_ranks(const Placement& placement) {
   std::vector<PlacedRank> ranks;
   for (std::size_t rank = 0; rank < placement.device_of_rank.size(); ++rank) {
-    ranks.push_back({placement.nodes[placement.node_of_rank[rank]].name, placement.device_of_rank[rank]});
+    const Node& node = placement.nodes[placement.node_of_rank[rank]];
+    ranks.push_back({node.name, placement.device_of_rank[rank], node.zone, node.region});
   }
   return ranks;
 }
@@ -118,10 +121,15 @@ AssembledCluster assemble_cluster(const ClusterPlace& place, const std::vector<R
   AssembledCluster assembled;
   auto types = assemble_device_types(reports, assembled.warnings);
   Placement placement = place_ranks(place, reports);
-  ClusterLinks links = assemble_links(placed_ranks(placement), links_of(reports, link_prefix), kind_of_pair);
+  const bool is_of_gpus = !reports.empty() && reports.front().is_gpu();
+  const std::vector<PlacedRank> ranks = placed_ranks(placement);
+  const std::vector<LinkMeasurement> measurements = links_of(reports, link_prefix);
+  ClusterLinks links = assemble_links(ranks, measurements, {kind_of_pair, !is_of_gpus, place.is_partial});
   warn_of_order(placement, assembled.warnings);
   warn_of_shared_cpus(reports, assembled.warnings);
-  assembled.warnings.insert(assembled.warnings.end(), links.warnings.begin(), links.warnings.end());
+  for (const auto& more : {links.warnings, describe_odd_links(ranks, measurements)}) {
+    assembled.warnings.insert(assembled.warnings.end(), more.begin(), more.end());
+  }
   assembled.device_of_rank = placement.id_of_rank;
   assembled.cluster = Cluster(place.name, std::move(types), std::move(placement.nodes), std::move(links.levels),
                               std::move(links.exceptions));

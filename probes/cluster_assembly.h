@@ -9,6 +9,7 @@
 
 #include "costmodel/vocabulary/cluster.h"
 #include "probes/collective/pair_turns.h"
+#include "probes/host_places.h"
 #include "probes/link/link_probe.h"
 #include "probes/rank_report.h"
 
@@ -29,8 +30,9 @@ inline constexpr const char* kLinkPrefix = "link/";
 
 struct ClusterPlace {
   std::string name = "local";
-  std::string region = "local";
-  std::string zone = "local";
+  HostPlaces hosts;
+  // Of what a probe that did not come to its end left: levels without a link are assumed (cluster_links.h).
+  bool is_partial = false;
 };
 
 struct AssembledCluster {

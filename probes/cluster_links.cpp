@@ -1,8 +1,11 @@
 #include "probes/cluster_links.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/error.h"
@@ -63,6 +66,12 @@ std::string warning_of(const LinkException& exception) {
          " off the median of its level: it is kept as an exception in the cluster.";
 }
 
+LinkLevel level_of(const PlacedRank& low, const PlacedRank& high) {
+  if (low.node == high.node) return LinkLevel::within_node;
+  if (low.region != high.region) return LinkLevel::between_regions;
+  return low.zone == high.zone ? LinkLevel::within_zone : LinkLevel::within_region;
+}
+
 struct Level {
   LinkLevel level = LinkLevel::within_node;
   const char* name = "";
@@ -73,8 +82,8 @@ struct Level {
 class Assembly {
  public:
   Assembly(const std::vector<PlacedRank>& ranks, const std::vector<LinkMeasurement>& measurements,
-           const KindOfPair& kind_of_pair)
-      : ranks_(ranks), kind_of_pair_(kind_of_pair) {
+           const LinkRules& rules)
+      : ranks_(ranks), rules_(rules) {
     for (const LinkMeasurement& link : measurements) {
       if (link.fit) {
         rates_[link.pair] = rate_of(*link.fit);
@@ -88,9 +97,10 @@ class Assembly {
     for (int low = 0; low < static_cast<int>(ranks_.size()); ++low) {
       for (int high = low + 1; high < static_cast<int>(ranks_.size()); ++high) sort_in({low, high});
     }
-    for (const Level* level : {&within_, &between_}) {
-      if (!level->with_fit.empty() || !level->without.empty()) add(*level);
+    for (const Level& level : levels_) {
+      if (!level.with_fit.empty() || (!level.without.empty() && !rules_.fills_levels)) add(level);
     }
+    fill_levels();
     return std::move(links_);
   }
 
@@ -100,14 +110,14 @@ class Assembly {
   [[nodiscard]] const PlacedRank& rank(int number) const { return ranks_[static_cast<std::size_t>(number)]; }
 
   void sort_in(const RankPair& pair) {
-    Level& level = rank(pair.low).node == rank(pair.high).node ? within_ : between_;
+    Level& level = levels_[static_cast<std::size_t>(level_of(rank(pair.low), rank(pair.high)))];
     (rates_.contains(pair) ? level.with_fit : level.without).push_back(pair);
   }
 
   // Pairs with the same answer stand for each other.
   [[nodiscard]] Alike alike(const Level& level, const RankPair& pair) const {
     if (level.level != LinkLevel::within_node) return std::minmax(rank(pair.low).node, rank(pair.high).node);
-    return {kind_of_pair_ ? kind_of_pair_(pair.low, pair.high) : "", ""};
+    return {rules_.kind_of_pair ? rules_.kind_of_pair(pair.low, pair.high) : "", ""};
   }
 
   void add(const Level& level) {
@@ -122,14 +132,65 @@ class Assembly {
     }
     const LinkRate usual = median_of(all);
     links_.levels[level.level] = usual;
+    const std::map<Alike, LinkRate> of_places = add_places(level, usual);
     const std::map<Alike, LinkRate> of_nodes = fill_gaps(level, by_likeness, usual);
     for (const RankPair& pair : level.with_fit) {
       const auto own = of_nodes.find(alike(level, pair));
-      if (!is_odd(rates_.at(pair), own == of_nodes.end() ? usual : own->second)) continue;
+      const auto place = of_places.find(places(level, pair));
+      const LinkRate& expected = own != of_nodes.end()      ? own->second
+                                 : place != of_places.end() ? place->second
+                                                            : usual;
+      if (!is_odd(rates_.at(pair), expected)) continue;
       links_.exceptions.push_back(of_devices(pair, rates_.at(pair)));
       links_.warnings.push_back(warning_of(links_.exceptions.back()));
     }
     warn_of_missing(level);
+  }
+
+  // The two zones or regions between which a pair lies.
+  [[nodiscard]] Alike places(const Level& level, const RankPair& pair) const {
+    const PlacedRank &low = rank(pair.low), &high = rank(pair.high);
+    if (level.level == LinkLevel::within_region) return std::minmax(low.zone, high.zone);
+    if (level.level == LinkLevel::between_regions) return std::minmax(low.region, high.region);
+    return {};
+  }
+
+  // Gives the pairs of zones or regions that have an exception now.
+  std::map<Alike, LinkRate> add_places(const Level& level, const LinkRate& usual) {
+    std::map<Alike, LinkRate> odd;
+    if (level.level < LinkLevel::within_region) return odd;
+    std::map<Alike, std::vector<LinkRate>> rates_of;
+    for (const RankPair& pair : level.with_fit) rates_of[places(level, pair)].push_back(rates_.at(pair));
+    const LinkScope scope = level.level == LinkLevel::within_region ? LinkScope::zone : LinkScope::region;
+    for (const auto& [between, rates] : rates_of) {
+      const LinkRate rate = median_of(rates);
+      if (!is_odd(rate, usual)) continue;
+      odd.emplace(between, rate);
+      links_.exceptions.push_back({scope, between.first, between.second, rate, true});
+    }
+    return odd;
+  }
+
+  void fill_levels() {
+    if (!rules_.fills_levels) return;
+    for (const Level& level : levels_) {
+      if (level.without.empty() || links_.levels.contains(level.level)) continue;
+      auto nearest = links_.levels.upper_bound(level.level);
+      if (links_.levels.empty())
+        throw_machine_failed("no link could be measured: " + seen(level, " and others"));
+      if (nearest == links_.levels.end()) nearest = std::prev(nearest);
+      filled_[level.level] =
+          assumed_from(nearest->second, levels_[static_cast<std::size_t>(nearest->first)].name);
+      links_.warnings.push_back("no link " + std::string(level.name) +
+                                " was measured: they are assumed to be as those " +
+                                levels_[static_cast<std::size_t>(nearest->first)].name + ".");
+    }
+    links_.levels.merge(filled_);
+  }
+
+  static LinkRate assumed_from(const LinkRate& rate, const std::string& level) {
+    const std::string note = "not measured; as links " + level;
+    return {assumed(rate.latency_s.value, note), assumed(rate.bytes_per_s.value, note)};
   }
 
   // Gives the pairs of nodes that have an exception now.
@@ -173,7 +234,19 @@ class Assembly {
     return text + (level.without.size() > named ? otherwise : "");
   }
 
-  void warn_of_missing(const Level& level) {
+  // Leaves out the pairs whose nodes another pair stands for.
+  [[nodiscard]] Level without_represented(Level level) const {
+    if (!rules_.one_pair_for_nodes || level.level == LinkLevel::within_node) return level;
+    std::set<Alike> represented;
+    for (const RankPair& pair : level.with_fit) represented.insert(alike(level, pair));
+    std::erase_if(level.without, [&](const RankPair& pair) {
+      return !reasons_.contains(pair) && !represented.insert(alike(level, pair)).second;
+    });
+    return level;
+  }
+
+  void warn_of_missing(const Level& whole) {
+    const Level level = without_represented(whole);
     if (level.without.empty()) return;
     const std::size_t pairs = level.with_fit.size() + level.without.size();
     links_.warnings.push_back(
@@ -185,19 +258,22 @@ class Assembly {
   }
 
   const std::vector<PlacedRank>& ranks_;
-  const KindOfPair& kind_of_pair_;
+  const LinkRules& rules_;
   std::map<RankPair, LinkRate> rates_;
   std::map<RankPair, std::string> reasons_;
-  Level within_{LinkLevel::within_node, "within nodes", {}, {}};
-  Level between_{LinkLevel::within_zone, "between nodes", {}, {}};
+  std::array<Level, kLinkLevelCount> levels_ = {Level{LinkLevel::within_node, "within nodes", {}, {}},
+                                                Level{LinkLevel::within_zone, "between nodes", {}, {}},
+                                                Level{LinkLevel::within_region, "between zones", {}, {}},
+                                                Level{LinkLevel::between_regions, "between regions", {}, {}}};
+  std::map<LinkLevel, LinkRate> filled_;
   ClusterLinks links_;
 };
 
 }  // namespace
 
 ClusterLinks assemble_links(const std::vector<PlacedRank>& ranks,
-                            const std::vector<LinkMeasurement>& measurements, const KindOfPair& kind_of_pair) {
-  return Assembly(ranks, measurements, kind_of_pair).links();
+                            const std::vector<LinkMeasurement>& measurements, const LinkRules& rules) {
+  return Assembly(ranks, measurements, rules).links();
 }
 
 }  // namespace sextant

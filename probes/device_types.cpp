@@ -37,13 +37,13 @@ constexpr double kMoreLikelyThanNot = 0.5;
 struct Series {
   std::vector<double> values;
   std::vector<double> spreads;
-  std::vector<int> ranks;
+  std::vector<std::string> devices;
   DeviceConditions conditions;  // of all ranks' samples
 
-  void add(const ProbeResult& result, int rank) {
+  void add(const ProbeResult& result, const std::string& device) {
     values.push_back(result.value);
     spreads.push_back(result.spread_fraction);
-    ranks.push_back(rank);
+    devices.push_back(device);
     const auto& states = result.conditions.states;
     conditions.states.insert(conditions.states.end(), states.begin(), states.end());
   }
@@ -72,7 +72,7 @@ struct Series {
     for (std::size_t at = 0; at < values.size(); ++at) {
       const double difference = values[at] / middle - 1;
       if (std::abs(difference) <= kOddDeviceFraction) continue;
-      warnings.push_back("rank " + std::to_string(ranks[at]) + " has " + format_percent(std::abs(difference)) +
+      warnings.push_back(devices[at] + " has " + format_percent(std::abs(difference)) +
                          (difference < 0 ? " less " : " more ") + what + " than the median of its type" +
                          how_sure(found.odd, at) + kWhatToDo);
     }
@@ -85,12 +85,12 @@ struct Series {
   [[nodiscard]] std::vector<NamedValue> named() const {
     std::vector<NamedValue> all;
     for (std::size_t at = 0; at < values.size(); ++at) {
-      all.push_back({"rank " + std::to_string(ranks[at]), values[at], spreads[at]});
+      all.push_back({devices[at], values[at], spreads[at]});
     }
     return all;
   }
   [[nodiscard]] std::string how_sure(const std::vector<OddOne>& odd, std::size_t at) const {
-    const std::string name = "rank " + std::to_string(ranks[at]);
+    const std::string& name = devices[at];
     const auto found =
         std::find_if(odd.begin(), odd.end(), [&](const OddOne& one) { return one.name == name; });
     const std::string among = " among " + std::to_string(values.size());
@@ -100,7 +100,14 @@ struct Series {
   }
 };
 
-using Reports = std::vector<const RankReport*>;
+// A rank's report and what its device is called: "node7/3 (rank 31)".
+struct Member {
+  const RankReport* report = nullptr;
+  std::string device;
+
+  const RankReport* operator->() const { return report; }
+};
+using Reports = std::vector<Member>;
 
 [[noreturn]] void throw_missing(const RankReport& report, const std::string& prefix) {
   std::string reason = "it was not measured";
@@ -114,12 +121,12 @@ using Reports = std::vector<const RankReport*>;
 // Empty when a rank has no value of this precision.
 Series gemm_series(const Reports& reports, Precision precision) {
   Series series;
-  for (const RankReport* report : reports) {
+  for (const Member& report : reports) {
     const ProbeResult* peak = peak_gemm(report->results, precision);
     if (peak != nullptr) {
-      series.add(*peak, report->rank);
+      series.add(*peak, report.device);
     } else if (precision == Precision::fp32 && !report->is_gpu()) {
-      throw_missing(*report, "gemm/fp32");
+      throw_missing(*report.report, "gemm/fp32");
     } else {
       return {};
     }
@@ -129,10 +136,10 @@ Series gemm_series(const Reports& reports, Precision precision) {
 
 Series read_series(const Reports& reports) {
   Series series;
-  for (const RankReport* report : reports) {
+  for (const Member& report : reports) {
     const ProbeResult* read = find_value(report->results, "memory/read");
-    if (read == nullptr) throw_missing(*report, "memory/read");
-    series.add(*read, report->rank);
+    if (read == nullptr) throw_missing(*report.report, "memory/read");
+    series.add(*read, report.device);
   }
   return series;
 }
@@ -140,19 +147,19 @@ Series read_series(const Reports& reports) {
 // Empty when a rank has no value of this name.
 Series named_series(const Reports& reports, const std::string& name) {
   Series series;
-  for (const RankReport* report : reports) {
+  for (const Member& report : reports) {
     const ProbeResult* found = find_value(report->results, name);
     if (found == nullptr) return {};
-    series.add(*found, report->rank);
+    series.add(*found, report.device);
   }
   return series;
 }
 
 Quantity memory_capacity(const Reports& reports) {
   double least_bytes = reports.front()->memory_bytes;
-  for (const RankReport* report : reports) {
+  for (const Member& report : reports) {
     least_bytes = std::min(least_bytes, report->memory_bytes);
-    if (report->memory_bytes <= 0) throw_missing(*report, "memory/capacity");
+    if (report->memory_bytes <= 0) throw_missing(*report.report, "memory/capacity");
   }
   const bool is_gpu = reports.front()->is_gpu();
   return measured(least_bytes, 0,
@@ -202,7 +209,7 @@ DeviceType assemble_type(const Reports& reports, std::vector<std::string>& warni
     type.flop_per_s[precision] = gemm.quantity(how + reports.front()->gemm_library);
     gemm.warn(std::string(name_of(precision)) + " GEMM rate", warnings);
   }
-  if (type.flop_per_s.empty()) throw_missing(*reports.front(), "gemm/");
+  if (type.flop_per_s.empty()) throw_missing(*reports.front().report, "gemm/");
   if (is_gpu) {
     type.host_bytes_per_s = host_rate(reports);
     type.measurements = other_measurements(reports);
@@ -261,7 +268,12 @@ std::string device_type_name(const RankReport& report) {
 std::map<std::string, DeviceType> assemble_device_types(const std::vector<RankReport>& reports,
                                                         std::vector<std::string>& warnings) {
   std::map<std::string, Reports> by_type;
-  for (const RankReport& report : reports) by_type[device_type_name(report)].push_back(&report);
+  std::map<std::string, int> devices_of_host;
+  for (const RankReport& report : reports) {
+    const std::string device = report.host + "/" + std::to_string(devices_of_host[report.host]++);
+    by_type[device_type_name(report)].push_back(
+        {&report, device + " (rank " + std::to_string(report.rank) + ")"});
+  }
   std::map<std::string, DeviceType> types;
   for (const auto& [name, members] : by_type) types[name] = assemble_type(members, warnings);
   return types;

@@ -28,11 +28,19 @@ double common_room_bytes(Communicator& world, const Collectives& collectives) {
 // Rank 0's clock decides for all.
 class Budget {
  public:
-  Budget(Communicator& world, double budget_s, const Clock& clock)
-      : world_(world), budget_s_(budget_s), clock_(clock), end_s_(clock.now_s() + budget_s) {}
-  [[nodiscard]] bool is_over() { return from_leader(world_, clock_.now_s() >= end_s_ ? 1 : 0) != 0; }
+  Budget(Communicator& world, double budget_s, const CollectiveOptions& options, const Clock& clock)
+      : world_(world),
+        budget_s_(budget_s),
+        clock_(clock),
+        end_s_(clock.now_s() + budget_s_),
+        should_stop_(options.should_stop) {}
+  [[nodiscard]] bool is_over() {
+    if (world_.rank() == 0 && should_stop_ && should_stop_()) has_stopped_ = true;
+    return from_leader(world_, has_stopped_ || clock_.now_s() >= end_s_ ? 1 : 0) != 0;
+  }
   [[nodiscard]] ProbeResult waived(const std::string& name) const {
-    return waived_result(name, "s", "the " + format_seconds(budget_s_) + " for it were over");
+    return waived_result(
+        name, "s", has_stopped_ ? "interrupted" : "the " + format_seconds(budget_s_) + " for it were over");
   }
 
  private:
@@ -40,6 +48,8 @@ class Budget {
   double budget_s_;
   const Clock& clock_;
   double end_s_;
+  std::function<bool()> should_stop_;
+  bool has_stopped_ = false;
 };
 
 // What a user allows is meant for this many turns; a job whose hosts need more rounds gets more.
@@ -137,12 +147,15 @@ std::vector<ProbeResult> measure_collectives(Communicator& world, Collectives& c
   }
   std::vector<ProbeResult> results;
   GroupPoints points(options.sampling, clock);
-  Budget budget(world, options.total_budget_s, clock);
+  Budget budget(world, options.total_budget_s, options, clock);
   const double room_bytes = common_room_bytes(world, collectives);
   for (const CollectiveKind kind : kKinds) {
     const double fits = room_bytes / shape_of(kind, world.size(), room_bytes).buffers();
-    for (const CollectiveShape& shape :
-         collective_shapes(kind, world.size(), std::min(options.most_bytes, fits))) {
+    const double most_bytes = std::min(options.most_bytes, fits);
+    const auto shapes = options.sizes_bytes.empty()
+                            ? collective_shapes(kind, world.size(), most_bytes)
+                            : shapes_of(kind, world.size(), options.sizes_bytes, most_bytes);
+    for (const CollectiveShape& shape : shapes) {
       const std::string name = result_name(collectives, shape);
       if (budget.is_over()) {
         results.push_back(budget.waived(name));
@@ -164,7 +177,7 @@ std::vector<ProbeResult> measure_pairs(Communicator& world, Collectives& collect
   if (world.size() == 1) return led;
   PairProbe probe(world, collectives, options, clock);
   const PairTurns turns(world.hosts(), options.kind_of_pair);
-  Budget budget(world, pair_budget_s(turns, options), clock);
+  Budget budget(world, pair_budget_s(turns, options), options, clock);
   std::size_t measured = 0;
   for (std::size_t index = 0; index < turns.count(); ++index) {
     if (budget.is_over() && index >= turns.least_count()) {

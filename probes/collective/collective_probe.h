@@ -12,6 +12,7 @@
 #include "probes/collective/collectives.h"
 #include "probes/collective/pair_turns.h"
 #include "probes/comm/communicator.h"
+#include "probes/fleet/links/host_place.h"
 #include "probes/harness/clock.h"
 #include "probes/harness/probe_result.h"
 #include "probes/harness/sampling.h"
@@ -26,6 +27,12 @@ struct CollectiveOptions {
   double total_budget_s = 50;
   double most_bytes = 1024.0 * 1024 * 1024;  // less where a rank's memory allows less
   std::vector<std::size_t> pair_bytes = {8, 4096, 65536, 1 << 20, 16 << 20, 256 << 20};
+  // Of each rank, for collectives of growing groups (growing_groups.h); empty: of all ranks alone.
+  std::vector<HostPlace> places = {};
+  // Instead of all sizes from 8 bytes on; none above most_bytes.
+  std::vector<double> sizes_bytes = {};
+  // Asked by rank 0 before each point: true leaves out the rest; may be empty.
+  std::function<bool()> should_stop = {};
   // Which links of a host are alike, the same on every rank; may be empty.
   KindOfPair kind_of_pair = {};
   // Called by rank 0 before each point; may be empty.

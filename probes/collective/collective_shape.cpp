@@ -57,6 +57,14 @@ double bus_factor(CollectiveKind kind, int ranks) {
   return 1;
 }
 
+std::vector<CollectiveShape> shapes_of(CollectiveKind kind, int ranks, std::span<const double> sizes_bytes,
+                                       double most_bytes) {
+  std::vector<CollectiveShape> shapes;
+  for (const double bytes : sizes_bytes) shapes.push_back(shape_of(kind, ranks, std::min(bytes, most_bytes)));
+  shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
+  return shapes;
+}
+
 std::vector<CollectiveShape> collective_shapes(CollectiveKind kind, int ranks, double most_bytes) {
   std::vector<CollectiveShape> shapes;
   for (double bytes = kLeastBytes; bytes < most_bytes; bytes *= kStep) {

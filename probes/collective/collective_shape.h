@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,10 @@ struct CollectiveShape {
 // All-reduce 2 (n - 1) / n; all-gather, reduce-scatter and all-to-all (n - 1) / n; broadcast and
 // send/receive 1.
 [[nodiscard]] double bus_factor(CollectiveKind kind, int ranks);
+
+// At most each of these sizes and most_bytes; shapes that come out equal once.
+[[nodiscard]] std::vector<CollectiveShape> shapes_of(CollectiveKind kind, int ranks,
+                                                     std::span<const double> sizes_bytes, double most_bytes);
 
 // 8 bytes, each four times the one before, and `most_bytes` as the last; shapes that come out equal once.
 [[nodiscard]] std::vector<CollectiveShape> collective_shapes(CollectiveKind kind, int ranks, double most_bytes);

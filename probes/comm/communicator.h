@@ -1,8 +1,8 @@
 // The one way in which probes and the proxy talk between processes.
 //
 // Two backends: serial (one rank, no launcher, no library) and MPI. Nothing else in Sextant includes mpi.h.
-// Calls block. Lengths are elements; all ranks of a collective must pass the same ones. Failures of the
-// transport throw Error(machine).
+// Calls block, but for those that say otherwise. Lengths are elements; all ranks of a collective must pass the
+// same ones. Failures of the transport throw Error(machine).
 #pragma once
 
 #include <cstddef>
@@ -36,9 +36,21 @@ class Communicator {
   // `all` holds size() times the length of `mine`, by rank.
   virtual void all_gather(std::span<const float> mine, std::span<float> all) = 0;
   virtual void all_gather(std::span<const double> mine, std::span<double> all) = 0;
+  // `all` holds size() times the length of `mine`: its part r, summed over all ranks, is what rank r gets.
+  virtual void reduce_scatter_sum(std::span<const float> all, std::span<float> mine) = 0;
+  // Part r of `sent` goes to rank r, and part r of `received` comes from it; both are of equal parts.
+  virtual void all_to_all(std::span<const float> sent, std::span<float> received) = 0;
   virtual void broadcast(std::span<std::byte> values, int root) = 0;
   virtual void send(std::span<const std::byte> values, int to, int tag) = 0;
   virtual void receive(std::span<std::byte> values, int from, int tag) = 0;
+  // As send and receive, of at most 1 GiB, but false when the other rank did not do its part within limit_s.
+  // What was given up may still be under way: its tag is never to be used again, and its memory must stay for
+  // as long as the process does.
+  [[nodiscard]] virtual bool send_within(std::span<const std::byte> values, int to, int tag,
+                                         double limit_s) = 0;
+  [[nodiscard]] virtual bool receive_within(std::span<std::byte> values, int from, int tag, double limit_s) = 0;
+  // Whether a message has come that receive would get; returns at once.
+  [[nodiscard]] virtual bool has_message(int from, int tag) = 0;
   // Starts sending without waiting for the receiver; the buffer is copied, so that it can be reused at once.
   // Pending sends complete in finish_sends or when the communicator is destroyed.
   virtual void send_buffered(std::span<const std::byte> values, int to, int tag) = 0;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "probes/comm/host_name.h"
 
 namespace sextant {
 namespace {
@@ -32,6 +33,24 @@ void in_pieces(std::span<T> values, Action action) {
 
 MPI_Datatype type_of(float) { return MPI_FLOAT; }
 MPI_Datatype type_of(double) { return MPI_DOUBLE; }
+
+// Polls, as blocking calls do; the clock is asked now and then. What is late is given up: nobody waits for it
+// any more, but MPI may still be at work on its memory.
+bool is_done_within(MPI_Request& request, double limit_s) {
+  constexpr int kPollsBetweenLooks = 64;
+  const double end_s = MPI_Wtime() + limit_s;
+  int done = 0;
+  for (;;) {
+    for (int poll = 0; poll < kPollsBetweenLooks; ++poll) {
+      check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "waiting for a message");
+      if (done != 0) return true;
+    }
+    if (MPI_Wtime() >= end_s) break;
+  }
+  MPI_Cancel(&request);
+  MPI_Request_free(&request);
+  return false;
+}
 
 class MpiCommunicator final : public Communicator {
  public:
@@ -60,6 +79,19 @@ class MpiCommunicator final : public Communicator {
   void all_gather(std::span<const float> mine, std::span<float> all) override { gather(mine, all); }
   void all_gather(std::span<const double> mine, std::span<double> all) override { gather(mine, all); }
 
+  void reduce_scatter_sum(std::span<const float> all, std::span<float> mine) override {
+    SEXTANT_CHECK(all.size() == mine.size() * static_cast<std::size_t>(size_));
+    check_mpi(
+        MPI_Reduce_scatter_block(all.data(), mine.data(), as_count(mine.size()), MPI_FLOAT, MPI_SUM, comm_),
+        "reduce-scatter");
+  }
+  void all_to_all(std::span<const float> sent, std::span<float> received) override {
+    SEXTANT_CHECK(sent.size() == received.size());
+    const int count = as_count(sent.size() / static_cast<std::size_t>(size_));
+    check_mpi(MPI_Alltoall(sent.data(), count, MPI_FLOAT, received.data(), count, MPI_FLOAT, comm_),
+              "all-to-all");
+  }
+
   void broadcast(std::span<std::byte> values, int root) override {
     in_pieces(values, [&](std::span<std::byte> piece) {
       check_mpi(MPI_Bcast(piece.data(), as_count(piece.size()), MPI_BYTE, root, comm_), "broadcast");
@@ -72,6 +104,13 @@ class MpiCommunicator final : public Communicator {
   }
   void receive(std::span<std::byte> values, int from, int tag) override {
     in_pieces(values, [&](std::span<std::byte> piece) { receive_piece(piece, from, tag); });
+  }
+  bool send_within(std::span<const std::byte> values, int to, int tag, double limit_s) override;
+  bool receive_within(std::span<std::byte> values, int from, int tag, double limit_s) override;
+  bool has_message(int from, int tag) override {
+    int has_come = 0;
+    check_mpi(MPI_Iprobe(from, tag, comm_, &has_come, MPI_STATUS_IGNORE), "looking for a message");
+    return has_come != 0;
   }
   void send_buffered(std::span<const std::byte> values, int to, int tag) override;
   void finish_sends() override;
@@ -134,6 +173,20 @@ void MpiCommunicator::receive_piece(std::span<std::byte> piece, int from, int ta
   SEXTANT_CHECK(received == as_count(piece.size()));
 }
 
+bool MpiCommunicator::send_within(std::span<const std::byte> values, int to, int tag, double limit_s) {
+  SEXTANT_CHECK(values.size() <= kPiece);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Isend(values.data(), as_count(values.size()), MPI_BYTE, to, tag, comm_, &request), "send");
+  return is_done_within(request, limit_s);
+}
+
+bool MpiCommunicator::receive_within(std::span<std::byte> values, int from, int tag, double limit_s) {
+  SEXTANT_CHECK(values.size() <= kPiece);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Irecv(values.data(), as_count(values.size()), MPI_BYTE, from, tag, comm_, &request), "receive");
+  return is_done_within(request, limit_s);
+}
+
 void MpiCommunicator::send_buffered(std::span<const std::byte> values, int to, int tag) {
   reclaim_finished_sends();
   in_pieces(values, [&](std::span<const std::byte> piece) {
@@ -168,6 +221,9 @@ std::vector<std::string> MpiCommunicator::hosts() {
   std::array<char, MPI_MAX_PROCESSOR_NAME> mine{};
   int length = 0;
   check_mpi(MPI_Get_processor_name(mine.data(), &length), "asking for the host's name");
+  const std::string name = host_name(process_environment(), mine.data());
+  mine.fill(0);
+  name.copy(mine.data(), mine.size() - 1);
   std::vector<char> all(mine.size() * static_cast<std::size_t>(size_));
   check_mpi(MPI_Allgather(mine.data(), as_count(mine.size()), MPI_CHAR, all.data(), as_count(mine.size()),
                           MPI_CHAR, comm_),

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "probes/comm/communicator.h"
+#include "probes/comm/host_name.h"
 
 namespace sextant {
 namespace {
@@ -27,9 +28,14 @@ class SerialCommunicator final : public Communicator {
   void all_reduce_max(std::span<double>) override {}
   void all_gather(std::span<const float> mine, std::span<float> all) override { copy_all(mine, all); }
   void all_gather(std::span<const double> mine, std::span<double> all) override { copy_all(mine, all); }
+  void reduce_scatter_sum(std::span<const float> all, std::span<float> mine) override { copy_all(all, mine); }
+  void all_to_all(std::span<const float> sent, std::span<float> received) override { copy_all(sent, received); }
   void broadcast(std::span<std::byte>, int root) override { check_peer(root); }
   void send(std::span<const std::byte>, int, int) override { no_peer(); }
   void receive(std::span<std::byte>, int, int) override { no_peer(); }
+  bool send_within(std::span<const std::byte>, int, int, double) override { no_peer(); }
+  bool receive_within(std::span<std::byte>, int, int, double) override { no_peer(); }
+  bool has_message(int, int) override { no_peer(); }
   void send_buffered(std::span<const std::byte>, int, int) override { no_peer(); }
   void finish_sends() override {}
 
@@ -40,7 +46,7 @@ class SerialCommunicator final : public Communicator {
   [[nodiscard]] std::vector<std::string> hosts() override {
     std::array<char, 256> name{};
     if (gethostname(name.data(), name.size() - 1) != 0) return {"localhost"};
-    return {name.data()};
+    return {host_name(process_environment(), name.data())};
   }
 
  private:

@@ -1,6 +1,6 @@
 # Files of probes/comm, relative to probes/. The transport is chosen here, never in the code.
-set(SEXTANT_COMM_HEADERS comm/communicator.h comm/lone_rank.h comm/thread_communicator.h)
-set(SEXTANT_COMM_SOURCES comm/lone_rank.cpp comm/serial_communicator.cpp comm/thread_communicator.cpp)
+set(SEXTANT_COMM_HEADERS comm/communicator.h comm/host_name.h comm/lone_rank.h comm/thread_communicator.h)
+set(SEXTANT_COMM_SOURCES comm/host_name.cpp comm/lone_rank.cpp comm/serial_communicator.cpp comm/thread_communicator.cpp)
 set(SEXTANT_MPI_SOURCES)
 if(SEXTANT_HAVE_MPI)
   set(SEXTANT_MPI_SOURCES comm/mpi_communicator.cpp comm/mpi_variables.cpp comm/session_mpi.cpp)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -62,10 +63,23 @@ class Room {
     std::unique_lock lock(mutex_);
     auto& letters = mail_[{from, to, tag}];
     changed_.wait(lock, [&] { return !letters.empty() || is_broken(); });
-    if (letters.empty()) check(lock);
-    SEXTANT_CHECK(letters.front().size() == values.size());
-    std::copy(letters.front().begin(), letters.front().end(), values.begin());
-    letters.pop_front();
+    take_first(letters, values, lock);
+  }
+
+  // False when none came in time.
+  bool take_within(int from, int to, int tag, std::span<std::byte> values, double limit_s) {
+    std::unique_lock lock(mutex_);
+    auto& letters = mail_[{from, to, tag}];
+    const std::chrono::duration<double> limit(limit_s);
+    if (!changed_.wait_for(lock, limit, [&] { return !letters.empty() || is_broken(); })) return false;
+    take_first(letters, values, lock);
+    return true;
+  }
+
+  bool has_letter(int from, int to, int tag) {
+    const std::unique_lock lock(mutex_);
+    check(lock);
+    return !mail_[{from, to, tag}].empty();
   }
 
   // Who waits, or will, throws.
@@ -83,6 +97,14 @@ class Room {
   }
 
  private:
+  using Letters = std::deque<std::vector<std::byte>>;
+
+  void take_first(Letters& letters, std::span<std::byte> values, const std::unique_lock<std::mutex>& lock) {
+    if (letters.empty()) check(lock);
+    SEXTANT_CHECK(letters.front().size() == values.size());
+    std::copy(letters.front().begin(), letters.front().end(), values.begin());
+    letters.pop_front();
+  }
   [[nodiscard]] bool is_broken() const { return is_broken_; }
   void check(const std::unique_lock<std::mutex>&) const {
     if (is_broken_) throw_machine_failed("another rank of this process failed");
@@ -95,7 +117,7 @@ class Room {
   std::atomic<std::uint64_t> generation_ = 0;
   std::atomic<bool> is_broken_ = false;
   std::vector<const void*> posted_;
-  std::map<std::tuple<int, int, int>, std::deque<std::vector<std::byte>>> mail_;  // from, to, tag
+  std::map<std::tuple<int, int, int>, Letters> mail_;  // from, to, tag
   std::vector<std::shared_ptr<Room>> rooms_within_;
 };
 
@@ -115,6 +137,28 @@ class ThreadCommunicator final : public Communicator {
   void all_gather(std::span<const float> mine, std::span<float> all) override { gather(mine, all); }
   void all_gather(std::span<const double> mine, std::span<double> all) override { gather(mine, all); }
 
+  void reduce_scatter_sum(std::span<const float> all, std::span<float> mine) override {
+    SEXTANT_CHECK(all.size() == mine.size() * static_cast<std::size_t>(size()));
+    const std::size_t first = mine.size() * static_cast<std::size_t>(rank_);
+    room_->show(rank_, all.data(), [&](const std::vector<const void*>& posted) {
+      for (std::size_t at = 0; at < mine.size(); ++at) {
+        mine[at] = 0;
+        for (const void* of_rank : posted) mine[at] += static_cast<const float*>(of_rank)[first + at];
+      }
+    });
+  }
+  void all_to_all(std::span<const float> sent, std::span<float> received) override {
+    SEXTANT_CHECK(sent.size() == received.size());
+    const std::size_t part = sent.size() / static_cast<std::size_t>(size());
+    room_->show(rank_, sent.data(), [&](const std::vector<const void*>& posted) {
+      auto out = received.begin();
+      for (const void* of_rank : posted) {
+        out =
+            std::copy_n(static_cast<const float*>(of_rank) + part * static_cast<std::size_t>(rank_), part, out);
+      }
+    });
+  }
+
   void broadcast(std::span<std::byte> values, int root) override {
     room_->show(rank_, values.data(), [&](const std::vector<const void*>& posted) {
       const auto* from = static_cast<const std::byte*>(posted[static_cast<std::size_t>(root)]);
@@ -125,6 +169,14 @@ class ThreadCommunicator final : public Communicator {
   void receive(std::span<std::byte> values, int from, int tag) override {
     room_->take(from, rank_, tag, values);
   }
+  bool send_within(std::span<const std::byte> values, int to, int tag, double) override {
+    send(values, to, tag);
+    return true;
+  }
+  bool receive_within(std::span<std::byte> values, int from, int tag, double limit_s) override {
+    return room_->take_within(from, rank_, tag, values, limit_s);
+  }
+  bool has_message(int from, int tag) override { return room_->has_letter(from, rank_, tag); }
   void send_buffered(std::span<const std::byte> values, int to, int tag) override { send(values, to, tag); }
   void finish_sends() override {}
 

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "probes/cluster_assembly.h"
+#include "probes/collective/growing_groups.h"
 #include "probes/topology/gpu_place.h"
 
 namespace sextant {
@@ -82,6 +83,7 @@ void add_measurements(Cluster& cluster, const std::vector<RankReport>& reports, 
   for (const RankReport& report : reports) {
     for (const ProbeResult& result : report.results) {
       if (!result.name.starts_with(kNccl) || result.peer >= 0 || !result.has_value()) continue;
+      if (!result.group.empty() && result.group != kAllRanks) continue;  // there are several of one name
       shared[result.name] = {result.unit, measured(result.value, result.spread_fraction, result.how)};
     }
   }
@@ -104,7 +106,7 @@ GpuClusterProbe assemble_gpu_cluster(GpuRanks ranks, const GpuClusterOptions& op
   if (ranks.reports.empty())
     throw_machine_failed("there is no GPU to make a cluster of: " + ranks.gpus.sentence);
   const ProbeOptions& cluster = options.cluster;
-  AssembledCluster assembled = assemble_cluster({cluster.name, cluster.region, cluster.zone}, ranks.reports,
+  AssembledCluster assembled = assemble_cluster({cluster.name, cluster.hosts}, ranks.reports,
                                                 best_way(ranks.reports), kinds_of(ranks.reports));
   GpuClusterProbe out;
   out.links = report_links(ranks.reports, options.facts);

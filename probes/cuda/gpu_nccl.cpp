@@ -2,8 +2,11 @@
 
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <mutex>
+#include <utility>
 
+#include "probes/collective/growing_groups.h"
 #include "probes/comm/thread_communicator.h"
 
 namespace sextant {
@@ -11,6 +14,29 @@ namespace {
 
 void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
   std::move(more.begin(), more.end(), std::back_inserter(all));
+}
+
+// Inner groups are there to be compared with each other and with all: a few sizes tell.
+const std::vector<double>& inner_sizes_bytes() {
+  static const std::vector<double> sizes = {8, 65536, 1 << 20, 16 << 20, 256 << 20};
+  return sizes;
+}
+
+// `of_all`: the library of all ranks, which is the outermost group's.
+std::vector<ProbeResult> measure_nccl_groups(Communicator& ranks, int gpu, const MakeCollectives& make,
+                                             std::unique_ptr<Collectives> of_all,
+                                             const CollectiveOptions& options, const Clock& clock) {
+  std::vector<GroupLevel> inner = growing_groups(
+      options.places.empty() ? std::vector<HostPlace>(static_cast<std::size_t>(ranks.size())) : options.places);
+  const std::vector<GroupLevel> all = {inner.back()};
+  inner.pop_back();
+  CollectiveOptions few = options;
+  few.sizes_bytes = inner_sizes_bytes();
+  const auto make_inner = [&](Communicator& group) { return make(group, gpu); };
+  std::vector<ProbeResult> results = measure_growing_groups(ranks, inner, make_inner, few, clock);
+  const auto take_all = [&](Communicator&) { return CollectivesOrReason{std::move(of_all), ""}; };
+  append(results, measure_growing_groups(ranks, all, take_all, options, clock));
+  return results;
 }
 
 }  // namespace
@@ -24,14 +50,11 @@ std::vector<ProbeResult> measure_nccl(Communicator& ranks, int gpu, const MakeCo
   };
   if (ranks.size() == 1 && part == NcclPart::pairs) return {};
   if (ranks.size() == 1) return waived("there is only one GPU, so there is no other to exchange anything with");
-  const CollectivesOrReason made = make(ranks, gpu);
+  CollectivesOrReason made = make(ranks, gpu);
   if (!made.collectives) return waived(made.reason);
   std::vector<ProbeResult> results = measure_pairs(ranks, *made.collectives, options, clock);
   if (part == NcclPart::pairs) return results;
-  std::vector<ProbeResult> collectives = measure_collectives(ranks, *made.collectives, options, clock);
-  std::vector<ProbeResult> bandwidths = derive_bandwidths(collectives, ranks.size());
-  append(results, std::move(collectives));
-  append(results, std::move(bandwidths));
+  append(results, measure_nccl_groups(ranks, gpu, make, std::move(made.collectives), options, clock));
   return results;
 }
 

@@ -14,8 +14,9 @@ using MakeCollectives = std::function<CollectivesOrReason(Communicator& ranks, i
 
 enum class NcclPart { all, pairs };
 
-// Collective over ranks with a GPU each. Pairs come to their lower rank, collectives with their bandwidths to
-// rank 0. Rank 0 has one waived result where there is no library, or nobody to talk to (of pairs alone: none).
+// Collective over ranks with a GPU each. Pairs come to their lower rank, collectives of growing groups
+// (options.places) with their bandwidths to the lowest rank of each group. Rank 0 has one waived result where
+// there is no library, or nobody to talk to (of pairs alone: none).
 [[nodiscard]] std::vector<ProbeResult> measure_nccl(Communicator& ranks, int gpu, const MakeCollectives& make,
                                                     const CollectiveOptions& options,
                                                     const Clock& clock = steady_clock(),

@@ -113,8 +113,10 @@ GpuRanks measure_own_host(Communicator& ranks, const GpuTools& tools, const GpuC
     if (result.peer >= 0) result.peer += first_gpu[me];
   }
   ranks.wait_quietly();
+  CollectiveOptions between_hosts = options.nccl;
+  between_hosts.places = options.cluster.hosts.of(shared.hosts);
   std::vector<ProbeResult> nccl =
-      measure_nccl(ranks, gpu_on_host, tools.make_collectives, options.nccl, tools.clock, NcclPart::all);
+      measure_nccl(ranks, gpu_on_host, tools.make_collectives, between_hosts, tools.clock, NcclPart::all);
   for (ProbeResult& result : nccl) {
     result.rank = first_gpu[static_cast<std::size_t>(result.rank)];
     if (result.peer >= 0) result.peer = first_gpu[static_cast<std::size_t>(result.peer)];
@@ -190,6 +192,7 @@ GpuRanks measure_own_gpu(Communicator& ranks, const GpuTools& tools, const GpuCl
                                   shared.bus_ids_of_host(ranks.rank()));
   CollectiveOptions nccl = options.nccl;
   nccl.kind_of_pair = kinds_of(exchange_places(ranks, place));
+  nccl.places = options.cluster.hosts.of(shared.hosts);
   ranks.wait_quietly();  // others may still be measuring
   std::vector<ProbeResult> copies = measure_peer_copies(ranks, tools, options, shared);
   append(found.gpus.results, measure_nccl(ranks, *own.only_gpu, tools.make_collectives, nccl, tools.clock));

@@ -1,25 +1,23 @@
 #include "probes/fleet/agent.h"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <condition_variable>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <queue>
-#include <string_view>
 #include <thread>
 
 #include "core/error.h"
 #include "core/json_value.h"
 #include "core/provenance.h"
-#include "probes/fleet/child_process.h"
+#include "probes/fleet/answers.h"
+#include "probes/fleet/device_probe.h"
 #include "probes/fleet/messages.h"
 #include "probes/network/services.h"
 
@@ -27,27 +25,10 @@ namespace sextant {
 namespace {
 
 constexpr int kEndedAlone = 3;
+constexpr double kLastWords_s = 5;  // how long somebody may take to hear them
 
 // Nothing is torn down: threads that still measure end with the process, and so do its children.
 [[noreturn]] void leave(int code) { std::_Exit(code); }
-
-// Answers of two threads, each line whole.
-class Answers {
- public:
-  void give(const Json& answer) {
-    const std::lock_guard lock(mutex_);
-    std::string line = compact(answer) + "\n";
-    std::string_view rest = line;
-    while (!rest.empty()) {
-      const ssize_t count = write(STDOUT_FILENO, rest.data(), rest.size());
-      if (count < 0) leave(kEndedAlone);  // nobody listens any more
-      rest.remove_prefix(static_cast<std::size_t>(count));
-    }
-  }
-
- private:
-  std::mutex mutex_;
-};
 
 // Does tasks one after another, beside the thread that listens.
 class Worker {
@@ -93,27 +74,8 @@ class Worker {
   std::thread thread_;
 };
 
-Json probe_devices(std::vector<std::string> probe, const DevicesCommand& command) {
-  probe.insert(probe.end(), command.options.begin(), command.options.end());
-  ChildProcess child(probe);
-  child.close_input();
-  const Deadline deadline = Deadline::in(command.limit_s);
-  std::string text;
-  while (!child.is_silent()) {
-    if (deadline.is_over()) throw_machine_failed("the probe of the devices took longer than it may");
-    std::array<pollfd, 2> ends{{{child.output().number(), POLLIN, 0}, {child.errors().number(), POLLIN, 0}}};
-    static_cast<void>(poll(ends.data(), ends.size(), deadline.left_ms()));
-    for (const std::string& line : child.hear()) text += line + "\n";
-  }
-  while (child.how_it_ended().empty() && !deadline.is_over()) std::this_thread::yield();
-  if (child.exit_code() != 0) {
-    throw_machine_failed("the probe of the devices " + child.how_it_ended() + ": " + child.last_words());
-  }
-  return parse_json(text);
-}
-
-Json measure(const Secret& secret, const PairCommand& command) {
-  return measure_pair(command.to, secret, command.options, Deadline::in(command.limit_s)).to_json();
+Json measure(const Secret& secret, const PortRange& ports, const PairCommand& command) {
+  return measure_pair(command.to, secret, command.options, Deadline::in(command.limit_s), ports).to_json();
 }
 
 class Agent {
@@ -124,9 +86,9 @@ class Agent {
     Deadline gone = Deadline::in(kGoneAfter_s);
     Deadline here = Deadline::in(kSayHereEvery_s);
     while (true) {
-      pollfd input{STDIN_FILENO, POLLIN, 0};
-      const int ready = poll(&input, 1, std::min(gone, here).left_ms());
-      if (ready > 0) {
+      const Answers::Heard heard = answers_.attend(std::min(gone, here));
+      if (!heard.is_listened_to) leave(kEndedAlone);
+      if (heard.has_input) {
         hear();
         gone = Deadline::in(kGoneAfter_s);
       }
@@ -164,6 +126,7 @@ class Agent {
       throw_bad_input("unknown command " + what);
     } catch (const std::exception& error) {
       answers_.give({{"is", "failed"}, {"task", -1}, {"why", error.what()}});
+      answers_.finish(kLastWords_s);
       leave(kEndedAlone);
     }
   }
@@ -174,28 +137,34 @@ class Agent {
       throw_bad_input("this host has " + self.tool_version + ", the coordinator " + command.version);
     }
     secret_ = command.secret;
-    host_ = std::make_unique<Doorkeeper>(secret_, command.ports, serve);
+    ports_ = command.ports;
+    host_ = std::make_unique<Doorkeeper>(
+        secret_, ports_,
+        [ports = ports_](const Connection& to, const Request& what) { serve_on(ports, to, what); });
     answers_.give(
         {{"is", "ready"}, {"port", host_->port()}, {"version", self.tool_version}, {"host", self.host}});
   }
 
   void add(const DevicesCommand& command) {
-    worker_.add(command.task, [this, command] { return probe_devices(options_.device_probe, command); });
+    worker_.add(command.task,
+                [this, command] { return probe_devices(options_.device_probe, command).to_json(); });
   }
 
   void add(const PairCommand& command) {
-    worker_.add(command.task, [this, command] { return measure(secret_, command); });
+    worker_.add(command.task, [this, command] { return measure(secret_, ports_, command); });
   }
 
   [[noreturn]] void stop() {
     answers_.give({{"is", "stopped"}, {"refusals", to_json(host_ ? host_->refusals() : Refusals{})}});
+    answers_.finish(kLastWords_s);
     leave(EXIT_SUCCESS);
   }
 
   AgentOptions options_;
   Secret secret_;
+  PortRange ports_;
   std::unique_ptr<Doorkeeper> host_;
-  Answers answers_;
+  Answers answers_;  // outlives the worker, which speaks through it
   Worker worker_;
   std::string heard_;
 };

@@ -11,7 +11,8 @@
 namespace sextant {
 
 struct AgentOptions {
-  // What probes this host's devices and prints a cluster document; the command's options are appended.
+  // What probes this host's devices and prints a cluster document; the command's options and "--samples FILE"
+  // are appended.
   std::vector<std::string> device_probe;
 };
 

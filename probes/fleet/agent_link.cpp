@@ -9,7 +9,8 @@
 namespace sextant {
 namespace {
 
-constexpr double kGrace_s = 15;  // beyond a task's own limit, for what is under way when it is over
+constexpr double kEndsWithin_s = 5;  // after it has closed its output
+constexpr double kGrace_s = 15;      // beyond a task's own limit, for what is under way when it is over
 
 std::string with_target(std::string word, const std::string& target) {
   constexpr std::string_view kPlace = "{target}";
@@ -62,13 +63,18 @@ void AgentLink::begin(const PairCommand& command) {
 
 void AgentLink::stop(double limit_s) {
   if (!is_usable()) return;
-  state_ = AgentState::busy;
+  state_ = AgentState::stopping;
   task_end_ = Deadline::in(limit_s);
   process_->say(say_stop());
 }
 
 void AgentLink::give_up(const std::string& why) {
   if (state_ == AgentState::lost || state_ == AgentState::stopped) return;
+  if (state_ == AgentState::stopping) {  // all that it had to do is done
+    state_ = AgentState::stopped;
+    process_.reset();
+    return;
+  }
   state_ = AgentState::lost;
   why_ = why;
   outcome_.why_not = why;
@@ -98,12 +104,20 @@ void AgentLink::judge_silence() {
   if (process_->is_silent()) {
     const std::string words = process_->last_words();
     const std::string end = process_->how_it_ended();
-    if (end.empty()) return;  // its output is closed, it itself will be in a moment
-    return give_up((state_ == AgentState::starting ? "could not be started: it " : "it ") + end +
+    if (end.empty()) {  // its output is closed, it itself will be in a moment
+      if (!ends_until_) ends_until_ = Deadline::in(kEndsWithin_s);
+      if (ends_until_->is_over()) give_up("says nothing more, and does not end");
+      return;
+    }
+    return give_up((state_ == AgentState::starting ? "could not be started: it " : "") + end +
                    (words.empty() ? "" : ": " + words));
   }
   if (state_ == AgentState::starting) {
     if (task_end_.is_over()) give_up("did not answer in time");
+    return;
+  }
+  if (state_ == AgentState::stopping) {
+    if (task_end_.is_over()) give_up("did not say good-bye");
     return;
   }
   if (last_word_.is_over()) return give_up("has not been heard for " + format_seconds(kGoneAfter_s));

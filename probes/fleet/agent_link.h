@@ -18,9 +18,10 @@ enum class AgentState {
   waiting,   // not started yet
   starting,  // no word from it so far
   idle,
-  busy,     // with a task
-  stopped,  // said good-bye
-  lost      // see why()
+  busy,      // with a task
+  stopping,  // asked to end: whatever comes of it, nothing is lost
+  stopped,   // said good-bye, or was late with it
+  lost       // see why()
 };
 
 // What came of the task that an agent was given last.
@@ -70,6 +71,7 @@ class AgentLink {
   Deadline last_word_ = Deadline::in(0);  // until when the next word must have come
   Deadline task_end_ = Deadline::in(0);
   Deadline next_wait_ = Deadline::in(0);
+  std::optional<Deadline> ends_until_;  // one that has closed its output
 };
 
 }  // namespace sextant

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,9 +17,9 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t kMostComplaints = 2000;  // characters of stderr that are kept
-constexpr std::size_t kMostLine = std::size_t{64} << 20;
-constexpr int kNotStarted = 127;  // as a shell has it
+constexpr std::size_t kMostComplaints = 2000;              // characters of stderr that are kept
+constexpr std::size_t kMostAtOnce = std::size_t{1} << 20;  // of one that never stops talking
+constexpr int kNotStarted = 127;                           // as a shell has it
 
 struct Pipe {
   Descriptor read, write;
@@ -26,7 +27,7 @@ struct Pipe {
 
 Pipe make_pipe() {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw_machine_failed("no more descriptors");
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw_machine_failed("no more file descriptors (ulimit -n)");
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -51,20 +52,20 @@ void do_not_wait_for(const Descriptor& end) {
   _exit(kNotStarted);
 }
 
-// Appends what is there; closes the end when nothing more will come.
+}  // namespace
+
 void drain(Descriptor& end, std::string& text, std::size_t most) {
   std::array<char, 65536> chunk{};
-  while (end.is_open()) {
+  for (std::size_t taken = 0; end.is_open() && taken < kMostAtOnce;) {
     const ssize_t count = read(end.number(), chunk.data(), chunk.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return;
     if (count <= 0) return end.close();
     text.append(chunk.data(), static_cast<std::size_t>(count));
     if (text.size() > most) text.erase(0, text.size() - most);
+    taken += static_cast<std::size_t>(count);
   }
 }
-
-}  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   Pipe in = make_pipe(), out = make_pipe(), err = make_pipe(), failed = make_pipe();
@@ -132,6 +133,13 @@ std::vector<std::string> ChildProcess::hear() {
   heard_.erase(0, begin);
   if (is_silent() && !heard_.empty()) lines.push_back(std::exchange(heard_, {}));
   return lines;
+}
+
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(setrlimit(RLIMIT_NOFILE, &limit));
 }
 
 std::string ChildProcess::last_words() const {

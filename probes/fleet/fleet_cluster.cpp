@@ -29,7 +29,7 @@ std::vector<Member> members_of(const FleetOutcome& outcome, std::vector<std::str
       continue;
     }
     try {
-      members.push_back({&host, parse_document<Cluster>(compact(*host.devices)).content});
+      members.push_back({&host, parse_document<Cluster>(compact(host.devices->cluster)).content});
     } catch (const Error& error) {
       warnings.push_back(host.host.name +
                          " is not in the cluster document: what it measured makes no sense: " + error.what());
@@ -142,12 +142,38 @@ PairModel model_of(const Pairs& pairs, PairQuantity quantity) {
   return PairModel::fit(pairs.places, samples, quantity);
 }
 
+// Each host is probed for itself, so what differs between them shows nowhere else.
+void warn_of_settings(const std::vector<Member>& members, std::vector<std::string>& warnings) {
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> hosts_with;  // by setting and value
+  for (const Member& member : members) {
+    for (const auto& [name, value] : member.cluster.environment()) hosts_with[name];
+  }
+  for (auto& [name, by_value] : hosts_with) {
+    if (name == "CUDA_VISIBLE_DEVICES") continue;  // launchers give each host its own
+    for (const Member& member : members) {
+      const auto found = member.cluster.environment().find(name);
+      const bool is_set = found != member.cluster.environment().end();
+      by_value[is_set ? "\"" + found->second + "\"" : "not set"].push_back(member.host->host.name);
+    }
+    if (by_value.size() < 2) continue;
+    std::string seen;
+    for (const auto& [value, hosts] : by_value) {
+      const std::string others = hosts.size() > 1 ? " and " + std::to_string(hosts.size() - 1) + " more" : "";
+      seen += (seen.empty() ? "" : ", ") + value + " on " + hosts.front() + others;
+    }
+    warnings.push_back(name + " is not the same on all hosts (" + seen +
+                       "): ranks may not find each other; the cluster document has that of " +
+                       members.front().host->host.name);
+  }
+}
+
 void warn_of_estimates(const FleetCluster& fleet, const Pairs& pairs, std::vector<std::string>& warnings) {
   const double all =
       0.5 * static_cast<double>(pairs.places.size()) * static_cast<double>(pairs.places.size() - 1);
   if (static_cast<double>(pairs.measured.size()) >= all) return;
-  std::string text = std::to_string(pairs.measured.size()) + " of " + format_number(all) +
-                     " pairs were measured; of the others 90 % are expected within";
+  const std::string measured =
+      std::to_string(pairs.measured.size()) + " of " + format_number(all) + " pairs were measured";
+  std::string text;
   for (const auto& [level, name] :
        {std::pair(LinkLevel::within_zone, "a zone"), std::pair(LinkLevel::within_region, "a region"),
         std::pair(LinkLevel::between_regions, "different regions")}) {
@@ -156,8 +182,13 @@ void warn_of_estimates(const FleetCluster& fleet, const Pairs& pairs, std::vecto
     text += " " + format_percent(std::expm1(*latency), 0) + " of the latency and " +
             format_percent(std::expm1(*rate), 0) + " of the bandwidth in " + name + ";";
   }
+  if (text.empty()) {
+    warnings.push_back(measured + "; how far off the estimates of the others are cannot be said from so few");
+    return;
+  }
   text.pop_back();
-  warnings.push_back(text + " (of those measured; from pairs that the estimate did not see)");
+  warnings.push_back(measured + "; of the others 90 % are expected within" + text +
+                     " (of those measured; from pairs that the estimate did not see)");
 }
 
 }  // namespace
@@ -166,6 +197,7 @@ DeviceType merge_device_types(const std::vector<DeviceType>& types) {
   DeviceType merged = types.front();
   const auto each = [&](Quantity DeviceType::*member) {
     std::vector<Quantity> all;
+    all.reserve(types.size());
     for (const DeviceType& type : types) all.push_back(type.*member);
     return merge(all);
   };
@@ -210,6 +242,7 @@ FleetCluster assemble_fleet_cluster(const std::string& name, const FleetOutcome&
     return fleet;
   }
   std::vector<Node> nodes;
+  nodes.reserve(members.size());
   for (const Member& member : members) nodes.push_back(node_of(member));
   std::map<LinkLevel, LinkRate> levels;
   if (const auto inner = merge_inner_links(members, nodes)) levels[LinkLevel::within_node] = *inner;
@@ -233,6 +266,7 @@ FleetCluster assemble_fleet_cluster(const std::string& name, const FleetOutcome&
   fleet.cluster =
       Cluster(name, types_of(members), std::move(nodes), std::move(levels), std::move(links.exceptions));
   fleet.cluster->set_environment(members.front().cluster.environment());
+  warn_of_settings(members, fleet.warnings);
   return fleet;
 }
 

@@ -1,5 +1,6 @@
 // The odd ones among a fleet's hosts: a slow GPU, a bad cable, a host or one direction, each with how far off
-// it is from its equals and how sure that is. Equals are devices of one type, and the pairs of one zone.
+// it is from its equals and how sure that is. Equals are devices of one type on all hosts, and pairs within a
+// zone or between the same two zones, by bandwidth and by round trip, where there are enough of them.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace sextant {
 
-// Sentences, devices first: "GEMM bf16 of nvidia-h100: va-3 is 15.2 % below the others (99.8 % sure)".
+// Sentences, devices first: "GEMM bf16 of nvidia-h100: va-3/2 is 15.2 % below the others (99.8 % sure)".
 [[nodiscard]] std::vector<std::string> describe_oddities(const FleetOutcome& outcome);
 
 }  // namespace sextant

@@ -44,6 +44,7 @@ class FleetRun {
     }
     retry_failed();
     stop_all();
+    journal_.flush();
     outcome_.is_interrupted = interrupted_;
     return std::move(outcome_);
   }
@@ -71,6 +72,7 @@ class FleetRun {
     }
     static_cast<void>(poll(entries.data(), entries.size(), static_cast<int>(kLookAround_s * 1e3)));
     for (const auto& agent : agents_) agent->attend();
+    journal_.check();
   }
 
   void start_all() {
@@ -86,7 +88,7 @@ class FleetRun {
       }
       attend_all();
     }
-    for (; next != agents_.end(); ++next) (*next)->give_up("not started: interrupted");
+    for (; next != agents_.end(); ++next) (*next)->give_up("was not started: interrupted");
   }
 
   void wait_for_tasks() {
@@ -112,12 +114,15 @@ class FleetRun {
   bool keep_devices(std::size_t i) {
     TaskOutcome outcome = agents_[i]->take_outcome();
     HostOutcome& host = outcome_.hosts[i];
-    if (outcome.result) {
-      journal_.add_devices(host.host.name, *outcome.result);
-      host.devices = std::move(*outcome.result);
-    } else {
-      host.why_no_devices = outcome.why_not;
+    host.why_no_devices = outcome.why_not;
+    if (!outcome.result) return true;
+    try {
+      host.devices = DeviceReport::parse(JsonView(*outcome.result));
+    } catch (const Error& error) {
+      host.why_no_devices = std::string("an answer that makes no sense: ") + error.what();
+      return true;
     }
+    journal_.add_devices(host.host.name, *host.devices);
     return true;
   }
 
@@ -133,13 +138,19 @@ class FleetRun {
     measure(std::move(pairs));
   }
 
-  // All at the same time: they are disjoint.
-  void measure(std::vector<Pair> pairs) {
+  // All at the same time: they are disjoint. Those that were measured.
+  std::vector<Pair> measure(std::vector<Pair> pairs) {
+    std::vector<Pair> measured;
     std::erase_if(pairs, [this](const Pair& pair) { return !begin(pair); });
     while (!pairs.empty() && !interrupted_) {
       attend_all();
-      std::erase_if(pairs, [this](const Pair& pair) { return is_over(pair) && keep(pair); });
+      std::erase_if(pairs, [&](const Pair& pair) {
+        if (!is_over(pair)) return false;
+        if (keep(pair)) measured.push_back(pair);
+        return true;
+      });
     }
+    return measured;
   }
 
   bool begin(const Pair& pair) {
@@ -159,25 +170,28 @@ class FleetRun {
   // The leader notices by itself when the other end has gone; nobody waits for its limit then.
   bool is_over(const Pair& pair) { return agent(pair.leader).state() != State::busy; }
 
+  // Whether it was measured.
   bool keep(const Pair& pair) {
     TaskOutcome outcome = agent(pair.leader).take_outcome();
     if (!outcome.result) {
       const AgentLink& other = agent(pair.other);
       fail(pair, other.state() == State::lost ? other.host().name + " " + other.why() : outcome.why_not);
-      return true;
+      return false;
     }
+    std::optional<PairMeasurement> measured;
     try {
-      PairMeasurement measured = parse_result(pair, *outcome.result);
-      journal_.add_pair(measured);
-      outcome_.pairs.push_back(std::move(measured));
+      measured = parse_result(pair, *outcome.result);
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::machine) throw;  // the journal's disk
       fail(pair, std::string("an answer that makes no sense: ") + error.what());
+      return false;
     }
+    journal_.add_pair(*measured);
+    outcome_.pairs.push_back(std::move(*measured));
     return true;
   }
 
   PairMeasurement parse_result(const Pair& pair, Json result) {
+    if (!result.is_object()) throw_bad_input("no object");
     result["from"] = agent(pair.leader).host().name;
     result["to"] = agent(pair.other).host().name;
     result["time_utc"] = time_utc_now();
@@ -189,21 +203,37 @@ class FleetRun {
     failed_.push_back(pair);
   }
 
-  // Once more, one after another and the other way round: a firewall may let only one of them in.
+  // Once more and the other way round: a firewall may let only one of them in. In rounds of disjoint pairs too.
   void retry_failed() {
     std::vector<Pair> pairs = std::exchange(failed_, {});
-    std::vector<FailedPair> reasons = std::exchange(outcome_.failed_pairs, {});
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      const Pair turned{pairs[i].other, pairs[i].leader};
-      const std::size_t before = outcome_.failed_pairs.size();
-      if (!interrupted_ && agent(turned.leader).is_usable() && agent(turned.other).is_usable()) {
-        progress_("once more: " + agent(turned.leader).host().name + " and " + agent(turned.other).host().name);
-        measure({turned});
-        if (outcome_.failed_pairs.size() == before) continue;
-        outcome_.failed_pairs.pop_back();
-      }
-      outcome_.failed_pairs.push_back(reasons[i]);
+    const std::vector<FailedPair> reasons = std::exchange(outcome_.failed_pairs, {});
+    std::vector<Pair> left;
+    for (const Pair& pair : pairs) {
+      if (agent(pair.leader).is_usable() && agent(pair.other).is_usable())
+        left.push_back({pair.other, pair.leader});
     }
+    std::set<std::pair<int, int>> measured;
+    while (!left.empty() && !interrupted_) {
+      progress_("once more: " + std::to_string(left.size()) + " pairs");
+      for (const Pair& pair : measure(take_round(left))) measured.insert({pair.other, pair.leader});
+    }
+    outcome_.failed_pairs.clear();  // for the reasons of the first time
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      if (!measured.contains({pairs[i].leader, pairs[i].other})) outcome_.failed_pairs.push_back(reasons[i]);
+    }
+  }
+
+  // Disjoint ones of those that are left, which lose them.
+  static std::vector<Pair> take_round(std::vector<Pair>& left) {
+    std::set<int> busy;
+    std::vector<Pair> round, rest;
+    for (const Pair& pair : left) {
+      const bool is_free = !busy.contains(pair.leader) && !busy.contains(pair.other);
+      (is_free ? round : rest).push_back(pair);
+      if (is_free) busy.insert({pair.leader, pair.other});
+    }
+    left = std::move(rest);
+    return round;
   }
 
   void stop_all() {

@@ -11,6 +11,7 @@
 
 #include "core/json_value.h"
 #include "probes/fleet/agent_link.h"
+#include "probes/fleet/device_report.h"
 #include "probes/fleet/journal.h"
 #include "probes/link/tournament.h"
 
@@ -24,14 +25,14 @@ struct FleetOptions {
   bool probe_devices = true;
   std::vector<std::string> device_options;  // of `sextant probe` on each host
   double start_limit_s = 60;
-  double device_limit_s = 900;
+  double device_limit_s = 900;    // follows from the budgets in device_options
   double round_trip_limit_s = 1;  // no pair is further apart: how long a pair may take follows from it
   int most_starting = 32;         // at once; an sshd refuses more than ten or so of one user
 };
 
 struct HostOutcome {
   Host host;
-  std::optional<Json> devices;  // a cluster document, of this host alone
+  std::optional<DeviceReport> devices;
   std::string why_no_devices;
   std::string why_lost;  // empty: it was there to the end
   std::optional<Refusals> refusals;

@@ -6,7 +6,8 @@ namespace sextant {
 namespace {
 
 FleetRecord::HostEntry parse_host(const JsonView& view) {
-  view.allow_only({"name", "region", "zone", "has_devices", "why_no_devices", "why_lost", "refusals"});
+  view.allow_only({"name", "region", "zone", "has_devices", "why_no_devices", "results", "warnings", "why_lost",
+                   "refusals"});
   FleetRecord::HostEntry host;
   host.name = view.required("name").text();
   host.region = view.required("region").text();
@@ -14,7 +15,13 @@ FleetRecord::HostEntry parse_host(const JsonView& view) {
   host.has_devices = view.required("has_devices").flag();
   if (const auto why = view.optional("why_no_devices")) host.why_no_devices = why->text();
   if (const auto why = view.optional("why_lost")) host.why_lost = why->text();
-  host.refusals = parse_refusals(view.required("refusals"));
+  if (const auto refusals = view.optional("refusals")) host.refusals = parse_refusals(*refusals);
+  if (const auto results = view.optional("results")) {
+    for (const JsonView& result : results->items()) host.results.push_back(ProbeResult::parse(result));
+  }
+  if (const auto warnings = view.optional("warnings")) {
+    for (const JsonView& warning : warnings->items()) host.warnings.push_back(warning.any_text());
+  }
   return host;
 }
 
@@ -23,7 +30,9 @@ Json host_to_json(const FleetRecord::HostEntry& host) {
       {"name", host.name}, {"region", host.region}, {"zone", host.zone}, {"has_devices", host.has_devices}};
   if (!host.why_no_devices.empty()) out["why_no_devices"] = host.why_no_devices;
   if (!host.why_lost.empty()) out["why_lost"] = host.why_lost;
-  out["refusals"] = to_json(host.refusals);
+  if (host.refusals) out["refusals"] = to_json(*host.refusals);
+  if (!host.results.empty()) out["results"] = to_json(host.results);
+  if (!host.warnings.empty()) out["warnings"] = host.warnings;
   return out;
 }
 
@@ -32,8 +41,10 @@ Json host_to_json(const FleetRecord::HostEntry& host) {
 FleetRecord FleetRecord::of(const FleetOutcome& outcome) {
   FleetRecord record;
   for (const HostOutcome& host : outcome.hosts) {
+    const DeviceReport& devices = host.devices ? *host.devices : DeviceReport{};
     record.hosts.push_back({host.host.name, host.host.region, host.host.zone, host.devices.has_value(),
-                            host.why_no_devices, host.why_lost, host.refusals.value_or(Refusals{})});
+                            host.why_no_devices, devices.results, devices.warnings, host.why_lost,
+                            host.refusals});
   }
   record.pairs = outcome.pairs;
   record.failed_pairs = outcome.failed_pairs;

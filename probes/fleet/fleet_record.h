@@ -2,6 +2,7 @@
 // why. The cluster document is made of it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +19,12 @@ struct FleetRecord {
   struct HostEntry {
     std::string name, region, zone;
     bool has_devices = false;
-    std::string why_no_devices;  // where it has none and there is a reason
-    std::string why_lost;        // empty: it was there to the end
-    Refusals refusals;           // of connections to it, by who did not know the secret
+    std::string why_no_devices;         // where it has none and there is a reason
+    std::vector<ProbeResult> results;   // of its devices, with their samples; `rank` is the device
+    std::vector<std::string> warnings;  // of the probe of its devices
+    std::string why_lost;               // empty: it was there to the end
+    std::optional<Refusals> refusals;   // of connections to it, by who did not know the secret; of a host that
+                                        // was lost nobody knows
 
     friend bool operator==(const HostEntry&, const HostEntry&) = default;
   };

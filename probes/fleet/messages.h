@@ -3,8 +3,7 @@
 //
 //   coordinator                                         agent
 //   {"do": "start", "secret", "version", "ports"}       {"is": "ready", "port", "version", "host"}
-//   {"do": "devices", "task", "options"}                {"is": "done", "task", "result": what the probe of it
-//   printed}
+//   {"do": "devices", "task", "options"}                {"is": "done", "task", "result": a DeviceReport}
 //   {"do": "pair", "task", "to", "options", "limit_s"}  {"is": "done", "task", "result": a PairMeasurement}
 //                                                       {"is": "failed", "task", "why"}
 //   {"do": "wait"}                                      {"is": "here"}

@@ -2,6 +2,7 @@
 set(SEXTANT_FLEET_SOURCES
     fleet/agent.cpp
     fleet/agent_link.cpp
+    fleet/answers.cpp
     fleet/child_process.cpp
     fleet/compare/cluster_difference.cpp
     fleet/compare/cluster_difference_json.cpp
@@ -11,12 +12,15 @@ set(SEXTANT_FLEET_SOURCES
     fleet/compare/odd_links.cpp
     fleet/compare/odd_ones.cpp
     fleet/compare/value_change.cpp
+    fleet/device_probe.cpp
+    fleet/device_report.cpp
     fleet/fleet_cluster.cpp
     fleet/fleet_oddities.cpp
     fleet/fleet_probe.cpp
     fleet/fleet_record.cpp
     fleet/host_list.cpp
     fleet/journal.cpp
+    fleet/launcher.cpp
     fleet/links/class_rates.cpp
     fleet/links/crossings.cpp
     fleet/links/fleet_links.cpp
@@ -34,6 +38,7 @@ set(SEXTANT_FLEET_SOURCES
 set(SEXTANT_FLEET_HEADERS
     fleet/agent.h
     fleet/agent_link.h
+    fleet/answers.h
     fleet/child_process.h
     fleet/compare/cluster_difference.h
     fleet/compare/deviants.h
@@ -42,12 +47,15 @@ set(SEXTANT_FLEET_HEADERS
     fleet/compare/odd_links.h
     fleet/compare/odd_ones.h
     fleet/compare/value_change.h
+    fleet/device_probe.h
+    fleet/device_report.h
     fleet/fleet_cluster.h
     fleet/fleet_oddities.h
     fleet/fleet_probe.h
     fleet/fleet_record.h
     fleet/host_list.h
     fleet/journal.h
+    fleet/launcher.h
     fleet/links/class_rates.h
     fleet/links/crossings.h
     fleet/links/fleet_links.h

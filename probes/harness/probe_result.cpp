@@ -61,8 +61,8 @@ ProbeResult failed_result(ProbeResult result, const std::string& reason) {
 
 ProbeResult ProbeResult::parse(const JsonView& view) {
   view.allow_only({"name", "outcome", "sentence", "value", "unit", "spread_fraction", "work",
-                   "operations_per_sample", "outliers", "drift_fraction", "samples_s", "rank", "peer", "how",
-                   "conditions"});
+                   "operations_per_sample", "outliers", "drift_fraction", "samples_s", "rank", "peer", "group",
+                   "ranks", "how", "conditions"});
   ProbeResult result;
   result.name = view.required("name").text();
   const std::size_t outcome = view.required("outcome").one_of({kOutcomes.begin(), kOutcomes.end()});
@@ -78,6 +78,8 @@ ProbeResult ProbeResult::parse(const JsonView& view) {
   result.samples_s = view.required("samples_s").numbers();
   result.rank = view.required("rank").count();
   if (const auto peer = view.optional("peer")) result.peer = peer->count();
+  if (const auto group = view.optional("group")) result.group = group->text();
+  if (const auto ranks = view.optional("ranks")) result.ranks = ranks->count();
   if (const auto how = view.optional("how")) result.how = how->text();
   if (const auto conditions = view.optional("conditions")) {
     result.conditions = DeviceConditions::parse(*conditions);
@@ -93,6 +95,8 @@ Json ProbeResult::to_json() const {
                {"outliers", outliers},   {"drift_fraction", drift_fraction},
                {"samples_s", samples_s}, {"rank", rank}};
   if (peer >= 0) json["peer"] = peer;
+  if (!group.empty()) json["group"] = group;
+  if (ranks > 0) json["ranks"] = ranks;
   if (!how.empty()) json["how"] = how;
   if (!conditions.states.empty()) json["conditions"] = conditions.to_json();
   return json;

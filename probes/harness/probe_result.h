@@ -36,6 +36,8 @@ struct ProbeResult {
   std::vector<double> samples_s;  // seconds per operation
   int rank = 0;                   // who measured
   int peer = -1;                  // the other end of a link, else -1
+  std::string group;              // of ranks that did a collective: "node va-1"; empty: no collective
+  int ranks = 0;                  // of that group; 0: no collective
   std::string how;                // algorithm, clock and caches, where the probe says so
   DeviceConditions conditions;    // one state a sample, or none
 

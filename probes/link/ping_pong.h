@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "probes/comm/communicator.h"
@@ -10,11 +12,24 @@
 
 namespace sextant {
 
-// The leader's side for messages of one size: "link/<bytes>" in s, one way.
-[[nodiscard]] ProbeResult lead_ping_pong(Communicator& world, int follower, std::size_t bytes,
-                                         const ProbeContext& context);
+// From this rank to the other.
+struct PairLine {
+  int peer = 0;
+  std::string peer_name;  // "rank 3 on node7"
+  int tag = 0;            // this one and the next two are the pair's alone, for ever
+  double limit_s = 30;    // of each wait
+  // True ends a point with the samples there are; may be empty.
+  std::function<bool()> should_stop = {};
+};
 
-// The follower's side: answers until the leader has enough.
-void follow_ping_pong(Communicator& world, int leader, std::size_t bytes);
+// The leader's side: "link/<bytes>" in s, one way, for each size. Where the other rank does not answer within
+// the limit, that point has failed and is the last. Nothing when it was told to stop.
+[[nodiscard]] std::vector<ProbeResult> lead_ping_pong(Communicator& world, const PairLine& line,
+                                                      const std::vector<std::size_t>& message_bytes,
+                                                      const ProbeContext& context);
+
+// The follower's side: answers until the leader has enough. False when the leader was silent for longer than
+// the limit.
+[[nodiscard]] bool follow_ping_pong(Communicator& world, const PairLine& line);
 
 }  // namespace sextant

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <unordered_set>
 
 #include "core/error.h"
-#include "core/json_value.h"
-#include "core/statistics.h"
 #include "probes/network/services.h"
 #include "probes/network/wire.h"
 
@@ -21,7 +18,9 @@ constexpr std::size_t kNumbers = 4;
 constexpr std::size_t kTagBytes = 16;
 constexpr std::size_t kDatagramBytes = 8 * kNumbers + kTagBytes;
 constexpr double kLastOnes_s = 1;  // how long what is still under way is waited for
-constexpr double kJitterGain = 1.0 / 16;
+constexpr double kRoundTrips = 6;  // of connecting, and of agreeing when to begin and that it is over
+constexpr double kConnect_s = 1;   // beside its round trips
+constexpr double kSpare_s = 10;
 
 using Datagram = std::array<std::byte, kDatagramBytes>;
 
@@ -86,21 +85,14 @@ std::uint64_t receive_number(const Descriptor& stream, const Deadline& deadline)
   return load_number(bytes);
 }
 
-// RFC 3550 over transit times in the order of arrival.
-class Jitter {
- public:
-  void add(double transit_s) {
-    if (has_last_) value_s_ += (std::abs(transit_s - last_s_) - value_s_) * kJitterGain;
-    last_s_ = transit_s;
-    has_last_ = true;
+// A firewall may let in the ports of the range alone; the other end may be on this host and have them all.
+Descriptor own_socket(const Connection& connection, const PortRange& ports) {
+  try {
+    return datagram_socket_beside(connection.socket, ports);
+  } catch (const Error&) {
+    return datagram_socket_beside(connection.socket);
   }
-  [[nodiscard]] double value_s() const { return value_s_; }
-
- private:
-  double value_s_ = 0;
-  double last_s_ = 0;
-  bool has_last_ = false;
-};
+}
 
 class DatagramRun {
  public:
@@ -108,7 +100,7 @@ class DatagramRun {
       : connection_(connection),
         options_(options),
         deadline_(deadline),
-        socket_(datagram_socket_beside(connection.socket)) {
+        socket_(own_socket(connection, options.ports)) {
     send_number(connection.socket, port_of(socket_), deadline);
     const std::uint64_t port = receive_number(connection.socket, deadline);
     aim_at(socket_, connection.socket, static_cast<std::uint16_t>(port));
@@ -179,9 +171,9 @@ class DatagramRun {
 
 }  // namespace
 
-void answer_datagrams(const Connection& connection, const Deadline& deadline) {
+void answer_datagrams(const Connection& connection, const Deadline& deadline, const PortRange& ports) {
   const std::uint64_t port = receive_number(connection.socket, deadline);
-  const Descriptor socket = datagram_socket_beside(connection.socket);
+  const Descriptor socket = datagram_socket_beside(connection.socket, ports);
   aim_at(socket, connection.socket, static_cast<std::uint16_t>(port));
   send_number(connection.socket, port_of(socket), deadline);
   std::unordered_set<std::uint64_t> arrived;
@@ -201,68 +193,16 @@ void answer_datagrams(const Connection& connection, const Deadline& deadline) {
   send_number(connection.socket, arrived.size(), deadline);
 }
 
-DatagramLoss summarise(int sent, int arrived, const std::vector<ReturnedDatagram>& returned) {
-  DatagramLoss loss;
-  loss.sent = sent;
-  loss.arrived = arrived;
-  loss.returned = static_cast<int>(returned.size());
-  // Without the server's word all that is lost counts as lost on the way there.
-  const int there = arrived < 0 ? loss.returned : arrived;
-  loss.lost_there_fraction = 1 - static_cast<double>(there) / sent;
-  loss.lost_back_fraction = there > 0 ? 1 - static_cast<double>(loss.returned) / there : 0;
-  Jitter jitter_there, jitter_back;
-  std::vector<double> times_s;
-  for (const ReturnedDatagram& one : returned) {
-    jitter_there.add(one.received_there_s - one.sent_s);
-    jitter_back.add(one.received_s - one.sent_back_s);
-    times_s.push_back((one.received_s - one.sent_s) - (one.sent_back_s - one.received_there_s));
-  }
-  loss.jitter_there_s = jitter_there.value_s();
-  loss.jitter_back_s = jitter_back.value_s();
-  if (!times_s.empty()) {
-    loss.median_s = median(times_s);
-    loss.p99_s = quantile(times_s, 0.99);
-    loss.seconds = returned.back().sent_s - returned.front().sent_s;
-  }
-  return loss;
-}
-
 DatagramOutcome measure_datagrams(const Endpoint& server, const Secret& secret, const DatagramOptions& options,
                                   const Deadline& deadline) {
-  const Deadline end = deadline.or_in(options.seconds + 10);
+  const Deadline end = deadline.or_in(options.seconds + kSpare_s);
   const Connection connection =
       request_service(server, secret, {Service::datagrams, std::max(0.0, end.left_s())}, end);
   return DatagramRun(connection, options, end).run();
 }
 
-DatagramLoss DatagramLoss::parse(const JsonView& view) {
-  view.allow_only({"sent", "arrived", "returned", "lost_there_fraction", "lost_back_fraction", "jitter_there_s",
-                   "jitter_back_s", "median_s", "p99_s", "seconds"});
-  DatagramLoss loss;
-  loss.sent = view.required("sent").count(1);
-  loss.arrived = static_cast<int>(view.required("arrived").integer(-1, loss.sent));
-  loss.returned = view.required("returned").count(0);
-  loss.lost_there_fraction = view.required("lost_there_fraction").fraction();
-  loss.lost_back_fraction = view.required("lost_back_fraction").fraction();
-  loss.jitter_there_s = view.required("jitter_there_s").non_negative();
-  loss.jitter_back_s = view.required("jitter_back_s").non_negative();
-  loss.median_s = view.required("median_s").number();
-  loss.p99_s = view.required("p99_s").number();
-  loss.seconds = view.required("seconds").non_negative();
-  return loss;
-}
-
-Json DatagramLoss::to_json() const {
-  return {{"sent", sent},
-          {"arrived", arrived},
-          {"returned", returned},
-          {"lost_there_fraction", lost_there_fraction},
-          {"lost_back_fraction", lost_back_fraction},
-          {"jitter_there_s", jitter_there_s},
-          {"jitter_back_s", jitter_back_s},
-          {"median_s", median_s},
-          {"p99_s", p99_s},
-          {"seconds", seconds}};
+double longest_s(const DatagramOptions& options, double round_trip_s) {
+  return kConnect_s + kRoundTrips * round_trip_s + options.seconds + kLastOnes_s;
 }
 
 }  // namespace sextant

@@ -20,7 +20,22 @@ namespace sextant {
 struct DatagramOptions {
   double seconds = 2;
   double every_s = 0.005;
+  PortRange ports;  // of this host's socket, where one of them is free
 };
+
+// Some that were sent one after another.
+struct DatagramSlot {
+  int sent = 0;
+  int returned = 0;
+  std::optional<double> median_s;  // round trip; of those that returned
+  std::optional<double> jitter_s;  // mean |difference of successive round trips|, of two and more
+
+  friend bool operator==(const DatagramSlot&, const DatagramSlot&) = default;
+  static DatagramSlot parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+inline constexpr int kSlotDatagrams = 20;  // 100 ms at the usual pace
 
 struct DatagramLoss {
   int sent = 0;
@@ -33,6 +48,7 @@ struct DatagramLoss {
   double median_s = 0;  // round trip
   double p99_s = 0;
   double seconds = 0;
+  std::vector<DatagramSlot> over_time;  // kSlotDatagrams each, the last what is left
 
   friend bool operator==(const DatagramLoss&, const DatagramLoss&) = default;
   static DatagramLoss parse(const JsonView& view);
@@ -49,13 +65,16 @@ struct ReturnedDatagram {
 [[nodiscard]] DatagramLoss summarise(int sent, int arrived, const std::vector<ReturnedDatagram>& returned);
 
 // The server's side.
-void answer_datagrams(const Connection& connection, const Deadline& deadline);
+void answer_datagrams(const Connection& connection, const Deadline& deadline, const PortRange& ports = {});
 
 // Nothing but why not when no datagram came back at all: most likely UDP is not let through.
 struct DatagramOutcome {
   std::optional<DatagramLoss> loss;
   std::string why_not;
 };
+// Most seconds that it takes for hosts so far apart.
+[[nodiscard]] double longest_s(const DatagramOptions& options, double round_trip_s);
+// Error(machine) when the connection beside breaks.
 [[nodiscard]] DatagramOutcome measure_datagrams(const Endpoint& server, const Secret& secret,
                                                 const DatagramOptions& options, const Deadline& deadline);
 

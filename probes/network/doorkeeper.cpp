@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "core/error.h"
@@ -99,12 +102,22 @@ void Doorkeeper::welcome_new() {
       count(&Refusals::left);
       continue;
     }
-    if (pending_.size() >= limits_.most_pending) {
-      pending_.pop_front();  // has been there longest
-      count(&Refusals::crowded);
-    }
-    pending_.push_back({std::move(socket), nonce, {}, 0, Deadline::in(limits_.handshake_s)});
+    if (pending_.size() >= limits_.most_pending) make_room();
+    std::string address = peer_address(socket);
+    pending_.push_back(
+        {std::move(socket), std::move(address), nonce, {}, 0, Deadline::in(limits_.handshake_s)});
   }
+}
+
+void Doorkeeper::make_room() {
+  std::map<std::string_view, int> of_address;
+  for (const Pending& pending : pending_) ++of_address[pending.address];
+  const auto most = std::max_element(of_address.begin(), of_address.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto longest = std::find_if(pending_.begin(), pending_.end(),
+                                    [&](const Pending& pending) { return pending.address == most->first; });
+  pending_.erase(longest);
+  count(&Refusals::crowded);
 }
 
 void Doorkeeper::hear_pending() {
@@ -154,15 +167,20 @@ void Doorkeeper::admit(Pending& pending, const Admission& admission) {
   }
   Served& served = served_.emplace_back();
   served.connection = {std::move(pending.socket), admission.key};
-  served.thread = std::thread([this, &served, request = admission.request] {
-    try {
-      serve_(served.connection, request);
-    } catch (const std::exception&) {  // the client sees it: its connection ends
-    }
-    hang_up(served.connection.socket);
-    const std::lock_guard lock(mutex_);
-    served.is_done = true;
-  });
+  try {
+    served.thread = std::thread([this, &served, request = admission.request] {
+      try {
+        serve_(served.connection, request);
+      } catch (const std::exception&) {  // the client sees it: its connection ends
+      }
+      hang_up(served.connection.socket);
+      const std::lock_guard lock(mutex_);
+      served.is_done = true;
+    });
+  } catch (const std::system_error&) {  // no thread to be had: this one is not served, the others are
+    served_.pop_back();
+    count(&Refusals::crowded);
+  }
 }
 
 void Doorkeeper::forget_served() {

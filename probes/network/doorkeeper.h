@@ -1,6 +1,7 @@
 // Listens for the other hosts of one probe. Who does not prove within a few seconds that it knows the secret is
-// shown out and counted; nobody can keep others waiting, neither by saying nothing nor by coming often: of
-// those who have not proved themselves the one that has been there longest goes when there are too many.
+// shown out and counted; nobody can keep others waiting, neither by saying nothing nor by coming often: when
+// there are too many who have not proved themselves, one goes of the address that has most of them, the longest
+// there first.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -52,6 +54,7 @@ class Doorkeeper {
  private:
   struct Pending {
     Descriptor socket;
+    std::string address;
     Nonce nonce{};
     Answer answer{};
     std::size_t received = 0;
@@ -67,6 +70,7 @@ class Doorkeeper {
   void run();
   void wait_for_something();
   void welcome_new();
+  void make_room();
   void hear_pending();
   [[nodiscard]] Progress hear(Pending& pending);
   [[nodiscard]] Progress judge(Pending& pending);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <system_error>
 
 #include "core/error.h"
 #include "probes/network/wire.h"
@@ -113,6 +116,23 @@ Connection request_service(const Endpoint& server, const Secret& secret, const R
   }
   connection.key = transcript.key(secret);
   return connection;
+}
+
+std::vector<Connection> request_services(const Endpoint& server, const Secret& secret, const Request& request,
+                                         int count, const Deadline& deadline) {
+  std::vector<std::future<Connection>> under_way;
+  std::vector<Connection> connections;
+  try {
+    for (int i = 1; i < count; ++i) {
+      under_way.push_back(
+          std::async(std::launch::async, [&] { return request_service(server, secret, request, deadline); }));
+    }
+    connections.push_back(request_service(server, secret, request, deadline));
+  } catch (const std::system_error& error) {  // what is under way is waited for
+    throw_machine_failed(std::string("cannot start a thread: ") + error.what());
+  }
+  for (std::future<Connection>& one : under_way) connections.push_back(one.get());
+  return connections;
 }
 
 }  // namespace sextant

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "probes/network/secret.h"
 #include "probes/network/socket.h"
@@ -69,5 +70,9 @@ struct Connection {
 };
 [[nodiscard]] Connection request_service(const Endpoint& server, const Secret& secret, const Request& request,
                                          const Deadline& deadline);
+// So many at the same time: far apart each takes three round trips.
+[[nodiscard]] std::vector<Connection> request_services(const Endpoint& server, const Secret& secret,
+                                                       const Request& request, int count,
+                                                       const Deadline& deadline);
 
 }  // namespace sextant

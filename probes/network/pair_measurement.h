@@ -23,7 +23,7 @@ struct PairOptions {
   static PairOptions parse(const JsonView& view);
   [[nodiscard]] Json to_json() const;
 
-  // Of a pair that far apart, when nothing becomes stable before its budget is over.
+  // At most, of a pair that far apart: nothing becomes stable before its budget is over.
   [[nodiscard]] double longest_s(double round_trip_s) const;
 };
 
@@ -33,6 +33,7 @@ struct PairMeasurement {
   std::string time_utc;
   RoundTrips round_trips;
   std::vector<StreamRate> rates;  // one stream there, one back, then several there, several back
+  std::string why_fewer_rates;    // where several streams could not be measured in both directions
   std::optional<DatagramLoss> datagrams;
   std::string why_no_datagrams;  // where there are none
 
@@ -44,9 +45,11 @@ struct PairMeasurement {
   [[nodiscard]] Json to_json() const;
 };
 
-// Names and time are the caller's. Error(machine) when a measurement could not be made; datagrams alone may be
-// missing.
+// Names and time are the caller's. Error(machine) when round trips or one stream could not be measured; several
+// streams and datagrams may be missing, with the reason. How long the parts may take follows from the round
+// trip: of hosts far apart longer than the budget says. `datagram_ports`: of this host, where one is free.
 [[nodiscard]] PairMeasurement measure_pair(const Endpoint& server, const Secret& secret,
-                                           const PairOptions& options, const Deadline& deadline);
+                                           const PairOptions& options, const Deadline& deadline,
+                                           const PortRange& datagram_ports = {});
 
 }  // namespace sextant

@@ -15,6 +15,12 @@ namespace {
 
 constexpr double kWarmUpShare = 0.1;
 constexpr int kLeastWarmUp = 2;
+constexpr int kLeastForP99 = 50;
+constexpr double kConnect_s = 1;          // beside its round trips
+constexpr double kConnectRoundTrips = 4;  // TCP's, the handshake's and one to spare
+constexpr double kMostConnect_s = 10;     // of hosts of which nothing is known yet
+constexpr double kVariation = 1.2;        // round trips are not all as quick as the first
+constexpr double kShareOfWhatIsLeft = 0.8;
 constexpr std::array<std::string_view, 3> kReasons = {"converged", "budget", "most_samples"};
 
 double seconds_between(std::uint64_t from_ns, std::uint64_t to_ns) {
@@ -37,6 +43,10 @@ EchoTimes exchange(const Descriptor& socket, std::uint64_t number, const Deadlin
     throw_machine_failed("a message came back changed");
   }
   return echo;
+}
+
+double sampling_budget_s(const RoundTripOptions& options, double round_trip_s) {
+  return std::max(options.budget_s, kVariation * options.least_samples * round_trip_s);
 }
 
 // What is known of the offset from one echo: at most half of what the network took.
@@ -63,7 +73,7 @@ RoundTrips summarise(const std::vector<double>& times_s, const std::vector<EchoT
   result.min_s = *least;
   result.max_s = *most;
   result.p90_s = quantile(times_s, 0.90);
-  result.p99_s = quantile(times_s, 0.99);
+  if (result.count >= kLeastForP99) result.p99_s = quantile(times_s, 0.99);
   const auto quickest = static_cast<std::size_t>(least - times_s.begin());
   const Offset offset = offset_of(echoes[quickest]);
   result.clock_offset_s = offset.offset_s;
@@ -74,17 +84,22 @@ RoundTrips summarise(const std::vector<double>& times_s, const std::vector<EchoT
 
 RoundTrips measure_round_trips(const Endpoint& server, const Secret& secret, const RoundTripOptions& options,
                                const Deadline& deadline) {
-  const Deadline end = deadline.or_in(2 * options.budget_s + 10);
-  const Connection connection =
-      request_service(server, secret, {Service::echo, std::max(0.0, end.left_s())}, end);
+  const Connection connection = request_service(
+      server, secret, {Service::echo, std::max(0.0, deadline.left_s())}, deadline.or_in(kMostConnect_s));
   std::uint64_t number = 0;
   const Clock& clock = steady_clock();
   const double begin_s = clock.now_s();
+  double quickest_s = kMostConnect_s;
+  Deadline end = deadline.or_in(options.budget_s + kMostConnect_s);
   while (number < kLeastWarmUp || clock.now_s() - begin_s < kWarmUpShare * options.budget_s) {
+    const double sent_s = clock.now_s();
     static_cast<void>(exchange(connection.socket, number++, end));
+    quickest_s = std::min(quickest_s, clock.now_s() - sent_s);
   }
-  StoppingRule rule(
-      {options.target_spread_fraction, options.least_samples, options.most_samples, options.budget_s});
+  const double budget_s = sampling_budget_s(options, quickest_s);
+  end = deadline.or_in(budget_s + kMostConnect_s);
+  StoppingRule rule({options.target_spread_fraction, options.least_samples, options.most_samples,
+                     std::min(budget_s, kShareOfWhatIsLeft * deadline.left_s())});
   std::vector<EchoTimes> echoes;
   const double first_s = clock.now_s();
   for (double now_s = first_s; !rule.verdict();) {
@@ -97,6 +112,11 @@ RoundTrips measure_round_trips(const Endpoint& server, const Secret& secret, con
   return summarise({samples.begin(), samples.end()}, echoes, *rule.verdict());
 }
 
+double longest_s(const RoundTripOptions& options, double round_trip_s) {
+  const double warm_up_s = std::max(kWarmUpShare * options.budget_s, kLeastWarmUp * round_trip_s);
+  return kConnect_s + kConnectRoundTrips * round_trip_s + warm_up_s + sampling_budget_s(options, round_trip_s);
+}
+
 RoundTrips RoundTrips::parse(const JsonView& view) {
   view.allow_only({"count", "median_s", "spread_fraction", "min_s", "p90_s", "p99_s", "max_s", "clock_offset_s",
                    "clock_offset_error_s", "reason"});
@@ -106,7 +126,7 @@ RoundTrips RoundTrips::parse(const JsonView& view) {
   result.spread_fraction = view.required("spread_fraction").non_negative();
   result.min_s = view.required("min_s").positive();
   result.p90_s = view.required("p90_s").positive();
-  result.p99_s = view.required("p99_s").positive();
+  if (const auto p99 = view.optional("p99_s")) result.p99_s = p99->positive();
   result.max_s = view.required("max_s").positive();
   result.clock_offset_s = view.required("clock_offset_s").number();
   result.clock_offset_error_s = view.required("clock_offset_error_s").number();
@@ -115,16 +135,17 @@ RoundTrips RoundTrips::parse(const JsonView& view) {
 }
 
 Json RoundTrips::to_json() const {
-  return {{"count", count},
-          {"median_s", median_s},
-          {"spread_fraction", spread_fraction},
-          {"min_s", min_s},
-          {"p90_s", p90_s},
-          {"p99_s", p99_s},
-          {"max_s", max_s},
-          {"clock_offset_s", clock_offset_s},
-          {"clock_offset_error_s", clock_offset_error_s},
-          {"reason", kReasons[static_cast<std::size_t>(reason)]}};
+  Json out = {{"count", count},
+              {"median_s", median_s},
+              {"spread_fraction", spread_fraction},
+              {"min_s", min_s},
+              {"p90_s", p90_s}};
+  if (p99_s) out["p99_s"] = *p99_s;
+  out["max_s"] = max_s;
+  out["clock_offset_s"] = clock_offset_s;
+  out["clock_offset_error_s"] = clock_offset_error_s;
+  out["reason"] = kReasons[static_cast<std::size_t>(reason)];
+  return out;
 }
 
 }  // namespace sextant

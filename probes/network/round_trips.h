@@ -6,6 +6,7 @@
 // wrong by at most half of that round trip.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,14 +20,15 @@ struct RoundTripOptions {
   double target_spread_fraction = 0.02;
   int least_samples = 50;
   int most_samples = 5000;
-  double budget_s = 1;
+  double budget_s = 1;  // far apart at least what the fewest samples take
 };
 
 struct RoundTrips {
   int count = 0;
   double median_s = 0;
   double spread_fraction = 0;  // half the 95 % interval of the median / median
-  double min_s = 0, p90_s = 0, p99_s = 0, max_s = 0;
+  double min_s = 0, p90_s = 0, max_s = 0;
+  std::optional<double> p99_s;      // not of a few samples, where it would be the largest
   double clock_offset_s = 0;        // the other host's clock minus this one's
   double clock_offset_error_s = 0;  // at most
   StopReason reason = StopReason::budget;
@@ -44,6 +46,9 @@ struct EchoTimes {
 // At least one echo; `times_s` are the round trips as a clock that never jumps saw them.
 [[nodiscard]] RoundTrips summarise(const std::vector<double>& times_s, const std::vector<EchoTimes>& echoes,
                                    StopReason reason);
+
+// Most seconds that it takes for hosts so far apart.
+[[nodiscard]] double longest_s(const RoundTripOptions& options, double round_trip_s);
 
 // The first tenth (at least two) warms up. Error(machine) when nothing comes back.
 [[nodiscard]] RoundTrips measure_round_trips(const Endpoint& server, const Secret& secret,

@@ -75,7 +75,9 @@ std::span<const std::byte> random_chunk() {
 std::uint64_t wall_clock_ns() { return now_ns<std::chrono::system_clock>(); }
 std::uint64_t steady_clock_ns() { return now_ns<std::chrono::steady_clock>(); }
 
-void serve(const Connection& connection, const Request& request) {
+void serve(const Connection& connection, const Request& request) { serve_on({}, connection, request); }
+
+void serve_on(const PortRange& datagram_ports, const Connection& connection, const Request& request) {
   const Deadline deadline = Deadline::in(request.limit_s);
   switch (request.service) {
     case Service::echo:
@@ -85,7 +87,7 @@ void serve(const Connection& connection, const Request& request) {
     case Service::give:
       return give(connection.socket, deadline);
     case Service::datagrams:
-      return answer_datagrams(connection, deadline);
+      return answer_datagrams(connection, deadline, datagram_ports);
   }
 }
 

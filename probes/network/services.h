@@ -7,6 +7,8 @@
 namespace sextant {
 
 void serve(const Connection& connection, const Request& request);
+// Datagrams come to one of these ports.
+void serve_on(const PortRange& datagram_ports, const Connection& connection, const Request& request);
 
 // Sizes of what goes over the wire, shared with the client's side.
 inline constexpr std::size_t kEchoBytes = 32;  // number, sent, received, sent back: each 8 bytes, ns since 1970

@@ -10,9 +10,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 
 #include "core/error.h"
+#include "probes/network/addresses.h"
 
 namespace sextant {
 namespace {
@@ -37,22 +37,6 @@ bool wait_for(int number, short events, const Deadline& deadline) {
     if (ready == 0 && deadline.is_over()) return false;
     if (ready < 0 && errno != EINTR) throw_machine_failed("poll failed: " + reason(errno));
   }
-}
-
-struct FreeAddresses {
-  void operator()(addrinfo* list) const { freeaddrinfo(list); }
-};
-using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
-
-Addresses resolve(const Endpoint& endpoint) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  const int failed =
-      getaddrinfo(endpoint.address.c_str(), std::to_string(endpoint.port).c_str(), &hints, &list);
-  if (failed != 0) throw_machine_failed(endpoint.address + ": " + gai_strerror(failed));
-  return Addresses(list);
 }
 
 // Empty text when connected.
@@ -144,11 +128,14 @@ Descriptor listen_on(const PortRange& ports, int backlog) {
 }
 
 Descriptor connect_to(const Endpoint& endpoint, const Deadline& deadline) {
-  const Addresses addresses = resolve(endpoint);
+  const Addresses addresses = look_up(endpoint, deadline);
   std::string why = "no address";
+  int left = count(addresses.get());
   for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
     Descriptor socket(::socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-    why = socket.is_open() ? try_to_connect(socket, *address, deadline) : reason(errno);
+    // One that nobody answers at leaves time for the others.
+    const Deadline share = deadline.or_in(deadline.left_s() / left--);
+    why = socket.is_open() ? try_to_connect(socket, *address, share) : reason(errno);
     if (!why.empty()) continue;
     set_up_stream(socket);
     return socket;
@@ -228,15 +215,15 @@ bool wait_until_readable(const Descriptor& socket, const Deadline& deadline) {
   return wait_for(socket.number(), POLLIN, deadline);
 }
 
-Descriptor datagram_socket_beside(const Descriptor& stream) {
+Descriptor datagram_socket_beside(const Descriptor& stream, const PortRange& ports) {
   sockaddr_storage address = address_of(stream, getsockname);
-  port_in(address) = 0;
   Descriptor socket(::socket(address.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!socket.is_open() ||
-      bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), size_of(address)) != 0) {
-    throw_machine_failed("cannot open a socket for datagrams: " + reason(errno));
+  for (int port = ports.first; socket.is_open() && port <= ports.last; ++port) {
+    port_in(address) = htons(static_cast<std::uint16_t>(port));
+    if (bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), size_of(address)) == 0)
+      return socket;
   }
-  return socket;
+  throw_machine_failed("cannot open a socket for datagrams: " + reason(errno));
 }
 
 void aim_at(const Descriptor& datagrams, const Descriptor& stream, std::uint16_t port) {

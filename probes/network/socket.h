@@ -52,6 +52,7 @@ struct PortRange {
 
 // On all addresses of this host, IPv4 and IPv6 where there is one.
 [[nodiscard]] Descriptor listen_on(const PortRange& ports, int backlog);
+// Names are looked up within the deadline, which several addresses of one host share.
 [[nodiscard]] Descriptor connect_to(const Endpoint& endpoint, const Deadline& deadline);
 // Nothing when nobody is waiting.
 [[nodiscard]] Descriptor accept_from(const Descriptor& listener);
@@ -78,7 +79,8 @@ void drop_unsent_when_closed(const Descriptor& socket);
 [[nodiscard]] bool wait_until_readable(const Descriptor& socket, const Deadline& deadline);
 
 // A UDP socket that talks to one peer only, or (before the peer is known) to nobody.
-[[nodiscard]] Descriptor datagram_socket_beside(const Descriptor& stream);  // same local address, any port
+[[nodiscard]] Descriptor datagram_socket_beside(const Descriptor& stream,  // same local address
+                                                const PortRange& ports = {});
 void aim_at(const Descriptor& datagrams, const Descriptor& stream, std::uint16_t port);
 
 // Segments that this end had to send again, of all it sent; nothing where the kernel does not say.

@@ -1,4 +1,6 @@
 set(SEXTANT_NETWORK_SOURCES
+    network/addresses.cpp
+    network/datagram_loss.cpp
     network/datagrams.cpp
     network/doorkeeper.cpp
     network/handshake.cpp
@@ -10,6 +12,7 @@ set(SEXTANT_NETWORK_SOURCES
     network/socket.cpp
     network/streams.cpp)
 set(SEXTANT_NETWORK_HEADERS
+    network/addresses.h
     network/datagrams.h
     network/deadline.h
     network/doorkeeper.h

@@ -17,7 +17,15 @@ namespace sextant {
 namespace {
 
 constexpr std::array<std::string_view, 2> kDirections = {"there", "back"};
-constexpr double kSpare_s = 5;  // for connecting, and for what is under way when the budget ends
+constexpr double kConnect_s = 1;          // beside its round trips: a first packet that is lost goes again then
+constexpr double kConnectRoundTrips = 4;  // TCP's and the handshake's three, and one to spare
+constexpr double kSpare_s = 5;            // for hosts that are too busy
+constexpr double kWarmUpRoundTrips = 20;
+constexpr double kBinRoundTrips = 2;
+
+double connect_budget_s(const StreamOptions& options) {
+  return kConnect_s + kConnectRoundTrips * options.round_trip_s;
+}
 
 // One connection of several, whichever way its bytes go.
 struct Stream {
@@ -34,18 +42,20 @@ class StreamRun {
             const Deadline& deadline)
       : direction_(direction), options_(options), meter_(meter_options(options)), buffer_(kChunkBytes) {
     const Service service = direction == Direction::there ? Service::take : Service::give;
-    for (int i = 0; i < options.streams; ++i) {
-      Stream& stream = streams_.emplace_back();
-      stream.connection = request_service(server, secret, {service, deadline.left_s()}, deadline);
-      drop_unsent_when_closed(stream.connection.socket);
+    const Request request{service, longest_s(options) + 2 * kSpare_s};
+    for (Connection& connection : request_services(server, secret, request, options.streams, deadline)) {
+      drop_unsent_when_closed(connection.socket);
+      streams_.emplace_back().connection = std::move(connection);
     }
   }
 
-  MeasuredRate run(const Deadline& deadline) {
+  // Until the first is over; where nothing is known by then (a host that is too busy to count) until the
+  // second.
+  MeasuredRate run(const Deadline& usual, const Deadline& last) {
     const double bin_s = meter_options(options_).bin_s;
     Deadline look = Deadline::in(bin_s);
-    while (!deadline.is_over()) {
-      move_bytes(std::min(look, deadline));
+    while (!usual.is_over() || (meter_.rate().bytes_per_s <= 0 && !last.is_over())) {
+      move_bytes(std::min(look, usual.is_over() ? last : usual));
       if (!look.is_over()) continue;
       if (meter_.rate().is_stable) break;
       look = Deadline::in(bin_s);
@@ -127,8 +137,8 @@ std::string sentence_of(const MeasuredRate& rate, const StreamOptions& options) 
   const std::string seen = format_percent(rate.spread_fraction) + " after " + std::to_string(rate.bins) +
                            " intervals, " + format_seconds(rate.seconds);
   if (rate.is_stable) return "stable: " + seen;
-  return (rate.is_growing ? "still growing when " : "not stable when ") + format_seconds(options.budget_s) +
-         " were over: " + seen;
+  return (rate.is_growing ? "still growing when " : "not stable when ") +
+         format_seconds(bins_budget_s(options)) + " were over: " + seen;
 }
 
 }  // namespace
@@ -136,17 +146,27 @@ std::string sentence_of(const MeasuredRate& rate, const StreamOptions& options) 
 RateMeterOptions meter_options(const StreamOptions& options) {
   RateMeterOptions meter;
   meter.streams = options.streams;
-  meter.bin_s = std::clamp(2 * options.round_trip_s, 0.05, 0.5);
-  meter.warm_up_s = std::clamp(20 * options.round_trip_s, 0.3, 3.0);
+  meter.bin_s = std::clamp(kBinRoundTrips * options.round_trip_s, 0.05, 1.0);
+  meter.warm_up_s = std::clamp(kWarmUpRoundTrips * options.round_trip_s, 0.3, 5.0);
   meter.target_spread_fraction = options.target_spread_fraction;
   return meter;
 }
 
+double bins_budget_s(const StreamOptions& options) {
+  const RateMeterOptions meter = meter_options(options);
+  const double of_round_trips_s = std::min(kBinRoundTrips * options.round_trip_s, meter.bin_s);
+  return std::max(options.budget_s, 2 * meter.least_bins * of_round_trips_s);
+}
+
+double longest_s(const StreamOptions& options) {
+  return connect_budget_s(options) + meter_options(options).warm_up_s + bins_budget_s(options);
+}
+
 StreamRate measure_streams(const Endpoint& server, const Secret& secret, Direction direction,
                            const StreamOptions& options, const Deadline& deadline) {
-  const double warm_up_s = meter_options(options).warm_up_s;
-  StreamRun run(server, secret, direction, options, deadline.or_in(options.budget_s + warm_up_s + kSpare_s));
-  const MeasuredRate rate = run.run(deadline.or_in(options.budget_s + warm_up_s));
+  StreamRun run(server, secret, direction, options, deadline.or_in(connect_budget_s(options) + kSpare_s));
+  const double usual_s = meter_options(options).warm_up_s + bins_budget_s(options);
+  const MeasuredRate rate = run.run(deadline.or_in(usual_s), deadline.or_in(usual_s + kSpare_s));
   if (rate.bins == 0 || rate.bytes_per_s <= 0) throw_machine_failed("no data arrived in the time there was");
   StreamRate result;
   result.direction = direction;

@@ -18,7 +18,7 @@ enum class Direction { there, back };  // from this host to the server, or from 
 
 struct StreamOptions {
   int streams = 1;
-  double budget_s = 5;
+  double budget_s = 5;  // see bins_budget_s
   double target_spread_fraction = 0.02;
   double round_trip_s = 0;  // bins and warm-up are long against it
 };
@@ -39,8 +39,15 @@ struct StreamRate {
   [[nodiscard]] Json to_json() const;
 };
 
-// Bins of two round trips (50 to 500 ms) after twenty of them (0.3 to 3 s).
+// Bins of two round trips (50 ms to 1 s) after twenty of them (0.3 to 5 s).
 [[nodiscard]] RateMeterOptions meter_options(const StreamOptions& options);
+
+// Most seconds for all bins: the budget, and of hosts far apart enough for twice the fewest bins that can be
+// stable.
+[[nodiscard]] double bins_budget_s(const StreamOptions& options);
+
+// Most seconds that measure_streams takes in all: connecting (all streams at the same time), warm-up, bins.
+[[nodiscard]] double longest_s(const StreamOptions& options);
 
 // Error(machine) when a connection cannot be had or breaks, or nothing arrives.
 [[nodiscard]] StreamRate measure_streams(const Endpoint& server, const Secret& secret, Direction direction,

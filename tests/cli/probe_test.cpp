@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "core/json_value.h"
+#include "probes/fleet/fleet_record.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 
@@ -80,6 +81,41 @@ TEST(ProbeCommand, WhatIsEmulatedIsMarkedAsNotMeasured) {
   EXPECT_EQ(run_sextant({"probe", "--emulate", "hetrl-5"}).exit_code, 2);
 }
 
+// Nothing that was asked for is left undone without a word.
+TEST(ProbeCommand, OptionsThatWouldBeIgnoredAreRefused) {
+  const auto expect_refused = [](std::vector<std::string> words, const std::string& why) {
+    words.insert(words.begin(), "probe");
+    const Printed printed = run_sextant(words);
+    EXPECT_EQ(printed.exit_code, 2) << why;
+    EXPECT_EQ(printed.err, "sextant: " + why + "\n");
+    EXPECT_EQ(printed.out, "");
+  };
+  for (const char* option : {"--launcher", "--program", "--ports", "--streams", "--pair-budget",
+                             "--loss-seconds", "--sockets", "--all-pairs-up-to"}) {
+    expect_refused({option, "1"}, std::string(option) + " is for --hosts");
+  }
+  for (const char* option : {"--hosts", "--samples", "--name", "--places", "--budget"}) {
+    expect_refused({"--emulate", "hetrl-1", option, "1"},
+                   std::string(option) + " is not for --emulate, which measures nothing");
+  }
+  expect_refused({"--emulate", "hetrl-1", "--dry-run"},
+                 "--dry-run is not for --emulate, which measures nothing");
+  expect_refused({"--hosts", "h", "--places", "p"}, "--places is not for --hosts");
+  expect_refused({"--tokens", "8"}, "--tokens is for --model");
+  expect_refused({"--devices", "cpu", "--resume"},
+                 "--resume: name the journal by --journal, --out or --samples");
+}
+
+TEST(ProbeCommand, DryRunOfOneRankMeasuresNothing) {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() / "cluster.json";
+  const Printed printed = run_sextant({"probe", "--devices", "cpu", "--dry-run", "--out", out});
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.out,
+              HasSubstr("1 rank on 1 host in 1 zone and 1 region\ndevices: all at once\nat most about "));
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
 class ProbeHosts : public ::testing::Test {
  protected:
   ProbeHosts() { write_text_file(hosts_, "a address=127.0.0.1\nb address=127.0.0.1\nc address=127.0.0.1\n"); }
@@ -116,11 +152,37 @@ TEST_F(ProbeHosts, MakesOneClusterOfAll) {
   EXPECT_FALSE(std::filesystem::exists(out_ + ".journal"));
 }
 
+// What a host's own probe finds beside rates is not lost on the way.
+TEST_F(ProbeHosts, HandsOverEachHostsResultsAndWarnings) {
+  const std::string samples = folder_.path() / "fleet.json";
+  std::vector<std::string> words = quick_;
+  words.insert(words.end(), {"--samples", samples});
+  const Printed printed = probe(words);
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  const FleetRecord fleet = load_document<FleetRecord>(samples).content;
+  ASSERT_EQ(fleet.hosts.size(), 3U);
+  for (const FleetRecord::HostEntry& host : fleet.hosts) {
+    EXPECT_FALSE(host.results.empty()) << host.name;
+    for (const std::string& warning : host.warnings) EXPECT_THAT(printed.err, HasSubstr(": " + warning));
+  }
+}
+
+// Standard output is a document when one was asked for, also where no cluster can be made.
+TEST_F(ProbeHosts, PrintsAFleetWhereThereIsNoCluster) {
+  const Printed printed =
+      probe({"--pair-budget", "0.1", "--loss-seconds", "0", "--streams", "1", "--devices", "none", "--json"});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_EQ(parse_document<FleetRecord>(printed.out).content.pairs.size(), 3U);
+}
+
 TEST_F(ProbeHosts, DryRunMeasuresNothing) {
   const Printed printed = probe({"--dry-run", "--out", out_});
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_THAT(printed.out, HasSubstr("3 hosts: 3 of 3.00 pairs in 3 rounds"));
   EXPECT_THAT(printed.out, HasSubstr("round 1: "));
+  EXPECT_THAT(printed.out, HasSubstr("starting: about 3.00 s, 3 at once"));
+  // Eight GPUs and three times more, 50 s each.
+  EXPECT_THAT(printed.out, HasSubstr("with 8 GPUs a host at most about 550 s"));
   EXPECT_FALSE(std::filesystem::exists(out_));
   EXPECT_FALSE(std::filesystem::exists(out_ + ".journal"));
 }
@@ -130,8 +192,14 @@ TEST_F(ProbeHosts, RefusesWhatCannotBe) {
   expect_refused({"--ports", "70000"}, "--ports");
   expect_refused({"--ports", "4100-4000"}, "--ports");
   expect_refused({"--resume", "--out", out_}, "the journal of a probe that was not finished");
-  expect_refused({"--launcher", "env"}, "--launcher");
+  for (const auto& [launcher, why] :
+       {std::pair("env", "{target} must be in it"), std::pair("ssh '{target}", "a quote is not closed")}) {
+    const Printed printed = run_sextant({"probe", "--hosts", hosts_, "--launcher", launcher});
+    EXPECT_EQ(printed.exit_code, 2);
+    EXPECT_THAT(printed.err, HasSubstr(why));
+  }
   expect_refused({"--streams", "0"}, "--streams");
+  expect_refused({"--streams", "8", "--sockets", "4"}, "--streams 8 and --sockets 4");
   EXPECT_EQ(run_sextant({"probe", "--devices", "none"}).exit_code, 2);
   write_text_file(hosts_, "a\na\n");
   expect_refused({}, hosts_ + ":2: there is a host a already");
@@ -139,9 +207,51 @@ TEST_F(ProbeHosts, RefusesWhatCannotBe) {
   expect_refused({}, hosts_);
 }
 
+// Another region is half the world away: a schedule of such pairs takes much longer.
+TEST_F(ProbeHosts, DryRunTakesRegionsForFarApart) {
+  const auto seconds = [this] {
+    const Printed printed = probe({"--dry-run", "--devices", "none"});
+    const std::string begin = "pairs: at most ";
+    return std::stod(printed.out.substr(printed.out.find(begin) + begin.size()));
+  };
+  write_text_file(hosts_, "a\nb\n");
+  const double near_s = seconds();
+  write_text_file(hosts_, "a region=x\nb region=y\n");
+  EXPECT_GT(seconds(), near_s + 4 * 0.25 * 40 / 2);
+}
+
+// What the device probe may take follows from what it was told to take.
+TEST_F(ProbeHosts, TheLimitOfDevicesFollowsTheBudget) {
+  EXPECT_THAT(probe({"--dry-run", "--total-budget", "50"}).out, HasSubstr("given up after 1276 s"));
+  EXPECT_THAT(probe({"--dry-run", "--total-budget", "200"}).out, HasSubstr("given up after 4126 s"));
+}
+
+// One coordinator a rank would start everything several times, on one journal.
+TEST_F(ProbeHosts, OneOfSeveralRanksIsRefused) {
+  const EnvironmentVariable size("SLURM_STEP_NUM_TASKS", "4"), rank("SLURM_PROCID", "1");
+  expect_refused({"--out", out_}, "SLURM_STEP_NUM_TASKS=4 (srun)");
+  EXPECT_FALSE(std::filesystem::exists(out_ + ".journal"));
+}
+
+TEST_F(ProbeHosts, WhatWasMeasuredIsNotForgottenWithoutResume) {
+  const std::string head = R"({"journal":"sextant.fleet/1.1","started_utc":"x","options":{}})";
+  const std::string devices = R"({"host":"a","devices":{"cluster":{},"results":[],"warnings":[]}})";
+  write_text_file(out_ + ".journal", head + "\n" + devices + "\n");
+  expect_refused({"--out", out_}, "--resume measures the rest");
+  EXPECT_EQ(read_text_file(out_ + ".journal"), head + "\n" + devices + "\n");
+}
+
+TEST_F(ProbeHosts, AnEmptyJournalIsResumed) {
+  write_text_file(out_ + ".journal", "");
+  std::vector<std::string> words = quick_;
+  words.insert(words.end(), {"--resume", "--out", out_});
+  const Printed printed = probe(words);
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+}
+
 TEST_F(ProbeHosts, AnotherProbesJournalIsNotResumed) {
   write_text_file(out_ + ".journal",
-                  "{\"journal\":\"sextant.fleet/1.0\",\"started_utc\":\"x\",\"options\":{\"streams\":9}}\n");
+                  "{\"journal\":\"sextant.fleet/1.1\",\"started_utc\":\"x\",\"options\":{\"streams\":9}}\n");
   expect_refused({"--resume", "--out", out_}, "is of a probe with other options");
 }
 

@@ -187,6 +187,45 @@ Printed run_on_ranks(int ranks, const std::vector<std::string>& arguments) {
   return run(command);
 }
 
+Printed run_on_hosts(const std::vector<std::string>& hosts, const std::vector<std::string>& arguments,
+                     const std::function<void(pid_t)>& meanwhile) {
+  for (const auto& [name, value] : kLauncherEnvironment) setenv(name, value, 0);
+  std::vector<std::string> command{SEXTANT_LAUNCHER};
+  for (const std::string& host : hosts) {
+    if (command.size() > 1) command.emplace_back(":");
+    command.insert(command.end(), {"-n", "1", "env", "SEXTANT_HOST_NAME=" + host, SEXTANT_PROGRAM});
+    command.insert(command.end(), arguments.begin(), arguments.end());
+  }
+  return run(command, meanwhile);
+}
+
+bool wait_for_text(const std::string& file, const std::string& text) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (std::chrono::steady_clock::now() < deadline) {
+    std::ifstream stream(file);
+    std::stringstream all;
+    all << stream.rdbuf();
+    if (all.str().find(text) != std::string::npos) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ADD_FAILURE() << file << " never had " << text;
+  return false;
+}
+
+pid_t process_of_host(pid_t launcher, const std::string& host) {
+  const std::string children = read_proc(launcher, "task/" + std::to_string(launcher) + "/children");
+  std::istringstream stream(children);
+  for (pid_t child = 0; stream >> child;) {
+    // Each variable ends with a zero.
+    if (read_proc(child, "environ").find("SEXTANT_HOST_NAME=" + host + std::string(1, '\0')) !=
+        std::string::npos) {
+      return child;
+    }
+  }
+  ADD_FAILURE() << "no rank on " << host << " among " << children;
+  return 0;
+}
+
 EnvironmentVariable::EnvironmentVariable(const std::string& name, const std::string& value) : name_(name) {
   setenv(name.c_str(), value.c_str(), 1);
 }

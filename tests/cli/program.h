@@ -1,6 +1,9 @@
 // Runs the sextant program as a person or a script would, and keeps what it printed.
 #pragma once
 
+#include <sys/types.h>
+
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,6 +25,17 @@ struct Printed {
 
 // The same on several ranks, by the MPI launcher.
 [[nodiscard]] Printed run_on_ranks(int ranks, const std::vector<std::string>& arguments);
+
+// The same with one rank for each of these hosts, as each rank believes. `meanwhile` gets the launcher.
+[[nodiscard]] Printed run_on_hosts(const std::vector<std::string>& hosts,
+                                   const std::vector<std::string>& arguments,
+                                   const std::function<void(pid_t launcher)>& meanwhile = {});
+
+// Waits until the file has this in it; false, which fails the test, when that takes a minute.
+bool wait_for_text(const std::string& file, const std::string& text);
+
+// The process of the rank that run_on_hosts started for this host below `launcher`.
+[[nodiscard]] pid_t process_of_host(pid_t launcher, const std::string& host);
 
 // Set for the programs that are run while it lives.
 class EnvironmentVariable {

@@ -1,6 +1,7 @@
 """Hosts in network namespaces, regions far apart, and sextant on them. To be run under in_own_network."""
 
 import atexit
+import functools
 import json
 import os
 import pathlib
@@ -11,6 +12,11 @@ import subprocess
 import sys
 import tempfile
 import time
+
+try:
+    import jsonschema
+except ImportError:  # documents are read, and not held to their schemas
+    jsonschema = None
 
 SKIPPED = 77
 MTU = 9000  # of the lab's links; its headers are 0.6 % of what goes over them
@@ -65,6 +71,18 @@ class Lab:
         for region, tap in ((one, taps[0]), (other, taps[1])):
             call("ip", "link", "set", tap, "mtu", MTU, "master", "bridge", "up", inside=region)
 
+    def team(self, name, count, rate_mbit=None):
+        """A region of its own with so many hosts on it; their names."""
+        self.region(name)
+        names = [f"{name}-h{number}" for number in range(count)]
+        for host in names:
+            self.host(host, name, rate_mbit)
+        return names
+
+    def link(self, host, state):
+        """Takes what joins the host to the others down, or up again."""
+        call("ip", "link", "set", f"v{list(self.hosts).index(host) + 1}", state, inside=host)
+
     def address(self, host):
         return self.hosts[host][1]
 
@@ -73,14 +91,14 @@ class Lab:
         self.running.append(process)
         return process
 
-    def hosts_file(self, names=None, **more):
+    def hosts_file(self, names=None, folder=None, **more):
         """`more`: settings of all hosts, of which {name} and {address} are replaced."""
         lines = []
         for name in names or self.hosts:
             region, address = self.hosts[name]
             extra = " ".join(f"{key}={text.format(name=name, address=address)}" for key, text in more.items())
             lines.append(f"{name} region={region} zone={region}-a address={address} {extra}")
-        file = self.folder / "hosts.txt"
+        file = (folder or self.folder) / "hosts.txt"
         file.write_text("\n".join(lines) + "\n")
         return file
 
@@ -113,8 +131,43 @@ def processes(word):
     return found
 
 
-def agents():
-    return [pid for pid, line in processes(" agent") if "netns" not in line and "ssh" not in line.split(" ")[0]]
+def programs(binary, mark=None):
+    """pid and command line of all processes that are this program, whatever they are called; with `mark`, of those that
+    have it (as bytes) in their environment."""
+    found = []
+    for pid, line in processes(""):
+        try:
+            if not os.path.samefile(f"/proc/{pid}/exe", binary):
+                continue
+            if mark and mark not in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
+                continue
+        except OSError:
+            continue
+        found.append((pid, line))
+    return found
+
+
+def validate(file):
+    """What the schemas in docs/schemas have against a document; empty where it is as it should be."""
+    document = load(file)
+    kind = document["schema"].removeprefix("sextant.").split("/")[0]
+    if jsonschema is None:
+        return []
+    return [f"{error.json_path}: {error.message}" for error in validator(kind).iter_errors(document)]
+
+
+@functools.lru_cache
+def validator(kind):
+    folder = pathlib.Path(__file__).resolve().parents[2] / "docs" / "schemas"
+    schemas = {path.name: load(path) for path in folder.glob("*.schema.json")}
+    schema = schemas[f"{kind}.schema.json"]
+    try:
+        import referencing
+    except ImportError:  # jsonschema before 4.18
+        resolver = jsonschema.RefResolver(schema["$id"], schema, store=schemas)
+        return jsonschema.Draft202012Validator(schema, resolver=resolver)
+    resources = [(name, referencing.Resource.from_contents(content)) for name, content in schemas.items()]
+    return jsonschema.Draft202012Validator(schema, registry=referencing.Registry().with_resources(resources))
 
 
 def gone(what, within_s):

@@ -53,6 +53,42 @@ def four_ranks_on_three_nodes_are_one_cluster():
         expect({"within_node", "within_zone"} <= set(levels), f"levels {levels}")
 
 
+def write_places():
+    with open("places.txt", "w", encoding="utf-8") as file:
+        file.write("node1 region=east zone=e1\nnode2 region=east zone=e1\nnode3 region=west zone=w1\n")
+
+
+def places_make_levels_and_growing_groups():
+    write_places()
+    probe = [*shortest, "--smoke-test", "--places", "places.txt", "--out", "placed.json", "--samples", "samples.json"]
+    for _ in range(3):
+        run = srun(["--mpi=pmix", "-N3", "-n4"], probe)
+        if "could not be measured" not in run.stderr:
+            break
+    expect(run.returncode == 0, "ranks with places", run)
+    if run.returncode == 0:
+        cluster = load("placed.json")
+        regions = [node["region"] for node in cluster["nodes"]]
+        expect(regions == ["east", "east", "west"], f"regions {regions}")
+        levels = sorted(cluster["links"])
+        expect({"within_node", "within_zone", "between_regions"} <= set(levels), f"levels {levels}")
+        groups = {(one["group"], one["ranks"]) for one in load("samples.json")["results"] if "group" in one}
+        expect(groups == {("node node1", 2), ("zone e1", 3), ("all", 4)}, f"groups {groups}")
+        expect("mpi/zone/all_reduce/65536" in run.stdout and "bus bandwidth" in run.stdout, "no table of collectives")
+        expect(not os.path.exists("placed.json.journal"), "the journal of a whole probe stays")
+
+
+def a_dry_run_shows_the_schedule_and_measures_nothing():
+    write_places()
+    run = srun(["--mpi=pmix", "-N3", "-n4"], [*shortest, "--places", "places.txt", "--dry-run", "--out", "dry.json"])
+    expect(run.returncode == 0, "a dry run", run)
+    expect("4 ranks on 3 hosts in 2 zones and 2 regions" in run.stdout, "what is there", run)
+    # Three nodes in three rounds, and the two ranks of node1.
+    expect("round 1: node" in run.stdout and "round 4: node1/0-node1/1" in run.stdout, "rounds", run)
+    expect("collectives: zone e1 (3 ranks)" in run.stdout, "groups", run)
+    expect(not os.path.exists("dry.json") and not os.path.exists("dry.json.journal"), "a dry run wrote something")
+
+
 def without_a_plug_in_it_is_refused():
     for plug_in, proof in (("none", "SLURM_STEP_NUM_TASKS=3 (srun)"), ("pmi2", "PMI_SIZE=3")):
         run = srun([f"--mpi={plug_in}", "-N3", "-n3"], [*shortest, "--out", f"{plug_in}.json"])
@@ -108,6 +144,8 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     for test in (
         four_ranks_on_three_nodes_are_one_cluster,
+        places_make_levels_and_growing_groups,
+        a_dry_run_shows_the_schedule_and_measures_nothing,
         without_a_plug_in_it_is_refused,
         one_task_needs_no_plug_in,
         planning_on_two_ranks_gives_the_plan_of_one,

@@ -55,7 +55,7 @@ TEST(AssembleCluster, TypesHaveTheMedianAndOddRanksAreNamed) {
   EXPECT_NEAR(rate.spread_fraction.value(), 0.17, 1e-12);  // half of 70 to 104 over 100
   EXPECT_THAT(
       assembled.warnings,
-      Contains(HasSubstr("rank 2 has 30.0 % less fp32 GEMM rate than the median of its type (82.8 % sure "
+      Contains(HasSubstr("c/0 (rank 2) has 30.0 % less fp32 GEMM rate than the median of its type (82.8 % sure "
                          "that it is odd among 3)")));
   EXPECT_THAT(assembled.warnings, Not(Contains(HasSubstr("rank 1"))));
 }
@@ -76,17 +76,18 @@ std::vector<RankReport> ranks_with(const std::vector<double>& flop_per_s) {
 
 TEST(AssembleCluster, OfTwoRanksNobodyCanTellWhichIsOdd) {
   const auto warnings = assemble_cluster({}, ranks_with({100e9, 80e9})).warnings;
-  EXPECT_THAT(warnings,
-              Contains(HasSubstr("fp32 GEMM rate: rank 0 and rank 1 differ by 25.0 % (99.9 % sure), and of "
-                                 "two nobody can tell which one is odd")));
+  EXPECT_THAT(
+      warnings,
+      Contains(HasSubstr("fp32 GEMM rate: a/0 (rank 0) and b/0 (rank 1) differ by 25.0 % (99.9 % sure), and of "
+                         "two nobody can tell which one is odd")));
   EXPECT_EQ(warnings.size(), 2U) << "one for each precision";
 }
 
 TEST(AssembleCluster, RanksThatScatterAreNotCalledOdd) {
-  EXPECT_THAT(
-      assemble_cluster({}, ranks_with({100e9, 70e9, 130e9, 90e9, 115e9})).warnings,
-      Contains(HasSubstr("rank 2 has 30.0 % more fp32 GEMM rate than the median of its type (which may well be "
-                         "chance among 5)")));
+  EXPECT_THAT(assemble_cluster({}, ranks_with({100e9, 70e9, 130e9, 90e9, 115e9})).warnings,
+              Contains(HasSubstr(
+                  "c/0 (rank 2) has 30.0 % more fp32 GEMM rate than the median of its type (which may well be "
+                  "chance among 5)")));
 }
 
 TEST(AssembleCluster, HostsOfAnotherModelAreAnotherType) {
@@ -113,7 +114,7 @@ std::vector<RankReport> two_hosts() {
 }
 
 TEST(AssembleCluster, LevelsAreWithinAndBetweenHosts) {
-  const Cluster cluster = assemble_cluster({"lab", "east", "rack"}, two_hosts()).cluster;
+  const Cluster cluster = assemble_cluster({"lab", HostPlaces("east", "rack")}, two_hosts()).cluster;
   EXPECT_EQ(cluster.name(), "lab");
   ASSERT_EQ(cluster.nodes().size(), 2U);
   EXPECT_EQ(cluster.nodes()[1].name, "b");

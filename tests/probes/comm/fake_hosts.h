@@ -27,9 +27,22 @@ class OnFakeHosts final : public Communicator {
   void all_gather(std::span<const double> mine, std::span<double> all) override {
     ranks_.all_gather(mine, all);
   }
+  void reduce_scatter_sum(std::span<const float> all, std::span<float> mine) override {
+    ranks_.reduce_scatter_sum(all, mine);
+  }
+  void all_to_all(std::span<const float> sent, std::span<float> received) override {
+    ranks_.all_to_all(sent, received);
+  }
   void broadcast(std::span<std::byte> values, int root) override { ranks_.broadcast(values, root); }
   void send(std::span<const std::byte> values, int to, int tag) override { ranks_.send(values, to, tag); }
   void receive(std::span<std::byte> values, int from, int tag) override { ranks_.receive(values, from, tag); }
+  bool send_within(std::span<const std::byte> values, int to, int tag, double limit_s) override {
+    return ranks_.send_within(values, to, tag, limit_s);
+  }
+  bool receive_within(std::span<std::byte> values, int from, int tag, double limit_s) override {
+    return ranks_.receive_within(values, from, tag, limit_s);
+  }
+  bool has_message(int from, int tag) override { return ranks_.has_message(from, tag); }
   void send_buffered(std::span<const std::byte> values, int to, int tag) override {
     ranks_.send_buffered(values, to, tag);
   }

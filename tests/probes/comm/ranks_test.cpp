@@ -60,6 +60,34 @@ TEST(Ranks, BufferedSendsDoNotWaitForTheReceiver) {
   world().finish_sends();
 }
 
+TEST(Ranks, ScatterSumsAndExchangeParts) {
+  const auto mine = static_cast<float>(world().rank() + 1);
+  const std::vector<float> all{mine, 10 * mine, 100 * mine};
+  std::vector<float> part(1);
+  world().reduce_scatter_sum(all, part);
+  EXPECT_EQ(part[0], 6 * std::pow(10.0F, world().rank()));
+  std::vector<float> received(3);
+  world().all_to_all(all, received);
+  const float power = std::pow(10.0F, static_cast<float>(world().rank()));
+  EXPECT_EQ(received, (std::vector<float>{power, 2 * power, 3 * power}));
+}
+
+TEST(Ranks, WaitNoLongerThanTheLimit) {
+  static std::vector<std::byte> message(1 << 20, std::byte{5});  // must outlive what was given up
+  constexpr int kTag = 900;
+  if (world().rank() == 0) {
+    EXPECT_FALSE(world().has_message(1, kTag));
+    EXPECT_FALSE(world().receive_within(message, 1, kTag, 0.01));   // nobody sends
+    EXPECT_FALSE(world().send_within(message, 1, kTag + 1, 0.01));  // nobody receives
+    EXPECT_TRUE(world().receive_within(message, 2, kTag + 2, 60));
+    EXPECT_EQ(message.back(), std::byte{5});
+  }
+  if (world().rank() == 2) {
+    EXPECT_TRUE(world().send_within(message, 0, kTag + 2, 60));
+  }
+  world().wait_quietly();
+}
+
 TEST(Ranks, SendBlockingAlongAChain) {
   int token = 7;
   const auto bytes = std::as_writable_bytes(std::span(&token, 1));

@@ -57,6 +57,34 @@ TEST(ThreadCommunicator, LettersKeepTheirOrderByTag) {
   });
 }
 
+TEST(ThreadCommunicator, ScattersSumsAndExchangesParts) {
+  run_on_threads(2, [](Communicator& world) {
+    const auto mine = static_cast<float>(world.rank() + 1);
+    const std::array<float, 2> all{mine, 10 * mine};
+    std::array<float, 1> part{};
+    world.reduce_scatter_sum(all, part);
+    EXPECT_EQ(part[0], world.rank() == 0 ? 3 : 30);
+    std::array<float, 2> received{};
+    world.all_to_all(all, received);
+    EXPECT_EQ(received, world.rank() == 0 ? (std::array<float, 2>{1, 2}) : (std::array<float, 2>{10, 20}));
+  });
+}
+
+TEST(ThreadCommunicator, WaitsNoLongerThanTheLimit) {
+  run_on_threads(2, [](Communicator& world) {
+    int value = world.rank();
+    const auto bytes = std::as_writable_bytes(std::span(&value, 1));
+    if (world.rank() == 1) {
+      EXPECT_TRUE(world.send_within(bytes, 0, 1, 60));
+      return;
+    }
+    EXPECT_TRUE(world.receive_within(bytes, 1, 1, 60));
+    EXPECT_EQ(value, 1);
+    EXPECT_FALSE(world.has_message(1, 2));
+    EXPECT_FALSE(world.receive_within(bytes, 1, 2, 0.001));
+  });
+}
+
 TEST(ThreadCommunicator, SplitsByColourAndOrdersByKey) {
   run_on_threads(4, [](Communicator& world) {
     const auto part = world.split(world.rank() == 1 ? -1 : 7, -world.rank());

@@ -25,6 +25,7 @@ struct Job {
   MakeCollectives make = on_host_memory;
   double nccl_budget_s = 50;
   std::function<void(int rank, FakeHost& host)> change = {};
+  std::vector<HostPlace> places = {};
 };
 
 // What every rank makes of it; ranks are threads.
@@ -37,6 +38,7 @@ std::vector<GpuClusterProbe> clusters_of(const Job& job) {
     if (job.change) job.change(world.rank(), host);
     GpuClusterOptions options = FakeHost::options();
     options.nccl.total_budget_s = job.nccl_budget_s;
+    if (!job.places.empty()) options.cluster.hosts = HostPlaces(job.places);
     of_ranks[static_cast<std::size_t>(world.rank())] =
         assemble_gpu_cluster(measure_gpu_ranks(world, host.tools(), options), options);
   });
@@ -61,6 +63,25 @@ TEST(GpuRanks, EachMeasuresItsOwnAndAllHaveTheSameCluster) {
   const auto& measurements = probes[0].probe.cluster.type_of({0}).measurements;
   EXPECT_TRUE(measurements.contains("nccl/broadcast/8192/bus_bandwidth"));
   EXPECT_NEAR(probes[1].probe.cluster.type_of({1}).flop_per_s.at(Precision::bf16).value / 1e14, 1, 1e-6);
+}
+
+TEST(GpuRanks, CollectivesGoOverGrowingGroups) {
+  Job job{fake_hosts(2, 2), 2};
+  job.places = {{"node0", "east", "e1"}, {"node1", "west", "w1"}};
+  const auto probes = clusters_of(job);
+  const Cluster& cluster = probes[0].probe.cluster;
+  EXPECT_EQ(cluster.nodes()[1].region, "west");
+  EXPECT_TRUE(cluster.levels().contains(LinkLevel::between_regions));
+  std::set<std::pair<std::string, int>> groups;
+  for (const ProbeResult& result : probes[0].probe.results) {
+    if (result.name == "nccl/node/all_reduce/8" || result.name == "nccl/all_reduce/8") {
+      groups.insert({result.group, result.rank});
+    }
+  }
+  EXPECT_EQ(groups, (std::set<std::pair<std::string, int>>{{"node node0", 0}, {"node node1", 2}, {"all", 0}}));
+  const auto& measurements = cluster.type_of({0}).measurements;
+  EXPECT_TRUE(measurements.contains("nccl/all_reduce/8/bus_bandwidth"));
+  EXPECT_FALSE(measurements.contains("nccl/node/all_reduce/8"));  // there are two
 }
 
 TEST(GpuRanks, TheFirstOfAHostCopiesBetweenItsGpus) {

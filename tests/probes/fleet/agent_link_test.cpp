@@ -112,10 +112,45 @@ TEST_F(AgentLinkTest, SaysGoodByeAndCountsRefusals) {
       R"(echo '{"is":"stopped","refusals":{"wrong_secret":2,"malformed":0,"too_slow":0,"left":0,"crowded":0}}'; exit;; esac; done)");
   attend_while(AgentState::starting);
   link_.stop(kPatience_s);
-  attend_while(AgentState::busy);
+  attend_while(AgentState::stopping);
   EXPECT_EQ(link_.state(), AgentState::stopped);
   ASSERT_TRUE(link_.refusals().has_value());
   EXPECT_EQ(link_.refusals()->wrong_secret, 2U);
+}
+
+// All was measured by then: whoever is slow to say good-bye, or ends without it, is not lost.
+TEST_F(AgentLinkTest, OneThatSaysNoGoodByeIsNotLost) {
+  for (const char* then : {"cat > /dev/null; sleep 1000", "read -r line; kill -9 $$"}) {
+    AgentLink link(Host{"h", "r", "z", "target", "10.0.0.1", ""});
+    link.launch({"sh", "-c", std::string(kReady) + "; read -r start; " + then}, "sextant",
+                {Secret::fresh(), "x", {}}, kPatience_s);
+    const Deadline deadline = Deadline::in(kPatience_s);
+    while (link.state() == AgentState::starting && !deadline.is_over()) link.attend();
+    link.stop(0.2);
+    EXPECT_FALSE(link.is_usable());
+    while (link.state() == AgentState::stopping && !deadline.is_over()) link.attend();
+    EXPECT_EQ(link.state(), AgentState::stopped) << then;
+    EXPECT_EQ(link.why(), "");
+    EXPECT_FALSE(link.refusals().has_value());
+    EXPECT_EQ(link.process(), nullptr);
+  }
+}
+
+// Its output is closed, and it does not end.
+TEST_F(AgentLinkTest, OneThatFallsSilentIsGivenUp) {
+  launch(std::string(kReady) + "; exec >&-; exec 2>&-; exec sleep 1000");
+  attend_while(AgentState::starting);
+  attend_while(AgentState::idle);
+  EXPECT_EQ(link_.state(), AgentState::lost);
+  EXPECT_EQ(link_.why(), "says nothing more, and does not end");
+}
+
+TEST_F(AgentLinkTest, TheReasonGoesOnAfterTheHostsName) {
+  launch(std::string(kReady) + "; read -r start; read -r task; kill -9 $$");
+  attend_while(AgentState::starting);
+  link_.begin(DevicesCommand{0, {}, kPatience_s});
+  attend_while(AgentState::busy);
+  EXPECT_EQ(link_.why(), "was ended by signal 9");
 }
 
 TEST_F(AgentLinkTest, PutsTheTargetIntoTheLauncher) {

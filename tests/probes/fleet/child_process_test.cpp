@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <csignal>
+#include <memory>
 #include <thread>
 
 #include "core/error.h"
@@ -59,6 +62,31 @@ TEST(ChildProcess, WhatDoesNotFitThePipeGoesLater) {
 }
 
 TEST(ChildProcess, AMissingProgramIsSaidAtOnce) { EXPECT_THROW(ChildProcess({"/nowhere/to/be/found"}), Error); }
+
+// One that never stops talking does not keep its listener from others.
+TEST(ChildProcess, AFloodIsHeardInPieces) {
+  ChildProcess child({"sh", "-c", "exec yes"});
+  constexpr std::size_t kMostLines = std::size_t{1} << 20;
+  for (int i = 0; i < 20; ++i) EXPECT_LE(child.hear().size(), kMostLines);
+  EXPECT_FALSE(child.is_silent());
+}
+
+// A shell's usual limit would end at some 340 hosts.
+TEST(ChildProcess, ThereAreDescriptorsForMany) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  constexpr rlim_t kFew = 48;
+  if (before.rlim_max < 4 * kFew) GTEST_SKIP() << "the hard limit is " << before.rlim_max;
+  const rlimit few{kFew, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  raise_descriptor_limit();
+  std::vector<std::unique_ptr<ChildProcess>> children;
+  for (rlim_t i = 0; i < kFew / 2; ++i) {
+    children.push_back(std::make_unique<ChildProcess>(std::vector<std::string>{"cat"}));
+  }
+  EXPECT_EQ(children.size(), kFew / 2);
+  setrlimit(RLIMIT_NOFILE, &before);
+}
 
 // Also what it started itself.
 TEST(ChildProcess, TakesItsChildrenWithIt) {

@@ -83,6 +83,21 @@ TEST(FleetCluster, LeavesOutWhoWasLost) {
   EXPECT_THAT(fleet.warnings, Contains(HasSubstr("c is not in the cluster document")));
 }
 
+// The document has one environment: where hosts differ, that is said.
+TEST(FleetCluster, WarnsOfSettingsThatDiffer) {
+  FleetOutcome outcome = three_hosts();
+  const auto set = [&](std::size_t i, const std::string& value) {
+    outcome.hosts[i].devices->cluster["environment"] = {{"NCCL_SOCKET_IFNAME", value}};
+  };
+  for (const std::size_t i : {0U, 1U, 2U}) set(i, "eth0");
+  EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).warnings,
+              ::testing::Not(Contains(HasSubstr("NCCL_SOCKET_IFNAME"))));
+  set(1, "eth1");
+  EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).warnings,
+              Contains(HasSubstr("NCCL_SOCKET_IFNAME is not the same on all hosts (\"eth0\" on a and 1 more, "
+                                 "\"eth1\" on b)")));
+}
+
 TEST(FleetCluster, SaysWhyThereIsNone) {
   FleetOutcome outcome = three_hosts();
   outcome.pairs.clear();
@@ -97,7 +112,7 @@ TEST(FleetCluster, PairsThatWereNotMeasuredAreEstimatedWithAnError) {
   outcome.pairs.pop_back();
   const FleetCluster fleet = assemble_fleet_cluster("lab", outcome, 1);
   ASSERT_TRUE(fleet.cluster.has_value());
-  EXPECT_THAT(fleet.warnings, Contains(HasSubstr("2 of 3.00 pairs were measured")));
+  EXPECT_THAT(fleet.warnings, Contains(HasSubstr("2 of 3.00 pairs were measured; how far off")));
 }
 
 }  // namespace

@@ -31,8 +31,24 @@ inline Cluster one_host(double speed, const std::string& type = "gpu") {
 inline HostOutcome host(const std::string& name, double speed = 1) {
   HostOutcome outcome;
   outcome.host = parse_host_list(name + " region=r zone=z\n", "test").front();
-  outcome.devices = parse_json(format_document(Document<Cluster>{current_provenance(), one_host(speed)}));
+  outcome.devices.emplace();
+  outcome.devices->cluster =
+      parse_json(format_document(Document<Cluster>{current_provenance(), one_host(speed)}));
   return outcome;
+}
+
+// What a probe found of one device.
+inline ProbeResult result(const std::string& name, const std::string& unit, double value, int device) {
+  ProbeResult found;
+  found.name = name;
+  found.outcome = ProbeOutcome::measured;
+  found.sentence = "converged";
+  found.value = value;
+  found.unit = unit;
+  found.spread_fraction = 0.01;
+  found.samples_s = {1, 1, 1};
+  found.rank = device;
+  return found;
 }
 
 inline PairMeasurement pair(const std::string& from, const std::string& to, double speed = 1) {

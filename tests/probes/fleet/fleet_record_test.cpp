@@ -4,6 +4,7 @@
 
 #include "core/document.h"
 #include "core/json_value.h"
+#include "tests/probes/fleet/fleet_fixture.h"
 
 namespace sextant {
 namespace {
@@ -15,6 +16,31 @@ TEST(FleetRecord, GoesThroughItsDocument) {
   EXPECT_TRUE(document.content.pairs[0].datagrams.has_value());
   EXPECT_FALSE(document.content.pairs[1].datagrams.has_value());
   EXPECT_EQ(parse_document<FleetRecord>(format_document(document)).content, document.content);
+}
+
+// What a host's own probe found and warned of is in the document.
+TEST(FleetRecord, HasTheDevicesResultsAndWarnings) {
+  FleetOutcome outcome;
+  outcome.hosts.push_back(testing::host("a"));
+  outcome.hosts.back().devices->results = {testing::result("memory/read", "bytes/s", 2e12, 5)};
+  outcome.hosts.back().devices->warnings = {"3 points were measured while the GPU was held back"};
+  const FleetRecord record = FleetRecord::of(outcome);
+  const Json json = record.to_json();
+  EXPECT_EQ(json["hosts"][0]["results"][0]["rank"], 5);
+  EXPECT_EQ(json["hosts"][0]["results"][0]["samples_s"].size(), 3U);
+  EXPECT_EQ(json["hosts"][0]["warnings"][0], "3 points were measured while the GPU was held back");
+  EXPECT_EQ(FleetRecord::parse(JsonView(json)), record);
+}
+
+// Nobody knows what a host that was lost had refused: that is not none.
+TEST(FleetRecord, RefusalsOfALostHostAreUnknown) {
+  FleetOutcome outcome;
+  outcome.hosts.push_back(testing::host("a"));
+  outcome.hosts.back().why_lost = "was ended by signal 9";
+  const FleetRecord record = FleetRecord::of(outcome);
+  const Json json = record.to_json();
+  EXPECT_FALSE(json["hosts"][0].contains("refusals"));
+  EXPECT_EQ(FleetRecord::parse(JsonView(json)), record);
 }
 
 TEST(FleetRecord, RefusesAPairWithoutOneStreamBothWays) {

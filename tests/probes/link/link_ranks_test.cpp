@@ -22,23 +22,25 @@ ProbeContext tiny_context() {
 }
 
 TEST(MeasureLinksOnRanks, EveryPairHasEveryPointVerified) {
-  const std::vector<std::size_t> sizes = {1, 8, 65536, 1 << 20};
-  int led = 0;
-  for (const LinkMeasurement& link : measure_links(world(), tiny_context(), sizes)) {
-    ++led;
-    EXPECT_EQ(link.pair.low, world().rank());
-    ASSERT_EQ(link.points.size(), sizes.size());
-    for (std::size_t at = 0; at < sizes.size(); ++at) {
-      const ProbeResult& point = link.points[at];
-      EXPECT_TRUE(point.has_value()) << point.sentence;
-      EXPECT_GT(point.value, 0);
-      EXPECT_TRUE(std::isfinite(point.value));
-      EXPECT_EQ(point.work, static_cast<double>(sizes[at]));
-      EXPECT_EQ(point.rank, link.pair.low);
-      EXPECT_EQ(point.peer, link.pair.high);
-    }
+  LinkOptions options;
+  options.message_bytes = {1, 8, 65536, 1 << 20};
+  const int size = world().size();
+  const LinkOutcome outcome = measure_links(world(), tournament_rounds(size), tiny_context(), options);
+  EXPECT_TRUE(outcome.lost.empty());
+  if (world().rank() != 0) {
+    EXPECT_TRUE(outcome.points.empty());
+    return;
   }
-  EXPECT_EQ(led, world().size() - 1 - world().rank());
+  ASSERT_EQ(outcome.points.size(),
+            options.message_bytes.size() * static_cast<std::size_t>(size * (size - 1) / 2));
+  for (std::size_t at = 0; at < outcome.points.size(); ++at) {
+    const ProbeResult& point = outcome.points[at];
+    EXPECT_TRUE(point.has_value()) << point.sentence;
+    EXPECT_GT(point.value, 0);
+    EXPECT_TRUE(std::isfinite(point.value));
+    EXPECT_EQ(point.work, static_cast<double>(options.message_bytes[at % options.message_bytes.size()]));
+    EXPECT_LT(point.rank, point.peer);
+  }
 }
 
 TEST(ExchangeTextsOnRanks, EveryoneHasEveryonesText) {

@@ -42,6 +42,24 @@ TEST(DatagramLoss, JitterIsTheSmoothedDifferenceOfTransits) {
   EXPECT_NEAR(summarise(2, 2, returned).jitter_there_s, 0.004 / 16, 1e-9);
 }
 
+// A burst of losses and a slow moment show when they were.
+TEST(DatagramLoss, IsToldOverTime) {
+  std::vector<ReturnedDatagram> returned;
+  for (int i = 0; i < 50; ++i) {
+    if (i < 20 || i >= 35) returned.push_back(datagram(i, i < 40 ? 0.02 : 0.05, 0.03));
+  }
+  std::swap(returned.front(), returned.back());  // they may overtake each other
+  const DatagramLoss loss = summarise(50, 50, returned);
+  ASSERT_EQ(loss.over_time.size(), 3U);
+  EXPECT_EQ(loss.over_time[0].returned, 20);
+  EXPECT_EQ(loss.over_time[1].returned, 5);
+  EXPECT_EQ(loss.over_time[2].sent, 10);
+  EXPECT_NEAR(loss.over_time[1].median_s.value_or(0), 0.05, 1e-9);
+  EXPECT_NEAR(loss.over_time[2].median_s.value_or(0), 0.08, 1e-9);
+  EXPECT_NEAR(loss.over_time[0].jitter_s.value_or(1), 0, 1e-9);
+  EXPECT_FALSE(summarise(20, 0, {}).over_time.front().median_s.has_value());
+}
+
 TEST(DatagramLoss, GoesThroughJson) {
   const DatagramLoss loss = summarise(10, 9, {datagram(0, 0.1, 0.2), datagram(1, 0.11, 0.2)});
   const Json json = loss.to_json();

@@ -2,12 +2,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <thread>
 
 #include "core/error.h"
 #include "core/json_value.h"
 #include "probes/network/doorkeeper.h"
 #include "probes/network/pair_measurement.h"
 #include "probes/network/services.h"
+#include "probes/network/wire.h"
 
 namespace sextant {
 namespace {
@@ -35,7 +39,7 @@ TEST_F(LoopbackTest, APairIsMeasuredWhole) {
   const PairMeasurement pair = measure_pair(endpoint_, secret_, short_options(), deadline_);
   EXPECT_GT(pair.round_trips.median_s, 0);
   EXPECT_LE(pair.round_trips.min_s, pair.round_trips.median_s);
-  EXPECT_LE(pair.round_trips.median_s, pair.round_trips.p99_s);
+  EXPECT_LE(pair.round_trips.median_s, pair.round_trips.p99_s.value_or(1));
   // One host, one clock.
   EXPECT_LE(std::abs(pair.round_trips.clock_offset_s), pair.round_trips.clock_offset_error_s + 1e-6);
   ASSERT_EQ(pair.rates.size(), 4U);
@@ -70,6 +74,85 @@ TEST_F(LoopbackTest, DatagramsAreLeftOutWhenNobodyAsks) {
   EXPECT_FALSE(pair.datagrams.has_value());
   EXPECT_EQ(pair.why_no_datagrams, "not asked for");
   EXPECT_EQ(pair.rates.size(), 2U);
+}
+
+// What was measured is kept when a later part of the pair fails.
+TEST(PairMeasurement, KeepsWhatItHasWhenALaterPartFails) {
+  const Secret secret = Secret::fresh();
+  const auto no_datagrams = [](const Connection& connection, const Request& request) {
+    if (request.service == Service::datagrams) throw_machine_failed("not here");
+    serve(connection, request);
+  };
+  Doorkeeper host(secret, {}, no_datagrams, {kPatience_s, 8, 2});  // two connections at once, of three
+  const PairMeasurement pair =
+      measure_pair({"127.0.0.1", host.port()}, secret, short_options(), Deadline::in(kPatience_s));
+  EXPECT_EQ(pair.rates.size(), 2U);
+  EXPECT_FALSE(pair.why_fewer_rates.empty());
+  EXPECT_FALSE(pair.datagrams.has_value());
+  EXPECT_FALSE(pair.why_no_datagrams.empty());
+}
+
+// A host that is too busy to be heard of within the budget is waited for a little.
+TEST(PairMeasurement, WaitsForABusyHost) {
+  const Secret secret = Secret::fresh();
+  Doorkeeper host(secret, {}, [](const Connection& connection, const Request& request) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    serve(connection, request);
+  });
+  StreamOptions stream;
+  stream.budget_s = 0.1;
+  const StreamRate rate =
+      measure_streams({"127.0.0.1", host.port()}, secret, Direction::there, stream, Deadline::in(kPatience_s));
+  EXPECT_GT(rate.bytes_per_s, 0);
+}
+
+// Nor is it nothing that came when most of a short budget's intervals were empty.
+TEST(PairMeasurement, WaitsForAHostThatTakesNothingAtFirst) {
+  const Secret secret = Secret::fresh();
+  const Deadline deadline = Deadline::in(kPatience_s);
+  Doorkeeper host(secret, {}, [&](const Connection& connection, const Request& request) {
+    const Deadline idle = Deadline::in(0.7);
+    while (!idle.is_over()) {
+      std::array<std::byte, kReportBytes> nothing_taken{};
+      store_number(std::span(nothing_taken).first(8), steady_clock_ns());
+      send_all(connection.socket, nothing_taken, deadline);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    serve(connection, request);
+  });
+  StreamOptions stream;
+  stream.budget_s = 0.1;
+  const StreamRate rate =
+      measure_streams({"127.0.0.1", host.port()}, secret, Direction::there, stream, deadline);
+  EXPECT_GT(rate.bytes_per_s, 0);
+}
+
+// However far apart: every stream has time for twice the bins that it needs, and the whole for all its parts.
+TEST(PairMeasurement, TheLimitFollowsFromTheRoundTrip) {
+  constexpr double kHandshakes = 6 * 3;  // round trips, all streams of a part at the same time
+  const PairOptions options;
+  double before_s = 0;
+  for (const double round_trip_s : {1e-5, 1e-3, 0.03, 0.15, 0.25, 0.5, 1.0}) {
+    StreamOptions stream;
+    stream.round_trip_s = round_trip_s;
+    const RateMeterOptions meter = meter_options(stream);
+    EXPECT_GE(meter.bin_s, std::min(2 * round_trip_s, 1.0));
+    EXPECT_GE(bins_budget_s(stream), 2 * meter.least_bins * std::min(2 * round_trip_s, 1.0));
+    EXPECT_GE(bins_budget_s(stream), options.budget_s);
+    const double sampling_s = 50 * round_trip_s;
+    EXPECT_GE(options.longest_s(round_trip_s), 4 * (bins_budget_s(stream) + meter.warm_up_s) + sampling_s +
+                                                   kHandshakes * round_trip_s + options.datagrams_s);
+    EXPECT_GE(options.longest_s(round_trip_s), before_s);
+    before_s = options.longest_s(round_trip_s);
+  }
+}
+
+// A budget that somebody chose is kept where hosts are near.
+TEST(PairMeasurement, NearHostsTakeNoMoreThanTheBudget) {
+  StreamOptions stream;
+  stream.budget_s = 0.2;
+  stream.round_trip_s = 1e-3;
+  EXPECT_DOUBLE_EQ(bins_budget_s(stream), 0.2);
 }
 
 TEST_F(LoopbackTest, AnotherSecretIsRefusedAndCounted) {

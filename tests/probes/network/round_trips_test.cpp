@@ -44,6 +44,26 @@ TEST(RoundTrips, AClockBehindIsNegative) {
   EXPECT_NEAR(summarise({105e-6}, {times}, StopReason::budget).clock_offset_s, -3000e-6, 1e-9);
 }
 
+// Of a few the 99th percentile would be the largest, and say nothing.
+TEST(RoundTrips, FewHaveNoP99) {
+  std::vector<double> times_s(49, 1e-3);
+  std::vector<EchoTimes> echoes(times_s.size(), echo(500, 500, 0));
+  EXPECT_FALSE(summarise(times_s, echoes, StopReason::budget).p99_s.has_value());
+  times_s.push_back(1e-3);
+  echoes.push_back(echoes.front());
+  const RoundTrips result = summarise(times_s, echoes, StopReason::budget);
+  EXPECT_TRUE(result.p99_s.has_value());
+  const Json json = result.to_json();
+  EXPECT_EQ(RoundTrips::parse(JsonView(json)), result);
+}
+
+// The fewest samples are taken however far apart the hosts are.
+TEST(RoundTrips, FarOnesTakeLonger) {
+  const RoundTripOptions options;
+  EXPECT_LT(longest_s(options, 1e-4), 2.2);
+  EXPECT_GE(longest_s(options, 0.3), options.least_samples * 0.3);
+}
+
 TEST(RoundTrips, GoThroughJson) {
   const RoundTrips result =
       summarise({1e-3, 2e-3, 4e-3}, {echo(1, 2, 3), echo(1, 2, 3), echo(1, 2, 3)}, StopReason::most_samples);

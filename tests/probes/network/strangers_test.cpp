@@ -129,7 +129,7 @@ TEST_F(StrangersTest, ThoseWhoLeaveInTheMiddle) {
 
 class HastyStrangersTest : public StrangersTest {
  protected:
-  HastyStrangersTest() : StrangersTest({0.3, 2 * kTries, 16}) {}
+  HastyStrangersTest() : StrangersTest({0.3, std::size_t{2} * kTries, 16}) {}
 };
 
 // All at once, and none says anything.

@@ -1,0 +1,50 @@
+// sextant probe without --hosts: whose devices are measured, GPUs or cores.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/probe_hosts.h"
+#include "core/json_value.h"
+#include "costmodel/vocabulary/precision.h"
+#include "probes/cluster_probe.h"
+#include "probes/comm/communicator.h"
+#include "probes/cuda/gpu_devices.h"
+
+namespace sextant::cli {
+
+struct ProbeCommand {
+  ProbeOptions probe;
+  std::string places;
+  std::string model;
+  std::string out;
+  std::string samples;
+  std::string devices = "auto";
+  std::vector<Precision> model_precisions = {Precision::bf16};
+  double total_budget_s = 50;
+  bool json = false;
+  std::string emulated;  // a name of emulated_names(): nothing is measured
+};
+
+// What was measured, and the text for people about it.
+struct Measured {
+  ClusterProbe probe;
+  std::string text;
+  Json more_samples = Json::object();  // members of the file of samples
+};
+
+// Whose devices are measured.
+struct Target {
+  std::unique_ptr<GpuDevices> gpus;  // none: cores
+  std::string no_gpus;               // why not, where GPUs were looked for
+};
+
+// `wanted`: --devices. Collective. Throws Error(machine) where GPUs were asked for and there is none.
+[[nodiscard]] Target find_target(Communicator& ranks, const std::string& wanted);
+
+// `shared`: the journal, of cores. Collective.
+[[nodiscard]] Measured measure(const Target& target, Communicator& ranks, const ProbeCommand& options,
+                               const ProbeHostsOptions& shared);
+
+}  // namespace sextant::cli

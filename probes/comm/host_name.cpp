@@ -1,0 +1,10 @@
+#include "probes/comm/host_name.h"
+
+namespace sextant {
+
+std::string host_name(const Environment& environment, const std::string& own) {
+  const auto given = environment(kHostNameVariable);
+  return given && !given->empty() ? *given : own;
+}
+
+}  // namespace sextant

@@ -1,0 +1,16 @@
+// Probes the devices of this host, in a process of their own that can be ended.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "probes/fleet/device_report.h"
+#include "probes/fleet/messages.h"
+
+namespace sextant {
+
+// `probe` prints a cluster document; the command's options and "--samples FILE" are appended. Error(machine)
+// when it fails or takes too long.
+[[nodiscard]] DeviceReport probe_devices(std::vector<std::string> probe, const DevicesCommand& command);
+
+}  // namespace sextant

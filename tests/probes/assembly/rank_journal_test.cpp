@@ -1,0 +1,73 @@
+#include "probes/rank_journal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/document.h"
+#include "core/error.h"
+#include "tests/probes/assembly/reports.h"
+
+namespace sextant {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class RankJournalFile : public ::testing::Test {
+ protected:
+  RankJournalFile() { std::filesystem::remove(file_); }
+  ~RankJournalFile() override { std::filesystem::remove(file_); }
+  [[nodiscard]] RankJournal read() const { return parse_rank_journal(read_text_file(file_), file_.string()); }
+
+  const std::filesystem::path file_ =
+      std::filesystem::path(testing::TempDir()) /
+      (std::string("ranks-") + testing::UnitTest::GetInstance()->current_test_info()->name() + ".journal");
+};
+
+ProbeResult point(int rank, int peer, double bytes) {
+  ProbeResult result = value_result("link/" + std::to_string(static_cast<int>(bytes)), "s", 1e-6);
+  result.rank = rank;
+  result.peer = peer;
+  return result;
+}
+
+TEST_F(RankJournalFile, HasWhatWasWrittenAndGoesOn) {
+  const std::vector<RankReport> reports = {rank_report(0, "a"), rank_report(1, "b")};
+  {
+    auto writer = RankJournalWriter::begin(file_, {"a", "b"}, {{"budget", 1}});
+    writer.add_devices(reports);
+    writer.add_links({point(0, 1, 8), point(0, 2, 8), point(0, 1, 64)});
+  }
+  write_text_file(file_, read_text_file(file_) + "{\"link\": [{");  // killed while it wrote
+  {
+    auto writer = RankJournalWriter::resume(file_);
+    writer.add_links({failed_result(point(1, 2, 8), "rank 2 did not answer")});
+    writer.add_collectives("node", {value_result("mpi/node/all_reduce/8", "s", 1e-6)});
+  }
+  const RankJournal journal = read();
+  EXPECT_EQ(journal.hosts, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(journal.options, Json({{"budget", 1}}));
+  EXPECT_EQ(journal.devices, reports);
+  EXPECT_EQ(journal.points.size(), 4U);
+  EXPECT_THAT(journal.measured_pairs(),
+              ElementsAre(RankPair{0, 1}, RankPair{0, 2}));  // not the one that failed
+  EXPECT_THAT(journal.levels, ElementsAre("node"));
+  ASSERT_EQ(journal.collectives.size(), 1U);
+}
+
+TEST_F(RankJournalFile, SaysWhereItMakesNoSense) {
+  write_text_file(file_,
+                  "{\"journal\": \"sextant.ranks/1.0\", \"started_utc\": \"x\", \"hosts\": [], "
+                  "\"options\": {}}\nnonsense\n");
+  try {
+    static_cast<void>(read());
+    FAIL() << "read";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(file_.string() + ":2: "));
+  }
+  write_text_file(file_, "");
+  EXPECT_THROW(static_cast<void>(read()), Error);
+}
+
+}  // namespace
+}  // namespace sextant
