@@ -33,7 +33,7 @@ class DealSearch {
   };
 
   void begin(const TaskGrouping& grouping);
-  void deal(std::size_t place, int left);
+  void deal(std::size_t place, int left, double bound_s);
   [[nodiscard]] std::vector<Child> children(std::size_t place, int left);
   [[nodiscard]] bool rest_is_possible(std::size_t place, int left);
   [[nodiscard]] double transfer_s(std::size_t place, int left) const;

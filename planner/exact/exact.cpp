@@ -4,6 +4,7 @@
 
 #include "core/units.h"
 #include "costmodel/predict.h"
+#include "planner/exact/bound.h"
 #include "planner/exact/deal_search.h"
 
 namespace sextant {
@@ -30,6 +31,7 @@ void search_all(const std::vector<Root>& roots, DealSearch& deals, Progress& pro
     if (!progress.is_open(root.bound_s)) return;  // nor are those after it
     if (!progress.may_go_on()) return progress.leave_open(root.bound_s);
     const double bound_s = deals.bound_s(*root.grouping);
+    if (progress.is_stopped()) return progress.leave_open(root.bound_s);
     if (progress.is_open(bound_s)) deals.search(*root.grouping);
   }
 }
@@ -78,17 +80,23 @@ void fill_plan(const PlanRequest& request, const ExactLimits& limits, const Prog
 PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
   require_time_alone(request.objective, "exact");
   require_no_pins(request.limits.pins, "exact");
+  PlanResult result;
+  if (std::string reason = why_too_large(request.cluster, limits.wanted_units); !reason.empty()) {
+    result.outcome = PlanOutcome::too_large;
+    result.message = std::move(reason);
+    return result;
+  }
   const bool has_start = limits.start != nullptr && limits.start->prediction.has_value();
-  Progress progress(
-      request, has_start ? limits.start->prediction->iteration_s : std::numeric_limits<double>::infinity());
+  Progress progress(request,
+                    has_start ? limits.start->prediction->iteration_s : std::numeric_limits<double>::infinity(),
+                    least_iteration_s(request));
   UnitSpace space(request, limits.wanted_units);
   const SyncCost sync(space);
-  GroupCosts costs(space, sync);
+  GroupCosts costs(space, sync, progress);
   DealSearch deals(space, sync, costs, progress);
   const std::vector<TaskGrouping> groupings = task_groupings(space.tasks());
   search_all(roots_of(groupings, space.size_of(space.share_count() - 1), deals), deals, progress);
 
-  PlanResult result;
   result.nodes = progress.nodes();
   result.candidates = result.feasible = progress.evaluations();
   result.improvements = progress.improvements();

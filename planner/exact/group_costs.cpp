@@ -8,13 +8,14 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kByte = 1;
 constexpr GroupCost kImpossible{{kNever, kNever, kNever}, kNever, kNever};
+constexpr GroupCost kNotKnown{};
 
 // Depth-first over the tasks' options; what is left takes at least the least of each, in time and in bytes: on
 // every device, and of all of them together.
 class Packing {
  public:
-  Packing(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms)
-      : tasks_(tasks), rooms_(rooms) {
+  Packing(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms, Progress* progress)
+      : tasks_(tasks), rooms_(rooms), progress_(progress) {
     order_.resize(tasks.size());
     rest_s_.assign(tasks.size() + 1, 0);
     for (std::size_t t = tasks.size(); t-- > 0;) {
@@ -32,7 +33,7 @@ class Packing {
 
   double least_s() {
     choose(0, 0);
-    return best_s_;
+    return is_over_ ? 0 : best_s_;
   }
 
  private:
@@ -61,7 +62,15 @@ class Packing {
     return total;
   }
 
+  [[nodiscard]] bool is_over() {
+    constexpr std::uint64_t kChoicesBetweenLooks = 4096;  // at the clock
+    if (progress_ != nullptr && ++choices_ % kChoicesBetweenLooks == 0)
+      is_over_ = is_over_ || progress_->is_interrupted();
+    return is_over_;
+  }
+
   void choose(std::size_t task, double spent_s) {
+    if (is_over()) return;
     if (task == tasks_.size()) {
       best_s_ = spent_s;
       return;
@@ -98,15 +107,19 @@ class Packing {
   std::vector<double> rest_total_;                                 // resident bytes, over all positions
   double total_room_ = 0;
   double best_s_ = kNever;
+  Progress* progress_;
+  std::uint64_t choices_ = 0;
+  bool is_over_ = false;
 };
 
 }  // namespace
 
-double least_packed_s(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms) {
+double least_packed_s(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms,
+                      Progress* progress) {
   for (const PackedTask& task : tasks) {
     if (task.options->empty()) return kNever;
   }
-  return Packing(tasks, rooms).least_s();
+  return Packing(tasks, rooms, progress).least_s();
 }
 
 GroupCost least_of(const GroupCost& a, const GroupCost& b) {
@@ -117,7 +130,8 @@ GroupCost least_of(const GroupCost& a, const GroupCost& b) {
   return least;
 }
 
-GroupCosts::GroupCosts(UnitSpace& space, const SyncCost& sync) : space_(space), sync_(sync) {
+GroupCosts::GroupCosts(UnitSpace& space, const SyncCost& sync, Progress& progress)
+    : space_(space), sync_(sync), progress_(progress) {
   const std::vector<Task>& tasks = space.request().workflow.tasks;
   for (std::size_t t = 0; t < tasks.size(); ++t)
     of_kind_[static_cast<std::size_t>(tasks[t].kind)] |= TaskSet{1} << t;
@@ -144,25 +158,31 @@ GroupCost GroupCosts::look(TaskSet tasks, int block) {
     cost.sync_s += least_sync_s;
     packed.push_back(std::move(task));
   }
-  cost.sum_s = least_packed_s(packed, space_.rooms_of_block(block));
+  cost.sum_s = least_packed_s(packed, space_.rooms_of_block(block), &progress_);
   return cost.is_possible() ? cost : kImpossible;
+}
+
+// What was worked out while the search was interrupted is not kept.
+const GroupCost& GroupCosts::known_as(Known& known, std::uint64_t key, const GroupCost& cost) const {
+  return progress_.is_stopped() ? kNotKnown : known.emplace(key, cost).first->second;
 }
 
 const GroupCost& GroupCosts::of_block(TaskSet tasks, int block) {
   const auto known = of_block_.find(key(tasks, block));
   if (known != of_block_.end()) return known->second;
-  const GroupCost cost = look(tasks, block);
-  return of_block_.emplace(key(tasks, block), cost).first->second;
+  if (progress_.is_interrupted()) return kNotKnown;
+  return known_as(of_block_, key(tasks, block), look(tasks, block));
 }
 
 const GroupCost& GroupCosts::of_share(TaskSet tasks, int share) {
   const auto known = of_share_.find(key(tasks, share));
   if (known != of_share_.end()) return known->second;
+  if (progress_.is_interrupted()) return kNotKnown;
   GroupCost least = kImpossible;
   if (share > 0) {
     for (const int block : space_.blocks_of(share)) least = least_of(least, of_block(tasks, block));
   }
-  return of_share_.emplace(key(tasks, share), least).first->second;
+  return known_as(of_share_, key(tasks, share), least);
 }
 
 // Of this share, or within one that has a unit less.
@@ -170,10 +190,10 @@ const GroupCost& GroupCosts::within(TaskSet tasks, int share) {
   const auto known = within_.find(key(tasks, share));
   if (known != within_.end()) return known->second;
   GroupCost least = of_share(tasks, share);
-  for (std::size_t c = 0; c < space_.classes().size(); ++c) {
+  for (std::size_t c = 0; c < space_.classes().size() && !progress_.is_stopped(); ++c) {
     if (space_.units_of(share, c) > 0) least = least_of(least, within(tasks, share - space_.radix(c)));
   }
-  return within_.emplace(key(tasks, share), least).first->second;
+  return known_as(within_, key(tasks, share), least);
 }
 
 }  // namespace sextant

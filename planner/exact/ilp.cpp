@@ -57,6 +57,11 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     result.message = "cancelled before the solver started";
     return result;
   }
+  if (std::string reason = why_too_large(request.cluster, limits.wanted_units); !reason.empty()) {
+    result.outcome = PlanOutcome::too_large;
+    result.message = std::move(reason);
+    return result;
+  }
   UnitSpace space(request, limits.wanted_units);
   const SyncCost sync(space);
   const IlpModel model(space, sync);

@@ -46,13 +46,16 @@ SyncCost::SyncCost(const UnitSpace& space) : space_(space) {
   if (decomposes_) find_least_transfers();
 }
 
+// Where links do not tell machines apart, all of a class are to others what the first is.
 void SyncCost::find_least_transfers() {
   const std::vector<UnitClass>& classes = space_.classes();
   for (const UnitClass& from : classes) {
     least_s_.emplace_back();
+    const bool is_like_first = space_.request().cluster.has_zonal_links();
+    const std::vector<std::uint16_t> senders = is_like_first ? from.units.front() : devices_of(from);
     for (const UnitClass& to : classes) {
       double least = std::numeric_limits<double>::infinity();
-      for (const std::uint16_t device : devices_of(from)) {
+      for (const std::uint16_t device : senders) {
         std::vector<std::uint16_t> others = devices_of(to);
         std::erase(others, device);
         if (!others.empty()) least = std::min(least, transfer_s({device}, others));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <sstream>
 
 #include "core/error.h"
 #include "planner/search_run.h"
@@ -10,11 +11,13 @@
 namespace sextant {
 namespace {
 
-const PlanRequest& checked(const PlanRequest& request) {
+const PlanRequest& checked(const PlanRequest& request, int wanted_units) {
   if (request.workflow.algorithm == Algorithm::custom) {
     throw_bad_input("exact planners plan PPO and GRPO workflows; " + request.workflow.name +
                     " is a custom graph");
   }
+  const std::string reason = why_too_large(request.cluster, wanted_units);
+  if (!reason.empty()) throw_bad_input(reason);
   return request;
 }
 
@@ -30,8 +33,20 @@ std::vector<std::size_t> order_in_class(const UnitSpace& space, const std::vecto
 
 }  // namespace
 
+std::string why_too_large(const Cluster& cluster, int wanted_units) {
+  const std::vector<UnitClass> classes = unit_classes(cluster, wanted_units);
+  double shares = 1;
+  for (const UnitClass& of_class : classes) shares *= of_class.count() + 1;
+  if (shares <= kMostShares) return "";
+  std::ostringstream reason;
+  reason << "too many parts of the cluster to prove anything about: " << classes.size()
+         << " classes of machines that links or devices tell apart can be dealt to a group in " << shares
+         << " ways, of which exact planners hold " << kMostShares << "; sha-ea plans such clusters";
+  return reason.str();
+}
+
 UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
-    : request_(checked(request)),
+    : request_(checked(request, wanted_units)),
       evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
                   request.executions, request.weight_sync}),
       table_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)),

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "planner/evaluate/evaluator.h"
@@ -34,10 +35,17 @@ struct Run {
 };
 using Block = std::vector<Run>;  // by class
 
+// What a group may have is a product over classes of units: 16,384 is 14 machines that links tell apart, or 32
+// of five kinds. Options of many more fill memory before anything is proved.
+inline constexpr double kMostShares = 16'384;
+
+// A sentence where the space has more shares than these; empty where it has not.
+[[nodiscard]] std::string why_too_large(const Cluster& cluster, int wanted_units);
+
 class UnitSpace {
  public:
-  // Throws Error(bad_input) for custom graphs, whose simulation has no bounds, and for clusters that the
-  // evaluator cannot hold. The request must outlive it.
+  // Throws Error(bad_input) for custom graphs, whose simulation has no bounds, for clusters that the evaluator
+  // cannot hold, and where it is too large. The request must outlive it.
   UnitSpace(const PlanRequest& request, int wanted_units);
 
   [[nodiscard]] const PlanRequest& request() const { return request_; }

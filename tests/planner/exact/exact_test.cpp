@@ -8,8 +8,10 @@
 #include "core/error.h"
 #include "costmodel/memory.h"
 #include "costmodel/predict.h"
+#include "planner/exact/bound.h"
 #include "planner/exact/group_costs.h"
 #include "tests/planner/exact/unit_space_case.h"
+#include "tests/planner/planning_instances.h"
 
 namespace sextant::testing {
 namespace {
@@ -125,6 +127,70 @@ TEST(PlanExactly, SecondsStopIt) {
   PlanRequest request = request_of(hard_case(), coefficients);
   request.budget.seconds = 1e-6;
   EXPECT_EQ(plan_exactly(request).proof, Proof::time_limit);
+}
+
+// Machines of one device each, of which links tell every one from the others.
+Cluster measured_hosts(int hosts) {
+  const LinkException cable{LinkScope::node, "l4-z1-0", "l4-z1-1", {assumed(1e-5), assumed(2e9)}, true};
+  return cluster_of({{"l4", hosts, 1}}, {cable});
+}
+
+TEST(PlanExactly, SaysThatASpaceIsTooLarge) {
+  const Coefficients coefficients;
+  const Workflow workflow = ppo_8b();
+  for (const int hosts : {15, 20, 31, 32, 64, 200}) {
+    const Cluster cluster = measured_hosts(hosts);
+    const PlanRequest request{cluster, workflow, coefficients};
+    const PlanResult result = plan_exactly(request);
+    EXPECT_EQ(result.outcome, PlanOutcome::too_large) << hosts;
+    EXPECT_EQ(result.proof, Proof::none);
+    EXPECT_NE(result.message.find(std::to_string(hosts) + " classes"), std::string::npos) << result.message;
+    EXPECT_THROW(UnitSpace(request, 8), Error);
+  }
+  EXPECT_EQ(why_too_large(measured_hosts(14), 8), "");
+}
+
+// Before the first node there are all options of all shares to cost: minutes of this cluster.
+TEST(PlanExactly, ALargeClusterIsInterruptedAtOnce) {
+  const Instance large = instance_of(256);
+  const Coefficients coefficients;
+  const std::atomic<bool> cancelled = true;
+  for (const bool is_cancelled : {true, false}) {
+    PlanRequest request{large.cluster, large.workflow, coefficients};
+    if (is_cancelled) request.is_cancelled = &cancelled;
+    if (!is_cancelled) request.budget.seconds = 1e-6;
+    const PlanResult result = plan_exactly(request);
+    EXPECT_EQ(result.proof, Proof::time_limit);
+    EXPECT_EQ(result.nodes, 0U);
+    EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
+    EXPECT_DOUBLE_EQ(result.lower_bound_s, least_iteration_s(request));
+  }
+}
+
+TEST(GroupCosts, CostNothingOnceInterrupted) {
+  const SmallCase small = small_cases()[6];
+  const Coefficients coefficients;
+  std::atomic<bool> cancelled = true;
+  PlanRequest request = request_of(small, coefficients);
+  request.is_cancelled = &cancelled;
+  UnitSpace space(request, small.wanted_units);
+  const SyncCost sync(space);
+  Progress progress(request, std::numeric_limits<double>::infinity(), 0);
+  GroupCosts costs(space, sync, progress);
+  const int all = space.share_count() - 1;
+  EXPECT_EQ(costs.within(TaskSet{3}, all).sum_s, 0);  // a bound of anything
+  EXPECT_EQ(space.evaluator().asked(), 0U);
+  // What was zero is not taken for known by those who are not interrupted.
+  cancelled = false;
+  Progress next(request, std::numeric_limits<double>::infinity(), 0);
+  GroupCosts again(space, sync, next);
+  const double least_s = again.within(TaskSet{3}, all).sum_s;
+  EXPECT_GT(least_s, 0);
+  // And what is known stays known.
+  cancelled = true;
+  EXPECT_TRUE(next.is_interrupted());
+  EXPECT_EQ(again.within(TaskSet{3}, all).sum_s, least_s);
+  EXPECT_EQ(again.within(TaskSet{5}, all).sum_s, 0);
 }
 
 TEST(PlanExactly, TellsTheSameTwice) {
