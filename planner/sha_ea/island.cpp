@@ -98,7 +98,10 @@ bool Island::look_at(const Group& group, Arm& arm, Deal deal) {
   const Sharing sharing = normalized(sharing_of(group.grouping, near));
   if (!arm.seen.insert(std::move(near)).second) return false;
   Individual individual{std::move(deal), {}};
-  if (!arranger_.arrange(classes(), sharing, individual.scored)) individual.scored.score = kNoScore;
+  if (!arranger_.arrange(classes(), sharing, individual.scored)) {
+    individual.scored.score = kNoScore;
+    run_.spend(1);  // or a cluster of which a task has layouts on a few sizes of sets alone is searched for ever
+  }
   // HetRL 3.4: an offspring that is better takes the place of the worst.
   if (arm.population.size() < kPopulation) {
     arm.population.push_back(std::move(individual));

@@ -82,6 +82,28 @@ TEST(Deals, GatherWhatIsNear) {
   EXPECT_DOUBLE_EQ(affinity({{1, 1}, {1, 1}}, nearness), 4);
 }
 
+// No exchange that is left raises the affinity, added up anew; none that was made lowered it.
+TEST(Deals, GatherUntilNoExchangeHelps) {
+  std::mt19937_64 random(3);
+  constexpr std::size_t kClasses = 7;
+  std::vector<std::vector<double>> nearness(kClasses, std::vector<double>(kClasses));
+  for (std::vector<double>& row : nearness) {
+    for (double& near : row) near = static_cast<double>(random() % 1000) / 100;
+  }
+  const std::vector<UnitClass> classes(kClasses, UnitClass{1, {{0}, {1}, {2}}});
+  for (int round = 0; round < 20; ++round) {
+    const Deal before = random_deal(classes, {6, 4, 8, 3}, random);
+    const Deal after = gathered(before, nearness);
+    const double reached = affinity(after, nearness);
+    EXPECT_GT(reached, affinity(before, nearness));
+    for (int attempt = 0; attempt < 200; ++attempt) {
+      Deal other = after;
+      ASSERT_TRUE(exchange_units(other, random));
+      EXPECT_LE(affinity(other, nearness), reached * (1 + 1e-9));
+    }
+  }
+}
+
 TEST(Units, WholeMachinesStayWhole) {
   const std::vector<UnitClass> classes = unit_classes(cluster_of({{"a100", 2}, {"l4", 1, 6}}), 8);
   ASSERT_EQ(classes.size(), 2U);
@@ -113,6 +135,13 @@ TEST(ShaEa, PlansDoNotDependOnThreads) {
     EXPECT_EQ(*more.plan, *one.plan);
     EXPECT_EQ(more.candidates, one.candidates);
   }
+}
+
+// Every machine is a class of its own: thousands of exchanges for every deal that is looked at.
+TEST(ShaEa, PlansManyMeasuredHosts) {
+  const LinkException cable{LinkScope::node, "a100-z1-0", "a100-z1-1", {assumed(1e-5), assumed(2e9)}, true};
+  const PlanResult result = searched(cluster_of({{"a100", 32, 1}}, {cable}), ppo_8b(), 1);
+  EXPECT_EQ(result.outcome, PlanOutcome::found) << result.message;
 }
 
 TEST(ShaEa, PlansFitAndAreWhatWasScored) {
@@ -191,6 +220,15 @@ TEST(ShaEa, CurvesOfIslandsAreOne) {
       EXPECT_GE(curve[i].evaluations, curve[i - 1].evaluations);
     }
   }
+}
+
+// Deals without a layout for some task count as evaluations too: of 37 devices there may be no others.
+TEST(ShaEa, EndsWhereTasksHaveNoLayouts) {
+  Workflow workflow = ppo_8b();
+  workflow.prompts = 2;
+  for (auto& [name, model] : workflow.models) model.layers = 1;
+  const PlanResult result = searched(cluster_of({{"l4", 37, 1}}), workflow, 1);
+  EXPECT_GE(result.candidates, 8'000U);
 }
 
 TEST(ShaEa, SaysWhereNothingFits) {
