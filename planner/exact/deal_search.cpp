@@ -126,4 +126,36 @@ void DealSearch::search(const TaskGrouping& grouping) {
   deal(0, space_.share_count() - 1, bound);
 }
 
+namespace {
+
+struct Root {
+  const TaskGrouping* grouping;
+  double bound_s;
+};
+
+// Groupings by their cheap bounds.
+std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units, DealSearch& deals) {
+  std::vector<Root> roots;
+  for (const TaskGrouping& grouping : groupings) {
+    if (grouping.groups <= units) roots.push_back({&grouping, deals.cheap_bound_s(grouping)});
+  }
+  std::stable_sort(roots.begin(), roots.end(),
+                   [](const Root& a, const Root& b) { return a.bound_s < b.bound_s; });
+  return roots;
+}
+
+}  // namespace
+
+void search_groupings(UnitSpace& space, DealSearch& deals, Progress& progress) {
+  const std::vector<TaskGrouping> groupings = task_groupings(space.tasks());
+  const int units = space.size_of(space.share_count() - 1);
+  for (const Root& root : roots_of(groupings, units, deals)) {
+    if (!progress.is_open(root.bound_s)) return;  // nor are those after it
+    if (!progress.may_go_on()) return progress.leave_open(root.bound_s);
+    const double bound_s = deals.bound_s(*root.grouping);
+    if (progress.is_stopped()) return progress.leave_open(root.bound_s);
+    if (progress.is_open(bound_s)) deals.search(*root.grouping);
+  }
+}
+
 }  // namespace sextant

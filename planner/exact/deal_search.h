@@ -54,4 +54,7 @@ class DealSearch {
   std::vector<GroupCost> group_costs_;  // by group: of those that have a share, and the least of the others
 };
 
+// Of every grouping, the most promising first.
+void search_groupings(UnitSpace& space, DealSearch& deals, Progress& progress);
+
 }  // namespace sextant

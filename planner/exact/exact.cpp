@@ -10,32 +10,6 @@
 namespace sextant {
 namespace {
 
-struct Root {
-  const TaskGrouping* grouping;
-  double bound_s;
-};
-
-// Groupings by their cheap bounds.
-std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units, DealSearch& deals) {
-  std::vector<Root> roots;
-  for (const TaskGrouping& grouping : groupings) {
-    if (grouping.groups <= units) roots.push_back({&grouping, deals.cheap_bound_s(grouping)});
-  }
-  std::stable_sort(roots.begin(), roots.end(),
-                   [](const Root& a, const Root& b) { return a.bound_s < b.bound_s; });
-  return roots;
-}
-
-void search_all(const std::vector<Root>& roots, DealSearch& deals, Progress& progress) {
-  for (const Root& root : roots) {
-    if (!progress.is_open(root.bound_s)) return;  // nor are those after it
-    if (!progress.may_go_on()) return progress.leave_open(root.bound_s);
-    const double bound_s = deals.bound_s(*root.grouping);
-    if (progress.is_stopped()) return progress.leave_open(root.bound_s);
-    if (progress.is_open(bound_s)) deals.search(*root.grouping);
-  }
-}
-
 // Why nothing fits: the first task that has no place of its own, or all of them together.
 std::string shortage(UnitSpace& space, GroupCosts& costs) {
   const int all = space.share_count() - 1;
@@ -94,8 +68,7 @@ PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
   const SyncCost sync(space);
   GroupCosts costs(space, sync, progress);
   DealSearch deals(space, sync, costs, progress);
-  const std::vector<TaskGrouping> groupings = task_groupings(space.tasks());
-  search_all(roots_of(groupings, space.size_of(space.share_count() - 1), deals), deals, progress);
+  search_groupings(space, deals, progress);
 
   result.nodes = progress.nodes();
   result.candidates = result.feasible = progress.evaluations();

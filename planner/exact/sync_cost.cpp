@@ -33,16 +33,11 @@ SyncCost::SyncCost(const UnitSpace& space) : space_(space) {
   training_ = static_cast<int>(&workflow.actor_training() - workflow.tasks.data());
   std::vector<Execution> executions = request.executions;
   executions.resize(workflow.tasks.size());
-  const auto model_of = [&](int task) {
-    const auto t = static_cast<std::size_t>(task);
-    return TaskModel(workflow.tasks[t], executions[t], executions[static_cast<std::size_t>(training_)],
-                     space.frame());
-  };
-  const TaskModel training = model_of(training_);
+  const Execution& execution = executions[static_cast<std::size_t>(training_)];
+  const TaskModel training(workflow.actor_training(), execution, execution, space.frame());
   fixed_s_ += training.handover_s();
   sent_bytes_ = training.sent_bytes();
-  decomposes_ = request.weight_sync.method == WeightSyncMethod::shortest && training.is_separable() &&
-                model_of(generation_).is_separable();
+  decomposes_ = space.decomposes_sync();
   if (decomposes_) find_least_transfers();
 }
 

@@ -64,6 +64,56 @@ TEST(PlanExactly, EqualsEveryPlanWithOtherCoefficients) {
   for (const SmallCase& small : small_cases()) (void)expect_equal_to_brute_force(small, coefficients);
 }
 
+TEST(PlanExactly, EqualsEveryPlanWithEvenLoads) {
+  const Coefficients coefficients;
+  for (const std::size_t at : {2, 5, 6, 10}) {
+    const SmallCase small = small_cases()[at];
+    PlanRequest request = request_of(small, coefficients);
+    ExactLimits limits;
+    limits.wanted_units = small.wanted_units;
+    const double balanced_s = plan_exactly(request, limits).prediction->iteration_s;
+    request.limits.balances_load = false;
+    const double even_s = plan_exactly(request, limits).prediction->iteration_s;
+    const double best_s = BruteForce(request, small.wanted_units).best_s();
+    EXPECT_NEAR(even_s, best_s, kRounding * best_s) << small.name;
+    EXPECT_LE(balanced_s, even_s * (1 + kRounding)) << small.name;
+  }
+}
+
+// Devices with unlike memory: options that are equal but for which device needs most are not the same.
+std::vector<SmallCase> unlike_cases() {
+  std::vector<SmallCase> cases{
+      {"two_devices", cluster_of({{"a100", 1, 1}, {"l4", 1, 1}}), small_grpo(Mode::synchronous, false), 2},
+      {"three_devices", cluster_of({{"a100", 1, 2}, {"l4", 1, 1}}), small_grpo(Mode::asynchronous, false), 3},
+      {"four_devices", cluster_of({{"a100", 1, 2}, {"l4", 1, 2}}), small_grpo(Mode::synchronous, false), 2}};
+  // So large that what is on the small device decides.
+  for (SmallCase& small : cases) {
+    for (auto& [name, model] : small.workflow.models) model.layers = 12;
+    small.micro_batches = {1, 16};
+  }
+  return cases;
+}
+
+// With nothing left out at all.
+TEST(PlanExactly, EqualsEveryPlanOfUnlikeDevices) {
+  const Coefficients coefficients;
+  std::uint64_t unfit = 0;
+  for (const SmallCase& small : unlike_cases()) {
+    SCOPED_TRACE(small.name);
+    const PlanRequest request = request_of(small, coefficients);
+    ExactLimits limits;
+    limits.wanted_units = small.wanted_units;
+    const PlanResult exact = plan_exactly(request, limits);
+    BruteForce brute(request, small.wanted_units, OptionsOf::all);
+    const double best_s = brute.best_s();
+    unfit += brute.unfit();
+    ASSERT_EQ(exact.outcome, PlanOutcome::found) << exact.message;
+    EXPECT_EQ(exact.proof, Proof::optimal);
+    EXPECT_NEAR(exact.prediction->iteration_s, best_s, kRounding * best_s) << brute.plans();
+  }
+  EXPECT_GT(unfit, 1000U);
+}
+
 TEST(PlanExactly, EqualsEveryPlanForOtherWaysToSynchronize) {
   const SmallCase small = small_cases()[6];
   PlanRequest request = request_of(small, {});
