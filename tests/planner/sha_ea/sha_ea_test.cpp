@@ -8,13 +8,14 @@
 #include <thread>
 
 #include "costmodel/memory.h"
+#include "planner/exact/exact.h"
 #include "planner/exhaustive.h"
 #include "planner/sha_ea/arms.h"
 #include "planner/sha_ea/deal.h"
 #include "planner/sha_ea/polish.h"
 #include "planner/space/counts.h"
 #include "tests/costmodel/small_problem.h"
-#include "tests/planner/planning_case.h"
+#include "tests/planner/exact/unit_space_case.h"
 
 namespace sextant::testing {
 namespace {
@@ -175,6 +176,26 @@ TEST(ShaEa, IsAsGoodAsAllPlansOfASmallCluster) {
     ASSERT_EQ(found.outcome, PlanOutcome::found);
     EXPECT_LE(found.prediction->iteration_s, 1.01 * all.prediction->iteration_s);
   }
+}
+
+// Where both search one space, no plan is better than the one that is proved to be the best.
+TEST(ShaEa, IsNoBetterThanExactWithinItsSpace) {
+  const Coefficients coefficients;
+  double best_gap = 1;
+  for (const SmallCase& small : small_cases()) {
+    PlanRequest request = request_of(small, coefficients);
+    const PlanResult exact = plan_exactly(request);
+    ASSERT_EQ(exact.proof, Proof::optimal);
+    request.limits.within_unit_space = true;
+    request.budget.evaluations = 4'000;
+    const PlanResult found = plan_by_sha_ea(request);
+    ASSERT_EQ(found.outcome, PlanOutcome::found) << small.name << found.message;
+    const double gap = found.prediction->iteration_s / exact.prediction->iteration_s - 1;
+    EXPECT_GE(gap, -1e-9) << small.name;
+    EXPECT_LE(gap, 0.01) << small.name;
+    best_gap = std::min(best_gap, gap);
+  }
+  EXPECT_LE(best_gap, 1e-9);
 }
 
 // HetRL's ablation (Figure 4): where tasks run on devices that differ, layers and sequences by speed are
