@@ -102,8 +102,8 @@ void add_planner_options(CLI::App& command, PlannerOptions& options) {
                    "Exhaustive only: try every way to deal layers to stages");
   command.add_flag(
       "--even-load", options.has_even_load,
-      "sha-ea only: layers and sequences dealt evenly, whatever devices can do: to see what balancing "
-      "gains");
+      "sha-ea, exact and ilp only: layers and sequences dealt evenly, whatever devices can do: to see what "
+      "balancing gains");
   command.add_option("--most-plans", options.most_plans, "Exhaustive only: refuse a larger space")
       ->check(CLI::Range(std::int64_t{1}, SearchRecord::kMostCount));
   static const std::map<std::string, Goal> kGoals = {
@@ -126,9 +126,10 @@ void add_planner_options(CLI::App& command, PlannerOptions& options) {
                   "Dollars that an iteration may cost")
       ->check(positive_number());
   add_pin_options(command, options.pins);
-  command.add_option("--warm-start", options.warm_start,
-                     "Exact only: a plan document to begin with, of which it finds a better one or proves that "
-                     "there is none");
+  command.add_option(
+      "--warm-start", options.warm_start,
+      "Exact and ilp only: a plan document to begin with, of which they find a better one or prove "
+      "that there is none");
 }
 
 const Planner& chosen_planner(const PlannerOptions& options, int devices) {

@@ -41,9 +41,13 @@ constexpr PlannerTraits kHetRl{.has_threads = true,
                                .has_objectives = true,
                                .has_rent = true,
                                .has_pins = true};
-constexpr PlannerTraits kBranchAndBound{.counts_nodes = true, .starts_from_plan = true, .proves = true};
-constexpr PlannerTraits kIntegerProgram{
-    .counts_nodes = true, .can_be_cancelled = false, .proves = true, .is_built = has_milp_solver};
+constexpr PlannerTraits kBranchAndBound{
+    .counts_nodes = true, .starts_from_plan = true, .proves = true, .balances_load = true};
+constexpr PlannerTraits kIntegerProgram{.counts_nodes = true,
+                                        .starts_from_plan = true,
+                                        .proves = true,
+                                        .balances_load = true,
+                                        .is_built = has_milp_solver};
 constexpr PlannerTraits kEveryPlan{
     .has_budget = false, .has_whole_layouts = true, .proves = true, .has_pins = true};
 

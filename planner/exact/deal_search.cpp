@@ -63,7 +63,7 @@ std::vector<DealSearch::Child> DealSearch::children(std::size_t place, int left)
   const std::size_t group = order_[place];
   const int after = static_cast<int>(order_.size() - place) - 1;  // groups that need a unit each
   std::vector<Child> children;
-  for (int share = 1; share <= left; ++share) {
+  for (int share = 1; share <= left && !progress_.is_stopped(); ++share) {
     if (!space_.is_within(share, left) || space_.size_of(left) - space_.size_of(share) < after) continue;
     const GroupCost& cost = costs_.of_share(groups_[group], share);
     if (!cost.is_possible() || !rest_is_possible(place + 1, left - share)) continue;
@@ -77,15 +77,18 @@ std::vector<DealSearch::Child> DealSearch::children(std::size_t place, int left)
   return children;
 }
 
-void DealSearch::deal(std::size_t place, int left) {
+// bound_s: of all that follows from here.
+void DealSearch::deal(std::size_t place, int left, double bound_s) {
   const std::size_t group = order_[place];
-  for (const Child& child : children(place, left)) {
+  const std::vector<Child> found = progress_.is_interrupted() ? std::vector<Child>{} : children(place, left);
+  if (progress_.is_stopped()) return progress_.leave_open(bound_s);  // the children's are none
+  for (const Child& child : found) {
     if (!progress_.is_open(child.bound_s)) return;  // nor are those after it
     if (!progress_.may_go_on()) return progress_.leave_open(child.bound_s);
     shares_[group] = child.share;
     group_costs_[group] = costs_.of_share(groups_[group], child.share);
     if (place + 1 < order_.size()) {
-      deal(place + 1, left - child.share);
+      deal(place + 1, left - child.share, child.bound_s);
     } else {
       finish(child.bound_s);
     }
@@ -99,6 +102,7 @@ void DealSearch::finish(double bound_s) {
     group_costs_[g] = costs_.of_block(groups_[g], dealt.blocks[g]);
     if (!group_costs_[g].is_possible()) return;
   }
+  if (progress_.is_stopped()) return progress_.leave_open(bound_s);
   const int generating = composition_.group_with(groups_, sync_.generation());
   const int training = composition_.group_with(groups_, sync_.training());
   if (generating != training) {
@@ -114,12 +118,44 @@ void DealSearch::finish(double bound_s) {
 
 // Groups with the most to do first: their shares say most about the bound.
 void DealSearch::search(const TaskGrouping& grouping) {
-  (void)bound_s(grouping);
+  const double bound = bound_s(grouping);
   std::stable_sort(order_.begin(), order_.end(), [this](std::size_t a, std::size_t b) {
     return group_costs_[a].sum_s > group_costs_[b].sum_s;
   });
   for (std::size_t place = 0; place < order_.size(); ++place) place_of_[order_[place]] = place;
-  deal(0, space_.share_count() - 1);
+  deal(0, space_.share_count() - 1, bound);
+}
+
+namespace {
+
+struct Root {
+  const TaskGrouping* grouping;
+  double bound_s;
+};
+
+// Groupings by their cheap bounds.
+std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units, DealSearch& deals) {
+  std::vector<Root> roots;
+  for (const TaskGrouping& grouping : groupings) {
+    if (grouping.groups <= units) roots.push_back({&grouping, deals.cheap_bound_s(grouping)});
+  }
+  std::stable_sort(roots.begin(), roots.end(),
+                   [](const Root& a, const Root& b) { return a.bound_s < b.bound_s; });
+  return roots;
+}
+
+}  // namespace
+
+void search_groupings(UnitSpace& space, DealSearch& deals, Progress& progress) {
+  const std::vector<TaskGrouping> groupings = task_groupings(space.tasks());
+  const int units = space.size_of(space.share_count() - 1);
+  for (const Root& root : roots_of(groupings, units, deals)) {
+    if (!progress.is_open(root.bound_s)) return;  // nor are those after it
+    if (!progress.may_go_on()) return progress.leave_open(root.bound_s);
+    const double bound_s = deals.bound_s(*root.grouping);
+    if (progress.is_stopped()) return progress.leave_open(root.bound_s);
+    if (progress.is_open(bound_s)) deals.search(*root.grouping);
+  }
 }
 
 }  // namespace sextant

@@ -33,7 +33,7 @@ class DealSearch {
   };
 
   void begin(const TaskGrouping& grouping);
-  void deal(std::size_t place, int left);
+  void deal(std::size_t place, int left, double bound_s);
   [[nodiscard]] std::vector<Child> children(std::size_t place, int left);
   [[nodiscard]] bool rest_is_possible(std::size_t place, int left);
   [[nodiscard]] double transfer_s(std::size_t place, int left) const;
@@ -53,5 +53,8 @@ class DealSearch {
   std::vector<int> shares_;             // by group
   std::vector<GroupCost> group_costs_;  // by group: of those that have a share, and the least of the others
 };
+
+// Of every grouping, the most promising first.
+void search_groupings(UnitSpace& space, DealSearch& deals, Progress& progress);
 
 }  // namespace sextant

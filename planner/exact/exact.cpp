@@ -4,35 +4,11 @@
 
 #include "core/units.h"
 #include "costmodel/predict.h"
+#include "planner/exact/bound.h"
 #include "planner/exact/deal_search.h"
 
 namespace sextant {
 namespace {
-
-struct Root {
-  const TaskGrouping* grouping;
-  double bound_s;
-};
-
-// Groupings by their cheap bounds.
-std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units, DealSearch& deals) {
-  std::vector<Root> roots;
-  for (const TaskGrouping& grouping : groupings) {
-    if (grouping.groups <= units) roots.push_back({&grouping, deals.cheap_bound_s(grouping)});
-  }
-  std::stable_sort(roots.begin(), roots.end(),
-                   [](const Root& a, const Root& b) { return a.bound_s < b.bound_s; });
-  return roots;
-}
-
-void search_all(const std::vector<Root>& roots, DealSearch& deals, Progress& progress) {
-  for (const Root& root : roots) {
-    if (!progress.is_open(root.bound_s)) return;  // nor are those after it
-    if (!progress.may_go_on()) return progress.leave_open(root.bound_s);
-    const double bound_s = deals.bound_s(*root.grouping);
-    if (progress.is_open(bound_s)) deals.search(*root.grouping);
-  }
-}
 
 // Why nothing fits: the first task that has no place of its own, or all of them together.
 std::string shortage(UnitSpace& space, GroupCosts& costs) {
@@ -78,17 +54,22 @@ void fill_plan(const PlanRequest& request, const ExactLimits& limits, const Prog
 PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
   require_time_alone(request.objective, "exact");
   require_no_pins(request.limits.pins, "exact");
+  PlanResult result;
+  if (std::string reason = why_too_large(request.cluster, limits.wanted_units); !reason.empty()) {
+    result.outcome = PlanOutcome::too_large;
+    result.message = std::move(reason);
+    return result;
+  }
   const bool has_start = limits.start != nullptr && limits.start->prediction.has_value();
-  Progress progress(
-      request, has_start ? limits.start->prediction->iteration_s : std::numeric_limits<double>::infinity());
+  Progress progress(request,
+                    has_start ? limits.start->prediction->iteration_s : std::numeric_limits<double>::infinity(),
+                    least_iteration_s(request));
   UnitSpace space(request, limits.wanted_units);
   const SyncCost sync(space);
-  GroupCosts costs(space, sync);
+  GroupCosts costs(space, sync, progress);
   DealSearch deals(space, sync, costs, progress);
-  const std::vector<TaskGrouping> groupings = task_groupings(space.tasks());
-  search_all(roots_of(groupings, space.size_of(space.share_count() - 1), deals), deals, progress);
+  search_groupings(space, deals, progress);
 
-  PlanResult result;
   result.nodes = progress.nodes();
   result.candidates = result.feasible = progress.evaluations();
   result.improvements = progress.improvements();

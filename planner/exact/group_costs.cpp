@@ -1,6 +1,8 @@
 #include "planner/exact/group_costs.h"
 
 #include <algorithm>
+#include <deque>
+#include <queue>
 
 namespace sextant {
 namespace {
@@ -8,9 +10,12 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kByte = 1;
 constexpr GroupCost kImpossible{{kNever, kNever, kNever}, kNever, kNever};
+constexpr GroupCost kNotKnown{};
 
-// Depth-first over the tasks' options; what is left takes at least the least of each, in time and in bytes: on
-// every device, and of all of them together.
+// The most promising choices of the tasks' options first: what is left takes at least the least of each, in
+// time and in bytes, on every device and of all of them together. The first choice of all tasks that comes up
+// is the best. Where many tasks leave too many choices that do not fit, it ends with what the most promising of
+// those that are left would take: a bound all the same.
 class Packing {
  public:
   Packing(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms)
@@ -23,19 +28,49 @@ class Packing {
                        [&](std::size_t a, std::size_t b) { return tasks[t].cost_s[a] < tasks[t].cost_s[b]; });
       rest_s_[t] = rest_s_[t + 1] + tasks[t].cost_s[order_[t].front()];
     }
-    resident_.assign(tasks.size() + 1, std::vector<double>(rooms.size(), 0));
-    working_ = rest_resident_ = rest_working_ = resident_;
+    rest_resident_.assign(tasks.size() + 1, std::vector<double>(rooms.size(), 0));
+    rest_working_ = rest_resident_;
     rest_total_.assign(tasks.size() + 1, 0);
     for (const double room : rooms) total_room_ += room;
     for (std::size_t t = tasks.size(); t-- > 0;) find_rest(t);
   }
 
   double least_s() {
-    choose(0, 0);
-    return best_s_;
+    constexpr int kMostChoices = 2048;
+    held_.push_back(std::vector<double>(2 * rooms_.size(), 0));
+    offer({0, 0, 0, 0, 0});
+    for (int n = 0; !choices_.empty(); ++n) {
+      const Choice choice = choices_.top();
+      if (n == kMostChoices) return choice.bound_s;
+      choices_.pop();
+      const std::size_t o = order_[choice.task][choice.option];
+      if (choice.option + 1 < order_[choice.task].size())
+        offer({choice.task, choice.option + 1, choice.before, choice.spent_s, 0});
+      if (!add(choice.task, held_[choice.before], (*tasks_[choice.task].options)[o])) continue;
+      if (choice.task + 1 == tasks_.size()) return choice.bound_s;
+      offer({choice.task + 1, 0, held_.size() - 1, choice.spent_s + tasks_[choice.task].cost_s[o], 0});
+    }
+    return kNever;
   }
 
  private:
+  struct Choice {
+    std::size_t task, option;  // option: in the order of cost
+    std::size_t before;        // what tasks before it hold
+    double spent_s;            // by these
+    double bound_s;            // of all tasks
+    // Of equals that with the most tasks chosen comes first.
+    friend bool operator<(const Choice& a, const Choice& b) {
+      return a.bound_s != b.bound_s ? a.bound_s > b.bound_s : a.task < b.task;
+    }
+  };
+
+  void offer(Choice choice) {
+    const double cost_s = tasks_[choice.task].cost_s[order_[choice.task][choice.option]];
+    choice.bound_s = choice.spent_s + cost_s + rest_s_[choice.task + 1];
+    choices_.push(choice);
+  }
+
   // Bytes that this task and those after it need at least.
   void find_rest(std::size_t t) {
     const std::vector<ExactOption>& options = *tasks_[t].options;
@@ -61,43 +96,35 @@ class Packing {
     return total;
   }
 
-  void choose(std::size_t task, double spent_s) {
-    if (task == tasks_.size()) {
-      best_s_ = spent_s;
-      return;
-    }
-    for (const std::size_t o : order_[task]) {
-      const double cost_s = tasks_[task].cost_s[o];
-      if (spent_s + cost_s + rest_s_[task + 1] >= best_s_) return;  // later ones cost more
-      if (add(task, (*tasks_[task].options)[o])) choose(task + 1, spent_s + cost_s);
-    }
-  }
-
-  [[nodiscard]] bool add(std::size_t task, const ExactOption& option) {
-    const std::vector<double>&held = resident_[task], &used = working_[task];
-    std::vector<double>&holds = resident_[task + 1], &uses = working_[task + 1];
+  // before: resident bytes by position, then working. What is held after it is appended to held_ where it fits.
+  [[nodiscard]] bool add(std::size_t task, const std::vector<double>& before, const ExactOption& option) {
+    const std::size_t positions = rooms_.size();
     const std::vector<double>&will_hold = rest_resident_[task + 1], &will_use = rest_working_[task + 1];
+    after_.resize(2 * positions);
     double total = rest_total_[task + 1];
-    for (std::size_t p = 0; p < rooms_.size(); ++p) {
-      holds[p] = held[p] + option.resident_bytes[p];
-      uses[p] = std::max(used[p], option.working_bytes[p]);
-      const double working = std::max(uses[p], will_use[p]);
+    for (std::size_t p = 0; p < positions; ++p) {
+      after_[p] = before[p] + option.resident_bytes[p];
+      after_[positions + p] = std::max(before[positions + p], option.working_bytes[p]);
+      const double working = std::max(after_[positions + p], will_use[p]);
       // Added up in another order than by the evaluator: a byte of difference decides nothing here.
-      if (holds[p] + will_hold[p] + working > rooms_[p] + kByte) return false;
-      total += holds[p] + working;
+      if (after_[p] + will_hold[p] + working > rooms_[p] + kByte) return false;
+      total += after_[p] + working;
     }
-    return total <= total_room_ + kByte;
+    if (total > total_room_ + kByte) return false;
+    held_.push_back(after_);
+    return true;
   }
 
   const std::vector<PackedTask>& tasks_;
   const std::vector<double>& rooms_;
   std::vector<std::vector<std::size_t>> order_;                    // by task: options, cheapest first
   std::vector<double> rest_s_;                                     // of this task and those after it
-  std::vector<std::vector<double>> resident_, working_;            // after so many tasks, by position
-  std::vector<std::vector<double>> rest_resident_, rest_working_;  // of this task and those after it, likewise
+  std::vector<std::vector<double>> rest_resident_, rest_working_;  // likewise, by position
   std::vector<double> rest_total_;                                 // resident bytes, over all positions
   double total_room_ = 0;
-  double best_s_ = kNever;
+  std::priority_queue<Choice> choices_;
+  std::deque<std::vector<double>> held_;
+  std::vector<double> after_;
 };
 
 }  // namespace
@@ -117,7 +144,8 @@ GroupCost least_of(const GroupCost& a, const GroupCost& b) {
   return least;
 }
 
-GroupCosts::GroupCosts(UnitSpace& space, const SyncCost& sync) : space_(space), sync_(sync) {
+GroupCosts::GroupCosts(UnitSpace& space, const SyncCost& sync, Progress& progress)
+    : space_(space), sync_(sync), progress_(progress) {
   const std::vector<Task>& tasks = space.request().workflow.tasks;
   for (std::size_t t = 0; t < tasks.size(); ++t)
     of_kind_[static_cast<std::size_t>(tasks[t].kind)] |= TaskSet{1} << t;
@@ -148,21 +176,27 @@ GroupCost GroupCosts::look(TaskSet tasks, int block) {
   return cost.is_possible() ? cost : kImpossible;
 }
 
+// What was worked out while the search was interrupted is not kept.
+const GroupCost& GroupCosts::known_as(Known& known, std::uint64_t key, const GroupCost& cost) const {
+  return progress_.is_stopped() ? kNotKnown : known.emplace(key, cost).first->second;
+}
+
 const GroupCost& GroupCosts::of_block(TaskSet tasks, int block) {
   const auto known = of_block_.find(key(tasks, block));
   if (known != of_block_.end()) return known->second;
-  const GroupCost cost = look(tasks, block);
-  return of_block_.emplace(key(tasks, block), cost).first->second;
+  if (progress_.is_interrupted()) return kNotKnown;
+  return known_as(of_block_, key(tasks, block), look(tasks, block));
 }
 
 const GroupCost& GroupCosts::of_share(TaskSet tasks, int share) {
   const auto known = of_share_.find(key(tasks, share));
   if (known != of_share_.end()) return known->second;
+  if (progress_.is_interrupted()) return kNotKnown;
   GroupCost least = kImpossible;
   if (share > 0) {
     for (const int block : space_.blocks_of(share)) least = least_of(least, of_block(tasks, block));
   }
-  return of_share_.emplace(key(tasks, share), least).first->second;
+  return known_as(of_share_, key(tasks, share), least);
 }
 
 // Of this share, or within one that has a unit less.
@@ -170,10 +204,10 @@ const GroupCost& GroupCosts::within(TaskSet tasks, int share) {
   const auto known = within_.find(key(tasks, share));
   if (known != within_.end()) return known->second;
   GroupCost least = of_share(tasks, share);
-  for (std::size_t c = 0; c < space_.classes().size(); ++c) {
+  for (std::size_t c = 0; c < space_.classes().size() && !progress_.is_stopped(); ++c) {
     if (space_.units_of(share, c) > 0) least = least_of(least, within(tasks, share - space_.radix(c)));
   }
-  return within_.emplace(key(tasks, share), least).first->second;
+  return known_as(within_, key(tasks, share), least);
 }
 
 }  // namespace sextant

@@ -7,6 +7,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "planner/exact/progress.h"
 #include "planner/exact/sync_cost.h"
 #include "planner/exact/unit_space.h"
 
@@ -30,18 +31,19 @@ struct GroupCost {
 // In each number.
 [[nodiscard]] GroupCost least_of(const GroupCost& a, const GroupCost& b);
 
-// Options of tasks that share devices, with the least sum of their costs of all choices that fit. Infinite
-// where none does.
+// Options of tasks that share devices, with the least sum of their costs of all choices that fit, or a bound of
+// it where there are too many to look at. Infinite where none fits.
 struct PackedTask {
   const std::vector<ExactOption>* options;
   std::vector<double> cost_s;  // by option
 };
 [[nodiscard]] double least_packed_s(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms);
 
+// What was asked before is known. Once `progress` is interrupted all else is zero, which is no less a bound.
 class GroupCosts {
  public:
-  // Both must outlive it.
-  GroupCosts(UnitSpace& space, const SyncCost& sync);
+  // All must outlive it.
+  GroupCosts(UnitSpace& space, const SyncCost& sync, Progress& progress);
 
   [[nodiscard]] const GroupCost& of_block(TaskSet tasks, int block);
   // On the best block of a share; and of any share within it.
@@ -51,15 +53,17 @@ class GroupCosts {
   [[nodiscard]] TaskSet of_kind(std::size_t kind) const { return of_kind_[kind]; }
 
  private:
-  // By share or block; a sum below zero was not asked yet.
+  // By share or block.
   using Known = std::unordered_map<std::uint64_t, GroupCost>;
   [[nodiscard]] static std::uint64_t key(TaskSet tasks, int number) {
     return static_cast<std::uint64_t>(tasks) << 32 | static_cast<std::uint32_t>(number);
   }
   [[nodiscard]] GroupCost look(TaskSet tasks, int block);
+  [[nodiscard]] const GroupCost& known_as(Known& known, std::uint64_t key, const GroupCost& cost) const;
 
   UnitSpace& space_;
   const SyncCost& sync_;
+  Progress& progress_;
   std::array<TaskSet, kTaskKinds> of_kind_{};
   Known of_block_, of_share_, within_;
 };

@@ -2,18 +2,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
+#include <optional>
 
 #include "core/error.h"
 #include "costmodel/predict.h"
+#include "planner/exact/deal_search.h"
 #include "planner/exact/ilp_model.h"
 
 namespace sextant {
 namespace {
 
 // The solver's own times, within its tolerances; the plan is costed again.
-void fill_plan(UnitSpace& space, const IlpModel& model, const MilpSolution& solution, PlanResult& result) {
-  const IlpModel::Choice choice = model.choice(solution.values);
-  const Candidate candidate = space.candidate(choice.grouping, choice.shares, choice.chosen);
+void fill_plan(UnitSpace& space, const Candidate& candidate, PlanResult& result) {
   const Score score = space.evaluator().evaluate(candidate);
   constexpr double kTolerance_bytes = 1e5;  // of rows in gigabytes
   if (score.excess_bytes > kTolerance_bytes)
@@ -23,6 +24,39 @@ void fill_plan(UnitSpace& space, const IlpModel& model, const MilpSolution& solu
   result.plan = space.evaluator().plan_of(candidate, request.workflow.name + "-ilp");
   result.prediction =
       predict(request.cluster, request.workflow, *result.plan, request.coefficients, request.framework);
+}
+
+// As the evaluator holds it; nothing where its replicas or stages are not cut alike.
+std::optional<Candidate> candidate_of(const PlanResult& start, UnitSpace& space) {
+  Candidate candidate;
+  const Workflow& workflow = space.request().workflow;
+  for (int t = 0; t < space.tasks(); ++t) {
+    const auto task = start.plan->tasks.find(workflow.tasks[static_cast<std::size_t>(t)].name);
+    if (task == start.plan->tasks.end()) return std::nullopt;
+    std::optional<Seat> seat = seat_of(task->second, workflow.sequences());
+    if (!seat) return std::nullopt;
+    candidate.tasks.push_back({space.evaluator().shapes(t).add(seat->shape), std::move(seat->devices)});
+  }
+  return candidate;
+}
+
+// The request's own, if it is of the space, or the best of the first few that branch and bound comes upon.
+std::optional<Candidate> plan_to_begin_with(UnitSpace& space, const SyncCost& sync) {
+  const PlanRequest& request = space.request();
+  if (request.start != nullptr && request.start->plan) {
+    const std::optional<Candidate> own = candidate_of(*request.start, space);
+    if (own && space.choice_of(*own)) return own;
+  }
+  constexpr std::uint64_t kNodes = 256;
+  PlanRequest few = request;
+  few.budget.evaluations = kNodes;
+  few.on_improvement = {};
+  Progress progress(few, std::numeric_limits<double>::infinity(), 0);
+  GroupCosts costs(space, sync, progress);
+  DealSearch deals(space, sync, costs, progress);
+  search_groupings(space, deals, progress);
+  if (!progress.has_best()) return std::nullopt;
+  return progress.best();
 }
 
 std::string size_of(const MilpProblem& problem) {
@@ -57,10 +91,19 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     result.message = "cancelled before the solver started";
     return result;
   }
+  if (std::string reason = why_too_large(request.cluster, limits.wanted_units); !reason.empty()) {
+    result.outcome = PlanOutcome::too_large;
+    result.message = std::move(reason);
+    return result;
+  }
   UnitSpace space(request, limits.wanted_units);
   const SyncCost sync(space);
   const IlpModel model(space, sync);
+  const std::optional<Candidate> start_plan = plan_to_begin_with(space, sync);
   MilpLimits solver_limits;
+  if (start_plan) solver_limits.start = model.values_of(*space.choice_of(*start_plan));
+  if (request.is_cancelled != nullptr)
+    solver_limits.is_cancelled = [&] { return request.is_cancelled->load(std::memory_order_relaxed); };
   solver_limits.seconds = request.budget.seconds;
   constexpr std::uint64_t kMostNodes = 1'000'000'000;
   solver_limits.nodes = static_cast<int>(std::min(request.budget.evaluations, kMostNodes));
@@ -74,11 +117,21 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     return result;
   }
   result.lower_bound_s = std::max(0.0, solution.bound) + sync.fixed_s();
-  if (solution.values.empty()) {
+  std::optional<Candidate> found = start_plan;
+  if (!solution.values.empty()) {
+    const UnitChoice choice = model.choice(solution.values);
+    found = space.candidate(choice.grouping, choice.shares, choice.chosen);
+  }
+  if (!found) {
     result.message += "the limit was reached before a plan was found";
     return result;
   }
-  fill_plan(space, model, solution, result);
+  fill_plan(space, *found, result);
+  const bool has_start = request.start != nullptr && request.start->prediction.has_value();
+  if (has_start && request.start->prediction->iteration_s < result.prediction->iteration_s) {
+    result.plan = request.start->plan;
+    result.prediction = request.start->prediction;
+  }
   result.candidates = result.feasible = 1;
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   const double time_s = result.prediction->iteration_s;

@@ -12,8 +12,11 @@ struct IlpLimits {
 };
 
 // For small clusters: binary variables are tasks^2 / 2 times blocks of devices times options. The request's
-// seconds limit the solver, its evaluations the nodes of the solver's tree; cancellation is looked at before
-// the solver starts, not while it runs. Result as of plan_exactly.
+// seconds limit the solver, its evaluations the nodes of the solver's tree. It begins with the request's start,
+// where that is a plan of the space, or with the first that branch and bound comes upon; a start that is not of
+// the space is the answer where nothing is better. Cancellation is looked
+// at before the solver starts, and then after no longer than it has run already (MilpLimits::is_cancelled),
+// unless nodes are limited. Result as of plan_exactly.
 //
 // Throws Error(bad_input) where the build has no MILP solver (SEXTANT_CBC), for custom graphs, and for ways to
 // synchronize weights that are not sums (exact/ilp_model.h).

@@ -151,4 +151,38 @@ MilpTerms IlpDeal::presence(int slot, const Place& place) const {
   return terms;
 }
 
+std::vector<int> IlpDeal::slots_of(const TaskGrouping& grouping) {
+  std::vector<int> slots(static_cast<std::size_t>(grouping.groups), 0);
+  for (std::size_t t = grouping.group_of.size(); t-- > 0;)
+    slots[static_cast<std::size_t>(grouping.group_of[t])] = static_cast<int>(t);
+  return slots;
+}
+
+std::vector<MilpValue> IlpDeal::values_of(const UnitChoice& choice) const {
+  std::vector<MilpValue> values;
+  const std::vector<int> slots = slots_of(choice.grouping);
+  for (int t = 0; t < space_.tasks(); ++t) {
+    const int group = choice.grouping.group_of[static_cast<std::size_t>(t)];
+    for (int g = 0; g <= t; ++g)
+      values.push_back({in_slot(t, g), g == slots[static_cast<std::size_t>(group)] ? 1.0 : 0.0});
+  }
+  for (std::size_t c = 0; c < runs_.size(); ++c) {
+    std::vector<Run> taken(runs_[c].size());  // by slot
+    int next = 0;
+    for (const std::size_t group : space_.order_in_class(choice.shares, c)) {
+      const int count = space_.units_of(choice.shares[group], c);
+      const int first = is_placed(c) && count > 0 ? next : 0;
+      taken[static_cast<std::size_t>(slots[group])] = {first, count};
+      next += count;
+    }
+    for (std::size_t g = 0; g < runs_[c].size(); ++g) {
+      for (const auto& [run, variable] : runs_[c][g]) values.push_back({variable, run == taken[g] ? 1.0 : 0.0});
+    }
+  }
+  const std::vector<int> blocks = space_.blocks_of_deal(choice.shares);
+  for (std::size_t group = 0; group < blocks.size(); ++group)
+    values.push_back({has_block(slots[group], blocks[group]), 1});
+  return values;
+}
+
 }  // namespace sextant

@@ -33,6 +33,11 @@ class IlpDeal {
   [[nodiscard]] int blocks() const { return static_cast<int>(share_of_block_.size()); }
   [[nodiscard]] int share_of_block(int block) const { return share_of_block_[static_cast<std::size_t>(block)]; }
 
+  // Values of a deal's variables, for a solution to begin with.
+  [[nodiscard]] std::vector<MilpValue> values_of(const UnitChoice& choice) const;
+  // By group: named by its first task.
+  [[nodiscard]] static std::vector<int> slots_of(const TaskGrouping& grouping);
+
   // Where units are as far as links tell: single units, or a class whose units are of one machine.
   struct Place {
     std::size_t of_class = 0;

@@ -274,9 +274,9 @@ void IlpModel::add_sync() {
   problem_.add_row(0, apart, kMilpInfinity);
 }
 
-IlpModel::Choice IlpModel::choice(const std::vector<double>& values) const {
+UnitChoice IlpModel::choice(const std::vector<double>& values) const {
   const auto is_on = [&](int variable) { return values[static_cast<std::size_t>(variable)] > 0.5; };
-  Choice choice;
+  UnitChoice choice;
   std::vector<int> group_of_slot(static_cast<std::size_t>(deal_.slots()), -1);
   for (int slot = 0; slot < deal_.slots(); ++slot) {
     for (int block = 0; block < deal_.blocks(); ++block) {
@@ -293,6 +293,21 @@ IlpModel::Choice IlpModel::choice(const std::vector<double>& values) const {
     }
   }
   return choice;
+}
+
+std::vector<MilpValue> IlpModel::values_of(const UnitChoice& choice) const {
+  std::vector<MilpValue> values = deal_.values_of(choice);
+  const std::vector<int> slots = IlpDeal::slots_of(choice.grouping);
+  const std::vector<int> blocks = space_.blocks_of_deal(choice.shares);
+  for (std::size_t t = 0; t < strategies_.size(); ++t) {
+    const auto group = static_cast<std::size_t>(choice.grouping.group_of[t]);
+    for (const Strategy& strategy : strategies_[t]) {
+      const bool is_taken = strategy.slot == slots[group] && strategy.block == blocks[group] &&
+                            strategy.option == choice.chosen[t];
+      values.push_back({strategy.variable, is_taken ? 1.0 : 0.0});
+    }
+  }
+  return values;
 }
 
 }  // namespace sextant

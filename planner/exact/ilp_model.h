@@ -25,13 +25,10 @@ class IlpModel {
   // Its objective is the iteration without what every plan pays (SyncCost::fixed_s).
   [[nodiscard]] const MilpProblem& problem() const { return problem_; }
 
-  struct Choice {
-    TaskGrouping grouping;
-    std::vector<int> shares;                 // by group
-    std::vector<const ExactOption*> chosen;  // by task
-  };
   // Of a solution.
-  [[nodiscard]] Choice choice(const std::vector<double>& values) const;
+  [[nodiscard]] UnitChoice choice(const std::vector<double>& values) const;
+  // The other way round, of variables that decide all others.
+  [[nodiscard]] std::vector<MilpValue> values_of(const UnitChoice& choice) const;
 
  private:
   struct Strategy {

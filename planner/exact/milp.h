@@ -3,6 +3,7 @@
 // Solvers (CBC, HiGHS, ...) each have a file that implements MilpSolver; which are there is chosen by CMake.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -47,10 +48,20 @@ class MilpProblem {
   std::vector<Row> rows_;
 };
 
+struct MilpValue {
+  int variable = 0;
+  double value = 0;
+};
+
 struct MilpLimits {
   double seconds = 0;       // none: no limit; of a wall clock
   int nodes = 0;            // likewise; of the solver's tree
   double gap_fraction = 0;  // good enough
+  // Where it says so the solver ends with the best so far, after no longer than it has run already. Not asked
+  // where nodes are limited: what they find must not depend on the clock.
+  std::function<bool()> is_cancelled = {};
+  // Of some variables, as they are in a solution to begin with, of which the solver finds the others.
+  std::vector<MilpValue> start = {};
 };
 
 enum class MilpStatus {

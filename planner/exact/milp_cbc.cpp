@@ -1,6 +1,9 @@
 // COIN-OR CBC 2.10 by its C interface.
 #include <Cbc_C_Interface.h>
 
+#include <algorithm>
+#include <chrono>
+
 #include "core/error.h"
 #include "planner/exact/milp.h"
 
@@ -70,33 +73,100 @@ void set_limits(Cbc_Model* model, const MilpLimits& limits) {
   Cbc_setAllowableFractionGap(model, limits.gap_fraction);
 }
 
+// With some variables as they are in `known`, and nothing but what costs less than `cutoff`.
+MilpSolution solved_with(const MilpProblem& problem, const MilpLimits& limits,
+                         const std::vector<MilpValue>& known, double cutoff) {
+  const Model model = loaded(problem);
+  set_limits(model.get(), limits);
+  for (const MilpValue& value : known) {
+    Cbc_setColLower(model.get(), value.variable, value.value);
+    Cbc_setColUpper(model.get(), value.variable, value.value);
+  }
+  if (cutoff < kMilpInfinity) Cbc_setCutoff(model.get(), cutoff);
+  Cbc_solve(model.get());
+  MilpSolution solution;
+  solution.nodes = Cbc_getNodeCount(model.get());
+  if (Cbc_isProvenInfeasible(model.get()) != 0 || Cbc_isInitialSolveProvenPrimalInfeasible(model.get()) != 0) {
+    solution.status = MilpStatus::infeasible;
+    return solution;
+  }
+  if (Cbc_isAbandoned(model.get()) != 0) throw_machine_failed("CBC gave a problem up: numbers got out of hand");
+  if (Cbc_isProvenOptimal(model.get()) != 0) solution.status = MilpStatus::optimal;
+  // Of problems without whole variables CBC keeps no best solution, and no objective.
+  const double* values = Cbc_bestSolution(model.get());
+  if (values == nullptr && solution.status == MilpStatus::optimal) values = Cbc_getColSolution(model.get());
+  if (values != nullptr) solution.values.assign(values, values + problem.variables().size());
+  for (std::size_t v = 0; v < solution.values.size(); ++v)
+    solution.objective += problem.variables()[v].cost * solution.values[v];
+  solution.bound =
+      solution.status == MilpStatus::optimal ? solution.objective : Cbc_getBestPossibleObjValue(model.get());
+  return solution;
+}
+
+// From a solution on: CBC's own way to begin with one (Cbc_setMIPStartI of 2.10.8) takes problems for
+// infeasible of which that is the best already, or crashes. So its other variables are found first, where it is
+// one, and then what costs less is looked for.
+MilpSolution solved_once(const MilpProblem& problem, const MilpLimits& limits) {
+  MilpSolution start;
+  if (!limits.start.empty()) start = solved_with(problem, limits, limits.start, kMilpInfinity);
+  if (start.values.empty()) return solved_with(problem, limits, {}, kMilpInfinity);
+  MilpSolution better = solved_with(problem, limits, {}, start.objective);
+  better.nodes += start.nodes;
+  if (better.status == MilpStatus::infeasible) {  // but for the start itself
+    better.status = MilpStatus::optimal;
+    better.bound = start.objective;
+  }
+  if (better.values.empty() || better.objective > start.objective) {
+    better.values = std::move(start.values);
+    better.objective = start.objective;
+  }
+  better.bound = std::min(better.bound, better.objective);
+  return better;
+}
+
+std::vector<MilpValue> start_from(const MilpProblem& problem, const std::vector<double>& values) {
+  std::vector<MilpValue> start;
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    if (problem.variables()[v].is_whole) start.push_back({static_cast<int>(v), values[v]});
+  }
+  return start;
+}
+
+// Its callbacks cannot stop it, so it runs in slices of time, each as long as all before and from the best of
+// them on: at most twice the work.
+MilpSolution solved_in_slices(const MilpProblem& problem, const MilpLimits& limits) {
+  constexpr double kFirst_s = 1;
+  const auto start = std::chrono::steady_clock::now();
+  const auto passed_s = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  MilpLimits slice = limits;
+  MilpSolution best;
+  for (;;) {
+    slice.seconds = std::max(kFirst_s, passed_s());
+    if (limits.seconds > 0) slice.seconds = std::min(slice.seconds, limits.seconds - passed_s());
+    MilpSolution next = solved_once(problem, slice);
+    next.nodes += best.nodes;
+    if (next.status != MilpStatus::limit) return next;
+    next.bound = std::max(next.bound, best.bound);
+    const bool is_better = !next.values.empty() && (best.values.empty() || next.objective < best.objective);
+    if (!is_better) {
+      next.values = std::move(best.values);
+      next.objective = best.objective;
+    }
+    best = std::move(next);
+    if (limits.is_cancelled() || (limits.seconds > 0 && passed_s() >= limits.seconds)) return best;
+    if (!best.values.empty()) slice.start = start_from(problem, best.values);
+  }
+}
+
 class CbcSolver : public MilpSolver {
  public:
   [[nodiscard]] std::string_view name() const override { return "CBC"; }
 
   [[nodiscard]] MilpSolution solve(const MilpProblem& problem, const MilpLimits& limits) const override {
-    const Model model = loaded(problem);
-    set_limits(model.get(), limits);
-    Cbc_solve(model.get());
-    MilpSolution solution;
-    solution.nodes = Cbc_getNodeCount(model.get());
-    if (Cbc_isProvenInfeasible(model.get()) != 0 ||
-        Cbc_isInitialSolveProvenPrimalInfeasible(model.get()) != 0) {
-      solution.status = MilpStatus::infeasible;
-      return solution;
-    }
-    if (Cbc_isAbandoned(model.get()) != 0)
-      throw_machine_failed("CBC gave a problem up: numbers got out of hand");
-    if (Cbc_isProvenOptimal(model.get()) != 0) solution.status = MilpStatus::optimal;
-    // Of problems without whole variables CBC keeps no best solution, and no objective.
-    const double* values = Cbc_bestSolution(model.get());
-    if (values == nullptr && solution.status == MilpStatus::optimal) values = Cbc_getColSolution(model.get());
-    if (values != nullptr) solution.values.assign(values, values + problem.variables().size());
-    for (std::size_t v = 0; v < solution.values.size(); ++v)
-      solution.objective += problem.variables()[v].cost * solution.values[v];
-    solution.bound =
-        solution.status == MilpStatus::optimal ? solution.objective : Cbc_getBestPossibleObjValue(model.get());
-    return solution;
+    return limits.is_cancelled && limits.nodes == 0 ? solved_in_slices(problem, limits)
+                                                    : solved_once(problem, limits);
   }
 };
 

@@ -1,6 +1,7 @@
 #include "planner/exact/option_search.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace sextant {
 
@@ -43,9 +44,29 @@ void OptionSearch::prepare(const DealtTasks& dealt) {
     step.resident_bytes.assign(step.rooms->size(), 0);
     step.working_bytes.assign(step.rooms->size(), 0);
   }
+  find_later_needs();
   steps_.emplace_back();  // the end
   steps_.front().costs = std::move(costs);
   chosen_.assign(static_cast<std::size_t>(space_.tasks()), nullptr);
+}
+
+void OptionSearch::find_later_needs() {
+  for (std::size_t at = steps_.size(); at-- > 0;) {
+    Step& step = steps_[at];
+    step.later_resident_bytes.assign(step.rooms->size(), 0);
+    step.later_working_bytes = step.later_resident_bytes;
+    if (at + 1 == steps_.size() || steps_[at + 1].group != step.group) continue;
+    const Step& next = steps_[at + 1];
+    for (std::size_t p = 0; p < step.rooms->size(); ++p) {
+      double resident = std::numeric_limits<double>::infinity(), working = resident;
+      for (const ExactOption& option : *next.options) {
+        resident = std::min(resident, option.resident_bytes[p]);
+        working = std::min(working, option.working_bytes[p]);
+      }
+      step.later_resident_bytes[p] = next.later_resident_bytes[p] + resident;
+      step.later_working_bytes[p] = std::max(next.later_working_bytes[p], working);
+    }
+  }
 }
 
 // Of the step's group once the task has this option and not the least of all.
@@ -67,7 +88,9 @@ bool OptionSearch::add(std::size_t at, const ExactOption& option) {
   for (std::size_t p = 0; p < step.rooms->size(); ++p) {
     const double resident = step.resident_bytes[p] + option.resident_bytes[p];
     const double working = std::max(step.working_bytes[p], option.working_bytes[p]);
-    if (resident + working > (*step.rooms)[p] + kByte) return false;
+    if (resident + step.later_resident_bytes[p] + std::max(working, step.later_working_bytes[p]) >
+        (*step.rooms)[p] + kByte)
+      return false;
     if (is_last) continue;
     next.resident_bytes[p] = resident;
     next.working_bytes[p] = working;

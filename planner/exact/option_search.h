@@ -37,10 +37,13 @@ class OptionSearch {
     // Before this task: what its group holds, by position, and costs that have this and later tasks at their
     // least.
     std::vector<double> resident_bytes, working_bytes;
+    // What later tasks of its group need at least, likewise.
+    std::vector<double> later_resident_bytes, later_working_bytes;
     std::vector<GroupCost> costs;
   };
 
   void prepare(const DealtTasks& dealt);
+  void find_later_needs();
   void choose(std::size_t step);
   [[nodiscard]] double sync_s(const Step& step, const ExactOption& option) const;
   [[nodiscard]] bool add(std::size_t step, const ExactOption& option);

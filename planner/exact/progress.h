@@ -13,8 +13,13 @@ namespace sextant {
 
 class Progress {
  public:
-  Progress(const PlanRequest& request, double known_s)
-      : request_(request), start_(std::chrono::steady_clock::now()), best_s_(known_s) {}
+  // known_s: of a plan that there is already. floor_s: no plan takes less, whatever is left open.
+  Progress(const PlanRequest& request, double known_s, double floor_s)
+      : request_(request),
+        start_(std::chrono::steady_clock::now()),
+        best_s_(known_s),
+        floor_s_(floor_s),
+        open_s_(std::numeric_limits<double>::infinity()) {}
 
   // A bound is open where it could still hide a plan that is better by more than rounding.
   [[nodiscard]] bool is_open(double bound_s) const { return bound_s < best_s_ * (1 - kRounding); }
@@ -33,6 +38,17 @@ class Progress {
     if (request_.on_improvement) request_.on_improvement(improvements_.back());
   }
 
+  // Someone cancelled, or the time is spent: looked at now, for whatever takes long before the first node and
+  // between nodes. Bounds that are asked for after it are none.
+  [[nodiscard]] bool is_interrupted() {
+    if (stopped_ != Proof::none) return true;
+    const bool is_cancelled =
+        request_.is_cancelled != nullptr && request_.is_cancelled->load(std::memory_order_relaxed);
+    if (is_cancelled || (request_.budget.seconds > 0 && seconds() > request_.budget.seconds))
+      stopped_ = Proof::time_limit;
+    return stopped_ != Proof::none;
+  }
+
   // Counts a node. False when the budget is spent: what is not looked at is then left_open.
   [[nodiscard]] bool may_go_on() {
     constexpr std::uint64_t kNodesBetweenLooks = 64;  // at the clock
@@ -46,7 +62,7 @@ class Progress {
     ++nodes_;
     return true;
   }
-  void leave_open(double bound_s) { open_s_ = std::min(open_s_, bound_s); }
+  void leave_open(double bound_s) { open_s_ = std::min(open_s_, std::max(bound_s, floor_s_)); }
   [[nodiscard]] bool is_stopped() const { return stopped_ != Proof::none; }
 
   // None where the search has ended by itself.
@@ -64,8 +80,7 @@ class Progress {
 
   const PlanRequest& request_;
   std::chrono::steady_clock::time_point start_;
-  double best_s_;
-  double open_s_ = std::numeric_limits<double>::infinity();
+  double best_s_, floor_s_, open_s_;
   Candidate best_;
   bool has_best_ = false;
   Proof stopped_ = Proof::none;

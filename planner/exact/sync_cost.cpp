@@ -33,26 +33,24 @@ SyncCost::SyncCost(const UnitSpace& space) : space_(space) {
   training_ = static_cast<int>(&workflow.actor_training() - workflow.tasks.data());
   std::vector<Execution> executions = request.executions;
   executions.resize(workflow.tasks.size());
-  const auto model_of = [&](int task) {
-    const auto t = static_cast<std::size_t>(task);
-    return TaskModel(workflow.tasks[t], executions[t], executions[static_cast<std::size_t>(training_)],
-                     space.frame());
-  };
-  const TaskModel training = model_of(training_);
+  const Execution& execution = executions[static_cast<std::size_t>(training_)];
+  const TaskModel training(workflow.actor_training(), execution, execution, space.frame());
   fixed_s_ += training.handover_s();
   sent_bytes_ = training.sent_bytes();
-  decomposes_ = request.weight_sync.method == WeightSyncMethod::shortest && training.is_separable() &&
-                model_of(generation_).is_separable();
+  decomposes_ = space.decomposes_sync();
   if (decomposes_) find_least_transfers();
 }
 
+// Where links do not tell machines apart, all of a class are to others what the first is.
 void SyncCost::find_least_transfers() {
   const std::vector<UnitClass>& classes = space_.classes();
   for (const UnitClass& from : classes) {
     least_s_.emplace_back();
+    const bool is_like_first = space_.request().cluster.has_zonal_links();
+    const std::vector<std::uint16_t> senders = is_like_first ? from.units.front() : devices_of(from);
     for (const UnitClass& to : classes) {
       double least = std::numeric_limits<double>::infinity();
-      for (const std::uint16_t device : devices_of(from)) {
+      for (const std::uint16_t device : senders) {
         std::vector<std::uint16_t> others = devices_of(to);
         std::erase(others, device);
         if (!others.empty()) least = std::min(least, transfer_s({device}, others));

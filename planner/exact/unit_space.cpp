@@ -3,39 +3,46 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <sstream>
 
 #include "core/error.h"
+#include "planner/evaluate/task_model.h"
 #include "planner/search_run.h"
 
 namespace sextant {
 namespace {
 
-const PlanRequest& checked(const PlanRequest& request) {
+const PlanRequest& checked(const PlanRequest& request, int wanted_units) {
   if (request.workflow.algorithm == Algorithm::custom) {
     throw_bad_input("exact planners plan PPO and GRPO workflows; " + request.workflow.name +
                     " is a custom graph");
   }
+  const std::string reason = why_too_large(request.cluster, wanted_units);
+  if (!reason.empty()) throw_bad_input(reason);
   return request;
-}
-
-// The groups in the order in which they take units of a class (devices_of_groups).
-std::vector<std::size_t> order_in_class(const UnitSpace& space, const std::vector<int>& shares, std::size_t c) {
-  std::vector<std::size_t> order(shares.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return space.units_of(shares[a], c) > space.units_of(shares[b], c);
-  });
-  return order;
 }
 
 }  // namespace
 
+std::string why_too_large(const Cluster& cluster, int wanted_units) {
+  const std::vector<UnitClass> classes = unit_classes(cluster, wanted_units);
+  double shares = 1;
+  for (const UnitClass& of_class : classes) shares *= of_class.count() + 1;
+  if (shares <= kMostShares) return "";
+  std::ostringstream reason;
+  reason << "too many parts of the cluster to prove anything about: " << classes.size()
+         << " classes of machines that links or devices tell apart can be dealt to a group in " << shares
+         << " ways, of which exact planners hold " << kMostShares << "; sha-ea plans such clusters";
+  return reason.str();
+}
+
 UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
-    : request_(checked(request)),
+    : request_(checked(request, wanted_units)),
       evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
                   request.executions, request.weight_sync}),
       table_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)),
       classes_(unit_classes(request.cluster, wanted_units)) {
+  if (request.limits.balances_load) table_.balance_load();
   const Cluster& cluster = request.cluster;
   for (const UnitClass& of_class : classes_) {
     const NodeId first = cluster.node_of(DeviceId{of_class.units.front().front()});
@@ -59,6 +66,19 @@ UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
     rooms_.push_back(frame_->hardware.memory_bytes(DeviceId{d}) -
                      frame_->coefficient(CoefficientId::memory_context_bytes, DeviceId{d}));
   }
+  decomposes_sync_ = request.weight_sync.method == WeightSyncMethod::shortest;
+  for (int t = 0; t < tasks(); ++t) {
+    const auto at = static_cast<std::size_t>(t);
+    const Execution execution = at < request.executions.size() ? request.executions[at] : Execution{};
+    const TaskModel model(request.workflow.tasks[at], execution, execution, *frame_);
+    if (synchronizes(t)) decomposes_sync_ = decomposes_sync_ && model.is_separable();
+  }
+}
+
+bool UnitSpace::synchronizes(int task) const {
+  const Workflow& workflow = request_.workflow;
+  const Task* of = &workflow.tasks[static_cast<std::size_t>(task)];
+  return workflow.has_weight_sync() && (of == &workflow.actor_training() || of == &workflow.actor_generation());
 }
 
 UnitShare UnitSpace::units_of(int share) const {
@@ -113,11 +133,20 @@ const std::vector<int>& UnitSpace::blocks_of(int share) {
   return known;
 }
 
+std::vector<std::size_t> UnitSpace::order_in_class(const std::vector<int>& shares, std::size_t c) const {
+  std::vector<std::size_t> order(shares.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return units_of(shares[a], c) > units_of(shares[b], c);
+  });
+  return order;
+}
+
 std::vector<int> UnitSpace::blocks_of_deal(const std::vector<int>& shares) {
   std::vector<Block> blocks(shares.size(), Block(classes_.size()));
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     int next = 0;
-    for (const std::size_t group : order_in_class(*this, shares, c)) {
+    for (const std::size_t group : order_in_class(shares, c)) {
       const int count = units_of(shares[group], c);
       blocks[group][c] = canonical(c, {next, count});
       next += count;
@@ -150,32 +179,63 @@ const std::vector<double>& UnitSpace::rooms_of_block(int number) {
   return rooms;
 }
 
+// Of the actor's, between which weights go in ways that ask for both layouts, only layouts that are the same
+// are compared.
+bool UnitSpace::beats(int task, const ExactOption& a, const ExactOption& b) const {
+  const TaskValue &of_a = a.value, &of_b = b.value;
+  if (of_a.time_s > of_b.time_s || of_a.most_resident_bytes > of_b.most_resident_bytes ||
+      of_a.most_working_bytes > of_b.most_working_bytes || of_a.fastest_gather_s > of_b.fastest_gather_s ||
+      of_a.slowest_gather_s > of_b.slowest_gather_s || of_a.copied_s > of_b.copied_s ||
+      of_a.fetched_s > of_b.fetched_s)
+    return false;
+  const auto none_is_more = [](const std::vector<double>& some, const std::vector<double>& others) {
+    return std::equal(some.begin(), some.end(), others.begin(), [](double x, double y) { return x <= y; });
+  };
+  if (!none_is_more(a.resident_bytes, b.resident_bytes) || !none_is_more(a.working_bytes, b.working_bytes))
+    return false;
+  if (decomposes_sync_ || !synchronizes(task)) return true;
+  const ShapeTable& shapes = evaluator_.shapes(task);
+  return a.order == b.order && shapes.cut(a.shape) == shapes.cut(b.shape) &&
+         shapes.at(a.shape).sequences == shapes.at(b.shape).sequences;
+}
+
 std::vector<ExactOption> UnitSpace::look(int task, int block) {
   const std::vector<std::uint16_t> devices = devices_of_block(block);
   const std::vector<double>& rooms = rooms_of_block(block);
   std::vector<std::size_t> position_of(rooms_.size());
   for (std::size_t p = 0; p < devices.size(); ++p) position_of[devices[p]] = p;
-  std::vector<ExactOption> options;
-  for (const Option& option : table_.of(task, devices)) {
+  std::vector<ExactOption> fitting;
+  table_.for_each(task, devices, [&](const Option& option) {
     const Placement placement =
         placed(evaluator_.shapes(task).at(option.shape), option.shape, option.order, devices);
-    ExactOption exact{option.shape, option.order, evaluator_.value_of(task, placement), {}, {}};
+    ExactOption exact{option.shape, option.order, option.value, {}, {}};
     exact.resident_bytes.resize(devices.size());
     exact.working_bytes.resize(devices.size());
     std::size_t next = 0;
-    bool fits = true;
     for (const ReplicaValue* replica : evaluator_.replicas(task)) {
       const PositionBytes& bytes = *replica->bytes;
       for (std::size_t p = 0; p < bytes.resident.size(); ++p) {
         const std::size_t at = position_of[placement.devices[next++]];
+        if (bytes.resident[p] + bytes.working[p] > rooms[at]) return;
         exact.resident_bytes[at] = bytes.resident[p];
         exact.working_bytes[at] = bytes.working[p];
-        fits = fits && bytes.resident[p] + bytes.working[p] <= rooms[at];
       }
     }
-    if (fits) options.push_back(std::move(exact));
+    fitting.push_back(std::move(exact));
+  });
+  std::stable_sort(fitting.begin(), fitting.end(),
+                   [](const ExactOption& a, const ExactOption& b) { return a.value.time_s < b.value.time_s; });
+  std::vector<ExactOption> kept;  // an option can only be beaten by one before it
+  std::set<int> shapes;
+  for (ExactOption& option : fitting) {
+    if (std::any_of(kept.begin(), kept.end(),
+                    [&](const ExactOption& other) { return beats(task, other, option); }))
+      continue;
+    shapes.insert(option.shape);
+    kept.push_back(std::move(option));
   }
-  return options;
+  table_.keep_alone(task, shapes);
+  return kept;
 }
 
 const std::vector<ExactOption>& UnitSpace::options(int task, int block) {
@@ -202,6 +262,50 @@ Candidate UnitSpace::candidate(const TaskGrouping& grouping, const std::vector<i
                                      devices[static_cast<std::size_t>(grouping.group_of[t])]));
   }
   return candidate;
+}
+
+// Of all units whose first device is there.
+int UnitSpace::share_with(const std::vector<std::uint16_t>& devices) const {
+  int share = 0;
+  for (std::size_t c = 0; c < classes_.size(); ++c) {
+    for (const auto& unit : classes_[c].units) {
+      if (std::binary_search(devices.begin(), devices.end(), unit.front())) share += radix_[c];
+    }
+  }
+  return share;
+}
+
+std::optional<UnitChoice> UnitSpace::choice_of(const Candidate& candidate) {
+  UnitChoice choice;
+  std::vector<std::vector<std::uint16_t>> sets;  // by group
+  for (const Placement& task : candidate.tasks) {
+    std::vector<std::uint16_t> devices = task.devices;
+    std::sort(devices.begin(), devices.end());
+    const auto known = std::find(sets.begin(), sets.end(), devices);
+    choice.grouping.group_of.push_back(static_cast<int>(known - sets.begin()));
+    if (known == sets.end()) sets.push_back(std::move(devices));
+  }
+  choice.grouping.groups = static_cast<int>(sets.size());
+  int left = share_count_ - 1;
+  for (const auto& devices : sets) {
+    const int share = share_with(devices);
+    if (share == 0 || !is_within(share, left)) return std::nullopt;  // sets overlap
+    choice.shares.push_back(share);
+    left -= share;
+  }
+  const auto dealt = devices_of_deal(choice.shares);
+  const std::vector<int> blocks = blocks_of_deal(choice.shares);
+  for (std::size_t t = 0; t < candidate.tasks.size(); ++t) {
+    const auto group = static_cast<std::size_t>(choice.grouping.group_of[t]);
+    const ExactOption* taken = nullptr;
+    for (const ExactOption& option : options(static_cast<int>(t), blocks[group])) {
+      const Shape& shape = evaluator_.shapes(static_cast<int>(t)).at(option.shape);
+      if (placed(shape, option.shape, option.order, dealt[group]) == candidate.tasks[t]) taken = &option;
+    }
+    if (taken == nullptr) return std::nullopt;
+    choice.chosen.push_back(taken);
+  }
+  return choice;
 }
 
 }  // namespace sextant

@@ -1,6 +1,10 @@
 // The space that exact planners prove their answers over: every task grouping, every deal of units to its
 // groups, every option of every task. Units may stay idle.
 //
+// Of a task's options on its devices those are left out that do not fit alone, and those than which another one
+// takes no more of anything that a plan is judged by: time, each part of weight synchronization, resident and
+// working bytes of every single device. No best plan is lost, but for an equal one.
+//
 // A group's options depend on how many units of each class it has and, where a class has several machines, on
 // where between machines they begin: a block. Blocks that differ in names of machines only are one.
 #pragma once
@@ -8,6 +12,8 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "planner/evaluate/evaluator.h"
@@ -34,10 +40,24 @@ struct Run {
 };
 using Block = std::vector<Run>;  // by class
 
+// What a group may have is a product over classes of units: 16,384 is 14 machines that links tell apart, or 32
+// of five kinds. Options of many more fill memory before anything is proved.
+inline constexpr double kMostShares = 16'384;
+
+// A sentence where the space has more shares than these; empty where it has not.
+[[nodiscard]] std::string why_too_large(const Cluster& cluster, int wanted_units);
+
+// A plan of the space.
+struct UnitChoice {
+  TaskGrouping grouping;
+  std::vector<int> shares;                 // by group
+  std::vector<const ExactOption*> chosen;  // by task
+};
+
 class UnitSpace {
  public:
-  // Throws Error(bad_input) for custom graphs, whose simulation has no bounds, and for clusters that the
-  // evaluator cannot hold. The request must outlive it.
+  // Throws Error(bad_input) for custom graphs, whose simulation has no bounds, for clusters that the evaluator
+  // cannot hold, and where it is too large. The request must outlive it.
   UnitSpace(const PlanRequest& request, int wanted_units);
 
   [[nodiscard]] const PlanRequest& request() const { return request_; }
@@ -58,6 +78,9 @@ class UnitSpace {
   // Where units of a group may lie: by number. Blocks of a share, and blocks of a deal's groups.
   [[nodiscard]] const std::vector<int>& blocks_of(int share);
   [[nodiscard]] std::vector<int> blocks_of_deal(const std::vector<int>& shares);
+  // The groups in the order in which they take units of a class (devices_of_groups).
+  [[nodiscard]] std::vector<std::size_t> order_in_class(const std::vector<int>& shares,
+                                                        std::size_t of_class) const;
   [[nodiscard]] const Block& block(int number) const { return blocks_[static_cast<std::size_t>(number)]; }
   [[nodiscard]] Run canonical(std::size_t of_class, Run run) const;
   [[nodiscard]] int block_count() const { return static_cast<int>(blocks_.size()); }
@@ -66,20 +89,27 @@ class UnitSpace {
   [[nodiscard]] std::vector<std::uint16_t> devices_of_block(int block) const;
   [[nodiscard]] const std::vector<double>& rooms_of_block(int block);
 
-  // Options that fit where they are alone, fastest first.
+  // Those that are not left out, fastest first.
   [[nodiscard]] const std::vector<ExactOption>& options(int task, int block);
 
   // The candidate of a deal, an option for every task.
   [[nodiscard]] Candidate candidate(const TaskGrouping& grouping, const std::vector<int>& shares,
                                     const std::vector<const ExactOption*>& chosen);
+  // The other way round; nothing where it is not of the space.
+  [[nodiscard]] std::optional<UnitChoice> choice_of(const Candidate& candidate);
   [[nodiscard]] std::vector<std::vector<std::uint16_t>> devices_of_deal(const std::vector<int>& shares) const;
 
   // As the evaluator has them: bytes by device.
   [[nodiscard]] const std::vector<double>& rooms() const { return rooms_; }
   [[nodiscard]] const Problem<double>& frame() const { return *frame_; }
+  // Whether weight synchronization is a sum of parts of both sides' options (exact/sync_cost.h).
+  [[nodiscard]] bool decomposes_sync() const { return decomposes_sync_; }
 
  private:
   [[nodiscard]] int number_of(const Block& block);
+  [[nodiscard]] int share_with(const std::vector<std::uint16_t>& devices) const;
+  [[nodiscard]] bool synchronizes(int task) const;
+  [[nodiscard]] bool beats(int task, const ExactOption& a, const ExactOption& b) const;
   [[nodiscard]] std::vector<ExactOption> look(int task, int block);
 
   const PlanRequest& request_;
@@ -93,6 +123,7 @@ class UnitSpace {
   Plan frame_plan_;
   std::unique_ptr<const Problem<double>> frame_;
   std::vector<double> rooms_;
+  bool decomposes_sync_ = false;
   std::map<Block, int> numbers_;
   std::vector<Block> blocks_;
   std::vector<std::vector<int>> blocks_of_share_;

@@ -89,6 +89,17 @@ void Arranger::choose(const std::vector<Corner>& corners, const Options& options
     chosen[best] = better;
     shortage = shortage_of_all();
   }
+  if (shortage_of_all() > 0) return;
+  // What was given up before later changes saved more than was lacking is taken back.
+  for (std::size_t t = 0; t < options.size(); ++t) {
+    for (const Option& option : *options[t]) {
+      const Option* before = chosen[t];
+      if (option.value.time_s >= before->value.time_s) break;
+      chosen[t] = &option;
+      if (shortage_of_all() <= 0) break;
+      chosen[t] = before;
+    }
+  }
 }
 
 std::vector<Arranger::Devices> Arranger::devices_of_tasks(const std::vector<UnitClass>& classes,

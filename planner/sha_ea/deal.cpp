@@ -1,7 +1,9 @@
 #include "planner/sha_ea/deal.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
+#include <optional>
 
 namespace sextant {
 namespace {
@@ -91,30 +93,66 @@ double affinity(const Deal& deal, const std::vector<std::vector<double>>& nearne
   return sum;
 }
 
+namespace {
+
+// What exchanges change in a deal's affinity, without adding it all up again: clusters in which every machine
+// is a class of its own have thousands of exchanges.
+class Affinities {
+ public:
+  Affinities(const Deal& deal, const std::vector<std::vector<double>>& nearness) : nearness_(nearness) {
+    for (const UnitShare& share : deal) {
+      near_.emplace_back(nearness.size(), 0.0);
+      for (std::size_t c = 0; c < nearness.size(); ++c) {
+        for (std::size_t d = 0; d < nearness.size(); ++d) near_.back()[c] += share[d] * both(c, d);
+      }
+    }
+  }
+
+  // Of a group that gives a unit of one class and gets one of another.
+  [[nodiscard]] double gain(std::size_t group, std::size_t gives, std::size_t gets) const {
+    return near_[group][gets] - near_[group][gives] + both(gives, gives) - both(gives, gets);
+  }
+  void change(std::size_t group, std::size_t gives, std::size_t gets) {
+    for (std::size_t c = 0; c < nearness_.size(); ++c) near_[group][c] += both(c, gets) - both(c, gives);
+  }
+
+ private:
+  [[nodiscard]] double both(std::size_t c, std::size_t d) const { return nearness_[c][d] + nearness_[d][c]; }
+
+  const std::vector<std::vector<double>>& nearness_;
+  std::vector<std::vector<double>> near_;  // by group, then class: of a unit to all that the group has
+};
+
+}  // namespace
+
 Deal gathered(Deal deal, const std::vector<std::vector<double>>& nearness) {
+  struct Exchange {
+    std::size_t a, of_a, b, of_b;
+  };
   const std::size_t classes = nearness.size();
-  for (double before = affinity(deal, nearness);;) {
-    Deal best;
-    double most = before * (1 + 1e-12);
+  const double least = 1e-12 * std::abs(affinity(deal, nearness));  // less is rounding
+  Affinities affinities(deal, nearness);
+  for (;;) {
+    std::optional<Exchange> best;
+    double most = least;
     for (std::size_t a = 0; a < deal.size(); ++a) {
       for (std::size_t b = a + 1; b < deal.size(); ++b) {
         for (std::size_t of_a = 0; of_a < classes; ++of_a) {
+          if (deal[a][of_a] == 0) continue;
           for (std::size_t of_b = 0; of_b < classes; ++of_b) {
-            if (of_a == of_b || deal[a][of_a] == 0 || deal[b][of_b] == 0) continue;
-            Deal other = deal;
-            exchange(other, a, of_a, b, of_b);
-            const double value = affinity(other, nearness);
-            if (value > most) {
-              most = value;
-              best = std::move(other);
-            }
+            if (of_a == of_b || deal[b][of_b] == 0) continue;
+            const double gain = affinities.gain(a, of_a, of_b) + affinities.gain(b, of_b, of_a);
+            if (gain <= most + least) continue;
+            most = gain;
+            best = {a, of_a, b, of_b};
           }
         }
       }
     }
-    if (best.empty()) return deal;
-    deal = std::move(best);
-    before = most;
+    if (!best) return deal;
+    exchange(deal, best->a, best->of_a, best->b, best->of_b);
+    affinities.change(best->a, best->of_a, best->of_b);
+    affinities.change(best->b, best->of_b, best->of_a);
   }
 }
 

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
+#include <set>
 
+#include "planner/sha_ea/halving.h"
 #include "planner/sha_ea/polish.h"
 #include "planner/sha_ea/recombination.h"
 #include "planner/space/counts.h"
@@ -13,26 +14,13 @@ namespace sextant {
 namespace {
 
 constexpr int kWantedUnits = 8;
-constexpr std::size_t kMostArms = 64;  // of a grouping
-constexpr std::size_t kPopulation = 8;
+constexpr std::size_t kMostArms = 64;      // of a grouping
 constexpr std::size_t kClimbed = 8;        // deals at the end of a round
 constexpr std::size_t kRefined = 1;        // of these, with smaller units
 constexpr std::size_t kRemembered = 8;     // on the way
 constexpr std::uint64_t kChainSteps = 16;  // a look-up each, for a look at a deal
 constexpr double kTrainingMutation = 0.3;
 constexpr double kDefaultSeconds = 1;
-
-std::uint64_t rounds_of(std::size_t count) {
-  return count < 2 ? 1 : static_cast<std::uint64_t>(std::ceil(std::log2(static_cast<double>(count))));
-}
-
-// Keeps the better half, in the order of their scores.
-template <typename Item>
-void keep_best_half(std::vector<Item>& items) {
-  std::stable_sort(items.begin(), items.end(),
-                   [](const Item& a, const Item& b) { return a.score().is_better_than(b.score()); });
-  items.resize((items.size() + 1) / 2);
-}
 
 // In octaves of the slower direction's bandwidth: links of one level differ too.
 double nearness(const Cluster& cluster, DeviceId first, DeviceId second) {
@@ -51,23 +39,13 @@ std::vector<int> structure_of(const Sharing& sharing) {
   return structure;
 }
 
-// Of what has no plan.
-constexpr Score kNoScore{0, std::numeric_limits<double>::max(), 0, 0};
+std::size_t count_of(const std::vector<UnitClass>& classes) {
+  std::size_t units = 0;
+  for (const UnitClass& of_class : classes) units += of_class.units.size();
+  return units;
+}
 
 }  // namespace
-
-const Island::Individual* Island::Arm::best() const {
-  const Individual* first = nullptr;
-  for (const Individual& individual : population) {
-    if (first == nullptr || individual.scored.is_better_than(first->scored)) first = &individual;
-  }
-  return first;
-}
-
-Score Island::Arm::score() const {
-  const Individual* first = best();
-  return first == nullptr ? kNoScore : first->scored.score;
-}
 
 Score Island::Group::score() const {
   Score best = kNoScore;
@@ -80,6 +58,10 @@ Score Island::Group::score() const {
 Island::Island(const PlanRequest& request, const IslandTeam& team)
     : run_(request, kDefaultSeconds), team_(team), random_(request.seed), arranger_(run_) {
   levels_ = unit_levels(request.cluster, kWantedUnits, marks_of(request.limits.pins, request.cluster));
+  if (is_within_unit_space()) {
+    const std::size_t units = count_of(unit_classes(request.cluster, kWantedUnits));
+    std::erase_if(levels_, [&](const std::vector<UnitClass>& level) { return count_of(level) > units; });
+  }
   if (request.limits.balances_load) run_.options().balance_load();
   for (const UnitClass& of_class : classes()) {
     const DeviceId first{of_class.units.front().front()};
@@ -95,25 +77,20 @@ Island::Island(const PlanRequest& request, const IslandTeam& team)
 
 bool Island::look_at(const Group& group, Arm& arm, Deal deal) {
   Deal near = gathered(deal, nearness_);
-  const Sharing sharing = normalized(sharing_of(group.grouping, near));
-  if (!arm.seen.insert(std::move(near)).second) return false;
-  Individual individual{std::move(deal), {}};
-  if (!arranger_.arrange(classes(), sharing, individual.scored)) individual.scored.score = kNoScore;
-  // HetRL 3.4: an offspring that is better takes the place of the worst.
-  if (arm.population.size() < kPopulation) {
-    arm.population.push_back(std::move(individual));
-    return true;
-  }
-  const auto worst = std::max_element(
-      arm.population.begin(), arm.population.end(),
-      [](const Individual& a, const Individual& b) { return a.scored.is_better_than(b.scored); });
-  if (individual.scored.is_better_than(worst->scored)) *worst = std::move(individual);
-  return true;
+  return arm.population.look_at(std::move(deal), std::move(near), [&](const Deal& phenotype) {
+    Scored scored;
+    if (!arranger_.arrange(classes(), normalized(sharing_of(group.grouping, phenotype)), scored)) {
+      scored.score = kNoScore;
+      run_.spend(1);  // or the search never ends where tasks have layouts on a few sizes of sets alone
+    }
+    return scored;
+  });
 }
 
 Deal Island::offspring(const Group& group, const Arm& arm) {
-  if (arm.population.size() < kPopulation / 2) return random_deal(classes(), arm.sizes, random_);
-  Deal deal = arm.population[random_() % arm.population.size()].deal;
+  const std::vector<Individual>& parents = arm.population.individuals();
+  if (parents.size() < Population::kMost / 2) return random_deal(classes(), arm.sizes, random_);
+  Deal deal = parents[random_() % parents.size()].deal;
   const bool trains = static_cast<double>(random_()) < kTrainingMutation * static_cast<double>(random_.max());
   if (!(trains && give_faster_unit(deal, group.trains, flop_per_s_, random_)))
     (void)exchange_units(deal, random_);
@@ -130,21 +107,11 @@ void Island::evolve(const Group& group, Arm& arm, std::uint64_t evaluations) {
 
 // Lines 17 to 29 of Algorithm 1.
 void Island::halve_arms(Group& group, std::uint64_t budget) {
-  std::vector<Arm> arms = group.arms;
-  std::vector<Arm> out;
-  const std::uint64_t rounds = rounds_of(arms.size());
-  for (std::uint64_t n = 0; n < rounds && !run_.is_over(); ++n) {
-    const std::uint64_t each = std::max<std::uint64_t>(1, budget / (arms.size() * rounds));
-    for (Arm& arm : arms) evolve(group, arm, each);
-    std::stable_sort(arms.begin(), arms.end(),
-                     [](const Arm& a, const Arm& b) { return a.score().is_better_than(b.score()); });
-    const std::size_t kept = (arms.size() + 1) / 2;
-    for (std::size_t a = kept; a < arms.size(); ++a) out.push_back(std::move(arms[a]));
-    arms.resize(kept);
-  }
-  for (Arm& arm : out) arms.push_back(std::move(arm));
-  group.arms = std::move(arms);
-  keep_best_half(group.arms);
+  halve_successively<Arm>(
+      group.arms, budget, [&](Arm& arm, std::uint64_t each) { evolve(group, arm, each); },
+      [this] { return run_.is_over(); });
+  sort_by_score(group.arms);
+  group.arms.resize(half_of(group.arms.size()));
 }
 
 // Where idle devices make a plan better, or tasks that are not dealt have devices already, some arms leave
@@ -189,7 +156,7 @@ void Island::add_arms(int used, int idle, std::size_t most, std::vector<Group>& 
     }
     for (std::vector<int>& sizes : arms.sizes) {
       if (idle > 0) sizes.push_back(idle);
-      group->arms.push_back({std::move(sizes), {}, {}});
+      group->arms.push_back({std::move(sizes), {}});
     }
   }
 }
@@ -231,7 +198,8 @@ std::vector<Sharing> Island::best_of(const std::vector<Group>& groups) const {
   std::vector<Sharing> best;
   for (std::size_t f = 0; f < std::min(found.size(), share_of(kClimbed)); ++f) {
     best.push_back(sharing_of(found[f].group->grouping, gathered(found[f].individual->deal, nearness_)));
-    if (!found[f].individual->scored.score.fits()) give_all_units(best.back(), sets_that_want_all(best.back()));
+    if (!found[f].individual->scored.score.fits() && !is_within_unit_space())
+      give_all_units(best.back(), sets_that_want_all(best.back()));
   }
   return best;
 }
@@ -252,6 +220,7 @@ Island::Climbed Island::climbed(const Sharing& sharing, std::size_t level) {
   Climbed best{normalized(sharing), {}};
   bool has_score = false;
   const auto look = [&](const Sharing& other) {
+    if (is_within_unit_space() && !is_disjoint(other)) return false;
     Scored scored;
     if (!arranger_.arrange(levels_[level], other, scored)) return false;
     remember(scored);
@@ -266,7 +235,8 @@ Island::Climbed Island::climbed(const Sharing& sharing, std::size_t level) {
 
 void Island::polish_one(Scored scored, std::uint64_t budget) {
   if (run_.is_over() || scored.candidate.tasks.empty()) return;
-  polish(run_, {budget, run_.request().limits.balances_load}, random_, scored);
+  const bool may_move = !is_within_unit_space();
+  polish(run_, {budget, may_move && run_.request().limits.balances_load, may_move}, random_, scored);
 }
 
 // The best few that differ: which of them is the best when it is polished is not known before.
@@ -306,7 +276,13 @@ void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget
     }
     polish_one(one.scored, budget / kRefined);
   }
-  if (!near_best_.empty() && !run_.is_over()) {
+  if (is_within_unit_space()) {
+    for (Scored& near : near_best_) {
+      if (!run_.is_over())
+        recombine(run_, arranger_.seen(), kChainSteps * budget / kRemembered, random_, near,
+                  RecombinedSets::own);
+    }
+  } else if (!near_best_.empty() && !run_.is_over()) {
     Scored recombined = near_best_.front();
     recombine(run_, arranger_.seen(), kChainSteps * budget, random_, recombined);
     polish_one(std::move(recombined), budget / kRefined);
@@ -321,18 +297,10 @@ void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget
 void Island::round(std::uint64_t budget) {
   const double groupings = bell_number(static_cast<int>(run_.dealt_tasks().size()));
   const auto most = static_cast<std::size_t>(static_cast<double>(budget) / (2 * groupings));
-  std::vector<Group> all = groups(std::clamp<std::size_t>(most, 1, kMostArms)), out;
-  const std::uint64_t rounds = rounds_of(all.size());
-  for (std::uint64_t m = 0; m < rounds && !run_.is_over(); ++m) {
-    const std::uint64_t each = std::max<std::uint64_t>(1, share_of(budget) / (all.size() * rounds));
-    for (Group& group : all) halve_arms(group, each);
-    const std::size_t kept = (all.size() + 1) / 2;
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Group& a, const Group& b) { return a.score().is_better_than(b.score()); });
-    for (std::size_t g = kept; g < all.size(); ++g) out.push_back(std::move(all[g]));
-    all.resize(kept);
-  }
-  for (Group& group : out) all.push_back(std::move(group));
+  std::vector<Group> all = groups(std::clamp<std::size_t>(most, 1, kMostArms));
+  halve_successively<Group>(
+      all, share_of(budget), [this](Group& group, std::uint64_t each) { halve_arms(group, each); },
+      [this] { return run_.is_over(); });
   improve_best(all, budget);
   ++round_;
 }

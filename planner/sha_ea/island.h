@@ -4,7 +4,6 @@
 
 #include <map>
 #include <random>
-#include <set>
 #include <vector>
 
 #include "planner/search_run.h"
@@ -12,6 +11,7 @@
 #include "planner/sha_ea/arrangement.h"
 #include "planner/sha_ea/climb.h"
 #include "planner/sha_ea/deal.h"
+#include "planner/sha_ea/population.h"
 
 namespace sextant {
 
@@ -32,17 +32,11 @@ class Island {
   [[nodiscard]] const SearchRun& search() const { return run_; }
 
  private:
-  // The EA of one arm.
-  struct Individual {
-    Deal deal;
-    Scored scored;
-  };
   struct Arm {
     std::vector<int> sizes;
-    std::vector<Individual> population;
-    std::set<Deal> seen;  // as they were scored
-    [[nodiscard]] Score score() const;
-    [[nodiscard]] const Individual* best() const;
+    Population population;
+    [[nodiscard]] Score score() const { return population.score(); }
+    [[nodiscard]] const Individual* best() const { return population.best(); }
   };
   struct Group {  // a task grouping with its arms
     TaskGrouping grouping;
@@ -59,6 +53,9 @@ class Island {
   bool look_at(const Group& group, Arm& arm, Deal deal);
   [[nodiscard]] const std::vector<UnitClass>& classes() const { return levels_.front(); }
   [[nodiscard]] std::vector<Sharing> best_of(const std::vector<Group>& groups) const;
+  // What exact proves about: groups that share all of their units or none, no smaller units, options as they
+  // are.
+  [[nodiscard]] bool is_within_unit_space() const { return run_.request().limits.within_unit_space; }
   [[nodiscard]] SetMask sets_that_want_all(const Sharing& sharing) const;
   struct Climbed {
     Sharing sharing;

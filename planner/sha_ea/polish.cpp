@@ -20,7 +20,7 @@ class Polish {
     for (bool improved = true; improved && !is_over();) {
       improved = try_options();
       if (limits_.balances_load) improved = balance() || improved;
-      improved = try_swaps() || improved;
+      if (limits_.moves_tasklets) improved = try_swaps() || improved;
     }
     scored_.score = evaluator_.evaluate(scored_.candidate);
   }

@@ -12,6 +12,7 @@ namespace sextant {
 struct PolishLimits {
   std::uint64_t evaluations = 0;  // at most so many
   bool balances_load = true;      // layers and batch shares
+  bool moves_tasklets = true;     // from one device to another
 };
 
 // Improves `scored` in place, as long as the run has budget. The evaluator's current candidate is the result.

@@ -14,8 +14,11 @@
 
 namespace sextant {
 
+// own: the sets that the tasks have, of which they take other options alone.
+enum class RecombinedSets { seen, own };
+
 // Improves `scored` in place, in at most `steps`, as long as the run has budget.
 void recombine(SearchRun& run, const SeenSets& seen, std::uint64_t steps, std::mt19937_64& random,
-               Scored& scored);
+               Scored& scored, RecombinedSets sets = RecombinedSets::seen);
 
 }  // namespace sextant

@@ -1,6 +1,7 @@
 #include "planner/sha_ea/sharing.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 namespace sextant {
@@ -81,6 +82,13 @@ Sharing normalized(const Sharing& sharing) {
   }
   for (std::vector<Region>& regions : out.regions) renumber_regions(number, regions);
   return out;
+}
+
+bool is_disjoint(const Sharing& sharing) {
+  return std::all_of(sharing.regions.begin(), sharing.regions.end(), [](const std::vector<Region>& of_class) {
+    return std::all_of(of_class.begin(), of_class.end(),
+                       [](const Region& region) { return std::popcount(region.sets) < 2; });
+  });
 }
 
 bool has_no_empty_set(const Sharing& sharing) {

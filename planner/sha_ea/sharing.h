@@ -40,6 +40,9 @@ struct Sharing {
 // These sets have all units, idle ones too.
 void give_all_units(Sharing& sharing, SetMask sets);
 
+// No unit belongs to two sets.
+[[nodiscard]] bool is_disjoint(const Sharing& sharing);
+
 // Every set has a unit.
 [[nodiscard]] bool has_no_empty_set(const Sharing& sharing);
 

@@ -1,5 +1,7 @@
 #include "planner/space/device_order.h"
 
+#include <algorithm>
+
 namespace sextant {
 
 Placement placed(const Shape& shape, int position, DeviceOrder order,
@@ -17,6 +19,33 @@ Placement placed(const Shape& shape, int position, DeviceOrder order,
     }
   }
   return placement;
+}
+
+namespace {
+
+// Zero of a single device.
+double inner_bytes_per_s(NodeId node, DeviceId device, const Cluster& cluster) {
+  for (const DeviceId other : {DeviceId{device.value - 1}, DeviceId{device.value + 1}}) {
+    const bool is_there = other.value >= 0 && other.value < cluster.device_count();
+    if (is_there && cluster.node_of(other) == node) return cluster.link(device, other).bytes_per_s.value;
+  }
+  return 0;
+}
+
+}  // namespace
+
+bool stages_are_near(const std::vector<std::uint16_t>& devices, int tensor_parallel, const Cluster& cluster) {
+  constexpr double kSlow = 0.1;
+  for (std::size_t at = 1; at < devices.size(); ++at) {
+    if (at % static_cast<std::size_t>(tensor_parallel) == 0) continue;  // the next stage begins
+    const DeviceId from{devices[at - 1]}, to{devices[at]};
+    const NodeId from_node = cluster.node_of(from), to_node = cluster.node_of(to);
+    if (from_node == to_node) continue;
+    const double inner =
+        std::max(inner_bytes_per_s(from_node, from, cluster), inner_bytes_per_s(to_node, to, cluster));
+    if (cluster.link(from, to).bytes_per_s.value < kSlow * inner) return false;
+  }
+  return true;
 }
 
 }  // namespace sextant

@@ -85,6 +85,20 @@ const std::vector<OptionTable::Sizes>& OptionTable::shapes_for(int task, int dev
   return entry->second;
 }
 
+// Without those whose stages cross slow links, unless there are no others.
+std::vector<const OptionTable::Sizes*> OptionTable::near_shapes_for(int task, const Devices& devices) {
+  std::vector<const Sizes*> all, near;
+  std::map<int, bool> is_near;  // by width
+  for (const Sizes& sizes : shapes_for(task, static_cast<int>(devices.size()))) {
+    const int width = evaluator_.shapes(task).at(sizes.front()).tensor_parallel;
+    const auto [known, is_new] = is_near.try_emplace(width);
+    if (is_new) known->second = stages_are_near(devices, width, cluster_);
+    all.push_back(&sizes);
+    if (known->second) near.push_back(&sizes);
+  }
+  return near.empty() ? all : near;
+}
+
 void OptionTable::balance_load() {
   weights_.clear();
   for (const Task& task : workflow_.tasks) weights_.push_back(load_weights_of(task, workflow_, cluster_));
@@ -117,7 +131,7 @@ void OptionTable::add_costed(int task, int position, DeviceOrder order, const De
   for (const Dealing dealing : {Dealing::by_speed, Dealing::by_speed_and_head}) {
     if (weights_.empty()) break;
     // The head moves a layer or two: what is hopeless without that is with it.
-    if (dealing == Dealing::by_speed_and_head && thoroughness_ == Thoroughness::promising &&
+    if (dealing == Dealing::by_speed_and_head &&
         std::all_of(ways.begin(), ways.end(), [&](const Option& way) { return is_hopeless(way, options); }))
       break;
     const int dealt = dealt_shape(task, position, order, dealing, devices);
@@ -131,30 +145,65 @@ void OptionTable::add_costed(int task, int position, DeviceOrder order, const De
   options.insert(options.end(), ways.begin(), ways.end());
 }
 
+void OptionTable::for_each(int task, const Devices& devices, const std::function<void(const Option&)>& look) {
+  const std::vector<const Sizes*> shapes = near_shapes_for(task, devices);
+  first_dealt_ = evaluator_.shapes(task).size();
+  const auto deal = [&](int position, DeviceOrder order) {
+    std::vector<int> ways;
+    for (const Dealing dealing : {Dealing::evenly, Dealing::by_speed, Dealing::by_speed_and_head}) {
+      if (dealing != Dealing::evenly && weights_.empty()) break;
+      const int dealt = dealt_shape(task, position, order, dealing, devices);
+      if (std::find(ways.begin(), ways.end(), dealt) != ways.end()) continue;
+      ways.push_back(dealt);
+      Option option = costed(task, dealt, order, devices);
+      option.even_shape = position;
+      option.dealing = dealing;
+      look(option);
+    }
+  };
+  for (const Sizes* sizes : shapes) {
+    for (const int position : *sizes) {
+      const Shape& shape = evaluator_.shapes(task).at(position);
+      const bool has_both = shape.pipeline_parallel() > 1 && shape.data_parallel() > 1;
+      deal(position, DeviceOrder::by_replica);
+      if (has_both) deal(position, DeviceOrder::by_stage);
+    }
+  }
+}
+
 std::vector<Option> OptionTable::look(int task, const Devices& devices) {
   if (const auto fixed = fixed_.find(task); fixed != fixed_.end())
     return {costed(task, fixed->second, DeviceOrder::by_replica, devices)};
+  if (thoroughness_ == Thoroughness::every) {
+    std::vector<Option> all;
+    for_each(task, devices, [&](const Option& option) { all.push_back(option); });
+    return worth_keeping(task, std::move(all));
+  }
+  return look_at_promising(task, devices);
+}
+
+std::vector<Option> OptionTable::look_at_promising(int task, const Devices& devices) {
   struct Degrees {
     const Sizes* sizes;
     DeviceOrder order;
   };
   std::vector<Degrees> degrees;
   std::vector<Option> options;
-  const std::vector<Sizes>& shapes = shapes_for(task, static_cast<int>(devices.size()));
-  const int first_dealt = evaluator_.shapes(task).size();
-  for (const Sizes& sizes : shapes) {
-    const Shape& shape = evaluator_.shapes(task).at(sizes.front());
+  const std::vector<const Sizes*> shapes = near_shapes_for(task, devices);
+  first_dealt_ = evaluator_.shapes(task).size();
+  for (const Sizes* sizes : shapes) {
+    const Shape& shape = evaluator_.shapes(task).at(sizes->front());
     const bool has_both = shape.pipeline_parallel() > 1 && shape.data_parallel() > 1;
     for (const DeviceOrder order : {DeviceOrder::by_replica, DeviceOrder::by_stage}) {
       if (order == DeviceOrder::by_stage && !has_both) continue;
-      add_costed(task, sizes[sizes.size() / 2], order, devices, options);
-      degrees.resize(options.size(), {&sizes, order});
+      add_costed(task, (*sizes)[sizes->size() / 2], order, devices, options);
+      degrees.resize(options.size(), {sizes, order});
     }
   }
   const std::vector<Option> in_the_middle = options;
   for (std::size_t d = 0; d < degrees.size(); ++d) {
     const Sizes& sizes = *degrees[d].sizes;
-    if (thoroughness_ == Thoroughness::promising && is_hopeless(in_the_middle[d], in_the_middle)) continue;
+    if (is_hopeless(in_the_middle[d], in_the_middle)) continue;
     for (std::size_t s = 0; s < sizes.size(); ++s) {
       if (s == sizes.size() / 2) continue;
       const DeviceOrder order = degrees[d].order;
@@ -164,18 +213,23 @@ std::vector<Option> OptionTable::look(int task, const Devices& devices) {
       options.back().dealing = dealing;
     }
   }
-  return worth_keeping(task, std::move(options), first_dealt);
+  return worth_keeping(task, std::move(options));
 }
 
-// The unbeaten. Shapes that were dealt for others are hardly ever met again, and as long as replicas are many.
-std::vector<Option> OptionTable::worth_keeping(int task, std::vector<Option> options, int first_dealt) {
+// Shapes that were dealt for others are hardly ever met again, and as long as replicas are many.
+void OptionTable::keep_alone(int task, const std::set<int>& shapes) {
+  ShapeTable& table = evaluator_.shapes(task);
+  for (int position = first_dealt_; position < table.size(); ++position) {
+    if (!shapes.contains(position)) table.forget(position);
+  }
+}
+
+// The unbeaten.
+std::vector<Option> OptionTable::worth_keeping(int task, std::vector<Option> options) {
   std::vector<Option> kept = unbeaten(std::move(options));
   std::set<int> used;
   for (const Option& option : kept) used.insert(option.shape);
-  ShapeTable& shapes = evaluator_.shapes(task);
-  for (int position = first_dealt; position < shapes.size(); ++position) {
-    if (!used.contains(position)) shapes.forget(position);
-  }
+  keep_alone(task, used);
   return kept;
 }
 
@@ -196,9 +250,9 @@ std::vector<Option> OptionTable::look_like_kin(int task, const Devices& devices)
   Kin& kin = kin_[class_counts(task, devices)];
   if (kin.sets >= kEnough) {
     std::vector<Option> options;
-    const int first_dealt = evaluator_.shapes(task).size();
+    first_dealt_ = evaluator_.shapes(task).size();
     for (const auto& [position, order] : kin.kept) add_costed(task, position, order, devices, options);
-    return worth_keeping(task, std::move(options), first_dealt);
+    return worth_keeping(task, std::move(options));
   }
   ++kin.sets;
   std::vector<Option> options = look(task, devices);

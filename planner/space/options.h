@@ -2,11 +2,13 @@
 // once for all devices that are alike.
 //
 // Devices are taken in their order, replica after replica, or stage after stage: replicas of equals, or stages
-// of equals. Options that another one beats in time, weight synchronization and memory are left out.
+// of equals. For searches, options that another one beats in time, weight synchronization and the bytes of the
+// fullest device are left out, which may be those that alone fit on devices that differ; proofs look at each.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -38,9 +40,9 @@ struct Option {
   }
 };
 
-// every: all shapes are costed. promising: of degrees that are half as slow again as others with as little
-// memory, at a micro-batch size in the middle, the other sizes are not; and where links tell machines apart,
-// only what was worth keeping on a few sets of as many devices of each class.
+// every: all shapes are costed, with their load dealt in every way. promising: of degrees that are half as slow
+// again as others with as little memory, at a micro-batch size in the middle, the other sizes are not; and
+// where links tell machines apart, only what was worth keeping on a few sets of as many devices of each class.
 enum class Thoroughness { every, promising };
 
 class OptionTable {
@@ -62,6 +64,13 @@ class OptionTable {
   // Fastest first; empty where no shape uses all of the devices up. Valid as long as the table.
   [[nodiscard]] const std::vector<Option>& of(int task, const std::vector<std::uint16_t>& devices);
 
+  // Every option: each shape with each way to deal its load in each order of the devices, as the evaluator has
+  // just been asked about it. Nothing is compared and nothing kept.
+  void for_each(int task, const std::vector<std::uint16_t>& devices,
+                const std::function<void(const Option&)>& look);
+  // Of the shapes that the last for_each dealt unevenly only these will be named.
+  void keep_alone(int task, const std::set<int>& shapes);
+
  private:
   using Devices = std::vector<std::uint16_t>;
   using Sizes = std::vector<int>;  // positions of shapes that differ in their micro-batches alone
@@ -72,14 +81,15 @@ class OptionTable {
   };
 
   [[nodiscard]] std::vector<Option> look(int task, const Devices& devices);
+  [[nodiscard]] std::vector<Option> look_at_promising(int task, const Devices& devices);
   [[nodiscard]] std::vector<Option> look_like_kin(int task, const Devices& devices);
   [[nodiscard]] std::vector<int> class_counts(int task, const Devices& devices) const;
   [[nodiscard]] const std::vector<Sizes>& shapes_for(int task, int devices);
+  [[nodiscard]] std::vector<const Sizes*> near_shapes_for(int task, const Devices& devices);
   [[nodiscard]] Option costed(int task, int position, DeviceOrder order, const Devices& devices);
   [[nodiscard]] int dealt_shape(int task, int even_shape, DeviceOrder order, Dealing dealing,
                                 const Devices& devices);
-  // first_dealt: from which position on shapes are of these options alone.
-  [[nodiscard]] std::vector<Option> worth_keeping(int task, std::vector<Option> options, int first_dealt);
+  [[nodiscard]] std::vector<Option> worth_keeping(int task, std::vector<Option> options);
   void add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                   std::vector<Option>& options);
 
@@ -89,6 +99,7 @@ class OptionTable {
   ShapeLimits limits_;
   Thoroughness thoroughness_;
   std::vector<LoadWeights> weights_;                          // by task; none: loads stay even
+  int first_dealt_ = 0;                                       // shapes from here on are of one look alone
   std::map<int, int> fixed_;                                  // shapes, by task
   std::map<std::vector<int>, std::vector<Option>> known_;     // by task and places of the devices
   std::map<std::vector<int>, Kin> kin_;                       // by task and devices of every class of machines

@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "--most-plans: planner exact has no use for it; exhaustive has"},
         Refused{"warm_start",
                 {"--planner", "mcmc", "--warm-start", "plan.json"},
-                "--warm-start: planner mcmc has no use for it; exact has"},
+                "--warm-start: planner mcmc has no use for it; exact, ilp ha"},
         Refused{"budget_of_exhaustive",
                 {"--planner", "exhaustive", "--budget", "1"},
                 "--budget: planner exhaustive has no use for it; sha-ea, exact, "},

@@ -85,6 +85,34 @@ TEST(PlanCommand, Exits1WhenNothingFits) {
   }
 }
 
+// Of machines that links tell apart there are too many parts for branch and bound to say why nothing fits.
+TEST(PlanCommand, Exits1WhenNothingFitsOnManyMeasuredHosts) {
+  const TinyFolder folder;
+  const Cluster two = with_memory(testing::two_cores(), 1e4);
+  for (const int hosts : {20, 32}) {
+    std::vector<Node> nodes;
+    for (int host = 0; host < hosts; ++host) {
+      nodes.push_back(two.nodes().front());
+      nodes.back().name = "host-" + std::to_string(host);
+      nodes.back().devices = 1;
+    }
+    const LinkRate rate{assumed(1e-5), assumed(1e9)};
+    const Cluster measured("measured", two.device_types(), nodes,
+                           {{LinkLevel::within_node, rate}, {LinkLevel::within_zone, rate}},
+                           {{LinkScope::node, "host-0", "host-1", {assumed(1e-5), assumed(2e9)}, true}});
+    save_document(folder.file("cluster.json"), measured);
+    const Printed printed =
+        run_sextant(folder.without_plan("plan", {"--coefficients", "none", "--evaluations", "200"}));
+    EXPECT_EQ(printed.exit_code, 1) << printed.err;
+    EXPECT_THAT(printed.err, StartsWith("sextant: no plan of "));
+    EXPECT_THAT(printed.err, HasSubstr("; a larger --budget or --recompute may find one"));
+    const Printed exact =
+        run_sextant(folder.without_plan("plan", {"--coefficients", "none", "--planner", "exact"}));
+    EXPECT_EQ(exact.exit_code, 2);
+    EXPECT_THAT(exact.err, HasSubstr("too many parts of the cluster to prove anything about"));
+  }
+}
+
 // A plan, its prediction and its search as documents that belong together.
 class EveryPlannerByName : public ::testing::TestWithParam<Planner> {};
 

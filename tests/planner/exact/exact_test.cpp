@@ -8,8 +8,10 @@
 #include "core/error.h"
 #include "costmodel/memory.h"
 #include "costmodel/predict.h"
+#include "planner/exact/bound.h"
 #include "planner/exact/group_costs.h"
 #include "tests/planner/exact/unit_space_case.h"
+#include "tests/planner/planning_instances.h"
 
 namespace sextant::testing {
 namespace {
@@ -60,6 +62,60 @@ TEST(PlanExactly, EqualsEveryPlanWithOtherCoefficients) {
     coefficients.values.push_back(coefficient);
   }
   for (const SmallCase& small : small_cases()) (void)expect_equal_to_brute_force(small, coefficients);
+}
+
+TEST(PlanExactly, EqualsEveryPlanWithEvenLoads) {
+  const Coefficients coefficients;
+  for (const std::size_t at : {2, 5, 6, 10}) {
+    const SmallCase small = small_cases()[at];
+    PlanRequest request = request_of(small, coefficients);
+    ExactLimits limits;
+    limits.wanted_units = small.wanted_units;
+    const double balanced_s = plan_exactly(request, limits).prediction->iteration_s;
+    request.limits.balances_load = false;
+    const double even_s = plan_exactly(request, limits).prediction->iteration_s;
+    const double best_s = BruteForce(request, small.wanted_units).best_s();
+    EXPECT_NEAR(even_s, best_s, kRounding * best_s) << small.name;
+    EXPECT_LE(balanced_s, even_s * (1 + kRounding)) << small.name;
+  }
+}
+
+// Devices with unlike memory: options that are equal but for which device needs most are not the same.
+std::vector<SmallCase> unlike_cases() {
+  std::vector<SmallCase> cases{
+      {"two_devices", cluster_of({{"a100", 1, 1}, {"l4", 1, 1}}), small_grpo(Mode::synchronous, false), 2},
+      {"three_devices", cluster_of({{"a100", 1, 2}, {"l4", 1, 1}}), small_grpo(Mode::asynchronous, false), 3},
+      {"four_devices", cluster_of({{"a100", 1, 2}, {"l4", 1, 2}}), small_grpo(Mode::synchronous, false), 2}};
+  // The last so large that what is on the small devices decides: of options with the same largest needs the
+  // slower one fits alone.
+  cases.push_back(cases.back());
+  cases.back().name = "four_devices_tight";
+  for (SmallCase& small : cases) {
+    const bool is_tight = &small == &cases.back();
+    for (auto& [name, model] : small.workflow.models) model.layers = is_tight ? 56 : 12;
+    small.micro_batches = {1, 16};
+  }
+  return cases;
+}
+
+// With nothing left out at all.
+TEST(PlanExactly, EqualsEveryPlanOfUnlikeDevices) {
+  const Coefficients coefficients;
+  std::uint64_t unfit = 0;
+  for (const SmallCase& small : unlike_cases()) {
+    SCOPED_TRACE(small.name);
+    const PlanRequest request = request_of(small, coefficients);
+    ExactLimits limits;
+    limits.wanted_units = small.wanted_units;
+    const PlanResult exact = plan_exactly(request, limits);
+    BruteForce brute(request, small.wanted_units, OptionsOf::all);
+    const double best_s = brute.best_s();
+    unfit += brute.unfit();
+    ASSERT_EQ(exact.outcome, PlanOutcome::found) << exact.message;
+    EXPECT_EQ(exact.proof, Proof::optimal);
+    EXPECT_NEAR(exact.prediction->iteration_s, best_s, kRounding * best_s) << brute.plans();
+  }
+  EXPECT_GT(unfit, 1000U);  // memory has something to say
 }
 
 TEST(PlanExactly, EqualsEveryPlanForOtherWaysToSynchronize) {
@@ -125,6 +181,70 @@ TEST(PlanExactly, SecondsStopIt) {
   PlanRequest request = request_of(hard_case(), coefficients);
   request.budget.seconds = 1e-6;
   EXPECT_EQ(plan_exactly(request).proof, Proof::time_limit);
+}
+
+// Machines of one device each, of which links tell every one from the others.
+Cluster measured_hosts(int hosts) {
+  const LinkException cable{LinkScope::node, "l4-z1-0", "l4-z1-1", {assumed(1e-5), assumed(2e9)}, true};
+  return cluster_of({{"l4", hosts, 1}}, {cable});
+}
+
+TEST(PlanExactly, SaysThatASpaceIsTooLarge) {
+  const Coefficients coefficients;
+  const Workflow workflow = ppo_8b();
+  for (const int hosts : {15, 20, 31, 32, 64, 200}) {
+    const Cluster cluster = measured_hosts(hosts);
+    const PlanRequest request{cluster, workflow, coefficients};
+    const PlanResult result = plan_exactly(request);
+    EXPECT_EQ(result.outcome, PlanOutcome::too_large) << hosts;
+    EXPECT_EQ(result.proof, Proof::none);
+    EXPECT_NE(result.message.find(std::to_string(hosts) + " classes"), std::string::npos) << result.message;
+    EXPECT_THROW(UnitSpace(request, 8), Error);
+  }
+  EXPECT_EQ(why_too_large(measured_hosts(14), 8), "");
+}
+
+// Before the first node there are all options of all shares to cost: minutes of this cluster.
+TEST(PlanExactly, ALargeClusterIsInterruptedAtOnce) {
+  const Instance large = instance_of(256);
+  const Coefficients coefficients;
+  const std::atomic<bool> cancelled = true;
+  for (const bool is_cancelled : {true, false}) {
+    PlanRequest request{large.cluster, large.workflow, coefficients};
+    if (is_cancelled) request.is_cancelled = &cancelled;
+    if (!is_cancelled) request.budget.seconds = 1e-6;
+    const PlanResult result = plan_exactly(request);
+    EXPECT_EQ(result.proof, Proof::time_limit);
+    EXPECT_EQ(result.nodes, 0U);
+    EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
+    EXPECT_DOUBLE_EQ(result.lower_bound_s, least_iteration_s(request));
+  }
+}
+
+TEST(GroupCosts, CostNothingOnceInterrupted) {
+  const SmallCase small = small_cases()[6];
+  const Coefficients coefficients;
+  std::atomic<bool> cancelled = true;
+  PlanRequest request = request_of(small, coefficients);
+  request.is_cancelled = &cancelled;
+  UnitSpace space(request, small.wanted_units);
+  const SyncCost sync(space);
+  Progress progress(request, std::numeric_limits<double>::infinity(), 0);
+  GroupCosts costs(space, sync, progress);
+  const int all = space.share_count() - 1;
+  EXPECT_EQ(costs.within(TaskSet{3}, all).sum_s, 0);  // a bound of anything
+  EXPECT_EQ(space.evaluator().asked(), 0U);
+  // What was zero is not taken for known by those who are not interrupted.
+  cancelled = false;
+  Progress next(request, std::numeric_limits<double>::infinity(), 0);
+  GroupCosts again(space, sync, next);
+  const double least_s = again.within(TaskSet{3}, all).sum_s;
+  EXPECT_GT(least_s, 0);
+  // And what is known stays known.
+  cancelled = true;
+  EXPECT_TRUE(next.is_interrupted());
+  EXPECT_EQ(again.within(TaskSet{3}, all).sum_s, least_s);
+  EXPECT_EQ(again.within(TaskSet{5}, all).sum_s, 0);
 }
 
 TEST(PlanExactly, TellsTheSameTwice) {

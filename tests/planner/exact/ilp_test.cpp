@@ -7,6 +7,7 @@
 #include "costmodel/memory.h"
 #include "costmodel/predict.h"
 #include "planner/exact/exact.h"
+#include "planner/exact/ilp_model.h"
 #include "tests/planner/exact/unit_space_case.h"
 
 namespace sextant::testing {
@@ -58,6 +59,44 @@ TEST_P(PlanByIlp, WithOtherCoefficients) {
 
 INSTANTIATE_TEST_SUITE_P(Small, PlanByIlp, ::testing::ValuesIn(small_cases()),
                          [](const auto& of_case) { return of_case.param.name; });
+
+// What it begins with is told to the solver as it tells its solutions; values that are left out follow.
+TEST(PlanByIlpAlone, BeginsWithAPlan) {
+  class Listener : public MilpSolver {
+   public:
+    [[nodiscard]] std::string_view name() const override { return "listener"; }
+    [[nodiscard]] MilpSolution solve(const MilpProblem& problem, const MilpLimits& limits) const override {
+      start.assign(problem.variables().size(), 0);
+      for (const MilpValue& known : limits.start) start[static_cast<std::size_t>(known.variable)] = known.value;
+      return {};
+    }
+    mutable std::vector<double> start;
+  };
+  const Coefficients coefficients;
+  for (const SmallCase& small : small_cases()) {
+    SCOPED_TRACE(small.name);
+    PlanRequest request = request_of(small, coefficients);
+    ExactLimits limits;
+    limits.wanted_units = small.wanted_units;
+    const PlanResult best = plan_exactly(request, limits);
+    request.start = &best;
+    const Listener listener;
+    const PlanResult stopped = plan_by_ilp(request, {small.wanted_units}, listener);
+    ASSERT_EQ(stopped.outcome, PlanOutcome::found) << stopped.message;  // the one it began with
+    EXPECT_EQ(stopped.proof, Proof::time_limit);
+    EXPECT_NEAR(stopped.prediction->iteration_s, best.prediction->iteration_s,
+                kTolerance * best.prediction->iteration_s);
+    UnitSpace space(request, small.wanted_units);
+    const SyncCost sync(space);
+    const IlpModel model(space, sync);
+    const UnitChoice choice = model.choice(listener.start);
+    const Candidate candidate = space.candidate(choice.grouping, choice.shares, choice.chosen);
+    EXPECT_NEAR(space.evaluator().evaluate(candidate).time_s, best.prediction->iteration_s,
+                kTolerance * best.prediction->iteration_s);
+    request.start = nullptr;
+    EXPECT_EQ(plan_by_ilp(request, {small.wanted_units}, listener).outcome, PlanOutcome::found);
+  }
+}
 
 TEST(PlanByIlpAlone, SaysThatNothingFits) {
   const auto solver = make_milp_solver();

@@ -70,5 +70,61 @@ TEST_F(Milp, Infeasible) {
   EXPECT_EQ(solver_->solve(whole, {}).status, MilpStatus::infeasible);
 }
 
+// Cornuejols and Dawande's market split: 40 shops to two divisions, so that each has half of every product; as
+// little as possible over or under. Branch and bound makes nothing of them in minutes.
+MilpProblem market_split() {
+  MilpProblem problem;
+  std::vector<int> shops;
+  for (int shop = 0; shop < 40; ++shop) shops.push_back(problem.add_binary());
+  std::uint32_t state = 7;
+  for (int product = 0; product < 5; ++product) {
+    std::vector<MilpTerm> row;
+    double all = 0;
+    for (const int shop : shops) {
+      state = state * 1664525U + 1013904223U;  // Numerical Recipes
+      row.push_back({shop, static_cast<double>(state >> 16U) / 655.36});
+      all += row.back().coefficient;
+    }
+    row.push_back({problem.add_variable(0, kMilpInfinity, 1), 1});
+    row.push_back({problem.add_variable(0, kMilpInfinity, 1), -1});
+    problem.add_row(all / 2, row, all / 2);
+  }
+  return problem;
+}
+
+TEST_F(Milp, EndsWithTheBestWhenItIsCancelled) {
+  const MilpProblem problem = market_split();
+  MilpLimits limits;
+  int asked = 0;
+  limits.is_cancelled = [&] { return ++asked > 1; };
+  const MilpSolution solution = solver_->solve(problem, limits);
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(solution.status, MilpStatus::limit);
+  ASSERT_EQ(solution.values.size(), problem.variables().size());
+  EXPECT_LE(solution.bound, solution.objective + kTolerance);
+}
+
+// One node is too few to find anything as good as what it begins with.
+TEST_F(Milp, BeginsWithASolution) {
+  const MilpProblem problem = market_split();
+  MilpLimits limits;
+  limits.seconds = 4;
+  const MilpSolution first = solver_->solve(problem, limits);
+  ASSERT_FALSE(first.values.empty());
+  limits = {};
+  limits.nodes = 1;
+  for (int v = 0; v < 40; ++v) limits.start.push_back({v, first.values[static_cast<std::size_t>(v)]});
+  const MilpSolution from_start = solver_->solve(problem, limits);
+  ASSERT_FALSE(from_start.values.empty());
+  EXPECT_LE(from_start.objective, first.objective + kTolerance);
+  // What belongs to no solution does no harm.
+  MilpProblem knapsack;
+  const int x = knapsack.add_binary(-3), y = knapsack.add_binary(-2);
+  knapsack.add_row(-kMilpInfinity, {{x, 1}, {y, 1}}, 1);
+  limits = {};
+  limits.start = {{x, 1}, {y, 1}};
+  EXPECT_NEAR(solver_->solve(knapsack, limits).objective, -3, kTolerance);
+}
+
 }  // namespace
 }  // namespace sextant::testing

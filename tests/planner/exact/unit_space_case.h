@@ -1,14 +1,18 @@
 // Every plan of small unit spaces, costed one by one: what exact planners are tested against. Shares nothing
-// with them but the evaluator and the lists of groupings, units and options.
+// with them but the evaluator, the lists of groupings, units and shapes, and how loads are dealt.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "planner/planner.h"
+#include "planner/space/balance.h"
 #include "planner/space/groupings.h"
-#include "planner/space/options.h"
+#include "planner/space/shapes.h"
 #include "planner/space/units.h"
 #include "tests/planner/planning_case.h"
 
@@ -36,13 +40,17 @@ inline Workflow small_grpo(Mode mode = Mode::synchronous, bool with_reward = tru
   return small_rl(grpo_tasks(with_reward), Algorithm::grpo, mode);
 }
 
+// all: every shape, order of the devices and dealing of the load. unbeaten: of these only those than which none
+// takes as little of everything, on every single device.
+enum class OptionsOf { all, unbeaten };
+
 class BruteForce {
  public:
-  BruteForce(const PlanRequest& request, int wanted_units)
+  BruteForce(const PlanRequest& request, int wanted_units, OptionsOf options = OptionsOf::unbeaten)
       : request_(request),
+        options_of_(options),
         evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
                     request.executions, request.weight_sync}),
-        table_(evaluator_, request.cluster, request.workflow, limits(request)),
         classes_(unit_classes(request.cluster, wanted_units)) {}
 
   // Of the best plan that fits; infinite where none does.
@@ -67,6 +75,73 @@ class BruteForce {
     return limits;
   }
 
+  struct Costed {
+    Placement placement;
+    std::vector<double> numbers;  // times, then bytes by device
+    Shape layout;                 // whatever its micro-batches: what ways to synchronize ask for
+  };
+
+  const std::vector<Costed>& options_on(int task, const std::vector<std::uint16_t>& devices) {
+    const auto [entry, is_new] = known_.try_emplace({task, devices});
+    if (!is_new) return entry->second;
+    std::vector<Costed>& all = entry->second;
+    const Task& of = request_.workflow.tasks[static_cast<std::size_t>(task)];
+    const LoadWeights weights = load_weights_of(of, request_.workflow, request_.cluster);
+    std::vector<Shape> shapes =
+        shapes_of(of, request_.workflow, static_cast<int>(devices.size()), limits(request_));
+    const auto is_far = [&](const Shape& shape) {
+      return !stages_are_near(devices, shape.tensor_parallel, request_.cluster);
+    };
+    if (!std::all_of(shapes.begin(), shapes.end(), is_far)) std::erase_if(shapes, is_far);
+    for (const Shape& even : shapes) {
+      for (const DeviceOrder order : {DeviceOrder::by_replica, DeviceOrder::by_stage}) {
+        for (const Dealing dealing : {Dealing::evenly, Dealing::by_speed, Dealing::by_speed_and_head}) {
+          if (dealing != Dealing::evenly && !request_.limits.balances_load) continue;
+          Costed costed = costed_as(task, balanced(even, order, devices, weights, dealing), order, devices);
+          const auto is_same = [&](const Costed& other) { return other.placement == costed.placement; };
+          if (std::none_of(all.begin(), all.end(), is_same)) all.push_back(std::move(costed));
+        }
+      }
+    }
+    if (options_of_ == OptionsOf::unbeaten) all = unbeaten(all);
+    return all;
+  }
+
+  Costed costed_as(int task, Shape shape, DeviceOrder order, const std::vector<std::uint16_t>& devices) {
+    Costed costed;
+    costed.placement = placed(shape, evaluator_.shapes(task).add(shape), order, devices);
+    const TaskValue value = evaluator_.value_of(task, costed.placement);
+    costed.numbers = {value.time_s, value.fastest_gather_s, value.slowest_gather_s, value.copied_s,
+                      value.fetched_s};
+    std::map<std::uint16_t, std::pair<double, double>> bytes;
+    std::size_t next = 0;
+    for (const ReplicaValue* replica : evaluator_.replicas(task)) {
+      for (std::size_t p = 0; p < replica->bytes->resident.size(); ++p)
+        bytes[costed.placement.devices[next++]] = {replica->bytes->resident[p], replica->bytes->working[p]};
+    }
+    for (const auto& [device, needs] : bytes)
+      costed.numbers.insert(costed.numbers.end(), {needs.first, needs.second});
+    shape.micro_batch_sequences = 0;
+    costed.layout = std::move(shape);
+    return costed;
+  }
+
+  [[nodiscard]] std::vector<Costed> unbeaten(const std::vector<Costed>& all) const {
+    const bool is_sum = request_.weight_sync.method == WeightSyncMethod::shortest;
+    const auto beats = [&](const Costed& a, const Costed& b) {
+      if (!is_sum && !(a.layout == b.layout && a.placement.devices == b.placement.devices)) return false;
+      return std::equal(a.numbers.begin(), a.numbers.end(), b.numbers.begin(), std::less_equal<>());
+    };
+    std::vector<Costed> kept;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      bool is_beaten = false;
+      for (std::size_t j = 0; j < all.size() && !is_beaten; ++j)
+        is_beaten = j != i && beats(all[j], all[i]) && (j < i || !beats(all[i], all[j]));
+      if (!is_beaten) kept.push_back(all[i]);
+    }
+    return kept;
+  }
+
   void deal(const TaskGrouping& grouping, std::vector<UnitShare>& groups, std::size_t c, std::size_t g,
             int left) {
     if (c == classes_.size()) return choose_all(grouping, groups);
@@ -84,18 +159,18 @@ class BruteForce {
   void choose_all(const TaskGrouping& grouping, const std::vector<UnitShare>& groups) {
     const auto devices = devices_of_groups(classes_, groups);
     std::vector<const std::vector<std::uint16_t>*> of_task;
-    std::vector<const std::vector<Option>*> options;
+    std::vector<const std::vector<Costed>*> options;
     for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
       of_task.push_back(&devices[static_cast<std::size_t>(grouping.group_of[t])]);
       if (of_task.back()->empty()) return;
-      options.push_back(&table_.of(static_cast<int>(t), *of_task.back()));
+      options.push_back(&options_on(static_cast<int>(t), *of_task.back()));
     }
     Candidate candidate;
     choose(of_task, options, candidate);
   }
 
   void choose(const std::vector<const std::vector<std::uint16_t>*>& devices,
-              const std::vector<const std::vector<Option>*>& options, Candidate& candidate) {
+              const std::vector<const std::vector<Costed>*>& options, Candidate& candidate) {
     const std::size_t t = candidate.tasks.size();
     if (t == options.size()) {
       ++plans_;
@@ -104,17 +179,17 @@ class BruteForce {
       if (!score.fits()) ++unfit_;
       return;
     }
-    for (const Option& option : *options[t]) {
-      const Shape& shape = evaluator_.shapes(static_cast<int>(t)).at(option.shape);
-      candidate.tasks.push_back(placed(shape, option.shape, option.order, *devices[t]));
+    for (const Costed& option : *options[t]) {
+      candidate.tasks.push_back(option.placement);
       choose(devices, options, candidate);
       candidate.tasks.pop_back();
     }
   }
 
   const PlanRequest& request_;
+  OptionsOf options_of_;
   Evaluator evaluator_;
-  OptionTable table_;
+  std::map<std::pair<int, std::vector<std::uint16_t>>, std::vector<Costed>> known_;
   std::vector<UnitClass> classes_;
   double best_s_ = std::numeric_limits<double>::infinity();
   std::uint64_t plans_ = 0, unfit_ = 0;

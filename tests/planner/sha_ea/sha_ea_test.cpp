@@ -8,13 +8,14 @@
 #include <thread>
 
 #include "costmodel/memory.h"
+#include "planner/exact/exact.h"
 #include "planner/exhaustive.h"
 #include "planner/sha_ea/arms.h"
 #include "planner/sha_ea/deal.h"
 #include "planner/sha_ea/polish.h"
 #include "planner/space/counts.h"
 #include "tests/costmodel/small_problem.h"
-#include "tests/planner/planning_case.h"
+#include "tests/planner/exact/unit_space_case.h"
 
 namespace sextant::testing {
 namespace {
@@ -82,6 +83,28 @@ TEST(Deals, GatherWhatIsNear) {
   EXPECT_DOUBLE_EQ(affinity({{1, 1}, {1, 1}}, nearness), 4);
 }
 
+// No exchange that is left raises the affinity, added up anew; none that was made lowered it.
+TEST(Deals, GatherUntilNoExchangeHelps) {
+  std::mt19937_64 random(3);
+  constexpr std::size_t kClasses = 7;
+  std::vector<std::vector<double>> nearness(kClasses, std::vector<double>(kClasses));
+  for (std::vector<double>& row : nearness) {
+    for (double& near : row) near = static_cast<double>(random() % 1000) / 100;
+  }
+  const std::vector<UnitClass> classes(kClasses, UnitClass{1, {{0}, {1}, {2}}});
+  for (int round = 0; round < 20; ++round) {
+    const Deal before = random_deal(classes, {6, 4, 8, 3}, random);
+    const Deal after = gathered(before, nearness);
+    const double reached = affinity(after, nearness);
+    EXPECT_GT(reached, affinity(before, nearness));
+    for (int attempt = 0; attempt < 200; ++attempt) {
+      Deal other = after;
+      ASSERT_TRUE(exchange_units(other, random));
+      EXPECT_LE(affinity(other, nearness), reached * (1 + 1e-9));
+    }
+  }
+}
+
 TEST(Units, WholeMachinesStayWhole) {
   const std::vector<UnitClass> classes = unit_classes(cluster_of({{"a100", 2}, {"l4", 1, 6}}), 8);
   ASSERT_EQ(classes.size(), 2U);
@@ -130,6 +153,13 @@ TEST(ShaEa, SaysHowManyThreadsSearched) {
   EXPECT_EQ(plan_by_sha_ea(request).threads, 3);
 }
 
+// Every machine is a class of its own: thousands of exchanges for every deal that is looked at.
+TEST(ShaEa, PlansManyMeasuredHosts) {
+  const LinkException cable{LinkScope::node, "a100-z1-0", "a100-z1-1", {assumed(1e-5), assumed(2e9)}, true};
+  const PlanResult result = searched(cluster_of({{"a100", 32, 1}}, {cable}), ppo_8b(), 1);
+  EXPECT_EQ(result.outcome, PlanOutcome::found) << result.message;
+}
+
 TEST(ShaEa, PlansFitAndAreWhatWasScored) {
   const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1}});
   for (const Mode mode : {Mode::synchronous, Mode::asynchronous}) {
@@ -161,6 +191,26 @@ TEST(ShaEa, IsAsGoodAsAllPlansOfASmallCluster) {
     ASSERT_EQ(found.outcome, PlanOutcome::found);
     EXPECT_LE(found.prediction->iteration_s, 1.01 * all.prediction->iteration_s);
   }
+}
+
+// Where both search one space, no plan is better than the one that is proved to be the best.
+TEST(ShaEa, IsNoBetterThanExactWithinItsSpace) {
+  const Coefficients coefficients;
+  double best_gap = 1;
+  for (const SmallCase& small : small_cases()) {
+    PlanRequest request = request_of(small, coefficients);
+    const PlanResult exact = plan_exactly(request);
+    ASSERT_EQ(exact.proof, Proof::optimal);
+    request.limits.within_unit_space = true;
+    request.budget.evaluations = 4'000;
+    const PlanResult found = plan_by_sha_ea(request);
+    ASSERT_EQ(found.outcome, PlanOutcome::found) << small.name << found.message;
+    const double gap = found.prediction->iteration_s / exact.prediction->iteration_s - 1;
+    EXPECT_GE(gap, -1e-9) << small.name;
+    EXPECT_LE(gap, 0.01) << small.name;
+    best_gap = std::min(best_gap, gap);
+  }
+  EXPECT_LE(best_gap, 1e-9);
 }
 
 // HetRL's ablation (Figure 4): where tasks run on devices that differ, layers and sequences by speed are
@@ -206,6 +256,15 @@ TEST(ShaEa, CurvesOfIslandsAreOne) {
       EXPECT_GE(curve[i].evaluations, curve[i - 1].evaluations);
     }
   }
+}
+
+// Deals without a layout for some task count as evaluations too: of 37 devices there may be no others.
+TEST(ShaEa, EndsWhereTasksHaveNoLayouts) {
+  Workflow workflow = ppo_8b();
+  workflow.prompts = 2;
+  for (auto& [name, model] : workflow.models) model.layers = 1;
+  const PlanResult result = searched(cluster_of({{"l4", 37, 1}}), workflow, 1);
+  EXPECT_GE(result.candidates, 8'000U);
 }
 
 TEST(ShaEa, SaysWhereNothingFits) {

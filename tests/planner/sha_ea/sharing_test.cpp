@@ -38,6 +38,12 @@ TEST(Sharing, SetsThatHaveAllUnitsHaveIdleOnesToo) {
   EXPECT_EQ(normalized(sharing), (Sharing{{0, 0}, {{{1, 4}}, {{1, 3}}}})) << "then they are one";
 }
 
+TEST(Sharing, IsDisjointWhereNoUnitIsInTwoSets) {
+  EXPECT_TRUE(is_disjoint({{0, 1, 0}, {{{1, 2}, {2, 1}}, {{0, 1}, {2, 3}}}}));
+  EXPECT_FALSE(is_disjoint({{0, 1, 0}, {{{1, 2}, {2, 1}}, {{0b11, 3}}}}));
+  EXPECT_FALSE(is_disjoint(nested()));
+}
+
 TEST(Sharing, SetsAreNumberedByTheirFirstTask) {
   const Sharing turned{{1, 0}, {{{0b01, 1}, {0b10, 2}}}};
   EXPECT_EQ(normalized(turned), (Sharing{{0, 1}, {{{0b01, 2}, {0b10, 1}}}}));

@@ -188,6 +188,45 @@ TEST(Options, ForgetWhatWasDealtInVain) {
   EXPECT_GT(forgotten, 0);
 }
 
+// The widest stages of what is kept of a task on all devices from `first` on.
+int widest(const Cluster& cluster, int first) {
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  const PlanRequest request{cluster, workflow, coefficients};
+  SearchRun run(request, 0);
+  OptionTable every(run.evaluator(), cluster, workflow, shape_limits_of(request), Thoroughness::every);
+  std::vector<std::uint16_t> devices;
+  for (int d = first; d < cluster.device_count(); ++d) devices.push_back(static_cast<std::uint16_t>(d));
+  int widest = 0;
+  const int training = 4;
+  every.for_each(training, devices, [&](const Option& option) {
+    widest = std::max(widest, run.evaluator().shapes(training).at(option.shape).tensor_parallel);
+  });
+  for (const Option& option : run.options().of(training, devices))
+    EXPECT_LE(run.evaluator().shapes(training).at(option.shape).tensor_parallel, widest);
+  return widest;
+}
+
+// As wide as the largest machine of the cluster, but not over the network to another.
+TEST(Options, StagesDoNotCrossSlowLinks) {
+  const Cluster small_ones = cluster_of({{"a100", 1, 8}, {"l40s", 2, 4}});
+  EXPECT_EQ(widest(cluster_of({{"a100", 1, 8}}), 0), 8);
+  EXPECT_EQ(widest(small_ones, 8), 4);
+  const LinkException nvlink{LinkScope::node, "l40s-z1-0", "l40s-z1-1", {assumed(5e-6), assumed(100e9)}, true};
+  EXPECT_EQ(widest(cluster_of({{"a100", 1, 8}, {"l40s", 2, 4}}, {nvlink}), 8), 8);
+  // Of machines with one GPU each no stage is wider without a network.
+  EXPECT_EQ(widest(cluster_of({{"a100", 1, 8}, {"l4", 4, 1}}), 8), 4);
+}
+
+TEST(Options, StagesAreNearByHand) {
+  const Cluster cluster = cluster_of({{"a100", 2, 3}});
+  EXPECT_TRUE(stages_are_near({0, 1, 2, 3, 4, 5}, 1, cluster));
+  EXPECT_TRUE(stages_are_near({0, 1, 2, 3, 4, 5}, 3, cluster));
+  EXPECT_FALSE(stages_are_near({0, 1, 2, 3, 4, 5}, 2, cluster));  // 2 and 3
+  EXPECT_TRUE(stages_are_near({0, 1, 3, 4}, 2, cluster));
+  EXPECT_FALSE(stages_are_near({0, 1, 3, 4}, 4, cluster));
+}
+
 // Where every machine has links of its own, sets of as many devices of each class as were seen before are
 // costed in fewer ways, of which the fastest is about as fast as that of all.
 TEST(Options, OfKinAreThoseThatWereWorthKeeping) {

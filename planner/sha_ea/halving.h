@@ -1,0 +1,48 @@
+// Successive halving, as both levels of HetRL's Algorithm 1 (section 3.4) do it: rounds in which each of what
+// is left gets an equal part of the round's budget, and the better half goes on.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace sextant {
+
+// ceil(log2 count), at least one: after so many rounds one is left.
+[[nodiscard]] inline std::uint64_t rounds_of(std::size_t count) {
+  return count < 2 ? 1 : static_cast<std::uint64_t>(std::bit_width(count - 1));
+}
+
+// The better first.
+template <typename Item>
+void sort_by_score(std::vector<Item>& items) {
+  std::stable_sort(items.begin(), items.end(),
+                   [](const Item& a, const Item& b) { return a.score().is_better_than(b.score()); });
+}
+
+[[nodiscard]] inline std::size_t half_of(std::size_t count) { return (count + 1) / 2; }
+
+// Each round has the same part of `budget`; an item gets at least one of it. The survivor comes first, then
+// what was left behind, round by round. Over when is_over says so, asked before each round.
+template <typename Item>
+void halve_successively(std::vector<Item>& items, std::uint64_t budget,
+                        const std::function<void(Item&, std::uint64_t)>& spend,
+                        const std::function<bool()>& is_over) {
+  if (items.empty()) return;
+  std::vector<Item> out;
+  const std::uint64_t rounds = rounds_of(items.size());
+  for (std::uint64_t n = 0; n < rounds && !is_over(); ++n) {
+    const std::uint64_t each = std::max<std::uint64_t>(1, budget / (items.size() * rounds));
+    for (Item& item : items) spend(item, each);
+    sort_by_score(items);
+    const std::size_t kept = half_of(items.size());
+    for (std::size_t i = kept; i < items.size(); ++i) out.push_back(std::move(items[i]));
+    items.erase(items.begin() + static_cast<std::ptrdiff_t>(kept), items.end());
+  }
+  for (Item& item : out) items.push_back(std::move(item));
+}
+
+}  // namespace sextant
