@@ -3,7 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -13,7 +13,9 @@ namespace sextant {
 
 // ceil(log2 count), at least one: after so many rounds one is left.
 [[nodiscard]] inline std::uint64_t rounds_of(std::size_t count) {
-  return count < 2 ? 1 : static_cast<std::uint64_t>(std::bit_width(count - 1));
+  std::uint64_t rounds = 1;
+  while (count > std::size_t{1} << rounds) ++rounds;
+  return rounds;
 }
 
 // The better first.
