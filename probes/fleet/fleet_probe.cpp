@@ -134,6 +134,7 @@ class FleetRun {
 
   void measure_round(const std::vector<RankPair>& round) {
     std::vector<Pair> pairs;
+    pairs.reserve(round.size());
     for (const RankPair& pair : round) pairs.push_back({pair.low, pair.high});
     measure(std::move(pairs));
   }
