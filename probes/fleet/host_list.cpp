@@ -78,7 +78,7 @@ std::vector<Host> parse_host_list(std::string_view text, const std::string& file
   for (std::string line; std::getline(lines, line);) {
     ++number;
     std::istringstream words(line);
-    const std::string first = line.substr(0, line.find_first_of("#"));
+    const std::string first = line.substr(0, line.find_first_of('#'));
     if (first.find_first_not_of(" \t\r") == std::string::npos) continue;
     try {
       Host host = read_host(words);

@@ -18,7 +18,7 @@
 
 namespace sextant {
 
-struct FleetJournal {
+struct FleetJournal {  // NOLINT(bugprone-exception-escape): Json checks itself when it moves
   std::string started_utc;
   Json options;  // what was measured and how: a resumed probe must ask for the same
   std::map<std::string, DeviceReport> devices;  // by host

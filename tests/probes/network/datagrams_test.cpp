@@ -16,6 +16,7 @@ ReturnedDatagram datagram(int number, double there_s, double back_s) {
 
 TEST(DatagramLoss, TellsTheTwoWaysApart) {
   std::vector<ReturnedDatagram> returned;
+  returned.reserve(60);
   for (int i = 0; i < 60; ++i) returned.push_back(datagram(i, 0.02, 0.03));
   const DatagramLoss loss = summarise(100, 80, returned);
   EXPECT_DOUBLE_EQ(loss.lost_there_fraction, 0.2);
@@ -34,6 +35,7 @@ TEST(DatagramLoss, WithoutTheServersWordAllIsLostOnTheWayThere) {
 // RFC 3550: every transit differs from the one before by 4 ms, so the jitter tends to 4 ms.
 TEST(DatagramLoss, JitterIsTheSmoothedDifferenceOfTransits) {
   std::vector<ReturnedDatagram> returned;
+  returned.reserve(400);
   for (int i = 0; i < 400; ++i) returned.push_back(datagram(i, i % 2 == 0 ? 0.020 : 0.024, 0.01));
   const DatagramLoss loss = summarise(400, 400, returned);
   EXPECT_NEAR(loss.jitter_there_s, 0.004, 1e-6);
