@@ -54,11 +54,6 @@ void read_inputs(Communicator& ranks, ProbeCommand& options) {
   }
   options.probe.hosts = read_places(ranks, options.places);
   options.probe.collectives_budget_s = options.total_budget_s;
-  if (!options.samples.empty()) {  // written again, with more, where a cluster could be made of them
-    options.probe.on_results = [path = options.samples](const std::vector<ProbeResult>& results) {
-      write_text_file(path, format_json({{"results", to_json(results)}, {"warnings", Json::array()}}));
-    };
-  }
 }
 
 // Several ranks have a journal beside what they write.
@@ -111,6 +106,21 @@ int hand_over(const ProbeCommand& options, const Measured& measured, const Probe
   return finish(probe, shared);
 }
 
+// What was measured is in the file of samples also where no cluster can be made of it.
+Measured measure_or_keep(const Target& target, Communicator& ranks, ProbeCommand& options,
+                         const ProbeHostsOptions& shared) {
+  std::vector<ProbeResult> seen;
+  options.probe.on_results = [&](const std::vector<ProbeResult>& results) { seen = results; };
+  try {
+    return measure(target, ranks, options, shared);
+  } catch (const Error&) {
+    if (!seen.empty() && !options.samples.empty()) {
+      write_text_file(options.samples, format_json({{"results", to_json(seen)}, {"warnings", Json::array()}}));
+    }
+    throw;
+  }
+}
+
 int run(ProbeCommand options, ProbeHostsOptions shared) {
   if (options.json) keep_stdout_for_documents();
   Communicator& ranks = world();
@@ -126,7 +136,7 @@ int run(ProbeCommand options, ProbeHostsOptions shared) {
   }
   if (target.gpus && shared.resume)
     throw_bad_input("--resume: GPUs have no journal; --devices cpu and --hosts have");
-  const Measured measured = measure(target, ranks, options, shared);
+  const Measured measured = measure_or_keep(target, ranks, options, shared);
   if (ranks.rank() != 0) return measured.probe.is_whole() ? kDone : kMachineFailed;
   return hand_over(options, measured, shared);
 }

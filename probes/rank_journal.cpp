@@ -11,6 +11,7 @@
 #include "core/document.h"
 #include "core/error.h"
 #include "core/provenance.h"
+#include "probes/link/link_probe.h"
 
 namespace sextant {
 namespace {
@@ -54,14 +55,11 @@ void read_line(RankJournal& journal, const JsonView& view) {
 }  // namespace
 
 std::set<RankPair> RankJournal::measured_pairs() const {
-  std::map<RankPair, bool> is_measured;
-  for (const ProbeResult& point : points) {
-    const auto pair = is_measured.try_emplace({point.rank, point.peer}, true).first;
-    pair->second = pair->second && point.has_value();
-  }
+  std::map<RankPair, std::vector<ProbeResult>> by_pair;
+  for (const ProbeResult& point : points) by_pair[{point.rank, point.peer}].push_back(point);
   std::set<RankPair> pairs;
-  for (const auto& [pair, is_whole] : is_measured) {
-    if (is_whole) pairs.insert(pair);
+  for (auto& [pair, of_pair] : by_pair) {
+    if (fit_link(pair, std::move(of_pair)).fit) pairs.insert(pair);
   }
   return pairs;
 }

@@ -27,7 +27,7 @@ struct RankJournal {
   std::set<std::string> levels;     // of collectives that are done
   std::vector<ProbeResult> collectives;
 
-  // Those all of whose points have a value.
+  // Those all of whose points have a value and together a fit: others are measured again.
   [[nodiscard]] std::set<RankPair> measured_pairs() const;
 };
 

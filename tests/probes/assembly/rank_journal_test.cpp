@@ -25,7 +25,9 @@ class RankJournalFile : public ::testing::Test {
 };
 
 ProbeResult point(int rank, int peer, double bytes) {
-  ProbeResult result = value_result("link/" + std::to_string(static_cast<int>(bytes)), "s", 1e-6);
+  ProbeResult result =
+      value_result("link/" + std::to_string(static_cast<int>(bytes)), "s", 1e-6 + 1e-9 * bytes);
+  result.work = bytes;
   result.rank = rank;
   result.peer = peer;
   return result;
@@ -36,7 +38,7 @@ TEST_F(RankJournalFile, HasWhatWasWrittenAndGoesOn) {
   {
     auto writer = RankJournalWriter::begin(file_, {"a", "b"}, {{"budget", 1}});
     writer.add_devices(reports);
-    writer.add_links({point(0, 1, 8), point(0, 2, 8), point(0, 1, 64)});
+    writer.add_links({point(0, 1, 8), point(0, 2, 8), point(0, 1, 64), point(0, 2, 64), point(0, 3, 8)});
   }
   write_text_file(file_, read_text_file(file_) + "{\"link\": [{");  // killed while it wrote
   {
@@ -48,9 +50,9 @@ TEST_F(RankJournalFile, HasWhatWasWrittenAndGoesOn) {
   EXPECT_EQ(journal.hosts, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(journal.options, Json({{"budget", 1}}));
   EXPECT_EQ(journal.devices, reports);
-  EXPECT_EQ(journal.points.size(), 4U);
+  EXPECT_EQ(journal.points.size(), 6U);
   EXPECT_THAT(journal.measured_pairs(),
-              ElementsAre(RankPair{0, 1}, RankPair{0, 2}));  // not the one that failed
+              ElementsAre(RankPair{0, 1}, RankPair{0, 2}));  // not what failed or has no fit
   EXPECT_THAT(journal.levels, ElementsAre("node"));
   ASSERT_EQ(journal.collectives.size(), 1U);
 }
