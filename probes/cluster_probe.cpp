@@ -157,6 +157,7 @@ void warn_of_results(const std::vector<ProbeResult>& results, std::vector<std::s
 
 std::vector<std::string> sentences(const std::string& host, const std::vector<EnvironmentWarning>& warnings) {
   std::vector<std::string> texts;
+  texts.reserve(warnings.size());
   for (const EnvironmentWarning& warning : warnings) texts.push_back(host + ": " + warning.sentence());
   return texts;
 }
