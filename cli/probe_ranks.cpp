@@ -138,6 +138,7 @@ std::string describe_ranks(const std::vector<HostPlace>& places) {
 std::vector<std::string> local_names(const std::vector<std::string>& hosts) {
   std::map<std::string, int> seen;
   std::vector<std::string> names;
+  names.reserve(hosts.size());
   for (const std::string& host : hosts) names.push_back(host + "/" + std::to_string(seen[host]++));
   return names;
 }
