@@ -134,8 +134,6 @@ int run(ProbeCommand options, ProbeHostsOptions shared) {
     if (ranks.rank() == 0) std::fputs(text.c_str(), stdout);
     return kDone;
   }
-  if (target.gpus && shared.resume)
-    throw_bad_input("--resume: GPUs have no journal; --devices cpu and --hosts have");
   const Measured measured = measure_or_keep(target, ranks, options, shared);
   if (ranks.rank() != 0) return measured.probe.is_whole() ? kDone : kMachineFailed;
   return hand_over(options, measured, shared);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -55,10 +56,32 @@ std::vector<ProbeResult> results_of(const std::vector<RankReport>& reports) {
   return results;
 }
 
-Measured measure_gpus(GpuDevices& devices, Communicator& ranks, const ProbeCommand& options) {
+// A rank for each GPU keeps what it measures. Null: one process, or one for each host, does not.
+std::unique_ptr<KeptProbe> keep_gpus(Communicator& ranks, const GpuDevices& devices,
+                                     const ProbeCommand& options, const ProbeHostsOptions& shared) {
+  const bool keeps = ranks.size() > 1 && !share_out_gpus(ranks, devices).is_rank_a_host();
+  if (!keeps && shared.resume) {
+    throw_bad_input(
+        "--resume: GPUs have a journal where there is a rank for each; --devices cpu and --hosts have one too");
+  }
+  if (!keeps) return nullptr;
+  // Of a GPU, of the copies between those of a host, and of a level of collectives, each with some to spare.
+  constexpr double kBudgets = 4, kMore_s = 120;
+  return std::make_unique<KeptProbe>(ranks,
+                                     ProbeRanksOptions{options.probe, shared.journal, shared.resume, "GPUs",
+                                                       kBudgets * options.total_budget_s + kMore_s});
+}
+
+Measured measure_gpus(GpuDevices& devices, Communicator& ranks, const ProbeCommand& options,
+                      const ProbeHostsOptions& shared) {
+  const std::unique_ptr<KeptProbe> kept = keep_gpus(ranks, devices, options, shared);
   std::optional<Progress> progress;
   if (ranks.rank() == 0) progress.emplace("probing GPUs", 0);
-  const GpuClusterOptions wanted = gpu_options(options, progress ? &*progress : nullptr);
+  GpuClusterOptions wanted = gpu_options(options, progress ? &*progress : nullptr);
+  if (kept) {
+    wanted.done = kept->done();
+    wanted.hooks = kept->hooks();
+  }
   const auto sensors = make_nvml_sensors();
   const auto fabric = make_nvml_fabric();
   GpuRanks found = measure_gpu_ranks(
@@ -105,7 +128,7 @@ Target find_target(Communicator& ranks, const std::string& wanted) {
 
 Measured measure(const Target& target, Communicator& ranks, const ProbeCommand& options,
                  const ProbeHostsOptions& shared) {
-  return target.gpus ? measure_gpus(*target.gpus, ranks, options)
+  return target.gpus ? measure_gpus(*target.gpus, ranks, options, shared)
                      : measure_cores(ranks, options, shared, target.no_gpus);
 }
 

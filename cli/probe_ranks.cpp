@@ -41,10 +41,12 @@ std::string read_for_all(Communicator& ranks, const std::function<std::string()>
 }
 
 // What must not change when a probe goes on: else old and new measurements are not of one kind.
-Json options_to_json(const ProbeOptions& options, const std::vector<std::string>& hosts) {
+Json options_to_json(const ProbeRanksOptions& all, const std::vector<std::string>& hosts) {
+  const ProbeOptions& options = all.probe;
   Json places = Json::array();
   for (const HostPlace& place : options.hosts.of(hosts)) places.push_back(place.region + "/" + place.zone);
-  return {{"budget_s", options.budget_s_per_point},
+  return {{"devices", all.devices},
+          {"budget_s", options.budget_s_per_point},
           {"spread_fraction", options.target_spread_fraction},
           {"model", options.model ? options.model->name : ""},
           {"tokens", options.model_tokens},
@@ -68,7 +70,7 @@ RankJournal what_is_done(Communicator& ranks, const ProbeRanksOptions& options) 
     throw_bad_input("--resume: " + options.journal + " is of " + std::to_string(done.hosts.size()) +
                     " ranks on other hosts or in another order");
   }
-  if (done.options != options_to_json(options.probe, done.hosts)) {
+  if (done.options != options_to_json(options, done.hosts)) {
     throw_bad_input("--resume: " + options.journal + " is of a probe with other options (" +
                     done.options.dump() + ")");
   }
@@ -163,33 +165,43 @@ HostPlaces read_places(Communicator& ranks, const std::string& file) {
   }
 }
 
-ClusterProbe probe_ranks(Communicator& ranks, const ProbeRanksOptions& options) {
-  const RankJournal done = what_is_done(ranks, options);
+struct KeptProbe::Keepers {
   std::optional<RankJournalWriter> journal;
-  const bool writes = ranks.rank() == 0 && !options.journal.empty();
-  const std::vector<std::string> hosts = ranks.hosts();
-  if (writes && options.resume) journal.emplace(RankJournalWriter::resume(options.journal));
-  if (writes && !options.resume) {
-    journal.emplace(RankJournalWriter::begin(options.journal, hosts, options_to_json(options.probe, hosts)));
-  }
-  // One rank alone has nothing to show before its end, and whoever started it may want it gone at once.
   std::optional<Interrupt> interrupt;
-  if (ranks.size() > 1) interrupt.emplace();
-  ProbeHooks hooks;
-  hooks.should_stop = [&] { return interrupt && interrupt->came(); };
+  std::optional<Watchdog> watchdog;
+};
+
+KeptProbe::KeptProbe(Communicator& ranks, const ProbeRanksOptions& options)
+    : done_(what_is_done(ranks, options)), keepers_(std::make_unique<Keepers>()) {
+  const std::vector<std::string> hosts = ranks.hosts();
+  std::optional<RankJournalWriter>& journal = keepers_->journal;
+  if (ranks.rank() == 0 && !options.journal.empty()) {
+    journal.emplace(options.resume
+                        ? RankJournalWriter::resume(options.journal)
+                        : RankJournalWriter::begin(options.journal, hosts, options_to_json(options, hosts)));
+  }
   if (journal) {
-    hooks.on_devices = [&](const std::vector<RankReport>& reports) { journal->add_devices(reports); };
-    hooks.on_links = [&](const std::vector<ProbeResult>& points) { journal->add_links(points); };
-    hooks.on_collectives = [&](const std::string& level, const std::vector<ProbeResult>& results) {
+    hooks_.on_devices = [&journal](const std::vector<RankReport>& reports) { journal->add_devices(reports); };
+    hooks_.on_links = [&journal](const std::vector<ProbeResult>& points) { journal->add_links(points); };
+    hooks_.on_collectives = [&journal](const std::string& level, const std::vector<ProbeResult>& results) {
       journal->add_collectives(level, results);
     };
   }
-  std::optional<Watchdog> watchdog;
-  if (ranks.size() > 1) {
-    watchdog.emplace(longest_silence_s(options.probe), hint_of(options));
-    hooks.on_step = [&](const std::string& what) { watchdog->hear(what); };
-  }
-  return probe_cluster(ranks, options.probe, done, hooks);
+  // One rank alone has nothing to show before its end, and whoever started it may want it gone at once.
+  if (ranks.size() == 1) return;
+  const Interrupt& interrupt = keepers_->interrupt.emplace();
+  hooks_.should_stop = [&interrupt] { return interrupt.came(); };
+  Watchdog& watchdog = keepers_->watchdog.emplace(
+      options.longest_silence_s > 0 ? options.longest_silence_s : longest_silence_s(options.probe),
+      hint_of(options));
+  hooks_.on_step = [&watchdog](const std::string& what) { watchdog.hear(what); };
+}
+
+KeptProbe::~KeptProbe() = default;
+
+ClusterProbe probe_ranks(Communicator& ranks, const ProbeRanksOptions& options) {
+  const KeptProbe kept(ranks, options);
+  return probe_cluster(ranks, options.probe, kept.done(), kept.hooks());
 }
 
 std::string describe_schedule(Communicator& ranks, const ProbeOptions& options) {

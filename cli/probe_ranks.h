@@ -1,6 +1,7 @@
 // sextant probe of CPU ranks: one of them alone, or a job's under mpirun and srun.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,27 @@ struct ProbeRanksOptions {
   ProbeOptions probe;
   std::string journal;  // file; empty: none
   bool resume = false;
+  std::string devices = "cores";  // what the journal is of
+  double longest_silence_s = 0;   // between two steps; none: as cores need
+};
+
+// What keeps a job's measurements: the journal on rank 0's disk, Ctrl-C, and a watchdog over ranks that hang.
+// One rank alone has neither of the last two. Made and used by all ranks.
+class KeptProbe {
+ public:
+  KeptProbe(Communicator& ranks, const ProbeRanksOptions& options);
+  ~KeptProbe();
+  KeptProbe(const KeptProbe&) = delete;
+  KeptProbe& operator=(const KeptProbe&) = delete;
+
+  [[nodiscard]] const RankJournal& done() const { return done_; }  // the same on every rank
+  [[nodiscard]] const ProbeHooks& hooks() const { return hooks_; }
+
+ private:
+  struct Keepers;
+  RankJournal done_;
+  std::unique_ptr<Keepers> keepers_;
+  ProbeHooks hooks_;
 };
 
 // Where the hosts of the file are, which rank 0 reads for all. Collective; the same on every rank, errors too.

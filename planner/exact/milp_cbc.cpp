@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "core/error.h"
 #include "planner/exact/milp.h"
@@ -79,8 +80,11 @@ MilpSolution solved_with(const MilpProblem& problem, const MilpLimits& limits,
   const Model model = loaded(problem);
   set_limits(model.get(), limits);
   for (const MilpValue& value : known) {
-    Cbc_setColLower(model.get(), value.variable, value.value);
-    Cbc_setColUpper(model.get(), value.variable, value.value);
+    // Solvers' whole numbers are whole within a tolerance; as bounds they would leave no whole number.
+    const bool is_whole = problem.variables()[static_cast<std::size_t>(value.variable)].is_whole;
+    const double at = is_whole ? std::round(value.value) : value.value;
+    Cbc_setColLower(model.get(), value.variable, at);
+    Cbc_setColUpper(model.get(), value.variable, at);
   }
   if (cutoff < kMilpInfinity) Cbc_setCutoff(model.get(), cutoff);
   Cbc_solve(model.get());

@@ -184,9 +184,14 @@ std::vector<ProbeResult> measure_pairs(Communicator& world, Collectives& collect
       if (world.rank() == 0) led.push_back(late_pairs(collectives, budget, measured, turns.pair_count()));
       break;
     }
-    const std::vector<RankPair> turn = turns.turn(index);
+    std::vector<RankPair> turn = turns.turn(index);
     measured += turn.size();
-    append(led, probe.measure(turn));
+    std::erase_if(turn, [&](const RankPair& pair) { return options.steps.done_pairs.contains(pair); });
+    if (turn.empty()) continue;
+    std::vector<ProbeResult> mine = probe.measure(turn);
+    if (options.steps.on_turn) options.steps.on_turn(mine);
+    append(led, std::move(mine));
+    if (options.steps.is_told_to_stop && options.steps.is_told_to_stop()) break;
   }
   return led;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,16 @@
 #include "probes/harness/sampling.h"
 
 namespace sextant {
+
+// Between turns of pairs and levels of groups, the same on every rank; each may be empty. All may talk to all
+// ranks there.
+struct CollectiveSteps {
+  std::set<RankPair> done_pairs = {};                                      // that are not measured again
+  std::set<std::string> done_levels = {};                                  // of growing groups; likewise
+  std::function<void(const std::vector<ProbeResult>& mine)> on_turn = {};  // what this rank led of it
+  std::function<void(const std::string& level, const std::vector<ProbeResult>& mine)> on_level = {};
+  std::function<bool()> is_told_to_stop = {};  // true leaves out what has not begun
+};
 
 struct CollectiveOptions {
   SamplingOptions sampling = sampling_options(0.1, 0.02);
@@ -37,6 +48,7 @@ struct CollectiveOptions {
   KindOfPair kind_of_pair = {};
   // Called by rank 0 before each point; may be empty.
   std::function<void(const std::string& name)> on_point = {};
+  CollectiveSteps steps = {};
 };
 
 // Collective. On rank 0 "<library>/<collective>/<bytes>" in s with the bytes as work, by kind and size; on the

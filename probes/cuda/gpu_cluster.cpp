@@ -50,12 +50,13 @@ std::string why_no_links(const std::vector<RankReport>& reports) {
 }
 
 // NCCL, because jobs get that, unless copies tell of more.
-std::string best_way(const std::vector<RankReport>& reports) {
+std::string best_way(const std::vector<RankReport>& reports, bool is_partial) {
   for (const Coverage enough : {Coverage::every_pair, Coverage::every_level}) {
     for (const char* prefix : {kNcclPairs, kLinkPrefix}) {
       if (coverage_of(reports, prefix) >= enough) return prefix;
     }
   }
+  if (is_partial) return kNcclPairs;  // levels without a link are assumed
   throw_machine_failed("the links between the GPUs could not be measured: " + why_no_links(reports));
 }
 
@@ -65,6 +66,12 @@ KindOfPair kinds_of(const std::vector<RankReport>& reports) {
     const auto& b = reports[static_cast<std::size_t>(high)].place;
     return a && b ? link_class(*a, *b).name() : std::string();
   };
+}
+
+AssembledCluster assemble(const std::vector<RankReport>& reports, const ProbeOptions& options,
+                          bool is_partial) {
+  return assemble_cluster({options.name, options.hosts, is_partial}, reports, best_way(reports, is_partial),
+                          kinds_of(reports));
 }
 
 // Why NCCL did not come to all pairs.
@@ -105,14 +112,19 @@ void add(std::vector<std::string>& all, const std::vector<std::string>& more) {
 GpuClusterProbe assemble_gpu_cluster(GpuRanks ranks, const GpuClusterOptions& options) {
   if (ranks.reports.empty())
     throw_machine_failed("there is no GPU to make a cluster of: " + ranks.gpus.sentence);
-  const ProbeOptions& cluster = options.cluster;
-  AssembledCluster assembled = assemble_cluster({cluster.name, cluster.hosts}, ranks.reports,
-                                                best_way(ranks.reports), kinds_of(ranks.reports));
   GpuClusterProbe out;
+  out.probe.is_interrupted = ranks.is_interrupted;
   out.links = report_links(ranks.reports, options.facts);
-  add_measurements(assembled.cluster, ranks.reports, out.links);
-  out.probe.cluster = std::move(assembled.cluster);
-  out.probe.device_of_rank = std::move(assembled.device_of_rank);
+  AssembledCluster assembled;
+  try {
+    assembled = assemble(ranks.reports, options.cluster, ranks.is_interrupted);
+    add_measurements(assembled.cluster, ranks.reports, out.links);
+    out.probe.cluster = std::move(assembled.cluster);
+    out.probe.device_of_rank = std::move(assembled.device_of_rank);
+  } catch (const Error& error) {
+    if (out.probe.is_whole()) throw;
+    out.probe.why_no_cluster = error.what();
+  }
   for (const RankReport& report : ranks.reports) {
     out.probe.results.insert(out.probe.results.end(), report.results.begin(), report.results.end());
   }

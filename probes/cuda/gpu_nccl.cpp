@@ -26,16 +26,26 @@ const std::vector<double>& inner_sizes_bytes() {
 std::vector<ProbeResult> measure_nccl_groups(Communicator& ranks, int gpu, const MakeCollectives& make,
                                              std::unique_ptr<Collectives> of_all,
                                              const CollectiveOptions& options, const Clock& clock) {
+  const CollectiveSteps& steps = options.steps;
   std::vector<GroupLevel> inner = growing_groups(
       options.places.empty() ? std::vector<HostPlace>(static_cast<std::size_t>(ranks.size())) : options.places);
-  const std::vector<GroupLevel> all = {inner.back()};
+  std::vector<GroupLevel> all = {inner.back()};
   inner.pop_back();
+  for (std::vector<GroupLevel>* levels : {&inner, &all})
+    std::erase_if(*levels, [&](const GroupLevel& level) { return steps.done_levels.contains(level.name); });
+  bool goes_on = true;
+  const auto after = [&](const GroupLevel& level, const std::vector<ProbeResult>& mine) {
+    if (steps.on_level) steps.on_level(level.name, mine);
+    goes_on = !steps.is_told_to_stop || !steps.is_told_to_stop();
+    return goes_on;
+  };
   CollectiveOptions few = options;
   few.sizes_bytes = inner_sizes_bytes();
   const auto make_inner = [&](Communicator& group) { return make(group, gpu); };
-  std::vector<ProbeResult> results = measure_growing_groups(ranks, inner, make_inner, few, clock);
+  std::vector<ProbeResult> results = measure_growing_groups(ranks, inner, make_inner, few, clock, after);
+  if (!goes_on) return results;
   const auto take_all = [&](Communicator&) { return CollectivesOrReason{std::move(of_all), ""}; };
-  append(results, measure_growing_groups(ranks, all, take_all, options, clock));
+  append(results, measure_growing_groups(ranks, all, take_all, options, clock, after));
   return results;
 }
 
@@ -54,6 +64,7 @@ std::vector<ProbeResult> measure_nccl(Communicator& ranks, int gpu, const MakeCo
   if (!made.collectives) return waived(made.reason);
   std::vector<ProbeResult> results = measure_pairs(ranks, *made.collectives, options, clock);
   if (part == NcclPart::pairs) return results;
+  if (options.steps.is_told_to_stop && options.steps.is_told_to_stop()) return results;
   append(results, measure_nccl_groups(ranks, gpu, make, std::move(made.collectives), options, clock));
   return results;
 }

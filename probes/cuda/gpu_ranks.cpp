@@ -1,8 +1,11 @@
 #include "probes/cuda/gpu_ranks.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "core/error.h"
@@ -178,31 +181,127 @@ std::vector<GpuPlace> exchange_places(Communicator& ranks, const GpuPlace& mine)
   return places;
 }
 
-GpuRanks measure_own_gpu(Communicator& ranks, const GpuTools& tools, const GpuClusterOptions& options,
-                         const GpusOfRanks& shared) {
-  GpuProbeOptions own = options.gpus;
-  own.only_gpu = shared.mine.index;
-  GpuRanks found;
-  found.gpus = probe_gpus(tools.devices, tools.sensors, own, tools.clock);
-  for (GpuFacts& gpu : found.gpus.devices) gpu.index = ranks.rank();
-  for (ProbeResult& result : found.gpus.results) result.rank = ranks.rank();
-  // A rank that is shown one GPU can still ask the driver about those of its neighbours.
-  const GpuFacts& mine = found.gpus.devices.front();
-  const GpuPlace place = place_of(tools, mine, shared.hosts[static_cast<std::size_t>(ranks.rank())],
-                                  shared.bus_ids_of_host(ranks.rank()));
-  CollectiveOptions nccl = options.nccl;
-  nccl.kind_of_pair = kinds_of(exchange_places(ranks, place));
-  nccl.places = options.cluster.hosts.of(shared.hosts);
-  ranks.wait_quietly();  // others may still be measuring
-  std::vector<ProbeResult> copies = measure_peer_copies(ranks, tools, options, shared);
-  append(found.gpus.results, measure_nccl(ranks, *own.only_gpu, tools.make_collectives, nccl, tools.clock));
-  RankReport report = report_of(found.gpus, mine, place, tools);
-  append(report.results, copies);  // those of neighbours, too
-  append(found.gpus.results, std::move(copies));
-  found.reports = exchange_reports(ranks, report);
-  found.warnings = shared.warnings_of_idle_gpus();
-  return found;
+// Whether a rank was told to end it. Collective.
+bool is_told_to_stop(Communicator& ranks, const ProbeHooks& hooks) {
+  std::array<double, 1> told = {hooks.should_stop && hooks.should_stop() ? 1.0 : 0.0};
+  ranks.all_reduce_max(std::span<double>(told));
+  return told[0] != 0;
 }
+
+void step(const ProbeHooks& hooks, const std::string& what) {
+  if (hooks.on_step) hooks.on_step(what);
+}
+
+// Of all ranks, on every rank. Collective.
+std::vector<ProbeResult> exchange_results(Communicator& ranks, const std::vector<ProbeResult>& mine) {
+  std::vector<ProbeResult> all;
+  for (const std::string& text : exchange_texts(ranks, to_json(mine).dump())) {
+    const Json of_rank = parse_json(text);
+    for (const JsonView& result : JsonView(of_rank).items()) all.push_back(ProbeResult::parse(result));
+  }
+  return all;
+}
+
+// One GPU of a job with a rank for each.
+class OwnGpu {
+ public:
+  OwnGpu(Communicator& ranks, const GpuTools& tools, const GpuClusterOptions& options,
+         const GpusOfRanks& shared)
+      : ranks_(ranks), tools_(tools), options_(options), shared_(shared), mine_(shared.mine) {
+    mine_.index = ranks.rank();
+    // A rank that is shown one GPU can still ask the driver about those of its neighbours.
+    place_ = place_of(tools, mine_, shared.hosts[me()], shared.bus_ids_of_host(ranks.rank()));
+  }
+
+  [[nodiscard]] GpuRanks measure() {
+    const bool is_done = options_.done.devices.size() == static_cast<std::size_t>(ranks_.size());
+    is_done ? take_device() : measure_device();
+    found_.is_interrupted = told_to_stop();
+    std::vector<ProbeResult> nccl = found_.is_interrupted ? std::vector<ProbeResult>{} : measure_nccl_links();
+    append(nccl, measured_before());
+    append(report_.results, nccl);
+    append(found_.gpus.results, std::move(nccl));
+    found_.reports = exchange_reports(ranks_, report_);
+    found_.is_interrupted = found_.is_interrupted || told_to_stop();
+    found_.warnings = shared_.warnings_of_idle_gpus();
+    return std::move(found_);
+  }
+
+ private:
+  [[nodiscard]] std::size_t me() const { return static_cast<std::size_t>(ranks_.rank()); }
+  [[nodiscard]] bool told_to_stop() const { return is_told_to_stop(ranks_, options_.hooks); }
+
+  void take_device() {
+    report_ = options_.done.devices[me()];
+    found_.gpus.outcome = ProbeOutcome::measured;
+    found_.gpus.sentence = "GPUs were measured before";
+    found_.gpus.versions = report_.gemm_library;
+    found_.gpus.devices = {mine_};
+    found_.gpus.results = report_.results;
+  }
+
+  // The GPU, and of the first rank of a host the copies to its neighbours.
+  void measure_device() {
+    step(options_.hooks, "GPUs");
+    GpuProbeOptions own = options_.gpus;
+    own.only_gpu = shared_.mine.index;
+    found_.gpus = probe_gpus(tools_.devices, tools_.sensors, own, tools_.clock);
+    for (GpuFacts& gpu : found_.gpus.devices) gpu.index = ranks_.rank();
+    for (ProbeResult& result : found_.gpus.results) result.rank = ranks_.rank();
+    ranks_.wait_quietly();  // others may still be measuring
+    step(options_.hooks, "copies between GPUs");
+    std::vector<ProbeResult> copies = measure_peer_copies(ranks_, tools_, options_, shared_);
+    report_ = report_of(found_.gpus, mine_, place_, tools_);
+    append(report_.results, copies);  // those of neighbours, too
+    append(found_.gpus.results, std::move(copies));
+    const std::vector<RankReport> all = exchange_reports(ranks_, report_);
+    if (ranks_.rank() == 0 && options_.hooks.on_devices) options_.hooks.on_devices(all);
+  }
+
+  [[nodiscard]] std::vector<ProbeResult> measure_nccl_links() {
+    CollectiveOptions nccl = options_.nccl;
+    nccl.kind_of_pair = kinds_of(exchange_places(ranks_, place_));
+    nccl.places = options_.cluster.hosts.of(shared_.hosts);
+    const ProbeHooks& hooks = options_.hooks;
+    nccl.steps.done_pairs = options_.done.measured_pairs();
+    nccl.steps.done_levels = options_.done.levels;
+    nccl.steps.on_turn = [&](const std::vector<ProbeResult>& mine) {
+      const std::vector<ProbeResult> turn = exchange_results(ranks_, mine);
+      if (ranks_.rank() == 0 && hooks.on_links) hooks.on_links(turn);
+      step(hooks, "NCCL between pairs");
+    };
+    nccl.steps.on_level = [&](const std::string& level, const std::vector<ProbeResult>& mine) {
+      const std::vector<ProbeResult> of_level = exchange_results(ranks_, mine);
+      if (ranks_.rank() == 0 && hooks.on_collectives) hooks.on_collectives(level, of_level);
+      step(hooks, "NCCL collectives");
+    };
+    nccl.steps.is_told_to_stop = [this] { return told_to_stop(); };
+    step(hooks, "NCCL");
+    return measure_nccl(ranks_, shared_.mine.index, tools_.make_collectives, nccl, tools_.clock);
+  }
+
+  // What this rank led then, of pairs that are not measured again, and of levels.
+  [[nodiscard]] std::vector<ProbeResult> measured_before() const {
+    const std::set<RankPair> pairs = options_.done.measured_pairs();
+    std::vector<ProbeResult> results;
+    for (const ProbeResult& point : options_.done.points) {
+      if (point.rank == ranks_.rank() && pairs.contains({point.rank, point.peer})) results.push_back(point);
+    }
+    for (const ProbeResult& result : options_.done.collectives) {
+      if (result.rank == ranks_.rank()) results.push_back(result);
+    }
+    return results;
+  }
+
+  Communicator& ranks_;
+  const GpuTools& tools_;
+  const GpuClusterOptions& options_;
+  const GpusOfRanks& shared_;
+  GpuFacts mine_;
+  GpuPlace place_;
+  RankReport report_;
+  GpuRanks found_;
+};
 
 }  // namespace
 
@@ -216,7 +315,7 @@ GpuRanks measure_gpu_ranks(Communicator& ranks, const GpuTools& tools, const Gpu
     throw_bad_input(why + ": start one rank for each GPU");
   }
   return shared.is_rank_a_host() ? measure_own_host(ranks, tools, options, shared)
-                                 : measure_own_gpu(ranks, tools, options, shared);
+                                 : OwnGpu(ranks, tools, options, shared).measure();
 }
 
 }  // namespace sextant

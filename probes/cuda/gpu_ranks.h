@@ -8,6 +8,7 @@
 #include "probes/cluster_probe.h"
 #include "probes/cuda/gpu_nccl.h"
 #include "probes/cuda/gpu_probe.h"
+#include "probes/rank_journal.h"
 #include "probes/rank_report.h"
 #include "probes/topology/gpu_fabric.h"
 #include "probes/topology/link_facts.h"
@@ -29,6 +30,9 @@ struct GpuClusterOptions {
   GpuProbeOptions gpus;
   CollectiveOptions nccl;
   LinkFacts facts;
+  // Of a rank for each GPU: what was measured before, the same on every rank, and what is told as it comes.
+  RankJournal done = {};
+  ProbeHooks hooks = {};
 };
 
 // What one rank found, and what every rank found.
@@ -36,6 +40,7 @@ struct GpuRanks {
   GpuProbe gpus;
   std::vector<RankReport> reports;    // of all GPUs of the job, in their order
   std::vector<std::string> warnings;  // the same on every rank
+  bool is_interrupted = false;
 };
 
 // Collective. In three ways:
@@ -44,8 +49,10 @@ struct GpuRanks {
 //   first of them the copies between these; then NCCL between the ranks.
 //   Hosts with one rank each, some of which see several GPUs: each rank all GPUs of its host as in the first
 //   way, then NCCL between the first GPUs of the hosts; a warning says what is missing.
-// A host's GPUs that no rank measures are named in a warning. Throws Error(bad_input) when there are not as
-// many GPUs as ranks on a host, Error(machine) when there is none.
+// In the second way every finished measurement is told (hooks) and need not be made again (done); it ends at
+// the next turn or level where it is told to. A host's GPUs that no rank measures are named in a warning.
+// Throws Error(bad_input) when there are not as many GPUs as ranks on a host, Error(machine) when there is
+// none.
 [[nodiscard]] GpuRanks measure_gpu_ranks(Communicator& ranks, const GpuTools& tools,
                                          const GpuClusterOptions& options);
 

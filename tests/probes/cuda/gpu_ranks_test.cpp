@@ -26,6 +26,8 @@ struct Job {
   double nccl_budget_s = 50;
   std::function<void(int rank, FakeHost& host)> change = {};
   std::vector<HostPlace> places = {};
+  std::function<ProbeHooks(int rank)> hooks = {};
+  RankJournal done = {};
 };
 
 // What every rank makes of it; ranks are threads.
@@ -39,6 +41,8 @@ std::vector<GpuClusterProbe> clusters_of(const Job& job) {
     GpuClusterOptions options = FakeHost::options();
     options.nccl.total_budget_s = job.nccl_budget_s;
     if (!job.places.empty()) options.cluster.hosts = HostPlaces(job.places);
+    if (job.hooks) options.hooks = job.hooks(world.rank());
+    options.done = job.done;
     of_ranks[static_cast<std::size_t>(world.rank())] =
         assemble_gpu_cluster(measure_gpu_ranks(world, host.tools(), options), options);
   });
@@ -155,6 +159,74 @@ TEST(GpuRanks, OneRankAHostMeasuresAllItsGpusAndSaysWhatIsMissing) {
   EXPECT_THAT(probes[0].probe.warnings, Contains(HasSubstr("start one rank for each GPU (srun")));
   EXPECT_THAT(probes[0].probe.warnings, Contains(HasSubstr("8 of 9 links between nodes were not measured")));
   EXPECT_TRUE(cluster.type_of({0}).measurements.contains("nccl/all_reduce/8192"));
+}
+
+// What rank 0's journal would have.
+struct Heard {
+  RankJournal journal;
+  int turns = 0;
+
+  [[nodiscard]] ProbeHooks hooks() {
+    ProbeHooks hooks;
+    hooks.on_devices = [this](const std::vector<RankReport>& reports) { journal.devices = reports; };
+    hooks.on_links = [this](const std::vector<ProbeResult>& points) {
+      ++turns;
+      journal.points.insert(journal.points.end(), points.begin(), points.end());
+    };
+    hooks.on_collectives = [this](const std::string& level, const std::vector<ProbeResult>& results) {
+      journal.levels.insert(level);
+      journal.collectives.insert(journal.collectives.end(), results.begin(), results.end());
+    };
+    return hooks;
+  }
+};
+
+std::multiset<std::string> names_of(const std::vector<ProbeResult>& results) {
+  std::multiset<std::string> names;
+  for (const ProbeResult& result : results)
+    names.insert(std::to_string(result.rank) + "-" + std::to_string(result.peer) + " " + result.name);
+  return names;
+}
+
+TEST(GpuRanks, HandOverEveryFinishedMeasurement) {
+  Heard heard;
+  Job job{fake_hosts(2, 2), 2};
+  job.hooks = [&](int rank) { return rank == 0 ? heard.hooks() : ProbeHooks{}; };
+  const auto probes = clusters_of(job);
+  ASSERT_EQ(heard.journal.devices.size(), 4U);
+  EXPECT_TRUE(heard.journal.devices[2].is_gpu());
+  EXPECT_EQ(heard.journal.measured_pairs().size(), 6U);
+  EXPECT_EQ(heard.journal.levels, (std::set<std::string>{"all", "node"}));
+  EXPECT_TRUE(probes[0].probe.is_whole());
+}
+
+// Told to stop after a turn: what there is is a cluster, and who goes on measures the rest alone.
+TEST(GpuRanks, GoOnWhereTheyWereStopped) {
+  Heard first;
+  Job job{fake_hosts(2, 2), 2};
+  job.hooks = [&](int rank) {
+    ProbeHooks hooks = rank == 0 ? first.hooks() : ProbeHooks{};
+    if (rank == 0) hooks.should_stop = [&first] { return first.turns >= 1; };
+    return hooks;
+  };
+  const auto stopped = clusters_of(job);
+  EXPECT_EQ(first.turns, 1);
+  EXPECT_TRUE(first.journal.levels.empty());
+  for (const GpuClusterProbe& probe : stopped) EXPECT_TRUE(probe.probe.is_interrupted);
+  EXPECT_EQ(stopped[3].probe.why_no_cluster, "");
+  EXPECT_EQ(stopped[3].probe.cluster.device_count(), 4);
+
+  Heard second;
+  job.done = first.journal;
+  job.hooks = [&](int rank) { return rank == 0 ? second.hooks() : ProbeHooks{}; };
+  const auto resumed = clusters_of(job);
+  EXPECT_TRUE(second.journal.devices.empty());
+  EXPECT_EQ(second.journal.measured_pairs().size() + first.journal.measured_pairs().size(), 6U);
+  const auto whole = clusters_of({fake_hosts(2, 2), 2});
+  EXPECT_TRUE(resumed[1].probe.is_whole());
+  EXPECT_EQ(resumed[1].probe.cluster, resumed[2].probe.cluster);
+  EXPECT_EQ(resumed[1].probe.cluster.device_count(), 4);
+  EXPECT_EQ(names_of(resumed[1].probe.results), names_of(whole[1].probe.results));
 }
 
 TEST(GpuRanks, GpusWithoutARankAreNamed) {
