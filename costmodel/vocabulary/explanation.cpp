@@ -183,8 +183,8 @@ Json flip_to_json(const Flip& flip) {
 }
 
 WhatIf parse_what_if(const JsonView& view) {
-  view.allow_only({"changes", "outcome", "message", "kept_iteration_s", "keeps_plan", "lower_bound_s", "iteration_s", "ratio",
-                   "usd_per_iteration", "layouts", "differences", "chance"});
+  view.allow_only({"changes", "outcome", "message", "kept_iteration_s", "keeps_plan", "lower_bound_s",
+                   "iteration_s", "ratio", "usd_per_iteration", "layouts", "differences", "chance"});
   WhatIf what_if;
   what_if.changes =
       parse_list<std::string>(view.required("changes"), [](const JsonView& change) { return change.text(); });
