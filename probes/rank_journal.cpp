@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "core/document.h"
@@ -97,6 +98,10 @@ RankJournalWriter::~RankJournalWriter() {
 
 RankJournalWriter RankJournalWriter::begin(const std::filesystem::path& file,
                                            const std::vector<std::string>& hosts, const Json& options) {
+  std::error_code ignored, fault;
+  if (std::filesystem::is_regular_file(file, ignored) && std::filesystem::file_size(file, ignored) > 0)
+    std::filesystem::rename(file, file.string() + ".old", fault);
+  if (fault) throw_machine_failed("cannot rename " + file.string() + ": " + fault.message());
   RankJournalWriter writer(file, O_TRUNC);
   const Json head = {
       {"journal", kJournal}, {"started_utc", time_utc_now()}, {"hosts", hosts}, {"options", options}};

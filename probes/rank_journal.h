@@ -37,7 +37,8 @@ struct RankJournal {
 
 class RankJournalWriter {
  public:
-  // Begins anew, or goes on after what is there (a last line that was not finished is cut off).
+  // Begins anew, or goes on after what is there (a last line that was not finished is cut off). What was there
+  // when it began anew is FILE.old then, so that a forgotten --resume loses nothing.
   [[nodiscard]] static RankJournalWriter begin(const std::filesystem::path& file,
                                                const std::vector<std::string>& hosts, const Json& options);
   [[nodiscard]] static RankJournalWriter resume(const std::filesystem::path& file);

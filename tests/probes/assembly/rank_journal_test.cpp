@@ -57,6 +57,17 @@ TEST_F(RankJournalFile, HasWhatWasWrittenAndGoesOn) {
   ASSERT_EQ(journal.collectives.size(), 1U);
 }
 
+// Who forgets --resume loses nothing.
+TEST_F(RankJournalFile, WhatWasThereIsKeptWhereItBeginsAnew) {
+  static_cast<void>(RankJournalWriter::begin(file_, {"a"}, {{"budget", 1}}));
+  const std::string before = read_text_file(file_);
+  static_cast<void>(RankJournalWriter::begin(file_, {"b"}, {{"budget", 2}}));
+  EXPECT_EQ(read().hosts, (std::vector<std::string>{"b"}));
+  const std::string old = file_.string() + ".old";
+  EXPECT_EQ(read_text_file(old), before);
+  std::filesystem::remove(old);
+}
+
 TEST_F(RankJournalFile, SaysWhereItMakesNoSense) {
   write_text_file(file_,
                   "{\"journal\": \"sextant.ranks/1.0\", \"started_utc\": \"x\", \"hosts\": [], "
