@@ -79,7 +79,8 @@ States states_of(const TaskWork& task, int replica, int stage) {
 }
 
 // Kept for the backward pass by one layer for one token.
-double kept_elements(const TaskWork& task, double tensor_parallel, Recompute recompute) {
+double kept_elements(const TaskWork& task, const ReplicaWork& work, double tensor_parallel,
+                     Recompute recompute) {
   const Model& model = *task.model;
   const double hidden = model.hidden / (task.execution().sequence_parallel ? tensor_parallel : 1.0);
   if (recompute == Recompute::full) return hidden;
@@ -91,7 +92,7 @@ double kept_elements(const TaskWork& task, double tensor_parallel, Recompute rec
            model.experts->shared_intermediate);
   }
   const bool keeps_scores = !task.execution().fused_attention && recompute == Recompute::none;
-  const double scores = keeps_scores ? model.attended_tokens(task.sequence_tokens()) * model.heads : 0.0;
+  const double scores = keeps_scores ? model.attended_tokens(work.sequence_tokens) * model.heads : 0.0;
   return 4.0 * hidden + (attention + mlp + scores) / tensor_parallel;
 }
 
@@ -123,23 +124,24 @@ double sequences_in_flight(const TaskWork& task, int replica, int stage) {
 }
 
 // Tokens of one sequence on one device.
-double tokens_on_device(const TaskWork& task) {
-  return task.sequence_tokens() / task.execution().context_parallel;
+double tokens_on_device(const TaskWork& task, const ReplicaWork& work) {
+  return work.sequence_tokens / task.execution().context_parallel;
 }
 
 // Elements that a stage keeps for the backward pass, of one token position of all sequences.
 double kept_in_training(const TaskWork& task, int replica, int stage) {
   const Stage& layout = stage_of(task, replica, stage);
   const double tp = task.plan->tensor_parallel(layout), in_flight = sequences_in_flight(task, replica, stage);
-  const double largest = task.replicas[static_cast<std::size_t>(replica)].largest_micro_batch_sequences;
-  const double layer = kept_elements(task, tp, task.plan->recompute);
+  const ReplicaWork& work = task.replicas[static_cast<std::size_t>(replica)];
+  const double largest = work.largest_micro_batch_sequences;
+  const double layer = kept_elements(task, work, tp, task.plan->recompute);
   double kept = in_flight * layout.layers * layer;
   if (task.execution().offload_activations) {  // of a micro-batch one layer's at a time are on the device
     const double away = offloaded_share(task.execution(), layout.layers) * layout.layers;
     kept = in_flight * (layout.layers - away) * layer + largest * layer;
   }
-  if (stage == 0) kept += in_flight * kept_elements(task, tp, Recompute::full);  // the embedding's output
-  if (task.plan->recompute == Recompute::full) kept += largest * kept_elements(task, tp, Recompute::none);
+  if (stage == 0) kept += in_flight * kept_elements(task, work, tp, Recompute::full);  // the embedding's output
+  if (task.plan->recompute == Recompute::full) kept += largest * kept_elements(task, work, tp, Recompute::none);
   return kept;
 }
 
@@ -151,13 +153,13 @@ void add_working_set(const TaskWork& task, int replica, int stage, StageMemory& 
     memory.logit_bytes = bytes * share.decode_together * logits;
     return;
   }
-  const double tokens = tokens_on_device(task), largest = share.largest_micro_batch_sequences;
+  const double tokens = tokens_on_device(task, share), largest = share.largest_micro_batch_sequences;
   const double tp = task.plan->tensor_parallel(stage_of(task, replica, stage));
   memory.logit_bytes = bytes * tokens * largest * logits;
   memory.activation_bytes =
       bytes * tokens *
       (task.kind() == TaskKind::training ? kept_in_training(task, replica, stage)
-                                         : largest * kept_elements(task, tp, Recompute::none));
+                                         : largest * kept_elements(task, share, tp, Recompute::none));
 }
 
 }  // namespace
@@ -195,9 +197,9 @@ double offloaded_bytes(const TaskWork& task, int replica, int stage) {
 
 double micro_batch_activation_bytes(const TaskWork& task, int replica, int stage) {
   const Stage& layout = stage_of(task, replica, stage);
-  const double sequences = task.replicas[static_cast<std::size_t>(replica)].micro_batch_sequences;
-  return task.element_bytes * sequences * tokens_on_device(task) * layout.layers *
-         kept_elements(task, task.plan->tensor_parallel(layout), task.plan->recompute);
+  const ReplicaWork& work = task.replicas[static_cast<std::size_t>(replica)];
+  return task.element_bytes * work.micro_batch_sequences * tokens_on_device(task, work) * layout.layers *
+         kept_elements(task, work, task.plan->tensor_parallel(layout), task.plan->recompute);
 }
 
 std::vector<DeviceMemory> plan_memory(std::span<const TaskWork> works, const Cluster& cluster,

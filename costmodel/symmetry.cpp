@@ -31,7 +31,7 @@ class Places {
 };
 
 std::vector<int> signature_of(const Replica& replica, const ReplicaWork& work, const Cluster& cluster) {
-  std::vector<int> signature{static_cast<int>(work.sequences)};
+  std::vector<int> signature{static_cast<int>(work.sequences), replica.length_rank};
   Places places(cluster);
   for (const Stage& stage : replica.stages) {
     signature.push_back(stage.layers);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "costmodel/symmetry.h"
 #include "costmodel/vocabulary/semantics.h"
@@ -25,13 +26,13 @@ int pipeline_split(const TaskWork& work) {
 }
 
 // Micro-batches that pass through a pipeline stage while one mini-batch (or a whole batch) is worked off.
-double micro_batches_of(const TaskWork& work, double sequences, int stages) {
+double micro_batches_of(const TaskWork& work, double sequences, double sequence_tokens, int stages) {
   const Execution& execution = work.execution();
   double count = 0;
   if (execution.micro_batches > 0) {
     count = execution.micro_batches;
   } else if (execution.micro_batch_tokens > 0) {
-    count = std::max(1.0, std::ceil(sequences * work.sequence_tokens() / token_budget(work)));
+    count = std::max(1.0, std::ceil(sequences * sequence_tokens / token_budget(work)));
   } else {
     count = std::ceil(sequences / work.plan->micro_batch_sequences);
   }
@@ -41,13 +42,13 @@ double micro_batches_of(const TaskWork& work, double sequences, int stages) {
 }
 
 // Of `sequences` whole ones: stated numbers of micro-batches are dealt evenly, stated sizes are filled.
-double largest_micro_batch(const TaskWork& work, double sequences, int stages) {
+double largest_micro_batch(const TaskWork& work, double sequences, double sequence_tokens, int stages) {
   const Execution& execution = work.execution();
   double largest = std::min<double>(sequences, work.plan->micro_batch_sequences);
   if (execution.micro_batches > 0) {
     largest = std::ceil(sequences / execution.micro_batches);
   } else if (execution.micro_batch_tokens > 0) {
-    largest = std::min(sequences, token_budget(work) / work.sequence_tokens());
+    largest = std::min(sequences, token_budget(work) / sequence_tokens);
   }
   const int split = pipeline_split(work);
   return split > 0 ? largest / (split * stages) : largest;
@@ -80,7 +81,8 @@ double decode_places(const TaskWork& work, const Replica& replica, const Workflo
   double places =
       plan.decode_batch_sequences > 0 ? std::min<double>(plan.decode_batch_sequences, sequences) : sequences;
   if (plan.decode_batch_sequences == 0 && work.execution().micro_batches > 0) {
-    places = std::max(1.0, sequences / micro_batches_of(work, sequences, replica.pipeline_parallel()));
+    places = std::max(1.0, sequences / micro_batches_of(work, sequences, work.sequence_tokens(),
+                                                        replica.pipeline_parallel()));
   }
   if (work.execution().kv_cache_bytes <= 0) return places;
   const double tokens =
@@ -156,16 +158,51 @@ void plan_prefill(const TaskWork& work, const Workflow& workflow, ReplicaWork& r
   }
 }
 
-ReplicaWork replica_work(const TaskWork& work, const Replica& plan, const Workflow& workflow, int sequences) {
+// What each replica of a task is given.
+struct Shares {
+  std::vector<int> sequences;
+  std::vector<SequenceRange> ranges;              // in the batch by length; none where it is not dealt so
+  const SortedLengths* sorted = nullptr;          // where there are ranges
+  std::shared_ptr<const SortedLengths> computed;  // for this look alone
+};
+
+Shares shares_of(const TaskPlan& plan, const Workflow& workflow, const SortedLengths* sorted) {
+  Shares shares{replica_sequences(plan, workflow.sequences()), {}, sorted, nullptr};
+  if (!deals_by_length(plan)) return shares;
+  shares.ranges = length_ranges(plan, shares.sequences);
+  if (sorted == nullptr) {
+    shares.computed = std::make_shared<const SortedLengths>(workflow);
+    shares.sorted = shares.computed.get();
+  }
+  return shares;
+}
+
+void set_own_lengths(const TaskWork& work, const Shares& shares, std::size_t number, ReplicaWork& replica) {
+  replica.sequence_tokens = work.sequence_tokens();
+  replica.attention_tokens = work.attention_tokens;
+  if (shares.ranges.empty()) return;
+  const SequenceRange& range = shares.ranges[number];
+  if (work.execution().packed) {
+    replica.sequence_tokens = shares.sorted->mean_tokens(range.first, range.last);
+    replica.attention_tokens = std::sqrt(shares.sorted->mean_square_tokens(range.first, range.last));
+  } else {
+    replica.sequence_tokens = replica.attention_tokens = shares.sorted->longest(range.last);
+  }
+}
+
+ReplicaWork replica_work(const TaskWork& work, const Replica& plan, const Workflow& workflow,
+                         const Shares& shares, std::size_t number) {
   ReplicaWork replica;
-  replica.sequences = sequences;
+  replica.sequences = shares.sequences[number];
+  set_own_lengths(work, shares, number, replica);
   const double in_mini_batch = replica.sequences / work.mini_batches;
-  replica.micro_batches = work.mini_batches * micro_batches_of(work, in_mini_batch, plan.pipeline_parallel());
+  replica.micro_batches = work.mini_batches * micro_batches_of(work, in_mini_batch, replica.sequence_tokens,
+                                                               plan.pipeline_parallel());
   replica.flushes = work.mini_batches * flushes_of(work);
   replica.micro_batch_sequences = replica.sequences / replica.micro_batches;
   replica.mini_batch_sequences = std::ceil(in_mini_batch);
-  replica.largest_micro_batch_sequences =
-      largest_micro_batch(work, replica.mini_batch_sequences, plan.pipeline_parallel());
+  replica.largest_micro_batch_sequences = largest_micro_batch(
+      work, replica.mini_batch_sequences, replica.sequence_tokens, plan.pipeline_parallel());
   if (work.kind() == TaskKind::generation) {
     plan_decoding(work, plan, workflow, replica);
     plan_prefill(work, workflow, replica);
@@ -263,27 +300,29 @@ TaskWork work_without_replicas(const Task& task, const TaskPlan& plan, const Wor
 }  // namespace
 
 TaskWork work_of_first_replica(const Task& task, const TaskPlan& plan, const Workflow& workflow,
-                               const Cluster& cluster) {
+                               const Cluster& cluster, const SortedLengths* sorted) {
   TaskWork work = work_without_replicas(task, plan, workflow);
   const Replica& first = plan.replicas.front();
-  const int sequences = replica_sequences(plan, workflow.sequences()).front();
-  work.replicas.assign(plan.replicas.size(), replica_work(work, first, workflow, sequences));
+  const Shares shares = shares_of(plan, workflow, sorted);
+  work.replicas.assign(plan.replicas.size(), replica_work(work, first, workflow, shares, 0));
   for (const Stage& stage : first.stages) work.devices.insert(stage.devices.begin(), stage.devices.end());
   work.classes = {{0, 1}};
   work.kinds.push_back(device_kinds(first, cluster));
   return work;
 }
 
-TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow, const Cluster& cluster) {
+TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow, const Cluster& cluster,
+                 const SortedLengths* sorted) {
   TaskWork work = work_without_replicas(task, plan, workflow);
-  const std::vector<int> sequences = replica_sequences(plan, workflow.sequences());
-  for (std::size_t i = 0; i < sequences.size(); ++i) {
+  const Shares shares = shares_of(plan, workflow, sorted);
+  for (std::size_t i = 0; i < shares.sequences.size(); ++i) {
     // Uniform plans give the same work to most replicas.
-    const bool same = i > 0 && sequences[i] == sequences[i - 1] &&
+    const bool same = i > 0 && shares.sequences[i] == shares.sequences[i - 1] &&
+                      plan.replicas[i].length_rank == plan.replicas[i - 1].length_rank &&
                       plan.replicas[i].pipeline_parallel() == plan.replicas[i - 1].pipeline_parallel() &&
                       work.execution().kv_cache_bytes <= 0;
     work.replicas.push_back(same ? work.replicas.back()
-                                 : replica_work(work, plan.replicas[i], workflow, sequences[i]));
+                                 : replica_work(work, plan.replicas[i], workflow, shares, i));
   }
   work.devices = plan.devices();
   work.classes = replica_classes(plan, work.replicas, cluster);

@@ -8,6 +8,9 @@
 //   micro_batches        counted as the framework counts them (semantics.h)
 //   shared_prompts       one prefill serves all responses to a prompt
 //
+// Replicas of inference and training may get sequences by length (Replica::length_rank, HetRL 4.2): each then
+// has lengths of its own, sorted_lengths.h, and pads to the longest of its own.
+//
 // Decoding n sequences in c places, with lengths X:
 //   fixed places, no stops          steps = (n / c) max X
 //   responses stop                  steps = (n / c - 1) E[longest of c] + E[longest of r c]
@@ -26,6 +29,7 @@
 
 #include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/sorted_lengths.h"
 #include "costmodel/vocabulary/workflow.h"
 
 namespace sextant {
@@ -38,6 +42,9 @@ struct ReplicaWork {
   // What memory must hold: sequences do not come in parts, and micro-batches are not of one size.
   double mini_batch_sequences = 0;           // most of one mini-batch
   double largest_micro_batch_sequences = 0;  // parts of a sequence only where the framework cuts them
+  // Of its own sequences where they are dealt by length, else of all.
+  double sequence_tokens = 0;   // as TaskWork::sequence_tokens()
+  double attention_tokens = 0;  // as TaskWork::attention_tokens
   // Generation.
   double prefill_sequences = 0;      // whose prompts pass through the layers; later turns in prompts' lengths
   double prefill_passes = 0;         // micro-batches or chunks of prompt tokens
@@ -133,14 +140,15 @@ struct TaskWork {
 // and the compressed vector of latent attention is not split by tensor parallelism.
 [[nodiscard]] double cache_split(const TaskWork& task, const Stage& stage);
 
-// The plan must have passed check_plan.
+// The plan must have passed check_plan. sorted: of the workflow, where the caller has them already; plans that
+// deal by length need them.
 [[nodiscard]] TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow,
-                               const Cluster& cluster);
+                               const Cluster& cluster, const SortedLengths* sorted = nullptr);
 
 // As far as the cost of the plan's first replica needs it: the others are counted, with the same work, and need
 // no stages. It is the only class, and there are no gradient groups.
 [[nodiscard]] TaskWork work_of_first_replica(const Task& task, const TaskPlan& plan, const Workflow& workflow,
-                                             const Cluster& cluster);
+                                             const Cluster& cluster, const SortedLengths* sorted = nullptr);
 
 // Of every task of the workflow, in its order.
 [[nodiscard]] std::vector<TaskWork> works_of(const Workflow& workflow, const Plan& plan,

@@ -28,7 +28,7 @@ template <typename T>
 [[nodiscard]] T context_parallel_s(const StageOfTask<T>& s, const T& compute_s) {
   const double cp = s.context_parallel();
   if (cp < 2) return T(0.0);
-  const double tokens = s.is_generation() ? s.task.prompt_tokens : s.task.sequence_tokens();
+  const double tokens = s.is_generation() ? s.task.prompt_tokens : s.work().sequence_tokens;
   const double elements = s.model().kv_cache_elements_per_token() / s.tensor_parallel();
   const double volume = s.task.element_bytes * s.work().micro_batch_sequences * tokens / cp * elements;
   const double passes = s.is_training() ? (s.task.plan->recompute == Recompute::full ? 4 : 3) : 1;

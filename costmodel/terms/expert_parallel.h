@@ -98,7 +98,7 @@ template <typename T>
   const double ep = s.execution().expert_parallel;
   if (ep < 2) return routing;
   const double tokens = s.is_generation() ? s.work().prefill_sequences * s.task.prompt_tokens
-                                          : s.work().sequences * s.task.sequence_tokens();
+                                          : s.work().sequences * s.work().sequence_tokens;
   const double passes = s.is_generation() ? s.work().prefill_passes : s.work().micro_batches;
   const double share = s.context_parallel() * s.tensor_parallel();
   const double copy_bytes = s.task.element_bytes * tokens / (passes * share) * s.model().hidden;

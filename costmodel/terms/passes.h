@@ -19,7 +19,7 @@ template <typename T>
 // Tokens of one sequence that pass through the layers.
 template <typename T>
 [[nodiscard]] double tokens_at_once(const StageOfTask<T>& s) {
-  return s.is_generation() ? s.task.prompt_tokens : s.task.sequence_tokens();
+  return s.is_generation() ? s.task.prompt_tokens : s.work().sequence_tokens;
 }
 
 // Tokens that pass through the layers of one device in one forward pass.
@@ -31,7 +31,7 @@ template <typename T>
 // Length that attention sees.
 template <typename T>
 [[nodiscard]] double attention_tokens(const StageOfTask<T>& s) {
-  return s.is_generation() ? s.task.prompt_attention_tokens : s.task.attention_tokens;
+  return s.is_generation() ? s.task.prompt_attention_tokens : s.work().attention_tokens;
 }
 
 // Times that a stage is entered: micro-batches, or chunks of prompts.

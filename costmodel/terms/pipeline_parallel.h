@@ -24,7 +24,7 @@ namespace sextant::terms {
 // One micro-batch from one stage to another, one direction.
 template <typename T>
 [[nodiscard]] T stage_transfer_s(const StageOfTask<T>& s, const Stage& from, const Stage& to) {
-  const double volume = s.task.element_bytes * s.work().micro_batch_sequences * s.task.sequence_tokens() *
+  const double volume = s.task.element_bytes * s.work().micro_batch_sequences * s.work().sequence_tokens *
                         s.model().hidden / s.context_parallel();
   const double narrower = std::min(s.task.plan->tensor_parallel(from), s.task.plan->tensor_parallel(to));
   const bool split = s.execution().sequence_parallel;

@@ -25,7 +25,7 @@ namespace sextant::terms {
 template <typename T>
 [[nodiscard]] double tensor_parallel_volume_bytes(const StageOfTask<T>& s) {
   const double tp = s.tensor_parallel();
-  return s.task.element_bytes * s.work().micro_batch_sequences * s.task.sequence_tokens() * s.model().hidden *
+  return s.task.element_bytes * s.work().micro_batch_sequences * s.work().sequence_tokens * s.model().hidden *
          2.0 * (tp - 1.0) / (tp * s.context_parallel());
 }
 

@@ -8,11 +8,6 @@
 namespace sextant::terms {
 namespace {
 
-double variance_of(const Lengths& lengths) {
-  const double mean = lengths.mean_tokens();
-  return std::max(0.0, lengths.mean_square_tokens() - mean * mean);
-}
-
 double sequences_until_meeting(const TaskWork& task, const ReplicaWork& replica) {
   const Execution& execution = task.execution();
   const bool meets_at_micro_batches = execution.zero_stage >= 3 && execution.micro_batch_tokens == 0;
@@ -21,13 +16,13 @@ double sequences_until_meeting(const TaskWork& task, const ReplicaWork& replica)
 
 }  // namespace
 
-double uneven_share(const TaskWork& task, const Workflow& workflow, const ReplicaWork& replica) {
+double uneven_share(const TaskWork& task, const ReplicaWork& replica) {
   if (task.kind() == TaskKind::generation || !task.execution().packed || task.replicas.size() < 2) return 0;
-  const double variance = variance_of(workflow.prompt_tokens) + variance_of(workflow.response_tokens);
+  const double mean = replica.sequence_tokens, square = replica.attention_tokens * replica.attention_tokens;
+  const double variance = std::max(0.0, square - mean * mean);
   const double until = sequences_until_meeting(task, replica);
   const double left = std::max(0.0, 1.0 - until / replica.sequences);
-  return std::sqrt(variance * left / until) / task.sequence_tokens() *
-         expected_largest(static_cast<int>(task.replicas.size()));
+  return std::sqrt(variance * left / until) / mean * expected_largest(static_cast<int>(task.replicas.size()));
 }
 
 }  // namespace sextant::terms

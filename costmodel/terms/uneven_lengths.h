@@ -8,7 +8,8 @@
 // around their mean by
 //   sigma = cv(X) / sqrt(k) * sqrt(1 - k / n),   cv(X) = deviation of a sequence's tokens / their mean
 // and all wait for the last of r replicas, expected at 1 + w * sigma * m(r) (stragglers.h). w is
-// uneven_lengths_weight: 1 where work is proportional to tokens and nothing else evens it out.
+// uneven_lengths_weight: 1 where work is proportional to tokens and nothing else evens it out. Replicas that
+// get sequences by length have their own X, which spreads less.
 #pragma once
 
 #include "costmodel/problem.h"
@@ -16,14 +17,13 @@
 namespace sextant::terms {
 
 // sigma * m(r); 0 for generation, whose last response counts (work.h), and for one replica.
-[[nodiscard]] double uneven_share(const TaskWork& task, const Workflow& workflow, const ReplicaWork& replica);
+[[nodiscard]] double uneven_share(const TaskWork& task, const ReplicaWork& replica);
 
 // What waiting adds to `work_s`, the time of a replica that is given its mean.
 template <typename T>
 [[nodiscard]] T uneven_lengths_s(const Problem<T>& problem, const TaskWork& task, const ReplicaWork& replica,
                                  const T& work_s) {
-  return uneven_share(task, problem.workflow, replica) *
-         problem.coefficient(CoefficientId::uneven_lengths_weight) * work_s;
+  return uneven_share(task, replica) * problem.coefficient(CoefficientId::uneven_lengths_weight) * work_s;
 }
 
 }  // namespace sextant::terms

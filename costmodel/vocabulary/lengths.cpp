@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "core/error.h"
@@ -59,6 +60,60 @@ double longest_of_lognormal(double median, double sigma, double max, double n) {
     sum += weight * beyond * std::exp(y);
   }
   return std::exp(from) + sum * step / 3;
+}
+
+// Of a lognormal X between two deviations z of its logarithm.
+LengthCell lognormal_cell(double median, double sigma, double from, double to) {
+  LengthCell cell;
+  cell.mass = normal_below(to) - normal_below(from);
+  if (cell.mass <= 0) return {};
+  const auto moment = [&](double order) {
+    const double shift = order * sigma;
+    return std::pow(median, order) * std::exp(0.5 * shift * shift) *
+           (normal_below(to - shift) - normal_below(from - shift)) / cell.mass;
+  };
+  cell.mean = moment(1);
+  cell.mean_square = moment(2);
+  return cell;
+}
+
+// Cells of equal width in log(x), with the little that lies beyond at both ends, and what is cut off at max.
+std::vector<LengthCell> lognormal_cells(double median, double sigma, double max, int most) {
+  constexpr double kDeviations = 5;
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double cut = std::log(max / median) / sigma;
+  const double to = std::min(kDeviations, cut), step = (to + kDeviations) / most;
+  std::vector<LengthCell> cells{lognormal_cell(median, sigma, -infinity, -kDeviations)};
+  for (int i = 0; i < most; ++i)
+    cells.push_back(lognormal_cell(median, sigma, -kDeviations + i * step, -kDeviations + (i + 1) * step));
+  if (cut > to) cells.push_back(lognormal_cell(median, sigma, to, cut));
+  cells.push_back({normal_below(-cut), max, max * max});
+  std::erase_if(cells, [](const LengthCell& cell) { return cell.mass <= 0; });
+  return cells;
+}
+
+// Neighbours of a support that has more points than cells are one.
+std::vector<LengthCell> empirical_cells(const std::vector<double>& tokens, const std::vector<double>& weights,
+                                        int most) {
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const std::size_t together =
+      (tokens.size() + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most);
+  std::vector<LengthCell> cells;
+  for (std::size_t first = 0; first < tokens.size(); first += together) {
+    LengthCell cell;
+    for (std::size_t i = first; i < std::min(tokens.size(), first + together); ++i) {
+      const double mass = weights[i] / sum;
+      if (mass <= 0) continue;
+      cell.mass += mass;
+      cell.mean += mass * tokens[i];
+      cell.mean_square += mass * tokens[i] * tokens[i];
+    }
+    if (cell.mass <= 0) continue;
+    cell.mean /= cell.mass;
+    cell.mean_square /= cell.mass;
+    cells.push_back(cell);
+  }
+  return cells;
 }
 
 std::vector<double> parse_support(const JsonView& view) {
@@ -193,6 +248,14 @@ double Lengths::most_live(double base) const {
     live -= weights[i] / sum;
   }
   return std::max(most, base);
+}
+
+std::vector<LengthCell> Lengths::cells(int most) const {
+  SEXTANT_CHECK(most >= 1);
+  if (kind == LengthKind::empirical) return empirical_cells(tokens, weights, most);
+  if (kind == LengthKind::lognormal && sigma > 0) return lognormal_cells(median, sigma, max, most);
+  const double only = max_tokens();
+  return {{1, only, only * only}};
 }
 
 double Lengths::max_tokens() const {

@@ -9,6 +9,13 @@ namespace sextant {
 
 enum class LengthKind { fixed, empirical, lognormal };
 
+// Lengths that lie next to each other.
+struct LengthCell {
+  double mass = 0;         // probability
+  double mean = 0;         // of a length in it
+  double mean_square = 0;  // likewise
+};
+
 // In a document one of
 //   {"kind": "fixed", "tokens": 1024}                                  0: none, as in a training step alone
 //   {"kind": "empirical", "tokens": [100, 200], "weights": [1, 3]}     weights are normalised on use
@@ -31,6 +38,9 @@ struct Lengths {
   // Most tokens that sequences of `base` tokens and a response hold when they start together and leave as they
   // end, a sequence: max over x of P(X >= x) (base + x). Log-normal lengths: to about 1e-3.
   [[nodiscard]] double most_live(double base) const;
+  // The distribution in at most about `most` cells, shortest first: their masses sum to 1, their means and mean
+  // squares, weighed by mass, to those of all.
+  [[nodiscard]] std::vector<LengthCell> cells(int most) const;
 
   friend bool operator==(const Lengths&, const Lengths&) = default;
   static Lengths parse(const JsonView& view);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "core/error.h"
@@ -112,6 +113,27 @@ std::vector<int> replica_sequences(const TaskPlan& task, int sequences) {
     ++out[order[i % order.size()]];
   }
   return out;
+}
+
+std::vector<SequenceRange> length_ranges(const TaskPlan& task, const std::vector<int>& sequences) {
+  std::map<int, int> of_rank;
+  for (std::size_t i = 0; i < sequences.size(); ++i) of_rank[task.replicas[i].length_rank] += sequences[i];
+  std::map<int, SequenceRange> ranges;
+  int first = 0;
+  for (const auto& [rank, count] : of_rank) {
+    ranges[rank] = {first, first + count};
+    first += count;
+  }
+  std::vector<SequenceRange> out;
+  out.reserve(task.replicas.size());
+  for (const Replica& replica : task.replicas) out.push_back(ranges.at(replica.length_rank));
+  return out;
+}
+
+bool deals_by_length(const TaskPlan& task) {
+  return std::any_of(task.replicas.begin(), task.replicas.end(), [&](const Replica& replica) {
+    return replica.length_rank != task.replicas.front().length_rank;
+  });
 }
 
 std::string describe(const TaskPlan& task) {

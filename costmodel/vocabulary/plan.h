@@ -39,6 +39,9 @@ struct Stage {
 struct Replica {
   double batch_share = 1;  // fraction of the global batch; the shares of a task sum to 1
   std::vector<Stage> stages;
+  // Inference and training, whose sequences are there: replicas of rank 0 take the shortest of the batch, those
+  // of the next rank the next; replicas of one rank share theirs out as they come.
+  int length_rank = 0;
 
   [[nodiscard]] int pipeline_parallel() const { return static_cast<int>(stages.size()); }
   [[nodiscard]] std::vector<DeviceId> devices() const;  // stage by stage
@@ -114,6 +117,21 @@ void check_plan(const Plan& plan, const Workflow& workflow, const Cluster& clust
 
 // Sequences of each replica of a task: the shares of `sequences` rounded by largest remainder.
 [[nodiscard]] std::vector<int> replica_sequences(const TaskPlan& task, int sequences);
+
+// Positions first .. last - 1 in an order of the batch.
+struct SequenceRange {
+  int first = 0;
+  int last = 0;
+
+  friend bool operator==(const SequenceRange&, const SequenceRange&) = default;
+};
+
+// Of each replica the sequences of its rank, shortest first: all of the batch where ranks are the same.
+// sequences: of each replica, as replica_sequences has them.
+[[nodiscard]] std::vector<SequenceRange> length_ranges(const TaskPlan& task, const std::vector<int>& sequences);
+
+// Whether replicas differ in their ranks.
+[[nodiscard]] bool deals_by_length(const TaskPlan& task);
 
 // One line for people: "gen dp2 tp1 pp1 on 0-1".
 [[nodiscard]] std::string describe(const TaskPlan& task);

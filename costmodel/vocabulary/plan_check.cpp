@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/semantics.h"
+#include "costmodel/vocabulary/sorted_lengths.h"
 
 namespace sextant {
 namespace {
@@ -109,6 +110,16 @@ class TaskCheck {
     }
   }
 
+  // Before generation nobody knows how long a response will be.
+  void check_length_ranks(const Task& task) const {
+    if (task.kind != TaskKind::generation) return;
+    for (std::size_t i = 0; i < task_.replicas.size(); ++i) {
+      if (task_.replicas[i].length_rank == 0) continue;
+      throw_bad_input(path_ + "/replicas/" + std::to_string(i) +
+                      "/length_rank: generation cannot deal sequences by length, which it decides itself");
+    }
+  }
+
   // Micro-batches are made of whole sequences.
   void check_micro_batches(const Task& task, const Workflow& workflow) const {
     const int steps = task.kind == TaskKind::training ? workflow.mini_batches : 1;
@@ -190,12 +201,21 @@ class TaskCheck {
     }
   }
 
+  // Tokens of a sequence: of those that the last rank gets, where they are dealt by length.
+  [[nodiscard]] double longest_sequences(const Workflow& workflow) const {
+    const Lengths &prompt = workflow.prompt_tokens, &response = workflow.response_tokens;
+    const double observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+    if (!task_.execution.packed) return observed + prompt.max_tokens() + response.max_tokens();
+    if (!deals_by_length(task_)) return observed + prompt.mean_tokens() + response.mean_tokens();
+    int first = 0;
+    for (const SequenceRange& range : length_ranges(task_, replica_sequences(task_, workflow.sequences())))
+      first = std::max(first, range.first);
+    return SortedLengths(workflow).mean_tokens(first, workflow.sequences());
+  }
+
   void check_token_budget(const Workflow& workflow) const {
     const Execution& execution = task_.execution;
-    const Lengths &prompt = workflow.prompt_tokens, &response = workflow.response_tokens;
-    const double tokens = (workflow.turns - 1) * workflow.observation_tokens_per_turn +
-                          (execution.packed ? prompt.mean_tokens() + response.mean_tokens()
-                                            : prompt.max_tokens() + response.max_tokens());
+    const double tokens = longest_sequences(workflow);
     const bool whole = semantics_of(execution.semantics).budgets_whole_sequences;
     const double budget = 1.0 * execution.micro_batch_tokens * (whole ? 1 : execution.context_parallel);
     if (budget >= tokens) return;
@@ -262,6 +282,7 @@ void check_plan(const Plan& plan, const Workflow& workflow, const Cluster& clust
     check.check_offloading();
     check.check_rates(workflow.precision);
     check.check_shares(workflow.sequences());
+    check.check_length_ranks(task);
     check.check_micro_batches(task, workflow);
   }
 }

@@ -27,13 +27,14 @@ Stage parse_stage(const JsonView& view) {
 }
 
 Replica parse_replica(const JsonView& view) {
-  view.allow_only({"batch_share", "stages"});
+  view.allow_only({"batch_share", "length_rank", "stages"});
   Replica out;
   const JsonView share = view.required("batch_share");
   out.batch_share = share.positive();
   if (out.batch_share > 1) {
     share.fail("expected a share of at most 1");
   }
+  if (const auto rank = view.optional("length_rank")) out.length_rank = rank->count(0);
   const JsonView stages = view.required("stages");
   for (const JsonView& stage : stages.items()) {
     out.stages.push_back(parse_stage(stage));
@@ -139,7 +140,9 @@ Json to_json(const Replica& replica) {
   for (const Stage& stage : replica.stages) {
     stages.push_back(to_json(stage));
   }
-  return {{"batch_share", replica.batch_share}, {"stages", stages}};
+  Json out = {{"batch_share", replica.batch_share}, {"stages", stages}};
+  if (replica.length_rank != 0) out["length_rank"] = replica.length_rank;
+  return out;
 }
 
 Json layout_to_json(const TaskPlan& task) {

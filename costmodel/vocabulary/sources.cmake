@@ -21,6 +21,7 @@ set(SEXTANT_VOCABULARY_SOURCES
     vocabulary/run.cpp
     vocabulary/search.cpp
     vocabulary/semantics.cpp
+    vocabulary/sorted_lengths.cpp
     vocabulary/workflow.cpp
     vocabulary/workflow_check.cpp
     vocabulary/workflow_json.cpp)
@@ -41,4 +42,5 @@ set(SEXTANT_VOCABULARY_HEADERS
     vocabulary/run.h
     vocabulary/search.h
     vocabulary/semantics.h
+    vocabulary/sorted_lengths.h
     vocabulary/workflow.h)

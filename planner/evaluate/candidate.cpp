@@ -10,12 +10,34 @@ std::vector<int> dealt_evenly(int total, int parts) {
   return dealt;
 }
 
+std::vector<SequenceRange> length_ranges(const Shape& shape) {
+  TaskPlan ranked;
+  ranked.replicas.resize(shape.sequences.size());
+  for (std::size_t i = 0; i < shape.length_ranks.size(); ++i)
+    ranked.replicas[i].length_rank = shape.length_ranks[i];
+  return length_ranges(ranked, shape.sequences);
+}
+
+std::vector<std::uint32_t> ShapeTable::shares_of(const Shape& shape) {
+  const bool is_ranked = !shape.length_ranks.empty();
+  const std::vector<SequenceRange> ranges = is_ranked ? length_ranges(shape) : std::vector<SequenceRange>{};
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(shape.sequences.size());
+  for (std::size_t i = 0; i < shape.sequences.size(); ++i) {
+    const Share share{shape.sequences[i], is_ranked ? ranges[i] : SequenceRange{}};
+    const auto next = static_cast<std::uint32_t>(share_numbers_.size());
+    numbers.push_back(share_numbers_.emplace(share, next).first->second);
+  }
+  return numbers;
+}
+
 int ShapeTable::add(const Shape& shape) {
   const Prints prints = prints_of(shape);
   const auto [known, is_new] = position_of_.emplace(prints.whole, size());
   if (is_new) {
     kinds_.push_back(kind_of_.emplace(prints.kind, size()).first->second);
     cuts_.push_back(cut_of_.emplace(prints.cut, size()).first->second);
+    shares_.push_back(shares_of(shape));
     shapes_.push_back(shape);
   }
   return known->second;
@@ -26,6 +48,7 @@ void ShapeTable::forget(int position) {
   Shape& shape = shapes_[static_cast<std::size_t>(position)];
   position_of_.erase(prints_of(shape).whole);
   shape = {};
+  shares_[static_cast<std::size_t>(position)] = {};
 }
 
 ShapeTable::Prints ShapeTable::prints_of(const Shape& shape) {
@@ -41,6 +64,7 @@ ShapeTable::Prints ShapeTable::prints_of(const Shape& shape) {
   add(static_cast<int>(shape.recompute));
   prints.kind = SeatPrints::of_words(words);
   for (const int share : shape.sequences) add(share);
+  for (const int rank : shape.length_ranks) add(rank);
   prints.whole = SeatPrints::of_words(words);
   return prints;
 }
@@ -53,8 +77,10 @@ TaskPlan task_plan(const Shape& shape, const std::vector<std::uint16_t>& devices
   plan.recompute = shape.recompute;
   plan.execution = execution;
   std::size_t next = 0;
-  for (const int share : shape.sequences) {
-    Replica replica{static_cast<double>(share) / sequences, {}};
+  for (std::size_t i = 0; i < shape.sequences.size(); ++i) {
+    Replica replica;
+    replica.batch_share = static_cast<double>(shape.sequences[i]) / sequences;
+    if (!shape.length_ranks.empty()) replica.length_rank = shape.length_ranks[i];
     for (const int layers : shape.layers) {
       Stage stage{layers, {}};
       for (int k = 0; k < shape.tensor_parallel; ++k) stage.devices.push_back(DeviceId{devices[next++]});
@@ -74,6 +100,9 @@ std::optional<Seat> seat_of(const TaskPlan& plan, int sequences) {
   seat.shape.recompute = plan.recompute;
   for (const Stage& stage : first) seat.shape.layers.push_back(stage.layers);
   seat.shape.sequences = replica_sequences(plan, sequences);
+  if (deals_by_length(plan)) {
+    for (const Replica& replica : plan.replicas) seat.shape.length_ranks.push_back(replica.length_rank);
+  }
   for (const Replica& replica : plan.replicas) {
     if (replica.stages.size() != first.size()) return std::nullopt;
     for (std::size_t j = 0; j < first.size(); ++j) {

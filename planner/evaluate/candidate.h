@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +24,8 @@ struct Shape {
   Recompute recompute = Recompute::none;
   std::vector<int> layers;     // by stage
   std::vector<int> sequences;  // by replica; they sum to the workflow's
+  // By replica: Replica::length_rank. None where the batch is shared out as it comes.
+  std::vector<int> length_ranks;
 
   [[nodiscard]] int data_parallel() const { return static_cast<int>(sequences.size()); }
   [[nodiscard]] int pipeline_parallel() const { return static_cast<int>(layers.size()); }
@@ -29,6 +33,9 @@ struct Shape {
   [[nodiscard]] int replica_devices() const { return pipeline_parallel() * tensor_parallel; }
   friend bool operator==(const Shape&, const Shape&) = default;
 };
+
+// Sequences of the batch, shortest first, that each replica's rank has (costmodel/vocabulary/plan.h).
+[[nodiscard]] std::vector<SequenceRange> length_ranges(const Shape& shape);
 
 // Layers dealt evenly, the earliest stages taking one more while a remainder lasts; batch shares likewise.
 [[nodiscard]] std::vector<int> dealt_evenly(int total, int parts);
@@ -48,7 +55,8 @@ struct Candidate {
 };
 
 // The shapes that a task's placements name, appended to as a search meets new ones. Shapes of one kind differ
-// in the replicas' shares only; those of one cut have the same degrees and layers. Equal shapes are told by
+// in the replicas' shares only; those of one cut have the same degrees and layers. Replicas of one kind with as
+// many sequences of the same lengths have equal shares, whatever the shape. Equal shapes are told by
 // fingerprints (fingerprints.h).
 class ShapeTable {
  public:
@@ -58,11 +66,16 @@ class ShapeTable {
   [[nodiscard]] const Shape& at(int position) const { return shapes_[static_cast<std::size_t>(position)]; }
   [[nodiscard]] int kind(int position) const { return kinds_[static_cast<std::size_t>(position)]; }
   [[nodiscard]] int cut(int position) const { return cuts_[static_cast<std::size_t>(position)]; }
+  // Numbers of the shares, by replica.
+  [[nodiscard]] const std::vector<std::uint32_t>& shares(int position) const {
+    return shares_[static_cast<std::size_t>(position)];
+  }
   [[nodiscard]] int size() const { return static_cast<int>(shapes_.size()); }
 
  private:
   std::vector<Shape> shapes_;
   std::vector<int> kinds_, cuts_;
+  std::vector<std::vector<std::uint32_t>> shares_;
   struct Prints {
     Fingerprint cut;    // of degrees and layers
     Fingerprint kind;   // of these and the batches
@@ -74,6 +87,16 @@ class ShapeTable {
   using Positions = std::unordered_map<Fingerprint, int, Hash>;
   [[nodiscard]] static Prints prints_of(const Shape& shape);
   Positions position_of_, kind_of_, cut_of_;
+  [[nodiscard]] std::vector<std::uint32_t> shares_of(const Shape& shape);
+  struct Share {
+    int sequences;
+    SequenceRange range;
+    friend auto operator<=>(const Share& a, const Share& b) {
+      return std::tuple(a.sequences, a.range.first, a.range.last) <=>
+             std::tuple(b.sequences, b.range.first, b.range.last);
+    }
+  };
+  std::map<Share, std::uint32_t> share_numbers_;
 };
 
 // execution: of the task in every plan of a search.

@@ -73,6 +73,7 @@ constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(
 
 Evaluator::Evaluator(const EvaluatedProblem& problem)
     : workflow_(problem.workflow),
+      sorted_(problem.workflow),
       objective_(problem.objective),
       is_time_alone_(problem.objective.is_time_alone()) {
   constexpr int kMostDevices = 65536;  // of a candidate's 16-bit numbers
@@ -96,8 +97,8 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
   executions.resize(workflow_.tasks.size());
   for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
     const Task& task = workflow_.tasks[t];
-    parts_.emplace_back(TaskModel(task, executions[t], of_training(workflow_, executions), *frame_), *frame_,
-                        seating_);
+    parts_.emplace_back(TaskModel(task, executions[t], of_training(workflow_, executions), *frame_, &sorted_),
+                        *frame_, seating_);
     tasks_of_kind_[index_of(task.kind)].push_back(t);
     if (!workflow_.has_weight_sync()) continue;
     if (task.name == workflow_.actor_generation().name) generation_ = static_cast<int>(t);

@@ -65,6 +65,10 @@ class Evaluator {
   [[nodiscard]] const ShapeTable& shapes(int task) const { return part(task).shapes(); }
   [[nodiscard]] int task_count() const { return static_cast<int>(parts_.size()); }
 
+  // The batch's sequences, and how a task is executed in every candidate.
+  [[nodiscard]] const SortedLengths& sorted_lengths() const { return sorted_; }
+  [[nodiscard]] const Execution& execution(int task) const { return part(task).model().execution(); }
+
   // Of one task alone. There is no current candidate after it.
   [[nodiscard]] TaskValue value_of(int task, const Placement& placement);
 
@@ -114,6 +118,7 @@ class Evaluator {
   const Workflow& workflow_;
   Plan frame_plan_;  // the weight synchronization
   std::unique_ptr<const Problem<double>> frame_;
+  SortedLengths sorted_;
   Seating seating_;
   std::deque<TaskPart> parts_;
   std::array<std::vector<std::size_t>, kKinds> tasks_of_kind_;

@@ -16,8 +16,11 @@ TaskPlan first_replica(const Shape& shape, std::span<const std::uint16_t> device
   Shape first = shape;
   first.sequences.resize(1);
   TaskPlan plan = task_plan(first, {devices.begin(), devices.end()}, execution, total);
+  plan.replicas.resize(shape.sequences.size());
   for (std::size_t i = 1; i < shape.sequences.size(); ++i)
-    plan.replicas.push_back({static_cast<double>(shape.sequences[i]) / total, {}});
+    plan.replicas[i].batch_share = static_cast<double>(shape.sequences[i]) / total;
+  for (std::size_t i = 0; i < shape.length_ranks.size(); ++i)
+    plan.replicas[i].length_rank = shape.length_ranks[i];
   return plan;
 }
 
@@ -30,10 +33,11 @@ int total_of(const std::vector<int>& parts) {
 }  // namespace
 
 TaskModel::TaskModel(const Task& task, const Execution& execution, const Execution& training,
-                     const Problem<double>& frame)
+                     const Problem<double>& frame, const SortedLengths* sorted)
     : task_(&task),
       execution_(execution),
       frame_(&frame),
+      sorted_(sorted),
       is_separable_(execution.zero_stage < 3 && execution.expert_parallel <= 1) {
   const Workflow& workflow = frame.workflow;
   if (!workflow.has_weight_sync()) return;
@@ -57,7 +61,7 @@ double TaskModel::sent_bytes() const { return terms::sent_bytes(*frame_, trained
 double TaskModel::handover_s() const { return terms::handover_s(*frame_, trained_->work); }
 
 TaskWork TaskModel::work(const TaskPlan& plan) const {
-  return work_of(*task_, plan, frame_->workflow, frame_->cluster());
+  return work_of(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
 }
 
 void TaskModel::add_sync(const TaskWork& work, ReplicaValue& value) const {
@@ -84,16 +88,16 @@ void TaskModel::add_memory(const TaskWork& work, bool all, ReplicaValue& value) 
   value.bytes = std::make_shared<const PositionBytes>(std::move(bytes));
 }
 
-ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_t> devices,
-                                int sequences) const {
+ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_t> devices, int number) const {
   // The others take their shares in turn.
   Shape turned = shape;
-  const auto own = std::find(shape.sequences.begin(), shape.sequences.end(), sequences);
-  SEXTANT_CHECK(own != shape.sequences.end());
-  std::rotate(turned.sequences.begin(), turned.sequences.begin() + (own - shape.sequences.begin()),
-              turned.sequences.end());
+  const auto turn = [number](std::vector<int>& of_replicas) {
+    if (!of_replicas.empty()) std::rotate(of_replicas.begin(), of_replicas.begin() + number, of_replicas.end());
+  };
+  turn(turned.sequences);
+  turn(turned.length_ranks);
   const TaskPlan plan = first_replica(turned, devices, execution_, total_of(shape.sequences));
-  const TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster());
+  const TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
   ReplicaValue value;
   const TaskCost<double> cost = detail::replica_cost(*frame_, task, 0);
   value.time_s = cost.time_s;
@@ -129,7 +133,7 @@ double TaskModel::reduction_s(const Shape& shape, int stage, std::span<const std
   const int total = total_of(shape.sequences);
   const std::vector<std::uint16_t> anywhere(static_cast<std::size_t>(shape.replica_devices()), devices.front());
   const TaskPlan plan = first_replica(shape, anywhere, execution_, total);
-  TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster());
+  TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
   Shape of_stage = shape;
   of_stage.layers = {shape.layers[static_cast<std::size_t>(stage)]};
   const TaskPlan stage_plan = task_plan(of_stage, {devices.begin(), devices.end()}, execution_, total);

@@ -39,18 +39,19 @@ struct alignas(64) ReplicaValue {
 class TaskModel {
  public:
   // All references must outlive it. `frame` has the weight synchronization; its tasks are not looked at.
-  // training: execution options of the actor's training, whose weights reach generation.
+  // training: execution options of the actor's training, whose weights reach generation. sorted: as of work_of
+  // (costmodel/work.h).
   TaskModel(const Task& task, const Execution& execution, const Execution& training,
-            const Problem<double>& frame);
+            const Problem<double>& frame, const SortedLengths* sorted = nullptr);
 
   [[nodiscard]] const Task& task() const { return *task_; }
   [[nodiscard]] bool is_separable() const { return is_separable_; }
   [[nodiscard]] bool is_training() const { return task_->kind == TaskKind::training; }
   [[nodiscard]] const Execution& execution() const { return execution_; }
 
-  // Of a replica on `devices` that gets `sequences` of the batch.
+  // Of replica `number` on `devices`.
   [[nodiscard]] ReplicaValue replica(const Shape& shape, std::span<const std::uint16_t> devices,
-                                     int sequences) const;
+                                     int number) const;
   // Of all replicas of a task that is not separable: the slowest's, with the memory of all positions.
   [[nodiscard]] ReplicaValue whole(const Shape& shape, std::span<const std::uint16_t> devices) const;
 
@@ -75,6 +76,7 @@ class TaskModel {
   const Task* task_;
   Execution execution_;
   const Problem<double>* frame_;
+  const SortedLengths* sorted_;
   bool is_separable_;
   bool is_actor_training_ = false;
   bool is_actor_generation_ = false;

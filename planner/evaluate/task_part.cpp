@@ -89,9 +89,9 @@ Fingerprint TaskPart::alike_print(std::uint64_t head, std::span<const std::uint1
   return SeatPrints::of_words(words_);
 }
 
-const ReplicaValue* TaskPart::ask(const Shape& shape, std::span<const std::uint16_t> devices, int sequences) {
+const ReplicaValue* TaskPart::ask(const Shape& shape, std::span<const std::uint16_t> devices, int replica) {
   ++asked_;
-  values_.push_back(is_separable_ ? model_.replica(shape, devices, sequences) : model_.whole(shape, devices));
+  values_.push_back(is_separable_ ? model_.replica(shape, devices, replica) : model_.whole(shape, devices));
   ReplicaValue& value = values_.back();
   words_.clear();
   for (const double bytes : value.bytes->resident) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
@@ -114,15 +114,16 @@ const ReplicaValue* TaskPart::new_value_of(int replica, const Fingerprint& print
   const int position = state.placement.shape;
   const Shape& shape = shapes_.at(position);
   const auto devices = of_replica(state.placement.devices, replica, shape);
-  const int sequences = shape.sequences[static_cast<std::size_t>(replica)];
+  const std::uint32_t share = shapes_.shares(position)[static_cast<std::size_t>(replica)];
   const ReplicaValue* value = nullptr;
   if (seating_->parts_are_alike) {
-    const Fingerprint places = alike_print(head_of(is_separable_ ? sequences : 0, position), devices);
+    const Fingerprint places =
+        alike_print(head_of(is_separable_ ? static_cast<int>(share) : 0, position), devices);
     if (const auto* known = alike_.find(places)) value = *known;
-    if (value == nullptr) alike_.insert(places, value = ask(shape, devices, sequences));
+    if (value == nullptr) alike_.insert(places, value = ask(shape, devices, replica));
     insert_one_of_many(known_values_, print, value);
   } else {
-    known_values_.insert(print, value = ask(shape, devices, sequences));
+    known_values_.insert(print, value = ask(shape, devices, replica));
   }
   return value;
 }
@@ -133,10 +134,11 @@ void TaskPart::look_up_all(State& state) {
   const std::size_t count = is_separable_ ? cut.sequences.size() : 1;
   const std::size_t size = seats_.size() / count;
   const std::uint64_t base = head_of(0, state.placement.shape);
+  const std::vector<std::uint32_t>& shares = shapes_.shares(state.placement.shape);
   state.replicas.resize(count);
   state.replica_sums.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t head = is_separable_ ? base | static_cast<std::uint32_t>(cut.sequences[i]) : base;
+    const std::uint64_t head = is_separable_ ? base | shares[i] : base;
     const Fingerprint sum = seating_->prints.sum(head, std::span(seats_).subspan(i * size, size));
     state.replica_sums[i] = sum;
     state.replicas[i] = i > 0 && sum == state.replica_sums[i - 1]

@@ -133,7 +133,7 @@ class TaskPart {
   void gather(int stage, const Shape& shape, const std::vector<std::uint16_t>& all,
               std::vector<std::uint16_t>& of_stage) const;
   [[nodiscard]] const ReplicaValue* ask(const Shape& shape, std::span<const std::uint16_t> devices,
-                                        int sequences);
+                                        int replica);
   [[nodiscard]] std::span<const std::uint16_t> of_replica(const std::vector<std::uint16_t>& all, int replica,
                                                           const Shape& shape) const;
   [[nodiscard]] std::uint64_t head_of(int number, int shape) const;

@@ -36,6 +36,8 @@ TaskPlan one_device_plan(const Problem<double>& frame, const Task& task, Executi
   execution.context_parallel = 1;
   execution.expert_parallel = 1;
   execution.expert_tensor_parallel = 0;
+  // Replicas that get sequences by length pad less, the more there are of them: never below what is there.
+  if (task.kind != TaskKind::generation) execution.packed = true;
   Shape shape;
   shape.layers = {frame.workflow.model_of(task).layers};
   shape.sequences = {frame.workflow.sequences()};

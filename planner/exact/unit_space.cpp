@@ -196,7 +196,8 @@ bool UnitSpace::beats(int task, const ExactOption& a, const ExactOption& b) cons
   if (decomposes_sync_ || !synchronizes(task)) return true;
   const ShapeTable& shapes = evaluator_.shapes(task);
   return a.order == b.order && shapes.cut(a.shape) == shapes.cut(b.shape) &&
-         shapes.at(a.shape).sequences == shapes.at(b.shape).sequences;
+         shapes.at(a.shape).sequences == shapes.at(b.shape).sequences &&
+         shapes.at(a.shape).length_ranks == shapes.at(b.shape).length_ranks;
 }
 
 std::vector<ExactOption> UnitSpace::look(int task, int block) {

@@ -1,6 +1,9 @@
 #include "planner/sha_ea/polish.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "planner/space/balance.h"
 
 namespace sextant {
 namespace {
@@ -101,12 +104,43 @@ class Polish {
     for (int task = 0; task < evaluator_.task_count() && !is_over(); ++task) {
       if (is_fixed(task)) continue;
       improved = shift(task, &Shape::layers, 1) || improved;
+      if (!is_over()) improved = deal_by_length(task) || improved;
       const Shape& shape = evaluator_.shapes(task).at(evaluator_.placement(task).shape);
       for (int amount = shape.sequences.front() / 2; amount > 0 && !is_over(); amount /= 2) {
         improved = shift(task, &Shape::sequences, amount) || improved;
       }
     }
     return improved;
+  }
+
+  // Longer sequences to faster replicas, by what these have just shown; or no longer.
+  bool deal_by_length(int task) {
+    const SortedLengths& lengths = evaluator_.sorted_lengths();
+    const Shape shape = evaluator_.shapes(task).at(evaluator_.placement(task).shape);
+    const auto replicas = evaluator_.replicas(task);
+    const TaskKind kind = run_.request().workflow.tasks[static_cast<std::size_t>(task)].kind;
+    if (kind == TaskKind::generation || lengths.is_fixed() || shape.data_parallel() < 2 ||
+        replicas.size() != shape.sequences.size())
+      return false;
+    const bool is_packed = evaluator_.execution(task).packed;
+    const std::vector<SequenceRange> ranges = length_ranges(shape);
+    std::vector<double> rates;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      const double tokens =
+          is_packed ? lengths.mean_tokens(ranges[i].first, ranges[i].last) : lengths.longest(ranges[i].last);
+      rates.push_back(shape.sequences[i] * tokens / replicas[i]->time_s);
+    }
+    LengthDeal deal = dealt_by_length(rates, lengths, is_packed);
+    Shape dealt = shape;
+    dealt.sequences = std::move(deal.sequences);
+    dealt.length_ranks = std::move(deal.ranks);
+    if (std::count(dealt.length_ranks.begin(), dealt.length_ranks.end(), 0) == shape.data_parallel())
+      dealt.length_ranks.clear();
+    bool improved = dealt != shape && try_shape(task, dealt);
+    if (is_over() || shape.length_ranks.empty()) return improved;
+    dealt = evaluator_.shapes(task).at(evaluator_.placement(task).shape);
+    dealt.length_ranks.clear();
+    return try_shape(task, dealt) || improved;
   }
 
   bool shift(int task, std::vector<int> Shape::*parts, int amount) {

@@ -9,7 +9,8 @@
 
 namespace sextant {
 
-LoadWeights load_weights_of(const Task& task, const Workflow& workflow, const Cluster& cluster) {
+LoadWeights load_weights_of(const Task& task, const Execution& execution, const Workflow& workflow,
+                            const Cluster& cluster, const SortedLengths& sorted) {
   LoadWeights weights;
   const bool is_generation = task.kind == TaskKind::generation;
   for (int d = 0; d < cluster.device_count(); ++d) {
@@ -18,7 +19,10 @@ LoadWeights load_weights_of(const Task& task, const Workflow& workflow, const Cl
                                            : type.flop_per_s.at(workflow.precision).value);
   }
   const Model& model = workflow.model_of(task);
-  if (!is_generation) weights.head_layers = model.head_parameters() / model.layer_active_parameters();
+  if (is_generation) return weights;
+  weights.head_layers = model.head_parameters() / model.layer_active_parameters();
+  if (!sorted.is_fixed()) weights.lengths = &sorted;
+  weights.is_packed = execution.packed;
   return weights;
 }
 
@@ -63,6 +67,83 @@ std::vector<int> dealt_by(const std::vector<double>& weights, int total, double 
   return parts;
 }
 
+namespace {
+
+// Replicas that share sequences of one rank.
+struct LengthRank {
+  std::vector<std::size_t> replicas;
+  double rate = 0;  // of all
+};
+
+std::vector<LengthRank> ranks_of(const std::vector<double>& rates, bool shares) {
+  std::vector<std::size_t> order(rates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return rates[a] < rates[b]; });
+  std::vector<LengthRank> ranks;
+  for (const std::size_t replica : order) {
+    const bool joins = shares && !ranks.empty() && rates[ranks.back().replicas.front()] == rates[replica];
+    if (!joins) ranks.emplace_back();
+    ranks.back().replicas.push_back(replica);
+    ranks.back().rate += rates[replica];
+  }
+  return ranks;
+}
+
+// Ends of the ranks' parts of the batch if each takes what it can do in `time`; every replica has one sequence
+// at least. What the last could not do is seen from its end.
+std::vector<int> ends_within(double time, const std::vector<LengthRank>& ranks, const SortedLengths& lengths,
+                             bool is_packed) {
+  const auto cost = [&](int first, int last) {
+    return is_packed ? lengths.tokens(first, last) : (last - first) * lengths.longest(last);
+  };
+  int later = 0;  // replicas
+  for (const LengthRank& rank : ranks) later += static_cast<int>(rank.replicas.size());
+  std::vector<int> ends;
+  int first = 0;
+  for (const LengthRank& rank : ranks) {
+    const int members = static_cast<int>(rank.replicas.size());
+    later -= members;
+    int low = first + members, high = lengths.sequences() - later;
+    while (low < high) {
+      const int middle = high - (high - low) / 2;
+      if (cost(first, middle) <= time * rank.rate) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    ends.push_back(first = low);
+  }
+  return ends;
+}
+
+}  // namespace
+
+LengthDeal dealt_by_length(const std::vector<double>& rates, const SortedLengths& lengths, bool is_packed) {
+  SEXTANT_CHECK(lengths.sequences() >= static_cast<int>(rates.size()));
+  const std::vector<LengthRank> ranks = ranks_of(rates, is_packed);
+  constexpr int kHalvings = 40;
+  const int all = lengths.sequences();
+  double least = 0, most = all * lengths.longest(all) / ranks.front().rate;  // the slowest could do all
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = (least + most) / 2;
+    (ends_within(middle, ranks, lengths, is_packed).back() < all ? least : most) = middle;
+  }
+  std::vector<int> ends = ends_within(most, ranks, lengths, is_packed);
+  LengthDeal deal{std::vector<int>(rates.size()), std::vector<int>(rates.size())};
+  int first = 0;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const std::vector<int> shares = dealt_evenly(ends[r] - first, static_cast<int>(ranks[r].replicas.size()));
+    for (std::size_t m = 0; m < shares.size(); ++m) {
+      deal.sequences[ranks[r].replicas[m]] = shares[m];
+      deal.ranks[ranks[r].replicas[m]] = static_cast<int>(r);
+    }
+    first = ends[r];
+  }
+  return deal;
+}
+
 Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uint16_t>& devices,
                const LoadWeights& weights, Dealing dealing) {
   if (dealing == Dealing::evenly) return shape;
@@ -75,7 +156,8 @@ Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uin
     speed[at / tp] = std::min(speed[at / tp], weights.speeds[places[at]]);
   const double head_layers = pp > 1 && dealing == Dealing::by_speed_and_head ? weights.head_layers : 0;
   const bool is_alike = std::all_of(speed.begin(), speed.end(), [&](double of) { return of == speed.front(); });
-  if (is_alike && head_layers == 0) return shape;
+  const bool by_length = dealing == Dealing::by_length && weights.lengths != nullptr && dp > 1;
+  if (is_alike && head_layers == 0 && !by_length) return shape;
   std::vector<double> slowest(pp, std::numeric_limits<double>::infinity());
   for (std::size_t at = 0; at < speed.size(); ++at) slowest[at % pp] = std::min(slowest[at % pp], speed[at]);
   Shape dealt = shape;
@@ -91,8 +173,14 @@ Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uin
       rate = std::min(rate, speed[i * pp + j] / (dealt.layers[j] + (j + 1 == pp ? head_layers : 0)));
     rates.push_back(rate);
   }
-  if (!is_even(rates))
+  if (by_length) {
+    LengthDeal deal = dealt_by_length(rates, *weights.lengths, weights.is_packed);
+    const bool has_ranks = *std::max_element(deal.ranks.begin(), deal.ranks.end()) > 0;
+    dealt.sequences = std::move(deal.sequences);
+    if (has_ranks) dealt.length_ranks = std::move(deal.ranks);
+  } else if (!is_even(rates)) {
     dealt.sequences = dealt_by(rates, std::accumulate(shape.sequences.begin(), shape.sequences.end(), 0));
+  }
   return dealt;
 }
 

@@ -3,10 +3,12 @@
 // layers and sequences (sha_ea/polish.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/sorted_lengths.h"
 #include "costmodel/vocabulary/workflow.h"
 #include "planner/space/device_order.h"
 
@@ -19,20 +21,38 @@ struct LoadWeights {
   // What the last stage computes beside its layers, in layers: the vocabulary's head. Of generation none, whose
   // stages wait for each other anyway.
   double head_layers = 0;
+  // The batch by length, where its sequences are there before the task and differ; else null.
+  const SortedLengths* lengths = nullptr;
+  bool is_packed = false;  // sequences cost what they have, not what the longest of a replica has
 };
-[[nodiscard]] LoadWeights load_weights_of(const Task& task, const Workflow& workflow, const Cluster& cluster);
+// sorted: of the workflow; what is returned may point to it.
+[[nodiscard]] LoadWeights load_weights_of(const Task& task, const Execution& execution,
+                                          const Workflow& workflow, const Cluster& cluster,
+                                          const SortedLengths& sorted);
 
 // `total` in parts of at least one each, as nearly in proportion to `weights` as whole numbers allow (largest
 // remainders first, of equals the earlier); the last part has `of_last` besides. total >= number of parts;
 // weights > 0.
 [[nodiscard]] std::vector<int> dealt_by(const std::vector<double>& weights, int total, double of_last = 0);
 
+struct LengthDeal {
+  std::vector<int> sequences, ranks;  // by replica
+};
+
+// Sequences by length: the slower a replica, the shorter they are, and as many as it takes for all to be done
+// at the same time, in whole sequences. Packed replicas of the same rate share theirs out. rates > 0, no more
+// than there are sequences.
+[[nodiscard]] LengthDeal dealt_by_length(const std::vector<double>& rates, const SortedLengths& lengths,
+                                         bool is_packed);
+
 // How layers and sequences are dealt. The head is an estimate: how fast it is computed says the cost model
-// alone.
-enum class Dealing { evenly, by_speed, by_speed_and_head };
+// alone. by_length: layers by speed, sequences by length.
+enum class Dealing { evenly, by_speed, by_speed_and_head, by_length };
+inline constexpr std::array kDealings{Dealing::evenly, Dealing::by_speed, Dealing::by_speed_and_head,
+                                      Dealing::by_length};
 
 // A stage is as fast as its slowest device in any replica, a replica as its slowest stage with the layers it
-// then has. The shape itself where all are equally fast and there is no head.
+// then has. The shape itself where all are equally fast, there is no head, and lengths are of no use.
 [[nodiscard]] Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uint16_t>& devices,
                              const LoadWeights& weights, Dealing dealing);
 

@@ -101,7 +101,11 @@ std::vector<const OptionTable::Sizes*> OptionTable::near_shapes_for(int task, co
 
 void OptionTable::balance_load() {
   weights_.clear();
-  for (const Task& task : workflow_.tasks) weights_.push_back(load_weights_of(task, workflow_, cluster_));
+  for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
+    const Execution& execution = evaluator_.execution(static_cast<int>(t));
+    weights_.push_back(
+        load_weights_of(workflow_.tasks[t], execution, workflow_, cluster_, evaluator_.sorted_lengths()));
+  }
   known_.clear();
   kin_.clear();
 }
@@ -128,12 +132,17 @@ int OptionTable::dealt_shape(int task, int even_shape, DeviceOrder order, Dealin
 void OptionTable::add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                              std::vector<Option>& options) {
   std::vector<Option> ways{costed(task, position, order, devices)};
-  for (const Dealing dealing : {Dealing::by_speed, Dealing::by_speed_and_head}) {
+  for (const Dealing dealing : kDealings) {
     if (weights_.empty()) break;
-    // The head moves a layer or two: what is hopeless without that is with it.
-    if (dealing == Dealing::by_speed_and_head &&
+    if (dealing == Dealing::evenly) continue;
+    // The head moves a layer or two, and packed sequences cost what they cost on any replica: what is hopeless
+    // without these is with them. Padding can be most of a task.
+    const bool changes_little =
+        dealing == Dealing::by_speed_and_head ||
+        (dealing == Dealing::by_length && weights_[static_cast<std::size_t>(task)].is_packed);
+    if (changes_little &&
         std::all_of(ways.begin(), ways.end(), [&](const Option& way) { return is_hopeless(way, options); }))
-      break;
+      continue;
     const int dealt = dealt_shape(task, position, order, dealing, devices);
     if (std::any_of(ways.begin(), ways.end(), [&](const Option& other) { return other.shape == dealt; }))
       continue;
@@ -150,7 +159,7 @@ void OptionTable::for_each(int task, const Devices& devices, const std::function
   first_dealt_ = evaluator_.shapes(task).size();
   const auto deal = [&](int position, DeviceOrder order) {
     std::vector<int> ways;
-    for (const Dealing dealing : {Dealing::evenly, Dealing::by_speed, Dealing::by_speed_and_head}) {
+    for (const Dealing dealing : kDealings) {
       if (dealing != Dealing::evenly && weights_.empty()) break;
       const int dealt = dealt_shape(task, position, order, dealing, devices);
       if (std::find(ways.begin(), ways.end(), dealt) != ways.end()) continue;

@@ -41,8 +41,7 @@ ReplicaValue ReplicaTimes::value(const ReplicaKind& kind, const BatchCut& cut, i
   shape.layers = dealt_evenly(costing_.workflow().model_of(costing_.task(task_)).layers, kind.stages);
   shape.sequences = {sequences};
   if (sequences < all) shape.sequences.push_back(all - sequences);
-  return costing_.model(task_).replica(shape, first_devices(costing_.cluster(), kind.machine, kind.size()),
-                                       sequences);
+  return costing_.model(task_).replica(shape, first_devices(costing_.cluster(), kind.machine, kind.size()), 0);
 }
 
 int ReplicaTimes::find_most(const ReplicaKind& kind, const BatchCut& cut) const {

@@ -10,10 +10,10 @@ namespace {
 
 const Semantics& meaning_of(const PlannedTask& task) { return semantics_of(task.execution().semantics); }
 
-double micro_batch_count(const PlannedTask& task, double sequences) {
+double micro_batch_count(const PlannedTask& task, const Replica& replica, double sequences) {
   if (task.execution().micro_batches > 0) return task.execution().micro_batches;
   if (task.execution().micro_batch_tokens > 0) {
-    const double filled = std::ceil(sequences * sequence_tokens(task).all() / token_budget(task));
+    const double filled = std::ceil(sequences * own_tokens(task, replica) / token_budget(task));
     return filled < 1 ? 1 : filled;
   }
   return std::ceil(sequences / task.plan.micro_batch_sequences);
@@ -81,6 +81,20 @@ SequenceTokens sequence_tokens(const PlannedTask& task) {
   return tokens;
 }
 
+double own_tokens(const PlannedTask& task, const Replica& replica) {
+  int shorter = 0, alike = 0;
+  const std::vector<int> sequences = dealt_sequences(task);
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const int rank = task.plan.replicas[i].length_rank;
+    if (rank < replica.length_rank) shorter += sequences[i];
+    if (rank == replica.length_rank) alike += sequences[i];
+  }
+  const int all = task.workflow.prompts * task.workflow.responses_per_prompt;
+  if (alike == all || alike == 0) return sequence_tokens(task).all();
+  if (!task.execution().packed) return task.sorted->longest(shorter + alike);
+  return task.sorted->tokens(shorter, shorter + alike) / alike;
+}
+
 double token_budget(const PlannedTask& task) {
   const double stated = task.execution().micro_batch_tokens;
   return meaning_of(task).budgets_whole_sequences ? stated : stated * task.execution().context_parallel;
@@ -111,14 +125,14 @@ std::vector<int> dealt_sequences(const PlannedTask& task) {
 MicroBatches micro_batches(const PlannedTask& task, const Replica& replica, double sequences) {
   MicroBatches batches;
   batches.sequences = sequences;
-  batches.count = micro_batch_count(task, sequences);
+  batches.count = micro_batch_count(task, replica, sequences);
   const int split =
       task.is_training() ? meaning_of(task).training_split_per_stage : meaning_of(task).forward_split_per_stage;
   if (split > 0) batches.pieces = split * static_cast<double>(replica.stages.size());
   const double whole = std::ceil(sequences);
   double largest = std::min(whole, static_cast<double>(task.plan.micro_batch_sequences));
   if (task.execution().micro_batch_tokens > 0) {
-    largest = std::min(whole, token_budget(task) / sequence_tokens(task).all());
+    largest = std::min(whole, token_budget(task) / own_tokens(task, replica));
   }
   if (task.execution().micro_batches > 0) largest = std::ceil(whole / batches.count);
   batches.largest_sequences = largest / batches.pieces;

@@ -23,6 +23,10 @@ struct SequenceTokens {
 // each exact share, then one more to those with the largest remainders, the first ones of equals.
 [[nodiscard]] std::vector<int> dealt_sequences(const PlannedTask& task);
 
+// Tokens of a sequence of one replica: of all sequences, or of those that its rank gets where the batch is
+// dealt by length, of which it has the mean or pads to the longest.
+[[nodiscard]] double own_tokens(const PlannedTask& task, const Replica& replica);
+
 // Tokens that a micro-batch may hold, where the plan says: a device's budget times the devices that split a
 // sequence, or that of all of them (semantics.h). 0: sizes are in sequences.
 [[nodiscard]] double token_budget(const PlannedTask& task);

@@ -1,5 +1,6 @@
 #include "planner/verify/batch_rules.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/units.h"
@@ -52,7 +53,9 @@ class BatchRules {
 
   void look_at_budget() {
     if (task_.execution().micro_batch_tokens == 0 || task_.execution().micro_batches > 0) return;
-    const double budget = token_budget(task_), tokens = sequence_tokens(task_).all();
+    double tokens = 0;
+    for (const Replica& replica : task_.plan.replicas) tokens = std::max(tokens, own_tokens(task_, replica));
+    const double budget = token_budget(task_);
     if (budget >= tokens) return;
     add(task_.name(), rules::kMicroBatches,
         "micro-batches of " + format_number(budget) + " tokens hold no sequence of " + format_number(tokens));

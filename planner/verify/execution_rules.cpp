@@ -48,6 +48,10 @@ class ValueRules {
 
   void look_at_shares() {
     for (const Replica& replica : task_.plan.replicas) {
+      if (replica.length_rank < 0 || (task_.is_generation() && replica.length_rank > 0)) {
+        add("a length_rank is " + std::to_string(replica.length_rank) + ", expected " +
+            (task_.is_generation() ? "none: generation decides how long sequences are" : "at least 0"));
+      }
       if (replica.batch_share > 0 && replica.batch_share <= 1) continue;
       add("a batch_share is " + format_number(replica.batch_share) + ", expected more than 0 and at most 1");
     }

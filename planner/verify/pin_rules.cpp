@@ -20,7 +20,9 @@ std::string numbers_of(const std::set<DeviceId>& devices) {
 bool is_same_layout(const TaskPlan& planned, const TaskPlan& asked, int sequences) {
   if (planned.replicas.size() != asked.replicas.size()) return false;
   for (std::size_t i = 0; i < planned.replicas.size(); ++i) {
-    if (planned.replicas[i].stages != asked.replicas[i].stages) return false;
+    if (planned.replicas[i].stages != asked.replicas[i].stages ||
+        planned.replicas[i].length_rank != asked.replicas[i].length_rank)
+      return false;
   }
   return planned.micro_batch_sequences == asked.micro_batch_sequences &&
          planned.decode_batch_sequences == asked.decode_batch_sequences &&

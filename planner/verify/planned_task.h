@@ -3,6 +3,7 @@
 
 #include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/sorted_lengths.h"
 #include "costmodel/vocabulary/workflow.h"
 
 namespace sextant {
@@ -13,6 +14,7 @@ struct PlannedTask {
   const TaskPlan& plan;
   const Workflow& workflow;
   const Cluster& cluster;
+  const SortedLengths* sorted = nullptr;  // of the workflow, where a task deals by length
 
   [[nodiscard]] const std::string& name() const { return task.name; }
   [[nodiscard]] const Model& model() const { return workflow.models.at(task.model); }

@@ -102,8 +102,10 @@ double attended(const Model& model, double tokens) {
 // Elements that one layer keeps of one token, on one device.
 class KeptElements {
  public:
-  KeptElements(const PlannedTask& task, const Stage& stage)
-      : task_(task), split_(static_cast<double>(stage.width()) / task.execution().context_parallel) {}
+  KeptElements(const PlannedTask& task, const Replica& replica, std::size_t stage)
+      : task_(task),
+        tokens_(own_tokens(task, replica)),
+        split_(static_cast<double>(replica.stages[stage].width()) / task.execution().context_parallel) {}
 
   [[nodiscard]] double input() const {
     const double hidden = task_.model().hidden;
@@ -116,7 +118,7 @@ class KeptElements {
     const double mlp = (model.gated_mlp ? 3 : 2) * mlp_width(model);
     double scores = 0;
     if (with_scores && !task_.execution().fused_attention) {
-      scores = model.heads * attended(model, sequence_tokens(task_).all());
+      scores = model.heads * attended(model, tokens_);
     }
     return 4 * input() + (attention + mlp + scores) / split_;
   }
@@ -128,7 +130,7 @@ class KeptElements {
 
  private:
   const PlannedTask& task_;
-  double split_;
+  double tokens_, split_;
 };
 
 // Sequences whose activations a stage keeps at once. 1F1B: one micro-batch for the stage and for each that
@@ -154,7 +156,7 @@ double layers_away(const Execution& execution, double layers) {
 double training_elements(const PlannedTask& task, const Replica& replica, std::size_t stage,
                          const MicroBatches& batches) {
   const Stage& layout = replica.stages[stage];
-  const KeptElements elements(task, layout);
+  const KeptElements elements(task, replica, stage);
   const double layer = elements.layer(task.plan.recompute),
                in_flight = sequences_in_flight(task, replica, stage, batches);
   const double away = layers_away(task.execution(), layout.layers);
@@ -188,11 +190,11 @@ void set_pass(const PlannedTask& task, const Replica& replica, std::size_t stage
               TaskletMemory& memory) {
   const int steps = task.is_training() ? task.workflow.mini_batches : 1;
   const MicroBatches batches = micro_batches(task, replica, static_cast<double>(sequences) / steps);
-  const double tokens = sequence_tokens(task).all() / task.execution().context_parallel;  // of a sequence here
+  const double tokens = own_tokens(task, replica) / task.execution().context_parallel;  // of a sequence here
   const double bytes = activation_format_bytes(task);
-  const double elements = task.is_training() ? training_elements(task, replica, stage, batches)
-                                             : batches.largest_sequences *
-                                                   KeptElements(task, replica.stages[stage]).whole_layer(true);
+  const double elements =
+      task.is_training() ? training_elements(task, replica, stage, batches)
+                         : batches.largest_sequences * KeptElements(task, replica, stage).whole_layer(true);
   memory.activation_bytes = bytes * tokens * elements;
   memory.logit_bytes = bytes * tokens * batches.largest_sequences * logits_of_token(task, replica, stage);
 }

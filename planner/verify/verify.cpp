@@ -1,5 +1,8 @@
 #include "planner/verify/verify.h"
 
+#include <algorithm>
+#include <optional>
+
 #include "planner/verify/batch_rules.h"
 #include "planner/verify/execution_rules.h"
 #include "planner/verify/layout_rules.h"
@@ -30,10 +33,13 @@ Verdict verify_plan(const Cluster& cluster, const Workflow& workflow, const Plan
   Verdict verdict;
   verdict.violations = task_violations(plan, workflow);
   std::vector<PlannedTask> tasks;
+  const bool by_length = std::any_of(plan.tasks.begin(), plan.tasks.end(),
+                                     [](const auto& planned) { return deals_by_length(planned.second); });
+  const std::optional<SortedLengths> sorted = by_length ? std::optional<SortedLengths>(workflow) : std::nullopt;
   for (const Task& task : workflow.tasks) {
     const auto planned = plan.tasks.find(task.name);
     if (planned == plan.tasks.end()) continue;
-    tasks.push_back({task, planned->second, workflow, cluster});
+    tasks.push_back({task, planned->second, workflow, cluster, sorted ? &*sorted : nullptr});
     append(verdict.violations, violations_of(tasks.back()));
   }
   append(verdict.violations, pin_violations(plan, workflow, pins));

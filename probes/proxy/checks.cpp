@@ -68,6 +68,9 @@ void check_execution(const std::string& task, const TaskPlan& plan, TaskKind kin
   if (plan.recompute == Recompute::selective) {
     throw_bad_input("task '" + task + "': the proxy recomputes all of a layer or nothing, not selectively");
   }
+  if (deals_by_length(plan)) {
+    throw_bad_input("task '" + task + "': the proxy deals sequences out as they come, not by length_rank");
+  }
   // Sequences are always packed.
   Execution left = plan.execution;
   left.packed = false;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/json_value.h"
 #include "core/units.h"
 #include "reports/charts/plan_charts.h"
@@ -28,6 +30,22 @@ std::string stage_shards(const Replica& replica) {
   return shown_range(least, most);
 }
 
+bool is_dealt_by_length(const Plan& plan) {
+  return std::any_of(plan.tasks.begin(), plan.tasks.end(),
+                     [](const auto& task) { return deals_by_length(task.second); });
+}
+
+// Which part of the batch by length a replica gets: "0 % to 40 %".
+std::string length_part(const TaskPlan& task, const Replica& replica) {
+  if (!deals_by_length(task)) return "all";
+  double shorter = 0, alike = 0;
+  for (const Replica& other : task.replicas) {
+    if (other.length_rank < replica.length_rank) shorter += other.batch_share;
+    if (other.length_rank == replica.length_rank) alike += other.batch_share;
+  }
+  return percent_cell(shorter).text + " to " + percent_cell(shorter + alike).text;
+}
+
 Table task_table(const Plan& plan) {
   Table table{"plan_tasks",
               "Replicas of each task",
@@ -42,6 +60,8 @@ Table task_table(const Plan& plan) {
                {"decode_batch_sequences", "decode batch", true},
                {"recompute", "recompute"}},
               {}};
+  const bool by_length = is_dealt_by_length(plan);
+  if (by_length) table.columns.push_back({"lengths", "its sequences, shortest first"});
   for (const std::string& name : tasks_of(plan.tasks)) {
     const TaskPlan& task = plan.tasks.at(name);
     for (std::size_t r = 0; r < task.replicas.size(); ++r) {
@@ -60,6 +80,7 @@ Table task_table(const Plan& plan) {
                             count_cell(static_cast<std::size_t>(task.micro_batch_sequences)),
                             decode_batch,
                             {std::string(name_of(task.recompute)), task.recompute != Recompute::none}});
+      if (by_length) table.rows.back().emplace_back(length_part(task, replica));
     }
   }
   return table;

@@ -106,7 +106,13 @@ inline Placement random_placement(std::mt19937& random, Evaluator& evaluator, in
     const int count = 1 + static_cast<int>(random() % static_cast<unsigned>(cluster.device_count()));
     shapes = shapes_of(workflow.tasks[t], workflow, count, limits);
   }
-  const Shape& shape = shapes[random() % shapes.size()];
+  Shape shape = shapes[random() % shapes.size()];
+  const bool knows_lengths =
+      workflow.tasks[t].kind != TaskKind::generation && !evaluator.sorted_lengths().is_fixed();
+  if (knows_lengths && random() % 4 != 0) {
+    for (int i = 0; i < shape.data_parallel(); ++i)
+      shape.length_ranks.push_back(static_cast<int>(random() % 3));
+  }
   const auto spare = static_cast<std::size_t>(cluster.device_count() - shape.devices());
   const std::size_t first = spare == 0 ? 0 : random() % (spare + 1);
   Placement placement;

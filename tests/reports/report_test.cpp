@@ -55,6 +55,24 @@ TEST(Report, HasEverySectionWhenEveryDocumentIsThere) {
                           "coefficients", "devices", "links", "runs", "provenance"));
 }
 
+// Only where a task is dealt so.
+TEST(Report, SaysWhichSequencesAReplicaGets) {
+  ReportInput input = fixture_report(sixteen_gpus());
+  const std::size_t columns = table_of(report_content(input), "plan_tasks").columns.size();
+  Replica half;
+  half.batch_share = 0.5;
+  half.stages = {{1, {DeviceId{0}}}};
+  TaskPlan task;
+  task.replicas = {half, half};
+  task.replicas[0].length_rank = 1;
+  input.plan->content.tasks = {{"actor_training", task}};
+  const Table table = table_of(report_content(input), "plan_tasks");
+  ASSERT_EQ(table.columns.size(), columns + 1);
+  ASSERT_EQ(table.rows.size(), 2U);
+  EXPECT_EQ(table.rows[0].back().text, "50 % to 100 %");
+  EXPECT_EQ(table.rows[1].back().text, "0 % to 50 %");
+}
+
 TEST(Report, EmptyInputSaysSo) {
   const ReportInput nothing;
   EXPECT_THAT(section_ids(nothing), ElementsAre("summary"));

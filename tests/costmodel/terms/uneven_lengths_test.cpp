@@ -29,9 +29,7 @@ TaskPlan packed_replicas(int zero_stage = 0) {
   return with(two_replicas(), execution);
 }
 
-double share_of(const TermCase& task) {
-  return terms::uneven_share(task.task, task.whole.workflow, task.work());
-}
+double share_of(const TermCase& task) { return terms::uneven_share(task.task, task.work()); }
 
 TEST(UnevenLengths, ReplicasMeetAtEveryMiniBatch) {
   // Two of a replica's six sequences a mini-batch: deviation 2 / 7 / sqrt(2), less for the even deal of all
@@ -72,6 +70,14 @@ TEST(UnevenLengths, NothingToWaitFor) {
   fixed.response_tokens = fixed_length(4);
   const TermCase even(kTraining, packed_replicas(), fixed);
   EXPECT_EQ(share_of(even), 0);
+}
+
+// Replicas whose own sequences are as long as each other wait for none.
+TEST(UnevenLengths, ThoseDealtByLengthSpreadLess) {
+  TaskPlan by_length = packed_replicas();
+  by_length.replicas[1].length_rank = 1;
+  const TermCase training(kTraining, by_length, uneven());
+  EXPECT_EQ(share_of(training), 0);
 }
 
 TEST(UnevenLengths, WhatToolsReturnIsPartOfASequence) {

@@ -73,6 +73,15 @@ TEST_F(CheckPlan, RefusesMicroBatchesWithoutASequence) {
       "of 30.0");
 }
 
+TEST_F(CheckPlan, RefusesToDealByLengthWhatIsNotGeneratedYet) {
+  training().replicas.back().length_rank = 1;
+  EXPECT_NO_THROW(check_plan(plan_, workflow_, cluster_));
+  plan_.tasks.at("actor_generation").replicas[1].length_rank = 1;
+  EXPECT_EQ(refusal(),
+            "/tasks/actor_generation/replicas/1/length_rank: generation cannot deal sequences by length, which "
+            "it decides itself");
+}
+
 TEST_F(CheckPlan, RefusesSharesThatDoNotSumToOne) {
   training().replicas[0].batch_share = 0.5;
   EXPECT_EQ(refusal(), "/tasks/actor_training/replicas: the batch shares sum to 0.5, not to 1");

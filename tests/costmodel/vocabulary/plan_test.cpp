@@ -28,6 +28,12 @@ TaskPlan shared(const std::vector<double>& shares) {
   return task;
 }
 
+TaskPlan ranked(const std::vector<int>& ranks) {
+  TaskPlan task = shared(std::vector<double>(ranks.size(), 1.0 / static_cast<double>(ranks.size())));
+  for (std::size_t i = 0; i < ranks.size(); ++i) task.replicas[i].length_rank = ranks[i];
+  return task;
+}
+
 Plan parse_task(const std::string& text) {
   const Json json = parse_json(R"({"name": "p", "tasks": {"t": )" + text + "}}");
   return parse_as<Plan>(json);
@@ -147,6 +153,28 @@ TEST(PlanTest, DescribesItselfInALine) {
   TaskPlan apart = shared({0.5, 0.5});
   apart.replicas[1].stages[0].devices = {DeviceId{4}};
   EXPECT_EQ(describe(apart), "dp2 tp1 pp1 on 0,4");
+}
+
+// Ranks need not start at 0 nor follow each other.
+TEST(LengthRanks, ReplicasOfOneShareThePartOfTheBatch) {
+  using Ranges = std::vector<SequenceRange>;
+  EXPECT_EQ(length_ranges(ranked({1, 0}), {7, 5}), (Ranges{{5, 12}, {0, 5}}));
+  EXPECT_EQ(length_ranges(ranked({0, 4, 4}), {2, 3, 4}), (Ranges{{0, 2}, {2, 9}, {2, 9}}));
+  EXPECT_EQ(length_ranges(ranked({3, 3}), {7, 5}), (Ranges{{0, 12}, {0, 12}}));
+  EXPECT_TRUE(deals_by_length(ranked({0, 1})));
+  EXPECT_FALSE(deals_by_length(ranked({3, 3})));
+}
+
+TEST(LengthRanks, AreInTheDocumentWhereTheyAreNotZero) {
+  Plan plan;
+  plan.name = "p";
+  plan.tasks["t"] = ranked({0, 1});
+  const Json json = plan.to_json();
+  EXPECT_FALSE(json.at("tasks").at("t").at("replicas").at(0).contains("length_rank"));
+  EXPECT_EQ(json.at("tasks").at("t").at("replicas").at(1).at("length_rank"), 1);
+  EXPECT_EQ(parse_as<Plan>(json), plan);
+  EXPECT_EQ(refusal(R"({"replicas": [{"batch_share": 1, "length_rank": -1, "stages": []}]})"),
+            "/tasks/t/replicas/0/length_rank: expected an integer >= 0, got -1");
 }
 
 }  // namespace

@@ -39,6 +39,30 @@ TEST(ShapeTable, KindsDifferInMoreThanShares) {
   EXPECT_NE(table.cut(even), table.cut(other_cut));
 }
 
+// Replicas with as many sequences of the same lengths have equal shares in all shapes.
+TEST(ShapeTable, NumbersSharesBySequencesAndTheirLengths) {
+  ShapeTable table;
+  const auto ranked = [](std::vector<int> sequences, std::vector<int> ranks) {
+    Shape shape = shape_of({6}, std::move(sequences));
+    shape.length_ranks = std::move(ranks);
+    return shape;
+  };
+  const int mixed = table.add(shape_of({6}, {4, 4})), uneven = table.add(shape_of({6}, {4, 3, 1}));
+  const int ordered = table.add(ranked({4, 4}, {0, 1})), turned = table.add(ranked({4, 4}, {1, 0}));
+  const int further = table.add(ranked({4, 3, 1}, {0, 1, 2})),
+            together = table.add(ranked({4, 2, 2}, {0, 1, 1}));
+  EXPECT_NE(ordered, turned);
+  EXPECT_EQ(table.kind(mixed), table.kind(ordered));
+  EXPECT_EQ(table.shares(mixed)[0], table.shares(mixed)[1]);
+  EXPECT_EQ(table.shares(mixed)[0], table.shares(uneven)[0]);
+  EXPECT_NE(table.shares(ordered)[0], table.shares(ordered)[1]);
+  EXPECT_NE(table.shares(ordered)[0], table.shares(mixed)[0]);
+  EXPECT_EQ(table.shares(ordered)[0], table.shares(turned)[1]);
+  EXPECT_EQ(table.shares(ordered)[0], table.shares(further)[0]);  // the four shortest
+  EXPECT_NE(table.shares(ordered)[1], table.shares(further)[1]);
+  EXPECT_EQ(table.shares(together)[1], table.shares(together)[2]);
+}
+
 // What was costed is known by numbers: none may come to mean something else.
 TEST(ShapeTable, ForgottenPositionsAreNotUsedAgain) {
   ShapeTable table;

@@ -118,6 +118,13 @@ class Moves : public ::testing::TestWithParam<int> {
          WeightSyncMethod::shortest,
          2'000},
     };
+    // Replicas that get their sequences by length, padded and packed.
+    Workflow uneven = ppo_8b();
+    uneven.response_tokens = {LengthKind::lognormal, {}, {}, 700, 0.8, 4096};
+    cases.push_back({"lengths", cluster_of({{"a100", 2, 4}, {"l40s", 2, 4}}), uneven});
+    cases.push_back({"packed lengths", cluster_of({{"a100", 2, 4}, {"l40s", 2, 4}}), uneven, served});
+    cases.push_back({"sharded lengths", cluster_of({{"a100", 1}, {"l40s", 1, 4}}), uneven, sharded,
+                     WeightSyncMethod::shortest, 2'000});
     cases.push_back({"countries", countries, ppo_8b(), {}, WeightSyncMethod::shortest, 4'000});
     return cases[static_cast<std::size_t>(index)];
   }
@@ -193,7 +200,7 @@ TEST_P(Moves, EqualTheWholeModel) {
   expect_same(again, model.of(last, evaluator.current()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Moves, ::testing::Range(0, 8));
+INSTANTIATE_TEST_SUITE_P(Cases, Moves, ::testing::Range(0, 11));
 
 }  // namespace
 }  // namespace sextant::testing

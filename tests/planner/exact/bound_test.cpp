@@ -99,10 +99,12 @@ TEST(LeastIteration, NoDrawnPlanIsFaster) {
   const Cluster cluster = mixed_64();
   for (int round = 0; round < 8; ++round) {
     const Mode mode = round % 2 == 0 ? Mode::synchronous : Mode::asynchronous;
-    const Workflow workflow = ppo_8b(mode);
+    Workflow workflow = ppo_8b(mode);
+    if (round > 3) workflow.response_tokens = {LengthKind::lognormal, {}, {}, 600, 0.8, 4096};
     const Coefficients coefficients = round < 2 ? Coefficients{} : drawn_coefficients(random);
     PlanRequest request{cluster, workflow, coefficients};
     request.executions.resize(workflow.tasks.size());
+    if (round > 5) request.executions[1].packed = request.executions.back().packed = true;
     request.executions.front().continuous_batching = request.executions.front().cuda_graphs = round % 4 > 1;
     request.executions.front().packed = round % 4 == 3;
     const double bound_s = least_iteration_s(request);

@@ -98,6 +98,34 @@ std::vector<SmallCase> unlike_cases() {
   return cases;
 }
 
+// Where replicas may get their sequences by length, packed or padded: the one is as good as in proportion to
+// speed, or better; of padded ones nearly always.
+TEST(PlanExactly, EqualsEveryPlanOfUnevenLengths) {
+  const Coefficients coefficients;
+  int by_length = 0;
+  for (const bool is_packed : {false, true}) {
+    SmallCase small{"lengths", cluster_of({{"a100", 1, 2}, {"l4", 1, 2}}), small_grpo(Mode::synchronous, false),
+                    2};
+    small.workflow.response_tokens = {LengthKind::lognormal, {}, {}, 300, 0.9, 4000};
+    small.micro_batches = {1, 16};
+    PlanRequest request = request_of(small, coefficients);
+    Execution execution;
+    execution.packed = is_packed;
+    request.executions.assign(small.workflow.tasks.size(), execution);
+    ExactLimits limits;
+    limits.wanted_units = small.wanted_units;
+    const PlanResult exact = plan_exactly(request, limits);
+    BruteForce brute(request, small.wanted_units, OptionsOf::all);
+    const double best_s = brute.best_s();
+    ASSERT_EQ(exact.outcome, PlanOutcome::found) << exact.message;
+    EXPECT_EQ(exact.proof, Proof::optimal);
+    EXPECT_NEAR(exact.prediction->iteration_s, best_s, kRounding * best_s) << brute.plans();
+    check_plan(*exact.plan, small.workflow, small.cluster);
+    for (const auto& [name, task] : exact.plan->tasks) by_length += deals_by_length(task) ? 1 : 0;
+  }
+  EXPECT_GT(by_length, 0);
+}
+
 // With nothing left out at all.
 TEST(PlanExactly, EqualsEveryPlanOfUnlikeDevices) {
   const Coefficients coefficients;

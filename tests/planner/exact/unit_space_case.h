@@ -86,7 +86,8 @@ class BruteForce {
     if (!is_new) return entry->second;
     std::vector<Costed>& all = entry->second;
     const Task& of = request_.workflow.tasks[static_cast<std::size_t>(task)];
-    const LoadWeights weights = load_weights_of(of, request_.workflow, request_.cluster);
+    const LoadWeights weights = load_weights_of(of, evaluator_.execution(task), request_.workflow,
+                                                request_.cluster, evaluator_.sorted_lengths());
     std::vector<Shape> shapes =
         shapes_of(of, request_.workflow, static_cast<int>(devices.size()), limits(request_));
     const auto is_far = [&](const Shape& shape) {
@@ -95,7 +96,7 @@ class BruteForce {
     if (!std::all_of(shapes.begin(), shapes.end(), is_far)) std::erase_if(shapes, is_far);
     for (const Shape& even : shapes) {
       for (const DeviceOrder order : {DeviceOrder::by_replica, DeviceOrder::by_stage}) {
-        for (const Dealing dealing : {Dealing::evenly, Dealing::by_speed, Dealing::by_speed_and_head}) {
+        for (const Dealing dealing : kDealings) {
           if (dealing != Dealing::evenly && !request_.limits.balances_load) continue;
           Costed costed = costed_as(task, balanced(even, order, devices, weights, dealing), order, devices);
           const auto is_same = [&](const Costed& other) { return other.placement == costed.placement; };

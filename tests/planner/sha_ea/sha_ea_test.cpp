@@ -292,5 +292,49 @@ TEST(ShaEa, CanBeCancelled) {
   EXPECT_EQ(result.outcome, PlanOutcome::found);
 }
 
+// HetRL 4.2: where lengths differ and are known, strong devices get the long sequences, and it pays.
+TEST(ShaEa, LongSequencesGoToStrongDevices) {
+  const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1}});
+  Workflow workflow = ppo_8b();
+  workflow.response_tokens = {LengthKind::lognormal, {}, {}, 600, 0.8, 4096};
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  SearchRun run(request, 0);
+  Arranger arranger(run);
+  const std::vector<UnitClass> classes = unit_levels(cluster, 8).front();
+  Sharing together{std::vector<int>(workflow.tasks.size(), 0), {}};
+  for (const UnitClass& of_class : classes) together.regions.push_back({{1, of_class.count()}});
+  Scored dealt;
+  ASSERT_TRUE(arranger.arrange(classes, together, dealt));
+  std::mt19937_64 random(1);
+  polish(run, {10'000, true}, random, dealt);
+  Evaluator& evaluator = run.evaluator();
+  int by_length = 0;
+  for (std::size_t t = 0; t < dealt.candidate.tasks.size(); ++t) {
+    const int task = static_cast<int>(t);
+    const Placement placement = dealt.candidate.tasks[t];
+    const Shape shape = evaluator.shapes(task).at(placement.shape);
+    if (shape.length_ranks.empty()) continue;
+    ++by_length;
+    for (std::size_t i = 0; i < shape.sequences.size(); ++i) {
+      for (std::size_t j = 0; j < shape.sequences.size(); ++j) {
+        const auto strong = [&](std::size_t replica) {  // on L40S alone, whose FLOP/s are more than A100's
+          const auto size = static_cast<std::size_t>(shape.replica_devices());
+          const auto first = placement.devices.begin() + static_cast<std::ptrdiff_t>(replica * size);
+          return std::all_of(first, first + static_cast<std::ptrdiff_t>(size), [](int d) { return d >= 8; });
+        };
+        if (!strong(i) || strong(j)) continue;
+        EXPECT_GT(shape.length_ranks[i], shape.length_ranks[j]);
+      }
+    }
+    Candidate mixed = dealt.candidate;
+    Shape as_they_come = shape;
+    as_they_come.length_ranks.clear();
+    mixed.tasks[t].shape = evaluator.shapes(task).add(as_they_come);
+    EXPECT_GT(evaluator.evaluate(mixed).time_s, dealt.score.time_s) << workflow.tasks[t].name;
+  }
+  EXPECT_GT(by_length, 0);
+}
+
 }  // namespace
 }  // namespace sextant::testing

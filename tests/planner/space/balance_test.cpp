@@ -90,7 +90,7 @@ TEST(Balance, HeadIsOfVocabulariesAlone) {
   const Cluster cluster = cluster_of({{"a100", 1}});
   const Workflow workflow = ppo_8b();
   for (const Task& task : workflow.tasks) {
-    const double layers = load_weights_of(task, workflow, cluster).head_layers;
+    const double layers = load_weights_of(task, {}, workflow, cluster, SortedLengths(workflow)).head_layers;
     const Model& model = workflow.model_of(task);
     if (task.kind == TaskKind::generation) {
       EXPECT_EQ(layers, 0) << task.name;
@@ -101,6 +101,87 @@ TEST(Balance, HeadIsOfVocabulariesAlone) {
       EXPECT_GT(layers, 1) << task.name;
     }
   }
+}
+
+// 12 sequences with 5 and 9 tokens, as many of each.
+Workflow short_and_long() {
+  Workflow workflow;
+  workflow.prompts = 12;
+  workflow.prompt_tokens = fixed_length(3);
+  workflow.response_tokens = {LengthKind::empirical, {2, 6}, {1, 1}, 0, 0, 0};
+  return workflow;
+}
+
+TEST(DealtByLength, StrongReplicasGetTheLongSequences) {
+  const SortedLengths lengths(short_and_long());
+  // 84 tokens: the slow replica has done six of 5 when the other has done 54.
+  const LengthDeal packed = dealt_by_length({54, 30}, lengths, true);
+  EXPECT_EQ(packed.sequences, (std::vector<int>{6, 6}));
+  EXPECT_EQ(packed.ranks, (std::vector<int>{1, 0}));
+  // Replicas of one rate share theirs out, unless each would pad to its longest.
+  const LengthDeal even = dealt_by_length({1, 1}, lengths, true);
+  EXPECT_EQ(even.sequences, (std::vector<int>{6, 6}));
+  EXPECT_EQ(even.ranks, (std::vector<int>{0, 0}));
+  const LengthDeal padded = dealt_by_length({5, 4, 12}, lengths, false);
+  EXPECT_EQ(padded.ranks, (std::vector<int>{1, 0, 2}));
+  EXPECT_EQ(padded.sequences, (std::vector<int>{3, 3, 6}));
+}
+
+// All are done at the same time, but for a sequence; no other order of the same rates is dealt otherwise.
+TEST(DealtByLength, AllAreDoneTogether) {
+  Workflow workflow;
+  workflow.prompts = 600;
+  workflow.prompt_tokens = {LengthKind::lognormal, {}, {}, 200, 0.5, 1000};
+  workflow.response_tokens = {LengthKind::lognormal, {}, {}, 800, 0.9, 8000};
+  const SortedLengths lengths(workflow);
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> rate(1, 10);
+  for (int trial = 0; trial < 200; ++trial) {
+    const bool is_packed = trial % 2 == 0;
+    std::vector<double> rates;
+    for (std::size_t i = 0, count = 2 + random() % 8; i < count; ++i) rates.push_back(rate(random));
+    const LengthDeal deal = dealt_by_length(rates, lengths, is_packed);
+    ASSERT_EQ(std::accumulate(deal.sequences.begin(), deal.sequences.end(), 0), 600);
+    Shape shape;
+    shape.sequences = deal.sequences;
+    shape.length_ranks = deal.ranks;
+    const std::vector<SequenceRange> ranges = length_ranges(shape);
+    double soonest = 1e300, latest = 0, step = 0;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      ASSERT_GE(deal.sequences[i], 1);
+      const double tokens = is_packed ? lengths.tokens(ranges[i].first, ranges[i].last)
+                                      : deal.sequences[i] * lengths.longest(ranges[i].last);
+      soonest = std::min(soonest, tokens / rates[i]);
+      latest = std::max(latest, tokens / rates[i]);
+      // What one sequence more would take: where lengths are padded all its sequences grow with it.
+      const double longer = lengths.longest(std::min(600, ranges[i].last + 1));
+      step = std::max(step, (is_packed ? longer : (deal.sequences[i] + 1) * longer - tokens) / rates[i]);
+      for (std::size_t j = 0; j < rates.size(); ++j)
+        EXPECT_TRUE(rates[i] >= rates[j] || deal.ranks[i] < deal.ranks[j]);
+    }
+    EXPECT_LE(latest - soonest, (is_packed ? 2 : 3) * step) << trial;
+  }
+}
+
+TEST(Balance, DealsByLengthWhereLengthsDiffer) {
+  const Cluster cluster = cluster_of({{"a100", 1, 2}, {"l4", 1, 2}});
+  Workflow workflow = ppo_8b();
+  const std::vector<std::uint16_t> devices = {0, 1, 2, 3};
+  Shape shape;
+  shape.layers = {32};
+  shape.sequences = {64, 64, 64, 64};
+  const auto dealt = [&](const std::string& name, bool packed) {
+    Execution execution;
+    execution.packed = packed;
+    const SortedLengths sorted(workflow);
+    const LoadWeights weights = load_weights_of(workflow.task(name), execution, workflow, cluster, sorted);
+    return balanced(shape, DeviceOrder::by_replica, devices, weights, Dealing::by_length);
+  };
+  EXPECT_TRUE(dealt("reference_inference", true).length_ranks.empty());
+  workflow.response_tokens = {LengthKind::lognormal, {}, {}, 600, 0.8, 4096};
+  EXPECT_TRUE(dealt("actor_generation", true).length_ranks.empty());  // decides its own lengths
+  EXPECT_EQ(dealt("reference_inference", true).length_ranks, (std::vector<int>{1, 1, 0, 0}));
+  EXPECT_EQ(dealt("actor_training", false).length_ranks, (std::vector<int>{2, 3, 0, 1}));
 }
 
 TEST(Balance, MakesOptionsOfUnlikeDevicesFaster) {

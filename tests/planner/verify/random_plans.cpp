@@ -263,10 +263,17 @@ void adjust(Draw& draw, TaskPlan& task) {
   }
 }
 
-TaskPlan random_task(Draw& draw, const Cluster& cluster, const Model& model) {
+// Sometimes where lengths are not known.
+void set_ranks(Draw& draw, TaskKind kind, std::vector<Replica>& replicas) {
+  if (!draw.chance(kind == TaskKind::generation ? 0.005 : 0.4)) return;
+  for (Replica& replica : replicas) replica.length_rank = draw.number(0, 2);
+}
+
+TaskPlan random_task(Draw& draw, const Cluster& cluster, const Model& model, TaskKind kind) {
   TaskPlan task;
   task.execution = random_execution(draw, model);
   task.replicas = random_replicas(draw, cluster, model, task.execution.context_parallel);
+  set_ranks(draw, kind, task.replicas);
   adjust(draw, task);
   task.micro_batch_sequences = draw.number(1, 6);
   task.decode_batch_sequences = draw.chance(0.5) ? 0 : draw.number(1, 12);
@@ -304,7 +311,7 @@ RandomCase random_case(unsigned seed) {
   out.workflow = random_workflow(draw);
   out.plan.name = "random";
   for (const Task& task : out.workflow.tasks) {
-    out.plan.tasks[task.name] = random_task(draw, out.cluster, out.workflow.model_of(task));
+    out.plan.tasks[task.name] = random_task(draw, out.cluster, out.workflow.model_of(task), task.kind);
   }
   if (draw.chance(0.01)) out.plan.tasks.erase(out.plan.tasks.begin());
   if (draw.chance(0.01)) out.plan.tasks["unknown"] = out.plan.tasks.begin()->second;
