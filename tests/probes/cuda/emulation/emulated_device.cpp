@@ -8,13 +8,19 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
+#include <sys/mman.h>
 #include <ucontext.h>
 
 struct CUgraph_st {
   std::vector<std::function<void()>> work;
+};
+struct CUevent_st {
+  std::uint64_t recorded_ns = 0;
 };
 struct CUgraphExec_st {
   std::vector<std::function<void()>> work;
@@ -24,6 +30,7 @@ namespace {
 
 constexpr std::size_t kStackBytes = 64 << 10;
 constexpr std::size_t kMemory = std::size_t{16} << 30;
+constexpr int kCache = 1 << 20;
 constexpr std::size_t kContext = std::size_t{300} << 20;
 // A process uses one, and each has its own.
 thread_local int first_shown = 0;
@@ -37,6 +44,13 @@ std::size_t used = kContext;
 std::size_t peak = kContext;
 
 unsigned most_blocks = 0;
+constexpr std::size_t kSharedMemory = 48 << 10;  // that every kernel may have
+std::size_t allowed_shared_memory = kSharedMemory;
+std::vector<uint4> shared_memory;
+std::uint64_t block = 0;
+constexpr std::size_t kMostLaunches = 1000;
+std::vector<EmulatedShape> launches;
+EmulatedHost host;
 
 struct Fiber {
   ucontext_t context{};
@@ -76,6 +90,30 @@ void continue_fiber(Fiber& fiber) {
   swapcontext(&scheduler_context, &fiber.context);
 }
 
+// Device memory: aligned as CUDA's, its end (but for that) at a page that nobody may touch, and one before it.
+// Filled, so that what is read before it is written is a NaN.
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kAlignment = 256;
+std::size_t aligned(std::size_t bytes, std::size_t alignment) {
+  return (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
+}
+void* map_guarded(std::size_t bytes) {
+  const std::size_t usable = aligned(bytes, kPage);
+  void* pages =
+      mmap(nullptr, usable + 2 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();
+  char* first = static_cast<char*>(pages) + kPage;
+  mprotect(first, usable, PROT_READ | PROT_WRITE);
+  void* data = first + usable - aligned(bytes, kAlignment);
+  std::memset(data, 0xff, aligned(bytes, kAlignment));
+  return data;
+}
+void unmap_guarded(void* data, std::size_t bytes) {
+  const std::size_t usable = aligned(bytes, kPage);
+  char* first = static_cast<char*>(data) + aligned(bytes, kAlignment) - usable;
+  munmap(first - kPage, usable + 2 * kPage);
+}
+
 // Fibers [first, end) all done or waiting for this.
 bool can_pass(std::size_t first, std::size_t end, EmulatedWait what) {
   for (std::size_t i = first; i < end; ++i) {
@@ -84,21 +122,26 @@ bool can_pass(std::size_t first, std::size_t end, EmulatedWait what) {
   return true;
 }
 
+// One warp goes as far as it can before the next one moves: what a missing wait leaves to chance goes wrong
+// here.
 void run_block(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) continue_fiber(*fibers[i]);
+  const auto pass = [&](std::size_t first, std::size_t end, EmulatedWait what) {
+    bool moved = false;
+    if (!can_pass(first, end, what)) return false;
+    for (std::size_t i = first; i < end; ++i) {
+      if (fibers[i]->done) continue;
+      continue_fiber(*fibers[i]);
+      moved = true;
+    }
+    return moved;
+  };
   for (bool moved = true; moved;) {
-    moved = false;
-    const auto pass = [&](std::size_t first, std::size_t end, EmulatedWait what) {
-      if (!can_pass(first, end, what)) return;
-      for (std::size_t i = first; i < end; ++i) {
-        if (fibers[i]->done) continue;
-        continue_fiber(*fibers[i]);
-        moved = true;
+    for (std::size_t warp = 0; warp < count; warp += 32) {
+      while (pass(warp, std::min(warp + 32, count), EmulatedWait::warp)) {
       }
-    };
-    for (std::size_t warp = 0; warp < count; warp += 32)
-      pass(warp, std::min(warp + 32, count), EmulatedWait::warp);
-    pass(0, count, EmulatedWait::block);
+    }
+    moved = pass(0, count, EmulatedWait::block);
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (!fibers[i]->done) throw std::logic_error("threads of a block wait for each other at different places");
@@ -122,10 +165,26 @@ void emulated_wait(EmulatedWait what) {
   if (_setjmp(mine.resume) == 0) _longjmp(scheduler, 1);
 }
 
-void emulated_run(dim3 grid, dim3 threads, bool waits, const std::function<void()>& thread) {
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || threads.x == 0 || threads.x > 1024 || threads.y != 1) {
+std::uint64_t emulated_block() { return block; }
+
+void* emulated_shared_memory() { return shared_memory.data(); }
+
+void emulated_allow_shared_memory(std::size_t bytes) {
+  allowed_shared_memory = std::max(allowed_shared_memory, bytes);
+}
+
+std::vector<EmulatedShape> emulated_launches() { return std::exchange(launches, {}); }
+
+EmulatedHost& emulated_host() { return host; }
+
+void emulated_run(const EmulatedShape& shape, bool waits, const std::function<void()>& thread) {
+  dim3 grid = shape.grid;
+  const dim3 threads = shape.threads;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 || grid.z > 65535 || threads.x == 0 ||
+      threads.x > 1024 || threads.y != 1 || shape.shared_bytes > allowed_shared_memory) {
     throw std::logic_error("a launch that CUDA would refuse");
   }
+  if (launches.size() < kMostLaunches) launches.push_back(shape);
   if (most_blocks > 0) grid.x = std::min(grid.x, most_blocks);
   gridDim = grid;
   blockDim = threads;
@@ -134,6 +193,8 @@ void emulated_run(dim3 grid, dim3 threads, bool waits, const std::function<void(
   for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z) {
     for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y) {
       for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
+        ++block;
+        shared_memory.assign(shape.shared_bytes / sizeof(uint4), {~0U, ~0U, ~0U, ~0U});
         for (unsigned t = 0; t < threads.x; ++t) {
           fibers[t]->started = fibers[t]->done = false;
           fibers[t]->index = dim3(t, 0, 0);
@@ -169,6 +230,8 @@ std::size_t emulated_peak_bytes() { return peak; }
 void emulated_reset_peak() { peak = used; }
 
 const char* cudaGetErrorString(cudaError_t error) {
+  if (error == cudaErrorNoDevice) return "no CUDA-capable device is detected";
+  if (error == cudaErrorInvalidValue) return "invalid argument";
   return error == cudaSuccess ? "no error" : "out of memory";
 }
 void emulated_show_devices(int first, int count, bool usable) {
@@ -176,17 +239,37 @@ void emulated_show_devices(int first, int count, bool usable) {
   shown = count;
   are_usable = usable;
 }
-cudaError_t cudaGetDeviceCount(int* count) { return *count = shown, cudaSuccess; }
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = shown;
+  return host.answers ? cudaSuccess : cudaErrorNoDevice;
+}
 cudaError_t cudaSetDevice(int) { return are_usable ? cudaSuccess : cudaErrorMemoryAllocation; }
 cudaError_t cudaDeviceGetPCIBusId(char* bus_id, int length, int device) {
   return std::snprintf(bus_id, static_cast<std::size_t>(length), "0000:%02x:00.0", first_shown + device),
          cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
-  std::strcpy(properties->name, "emulated");
-  properties->multiProcessorCount = 4;
+  *properties = {"emulated", 9, 0, host.processors, kCache, 1};
   return cudaSuccess;
 }
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrL2CacheSize ? kCache : host.processors;
+  return host.answers ? cudaSuccess : cudaErrorInvalidValue;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* kernel, int threads,
+                                                          std::size_t) {
+  if (kernel == nullptr || threads < 1 || threads > 1024) return cudaErrorInvalidValue;
+  return *blocks = host.blocks_per_processor, cudaSuccess;
+}
+cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int other) {
+  *can_access = device != other && host.peers_see_each_other ? 1 : 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
+  return host.peers_see_each_other ? cudaErrorPeerAccessAlreadyEnabled : cudaErrorInvalidValue;
+}
+cudaError_t cudaDriverGetVersion(int* version) { return *version = 13000, cudaSuccess; }
+cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 12080, cudaSuccess; }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   *free = kMemory - used;
   *total = kMemory;
@@ -197,9 +280,7 @@ cudaError_t cudaGetLastError() { return cudaSuccess; }
 cudaError_t cudaMalloc(void** to, std::size_t bytes) {
   const std::lock_guard lock(memory_mutex);
   if (used + bytes > kMemory) return cudaErrorMemoryAllocation;
-  // Filled, so that what is read before it is written is a NaN.
-  *to = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-  std::memset(*to, 0xff, bytes);
+  *to = map_guarded(bytes);
   allocated[reinterpret_cast<std::uintptr_t>(*to)] = bytes;
   used += bytes;
   peak = std::max(peak, used);
@@ -209,12 +290,14 @@ cudaError_t cudaFree(void* from) {
   if (from == nullptr) return cudaSuccess;
   const std::lock_guard lock(memory_mutex);
   const auto found = allocated.find(reinterpret_cast<std::uintptr_t>(from));
+  unmap_guarded(from, found->second);
   used -= found->second;
   allocated.erase(found);
-  std::free(from);
   return cudaSuccess;
 }
 cudaError_t cudaMallocHost(void** to, std::size_t bytes) { return *to = std::malloc(bytes), cudaSuccess; }
+cudaError_t cudaHostAlloc(void** to, std::size_t bytes, unsigned) { return cudaMallocHost(to, bytes); }
+cudaError_t cudaHostGetDevicePointer(void** seen, void* from, unsigned) { return *seen = from, cudaSuccess; }
 cudaError_t cudaFreeHost(void* from) { return std::free(from), cudaSuccess; }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
   return std::memset(to, value, bytes), cudaSuccess;
@@ -225,6 +308,20 @@ cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   return std::memcpy(to, from, bytes), cudaSuccess;
+}
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind) {
+  const std::size_t read = (height - 1) * from_pitch + width;
+  if (to_pitch < width || from_pitch < width || !emulated_device_memory(from, read))
+    return cudaErrorInvalidValue;
+  for (std::size_t row = 0; row < height; ++row) {
+    std::memcpy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch,
+                width);
+  }
+  return cudaSuccess;
+}
+cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, cudaStream_t stream) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
   if (kind != cudaMemcpyDeviceToHost && !emulated_device_memory(to, bytes)) {
@@ -272,11 +369,18 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable) {
   return cudaSuccess;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
-cudaError_t cudaEventCreate(cudaEvent_t* event) { return *event = nullptr, cudaSuccess; }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return *event = nullptr, cudaSuccess; }
-cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return *event = new CUevent_st, cudaSuccess; }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+  emulated_queue([event] { event->recorded_ns = emulated_nanoseconds(); });
+  return cudaSuccess;
+}
 cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
-cudaError_t cudaEventElapsedTime(float* elapsed_ms, cudaEvent_t, cudaEvent_t) {
-  return *elapsed_ms = 0, cudaSuccess;
+cudaError_t cudaEventElapsedTime(float* elapsed_ms, cudaEvent_t start, cudaEvent_t stop) {
+  *elapsed_ms = 1e-6F * static_cast<float>(stop->recorded_ns - start->recorded_ns);
+  return cudaSuccess;
 }
