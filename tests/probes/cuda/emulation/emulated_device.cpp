@@ -1,8 +1,8 @@
 #include "tests/probes/cuda/emulation/emulated_device.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
-#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -28,6 +28,7 @@ struct CUgraphExec_st {
 
 namespace {
 
+constexpr unsigned kMostThreads = 1024;  // of a block
 constexpr std::size_t kStackBytes = 64 << 10;
 constexpr std::size_t kMemory = std::size_t{16} << 30;
 constexpr int kCache = 1 << 20;
@@ -52,48 +53,69 @@ constexpr std::size_t kMostLaunches = 1000;
 std::vector<EmulatedShape> launches;
 EmulatedHost host;
 
+// Where to go on. The compiler's own jumps: those of the C library look for handlers to run on the way, and
+// switching is most of what a kernel costs here.
+using Place = std::array<void*, 5>;
+
+// A stack of its own. Begun once, it runs one thread of a block after another.
 struct Fiber {
-  ucontext_t context{};
-  jmp_buf resume{};
+  Place resume{};
   std::vector<char> stack = std::vector<char>(kStackBytes);
+  bool has_begun = false;
+};
+// Of a thread of the block that runs.
+struct Thread {
   EmulatedWait waits = EmulatedWait::none;
-  bool started = false;
   bool done = false;
-  dim3 index;
-  std::uint64_t shown = 0;
 };
 
 std::vector<std::unique_ptr<Fiber>> fibers;
-jmp_buf scheduler;
-ucontext_t scheduler_context;
-Fiber* running = nullptr;
+std::array<Thread, kMostThreads> block_threads;
+Place scheduler;
 const std::function<void()>* body = nullptr;
 
-void fiber_main() {
-  (*body)();
-  running->done = true;
-  _longjmp(scheduler, 1);
+[[noreturn, gnu::noinline]] void jump(Place& to) { __builtin_longjmp(to.data(), 1); }
+
+// Until the scheduler goes on with this fiber.
+[[gnu::noinline]] void pause(Fiber& mine) {
+  if (__builtin_setjmp(mine.resume.data()) == 0) jump(scheduler);
 }
 
-void continue_fiber(Fiber& fiber) {
-  running = &fiber;
-  threadIdx = fiber.index;
-  fiber.waits = EmulatedWait::none;
-  if (_setjmp(scheduler) != 0) return;
-  if (fiber.started) _longjmp(fiber.resume, 1);
-  fiber.started = true;
-  getcontext(&fiber.context);
-  fiber.context.uc_stack.ss_sp = fiber.stack.data();
-  fiber.context.uc_stack.ss_size = fiber.stack.size();
-  fiber.context.uc_link = nullptr;
-  makecontext(&fiber.context, fiber_main, 0);
-  swapcontext(&scheduler_context, &fiber.context);
+void fiber_main() {
+  for (;;) {
+    (*body)();
+    block_threads[threadIdx.x].done = true;
+    pause(*fibers[threadIdx.x]);
+  }
+}
+
+// Stacks begin at different places of the cache's sets, or 256 of them would share one.
+[[gnu::noinline]] void begin_fiber(unsigned thread) {
+  constexpr std::size_t kApart = 7 * 64, kPlaces = 64;
+  Fiber& fiber = *fibers[thread];
+  ucontext_t context{}, here{};
+  getcontext(&context);
+  context.uc_stack.ss_sp = fiber.stack.data();
+  context.uc_stack.ss_size = fiber.stack.size() - thread % kPlaces * kApart;
+  context.uc_link = nullptr;
+  makecontext(&context, fiber_main, 0);
+  fiber.has_begun = true;
+  swapcontext(&here, &context);
+}
+
+[[gnu::noinline]] void continue_fiber(unsigned thread) {
+  threadIdx = dim3(thread, 0, 0);
+  block_threads[thread].waits = EmulatedWait::none;
+  if (__builtin_setjmp(scheduler.data()) != 0) return;
+  if (!fibers[thread]->has_begun) begin_fiber(thread);
+  jump(fibers[thread]->resume);
 }
 
 // Device memory: aligned as CUDA's, its end (but for that) at a page that nobody may touch, and one before it.
-// Filled, so that what is read before it is written is a NaN.
+// Filled, so that what is read before it is written is a NaN; but for the end of what is as large as a workspace.
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kAlignment = 256;
+constexpr std::size_t kFilled = std::size_t{8} << 20;
 std::size_t aligned(std::size_t bytes, std::size_t alignment) {
   return (std::max<std::size_t>(bytes, 1) + alignment - 1) / alignment * alignment;
 }
@@ -105,7 +127,7 @@ void* map_guarded(std::size_t bytes) {
   char* first = static_cast<char*>(pages) + kPage;
   mprotect(first, usable, PROT_READ | PROT_WRITE);
   void* data = first + usable - aligned(bytes, kAlignment);
-  std::memset(data, 0xff, aligned(bytes, kAlignment));
+  std::memset(data, 0xff, std::min(aligned(bytes, kAlignment), kFilled));
   return data;
 }
 void unmap_guarded(void* data, std::size_t bytes) {
@@ -114,37 +136,44 @@ void unmap_guarded(void* data, std::size_t bytes) {
   munmap(first - kPage, usable + 2 * kPage);
 }
 
-// Fibers [first, end) all done or waiting for this.
-bool can_pass(std::size_t first, std::size_t end, EmulatedWait what) {
-  for (std::size_t i = first; i < end; ++i) {
-    if (!fibers[i]->done && fibers[i]->waits != what) return false;
+// Threads [first, end) all done or waiting for this.
+bool can_pass(unsigned first, unsigned end, EmulatedWait what) {
+  for (unsigned i = first; i < end; ++i) {
+    if (!block_threads[i].done && block_threads[i].waits != what) return false;
   }
   return true;
+}
+// Whether any went on.
+bool pass(unsigned first, unsigned end, EmulatedWait what) {
+  if (!can_pass(first, end, what)) return false;
+  bool moved = false;
+  for (unsigned i = first; i < end; ++i) {
+    if (block_threads[i].done) continue;
+    continue_fiber(i);
+    moved = true;
+  }
+  return moved;
 }
 
 // One warp goes as far as it can before the next one moves: what a missing wait leaves to chance goes wrong
 // here.
-void run_block(std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) continue_fiber(*fibers[i]);
-  const auto pass = [&](std::size_t first, std::size_t end, EmulatedWait what) {
-    bool moved = false;
-    if (!can_pass(first, end, what)) return false;
-    for (std::size_t i = first; i < end; ++i) {
-      if (fibers[i]->done) continue;
-      continue_fiber(*fibers[i]);
-      moved = true;
-    }
-    return moved;
-  };
+void run_block(unsigned count) {
+  for (unsigned i = 0; i < count; ++i) {
+    block_threads[i] = {};
+    emulated_lanes[i].turn = 0;
+  }
+  for (unsigned i = 0; i < count; ++i) continue_fiber(i);
   for (bool moved = true; moved;) {
-    for (std::size_t warp = 0; warp < count; warp += 32) {
+    for (unsigned warp = 0; warp < count; warp += 32) {
       while (pass(warp, std::min(warp + 32, count), EmulatedWait::warp)) {
       }
     }
     moved = pass(0, count, EmulatedWait::block);
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (!fibers[i]->done) throw std::logic_error("threads of a block wait for each other at different places");
+  for (unsigned i = 0; i < count; ++i) {
+    if (block_threads[i].done) continue;
+    fibers.clear();  // they are in the middle of this
+    throw std::logic_error("threads of a block wait for each other at different places");
   }
 }
 
@@ -157,12 +186,9 @@ std::uint64_t emulated_nanoseconds() {
   return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
 }
 
-std::uint64_t& emulated_lane_value(unsigned thread) { return fibers[thread]->shown; }
-
 void emulated_wait(EmulatedWait what) {
-  Fiber& mine = *running;
-  mine.waits = what;
-  if (_setjmp(mine.resume) == 0) _longjmp(scheduler, 1);
+  block_threads[threadIdx.x].waits = what;
+  pause(*fibers[threadIdx.x]);
 }
 
 std::uint64_t emulated_block() { return block; }
@@ -181,7 +207,7 @@ void emulated_run(const EmulatedShape& shape, bool waits, const std::function<vo
   dim3 grid = shape.grid;
   const dim3 threads = shape.threads;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 || grid.z > 65535 || threads.x == 0 ||
-      threads.x > 1024 || threads.y != 1 || shape.shared_bytes > allowed_shared_memory) {
+      threads.x > kMostThreads || threads.y != 1 || shape.shared_bytes > allowed_shared_memory) {
     throw std::logic_error("a launch that CUDA would refuse");
   }
   if (launches.size() < kMostLaunches) launches.push_back(shape);
@@ -195,14 +221,11 @@ void emulated_run(const EmulatedShape& shape, bool waits, const std::function<vo
       for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
         ++block;
         shared_memory.assign(shape.shared_bytes / sizeof(uint4), {~0U, ~0U, ~0U, ~0U});
-        for (unsigned t = 0; t < threads.x; ++t) {
-          fibers[t]->started = fibers[t]->done = false;
-          fibers[t]->index = dim3(t, 0, 0);
-          if (waits) continue;
-          threadIdx = fibers[t]->index;
-          thread();
+        if (waits) {
+          run_block(threads.x);
+          continue;
         }
-        if (waits) run_block(threads.x);
+        for (threadIdx = dim3(0, 0, 0); threadIdx.x < threads.x; ++threadIdx.x) thread();
       }
     }
   }

@@ -2,6 +2,7 @@
 // for each other.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -17,8 +18,12 @@ inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 // Waits for all threads of the block, or of the warp.
 enum class EmulatedWait { none, warp, block };
 void emulated_wait(EmulatedWait what);
-// This thread's place for what it shows to its warp, and another's.
-std::uint64_t& emulated_lane_value(unsigned thread);
+// What a thread shows to its warp, at two places in turn: nobody writes what others still read.
+struct EmulatedLane {
+  std::uint64_t shown[2] = {};
+  unsigned turn = 0;
+};
+inline std::array<EmulatedLane, 1024> emulated_lanes;
 void emulated_run(const EmulatedShape& shape, bool waits, const std::function<void()>& thread);
 // The block's, of the size that its launch says; filled anew for each block, with what is no number.
 void* emulated_shared_memory();
@@ -33,11 +38,11 @@ template <typename T>
 T __shfl_xor_sync(unsigned, T value, int other) {
   static_assert(sizeof(T) <= sizeof(std::uint64_t));
   const unsigned me = threadIdx.x;
-  std::memcpy(&emulated_lane_value(me), &value, sizeof value);
+  const unsigned turn = emulated_lanes[me].turn ^= 1U;
+  std::memcpy(&emulated_lanes[me].shown[turn], &value, sizeof value);
   emulated_wait(EmulatedWait::warp);
   T theirs;
-  std::memcpy(&theirs, &emulated_lane_value(me ^ static_cast<unsigned>(other)), sizeof theirs);
-  emulated_wait(EmulatedWait::warp);
+  std::memcpy(&theirs, &emulated_lanes[me ^ static_cast<unsigned>(other)].shown[turn], sizeof theirs);
   return theirs;
 }
 inline bool __all_sync(unsigned, bool value) {

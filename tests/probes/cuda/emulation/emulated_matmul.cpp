@@ -1,5 +1,7 @@
 // Matrix products of an emulated device, with the same checks of shapes and alignment as a real one would need.
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <stdexcept>
 #include <vector>
 
@@ -51,17 +53,20 @@ class EmulatedMatmul final : public LtMatmul {
     if (precision == Precision::fp8) return 1;
     return precision == Precision::fp32 || precision == Precision::tf32 ? 4 : 2;
   }
+  static float number(float value) { return value; }
+  static float number(__nv_bfloat16 value) { return __bfloat162float(value); }
+  static float number(__half value) { return __half2float(value); }
+  static float number(__nv_fp8_e4m3 value) { return static_cast<float>(value); }
+  // Calls `use` with the matrix as what it is.
+  template <typename Use>
+  static auto with_type(const void* from, Precision precision, Use use) {
+    if (precision == Precision::bf16) return use(static_cast<const __nv_bfloat16*>(from));
+    if (precision == Precision::fp16) return use(static_cast<const __half*>(from));
+    if (precision == Precision::fp8) return use(static_cast<const __nv_fp8_e4m3*>(from));
+    return use(static_cast<const float*>(from));
+  }
   static float load(const void* from, std::int64_t at, Precision precision) {
-    switch (precision) {
-      case Precision::bf16:
-        return __bfloat162float(static_cast<const __nv_bfloat16*>(from)[at]);
-      case Precision::fp16:
-        return __half2float(static_cast<const __half*>(from)[at]);
-      case Precision::fp8:
-        return static_cast<float>(static_cast<const __nv_fp8_e4m3*>(from)[at]);
-      default:
-        return static_cast<const float*>(from)[at];
-    }
+    return with_type(from, precision, [at](const auto* values) { return number(values[at]); });
   }
   static void store(void* to, std::int64_t at, Precision precision, float value) {
     if (precision == Precision::fp32) {
@@ -79,35 +84,64 @@ class EmulatedMatmul final : public LtMatmul {
     std::vector<float> all(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
     const int outer = is_transposed ? columns : rows, inner = is_transposed ? rows : columns;
     const std::int64_t leading = leading_of(given, inner);
-    for (int i = 0; i < outer; ++i) {  // in the order of memory
-      for (int j = 0; j < inner; ++j) {
-        const int row = is_transposed ? j : i, column = is_transposed ? i : j;
-        all[static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
-            static_cast<std::size_t>(column)] = load(from, first + i * leading + j, precision);
+    const std::int64_t step = is_transposed ? columns : 1;
+    with_type(from, precision, [&](const auto* values) {
+      for (int i = 0; i < outer; ++i) {  // in the order of memory
+        const auto* row = values + first + i * leading;
+        float* to = all.data() + (is_transposed ? i : static_cast<std::int64_t>(i) * columns);
+        for (int j = 0; j < inner; ++j) to[j * step] = number(row[j]);
       }
-    }
+    });
     return all;
   }
 
+  static constexpr int kRows = 4, kColumns = 8;  // whose sums stay in registers
+  using Tile = std::array<std::array<float, kColumns>, kRows>;
+
+  // Of rows from `row` and columns from `column` on; those beyond the last repeat it and are not used.
+  static Tile sums_of(const LtMatmulSpec& s, const std::vector<float>& left, const std::vector<float>& right,
+                      int row, int column) {
+    const auto k = static_cast<std::size_t>(s.k), n = static_cast<std::size_t>(s.n);
+    const float* rows[kRows];
+    for (int i = 0; i < kRows; ++i)
+      rows[i] = left.data() + static_cast<std::size_t>(std::min(row + i, s.m - 1)) * k;
+    // Vectors by name: sums that are arrays end up in memory.
+    using Four = float __attribute__((vector_size(16)));
+    Four low[kRows] = {}, high[kRows] = {};
+    const float* from = right.data() + column;
+    for (std::size_t inner = 0; inner < k; ++inner, from += n) {
+      Four first, second;
+      std::memcpy(&first, from, sizeof first);
+      std::memcpy(&second, from + 4, sizeof second);
+      for (int i = 0; i < kRows; ++i) {
+        low[i] += rows[i][inner] * first;
+        high[i] += rows[i][inner] * second;
+      }
+    }
+    Tile sums;
+    for (std::size_t i = 0; i < kRows; ++i) {
+      std::memcpy(&sums[i][0], &low[i], sizeof low[i]);
+      std::memcpy(&sums[i][4], &high[i], sizeof high[i]);
+    }
+    return sums;
+  }
+
   static void multiply(const LtMatmulSpec& s, const LtOperands& operands, float alpha, float beta) {
-    std::vector<float> sums(static_cast<std::size_t>(s.n));
     for (int i = 0; i < s.batch; ++i) {
       const auto left = numbers(operands.a, i * s.stride_a, s.lda, s.transpose_a, s.m, s.k, s.precision);
-      const auto right = numbers(operands.b, i * s.stride_b, s.ldb, s.transpose_b, s.k, s.n, s.precision);
-      for (int m = 0; m < s.m; ++m) {
-        std::fill(sums.begin(), sums.end(), 0.0F);
-        for (int k = 0; k < s.k; ++k) {
-          const float factor =
-              left[static_cast<std::size_t>(m) * static_cast<std::size_t>(s.k) + static_cast<std::size_t>(k)];
-          const float* __restrict row =
-              right.data() + static_cast<std::size_t>(k) * static_cast<std::size_t>(s.n);
-          float* __restrict sum = sums.data();
-          for (int n = 0; n < s.n; ++n) sum[n] += factor * row[n];
-        }
-        for (int n = 0; n < s.n; ++n) {
-          const std::int64_t at = i * s.stride_d + m * leading_of(s.ldd, s.n) + n;
-          const float before = beta == 0 ? 0 : beta * load(operands.d, at, s.output);
-          store(operands.d, at, s.output, alpha * sums[static_cast<std::size_t>(n)] + before);
+      auto right = numbers(operands.b, i * s.stride_b, s.ldb, s.transpose_b, s.k, s.n, s.precision);
+      right.resize(right.size() + kColumns);  // what the last tile reads past its end
+      for (int row = 0; row < s.m; row += kRows) {
+        for (int column = 0; column < s.n; column += kColumns) {
+          const Tile sums = sums_of(s, left, right, row, column);
+          for (int m = row; m < std::min(row + kRows, s.m); ++m) {
+            for (int n = column; n < std::min(column + kColumns, s.n); ++n) {
+              const std::int64_t at = i * s.stride_d + m * leading_of(s.ldd, s.n) + n;
+              const float before = beta == 0 ? 0 : beta * load(operands.d, at, s.output);
+              const float sum = sums[static_cast<std::size_t>(m - row)][static_cast<std::size_t>(n - column)];
+              store(operands.d, at, s.output, alpha * sum + before);
+            }
+          }
         }
       }
     }

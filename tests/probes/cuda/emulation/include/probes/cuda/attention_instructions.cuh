@@ -21,12 +21,11 @@ namespace emulated {
 inline constexpr unsigned kLanes = 32;
 inline constexpr std::size_t kThreads = 1024;
 
-// What the lanes of a warp give to a product. In turns of two: nobody writes what others still read.
+// What the lanes of a warp give to a product, in turns.
 struct Given {
   std::uint32_t a[4], b[2];
 };
 inline std::array<std::array<Given, kThreads>, 2> given;
-inline std::array<std::uint8_t, kThreads> turn{};
 
 // Element k % 2 of a word of two.
 inline float half_of(std::uint32_t word, int k) {
@@ -56,8 +55,7 @@ inline std::deque<std::vector<Copy>>& my_groups() {
 inline void multiply_add(float (&c)[4], const Fragment4& a, std::uint32_t b0, std::uint32_t b1) {
   const unsigned me = threadIdx.x;
   const unsigned warp = me / emulated::kLanes * emulated::kLanes;
-  auto& given = emulated::given[emulated::turn[me]];
-  emulated::turn[me] ^= 1U;
+  auto& given = emulated::given[emulated_lanes[me].turn ^= 1U];
   given[me] = {{a.x[0], a.x[1], a.x[2], a.x[3]}, {b0, b1}};
   emulated_wait(EmulatedWait::warp);
   const unsigned lane = me % emulated::kLanes;
