@@ -112,7 +112,7 @@ Measured measure_or_keep(const Target& target, Communicator& ranks, ProbeCommand
   std::vector<ProbeResult> seen;
   options.probe.on_results = [&](const std::vector<ProbeResult>& results) { seen = results; };
   try {
-    return measure(target, ranks, options, shared);
+    return measure(target, ranks, options, {shared.journal, shared.resume});
   } catch (const Error&) {
     if (!seen.empty() && !options.samples.empty()) {
       write_text_file(options.samples, format_json({{"results", to_json(seen)}, {"warnings", Json::array()}}));

@@ -58,9 +58,9 @@ std::vector<ProbeResult> results_of(const std::vector<RankReport>& reports) {
 
 // A rank for each GPU keeps what it measures. Null: one process, or one for each host, does not.
 std::unique_ptr<KeptProbe> keep_gpus(Communicator& ranks, const GpuDevices& devices,
-                                     const ProbeCommand& options, const ProbeHostsOptions& shared) {
+                                     const ProbeCommand& options, const ProbeJournal& journal) {
   const bool keeps = ranks.size() > 1 && !share_out_gpus(ranks, devices).is_rank_a_host();
-  if (!keeps && shared.resume) {
+  if (!keeps && journal.resume) {
     throw_bad_input(
         "--resume: GPUs have a journal where there is a rank for each; --devices cpu and --hosts have one too");
   }
@@ -68,40 +68,14 @@ std::unique_ptr<KeptProbe> keep_gpus(Communicator& ranks, const GpuDevices& devi
   // Of a GPU, of the copies between those of a host, and of a level of collectives, each with some to spare.
   constexpr double kBudgets = 4, kMore_s = 120;
   return std::make_unique<KeptProbe>(ranks,
-                                     ProbeRanksOptions{options.probe, shared.journal, shared.resume, "GPUs",
+                                     ProbeRanksOptions{options.probe, journal.file, journal.resume, "GPUs",
                                                        kBudgets * options.total_budget_s + kMore_s});
 }
 
-Measured measure_gpus(GpuDevices& devices, Communicator& ranks, const ProbeCommand& options,
-                      const ProbeHostsOptions& shared) {
-  const std::unique_ptr<KeptProbe> kept = keep_gpus(ranks, devices, options, shared);
-  std::optional<Progress> progress;
-  if (ranks.rank() == 0) progress.emplace("probing GPUs", 0);
-  GpuClusterOptions wanted = gpu_options(options, progress ? &*progress : nullptr);
-  if (kept) {
-    wanted.done = kept->done();
-    wanted.hooks = kept->hooks();
-  }
-  const auto sensors = make_nvml_sensors();
-  const auto fabric = make_nvml_fabric();
-  GpuRanks found = measure_gpu_ranks(
-      ranks, {devices, *sensors, *fabric, make_nccl_collectives, SystemFiles(), steady_clock()}, wanted);
-  if (ranks.rank() == 0 && options.probe.on_results) options.probe.on_results(results_of(found.reports));
-  const std::string seen = describe(found.gpus);
-  try {
-    GpuClusterProbe assembled = assemble_gpu_cluster(std::move(found), wanted);
-    std::string text = describe(assembled.gpus) + describe(assembled.links);
-    return {std::move(assembled.probe), std::move(text), {{"links", assembled.links.to_json()}}};
-  } catch (const Error&) {  // too little for a cluster: what there is must not be lost
-    if (ranks.rank() == 0) std::fputs(seen.c_str(), stdout);
-    throw;
-  }
-}
-
 // `no_gpus`: why GPUs are not measured; empty when nobody asked for them.
-Measured measure_cores(Communicator& ranks, const ProbeCommand& options, const ProbeHostsOptions& shared,
+Measured measure_cores(Communicator& ranks, const ProbeCommand& options, const ProbeJournal& journal,
                        const std::string& no_gpus) {
-  ClusterProbe probe = probe_ranks(ranks, {options.probe, shared.journal, shared.resume});
+  ClusterProbe probe = probe_ranks(ranks, {options.probe, journal.file, journal.resume});
   std::string text = describe(probe.results);
   if (!no_gpus.empty()) text += "GPUs waived: " + no_gpus + "\n";
   return {std::move(probe), std::move(text), Json::object()};
@@ -114,9 +88,9 @@ std::string why_no_gpus(Communicator& ranks, const GpuDevices& devices) {
 
 }  // namespace
 
-Target find_target(Communicator& ranks, const std::string& wanted) {
+Target find_target(Communicator& ranks, const std::string& wanted, const MakeGpuDevices& make_devices) {
   if (wanted == "cpu") return {};
-  Target target{make_gpu_devices(), ""};
+  Target target{make_devices(), ""};
   if (wanted == "gpu") {  // complains of what is missing
     if (ranks.size() == 1 && !target.gpus->absence().empty()) throw_machine_failed(target.gpus->absence());
     return target;
@@ -126,10 +100,36 @@ Target find_target(Communicator& ranks, const std::string& wanted) {
   return target;
 }
 
+Measured measure_gpus(const GpuTools& tools, Communicator& ranks, const ProbeCommand& options,
+                      const ProbeJournal& journal) {
+  const std::unique_ptr<KeptProbe> kept = keep_gpus(ranks, tools.devices, options, journal);
+  std::optional<Progress> progress;
+  if (ranks.rank() == 0) progress.emplace("probing GPUs", 0);
+  GpuClusterOptions wanted = gpu_options(options, progress ? &*progress : nullptr);
+  if (kept) {
+    wanted.done = kept->done();
+    wanted.hooks = kept->hooks();
+  }
+  GpuRanks found = measure_gpu_ranks(ranks, tools, wanted);
+  if (ranks.rank() == 0 && options.probe.on_results) options.probe.on_results(results_of(found.reports));
+  const std::string seen = describe(found.gpus);
+  try {
+    GpuClusterProbe assembled = assemble_gpu_cluster(std::move(found), wanted);
+    std::string text = describe(assembled.gpus) + describe(assembled.links);
+    return {std::move(assembled.probe), std::move(text), {{"links", assembled.links.to_json()}}};
+  } catch (const Error&) {  // too little for a cluster: what there is must not be lost
+    if (ranks.rank() == 0) std::fputs(seen.c_str(), stdout);
+    throw;
+  }
+}
+
 Measured measure(const Target& target, Communicator& ranks, const ProbeCommand& options,
-                 const ProbeHostsOptions& shared) {
-  return target.gpus ? measure_gpus(*target.gpus, ranks, options, shared)
-                     : measure_cores(ranks, options, shared, target.no_gpus);
+                 const ProbeJournal& journal) {
+  if (!target.gpus) return measure_cores(ranks, options, journal, target.no_gpus);
+  const auto sensors = make_nvml_sensors();
+  const auto fabric = make_nvml_fabric();
+  return measure_gpus({*target.gpus, *sensors, *fabric, make_nccl_collectives, SystemFiles(), steady_clock()},
+                      ranks, options, journal);
 }
 
 }  // namespace sextant::cli

@@ -1,16 +1,17 @@
 // sextant probe without --hosts: whose devices are measured, GPUs or cores.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "cli/probe_hosts.h"
 #include "core/json_value.h"
 #include "costmodel/vocabulary/precision.h"
 #include "probes/cluster_probe.h"
 #include "probes/comm/communicator.h"
 #include "probes/cuda/gpu_devices.h"
+#include "probes/cuda/gpu_ranks.h"
 
 namespace sextant::cli {
 
@@ -27,6 +28,12 @@ struct ProbeCommand {
   std::string emulated;  // a name of emulated_names(): nothing is measured
 };
 
+// Of cores, and of GPUs with a rank each.
+struct ProbeJournal {
+  std::string file;  // empty: none
+  bool resume = false;
+};
+
 // What was measured, and the text for people about it.
 struct Measured {
   ClusterProbe probe;
@@ -40,11 +47,17 @@ struct Target {
   std::string no_gpus;               // why not, where GPUs were looked for
 };
 
-// `wanted`: --devices. Collective. Throws Error(machine) where GPUs were asked for and there is none.
-[[nodiscard]] Target find_target(Communicator& ranks, const std::string& wanted);
+using MakeGpuDevices = std::function<std::unique_ptr<GpuDevices>()>;
 
-// `shared`: the journal, of cores and of GPUs with a rank each. Collective.
+// `wanted`: --devices. Collective. Throws Error(machine) where GPUs were asked for and there is none.
+[[nodiscard]] Target find_target(Communicator& ranks, const std::string& wanted,
+                                 const MakeGpuDevices& make_devices = make_gpu_devices);
+
+// Collective.
 [[nodiscard]] Measured measure(const Target& target, Communicator& ranks, const ProbeCommand& options,
-                               const ProbeHostsOptions& shared);
+                               const ProbeJournal& journal);
+// The same of GPUs, with these tools.
+[[nodiscard]] Measured measure_gpus(const GpuTools& tools, Communicator& ranks, const ProbeCommand& options,
+                                    const ProbeJournal& journal);
 
 }  // namespace sextant::cli

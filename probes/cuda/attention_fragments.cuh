@@ -15,25 +15,9 @@
 
 #include <cstdint>
 
+#include "probes/cuda/attention_instructions.cuh"
+
 namespace sextant::gpu {
-
-struct Fragment4 {
-  std::uint32_t x[4];
-};
-
-__device__ inline void multiply_add(float (&c)[4], const Fragment4& a, std::uint32_t b0, std::uint32_t b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%0, %1, %2, %3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a.x[0]), "r"(a.x[1]), "r"(a.x[2]), "r"(a.x[3]), "r"(b0), "r"(b1));
-}
-
-__device__ inline float exp2_fast(float value) {
-  float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(value));
-  return result;
-}
 
 __device__ inline std::uint32_t pack(float low, float high) {
   const __nv_bfloat162 both = __floats2bfloat162_rn(low, high);

@@ -44,6 +44,9 @@ struct LtDescriptors {
   cublasLtMatmulDesc_t operation = nullptr;
 };
 
+// Of this library, on the current device; see lt_matmul.h.
+[[nodiscard]] LtMatmulOrReason plan_lt_matmul(const CublasLtLibrary& library, const LtMatmulSpec& spec);
+
 // Throws Error(bad_input).
 void check_lt_spec(const LtMatmulSpec& spec);
 // "tile 20, stages 4 ..." of an algorithm.

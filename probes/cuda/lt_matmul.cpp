@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -16,11 +17,11 @@ namespace {
 // One a device for the life of the program: making one allocates device memory.
 cublasLtHandle_t handle_of_current_device(const CublasLtLibrary& library) {
   static std::mutex mutex;
-  static std::map<int, cublasLtHandle_t> handles;
+  static std::map<std::pair<const CublasLtLibrary*, int>, cublasLtHandle_t> handles;
   int device = 0;
   check_cuda(cudaGetDevice(&device), "asking for the current GPU");
   const std::lock_guard<std::mutex> lock(mutex);
-  cublasLtHandle_t& handle = handles[device];
+  cublasLtHandle_t& handle = handles[{&library, device}];
   if (handle == nullptr) library.check(library.create(&handle), "starting cuBLASLt");
   return handle;
 }
@@ -124,7 +125,12 @@ LtMatmulOrReason plan_lt_matmul(const LtMatmulSpec& spec) {
   std::string reason;
   const CublasLtLibrary* library = CublasLtLibrary::open(reason);
   if (library == nullptr) return {nullptr, reason};
-  auto planned = std::make_unique<PlannedMatmul>(*library, handle_of_current_device(*library), spec);
+  return plan_lt_matmul(*library, spec);
+}
+
+LtMatmulOrReason plan_lt_matmul(const CublasLtLibrary& library, const LtMatmulSpec& spec) {
+  check_lt_spec(spec);
+  auto planned = std::make_unique<PlannedMatmul>(library, handle_of_current_device(library), spec);
   if (planned->has_algorithm()) return {std::move(planned), ""};
   return {nullptr, "cuBLASLt has no algorithm for a product in " + std::string(name_of(spec.precision)) +
                        " of " + std::to_string(spec.m) + " x " + std::to_string(spec.n) + " x " +

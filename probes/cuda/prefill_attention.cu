@@ -1,4 +1,5 @@
 #include "probes/cuda/attention_fragments.cuh"
+#include "probes/cuda/attention_instructions.cuh"
 #include "probes/cuda/attention_kernels.h"
 
 namespace sextant::gpu {
@@ -25,16 +26,6 @@ struct Tiles {
   uint4 keys[kStages][kTile][kChunksOfRow<kDim>];
   uint4 values[kStages][kTile][kChunksOfRow<kDim>];
 };
-
-__device__ void copy_async(uint4* to, const uint4* from) {
-  const auto place = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(place), "l"(from) : "memory");
-}
-__device__ void commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int kLeft>
-__device__ void wait_for_all_but() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
-}
 
 template <int kDim>
 __device__ void load_tile(const PrefillAttention& attention, int sequence, int kv_head, int tile, int stage,
@@ -119,7 +110,7 @@ __global__ void __launch_bounds__(kThreads, 2) prefill_kernel(PrefillAttention a
   };
 
   load_tile<kDim>(attention, sequence, kv_head, 0, 0, tiles);
-  commit();
+  commit_copies();
   QueryFragments<kDim / 32> query;
 #pragma unroll
   for (int chunk = 0; chunk < kDim / 32; ++chunk) {
@@ -134,8 +125,8 @@ __global__ void __launch_bounds__(kThreads, 2) prefill_kernel(PrefillAttention a
   float output[kDim / 64][8][4] = {};
   for (int tile = 0; tile <= last_tile; ++tile) {
     if (tile < last_tile) load_tile<kDim>(attention, sequence, kv_head, tile + 1, (tile + 1) % kStages, tiles);
-    commit();
-    wait_for_all_but<1>();
+    commit_copies();
+    wait_for_all_copies_but<1>();
     __syncthreads();
     attend<kDim>(query, tiles, tile % kStages, tile * kTile, first_row, tile == last_tile, scale_log2, softmax,
                  output);

@@ -11,6 +11,7 @@
 #include "probes/cuda/proxy/gpu_choice.h"
 #include "probes/cuda/proxy/self_check_case.h"
 #include "probes/cuda/proxy/self_check_session.h"
+#include "probes/proxy/blas.h"
 #include "probes/proxy/inference.h"
 #include "probes/proxy/training.h"
 
@@ -267,6 +268,7 @@ namespace sextant {
 GpuChecksOrReason check_gpu_proxy(Communicator& world, int most_models) {
   GpuEngineOrReason made = make_gpu_engine(world);
   if (made.engine == nullptr) return {{}, made.reason};
+  proxy::use_one_blas_thread();  // of the cores that are compared with, as the proxy has it: ranks share them
   GpuChecksOrReason result;
   const auto take = [&](std::vector<GpuCheck> checks) {
     std::move(checks.begin(), checks.end(), std::back_inserter(result.checks));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <regex>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,12 @@ inline CollectivesOrReason on_host_memory(Communicator& ranks, int) {
   // A busy machine's own times need not lie on a line.
   library->message_s_ = [](std::size_t bytes) { return 5e-6 + static_cast<double>(bytes) / 20e9; };
   return {std::move(library), ""};
+}
+
+// Ranks make the same cluster, each at its own time.
+inline std::string without_times(const Cluster& cluster) {
+  static const std::regex time("\"time_utc\":\"[^\"]*\"");
+  return std::regex_replace(cluster.to_json().dump(), time, "");
 }
 
 // A host with fake GPUs, which has what a test gives it.

@@ -2,6 +2,7 @@
 // for each other.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -17,9 +18,17 @@ inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 // Waits for all threads of the block, or of the warp.
 enum class EmulatedWait { none, warp, block };
 void emulated_wait(EmulatedWait what);
-// This thread's place for what it shows to its warp, and another's.
-std::uint64_t& emulated_lane_value(unsigned thread);
-void emulated_run(dim3 grid, dim3 threads, bool waits, const std::function<void()>& thread);
+// What a thread shows to its warp, at two places in turn: nobody writes what others still read.
+struct EmulatedLane {
+  std::uint64_t shown[2] = {};
+  unsigned turn = 0;
+};
+inline std::array<EmulatedLane, 1024> emulated_lanes;
+void emulated_run(const EmulatedShape& shape, bool waits, const std::function<void()>& thread);
+// The block's, of the size that its launch says; filled anew for each block, with what is no number.
+void* emulated_shared_memory();
+// Which one runs, of all since the program began.
+std::uint64_t emulated_block();
 
 // CUDA's own names.
 // NOLINTBEGIN(bugprone-reserved-identifier)
@@ -29,12 +38,26 @@ template <typename T>
 T __shfl_xor_sync(unsigned, T value, int other) {
   static_assert(sizeof(T) <= sizeof(std::uint64_t));
   const unsigned me = threadIdx.x;
-  std::memcpy(&emulated_lane_value(me), &value, sizeof value);
+  const unsigned turn = emulated_lanes[me].turn ^= 1U;
+  std::memcpy(&emulated_lanes[me].shown[turn], &value, sizeof value);
   emulated_wait(EmulatedWait::warp);
   T theirs;
-  std::memcpy(&theirs, &emulated_lane_value(me ^ static_cast<unsigned>(other)), sizeof theirs);
-  emulated_wait(EmulatedWait::warp);
+  std::memcpy(&theirs, &emulated_lanes[me ^ static_cast<unsigned>(other)].shown[turn], sizeof theirs);
   return theirs;
+}
+inline bool __all_sync(unsigned, bool value) {
+  int all = value ? 1 : 0;
+  for (int other = 1; other < 32; other *= 2) all &= __shfl_xor_sync(~0U, all, other);
+  return all != 0;
+}
+// Each four bits of the selector choose one of the eight bytes of y x.
+inline std::uint32_t __byte_perm(std::uint32_t x, std::uint32_t y, std::uint32_t selector) {
+  const std::uint64_t both = static_cast<std::uint64_t>(y) << 32 | x;
+  std::uint32_t result = 0;
+  for (unsigned byte = 0; byte < 4; ++byte) {
+    result |= static_cast<std::uint32_t>(both >> (8 * (selector >> (4 * byte) & 7U)) & 0xffU) << (8 * byte);
+  }
+  return result;
 }
 
 inline void atomicAdd(double* at, double value) { *at += value; }
@@ -63,16 +86,17 @@ std::uint64_t emulated_nanoseconds();
 template <typename Kernel>
 struct EmulatedLaunch {
   Kernel kernel;
-  dim3 grid, threads;
+  EmulatedShape shape;
   bool waits;
   template <typename... Arguments>
   void operator()(Arguments... arguments) const {
     emulated_queue([=, launch = *this] {
-      emulated_run(launch.grid, launch.threads, launch.waits, [&] { launch.kernel(arguments...); });
+      emulated_run(launch.shape, launch.waits, [&] { launch.kernel(arguments...); });
     });
   }
 };
 template <typename Kernel>
-EmulatedLaunch<Kernel> emulated_launch(Kernel kernel, dim3 grid, dim3 threads, int, cudaStream_t, bool waits) {
-  return {kernel, grid, threads, waits};
+EmulatedLaunch<Kernel> emulated_launch(Kernel kernel, dim3 grid, dim3 threads, int shared_bytes, cudaStream_t,
+                                       bool waits) {
+  return {kernel, {grid, threads, static_cast<std::size_t>(shared_bytes)}, waits};
 }

@@ -7,13 +7,14 @@ import re
 import sys
 
 LAUNCH = re.compile(r"([A-Za-z_]\w*(?:<[^<>;()]*(?:\([^()]*\)[^<>;()]*)?>)?)\s*<<<(.*?)>>>\s*\(", re.S)
+EXTERN_SHARED = re.compile(r"extern __shared__ (\w+) (\w+)\[\];")
 WAITS = ("__syncthreads", "__shfl", "block_sum", "block_max", "warp_sum", "part_of_row", "whole_row", "best_of_row")
 
 
 def waiting_kernels(text):
     """Kernels whose threads wait for each other; a function pointer (`kernel`) may be any of them."""
     found = {"kernel"}
-    parts = re.split(r"__global__ void\s+(?:__launch_bounds__\(\w+\)\s+)?", text)
+    parts = re.split(r"__global__ void\s+(?:__launch_bounds__\([^()]*\)\s+)?", text)
     for part in parts[1:]:
         body = part.split("\n}\n", 1)[0]
         if any(word in body for word in WAITS):
@@ -34,6 +35,7 @@ def main(source, out):
         return f"emulated_launch({kernel}, {match.group(2)}, {waits})("
 
     text = LAUNCH.sub(call, text)
+    text = EXTERN_SHARED.sub(r"auto* \2 = static_cast<\1*>(emulated_shared_memory());", text)
     text = text.replace('asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));', "now = emulated_nanoseconds();")
     with open(out, "w") as file:
         file.write('#include "tests/probes/cuda/emulation/emulated_device.h"\n' + f'#line 1 "{source}"\n' + text)

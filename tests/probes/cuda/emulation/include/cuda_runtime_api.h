@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 // CUDA's own names.
 // NOLINTBEGIN(bugprone-reserved-identifier)
@@ -12,7 +13,7 @@
 #define __device__
 #define __host__
 #define __shared__ static
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 // NOLINTEND(bugprone-reserved-identifier)
 
 struct dim3 {
@@ -32,11 +33,27 @@ struct alignas(16) float4 {
 inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 
-enum cudaError_t { cudaSuccess = 0, cudaErrorMemoryAllocation = 2, cudaErrorNotReady = 600 };
-enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2, cudaMemcpyDeviceToDevice = 3 };
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorNoDevice = 100,
+  cudaErrorNotReady = 600,
+  cudaErrorPeerAccessAlreadyEnabled = 704
+};
+enum cudaMemcpyKind {
+  cudaMemcpyHostToDevice = 1,
+  cudaMemcpyDeviceToHost = 2,
+  cudaMemcpyDeviceToDevice = 3,
+  cudaMemcpyDefault = 4
+};
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrL2CacheSize = 38 };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 inline constexpr unsigned cudaEventDisableTiming = 2;
+inline constexpr unsigned cudaHostAllocDefault = 0;
+inline constexpr unsigned cudaHostAllocMapped = 2;
 struct CUstream_st;
 struct CUevent_st;
 struct CUgraph_st;
@@ -47,7 +64,7 @@ using cudaGraph_t = CUgraph_st*;
 using cudaGraphExec_t = CUgraphExec_st*;
 struct cudaDeviceProp {
   char name[256];
-  int multiProcessorCount;
+  int major, minor, multiProcessorCount, l2CacheSize, ECCEnabled;
 };
 
 const char* cudaGetErrorString(cudaError_t);
@@ -57,16 +74,27 @@ cudaError_t cudaGetDevice(int*);
 cudaError_t cudaDeviceSynchronize();
 cudaError_t cudaDeviceGetPCIBusId(char*, int, int);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp*, int);
+cudaError_t cudaDeviceGetAttribute(int*, cudaDeviceAttr, int);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, const void*, int, std::size_t);
+cudaError_t cudaDeviceCanAccessPeer(int*, int, int);
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned);
+cudaError_t cudaDriverGetVersion(int*);
+cudaError_t cudaRuntimeGetVersion(int*);
 cudaError_t cudaMemGetInfo(std::size_t*, std::size_t*);
 cudaError_t cudaGetLastError();
 cudaError_t cudaMalloc(void**, std::size_t);
 cudaError_t cudaFree(void*);
 cudaError_t cudaMallocHost(void**, std::size_t);
+cudaError_t cudaHostAlloc(void**, std::size_t, unsigned);
+cudaError_t cudaHostGetDevicePointer(void**, void*, unsigned);
 cudaError_t cudaFreeHost(void*);
 cudaError_t cudaMemset(void*, int, std::size_t);
 cudaError_t cudaMemsetAsync(void*, int, std::size_t, cudaStream_t);
 cudaError_t cudaMemcpy(void*, const void*, std::size_t, cudaMemcpyKind);
 cudaError_t cudaMemcpyAsync(void*, const void*, std::size_t, cudaMemcpyKind, cudaStream_t);
+cudaError_t cudaMemcpy2D(void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t,
+                         cudaMemcpyKind);
+cudaError_t cudaMemcpyPeerAsync(void*, int, const void*, int, std::size_t, cudaStream_t);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t*, unsigned);
 cudaError_t cudaStreamDestroy(cudaStream_t);
 cudaError_t cudaStreamSynchronize(cudaStream_t);
@@ -85,6 +113,30 @@ cudaError_t cudaEventDestroy(cudaEvent_t);
 cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
 cudaError_t cudaEventSynchronize(cudaEvent_t);
 cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t);
+
+// Shared memory that a kernel may have when it is launched, where that is more than 48 KiB.
+void emulated_allow_shared_memory(std::size_t bytes);
+template <typename... Arguments>
+cudaError_t cudaFuncSetAttribute(void (*)(Arguments...), cudaFuncAttribute, int bytes) {
+  return emulated_allow_shared_memory(static_cast<std::size_t>(bytes)), cudaSuccess;
+}
+
+// What a kernel is launched with.
+struct EmulatedShape {
+  dim3 grid, threads;
+  std::size_t shared_bytes = 0;
+};
+// Of all launches since this was last asked.
+std::vector<EmulatedShape> emulated_launches();
+
+// What the devices of this host are like.
+struct EmulatedHost {
+  int processors = 4;
+  int blocks_per_processor = 2;  // of any kernel
+  bool answers = true;           // else questions about a device fail
+  bool peers_see_each_other = true;
+};
+EmulatedHost& emulated_host();
 
 // Which of a host's devices this thread is shown from now on, and whether it can use them.
 void emulated_show_devices(int first, int count, bool usable = true);
