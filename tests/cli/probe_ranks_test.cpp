@@ -146,17 +146,31 @@ TEST_F(ProbeFourHosts, AnotherJobsJournalIsNotResumed) {
   const auto expect_refused = [&](const std::string& why) {
     const Printed printed = run_on_hosts(hosts_, words("0.005", {"--resume"}));
     EXPECT_EQ(printed.exit_code, 2);
-    EXPECT_THAT(printed.err, HasSubstr(why));
+    EXPECT_THAT(printed.err, HasSubstr("sextant [rank 0]: "));
+    EXPECT_THAT(printed.err, AllOf(HasSubstr(why), Not(HasSubstr("sextant [rank 1]: "))));
   };
   expect_refused("the journal of a probe that was not finished");
   write_text_file(journal_,
                   "{\"journal\":\"sextant.ranks/1.0\",\"started_utc\":\"x\",\"hosts\":[\"a\"],"
                   "\"options\":{}}\n");
-  expect_refused("is of 1 ranks on other hosts or in another order");
+  expect_refused("is of a probe with other hosts ([\"a\"])");
   write_text_file(journal_,
                   "{\"journal\":\"sextant.ranks/1.0\",\"started_utc\":\"x\","
                   "\"hosts\":[\"a\",\"b\",\"c\",\"d\"],\"options\":{}}\n");
   expect_refused("is of a probe with other options");
+}
+
+// What was measured is not lost where --resume is forgotten, nor to a second probe on the same journal.
+TEST_F(ProbeFourHosts, AJournalIsNotBegunAnewWhileItHasMeasurements) {
+  const std::string journal =
+      "{\"journal\":\"sextant.ranks/"
+      "1.0\",\"started_utc\":\"x\",\"hosts\":[\"a\"],\"options\":{}}\n{\"link\":[]}\n";
+  write_text_file(journal_, journal);
+  const Printed printed = run_on_hosts(hosts_, words("0.005"));
+  EXPECT_EQ(printed.exit_code, 2) << printed.err;
+  EXPECT_THAT(printed.err, AllOf(HasSubstr("has 1 measurement of a probe that was not finished: --resume"),
+                                 Not(HasSubstr("sextant [rank 1]: "))));
+  EXPECT_EQ(read_text_file(journal_), journal);
 }
 
 }  // namespace
