@@ -1,5 +1,6 @@
 #include "probes/rank_journal.h"
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -22,9 +23,20 @@ void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
+// By rank; measured again, it stands for what was measured before.
+void put(std::vector<RankReport>& devices, RankReport report) {
+  const auto place = std::lower_bound(devices.begin(), devices.end(), report.rank,
+                                      [](const RankReport& a, int rank) { return a.rank < rank; });
+  if (place != devices.end() && place->rank == report.rank) {
+    *place = std::move(report);
+  } else {
+    devices.insert(place, std::move(report));
+  }
+}
+
 void read_line(RankJournal& journal, const JsonView& view) {
   if (const auto device = view.optional("device")) {
-    journal.devices.push_back(RankReport::parse(*device));
+    put(journal.devices, RankReport::parse(*device));
   } else if (const auto link = view.optional("link")) {
     append(journal.points, results_of(*link));
   } else {
