@@ -56,20 +56,16 @@ std::vector<ProbeResult> results_of(const std::vector<RankReport>& reports) {
   return results;
 }
 
-// A rank for each GPU keeps what it measures. Null: one process, or one for each host, does not.
+// Null: one process without a journal keeps nothing.
 std::unique_ptr<KeptProbe> keep_gpus(Communicator& ranks, const GpuDevices& devices,
                                      const ProbeCommand& options, const ProbeHostsOptions& shared) {
-  const bool keeps = ranks.size() > 1 && !share_out_gpus(ranks, devices).is_rank_a_host();
-  if (!keeps && shared.resume) {
-    throw_bad_input(
-        "--resume: GPUs have a journal where there is a rank for each; --devices cpu and --hosts have one too");
-  }
-  if (!keeps) return nullptr;
+  if (ranks.size() == 1 && shared.journal.empty()) return nullptr;
   // Of a GPU, of the copies between those of a host, and of a level of collectives, each with some to spare.
   constexpr double kBudgets = 4, kMore_s = 120;
+  const double budgets = kBudgets + static_cast<double>(devices.list().size());
   return std::make_unique<KeptProbe>(ranks,
                                      ProbeRanksOptions{options.probe, shared.journal, shared.resume, "GPUs",
-                                                       kBudgets * options.total_budget_s + kMore_s});
+                                                       budgets * options.total_budget_s + kMore_s});
 }
 
 Measured measure_gpus(GpuDevices& devices, Communicator& ranks, const ProbeCommand& options,

@@ -43,7 +43,7 @@ struct Target {
 // `wanted`: --devices. Collective. Throws Error(machine) where GPUs were asked for and there is none.
 [[nodiscard]] Target find_target(Communicator& ranks, const std::string& wanted);
 
-// `shared`: the journal, of cores and of GPUs with a rank each. Collective.
+// `shared`: the journal. Collective.
 [[nodiscard]] Measured measure(const Target& target, Communicator& ranks, const ProbeCommand& options,
                                const ProbeHostsOptions& shared);
 

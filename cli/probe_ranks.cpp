@@ -176,6 +176,7 @@ KeptProbe::KeptProbe(Communicator& ranks, const ProbeRanksOptions& options)
   done_ = open_journal(ranks, options, journal);
   if (journal) {
     hooks_.on_devices = [&journal](const std::vector<RankReport>& reports) { journal->add_devices(reports); };
+    hooks_.on_points = [&journal](const std::vector<ProbeResult>& points) { journal->add_points(points); };
     hooks_.on_links = [&journal](const std::vector<ProbeResult>& points) { journal->add_links(points); };
     hooks_.on_collectives = [&journal](const std::string& level, const std::vector<ProbeResult>& results) {
       journal->add_collectives(level, results);

@@ -62,8 +62,8 @@ bool is_rank_missing(const ClusterFindings& found) {
   });
 }
 
-// As if the ranks that have reports were all: numbered without the others, with what they measured among
-// themselves.
+}  // namespace
+
 std::vector<RankReport> numbered_anew(std::vector<RankReport> reports) {
   std::map<int, int> number;
   for (const RankReport& report : reports) number.try_emplace(report.rank, static_cast<int>(number.size()));
@@ -77,8 +77,6 @@ std::vector<RankReport> numbered_anew(std::vector<RankReport> reports) {
   }
   return reports;
 }
-
-}  // namespace
 
 void ClusterFindings::add_links(const std::vector<ProbeResult>& points) {
   for (const ProbeResult& point : points) {

@@ -50,15 +50,6 @@ void share_points(Communicator& world, std::vector<ProbeResult>& points) {
   for (const Json& point : json) points.push_back(ProbeResult::parse(JsonView(point)));
 }
 
-std::vector<ProbeResult> points_of(const RankJournal& done) {
-  const std::set<RankPair> pairs = done.measured_pairs();
-  std::vector<ProbeResult> points;
-  for (const ProbeResult& point : done.points) {
-    if (pairs.contains({point.rank, point.peer})) points.push_back(point);
-  }
-  return points;
-}
-
 // One rank of the job.
 class RankProbe {
  public:
@@ -124,7 +115,7 @@ void RankProbe::find_links() {
   found_.lost = links.lost;
   found_.is_interrupted = links.is_interrupted;
   if (found_.lost.empty()) share_points(world_, links.points);
-  found_.add_links(points_of(done_));
+  found_.add_links(done_.points_of_measured_pairs());
   found_.add_links(links.points);
 }
 

@@ -49,6 +49,8 @@ struct ProbeHooks {
   std::function<void(const std::string& what)> on_step = {};
   // At rank 0, once it is known.
   std::function<void(const std::vector<RankReport>& reports)> on_devices = {};
+  std::function<void(const std::vector<ProbeResult>& points)> on_points =
+      {};  // of devices, in place of reports
   std::function<void(const std::vector<ProbeResult>& points)> on_links = {};
   std::function<void(const std::string& level, const std::vector<ProbeResult>& results)> on_collectives = {};
 };

@@ -11,7 +11,7 @@
 namespace sextant {
 namespace {
 
-constexpr const char* kJournal = "sextant.ranks/1.0";
+constexpr const char* kJournal = "sextant.ranks/1.1";
 
 std::vector<ProbeResult> results_of(const JsonView& view) {
   std::vector<ProbeResult> results;
@@ -37,6 +37,8 @@ void put(std::vector<RankReport>& devices, RankReport report) {
 void read_line(RankJournal& journal, const JsonView& view) {
   if (const auto device = view.optional("device")) {
     put(journal.devices, RankReport::parse(*device));
+  } else if (const auto points = view.optional("points")) {
+    append(journal.device_points, results_of(*points));
   } else if (const auto link = view.optional("link")) {
     append(journal.points, results_of(*link));
   } else {
@@ -58,6 +60,15 @@ std::set<RankPair> RankJournal::measured_pairs() const {
   return pairs;
 }
 
+std::vector<ProbeResult> RankJournal::points_of_measured_pairs() const {
+  const std::set<RankPair> pairs = measured_pairs();
+  std::vector<ProbeResult> measured;
+  for (const ProbeResult& point : points) {
+    if (pairs.contains({point.rank, point.peer})) measured.push_back(point);
+  }
+  return measured;
+}
+
 RankJournal parse_rank_journal(const std::string& text, const std::string& file) {
   RankJournal journal;
   journal.head = parse_journal(text, file, kJournal, [&](const JsonView& line) { read_line(journal, line); });
@@ -74,6 +85,11 @@ RankJournalWriter RankJournalWriter::resume(const std::filesystem::path& file, c
 
 void RankJournalWriter::add_devices(const std::vector<RankReport>& reports) {
   for (const RankReport& report : reports) file_.add({{"device", report.to_json()}});
+  file_.flush();
+}
+
+void RankJournalWriter::add_points(const std::vector<ProbeResult>& points) {
+  if (!points.empty()) file_.add({{"points", to_json(points)}});
   file_.flush();
 }
 

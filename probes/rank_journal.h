@@ -1,7 +1,8 @@
 // Every finished measurement of a job's ranks on disk as it comes, for `--resume`.
 //
-//   {"journal": "sextant.ranks/1.0", "started_utc": "...", "hosts": of each rank, "options": ...}
+//   {"journal": "sextant.ranks/1.1", "started_utc": "...", "hosts": of each rank, "options": ...}
 //   {"device": a RankReport without links}
+//   {"points": of a device, or copies between two of a host, by their numbers in the job}
 //   {"link": the points of one pair of ranks}
 //   {"collectives": {"level": "zone", "results": of all groups of that level}}
 #pragma once
@@ -21,12 +22,14 @@ namespace sextant {
 struct RankJournal {  // NOLINT(bugprone-exception-escape): Json checks itself when it moves
   JournalHead head;
   std::vector<RankReport> devices;
+  std::vector<ProbeResult> device_points;
   std::vector<ProbeResult> points;  // of links
   std::set<std::string> levels;     // of collectives that are done
   std::vector<ProbeResult> collectives;
 
   // Those all of whose points have a value and together a fit: others are measured again.
   [[nodiscard]] std::set<RankPair> measured_pairs() const;
+  [[nodiscard]] std::vector<ProbeResult> points_of_measured_pairs() const;
 };
 
 // `file` is for messages. Error(bad_input) with file and line for anything but a last line that was not
@@ -40,6 +43,7 @@ class RankJournalWriter {
   [[nodiscard]] static RankJournalWriter resume(const std::filesystem::path& file, const Json& belongs_to);
 
   void add_devices(const std::vector<RankReport>& reports);
+  void add_points(const std::vector<ProbeResult>& points);
   void add_links(const std::vector<ProbeResult>& points);
   void add_collectives(const std::string& level, const std::vector<ProbeResult>& results);
 

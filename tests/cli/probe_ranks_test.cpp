@@ -151,11 +151,11 @@ TEST_F(ProbeFourHosts, AnotherJobsJournalIsNotResumed) {
   };
   expect_refused("the journal of a probe that was not finished");
   write_text_file(journal_,
-                  "{\"journal\":\"sextant.ranks/1.0\",\"started_utc\":\"x\",\"hosts\":[\"a\"],"
+                  "{\"journal\":\"sextant.ranks/1.1\",\"started_utc\":\"x\",\"hosts\":[\"a\"],"
                   "\"options\":{}}\n");
   expect_refused("is of a probe with other hosts ([\"a\"])");
   write_text_file(journal_,
-                  "{\"journal\":\"sextant.ranks/1.0\",\"started_utc\":\"x\","
+                  "{\"journal\":\"sextant.ranks/1.1\",\"started_utc\":\"x\","
                   "\"hosts\":[\"a\",\"b\",\"c\",\"d\"],\"options\":{}}\n");
   expect_refused("is of a probe with other options");
 }

@@ -40,6 +40,7 @@ TEST_F(RankJournalFile, HasWhatWasWrittenAndGoesOn) {
   {
     auto writer = RankJournalWriter::begin(file_, belongs_to_);
     writer.add_devices(reports);
+    writer.add_points({value_result("memory/read", "bytes/s", 1e12)});
     writer.add_links({point(0, 1, 8), point(0, 2, 8), point(0, 1, 64), point(0, 2, 64), point(0, 3, 8)});
   }
   write_text_file(file_, read_text_file(file_) + "{\"link\": [{");  // killed while it wrote
@@ -51,6 +52,8 @@ TEST_F(RankJournalFile, HasWhatWasWrittenAndGoesOn) {
   const RankJournal journal = read();
   EXPECT_EQ(journal.head.belongs_to, belongs_to_);
   EXPECT_EQ(journal.devices, reports);
+  ASSERT_EQ(journal.device_points.size(), 1U);
+  EXPECT_EQ(journal.device_points.front().name, "memory/read");
   EXPECT_EQ(journal.points.size(), 6U);
   EXPECT_THAT(journal.measured_pairs(),
               ElementsAre(RankPair{0, 1}, RankPair{0, 2}));  // not what failed or has no fit
@@ -60,7 +63,7 @@ TEST_F(RankJournalFile, HasWhatWasWrittenAndGoesOn) {
 
 TEST_F(RankJournalFile, SaysWhereItMakesNoSense) {
   write_text_file(file_,
-                  "{\"journal\": \"sextant.ranks/1.0\", \"started_utc\": \"x\", \"hosts\": [], "
+                  "{\"journal\": \"sextant.ranks/1.1\", \"started_utc\": \"x\", \"hosts\": [], "
                   "\"options\": {}}\nnonsense\n");
   try {
     static_cast<void>(read());
