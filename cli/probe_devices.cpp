@@ -63,9 +63,9 @@ std::unique_ptr<KeptProbe> keep_gpus(Communicator& ranks, const GpuDevices& devi
   // Of a GPU, of the copies between those of a host, and of a level of collectives, each with some to spare.
   constexpr double kBudgets = 4, kMore_s = 120;
   const double budgets = kBudgets + static_cast<double>(devices.list().size());
-  return std::make_unique<KeptProbe>(ranks,
-                                     ProbeRanksOptions{options.probe, shared.journal, shared.resume, "GPUs",
-                                                       budgets * options.total_budget_s + kMore_s});
+  return std::make_unique<KeptProbe>(
+      ranks, ProbeRanksOptions{options.probe, shared.journal, shared.resume, "GPUs",
+                               budgets * options.total_budget_s + kMore_s, options.on_remains});
 }
 
 Measured measure_gpus(GpuDevices& devices, Communicator& ranks, const ProbeCommand& options,
@@ -97,7 +97,8 @@ Measured measure_gpus(GpuDevices& devices, Communicator& ranks, const ProbeComma
 // `no_gpus`: why GPUs are not measured; empty when nobody asked for them.
 Measured measure_cores(Communicator& ranks, const ProbeCommand& options, const ProbeHostsOptions& shared,
                        const std::string& no_gpus) {
-  ClusterProbe probe = probe_ranks(ranks, {options.probe, shared.journal, shared.resume});
+  ClusterProbe probe =
+      probe_ranks(ranks, {options.probe, shared.journal, shared.resume, "cores", 0, options.on_remains});
   std::string text = describe(probe.results);
   if (!no_gpus.empty()) text += "GPUs waived: " + no_gpus + "\n";
   return {std::move(probe), std::move(text), Json::object()};

@@ -1,6 +1,7 @@
 // sextant probe without --hosts: whose devices are measured, GPUs or cores.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ struct ProbeCommand {
   std::vector<Precision> model_precisions = {Precision::bf16};
   double total_budget_s = 50;
   bool json = false;
+  // Of ranks of which one was lost where all wait for it (ProbeRanksOptions).
+  std::function<void(const ClusterProbe& probe)> on_remains = {};
   std::string emulated;  // a name of emulated_names(): nothing is measured
 };
 

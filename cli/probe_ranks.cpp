@@ -74,6 +74,9 @@ RankJournal open_journal(Communicator& ranks, const ProbeRanksOptions& options,
   return options.resume ? parse_rank_journal(text, options.journal) : RankJournal{};
 }
 
+// Signs of life come every second.
+constexpr double kShortestSilence_s = 5;
+
 // Between two steps: a device's points, a round in which a rank is silent, or a level of collectives.
 double longest_silence_s(const ProbeOptions& options) {
   ProbeContext context;
@@ -167,6 +170,7 @@ HostPlaces read_places(Communicator& ranks, const std::string& file) {
 struct KeptProbe::Keepers {
   std::optional<RankJournalWriter> journal;
   std::optional<Interrupt> interrupt;
+  std::optional<LifeSigns> signs;
   std::optional<Watchdog> watchdog;
 };
 
@@ -186,10 +190,17 @@ KeptProbe::KeptProbe(Communicator& ranks, const ProbeRanksOptions& options)
   if (ranks.size() == 1) return;
   const Interrupt& interrupt = keepers_->interrupt.emplace();
   hooks_.should_stop = [&interrupt] { return interrupt.came(); };
-  Watchdog& watchdog = keepers_->watchdog.emplace(
-      options.longest_silence_s > 0 ? options.longest_silence_s : longest_silence_s(options.probe),
-      hint_of(options));
+  LifeSigns& signs = keepers_->signs.emplace(ranks);
+  const double limit_s =
+      options.longest_silence_s > 0 ? options.longest_silence_s : longest_silence_s(options.probe);
+  Watchdog& watchdog = keepers_->watchdog.emplace(WatchdogOptions{
+      limit_s, std::max(options.probe.answer_limit_s, kShortestSilence_s), hint_of(options), &signs});
   hooks_.on_step = [&watchdog](const std::string& what) { watchdog.hear(what); };
+  hooks_.on_common_step = [&watchdog](const std::string& what) { watchdog.hear(what, true); };
+  if (!options.on_remains || ranks.rank() != 0) return;
+  hooks_.on_remains = [&watchdog, tell = options.on_remains](const ProbeHooks::Remains& remains) {
+    watchdog.set_last_words([tell, remains](const std::map<int, std::string>& lost) { tell(remains(lost)); });
+  };
 }
 
 KeptProbe::~KeptProbe() = default;

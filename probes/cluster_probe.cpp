@@ -78,6 +78,18 @@ class RankProbe {
     if (hooks_.on_step) hooks_.on_step(what);
     if (progress_ != nullptr) progress_->step(what);
   }
+  void common_step(const std::string& what) const {
+    if (hooks_.on_common_step) hooks_.on_common_step(what);
+    if (progress_ != nullptr) progress_->step(what);
+  }
+  // Of what there is so far.
+  void tell_remains() const {
+    if (world_.rank() != 0 || !hooks_.on_remains) return;
+    hooks_.on_remains([found = found_, options = options_](const std::map<int, std::string>& lost) mutable {
+      found.lost = lost;
+      return conclude(found, options);
+    });
+  }
   void find_devices();
   void find_links();
   void find_collectives();
@@ -121,14 +133,15 @@ void RankProbe::find_links() {
 
 // Of all groups, the same on every rank.
 void RankProbe::find_collectives() {
-  step("collectives");
+  tell_remains();
+  common_step("collectives");
   std::vector<GroupLevel> levels = growing_groups(options_.hosts.of(world_.hosts()));
   std::erase_if(levels, [&](const GroupLevel& level) { return done_.levels.contains(level.name); });
   CollectiveOptions collectives;
   collectives.sampling = rank_collective_sampling(options_);
   collectives.total_budget_s = options_.collectives_budget_s;
   collectives.sizes_bytes = rank_collective_sizes_bytes(options_);
-  collectives.on_point = [&](const std::string& name) { step(name); };
+  collectives.on_point = [&](const std::string& name) { common_step(name); };
   const auto make = [&](Communicator& group) {
     return CollectivesOrReason{std::make_unique<RankCollectives>(group, device_.context().memory_limit_bytes),
                                ""};
@@ -141,7 +154,8 @@ void RankProbe::find_collectives() {
     }
     if (world_.rank() == 0 && hooks_.on_collectives) hooks_.on_collectives(level.name, of_level);
     append(found_.collectives, std::move(of_level));
-    step("collectives");
+    tell_remains();
+    common_step("collectives");
     found_.is_interrupted = is_told_to_stop(world_, hooks_);
     return !found_.is_interrupted;
   };

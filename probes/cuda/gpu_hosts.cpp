@@ -125,16 +125,8 @@ class OwnHost {
     DeviceGathering gathering(ranks_, gpu_limits(options_, shared_.visible[me()]),
                               [this](const auto& points) { hand_over(points, options_.hooks); });
     HostOfGpus host = measure_host(gathering);
-    gathering.muster().meet("GPUs were measured");
-    if (gathering.muster().lost().empty()) {
-      found.is_interrupted = is_told_to_stop(ranks_, options_.hooks);
-      if (!found.is_interrupted) append(host.gpus.results, measure_between_hosts());
-      append(host.gpus.results, measured_before());
-    }
-    found.reports = gathering.gather(reports_of(host, tools_), "NCCL was measured");
+    found.reports = gathering.gather(reports_of(host, tools_), "GPUs were measured");
     found.lost = gathering.muster().lost();
-    if (found.lost.empty())
-      found.is_interrupted = found.is_interrupted || is_told_to_stop(ranks_, options_.hooks);
     found.gpus = std::move(host.gpus);
     found.warnings.push_back(
         "each rank measured all GPUs of its host, but NCCL between hosts and its collectives only with the "
@@ -142,6 +134,17 @@ class OwnHost {
         "GPU of each: start one rank for each GPU (srun --ntasks-per-node, mpirun --map-by ppr:8:node) for all "
         "of "
         "them.");
+    if (!found.lost.empty()) return found;
+    std::vector<ProbeResult> nccl;
+    found.is_interrupted = is_told_to_stop(ranks_, options_.hooks);
+    if (!found.is_interrupted) {
+      NcclRemains remains(found, options_);
+      nccl = measure_between_hosts(remains);
+    }
+    append(nccl, measured_before());
+    add_results(found.reports, exchange_results(ranks_, nccl));
+    append(found.gpus.results, std::move(nccl));
+    found.is_interrupted = found.is_interrupted || is_told_to_stop(ranks_, options_.hooks);
     return found;
   }
 
@@ -174,9 +177,9 @@ class OwnHost {
     return host;
   }
 
-  [[nodiscard]] std::vector<ProbeResult> measure_between_hosts() {
+  [[nodiscard]] std::vector<ProbeResult> measure_between_hosts(NcclRemains& remains) {
     const ProbeHooks& hooks = options_.hooks;
-    CollectiveOptions nccl = options_.nccl;
+    CollectiveOptions nccl = with_common_steps(options_.nccl, hooks);
     nccl.places = options_.cluster.hosts.of(shared_.hosts);
     RankJournal before;
     before.points = done_between_hosts();
@@ -185,16 +188,18 @@ class OwnHost {
     nccl.steps.done_levels = options_.done.levels;
     nccl.steps.on_turn = [&](const std::vector<ProbeResult>& mine) {
       const std::vector<ProbeResult> turn = in_the_job(exchange_results(ranks_, mine));
+      remains.add(turn);
       if (ranks_.rank() == 0 && hooks.on_links) hooks.on_links(turn);
-      step(hooks, "NCCL between pairs");
+      common_step(hooks, "NCCL between pairs");
     };
     nccl.steps.on_level = [&](const std::string& level, const std::vector<ProbeResult>& mine) {
       const std::vector<ProbeResult> of_level = in_the_job(exchange_results(ranks_, mine));
+      remains.add(of_level);
       if (ranks_.rank() == 0 && hooks.on_collectives) hooks.on_collectives(level, of_level);
-      step(hooks, "NCCL collectives");
+      common_step(hooks, "NCCL collectives");
     };
     nccl.steps.is_told_to_stop = [this] { return is_told_to_stop(ranks_, options_.hooks); };
-    step(hooks, "NCCL between hosts");
+    common_step(hooks, "NCCL between hosts");
     return in_the_job(measure_nccl(ranks_, gpu_on_host_, tools_.make_collectives, nccl, tools_.clock));
   }
 

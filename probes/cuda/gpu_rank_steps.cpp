@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/json_value.h"
+#include "probes/cuda/gpu_cluster.h"
 #include "probes/harness/environment.h"
 #include "probes/harness/network_settings.h"
 #include "probes/topology/gpu_place.h"
@@ -68,6 +69,10 @@ void step(const ProbeHooks& hooks, const std::string& what) {
   if (hooks.on_step) hooks.on_step(what);
 }
 
+void common_step(const ProbeHooks& hooks, const std::string& what) {
+  if (hooks.on_common_step) hooks.on_common_step(what);
+}
+
 GpuProbeOptions with_steps(GpuProbeOptions options, const ProbeHooks& hooks) {
   options.on_point = [before = options.on_point, &hooks](const std::string& name) {
     step(hooks, "GPUs: " + name);
@@ -107,6 +112,45 @@ std::vector<ProbeResult> numbered_from(const std::vector<ProbeResult>& results, 
     if (is_one(result.rank) && (result.peer < 0 || is_one(result.peer))) own.push_back(result);
   }
   return renumbered(std::move(own), [first](int rank) { return rank - first; });
+}
+
+CollectiveOptions with_common_steps(CollectiveOptions options, const ProbeHooks& hooks) {
+  options.on_point = [before = options.on_point, &hooks](const std::string& name) {
+    common_step(hooks, name);
+    if (before) before(name);
+  };
+  return options;
+}
+
+void add_results(std::vector<RankReport>& reports, const std::vector<ProbeResult>& results) {
+  for (const ProbeResult& result : results) {
+    const auto leader = std::find_if(reports.begin(), reports.end(),
+                                     [&](const RankReport& report) { return report.rank == result.rank; });
+    if (leader != reports.end()) leader->results.push_back(result);
+  }
+}
+
+NcclRemains::NcclRemains(const GpuRanks& found, const GpuClusterOptions& options) {
+  if (!options.hooks.on_remains) return;
+  state_ = std::make_shared<State>();
+  state_->found = found;
+  add(options.done.points_of_measured_pairs());
+  add(options.done.collectives);
+  options.hooks.on_remains([state = state_, &options](const std::map<int, std::string>& lost) {
+    GpuRanks left;
+    {
+      const std::lock_guard lock(state->mutex);
+      left = state->found;
+    }
+    left.lost = lost;
+    return assemble_gpu_cluster(std::move(left), options).probe;
+  });
+}
+
+void NcclRemains::add(const std::vector<ProbeResult>& results) {
+  if (!state_) return;
+  const std::lock_guard lock(state_->mutex);
+  add_results(state_->found.reports, results);
 }
 
 void OfAllThreads::add(const std::vector<ProbeResult>& mine) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -25,6 +26,8 @@ namespace sextant {
                                                         const std::vector<ProbeResult>& mine);
 
 void step(const ProbeHooks& hooks, const std::string& what);
+// Where nobody can go on without all the others.
+void common_step(const ProbeHooks& hooks, const std::string& what);
 // Options of which each point is a step, too.
 [[nodiscard]] GpuProbeOptions with_steps(GpuProbeOptions options, const ProbeHooks& hooks);
 
@@ -40,6 +43,26 @@ void hand_over(const std::vector<ProbeResult>& points, const ProbeHooks& hooks);
 // Those of the ranks from `first` on, so many, numbered from 0; between two only where both are of them.
 [[nodiscard]] std::vector<ProbeResult> numbered_from(const std::vector<ProbeResult>& results, int first,
                                                      int count);
+
+// NCCL's options, of which each point is a step, too.
+[[nodiscard]] CollectiveOptions with_common_steps(CollectiveOptions options, const ProbeHooks& hooks);
+
+// To the reports of the GPUs that led them.
+void add_results(std::vector<RankReport>& reports, const std::vector<ProbeResult>& results);
+
+// What is left at rank 0 where a rank is lost within NCCL: the devices, and what NCCL had finished.
+class NcclRemains {
+ public:
+  NcclRemains(const GpuRanks& found, const GpuClusterOptions& options);
+  void add(const std::vector<ProbeResult>& results);
+
+ private:
+  struct State {
+    std::mutex mutex;
+    GpuRanks found;
+  };
+  std::shared_ptr<State> state_;
+};
 
 // What each of several threads hands over in turn, together once all have.
 class OfAllThreads {

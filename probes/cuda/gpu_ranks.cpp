@@ -123,7 +123,8 @@ class OwnGpu {
   }
 
   [[nodiscard]] std::vector<ProbeResult> measure_nccl_links() {
-    CollectiveOptions nccl = options_.nccl;
+    NcclRemains remains(found_, options_);
+    CollectiveOptions nccl = with_common_steps(options_.nccl, options_.hooks);
     nccl.kind_of_pair = kinds_of(exchange_places(ranks_, place_));
     nccl.places = options_.cluster.hosts.of(shared_.hosts);
     const ProbeHooks& hooks = options_.hooks;
@@ -131,16 +132,18 @@ class OwnGpu {
     nccl.steps.done_levels = options_.done.levels;
     nccl.steps.on_turn = [&](const std::vector<ProbeResult>& mine) {
       const std::vector<ProbeResult> turn = exchange_results(ranks_, mine);
+      remains.add(turn);
       if (ranks_.rank() == 0 && hooks.on_links) hooks.on_links(turn);
-      step(hooks, "NCCL between pairs");
+      common_step(hooks, "NCCL between pairs");
     };
     nccl.steps.on_level = [&](const std::string& level, const std::vector<ProbeResult>& mine) {
       const std::vector<ProbeResult> of_level = exchange_results(ranks_, mine);
+      remains.add(of_level);
       if (ranks_.rank() == 0 && hooks.on_collectives) hooks.on_collectives(level, of_level);
-      step(hooks, "NCCL collectives");
+      common_step(hooks, "NCCL collectives");
     };
     nccl.steps.is_told_to_stop = [this] { return told_to_stop(); };
-    step(hooks, "NCCL");
+    common_step(hooks, "NCCL");
     return measure_nccl(ranks_, shared_.mine.index, tools_.make_collectives, nccl, tools_.clock);
   }
 
