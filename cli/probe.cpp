@@ -232,7 +232,7 @@ void add_probe(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_flag(
       "--smoke-test", options->probe.is_smoke_test,
-      "The smallest sizes (of GPUs, links and collectives), to see that everything runs, not to measure");
+      "The smallest sizes (of devices, links and collectives), to see that everything runs, not to measure");
   command->add_option("--budget", options->probe.budget_s_per_point, "Most seconds for one point")
       ->check(positive_number())
       ->capture_default_str();

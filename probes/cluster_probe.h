@@ -34,7 +34,7 @@ struct ProbeOptions {
   int model_tensor_parallel = 1;
   // Called on rank 0 with what all ranks measured, before a cluster is made of it: that may fail. May be empty.
   std::function<void(const std::vector<ProbeResult>& results)> on_results = {};
-  bool is_smoke_test = false;  // links and collectives of the smallest sizes, to see that all runs
+  bool is_smoke_test = false;  // the smallest sizes, to see that all runs
   bool pin = true;             // each rank to one of its CPUs while it measures
   std::string name = "local";
   HostPlaces hosts;                        // where they are

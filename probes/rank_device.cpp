@@ -1,5 +1,6 @@
 #include "probes/rank_device.h"
 
+#include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -15,6 +16,7 @@ namespace {
 
 // Half of what the host has is left to everything else.
 constexpr double kMemoryShare = 0.5;
+constexpr double kSmokeBytes = 64.0 * 1024 * 1024;
 
 RankPlace find_place(Communicator& world) {
   const std::vector<std::string> hosts = world.hosts();
@@ -66,6 +68,8 @@ RankDevice::RankDevice(Communicator& world, const ProbeOptions& options)
   if (options.pin) pinned_.emplace(place_.nth_rank);
   context_.sampling = sampling_options(options.budget_s_per_point, options.target_spread_fraction);
   context_.memory_limit_bytes = kMemoryShare * facts_.memory_available_bytes / place_.ranks;
+  context_.is_smoke_test = options.is_smoke_test;
+  if (options.is_smoke_test) context_.memory_limit_bytes = std::min(context_.memory_limit_bytes, kSmokeBytes);
 }
 
 RankReport RankDevice::measure(Muster& muster, const std::function<bool()>& should_stop,
@@ -85,7 +89,7 @@ RankReport RankDevice::measure(Muster& muster, const std::function<bool()>& shou
       throw_machine_failed("interrupted before the devices were measured");
     step(what);
   });
-  context_.agreement = {};
+  context_.agreement = ProbeContext().agreement;
   report.results.push_back(capacity_result(report.memory_bytes, place_.ranks));
   for (ProbeResult& result : report.results) result.rank = rank_;
   if (place_.nth_rank == 0) report.warnings = warnings();  // once a host

@@ -45,6 +45,22 @@ TEST(ProbeCluster, OneRankGivesADeviceWithMeasuredRates) {
   EXPECT_EQ(Cluster::parse(JsonView(probe.cluster.to_json())), probe.cluster);
 }
 
+TEST(ProbeCluster, ASmokeTestHasTheSmallestSizesOfEverything) {
+  const auto world = make_serial_communicator();
+  ProbeOptions options = tiny_options();
+  options.is_smoke_test = true;
+  const ClusterProbe probe = probe_cluster(*world, options);
+  EXPECT_EQ(probe.cluster.device_count(), 1);
+  int products = 0;
+  for (const ProbeResult& result : probe.results) {
+    if (result.name.starts_with("gemm/fp32/")) ++products;
+    if (result.name == "memory/read") {
+      EXPECT_LE(result.work, 16.0 * 1024 * 1024);
+    }
+  }
+  EXPECT_EQ(products, 1);
+}
+
 TEST(ProbeCluster, SaysWhyThereAreNoLinks) {
   const auto world = make_serial_communicator();
   const ClusterProbe probe = probe_cluster(*world, tiny_options());
