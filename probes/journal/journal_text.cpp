@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t kMostShown = 200;
 
 JournalHead parse_head(const JsonView& view, std::string_view kind) {
-  if (view.required("journal").text() != kind) view.fail("expected a journal " + std::string(kind));
+  const std::string found = view.required("journal").text();
+  if (found != kind) view.fail("expected a journal " + std::string(kind) + ", got " + in_quotes(found));
   JournalHead head;
   head.started_utc = view.required("started_utc").text();
   for (const auto& [name, value] : view.members()) {
@@ -31,6 +32,7 @@ bool may_become_head(std::string_view text) {
 
 JournalHead parse_journal(const std::string& text, const std::string& file, std::string_view kind,
                           const std::function<void(const JsonView& line)>& read_line) {
+  if (!may_become_head(text)) throw_bad_input(file + ": this is no journal");
   JournalHead head;
   std::size_t begin = 0;
   int number = 0;
@@ -48,7 +50,6 @@ JournalHead parse_journal(const std::string& text, const std::string& file, std:
     }
     begin = end + 1;
   }
-  if (number == 0 && !may_become_head(text)) throw_bad_input(file + ": this is no journal");
   return head;
 }
 

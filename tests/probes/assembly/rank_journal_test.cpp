@@ -63,7 +63,7 @@ TEST_F(RankJournalFile, HasWhatWasWrittenAndGoesOn) {
 
 TEST_F(RankJournalFile, SaysWhereItMakesNoSense) {
   write_text_file(file_,
-                  "{\"journal\": \"sextant.ranks/1.1\", \"started_utc\": \"x\", \"hosts\": [], "
+                  "{\"journal\":\"sextant.ranks/1.1\", \"started_utc\": \"x\", \"hosts\": [], "
                   "\"options\": {}}\nnonsense\n");
   try {
     static_cast<void>(read());
