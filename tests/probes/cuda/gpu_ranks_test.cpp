@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <latch>
+#include <optional>
 #include <set>
 
 #include "core/error.h"
@@ -307,6 +308,37 @@ TEST(GpuRanks, ARankThatHangsInItsGpuIsNamedAndTheRestGoesOn) {
   EXPECT_EQ(probe.cluster.device_count(), 3);
   EXPECT_EQ(probe.cluster.nodes().size(), 2U);
   EXPECT_THAT(probe.warnings, Contains(HasSubstr("rank 2 on b")));
+}
+
+// What would be left if rank 3 were lost after the first level of collectives, with a GPU for each rank and
+// with a rank for each host.
+TEST(GpuRanks, WhatIsLeftOfNcclIsADocumentOfWhatWasFinished) {
+  for (Job job : {Job{fake_hosts(2, 2), 2}, Job{fake_hosts(4, 1), 2}}) {
+    ProbeHooks::Remains remains;
+    std::optional<ClusterProbe> left;
+    job.hooks = [&](int rank) {
+      ProbeHooks hooks;
+      if (rank != 0) return hooks;
+      hooks.on_remains = [&](const ProbeHooks::Remains& asked) { remains = asked; };
+      hooks.on_collectives = [&](const std::string&, const std::vector<ProbeResult>&) {
+        if (!left) left = remains({{3, "rank 3 on node1 gave no sign of life"}});
+      };
+      return hooks;
+    };
+    const auto whole = clusters_of(job);
+    ASSERT_TRUE(left.has_value());
+    EXPECT_EQ(left->lost.size(), 1U);
+    EXPECT_FALSE(left->is_whole());
+    EXPECT_EQ(left->why_no_cluster, "");
+    EXPECT_EQ(left->cluster.device_count(), whole[0].probe.cluster.device_count());
+    EXPECT_THAT(left->warnings, Contains(HasSubstr("rank 3 on node1 gave no sign of life: the rest")));
+    const auto has = [&](const std::string& name) {
+      return std::any_of(left->results.begin(), left->results.end(),
+                         [&](const ProbeResult& result) { return result.name == name; });
+    };
+    EXPECT_TRUE(has("nccl/pair/8"));
+    EXPECT_TRUE(has("gemm/bf16/8192"));
+  }
 }
 
 TEST(GpuRanks, GpusWithoutARankAreNamed) {
