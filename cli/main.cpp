@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/error_of_all_ranks.h"
 #include "core/error.h"
 #include "core/provenance.h"
 #include "probes/comm/communicator.h"
@@ -44,6 +45,16 @@ int fail(const std::string& message, int exit_code) {
   // A rank that leaves alone would keep the others waiting for ever.
   abort_all_ranks(exit_code);
   return exit_code;
+}
+
+int exit_code_of(const Error& error) {
+  return error.kind() == ErrorKind::bad_input ? kBadInput : kMachineFailed;
+}
+
+// The others wait for rank 0's word until it ends the job.
+int fail_alike(const ErrorOfAllRanks& error) {
+  if (session && session->world().rank() != 0) return exit_code_of(error);
+  return fail(error.what(), exit_code_of(error));
 }
 
 // What could not be placed. The "--" before a command is no such word, and where an option's value is wrong
@@ -126,8 +137,10 @@ int main(int argc, char** argv) {
   set_command_line(argc, argv);
   try {
     return cli::run(argc, argv);
+  } catch (const cli::ErrorOfAllRanks& error) {
+    return cli::fail_alike(error);
   } catch (const Error& error) {
-    return cli::fail(error.what(), error.kind() == ErrorKind::bad_input ? cli::kBadInput : cli::kMachineFailed);
+    return cli::fail(error.what(), cli::exit_code_of(error));
   } catch (const std::bad_alloc&) {
     return cli::fail("out of memory", cli::kMachineFailed);
   } catch (const std::exception& error) {

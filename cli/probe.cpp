@@ -13,6 +13,7 @@
 #include "cli/probe_emulated.h"
 #include "cli/probe_hosts.h"
 #include "cli/probe_ranks.h"
+#include "cli/probe_tables.h"
 #include "core/error.h"
 #include "core/json_value.h"
 #include "core/units.h"
@@ -66,7 +67,7 @@ void choose_journal(Communicator& ranks, const ProbeCommand& options, ProbeHosts
 }
 
 // What is not whole keeps its journal.
-int finish(const ClusterProbe& probe, const ProbeHostsOptions& shared) {
+int finish(const ClusterProbe& probe, const ProbeHostsOptions& shared, bool may_end_job) {
   if (probe.is_whole()) {
     if (!shared.journal.empty()) std::filesystem::remove(shared.journal);
     return kDone;
@@ -82,11 +83,12 @@ int finish(const ClusterProbe& probe, const ProbeHostsOptions& shared) {
   std::fputs("\n", stderr);
   std::fflush(stdout);
   // Ranks that are silent do not come to the end of the job, and the others would wait for them.
-  if (!probe.lost.empty()) abort_all_ranks(kMachineFailed);
+  if (!probe.lost.empty() && may_end_job) abort_all_ranks(kMachineFailed);
   return kMachineFailed;
 }
 
-int hand_over(const ProbeCommand& options, const Measured& measured, const ProbeHostsOptions& shared) {
+int hand_over(const ProbeCommand& options, const Measured& measured, const ProbeHostsOptions& shared,
+              bool may_end_job = true) {
   const ClusterProbe& probe = measured.probe;
   const bool has_cluster = probe.why_no_cluster.empty();
   if (!options.out.empty() && has_cluster) save_document(options.out, probe.cluster);
@@ -103,7 +105,7 @@ int hand_over(const ProbeCommand& options, const Measured& measured, const Probe
   for (const std::string& warning : probe.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
   if (!options.out.empty() && has_cluster) say_wrote(options.out);
   if (!options.samples.empty()) say_wrote(options.samples);
-  return finish(probe, shared);
+  return finish(probe, shared, may_end_job);
 }
 
 // What was measured is in the file of samples also where no cluster can be made of it.
@@ -134,6 +136,10 @@ int run(ProbeCommand options, ProbeHostsOptions shared) {
     if (ranks.rank() == 0) std::fputs(text.c_str(), stdout);
     return kDone;
   }
+  // The job is ended by who asks for this, on a thread that may not speak to other ranks.
+  options.on_remains = [&](const ClusterProbe& probe) {
+    static_cast<void>(hand_over(options, {probe, describe(probe.results)}, shared, false));
+  };
   const Measured measured = measure_or_keep(target, ranks, options, shared);
   if (ranks.rank() != 0) return measured.probe.is_whole() ? kDone : kMachineFailed;
   return hand_over(options, measured, shared);
@@ -226,7 +232,7 @@ void add_probe(CLI::App& app, Action& action) {
       ->capture_default_str();
   command->add_flag(
       "--smoke-test", options->probe.is_smoke_test,
-      "The smallest sizes (of GPUs, links and collectives), to see that everything runs, not to measure");
+      "The smallest sizes (of devices, links and collectives), to see that everything runs, not to measure");
   command->add_option("--budget", options->probe.budget_s_per_point, "Most seconds for one point")
       ->check(positive_number())
       ->capture_default_str();

@@ -56,26 +56,23 @@ std::vector<ProbeResult> results_of(const std::vector<RankReport>& reports) {
   return results;
 }
 
-// A rank for each GPU keeps what it measures. Null: one process, or one for each host, does not.
+// Null: one process without a journal keeps nothing.
 std::unique_ptr<KeptProbe> keep_gpus(Communicator& ranks, const GpuDevices& devices,
                                      const ProbeCommand& options, const ProbeJournal& journal) {
-  const bool keeps = ranks.size() > 1 && !share_out_gpus(ranks, devices).is_rank_a_host();
-  if (!keeps && journal.resume) {
-    throw_bad_input(
-        "--resume: GPUs have a journal where there is a rank for each; --devices cpu and --hosts have one too");
-  }
-  if (!keeps) return nullptr;
+  if (ranks.size() == 1 && journal.file.empty()) return nullptr;
   // Of a GPU, of the copies between those of a host, and of a level of collectives, each with some to spare.
   constexpr double kBudgets = 4, kMore_s = 120;
-  return std::make_unique<KeptProbe>(ranks,
-                                     ProbeRanksOptions{options.probe, journal.file, journal.resume, "GPUs",
-                                                       kBudgets * options.total_budget_s + kMore_s});
+  const double budgets = kBudgets + static_cast<double>(devices.list().size());
+  return std::make_unique<KeptProbe>(
+      ranks, ProbeRanksOptions{options.probe, journal.file, journal.resume, "GPUs",
+                               budgets * options.total_budget_s + kMore_s, options.on_remains});
 }
 
 // `no_gpus`: why GPUs are not measured; empty when nobody asked for them.
 Measured measure_cores(Communicator& ranks, const ProbeCommand& options, const ProbeJournal& journal,
                        const std::string& no_gpus) {
-  ClusterProbe probe = probe_ranks(ranks, {options.probe, journal.file, journal.resume});
+  ClusterProbe probe =
+      probe_ranks(ranks, {options.probe, journal.file, journal.resume, "cores", 0, options.on_remains});
   std::string text = describe(probe.results);
   if (!no_gpus.empty()) text += "GPUs waived: " + no_gpus + "\n";
   return {std::move(probe), std::move(text), Json::object()};

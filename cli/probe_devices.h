@@ -25,10 +25,12 @@ struct ProbeCommand {
   std::vector<Precision> model_precisions = {Precision::bf16};
   double total_budget_s = 50;
   bool json = false;
+  // Of ranks of which one was lost where all wait for it (ProbeRanksOptions).
+  std::function<void(const ClusterProbe& probe)> on_remains = {};
   std::string emulated;  // a name of emulated_names(): nothing is measured
 };
 
-// Of cores, and of GPUs with a rank each.
+// Of what is measured, by whatever ranks.
 struct ProbeJournal {
   std::string file;  // empty: none
   bool resume = false;

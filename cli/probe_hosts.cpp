@@ -79,18 +79,19 @@ void refuse_ranks(const Environment& environment) {
                   proof + ". Start it alone, or leave out --hosts to probe with these ranks");
 }
 
+// The journal is opened first, so that nobody else adds to what is read; where nothing is measured nobody
+// waits.
+std::optional<JournalWriter> open_journal(const ProbeHostsOptions& options) {
+  if (options.dry_run) return std::nullopt;
+  const Json belongs_to = {{"options", options_to_json(options.fleet)}};
+  return options.resume ? JournalWriter::resume(options.journal, belongs_to)
+                        : JournalWriter::begin(options.journal, belongs_to);
+}
+
 FleetJournal what_is_done(const ProbeHostsOptions& options) {
   if (!options.resume) return {};
-  if (!fs::exists(options.journal)) {
-    throw_bad_input("--resume: there is no " + options.journal +
-                    ", the journal of a probe that was not finished");
-  }
   FleetJournal done = read_journal(options.journal);
-  if (done.started_utc.empty()) return done;  // it was ended before anything was measured
-  if (done.options != options_to_json(options.fleet)) {
-    throw_bad_input("--resume: " + options.journal + " is of a probe with other options (" +
-                    compact(done.options) + ")");
-  }
+  expect_same_probe(done.head, {{"options", options_to_json(options.fleet)}}, options.journal);
   return done;
 }
 
@@ -186,16 +187,14 @@ int probe_hosts(ProbeHostsOptions options) {
     const std::string& beside = options.out.empty() ? options.samples : options.out;
     options.journal = (beside.empty() ? options.hosts : beside) + ".journal";
   }
+  std::optional<JournalWriter> journal = open_journal(options);
   FleetJournal done = what_is_done(options);
   keep_known(done, hosts);
   const PairRounds rounds = rounds_for(hosts, options.schedule, done);
   if (options.dry_run) return show_schedule(options, hosts, rounds);
-  const Json journal_options = options_to_json(options.fleet);
-  JournalWriter journal = options.resume ? JournalWriter::resume(options.journal, journal_options)
-                                         : JournalWriter::begin(options.journal, journal_options);
   const Interrupt interrupt;
   std::optional<Progress> progress(std::in_place, "probing hosts", 0);
-  const FleetOutcome outcome = probe_fleet(hosts, rounds, options.fleet, done, journal, interrupt.flag(),
+  const FleetOutcome outcome = probe_fleet(hosts, rounds, options.fleet, done, *journal, interrupt.flag(),
                                            [&](const std::string& what) { progress->step(what); });
   progress.reset();
   return report_on_hosts(options, outcome);

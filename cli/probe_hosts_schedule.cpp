@@ -82,10 +82,10 @@ double device_limit_s(const std::vector<std::string>& device_options) {
 int show_schedule(const ProbeHostsOptions& options, const std::vector<Host>& hosts, const PairRounds& rounds) {
   std::size_t pairs = 0;
   for (const auto& round : rounds) pairs += round.size();
-  const double all = 0.5 * static_cast<double>(hosts.size()) * static_cast<double>(hosts.size() - 1);
+  const std::size_t all = hosts.size() * (hosts.size() - 1) / 2;
   const FleetOptions& fleet = options.fleet;
   const double start_s = starting_s(fleet, hosts.size()), measure_s = pairs_s(fleet.pair, hosts, rounds);
-  print_line(std::to_string(hosts.size()) + " hosts: " + std::to_string(pairs) + " of " + format_number(all) +
+  print_line(std::to_string(hosts.size()) + " hosts: " + std::to_string(pairs) + " of " + std::to_string(all) +
              " pairs in " + std::to_string(rounds.size()) + " rounds");
   print_line("starting: about " + format_seconds(start_s) + ", " +
              std::to_string(std::min(static_cast<int>(hosts.size()), fleet.most_starting)) + " at once");

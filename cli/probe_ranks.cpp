@@ -1,11 +1,11 @@
 #include "cli/probe_ranks.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <set>
 
+#include "cli/error_of_all_ranks.h"
 #include "cli/interrupt.h"
 #include "cli/watchdog.h"
 #include "core/error.h"
@@ -20,27 +20,24 @@
 namespace sextant::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-// What rank 0 reads, on every rank; so is its Error(bad_input). Collective.
+// What rank 0 reads, on every rank; so is its Error. Collective.
 std::string read_for_all(Communicator& ranks, const std::function<std::string()>& read) {
-  constexpr char kText = 't', kError = 'e';
+  constexpr char kText = 't', kBadInput = 'b', kMachine = 'm';
   std::string mine;
   if (ranks.rank() == 0) {
     try {
       mine = kText + read();
     } catch (const Error& error) {
-      mine = kError + std::string(error.what());
+      mine = (error.kind() == ErrorKind::bad_input ? kBadInput : kMachine) + std::string(error.what());
     }
   }
   std::string shared = exchange_texts(ranks, mine).front();
-  const bool is_error = shared.front() == kError;
+  const char kind = shared.front();
   shared.erase(0, 1);
-  if (is_error) throw_bad_input(shared);
-  return shared;
+  if (kind == kText) return shared;
+  throw ErrorOfAllRanks(kind == kBadInput ? ErrorKind::bad_input : ErrorKind::machine, shared);
 }
 
-// What must not change when a probe goes on: else old and new measurements are not of one kind.
 Json options_to_json(const ProbeRanksOptions& all, const std::vector<std::string>& hosts) {
   const ProbeOptions& options = all.probe;
   Json places = Json::array();
@@ -56,26 +53,29 @@ Json options_to_json(const ProbeRanksOptions& all, const std::vector<std::string
           {"places", places}};
 }
 
-RankJournal what_is_done(Communicator& ranks, const ProbeRanksOptions& options) {
-  if (!options.resume) return {};
-  const std::string text = read_for_all(ranks, [&] {
-    if (!fs::exists(options.journal)) {
-      throw_bad_input("--resume: there is no " + options.journal +
-                      ", the journal of a probe that was not finished");
-    }
-    return read_text_file(options.journal);
-  });
-  RankJournal done = parse_rank_journal(text, options.journal);
-  if (done.hosts != ranks.hosts()) {
-    throw_bad_input("--resume: " + options.journal + " is of " + std::to_string(done.hosts.size()) +
-                    " ranks on other hosts or in another order");
-  }
-  if (done.options != options_to_json(options, done.hosts)) {
-    throw_bad_input("--resume: " + options.journal + " is of a probe with other options (" +
-                    done.options.dump() + ")");
-  }
-  return done;
+// What must not change when a probe goes on: else old and new measurements are not of one kind.
+Json belongs_to(const ProbeRanksOptions& options, const std::vector<std::string>& hosts) {
+  return {{"hosts", hosts}, {"options", options_to_json(options, hosts)}};
 }
+
+// Opened on rank 0, and what it has on all. Collective.
+RankJournal open_journal(Communicator& ranks, const ProbeRanksOptions& options,
+                         std::optional<RankJournalWriter>& journal) {
+  if (options.journal.empty()) return {};
+  const Json of = belongs_to(options, ranks.hosts());
+  const std::string text = read_for_all(ranks, [&]() -> std::string {
+    journal.emplace(options.resume ? RankJournalWriter::resume(options.journal, of)
+                                   : RankJournalWriter::begin(options.journal, of));
+    if (!options.resume) return "";
+    std::string lines = read_text_file(options.journal);
+    static_cast<void>(parse_rank_journal(lines, options.journal));  // complains for all
+    return lines;
+  });
+  return options.resume ? parse_rank_journal(text, options.journal) : RankJournal{};
+}
+
+// Signs of life come every second.
+constexpr double kShortestSilence_s = 5;
 
 // Between two steps: a device's points, a round in which a rank is silent, or a level of collectives.
 double longest_silence_s(const ProbeOptions& options) {
@@ -154,34 +154,33 @@ std::string at_most(double seconds) {
 HostPlaces read_places(Communicator& ranks, const std::string& file) {
   if (file.empty()) return {};
   const std::string text = read_for_all(ranks, [&] { return read_text_file(file); });
-  std::vector<HostPlace> places;
-  for (const Host& host : parse_host_list(text, file)) places.push_back({host.name, host.region, host.zone});
   try {
+    std::vector<HostPlace> places;
+    for (const Host& host : parse_host_list(text, file)) places.push_back({host.name, host.region, host.zone});
     HostPlaces all(std::move(places));
     static_cast<void>(all.of(ranks.hosts()));
     return all;
   } catch (const Error& error) {
-    throw_bad_input(file + ": " + error.what());
+    const std::string why = error.what();
+    const bool is_named = why.starts_with(file);
+    throw ErrorOfAllRanks(error.kind(), is_named ? why : file + ": " + why);
   }
 }
 
 struct KeptProbe::Keepers {
   std::optional<RankJournalWriter> journal;
   std::optional<Interrupt> interrupt;
+  std::optional<LifeSigns> signs;
   std::optional<Watchdog> watchdog;
 };
 
 KeptProbe::KeptProbe(Communicator& ranks, const ProbeRanksOptions& options)
-    : done_(what_is_done(ranks, options)), keepers_(std::make_unique<Keepers>()) {
-  const std::vector<std::string> hosts = ranks.hosts();
+    : keepers_(std::make_unique<Keepers>()) {
   std::optional<RankJournalWriter>& journal = keepers_->journal;
-  if (ranks.rank() == 0 && !options.journal.empty()) {
-    journal.emplace(options.resume
-                        ? RankJournalWriter::resume(options.journal)
-                        : RankJournalWriter::begin(options.journal, hosts, options_to_json(options, hosts)));
-  }
+  done_ = open_journal(ranks, options, journal);
   if (journal) {
     hooks_.on_devices = [&journal](const std::vector<RankReport>& reports) { journal->add_devices(reports); };
+    hooks_.on_points = [&journal](const std::vector<ProbeResult>& points) { journal->add_points(points); };
     hooks_.on_links = [&journal](const std::vector<ProbeResult>& points) { journal->add_links(points); };
     hooks_.on_collectives = [&journal](const std::string& level, const std::vector<ProbeResult>& results) {
       journal->add_collectives(level, results);
@@ -191,10 +190,17 @@ KeptProbe::KeptProbe(Communicator& ranks, const ProbeRanksOptions& options)
   if (ranks.size() == 1) return;
   const Interrupt& interrupt = keepers_->interrupt.emplace();
   hooks_.should_stop = [&interrupt] { return interrupt.came(); };
-  Watchdog& watchdog = keepers_->watchdog.emplace(
-      options.longest_silence_s > 0 ? options.longest_silence_s : longest_silence_s(options.probe),
-      hint_of(options));
+  LifeSigns& signs = keepers_->signs.emplace(ranks);
+  const double limit_s =
+      options.longest_silence_s > 0 ? options.longest_silence_s : longest_silence_s(options.probe);
+  Watchdog& watchdog = keepers_->watchdog.emplace(WatchdogOptions{
+      limit_s, std::max(options.probe.answer_limit_s, kShortestSilence_s), hint_of(options), &signs});
   hooks_.on_step = [&watchdog](const std::string& what) { watchdog.hear(what); };
+  hooks_.on_common_step = [&watchdog](const std::string& what) { watchdog.hear(what, true); };
+  if (!options.on_remains || ranks.rank() != 0) return;
+  hooks_.on_remains = [&watchdog, tell = options.on_remains](const ProbeHooks::Remains& remains) {
+    watchdog.set_last_words([tell, remains](const std::map<int, std::string>& lost) { tell(remains(lost)); });
+  };
 }
 
 KeptProbe::~KeptProbe() = default;

@@ -1,6 +1,7 @@
 // sextant probe of CPU ranks: one of them alone, or a job's under mpirun and srun.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,9 +17,13 @@ struct ProbeRanksOptions {
   bool resume = false;
   std::string devices = "cores";  // what the journal is of
   double longest_silence_s = 0;   // between two steps; none: as cores need
+  // Where a rank was lost that all others wait for: what there is, on a thread of its own, before the program
+  // ends with exit code 3; may be empty.
+  std::function<void(const ClusterProbe& probe)> on_remains = {};
 };
 
-// What keeps a job's measurements: the journal on rank 0's disk, Ctrl-C, and a watchdog over ranks that hang.
+// What keeps a job's measurements: the journal on rank 0's disk, Ctrl-C, and a watchdog that names ranks which
+// are silent.
 // One rank alone has neither of the last two. Made and used by all ranks.
 class KeptProbe {
  public:

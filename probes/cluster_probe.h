@@ -34,23 +34,12 @@ struct ProbeOptions {
   int model_tensor_parallel = 1;
   // Called on rank 0 with what all ranks measured, before a cluster is made of it: that may fail. May be empty.
   std::function<void(const std::vector<ProbeResult>& results)> on_results = {};
-  bool is_smoke_test = false;  // links and collectives of the smallest sizes, to see that all runs
+  bool is_smoke_test = false;  // the smallest sizes, to see that all runs
   bool pin = true;             // each rank to one of its CPUs while it measures
   std::string name = "local";
   HostPlaces hosts;                        // where they are
   double answer_limit_s = kAnswerLimit_s;  // of each wait for another rank while pairs are measured
   double collectives_budget_s = 50;        // of the groups of one level; what has not begun by then is waived
-};
-
-// What is told while it goes on, and what ends it; each may be empty.
-struct ProbeHooks {
-  std::function<bool()> should_stop = {};  // any rank's true, at the next step, round or level
-  // On every rank: what comes next.
-  std::function<void(const std::string& what)> on_step = {};
-  // At rank 0, once it is known.
-  std::function<void(const std::vector<RankReport>& reports)> on_devices = {};
-  std::function<void(const std::vector<ProbeResult>& points)> on_links = {};
-  std::function<void(const std::string& level, const std::vector<ProbeResult>& results)> on_collectives = {};
 };
 
 struct ClusterProbe {
@@ -63,6 +52,25 @@ struct ClusterProbe {
   std::string why_no_cluster;  // of a probe that is not whole: too little was measured; else empty
 
   [[nodiscard]] bool is_whole() const { return lost.empty() && !is_interrupted; }
+};
+
+// What is told while it goes on, and what ends it; each may be empty.
+struct ProbeHooks {
+  std::function<bool()> should_stop = {};  // any rank's true, at the next step, round or level
+  // On every rank: what comes next.
+  std::function<void(const std::string& what)> on_step = {};
+  // On every rank: what comes next, where nobody can go on without all the others.
+  std::function<void(const std::string& what)> on_common_step = {};
+  // At rank 0 before such steps: what would be left if ranks were lost there, and why. To be asked from another
+  // thread, while this one hangs.
+  using Remains = std::function<ClusterProbe(const std::map<int, std::string>& lost)>;
+  std::function<void(const Remains& remains)> on_remains = {};
+  // At rank 0, once it is known.
+  std::function<void(const std::vector<RankReport>& reports)> on_devices = {};
+  std::function<void(const std::vector<ProbeResult>& points)> on_points =
+      {};  // of devices, in place of reports
+  std::function<void(const std::vector<ProbeResult>& points)> on_links = {};
+  std::function<void(const std::string& level, const std::vector<ProbeResult>& results)> on_collectives = {};
 };
 
 // Collective; the same result on every rank, but where ranks were lost: then only rank 0 has more than `lost`,

@@ -1,28 +1,17 @@
 #include "probes/rank_journal.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
+#include <iterator>
 #include <map>
-#include <system_error>
 #include <utility>
 
-#include "core/document.h"
-#include "core/error.h"
-#include "core/provenance.h"
+#include "core/json_value.h"
 #include "probes/link/link_probe.h"
 
 namespace sextant {
 namespace {
 
-constexpr const char* kJournal = "sextant.ranks/1.0";
-constexpr int kPermissions = 0644;
-
-[[noreturn]] void fail_to_write(const std::filesystem::path& file) {
-  throw_machine_failed("cannot write " + file.string() + ": " + std::strerror(errno));
-}
+constexpr const char* kJournal = "sextant.ranks/1.1";
 
 std::vector<ProbeResult> results_of(const JsonView& view) {
   std::vector<ProbeResult> results;
@@ -34,16 +23,22 @@ void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
   all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
-void read_head(RankJournal& journal, const JsonView& view) {
-  if (view.required("journal").text() != kJournal) view.fail(std::string("expected a journal ") + kJournal);
-  journal.started_utc = view.required("started_utc").text();
-  for (const JsonView& host : view.required("hosts").items()) journal.hosts.push_back(host.text());
-  journal.options = view.required("options").json();
+// By rank; measured again, it stands for what was measured before.
+void put(std::vector<RankReport>& devices, RankReport report) {
+  const auto place = std::lower_bound(devices.begin(), devices.end(), report.rank,
+                                      [](const RankReport& a, int rank) { return a.rank < rank; });
+  if (place != devices.end() && place->rank == report.rank) {
+    *place = std::move(report);
+  } else {
+    devices.insert(place, std::move(report));
+  }
 }
 
 void read_line(RankJournal& journal, const JsonView& view) {
   if (const auto device = view.optional("device")) {
-    journal.devices.push_back(RankReport::parse(*device));
+    put(journal.devices, RankReport::parse(*device));
+  } else if (const auto points = view.optional("points")) {
+    append(journal.device_points, results_of(*points));
   } else if (const auto link = view.optional("link")) {
     append(journal.points, results_of(*link));
   } else {
@@ -65,85 +60,49 @@ std::set<RankPair> RankJournal::measured_pairs() const {
   return pairs;
 }
 
+std::vector<ProbeResult> RankJournal::points_of_measured_pairs() const {
+  const std::set<RankPair> pairs = measured_pairs();
+  std::vector<ProbeResult> measured;
+  for (const ProbeResult& point : points) {
+    if (pairs.contains({point.rank, point.peer})) measured.push_back(point);
+  }
+  return measured;
+}
+
 RankJournal parse_rank_journal(const std::string& text, const std::string& file) {
   RankJournal journal;
-  std::size_t begin = 0;
-  int number = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
-    ++number;
-    try {
-      const Json line = parse_json(std::string_view(text).substr(begin, end - begin));
-      number == 1 ? read_head(journal, JsonView(line)) : read_line(journal, JsonView(line));
-    } catch (const Error& error) {
-      throw_bad_input(file + ":" + std::to_string(number) + ": " + error.what());
-    }
-    begin = end + 1;
-  }
-  if (number == 0) throw_bad_input(file + ": there is no whole line in it");
+  journal.head = parse_journal(text, file, kJournal, [&](const JsonView& line) { read_line(journal, line); });
   return journal;
 }
 
-RankJournalWriter::RankJournalWriter(std::filesystem::path file, int flags)
-    : file_(std::move(file)),
-      descriptor_(open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | flags, kPermissions)) {
-  if (descriptor_ < 0) fail_to_write(file_);
+RankJournalWriter RankJournalWriter::begin(const std::filesystem::path& file, const Json& belongs_to) {
+  return RankJournalWriter(JournalFile::begin(file, kJournal, belongs_to));
 }
 
-RankJournalWriter::RankJournalWriter(RankJournalWriter&& other) noexcept
-    : file_(std::move(other.file_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-RankJournalWriter::~RankJournalWriter() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-RankJournalWriter RankJournalWriter::begin(const std::filesystem::path& file,
-                                           const std::vector<std::string>& hosts, const Json& options) {
-  std::error_code ignored, fault;
-  if (std::filesystem::is_regular_file(file, ignored) && std::filesystem::file_size(file, ignored) > 0)
-    std::filesystem::rename(file, file.string() + ".old", fault);
-  if (fault) throw_machine_failed("cannot rename " + file.string() + ": " + fault.message());
-  RankJournalWriter writer(file, O_TRUNC);
-  const Json head = {
-      {"journal", kJournal}, {"started_utc", time_utc_now()}, {"hosts", hosts}, {"options", options}};
-  writer.write(head.dump() + "\n");
-  return writer;
-}
-
-RankJournalWriter RankJournalWriter::resume(const std::filesystem::path& file) {
-  const std::string text = read_text_file(file);
-  RankJournalWriter writer(file, 0);
-  const std::size_t whole = text.find_last_of('\n') + 1;  // 0 when there is none
-  if (ftruncate(writer.descriptor_, static_cast<off_t>(whole)) != 0) fail_to_write(file);
-  return writer;
+RankJournalWriter RankJournalWriter::resume(const std::filesystem::path& file, const Json& belongs_to) {
+  return RankJournalWriter(JournalFile::resume(file, kJournal, belongs_to));
 }
 
 void RankJournalWriter::add_devices(const std::vector<RankReport>& reports) {
-  std::string lines;
-  for (const RankReport& report : reports) lines += Json{{"device", report.to_json()}}.dump() + "\n";
-  write(lines);
+  for (const RankReport& report : reports) file_.add({{"device", report.to_json()}});
+  file_.flush();
+}
+
+void RankJournalWriter::add_points(const std::vector<ProbeResult>& points) {
+  if (!points.empty()) file_.add({{"points", to_json(points)}});
+  file_.flush();
 }
 
 void RankJournalWriter::add_links(const std::vector<ProbeResult>& points) {
   std::map<RankPair, std::vector<ProbeResult>> by_pair;
   for (const ProbeResult& point : points) by_pair[{point.rank, point.peer}].push_back(point);
-  std::string lines;
-  for (const auto& [pair, of_pair] : by_pair) lines += Json{{"link", to_json(of_pair)}}.dump() + "\n";
-  write(lines);
+  for (const auto& [pair, of_pair] : by_pair) file_.add({{"link", to_json(of_pair)}});
+  file_.flush();
 }
 
 void RankJournalWriter::add_collectives(const std::string& level, const std::vector<ProbeResult>& results) {
-  write(Json{{"collectives", {{"level", level}, {"results", to_json(results)}}}}.dump() + "\n");
-}
-
-void RankJournalWriter::write(const std::string& lines) {
-  std::size_t written = 0;
-  while (written < lines.size()) {
-    const ssize_t count = ::write(descriptor_, lines.data() + written, lines.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_to_write(file_);
-    written += static_cast<std::size_t>(count);
-  }
-  if (fdatasync(descriptor_) != 0) fail_to_write(file_);
+  file_.add({{"collectives", {{"level", level}, {"results", to_json(results)}}}});
+  file_.flush();
 }
 
 }  // namespace sextant

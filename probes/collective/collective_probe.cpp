@@ -104,7 +104,7 @@ class PairProbe {
     const auto mine = std::find_if(turn.begin(), turn.end(), [this](const RankPair& pair) {
       return pair.low == world_.rank() || pair.high == world_.rank();
     });
-    if (world_.rank() == 0 && options_.on_point) options_.on_point(collectives_.name() + "/pair");
+    if (options_.on_point) options_.on_point(collectives_.name() + "/pair");
     const auto pair =
         world_.split(mine == turn.end() ? -1 : static_cast<int>(mine - turn.begin()), world_.rank());
     std::vector<ProbeResult> led;
@@ -161,7 +161,7 @@ std::vector<ProbeResult> measure_collectives(Communicator& world, Collectives& c
         results.push_back(budget.waived(name));
         continue;
       }
-      if (world.rank() == 0 && options.on_point) options.on_point(name);
+      if (options.on_point) options.on_point(name);
       results.push_back(points.measure(world, name, 1, [&] { return collectives.prepare(shape); }));
       results.back().work = shape.bytes();
       results.back().how = how(collectives, shape);

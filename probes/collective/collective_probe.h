@@ -46,7 +46,7 @@ struct CollectiveOptions {
   std::function<bool()> should_stop = {};
   // Which links of a host are alike, the same on every rank; may be empty.
   KindOfPair kind_of_pair = {};
-  // Called by rank 0 before each point; may be empty.
+  // Called by every rank before each point that it takes part in; may be empty.
   std::function<void(const std::string& name)> on_point = {};
   CollectiveSteps steps = {};
 };

@@ -1,10 +1,12 @@
 #include "probes/cuda/gpu_cluster.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "core/error.h"
 #include "probes/cluster_assembly.h"
+#include "probes/cluster_findings.h"
 #include "probes/collective/growing_groups.h"
 #include "probes/topology/gpu_place.h"
 
@@ -56,7 +58,12 @@ std::string best_way(const std::vector<RankReport>& reports, bool is_partial) {
       if (coverage_of(reports, prefix) >= enough) return prefix;
     }
   }
-  if (is_partial) return kNcclPairs;  // levels without a link are assumed
+  if (is_partial) {  // levels without a link are assumed
+    const auto of_nccl = links_of(reports, kNcclPairs);
+    const bool has_fit = std::any_of(of_nccl.begin(), of_nccl.end(),
+                                     [](const LinkMeasurement& link) { return link.fit.has_value(); });
+    return has_fit ? kNcclPairs : kLinkPrefix;
+  }
   throw_machine_failed("the links between the GPUs could not be measured: " + why_no_links(reports));
 }
 
@@ -107,17 +114,36 @@ void add(std::vector<std::string>& all, const std::vector<std::string>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
+std::vector<ProbeResult> results_of(const std::vector<RankReport>& reports) {
+  std::vector<ProbeResult> results;
+  for (const RankReport& report : reports) {
+    results.insert(results.end(), report.results.begin(), report.results.end());
+  }
+  return results;
+}
+
+// All that a rank other than 0 knows where one was lost.
+ClusterProbe lost_only(const GpuRanks& ranks) {
+  ClusterProbe probe;
+  probe.lost = ranks.lost;
+  return probe;
+}
+
 }  // namespace
 
 GpuClusterProbe assemble_gpu_cluster(GpuRanks ranks, const GpuClusterOptions& options) {
+  if (!ranks.lost.empty() && ranks.reports.empty()) return {lost_only(ranks), std::move(ranks.gpus), {}};
   if (ranks.reports.empty())
     throw_machine_failed("there is no GPU to make a cluster of: " + ranks.gpus.sentence);
   GpuClusterProbe out;
   out.probe.is_interrupted = ranks.is_interrupted;
+  out.probe.lost = ranks.lost;
+  out.probe.results = results_of(ranks.reports);
+  if (!ranks.lost.empty()) ranks.reports = numbered_anew(std::move(ranks.reports));
   out.links = report_links(ranks.reports, options.facts);
   AssembledCluster assembled;
   try {
-    assembled = assemble(ranks.reports, options.cluster, ranks.is_interrupted);
+    assembled = assemble(ranks.reports, options.cluster, !out.probe.is_whole());
     add_measurements(assembled.cluster, ranks.reports, out.links);
     out.probe.cluster = std::move(assembled.cluster);
     out.probe.device_of_rank = std::move(assembled.device_of_rank);
@@ -125,9 +151,8 @@ GpuClusterProbe assemble_gpu_cluster(GpuRanks ranks, const GpuClusterOptions& op
     if (out.probe.is_whole()) throw;
     out.probe.why_no_cluster = error.what();
   }
-  for (const RankReport& report : ranks.reports) {
-    out.probe.results.insert(out.probe.results.end(), report.results.begin(), report.results.end());
-  }
+  for (const auto& [rank, why] : ranks.lost)
+    out.probe.warnings.push_back(why + ": the rest went on without it.");
   ranks.gpus.results = out.probe.results;  // of all ranks
   add(out.probe.warnings, warnings_of(ranks.gpus));
   add(out.probe.warnings, ranks.warnings);

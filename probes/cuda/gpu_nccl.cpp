@@ -77,7 +77,9 @@ std::vector<ProbeResult> measure_nccl_in_threads(const std::vector<int>& gpus, c
   try {
     run_on_threads(static_cast<int>(gpus.size()), [&](Communicator& ranks) {
       const int gpu = gpus[static_cast<std::size_t>(ranks.rank())];
-      std::vector<ProbeResult> mine = measure_nccl(ranks, gpu, make, options, clock, part);
+      CollectiveOptions own = options;
+      if (ranks.rank() != 0) own.on_point = {};  // one of the threads says it
+      std::vector<ProbeResult> mine = measure_nccl(ranks, gpu, make, own, clock, part);
       const std::lock_guard lock(mutex);
       append(all, std::move(mine));
     });

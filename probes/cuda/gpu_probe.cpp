@@ -32,18 +32,41 @@ ProbeResult over_budget(const GpuPoint& point, int gpu, double budget_s) {
   return result;
 }
 
+// What was measured before is not measured again: failures are.
+const ProbeResult* find_done(const GpuProbeOptions& options, const std::string& name, int gpu, int peer) {
+  for (const ProbeResult& result : options.done) {
+    if (result.name != name || result.rank != gpu || result.peer != peer) continue;
+    if (result.has_value() || result.outcome == ProbeOutcome::waived) return &result;
+  }
+  return nullptr;
+}
+
+// One point of a GPU, or between it and its peer (none: -1).
+ProbeResult measure_point(const GpuPoint& point, GpuDevices& devices, const GpuFacts& gpu, int peer,
+                          GpuSensors& sensors, const GpuProbeOptions& options, double left_s,
+                          const Clock& clock) {
+  if (options.on_point) options.on_point(point.name);
+  ProbeResult result = measure_gpu_point(point, devices, gpu, sensors, sampling_for(options, left_s), clock);
+  result.peer = peer;
+  if (options.on_result) options.on_result(result);
+  return result;
+}
+
+constexpr int kNoPeer = -1;
+
 std::vector<ProbeResult> measure_gpu(GpuDevices& devices, const GpuFacts& gpu, GpuSensors& sensors,
                                      const GpuProbeOptions& options, const Clock& clock) {
   const double start_s = clock.now_s();
   std::vector<ProbeResult> results;
   for (const GpuPoint& point : gpu_points(gpu, options.points)) {
     const double left_s = options.total_budget_s - (clock.now_s() - start_s);
-    if (left_s < std::min(kLeastBudget_s, options.budget_s_per_point)) {
+    if (const ProbeResult* done = find_done(options, point.name, gpu.index, kNoPeer)) {
+      results.push_back(*done);
+    } else if (left_s < std::min(kLeastBudget_s, options.budget_s_per_point)) {
       results.push_back(over_budget(point, gpu.index, options.total_budget_s));
-      continue;
+    } else {
+      results.push_back(measure_point(point, devices, gpu, kNoPeer, sensors, options, left_s, clock));
     }
-    if (options.on_point) options.on_point(point.name);
-    results.push_back(measure_gpu_point(point, devices, gpu, sensors, sampling_for(options, left_s), clock));
   }
   std::vector<ProbeResult> derived = derive_gpu_results(results);
   std::move(derived.begin(), derived.end(), std::back_inserter(results));
@@ -79,15 +102,16 @@ class LinkProbe {
  private:
   void add(const GpuFacts& from, const GpuFacts& to, const std::vector<GpuPoint>& points) {
     for (const GpuPoint& point : points) {
-      if (clock_.now_s() >= end_s_) {
+      if (const ProbeResult* done = find_done(options_, point.name, from.index, to.index)) {
+        results_.push_back(*done);
+      } else if (clock_.now_s() >= end_s_) {
         results_.push_back(
             over_budget(point, from.index, options_.total_budget_s * static_cast<double>(gpus_.size())));
+        results_.back().peer = to.index;
       } else {
-        if (options_.on_point) options_.on_point(point.name);
-        results_.push_back(measure_gpu_point(point, devices_, from, sensors_,
-                                             sampling_for(options_, options_.budget_s_per_point), clock_));
+        results_.push_back(measure_point(point, devices_, from, to.index, sensors_, options_,
+                                         options_.budget_s_per_point, clock_));
       }
-      results_.back().peer = to.index;
     }
   }
 

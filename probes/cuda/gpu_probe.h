@@ -21,8 +21,13 @@ struct GpuProbeOptions {
   GpuPointOptions points;
   // One of them in place of all: for a rank that has a GPU of its own.
   std::optional<int> only_gpu;
+  // What was measured before, by GPU, peer and name: what of it has a value, or was waived by the device, is
+  // taken as it is.
+  std::vector<ProbeResult> done = {};
   // Called before each point; may be empty.
   std::function<void(const std::string& name)> on_point;
+  // Called with each point that was measured, as it is there; may be empty.
+  std::function<void(const ProbeResult& result)> on_result = {};
 };
 
 struct GpuProbe {

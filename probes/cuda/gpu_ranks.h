@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +32,9 @@ struct GpuClusterOptions {
   GpuProbeOptions gpus;
   CollectiveOptions nccl;
   LinkFacts facts;
-  // Of a rank for each GPU: what was measured before, the same on every rank, and what is told as it comes.
+  // Who says nothing for longer while GPUs are measured is lost; in place of what follows from the budgets.
+  std::optional<double> silence_s = {};
+  // What was measured before, the same on every rank, and what is told as it comes.
   RankJournal done = {};
   ProbeHooks hooks = {};
 };
@@ -38,9 +42,12 @@ struct GpuClusterOptions {
 // What one rank found, and what every rank found.
 struct GpuRanks {
   GpuProbe gpus;
-  std::vector<RankReport> reports;    // of all GPUs of the job, in their order
+  std::vector<RankReport> reports;    // of all GPUs of the job, in their order; see `lost`
   std::vector<std::string> warnings;  // the same on every rank
   bool is_interrupted = false;
+  // Ranks that fell silent while GPUs were measured, and why. Then only rank 0 has reports, those of the
+  // others, and no rank may talk to all others any more.
+  std::map<int, std::string> lost = {};
 };
 
 // Collective. In three ways:
@@ -49,8 +56,9 @@ struct GpuRanks {
 //   first of them the copies between these; then NCCL between the ranks.
 //   Hosts with one rank each, some of which see several GPUs: each rank all GPUs of its host as in the first
 //   way, then NCCL between the first GPUs of the hosts; a warning says what is missing.
-// In the second way every finished measurement is told (hooks) and need not be made again (done); it ends at
-// the next turn or level where it is told to. A host's GPUs that no rank measures are named in a warning.
+// Every finished measurement is told at rank 0 (hooks; NCCL between the GPUs of a host from any thread, and of
+// the third way once it is over) and need not be made again (done). Several ranks end at the next turn or level
+// where they are told to. A host's GPUs that no rank measures are named in a warning.
 // Throws Error(bad_input) when there are not as many GPUs as ranks on a host, Error(machine) when there is
 // none.
 [[nodiscard]] GpuRanks measure_gpu_ranks(Communicator& ranks, const GpuTools& tools,

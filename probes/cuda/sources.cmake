@@ -7,12 +7,14 @@ set(SEXTANT_GPU_HEADERS
     cuda/gpu_cluster.h
     cuda/gpu_devices.h
     cuda/gpu_engine.h
+    cuda/gpu_hosts.h
     cuda/gpu_link_report.h
     cuda/gpu_measurement.h
     cuda/gpu_nccl.h
     cuda/gpu_of_rank.h
     cuda/gpu_points.h
     cuda/gpu_probe.h
+    cuda/gpu_rank_steps.h
     cuda/gpu_ranks.h
     cuda/gpu_self_check.h
     cuda/gpu_sensors.h
@@ -32,12 +34,14 @@ set(SEXTANT_GPU_SOURCES
     cuda/attention_splits.cpp
     cuda/candidate_search.cpp
     cuda/gpu_cluster.cpp
+    cuda/gpu_hosts.cpp
     cuda/gpu_link_report.cpp
     cuda/gpu_measurement.cpp
     cuda/gpu_nccl.cpp
     cuda/gpu_of_rank.cpp
     cuda/gpu_points.cpp
     cuda/gpu_probe.cpp
+    cuda/gpu_rank_steps.cpp
     cuda/gpu_ranks.cpp
     cuda/library_search.cpp
     cuda/nccl_communicator.cpp

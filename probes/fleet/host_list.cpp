@@ -1,5 +1,6 @@
 #include "probes/fleet/host_list.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -59,6 +60,14 @@ Host read_host(std::istringstream& words) {
   return host;
 }
 
+// Names go onto command lines and into documents.
+bool is_text(const std::string& line) {
+  const auto is_control = [](unsigned char byte) {
+    return (byte < 0x20 && byte != '\t' && byte != '\r') || byte == 0x7f;
+  };
+  return std::none_of(line.begin(), line.end(), is_control) && valid_utf8(line) == line;
+}
+
 void check_against(const std::vector<Host>& earlier, const Host& host) {
   for (const Host& other : earlier) {
     if (other.name == host.name) throw_bad_input("there is a host " + host.name + " already");
@@ -81,6 +90,7 @@ std::vector<Host> parse_host_list(std::string_view text, const std::string& file
     const std::string first = line.substr(0, line.find_first_of('#'));
     if (first.find_first_not_of(" \t\r") == std::string::npos) continue;
     try {
+      if (!is_text(line)) throw_bad_input("this is no text");
       Host host = read_host(words);
       check_against(hosts, host);
       hosts.push_back(std::move(host));

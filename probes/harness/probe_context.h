@@ -14,6 +14,8 @@ struct ProbeContext {
   Agreement agreement = [](bool mine) { return mine; };
   // What one probe may allocate.
   double memory_limit_bytes = 1e9;
+  // The smallest sizes alone, to see that everything runs.
+  bool is_smoke_test = false;
 };
 
 }  // namespace sextant

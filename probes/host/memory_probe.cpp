@@ -104,7 +104,8 @@ MemorySizes choose_memory_sizes(const EnvironmentFacts& facts, int ranks, double
       std::min({std::max(kTimesTheCache * cache_bytes, kLeastBytes), kMostBytes, limit_bytes / 4});
   sizes.is_far_beyond_cache = sizes.main_bytes >= kTimesTheCache * cache_bytes;
   sizes.second_level_bytes = facts.second_level_cache_bytes / 2;
-  sizes.last_level_bytes = facts.last_level_cache_bytes / 2 / std::clamp(ranks, 1, facts.last_level_cache_cpus);
+  const int sharers = std::clamp(ranks, 1, facts.last_level_cache_cpus);
+  sizes.last_level_bytes = std::min(facts.last_level_cache_bytes / 2 / sharers, limit_bytes / 4);
   return sizes;
 }
 

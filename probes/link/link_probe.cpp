@@ -4,7 +4,6 @@
 #include <chrono>
 #include <iterator>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "core/error.h"
 #include "core/json_value.h"
 #include "core/units.h"
+#include "probes/link/kept_communicators.h"
 #include "probes/link/limited_message.h"
 #include "probes/link/ping_pong.h"
 
@@ -68,14 +68,6 @@ struct Report {
   }
 };
 
-// To end a communicator takes all of its ranks.
-void keep_for_good(std::unique_ptr<Communicator> ranks) {
-  static std::mutex mutex;
-  static auto* const kept = new std::vector<std::unique_ptr<Communicator>>;
-  const std::lock_guard lock(mutex);
-  kept->push_back(std::move(ranks));
-}
-
 bool is_unmeasured(const std::vector<ProbeResult>& points) {
   return std::any_of(points.begin(), points.end(), [](const ProbeResult& point) { return !point.has_value(); });
 }
@@ -84,7 +76,9 @@ bool is_unmeasured(const std::vector<ProbeResult>& points) {
 class RoundMember {
  public:
   RoundMember(const LinkRanks& ranks, const ProbeContext& context, const LinkOptions& options)
-      : ranks_(*ranks.ranks), context_(context), options_(options), hosts_(ranks.hosts) {}
+      : ranks_(*ranks.ranks), context_(context), options_(options), hosts_(ranks.hosts) {
+    order_.lost = options.lost;
+  }
 
   LinkOutcome lead(const std::vector<std::vector<RankPair>>& rounds);
   LinkOutcome follow(const std::vector<std::vector<RankPair>>& rounds);

@@ -46,6 +46,8 @@ inline constexpr double kAnswerLimit_s = 30;
 struct LinkOptions {
   std::vector<std::size_t> message_bytes = default_message_bytes();
   double answer_limit_s = kAnswerLimit_s;  // of each wait for a message of the other rank of a pair
+  // Rank and why: known to be lost before, the same on every rank that is not.
+  std::map<int, std::string> lost = {};
   // Any rank's true ends the run with what there is; asked often, may be empty.
   std::function<bool()> should_stop = {};
   // On every rank before each round; may be empty.

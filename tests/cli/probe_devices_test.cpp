@@ -168,18 +168,19 @@ TEST(MeasureGpus, ABudgetThatIsOverWaivesTheRestAndKeepsWhatThereIs) {
   EXPECT_FALSE(seen.empty());
 }
 
-TEST(MeasureGpus, OfOneProcessHaveNoJournalToResume) {
-  FakeHost host(2);
-  EXPECT_THAT(failure(
-                  [&] {
-                    static_cast<void>(measured(host, quick(), {"j", true}));
-                  },
-                  ErrorKind::bad_input),
-              HasSubstr("--resume: GPUs have a journal where there is a rank for each"));
+// One process that is given a journal, and one that is not.
+TEST(MeasureGpus, OfOneProcessAreKeptWhereAJournalIsNamed) {
   TemporaryFolder folder;
   const std::string file = folder.path() / "journal";
-  static_cast<void>(measured(host, quick(), {file, false}));
-  EXPECT_FALSE(std::filesystem::exists(file));
+  FakeHost host(2);
+  host.make_collectives = on_host_memory;
+  const Measured first = measured(host, quick(), {file, false});
+  ASSERT_TRUE(std::filesystem::exists(file));
+  FakeHost broken(2);
+  broken.make_collectives = on_host_memory;
+  broken.gpus.throws_ = "memory";
+  const Measured second = measured(broken, quick(), {file, true});
+  EXPECT_EQ(without_times(second.probe.cluster), without_times(first.probe.cluster));
 }
 
 // Ranks of one host with a GPU each, as threads.
@@ -215,18 +216,23 @@ TEST(MeasureGpus, OfRanksAreKeptAndNotMeasuredAgain) {
               HasSubstr("of 2 ranks on other hosts"));
 }
 
-// A host with a rank that sees several GPUs, beside another: no rank has a GPU of its own.
-TEST(MeasureGpus, OfOneRankAHostHaveNoJournal) {
+// A host with a rank that sees several GPUs, beside another.
+TEST(MeasureGpus, OfOneRankAHostAreKeptToo) {
   TemporaryFolder folder;
   const std::string file = folder.path() / "journal";
-  run_on_threads(2, [&](Communicator& threads) {
-    OnFakeHosts world(threads, {"a", "b"});
-    FakeHost host(2);
-    host.make_collectives = on_host_memory;
-    const Measured found = measure_gpus(tools_of(host), world, quick(), {file, false});
-    EXPECT_EQ(found.probe.cluster.device_count(), 4);
-  });
-  EXPECT_FALSE(std::filesystem::exists(file));
+  const auto measured_on_hosts = [&](bool resume, const std::string& throws) {
+    run_on_threads(2, [&](Communicator& threads) {
+      OnFakeHosts world(threads, {"a", "b"});
+      FakeHost host(2);
+      host.make_collectives = on_host_memory;
+      host.gpus.throws_ = throws;
+      const Measured found = measure_gpus(tools_of(host), world, quick(), {file, resume});
+      EXPECT_EQ(found.probe.cluster.device_count(), 4);
+    });
+  };
+  measured_on_hosts(false, "");
+  ASSERT_TRUE(std::filesystem::exists(file));
+  measured_on_hosts(true, "memory");  // a GPU that has broken in the meantime is not asked
 }
 
 TEST(Measure, WithoutGpusSaysWhyTheyAreWaived) {

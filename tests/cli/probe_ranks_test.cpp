@@ -130,6 +130,22 @@ TEST_F(ProbeFourHosts, AStoppedRankIsNamedByItsHostAndTheRestGoesOn) {
   EXPECT_TRUE(std::filesystem::exists(journal_));
 }
 
+// Collectives cannot go on without a member: it is named, and a document has what was measured before.
+TEST_F(ProbeFourHosts, ARankThatHangsInACollectiveIsNamedAndWhatThereIsIsWritten) {
+  const Printed printed = run_on_hosts(hosts_, words("0.2", {"--answer-limit", "6"}), [&](pid_t launcher) {
+    if (wait_for_text(journal_, "{\"collectives\"")) kill(process_of_host(launcher, "d"), SIGSTOP);
+  });
+  EXPECT_NE(printed.exit_code, 0);
+  EXPECT_THAT(printed.err, HasSubstr("rank 3 on d gave no sign of life for "));
+  EXPECT_THAT(printed.err, HasSubstr("and --resume measures the rest"));
+  EXPECT_EQ(load_document<Cluster>(out_).content.nodes().size(), 4U);
+  const std::vector<ProbeResult> all = results();
+  EXPECT_TRUE(
+      std::any_of(all.begin(), all.end(), [](const auto& result) { return result.group == "zone e1"; }));
+  EXPECT_FALSE(points_of(2, 3).empty());
+  EXPECT_TRUE(std::filesystem::exists(journal_));
+}
+
 TEST_F(ProbeFourHosts, WhatCannotBeIsRefusedOnce) {
   const auto expect_refused = [&](const std::vector<std::string>& more, const std::string& why) {
     const Printed printed = run_on_hosts({"a", "e"}, words("0.005", more));
@@ -146,17 +162,31 @@ TEST_F(ProbeFourHosts, AnotherJobsJournalIsNotResumed) {
   const auto expect_refused = [&](const std::string& why) {
     const Printed printed = run_on_hosts(hosts_, words("0.005", {"--resume"}));
     EXPECT_EQ(printed.exit_code, 2);
-    EXPECT_THAT(printed.err, HasSubstr(why));
+    EXPECT_THAT(printed.err, HasSubstr("sextant [rank 0]: "));
+    EXPECT_THAT(printed.err, AllOf(HasSubstr(why), Not(HasSubstr("sextant [rank 1]: "))));
   };
   expect_refused("the journal of a probe that was not finished");
   write_text_file(journal_,
-                  "{\"journal\":\"sextant.ranks/1.0\",\"started_utc\":\"x\",\"hosts\":[\"a\"],"
+                  "{\"journal\":\"sextant.ranks/1.1\",\"started_utc\":\"x\",\"hosts\":[\"a\"],"
                   "\"options\":{}}\n");
-  expect_refused("is of 1 ranks on other hosts or in another order");
+  expect_refused("is of a probe with other hosts ([\"a\"])");
   write_text_file(journal_,
-                  "{\"journal\":\"sextant.ranks/1.0\",\"started_utc\":\"x\","
+                  "{\"journal\":\"sextant.ranks/1.1\",\"started_utc\":\"x\","
                   "\"hosts\":[\"a\",\"b\",\"c\",\"d\"],\"options\":{}}\n");
   expect_refused("is of a probe with other options");
+}
+
+// What was measured is not lost where --resume is forgotten, nor to a second probe on the same journal.
+TEST_F(ProbeFourHosts, AJournalIsNotBegunAnewWhileItHasMeasurements) {
+  const std::string journal =
+      "{\"journal\":\"sextant.ranks/"
+      "1.1\",\"started_utc\":\"x\",\"hosts\":[\"a\"],\"options\":{}}\n{\"link\":[]}\n";
+  write_text_file(journal_, journal);
+  const Printed printed = run_on_hosts(hosts_, words("0.005"));
+  EXPECT_EQ(printed.exit_code, 2) << printed.err;
+  EXPECT_THAT(printed.err, AllOf(HasSubstr("has 1 measurement of a probe that was not finished: --resume"),
+                                 Not(HasSubstr("sextant [rank 1]: "))));
+  EXPECT_EQ(read_text_file(journal_), journal);
 }
 
 }  // namespace

@@ -6,13 +6,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <latch>
 #include <set>
 
 #include "core/error.h"
 #include "core/json_value.h"
+#include "probes/comm/thread_communicator.h"
+#include "tests/probes/comm/fake_hosts.h"
 
 namespace sextant {
 namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
 
 ProbeOptions tiny_options() {
   ProbeOptions options;
@@ -37,6 +43,22 @@ TEST(ProbeCluster, OneRankGivesADeviceWithMeasuredRates) {
   EXPECT_EQ(probe.device_of_rank, std::vector<DeviceId>{{0}});
   // The document that is written can be read.
   EXPECT_EQ(Cluster::parse(JsonView(probe.cluster.to_json())), probe.cluster);
+}
+
+TEST(ProbeCluster, ASmokeTestHasTheSmallestSizesOfEverything) {
+  const auto world = make_serial_communicator();
+  ProbeOptions options = tiny_options();
+  options.is_smoke_test = true;
+  const ClusterProbe probe = probe_cluster(*world, options);
+  EXPECT_EQ(probe.cluster.device_count(), 1);
+  int products = 0;
+  for (const ProbeResult& result : probe.results) {
+    if (result.name.starts_with("gemm/fp32/")) ++products;
+    if (result.name == "memory/read") {
+      EXPECT_LE(result.work, 16.0 * 1024 * 1024);
+    }
+  }
+  EXPECT_EQ(products, 1);
 }
 
 TEST(ProbeCluster, SaysWhyThereAreNoLinks) {
@@ -89,6 +111,46 @@ TEST(SamplesToJson, HasEveryResultWithItsSamples) {
   for (std::size_t at = 0; at < probe.results.size(); ++at) {
     EXPECT_EQ(ProbeResult::parse(JsonView(json["results"][at])), probe.results[at]);
   }
+}
+
+// Rank 2 hangs while devices are measured: it is named, and the others measure theirs and the link between
+// them.
+TEST(ProbeCluster, ARankThatHangsInItsDeviceIsNamedAndTheRestGoesOn) {
+  std::latch others_are_done(2);
+  ClusterProbe of_leader;
+  run_on_threads(3, [&](Communicator& threads) {
+    OnFakeHosts world(threads, {"a", "b", "c"});
+    ProbeOptions options = tiny_options();
+    options.pin = false;
+    options.is_smoke_test = true;
+    options.answer_limit_s = 1;
+    options.budget_s_per_point = 2e-3;
+    ProbeHooks hooks;
+    if (world.rank() == 2) {
+      hooks.on_step = [&](const std::string& what) {
+        if (what != "memory bandwidth") return;
+        others_are_done.wait();
+        throw_machine_failed("it hung");  // for it is not to go on
+      };
+    }
+    try {
+      const ClusterProbe probe = probe_cluster(world, options, {}, hooks);
+      ASSERT_EQ(probe.lost.size(), 1U);
+      EXPECT_FALSE(probe.is_whole());
+      if (world.rank() == 0) of_leader = probe;
+      others_are_done.count_down();
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "it hung");
+      EXPECT_EQ(world.rank(), 2);
+    }
+  });
+  EXPECT_THAT(of_leader.lost.at(2), HasSubstr("rank 2 on c said nothing for"));
+  EXPECT_THAT(of_leader.warnings, Contains(HasSubstr("while devices were measured: the rest went on without")));
+  EXPECT_EQ(of_leader.why_no_cluster, "");
+  EXPECT_EQ(of_leader.cluster.device_count(), 2);
+  EXPECT_TRUE(std::any_of(of_leader.results.begin(), of_leader.results.end(), [](const ProbeResult& result) {
+    return result.name == "link/8" && result.rank == 0 && result.peer == 1 && result.has_value();
+  }));
 }
 
 }  // namespace

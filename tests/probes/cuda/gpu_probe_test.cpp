@@ -201,6 +201,35 @@ TEST_F(GpuProbeTest, MeasuresTheShapesAndHeadsOfAModel) {
   EXPECT_EQ(gpus_.heads_, 4);
 }
 
+// A point at a time is handed over and need not be measured again; failures are.
+TEST_F(GpuProbeTest, WhatWasMeasuredBeforeIsTaken) {
+  gpus_.throws_ = "decode";
+  std::vector<ProbeResult> told;
+  GpuProbeOptions options;
+  options.on_result = [&](const ProbeResult& result) { told.push_back(result); };
+  const GpuProbe first = probe(options);
+  EXPECT_EQ(find(first, 0, "attention/decode/8x4096").outcome, ProbeOutcome::failed);
+  gpus_.throws_ = "";
+  options.done = std::exchange(told, {});
+  const GpuProbe second = probe(options);
+  ASSERT_EQ(told.size(), 5U);  // what failed on GPU 0
+  for (const ProbeResult& result : told) EXPECT_THAT(result.name, testing::StartsWith("attention/decode/"));
+  EXPECT_EQ(find(second, 1, "gemm/bf16/8192"), find(first, 1, "gemm/bf16/8192"));
+  EXPECT_EQ(find(second, 0, "gemm/fp8/8192_nt").sentence, "no fp8 here");
+  EXPECT_EQ(find_link(second, 0, 1, "peer/engine"), find_link(first, 0, 1, "peer/engine"));
+  EXPECT_EQ(second.results.size(), first.results.size());
+}
+
+// What the time did not reach is not handed over: the next probe has time of its own.
+TEST_F(GpuProbeTest, WhatTheBudgetWaivedIsNotHandedOver) {
+  GpuProbeOptions options;
+  options.total_budget_s = 5;
+  options.on_result = [](const ProbeResult& result) {
+    EXPECT_EQ(result.sentence.find("were over"), std::string::npos) << result.name;
+  };
+  static_cast<void>(probe(options));
+}
+
 TEST_F(GpuProbeTest, WithoutAGpuEverythingIsWaivedWithTheReason) {
   gpus_.absence_ = "the driver is asleep";
   const GpuProbe found = probe();

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <latch>
+#include <optional>
 #include <set>
 
 #include "core/error.h"
@@ -168,7 +170,9 @@ struct Heard {
 
   [[nodiscard]] ProbeHooks hooks() {
     ProbeHooks hooks;
-    hooks.on_devices = [this](const std::vector<RankReport>& reports) { journal.devices = reports; };
+    hooks.on_points = [this](const std::vector<ProbeResult>& points) {
+      journal.device_points.insert(journal.device_points.end(), points.begin(), points.end());
+    };
     hooks.on_links = [this](const std::vector<ProbeResult>& points) {
       ++turns;
       journal.points.insert(journal.points.end(), points.begin(), points.end());
@@ -193,8 +197,10 @@ TEST(GpuRanks, HandOverEveryFinishedMeasurement) {
   Job job{fake_hosts(2, 2), 2};
   job.hooks = [&](int rank) { return rank == 0 ? heard.hooks() : ProbeHooks{}; };
   const auto probes = clusters_of(job);
-  ASSERT_EQ(heard.journal.devices.size(), 4U);
-  EXPECT_TRUE(heard.journal.devices[2].is_gpu());
+  const std::size_t points = gpu_points(FakeHost(1).gpus.list().front(), {}).size();
+  const std::size_t copies =
+      gpu_link_points(0, 1).size() + gpu_peer_points(0, 1, true).size() + gpu_peer_points(1, 0, false).size();
+  EXPECT_EQ(heard.journal.device_points.size(), 4 * points + 2 * copies);
   EXPECT_EQ(heard.journal.measured_pairs().size(), 6U);
   EXPECT_EQ(heard.journal.levels, (std::set<std::string>{"all", "node"}));
   EXPECT_TRUE(probes[0].probe.is_whole());
@@ -220,13 +226,119 @@ TEST(GpuRanks, GoOnWhereTheyWereStopped) {
   job.done = first.journal;
   job.hooks = [&](int rank) { return rank == 0 ? second.hooks() : ProbeHooks{}; };
   const auto resumed = clusters_of(job);
-  EXPECT_TRUE(second.journal.devices.empty());
+  EXPECT_TRUE(second.journal.device_points.empty());
   EXPECT_EQ(second.journal.measured_pairs().size() + first.journal.measured_pairs().size(), 6U);
   const auto whole = clusters_of({fake_hosts(2, 2), 2});
   EXPECT_TRUE(resumed[1].probe.is_whole());
   EXPECT_EQ(without_times(resumed[1].probe.cluster), without_times(resumed[2].probe.cluster));
   EXPECT_EQ(resumed[1].probe.cluster.device_count(), 4);
   EXPECT_EQ(names_of(resumed[1].probe.results), names_of(whole[1].probe.results));
+}
+
+// In each of the three ways: ended when some of the points were there, the others alone are measured.
+TEST(GpuRanks, APointThatWasMeasuredIsNotMeasuredAgain) {
+  const std::vector<Job> ways = {{fake_hosts(2, 2), 2, on_host_memory},
+                                 {fake_hosts(2, 1), 2, on_host_memory},
+                                 {fake_hosts(1, 1), 2, on_host_memory}};
+  for (Job job : ways) {
+    Heard first;
+    job.hooks = [&](int rank) { return rank == 0 ? first.hooks() : ProbeHooks{}; };
+    const auto whole = clusters_of(job);
+    RankJournal half;
+    for (std::size_t at = 0; at < first.journal.device_points.size(); at += 2) {
+      half.device_points.push_back(first.journal.device_points[at]);
+    }
+    for (const ProbeResult& point : first.journal.points) {
+      if (point.rank == 0 && point.peer == 1) half.points.push_back(point);
+    }
+    Heard second;
+    job.done = half;
+    job.hooks = [&](int rank) { return rank == 0 ? second.hooks() : ProbeHooks{}; };
+    const auto resumed = clusters_of(job);
+    EXPECT_EQ(second.journal.device_points.size() + half.device_points.size(),
+              first.journal.device_points.size());
+    EXPECT_EQ(second.journal.points.size() + half.points.size(), first.journal.points.size());
+    EXPECT_EQ(half.points.size(), 3U);
+    EXPECT_EQ(names_of(resumed[0].probe.results), names_of(whole[0].probe.results));
+    EXPECT_EQ(resumed[0].probe.cluster.device_count(), whole[0].probe.cluster.device_count());
+
+    Heard third;  // all of it is there
+    job.done = first.journal;
+    job.hooks = [&](int rank) { return rank == 0 ? third.hooks() : ProbeHooks{}; };
+    EXPECT_EQ(names_of(clusters_of(job)[0].probe.results), names_of(whole[0].probe.results));
+    EXPECT_TRUE(third.journal.device_points.empty());
+    EXPECT_TRUE(third.journal.points.empty());
+    EXPECT_TRUE(third.journal.collectives.empty());
+  }
+}
+
+// Rank 2 hangs in its GPU: it is named, the others' GPUs make a cluster, and nobody waits for NCCL.
+TEST(GpuRanks, ARankThatHangsInItsGpuIsNamedAndTheRestGoesOn) {
+  std::latch others_are_done(3);
+  std::vector<GpuClusterProbe> of_ranks(4);
+  run_on_threads(4, [&](Communicator& threads) {
+    OnFakeHosts world(threads, {"a", "a", "b", "c"});
+    FakeHost host(2);
+    host.make_collectives = on_host_memory;
+    GpuClusterOptions options = FakeHost::options();
+    options.silence_s = 3;
+    if (world.rank() == 2) {
+      options.hooks.on_step = [&](const std::string& what) {
+        if (!what.starts_with("GPUs: launch")) return;
+        others_are_done.wait();
+        throw_machine_failed("it hung");
+      };
+    }
+    try {
+      of_ranks[static_cast<std::size_t>(world.rank())] =
+          assemble_gpu_cluster(measure_gpu_ranks(world, host.tools(), options), options);
+      others_are_done.count_down();
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "it hung");
+      EXPECT_EQ(world.rank(), 2);
+    }
+  });
+  for (const int rank : {0, 1, 3}) {
+    const ClusterProbe& probe = of_ranks[static_cast<std::size_t>(rank)].probe;
+    ASSERT_EQ(probe.lost.size(), 1U);
+    EXPECT_THAT(probe.lost.at(2), HasSubstr("rank 2 on b said nothing for 3.00 s while GPUs were measured"));
+  }
+  const ClusterProbe& probe = of_ranks[0].probe;
+  EXPECT_EQ(probe.why_no_cluster, "");
+  EXPECT_EQ(probe.cluster.device_count(), 3);
+  EXPECT_EQ(probe.cluster.nodes().size(), 2U);
+  EXPECT_THAT(probe.warnings, Contains(HasSubstr("rank 2 on b")));
+}
+
+// What would be left if rank 3 were lost after the first level of collectives, with a GPU for each rank and
+// with a rank for each host.
+TEST(GpuRanks, WhatIsLeftOfNcclIsADocumentOfWhatWasFinished) {
+  for (Job job : {Job{fake_hosts(2, 2), 2}, Job{fake_hosts(4, 1), 2}}) {
+    ProbeHooks::Remains remains;
+    std::optional<ClusterProbe> left;
+    job.hooks = [&](int rank) {
+      ProbeHooks hooks;
+      if (rank != 0) return hooks;
+      hooks.on_remains = [&](const ProbeHooks::Remains& asked) { remains = asked; };
+      hooks.on_collectives = [&](const std::string&, const std::vector<ProbeResult>&) {
+        if (!left) left = remains({{3, "rank 3 on node1 gave no sign of life"}});
+      };
+      return hooks;
+    };
+    const auto whole = clusters_of(job);
+    ASSERT_TRUE(left.has_value());
+    EXPECT_EQ(left->lost.size(), 1U);
+    EXPECT_FALSE(left->is_whole());
+    EXPECT_EQ(left->why_no_cluster, "");
+    EXPECT_EQ(left->cluster.device_count(), whole[0].probe.cluster.device_count());
+    EXPECT_THAT(left->warnings, Contains(HasSubstr("rank 3 on node1 gave no sign of life: the rest")));
+    const auto has = [&](const std::string& name) {
+      return std::any_of(left->results.begin(), left->results.end(),
+                         [&](const ProbeResult& result) { return result.name == name; });
+    };
+    EXPECT_TRUE(has("nccl/pair/8"));
+    EXPECT_TRUE(has("gemm/bf16/8192"));
+  }
 }
 
 TEST(GpuRanks, GpusWithoutARankAreNamed) {

@@ -40,7 +40,7 @@ esac; done)"};
   FleetOutcome run(int hosts) {
     std::string list;
     for (int i = 0; i < hosts; ++i) list += "h" + std::to_string(i) + "\n";
-    JournalWriter journal = JournalWriter::begin(journal_, {});
+    JournalWriter journal = JournalWriter::begin(journal_, Json::object());
     return probe_fleet(parse_host_list(list, "test"), tournament_rounds(hosts), options_, {}, journal,
                        interrupted_, [this](const std::string& what) {
                          said_.push_back(what);

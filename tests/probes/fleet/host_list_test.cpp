@@ -35,6 +35,19 @@ TEST(HostList, ReadsWhatDiffers) {
   EXPECT_EQ(hosts[2].address, "10.0.0.4");
 }
 
+TEST(HostList, WhatIsNoTextIsRefusedWithItsLine) {
+  for (const std::string& line :
+       {std::string("va-2\0 region=x", 14), std::string("va-\xff"), std::string("va\x1b")}) {
+    try {
+      static_cast<void>(parse_host_list("va-1\n" + line + "\n", "hosts.txt"));
+      FAIL() << line;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+      EXPECT_STREQ(error.what(), "hosts.txt:2: this is no text");
+    }
+  }
+}
+
 struct Bad {
   const char* text;
   const char* why;

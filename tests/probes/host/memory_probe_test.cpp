@@ -36,6 +36,10 @@ TEST(ChooseMemorySizes, SmallCachesStillGetLargeArrays) {
   EXPECT_EQ(choose_memory_sizes(facts_with_cache(2 * kMiB, 1), 1, 8192 * kMiB).main_bytes, 64 * kMiB);
 }
 
+TEST(ChooseMemorySizes, AShareOfALargeCacheIsNoLargerThanTheMemoryAllows) {
+  EXPECT_EQ(choose_memory_sizes(facts_with_cache(512 * kMiB, 1), 1, 64 * kMiB).last_level_bytes, 16 * kMiB);
+}
+
 TEST(ChooseMemorySizes, LittleMemoryIsSaid) {
   const MemorySizes sizes = choose_memory_sizes(facts_with_cache(32 * kMiB, 1), 1, 256 * kMiB);
   EXPECT_EQ(sizes.main_bytes, 64 * kMiB);

@@ -1,0 +1,12 @@
+// An error that every rank of a job throws alike: one of them says it.
+#pragma once
+
+#include "core/error.h"
+
+namespace sextant::cli {
+
+class ErrorOfAllRanks : public Error {
+  using Error::Error;
+};
+
+}  // namespace sextant::cli

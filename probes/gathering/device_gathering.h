@@ -1,0 +1,37 @@
+// What ranks measure on their own devices comes to rank 0: each point as soon as it is there, then the reports.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "probes/gathering/muster.h"
+#include "probes/harness/probe_result.h"
+#include "probes/rank_report.h"
+
+namespace sextant {
+
+class DeviceGathering {
+ public:
+  // Collective (muster.h). `on_points`: at rank 0; may be empty.
+  DeviceGathering(Communicator& world, Muster::Limits limits,
+                  std::function<void(const std::vector<ProbeResult>& points)> on_points);
+
+  void tell(const std::vector<ProbeResult>& points);
+  [[nodiscard]] Muster& muster() { return muster_; }
+
+  // All reports of all ranks, in their order; those of lost ranks are missing. Where one is lost, only rank 0
+  // has them: no rank may talk to all others any more.
+  [[nodiscard]] std::vector<RankReport> gather(const std::vector<RankReport>& mine, const std::string& what);
+
+ private:
+  void hear(int rank, const std::string& text);
+
+  Communicator& world_;
+  std::function<void(const std::vector<ProbeResult>&)> on_points_;
+  std::map<int, std::string> reports_;  // at rank 0, by rank
+  Muster muster_;
+};
+
+}  // namespace sextant
