@@ -1,7 +1,6 @@
 #include "planner/sha_ea/arrangement.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace sextant {
 
@@ -13,8 +12,7 @@ Arranger::Arranger(SearchRun& run)
     synchronized_.push_back(static_cast<std::size_t>(task - workflow.tasks.data()));
 }
 
-std::vector<Arranger::Corner> Arranger::corners_of(const std::vector<UnitClass>& classes,
-                                                   const Sharing& sharing) const {
+std::vector<Corner> Arranger::corners_of(const std::vector<UnitClass>& classes, const Sharing& sharing) const {
   std::vector<Corner> corners;
   for (std::size_t c = 0; c < classes.size(); ++c) {
     for (const Region& region : sharing.regions[c]) {
@@ -51,57 +49,6 @@ int Arranger::pinned_units(const std::vector<UnitClass>& classes) const {
   return units;
 }
 
-// From the fastest of each on, while devices lack memory: the change that saves the most bytes for its time. No
-// matter which of its devices needs the most.
-void Arranger::choose(const std::vector<Corner>& corners, const Options& options, Chosen& chosen) {
-  const auto shortage_of_all = [&] {
-    double shortage = 0;
-    for (const Corner& corner : corners) {
-      double resident = 0, working = 0;
-      for (const std::size_t t : corner.tasks) {
-        resident += chosen[t]->value.most_resident_bytes;
-        working = std::max(working, chosen[t]->value.most_working_bytes);
-      }
-      shortage += std::max(0.0, resident + working - corner.room_bytes);
-    }
-    return shortage;
-  };
-  for (double shortage = shortage_of_all(); shortage > 0;) {
-    std::size_t best = chosen.size();
-    const Option* better = nullptr;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t t = 0; t < options.size(); ++t) {
-      const Option* before = chosen[t];
-      for (const Option& option : *options[t]) {
-        if (option.value.time_s < before->value.time_s) continue;
-        chosen[t] = &option;
-        const double saved = shortage - shortage_of_all();
-        const double price = (option.value.time_s - before->value.time_s) / saved;
-        if (saved > 0 && price < least) {
-          least = price;
-          best = t;
-          better = &option;
-        }
-      }
-      chosen[t] = before;
-    }
-    if (better == nullptr) break;
-    chosen[best] = better;
-    shortage = shortage_of_all();
-  }
-  if (shortage_of_all() > 0) return;
-  // What was given up before later changes saved more than was lacking is taken back.
-  for (std::size_t t = 0; t < options.size(); ++t) {
-    for (const Option& option : *options[t]) {
-      const Option* before = chosen[t];
-      if (option.value.time_s >= before->value.time_s) break;
-      chosen[t] = &option;
-      if (shortage_of_all() <= 0) break;
-      chosen[t] = before;
-    }
-  }
-}
-
 std::vector<Arranger::Devices> Arranger::devices_of_tasks(const std::vector<UnitClass>& classes,
                                                           const Sharing& sharing) const {
   const std::vector<Devices> sets = devices_of_sets(classes, sharing);
@@ -117,7 +64,7 @@ std::vector<Arranger::Devices> Arranger::devices_of_tasks(const std::vector<Unit
 }
 
 // One after the other, those alone that are worth their time there.
-void Arranger::choose_for_sync(const Options& options, const Chosen& chosen,
+void Arranger::choose_for_sync(const OptionLists& options, const ChosenOptions& chosen,
                                const std::vector<Devices>& devices, Scored& scored) {
   Evaluator& evaluator = run_.evaluator();
   for (const std::size_t t : synchronized_) {
@@ -145,15 +92,15 @@ void Arranger::choose_for_sync(const Options& options, const Chosen& chosen,
 bool Arranger::arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored) {
   const std::vector<Devices> devices = devices_of_tasks(classes, sharing);
   const auto devices_of = [&](std::size_t task) -> const Devices& { return devices[task]; };
-  Options options;
-  Chosen chosen;
+  OptionLists options;
+  ChosenOptions chosen;
   for (std::size_t t = 0; t < devices.size(); ++t) {
     options.push_back(&run_.options().of(static_cast<int>(t), devices_of(t)));
     if (options.back()->empty()) return false;
     seen_.add(static_cast<int>(t), devices_of(t), *options.back());
     chosen.push_back(&options.back()->front());
   }
-  choose(corners_of(classes, sharing), options, chosen);
+  choose_fitting(corners_of(classes, sharing), options, chosen);
   scored.candidate.tasks.clear();
   for (std::size_t t = 0; t < chosen.size(); ++t) {
     const Shape& shape = run_.evaluator().shapes(static_cast<int>(t)).at(chosen[t]->shape);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "planner/search_run.h"
+#include "planner/sha_ea/packing.h"
 #include "planner/sha_ea/seen_sets.h"
 #include "planner/sha_ea/sharing.h"
 
@@ -32,19 +33,11 @@ class Arranger {
                                                       const Sharing& sharing) const;
 
  private:
-  // Devices of which all have the same room and the same tasks.
-  struct Corner {
-    double room_bytes;
-    std::vector<std::size_t> tasks;
-  };
-  using Options = std::vector<const std::vector<Option>*>;
-  using Chosen = std::vector<const Option*>;
   [[nodiscard]] std::vector<Corner> corners_of(const std::vector<UnitClass>& classes,
                                                const Sharing& sharing) const;
   void add_pinned(const std::vector<std::uint16_t>& unit, std::vector<std::size_t>& tasks) const;
-  void choose_for_sync(const Options& options, const Chosen& chosen, const std::vector<Devices>& devices,
-                       Scored& scored);
-  static void choose(const std::vector<Corner>& corners, const Options& options, Chosen& chosen);
+  void choose_for_sync(const OptionLists& options, const ChosenOptions& chosen,
+                       const std::vector<Devices>& devices, Scored& scored);
 
   SearchRun& run_;
   std::vector<double> room_bytes_;  // by device

@@ -1,0 +1,161 @@
+#include "planner/sha_ea/packing.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace sextant {
+namespace {
+
+constexpr double kNoCap = std::numeric_limits<double>::infinity();
+
+class Packing {
+ public:
+  Packing(const std::vector<Corner>& corners, const OptionLists& options)
+      : corners_(corners), options_(options), corners_of_(options.size()) {
+    for (std::size_t c = 0; c < corners.size(); ++c) {
+      for (const std::size_t task : corners[c].tasks) corners_of_[task].push_back(c);
+    }
+  }
+
+  [[nodiscard]] double shortage(const ChosenOptions& chosen) const {
+    double sum = 0;
+    for (const Corner& corner : corners_) {
+      const Needs needs = needs_of(corner, chosen, options_.size());
+      sum += std::max(0.0, needs.resident + needs.working - corner.room_bytes);
+    }
+    return sum;
+  }
+
+  // From `chosen` on, options that work with more than the cap left out, as long as something is lacking.
+  void save(double cap_bytes, ChosenOptions& chosen) {
+    for (double lacking = shortage(chosen); lacking > 0; lacking = shortage(chosen)) {
+      const Option* better = nullptr;
+      std::size_t of_task = 0;
+      double least = std::numeric_limits<double>::infinity();
+      for (std::size_t t = 0; t < options_.size(); ++t) {
+        if (corners_of_[t].empty()) continue;
+        const std::vector<Needs> others = needs_of_others(t, chosen);
+        const double now = shortage_with(t, *chosen[t], others);
+        for (const Option& option : *options_[t]) {
+          if (option.value.time_s < chosen[t]->value.time_s || option.value.most_working_bytes > cap_bytes) continue;
+          const double saved = now - shortage_with(t, option, others);
+          const double price = (option.value.time_s - chosen[t]->value.time_s) / saved;
+          if (saved <= 0 || price >= least) continue;
+          least = price;
+          of_task = t;
+          better = &option;
+        }
+      }
+      if (better == nullptr) return;
+      chosen[of_task] = better;
+    }
+  }
+
+  // What was given up before later changes saved more than was lacking.
+  void take_back(ChosenOptions& chosen) {
+    for (std::size_t t = 0; t < options_.size(); ++t) {
+      const std::vector<Needs> others = needs_of_others(t, chosen);
+      for (const Option& option : *options_[t]) {
+        if (option.value.time_s >= chosen[t]->value.time_s) break;
+        if (shortage_with(t, option, others) > 0) continue;
+        chosen[t] = &option;
+        break;
+      }
+    }
+  }
+
+  // Fastest options under the cap, or where a task has none those that work with least.
+  [[nodiscard]] ChosenOptions fastest_under(double cap_bytes) const {
+    ChosenOptions fastest;
+    for (const std::vector<Option>* of_task : options_) {
+      const Option* found = &of_task->front();
+      for (const Option& option : *of_task) {
+        if (found->value.most_working_bytes <= cap_bytes) break;
+        if (option.value.most_working_bytes < found->value.most_working_bytes) found = &option;
+      }
+      fastest.push_back(found);
+    }
+    return fastest;
+  }
+
+  // Some of the working bytes of options, largest first.
+  [[nodiscard]] std::vector<double> caps() const {
+    constexpr std::size_t kMost = 6;
+    std::vector<double> all;
+    for (std::size_t t = 0; t < options_.size(); ++t) {
+      if (corners_of_[t].empty()) continue;
+      for (const Option& option : *options_[t]) all.push_back(option.value.most_working_bytes);
+    }
+    std::sort(all.begin(), all.end(), std::greater<>());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    if (all.size() <= kMost) return all;
+    std::vector<double> some;
+    for (std::size_t i = 0; i < kMost; ++i) some.push_back(all[i * (all.size() - 1) / (kMost - 1)]);
+    return some;
+  }
+
+ private:
+  struct Needs {
+    double resident = 0, working = 0;
+  };
+
+  static Needs needs_of(const Corner& corner, const ChosenOptions& chosen, std::size_t without) {
+    Needs needs;
+    for (const std::size_t task : corner.tasks) {
+      if (task == without) continue;
+      needs.resident += chosen[task]->value.most_resident_bytes;
+      needs.working = std::max(needs.working, chosen[task]->value.most_working_bytes);
+    }
+    return needs;
+  }
+
+  // By corner of the task.
+  [[nodiscard]] std::vector<Needs> needs_of_others(std::size_t task, const ChosenOptions& chosen) const {
+    std::vector<Needs> others;
+    for (const std::size_t c : corners_of_[task]) others.push_back(needs_of(corners_[c], chosen, task));
+    return others;
+  }
+
+  // Of the task's corners.
+  [[nodiscard]] double shortage_with(std::size_t task, const Option& option,
+                                     const std::vector<Needs>& others) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      const double needed = others[i].resident + option.value.most_resident_bytes +
+                            std::max(others[i].working, option.value.most_working_bytes);
+      sum += std::max(0.0, needed - corners_[corners_of_[task][i]].room_bytes);
+    }
+    return sum;
+  }
+
+  const std::vector<Corner>& corners_;
+  const OptionLists& options_;
+  std::vector<std::vector<std::size_t>> corners_of_;  // by task
+};
+
+double time_of(const ChosenOptions& chosen) {
+  double sum = 0;
+  for (const Option* option : chosen) sum += option->value.time_s;
+  return sum;
+}
+
+}  // namespace
+
+void choose_fitting(const std::vector<Corner>& corners, const OptionLists& options, ChosenOptions& chosen) {
+  Packing packing(corners, options);
+  if (packing.shortage(chosen) <= 0) return;
+  packing.save(kNoCap, chosen);
+  bool fits = packing.shortage(chosen) <= 0;
+  if (fits) packing.take_back(chosen);
+  for (const double cap_bytes : packing.caps()) {
+    ChosenOptions tried = packing.fastest_under(cap_bytes);
+    packing.save(cap_bytes, tried);
+    if (packing.shortage(tried) > 0) continue;
+    packing.take_back(tried);
+    if (fits && time_of(tried) >= time_of(chosen)) continue;
+    chosen = std::move(tried);
+    fits = true;
+  }
+}
+
+}  // namespace sextant
