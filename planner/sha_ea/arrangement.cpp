@@ -16,7 +16,8 @@ std::vector<Corner> Arranger::corners_of(const std::vector<UnitClass>& classes, 
   std::vector<Corner> corners;
   for (std::size_t c = 0; c < classes.size(); ++c) {
     for (const Region& region : sharing.regions[c]) {
-      Corner corner{room_bytes_[classes[c].units.front().front()], {}};
+      const std::uint16_t device = classes[c].units.front().front();
+      Corner corner{room_bytes_[device], run_.options().type_of(device), {}};
       for (std::size_t t = 0; t < sharing.set_of.size(); ++t) {
         const int task = run_.dealt_tasks()[t];
         if ((region.sets >> sharing.set_of[t] & 1U) != 0 && run_.pinned(task) == nullptr)

@@ -20,8 +20,8 @@ class Packing {
   [[nodiscard]] double shortage(const ChosenOptions& chosen) const {
     double sum = 0;
     for (const Corner& corner : corners_) {
-      const Needs needs = needs_of(corner, chosen, options_.size());
-      sum += std::max(0.0, needs.resident + needs.working - corner.room_bytes);
+      const MemoryNeeds needs = needs_of(corner, chosen, options_.size());
+      sum += std::max(0.0, needs.resident_bytes + needs.working_bytes - corner.room_bytes);
     }
     return sum;
   }
@@ -34,7 +34,7 @@ class Packing {
       double least = std::numeric_limits<double>::infinity();
       for (std::size_t t = 0; t < options_.size(); ++t) {
         if (corners_of_[t].empty()) continue;
-        const std::vector<Needs> others = needs_of_others(t, chosen);
+        const std::vector<MemoryNeeds> others = needs_of_others(t, chosen);
         const double now = shortage_with(t, *chosen[t], others);
         for (const Option& option : *options_[t]) {
           if (option.value.time_s < chosen[t]->value.time_s || option.value.most_working_bytes > cap_bytes) continue;
@@ -54,7 +54,7 @@ class Packing {
   // What was given up before later changes saved more than was lacking.
   void take_back(ChosenOptions& chosen) {
     for (std::size_t t = 0; t < options_.size(); ++t) {
-      const std::vector<Needs> others = needs_of_others(t, chosen);
+      const std::vector<MemoryNeeds> others = needs_of_others(t, chosen);
       for (const Option& option : *options_[t]) {
         if (option.value.time_s >= chosen[t]->value.time_s) break;
         if (shortage_with(t, option, others) > 0) continue;
@@ -95,35 +95,34 @@ class Packing {
   }
 
  private:
-  struct Needs {
-    double resident = 0, working = 0;
-  };
-
-  static Needs needs_of(const Corner& corner, const ChosenOptions& chosen, std::size_t without) {
-    Needs needs;
+  static MemoryNeeds needs_of(const Corner& corner, const ChosenOptions& chosen, std::size_t without) {
+    MemoryNeeds needs;
     for (const std::size_t task : corner.tasks) {
       if (task == without) continue;
-      needs.resident += chosen[task]->value.most_resident_bytes;
-      needs.working = std::max(needs.working, chosen[task]->value.most_working_bytes);
+      const MemoryNeeds of_task = chosen[task]->needs_on(corner.type);
+      needs.resident_bytes += of_task.resident_bytes;
+      needs.working_bytes = std::max(needs.working_bytes, of_task.working_bytes);
     }
     return needs;
   }
 
   // By corner of the task.
-  [[nodiscard]] std::vector<Needs> needs_of_others(std::size_t task, const ChosenOptions& chosen) const {
-    std::vector<Needs> others;
+  [[nodiscard]] std::vector<MemoryNeeds> needs_of_others(std::size_t task, const ChosenOptions& chosen) const {
+    std::vector<MemoryNeeds> others;
     for (const std::size_t c : corners_of_[task]) others.push_back(needs_of(corners_[c], chosen, task));
     return others;
   }
 
   // Of the task's corners.
   [[nodiscard]] double shortage_with(std::size_t task, const Option& option,
-                                     const std::vector<Needs>& others) const {
+                                     const std::vector<MemoryNeeds>& others) const {
     double sum = 0;
     for (std::size_t i = 0; i < others.size(); ++i) {
-      const double needed = others[i].resident + option.value.most_resident_bytes +
-                            std::max(others[i].working, option.value.most_working_bytes);
-      sum += std::max(0.0, needed - corners_[corners_of_[task][i]].room_bytes);
+      const Corner& corner = corners_[corners_of_[task][i]];
+      const MemoryNeeds own = option.needs_on(corner.type);
+      const double needed = others[i].resident_bytes + own.resident_bytes +
+                            std::max(others[i].working_bytes, own.working_bytes);
+      sum += std::max(0.0, needed - corner.room_bytes);
     }
     return sum;
   }

@@ -13,9 +13,10 @@
 
 namespace sextant {
 
-// Devices of which all have the same room and the same tasks.
+// Devices of one type of which all have the same room and the same tasks.
 struct Corner {
   double room_bytes = 0;
+  int type = 0;  // OptionTable::type_of
   std::vector<std::size_t> tasks;
 };
 

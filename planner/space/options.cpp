@@ -5,11 +5,16 @@
 namespace sextant {
 namespace {
 
-// slack: by this factor it may need more memory.
+// slack: by this factor it may need more memory. Both are of the same devices.
 bool beats(const Option& a, const Option& b, double slack = 1) {
-  return a.value.time_s <= b.value.time_s && !b.syncs_faster_than(a) &&
-         a.value.most_resident_bytes <= slack * b.value.most_resident_bytes &&
-         a.value.most_working_bytes <= slack * b.value.most_working_bytes;
+  if (a.value.time_s > b.value.time_s || b.syncs_faster_than(a)) return false;
+  const int types = std::max(1, static_cast<int>(a.by_type.size()));
+  for (int type = 0; type < types; ++type) {
+    const MemoryNeeds of_a = a.needs_on(type), of_b = b.needs_on(type);
+    if (of_a.resident_bytes > slack * of_b.resident_bytes || of_a.working_bytes > slack * of_b.working_bytes)
+      return false;
+  }
+  return true;
 }
 
 bool is_hopeless(const Option& option, const std::vector<Option>& others) {
@@ -70,6 +75,40 @@ std::vector<int> places_of(int task, const std::vector<std::uint16_t>& devices, 
 
 }  // namespace
 
+OptionTable::OptionTable(Evaluator& evaluator, const Cluster& cluster, const Workflow& workflow,
+                         ShapeLimits limits, Thoroughness thoroughness)
+    : evaluator_(evaluator),
+      cluster_(cluster),
+      workflow_(workflow),
+      limits_(std::move(limits)),
+      thoroughness_(thoroughness) {
+  std::map<std::string, int> types;
+  for (int d = 0; d < cluster.device_count(); ++d) {
+    const auto next = static_cast<int>(types.size());
+    type_of_.push_back(types.emplace(cluster.type_name(DeviceId{d}), next).first->second);
+  }
+  types_ = static_cast<int>(types.size());
+}
+
+// Of the placement that the evaluator was asked about last.
+std::vector<MemoryNeeds> OptionTable::needs_by_type(int task, const Placement& placement) const {
+  const int first = type_of_[placement.devices.front()];
+  if (std::all_of(placement.devices.begin(), placement.devices.end(),
+                  [&](std::uint16_t device) { return type_of_[device] == first; }))
+    return {};
+  std::vector<MemoryNeeds> needs(static_cast<std::size_t>(types_));
+  std::size_t position = 0;
+  for (const ReplicaValue* replica : evaluator_.replicas(task)) {
+    const PositionBytes& bytes = *replica->bytes;
+    for (std::size_t p = 0; p < bytes.resident.size(); ++p) {
+      MemoryNeeds& most = needs[static_cast<std::size_t>(type_of_[placement.devices[position++]])];
+      most.resident_bytes = std::max(most.resident_bytes, bytes.resident[p]);
+      most.working_bytes = std::max(most.working_bytes, bytes.working[p]);
+    }
+  }
+  return needs;
+}
+
 const std::vector<OptionTable::Sizes>& OptionTable::shapes_for(int task, int devices) {
   const auto [entry, is_new] = shapes_.try_emplace({task, devices});
   if (!is_new) return entry->second;
@@ -112,12 +151,14 @@ void OptionTable::balance_load() {
 
 Option OptionTable::costed(int task, int position, DeviceOrder order, const Devices& devices) {
   const Shape& shape = evaluator_.shapes(task).at(position);
-  const TaskValue value = evaluator_.value_of(task, placed(shape, position, order, devices));
+  const Placement placement = placed(shape, position, order, devices);
+  const TaskValue value = evaluator_.value_of(task, placement);
   const bool is_training = workflow_.tasks[static_cast<std::size_t>(task)].kind == TaskKind::training;
   const double rest_s = value.copied_s + value.fetched_s;
   const double apart_s = is_training ? value.fastest_gather_s : value.slowest_gather_s;
   const double together_s = is_training ? value.slowest_gather_s : 0.0;
-  return {position, position, Dealing::evenly, order, value, apart_s + rest_s, together_s + rest_s};
+  return {position,        position,           Dealing::evenly,      order, value,
+          apart_s + rest_s, together_s + rest_s, needs_by_type(task, placement)};
 }
 
 int OptionTable::dealt_shape(int task, int even_shape, DeviceOrder order, Dealing dealing,

@@ -3,7 +3,8 @@
 //
 // Devices are taken in their order, replica after replica, or stage after stage: replicas of equals, or stages
 // of equals. For searches, options that another one beats in time, weight synchronization and the bytes of the
-// fullest device are left out, which may be those that alone fit on devices that differ; proofs look at each.
+// fullest device of every type are left out, which may be those that alone fit beside another task; proofs look
+// at each.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +22,10 @@
 
 namespace sextant {
 
+struct MemoryNeeds {
+  double resident_bytes = 0, working_bytes = 0;
+};
+
 struct Option {
   int shape = 0;       // of the evaluator's table
   int even_shape = 0;  // the same before its load was dealt otherwise
@@ -30,6 +35,14 @@ struct Option {
   // What the layout adds to weight synchronization, of the actor's tasks: where generation has devices that
   // training has not, and where it has none.
   double weights_apart_s = 0, weights_together_s = 0;
+  // Most of any device, by type in the order in which the cluster's devices first have them; of a set with
+  // devices of one type none: `value` has them.
+  std::vector<MemoryNeeds> by_type = {};
+
+  [[nodiscard]] MemoryNeeds needs_on(int type) const {
+    return by_type.empty() ? MemoryNeeds{value.most_resident_bytes, value.most_working_bytes}
+                           : by_type[static_cast<std::size_t>(type)];
+  }
 
   // In one of the two, by so much that it can count: a thousandth of what the other takes.
   [[nodiscard]] bool syncs_faster_than(const Option& other) const {
@@ -49,17 +62,15 @@ class OptionTable {
  public:
   // References must outlive it. Its lookups change the evaluator's current candidate.
   OptionTable(Evaluator& evaluator, const Cluster& cluster, const Workflow& workflow, ShapeLimits limits,
-              Thoroughness thoroughness = Thoroughness::every)
-      : evaluator_(evaluator),
-        cluster_(cluster),
-        workflow_(workflow),
-        limits_(std::move(limits)),
-        thoroughness_(thoroughness) {}
+              Thoroughness thoroughness = Thoroughness::every);
 
   // From now on layers and sequences are also dealt by what devices and stages are to them (balance.h).
   void balance_load();
   // From now on the task has this shape alone, its devices in the order in which they are given.
   void fix(int task, int shape) { fixed_[task] = shape; }
+
+  // Of Option::by_type.
+  [[nodiscard]] int type_of(std::uint16_t device) const { return type_of_[device]; }
 
   // Fastest first; empty where no shape uses all of the devices up. Valid as long as the table.
   [[nodiscard]] const std::vector<Option>& of(int task, const std::vector<std::uint16_t>& devices);
@@ -89,6 +100,7 @@ class OptionTable {
   [[nodiscard]] Option costed(int task, int position, DeviceOrder order, const Devices& devices);
   [[nodiscard]] int dealt_shape(int task, int even_shape, DeviceOrder order, Dealing dealing,
                                 const Devices& devices);
+  [[nodiscard]] std::vector<MemoryNeeds> needs_by_type(int task, const Placement& placement) const;
   [[nodiscard]] std::vector<Option> worth_keeping(int task, std::vector<Option> options);
   void add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                   std::vector<Option>& options);
@@ -98,6 +110,8 @@ class OptionTable {
   const Workflow& workflow_;
   ShapeLimits limits_;
   Thoroughness thoroughness_;
+  std::vector<int> type_of_;  // by device
+  int types_ = 0;
   std::vector<LoadWeights> weights_;                          // by task; none: loads stay even
   int first_dealt_ = 0;                                       // shapes from here on are of one look alone
   std::map<int, int> fixed_;                                  // shapes, by task

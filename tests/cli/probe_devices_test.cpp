@@ -213,7 +213,7 @@ TEST(MeasureGpus, OfRanksAreKeptAndNotMeasuredAgain) {
                     static_cast<void>(measured_by_ranks(3, {file, true}));
                   },
                   ErrorKind::bad_input),
-              HasSubstr("of 2 ranks on other hosts"));
+              HasSubstr("is of a probe with other hosts"));
 }
 
 // A host with a rank that sees several GPUs, beside another.
