@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -16,6 +17,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -187,6 +189,50 @@ Printed run_on_ranks(int ranks, const std::vector<std::string>& arguments) {
   return run(command);
 }
 
+namespace {
+
+// Ends a launcher that stays behind when all its ranks have gone: Open MPI 4.1's now and then waits for its own
+// library for ever (PMIx_server_finalize) after it was interrupted.
+class LauncherReaper {
+ public:
+  explicit LauncherReaper(pid_t launcher) : thread_([this, launcher] { watch(launcher); }) {}
+  ~LauncherReaper() {
+    is_over_ = true;
+    thread_.join();
+  }
+  LauncherReaper(const LauncherReaper&) = delete;
+  LauncherReaper& operator=(const LauncherReaper&) = delete;
+
+ private:
+  // That have not ended: it need not have waited for them.
+  static bool has_ranks(pid_t launcher) {
+    std::istringstream children(read_proc(launcher, "task/" + std::to_string(launcher) + "/children"));
+    for (pid_t child = 0; children >> child;) {
+      if (read_proc(child, "stat").find(") Z ") == std::string::npos) return true;
+    }
+    return false;
+  }
+
+  void watch(pid_t launcher) {
+    constexpr auto kPatience = std::chrono::seconds(10);
+    auto seen = std::chrono::steady_clock::now();
+    while (!is_over_) {
+      const auto now = std::chrono::steady_clock::now();
+      if (has_ranks(launcher)) seen = now;
+      if (now - seen > kPatience) {
+        kill(launcher, SIGKILL);
+        return;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  }
+
+  std::atomic<bool> is_over_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
 Printed run_on_hosts(const std::vector<std::string>& hosts, const std::vector<std::string>& arguments,
                      const std::function<void(pid_t)>& meanwhile) {
   for (const auto& [name, value] : kLauncherEnvironment) setenv(name, value, 0);
@@ -196,7 +242,11 @@ Printed run_on_hosts(const std::vector<std::string>& hosts, const std::vector<st
     command.insert(command.end(), {"-n", "1", "env", "SEXTANT_HOST_NAME=" + host, SEXTANT_PROGRAM});
     command.insert(command.end(), arguments.begin(), arguments.end());
   }
-  return run(command, meanwhile);
+  std::optional<LauncherReaper> reaper;
+  return run(command, [&](pid_t launcher) {
+    if (meanwhile) meanwhile(launcher);
+    reaper.emplace(launcher);
+  });
 }
 
 bool wait_for_text(const std::string& file, const std::string& text) {
