@@ -37,7 +37,8 @@ class Packing {
         const std::vector<MemoryNeeds> others = needs_of_others(t, chosen);
         const double now = shortage_with(t, *chosen[t], others);
         for (const Option& option : *options_[t]) {
-          if (option.value.time_s < chosen[t]->value.time_s || option.value.most_working_bytes > cap_bytes) continue;
+          if (option.value.time_s < chosen[t]->value.time_s || option.value.most_working_bytes > cap_bytes)
+            continue;
           const double saved = now - shortage_with(t, option, others);
           const double price = (option.value.time_s - chosen[t]->value.time_s) / saved;
           if (saved <= 0 || price >= least) continue;
@@ -120,8 +121,8 @@ class Packing {
     for (std::size_t i = 0; i < others.size(); ++i) {
       const Corner& corner = corners_[corners_of_[task][i]];
       const MemoryNeeds own = option.needs_on(corner.type);
-      const double needed = others[i].resident_bytes + own.resident_bytes +
-                            std::max(others[i].working_bytes, own.working_bytes);
+      const double needed =
+          others[i].resident_bytes + own.resident_bytes + std::max(others[i].working_bytes, own.working_bytes);
       sum += std::max(0.0, needed - corner.room_bytes);
     }
     return sum;

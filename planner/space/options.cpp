@@ -157,8 +157,8 @@ Option OptionTable::costed(int task, int position, DeviceOrder order, const Devi
   const double rest_s = value.copied_s + value.fetched_s;
   const double apart_s = is_training ? value.fastest_gather_s : value.slowest_gather_s;
   const double together_s = is_training ? value.slowest_gather_s : 0.0;
-  return {position,        position,           Dealing::evenly,      order, value,
-          apart_s + rest_s, together_s + rest_s, needs_by_type(task, placement)};
+  return {position, position,         Dealing::evenly,     order,
+          value,    apart_s + rest_s, together_s + rest_s, needs_by_type(task, placement)};
 }
 
 int OptionTable::dealt_shape(int task, int even_shape, DeviceOrder order, Dealing dealing,

@@ -9,6 +9,7 @@
 #include "calibrate/familiarity.h"
 #include "calibrate/fit.h"
 #include "calibrate/posterior.h"
+#include "core/json_value.h"
 #include "costmodel/hardware_numbers.h"
 #include "tests/calibrate/synthetic_runs.h"
 

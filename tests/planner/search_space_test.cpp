@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/json_value.h"
 #include "tests/costmodel/small_problem.h"
 
 namespace sextant::testing {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "tests/calibrate/import/generation_cases.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/temporary_folder.h"

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/json_value.h"
 #include "tests/probes/assembly/reports.h"
 
 namespace sextant {

@@ -112,7 +112,8 @@ void fiber_main() {
 }
 
 // Device memory: aligned as CUDA's, its end (but for that) at a page that nobody may touch, and one before it.
-// Filled, so that what is read before it is written is a NaN; but for the end of what is as large as a workspace.
+// Filled, so that what is read before it is written is a NaN; but for the end of what is as large as a
+// workspace.
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kAlignment = 256;
 constexpr std::size_t kFilled = std::size_t{8} << 20;
