@@ -35,7 +35,7 @@ bool is_dealt_by_length(const Plan& plan) {
                      [](const auto& task) { return deals_by_length(task.second); });
 }
 
-// Which part of the batch by length a replica gets: "0 % to 40 %".
+// Which part of the batch by length a replica gets: "0.0 % to 40.0 %".
 std::string length_part(const TaskPlan& task, const Replica& replica) {
   if (!deals_by_length(task)) return "all";
   double shorter = 0, alike = 0;

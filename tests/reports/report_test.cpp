@@ -69,8 +69,8 @@ TEST(Report, SaysWhichSequencesAReplicaGets) {
   const Table table = table_of(report_content(input), "plan_tasks");
   ASSERT_EQ(table.columns.size(), columns + 1);
   ASSERT_EQ(table.rows.size(), 2U);
-  EXPECT_EQ(table.rows[0].back().text, "50 % to 100 %");
-  EXPECT_EQ(table.rows[1].back().text, "0 % to 50 %");
+  EXPECT_EQ(table.rows[0].back().text, "50.0 % to 100.0 %");
+  EXPECT_EQ(table.rows[1].back().text, "0.0 % to 50.0 %");
 }
 
 TEST(Report, EmptyInputSaysSo) {
