@@ -70,8 +70,8 @@ TEST(ChooseFitting, TakesTheFastestWhereTheyFit) {
   EXPECT_EQ(time_of(chosen), 2);
 }
 
-// One task works with much, the other holds much: either alone is in the way. What saves most for its time gives
-// up the states, of which there is no need once the working bytes are capped.
+// One task works with much, the other holds much: either alone is in the way. What saves most for its time
+// gives up the states, of which there is no need once the working bytes are capped.
 TEST(ChooseFitting, LowersWhatTasksWorkWithTogether) {
   const std::vector<Option> one{option(4, 1, 20), option(4.5, 1, 2)};
   const std::vector<Option> other{option(4, 10, 20), option(4.5, 10, 2), option(9, 2, 2)};
