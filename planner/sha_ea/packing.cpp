@@ -8,6 +8,12 @@ namespace {
 
 constexpr double kNoCap = std::numeric_limits<double>::infinity();
 
+double time_of(const ChosenOptions& chosen) {
+  double sum = 0;
+  for (const Option* option : chosen) sum += option->value.time_s;
+  return sum;
+}
+
 class Packing {
  public:
   Packing(const std::vector<Corner>& corners, const OptionLists& options)
@@ -26,9 +32,11 @@ class Packing {
     return sum;
   }
 
-  // From `chosen` on, options that work with more than the cap left out, as long as something is lacking.
-  void save(double cap_bytes, ChosenOptions& chosen) {
-    for (double lacking = shortage(chosen); lacking > 0; lacking = shortage(chosen)) {
+  // From `chosen` on, options that work with more than the cap left out, as long as something is lacking; but
+  // no further than to what takes `limit_s` together.
+  void save(double cap_bytes, double limit_s, ChosenOptions& chosen) {
+    double together_s = time_of(chosen);
+    while (together_s < limit_s && shortage(chosen) > 0) {
       const Option* better = nullptr;
       std::size_t of_task = 0;
       double least = std::numeric_limits<double>::infinity();
@@ -48,6 +56,7 @@ class Packing {
         }
       }
       if (better == nullptr) return;
+      together_s += better->value.time_s - chosen[of_task]->value.time_s;
       chosen[of_task] = better;
     }
   }
@@ -79,20 +88,14 @@ class Packing {
     return fastest;
   }
 
-  // Some of the working bytes of options, largest first.
-  [[nodiscard]] std::vector<double> caps() const {
-    constexpr std::size_t kMost = 6;
-    std::vector<double> all;
+  // What the most modest option of any task works with.
+  [[nodiscard]] double least_working_bytes() const {
+    double least = kNoCap;
     for (std::size_t t = 0; t < options_.size(); ++t) {
       if (corners_of_[t].empty()) continue;
-      for (const Option& option : *options_[t]) all.push_back(option.value.most_working_bytes);
+      for (const Option& option : *options_[t]) least = std::min(least, option.value.most_working_bytes);
     }
-    std::sort(all.begin(), all.end(), std::greater<>());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    if (all.size() <= kMost) return all;
-    std::vector<double> some;
-    for (std::size_t i = 0; i < kMost; ++i) some.push_back(all[i * (all.size() - 1) / (kMost - 1)]);
-    return some;
+    return least;
   }
 
  private:
@@ -133,29 +136,23 @@ class Packing {
   std::vector<std::vector<std::size_t>> corners_of_;  // by task
 };
 
-double time_of(const ChosenOptions& chosen) {
-  double sum = 0;
-  for (const Option* option : chosen) sum += option->value.time_s;
-  return sum;
-}
-
 }  // namespace
 
 void choose_fitting(const std::vector<Corner>& corners, const OptionLists& options, ChosenOptions& chosen) {
   Packing packing(corners, options);
   if (packing.shortage(chosen) <= 0) return;
-  packing.save(kNoCap, chosen);
-  bool fits = packing.shortage(chosen) <= 0;
+  constexpr double kNoLimit = kNoCap;
+  packing.save(kNoCap, kNoLimit, chosen);
+  const bool fits = packing.shortage(chosen) <= 0;
   if (fits) packing.take_back(chosen);
-  for (const double cap_bytes : packing.caps()) {
-    ChosenOptions tried = packing.fastest_under(cap_bytes);
-    packing.save(cap_bytes, tried);
-    if (packing.shortage(tried) > 0) continue;
-    packing.take_back(tried);
-    if (fits && time_of(tried) >= time_of(chosen)) continue;
-    chosen = std::move(tried);
-    fits = true;
-  }
+  const double cap_bytes = packing.least_working_bytes();
+  ChosenOptions tried = packing.fastest_under(cap_bytes);
+  // What is given up can be taken back in part: somewhat slower than the first may be better in the end.
+  constexpr double kSlack = 1.05;
+  packing.save(cap_bytes, fits ? kSlack * time_of(chosen) : kNoLimit, tried);
+  if (packing.shortage(tried) > 0) return;
+  packing.take_back(tried);
+  if (!fits || time_of(tried) < time_of(chosen)) chosen = std::move(tried);
 }
 
 }  // namespace sextant
