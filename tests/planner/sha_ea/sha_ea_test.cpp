@@ -213,6 +213,18 @@ TEST(ShaEa, IsNoBetterThanExactWithinItsSpace) {
   EXPECT_LE(best_gap, 1e-9);
 }
 
+// All tasks on all devices.
+Scored all_together(SearchRun& run) {
+  const PlanRequest& request = run.request();
+  Arranger arranger(run);
+  const std::vector<UnitClass> classes = unit_levels(request.cluster, 8).front();
+  Sharing together{std::vector<int>(request.workflow.tasks.size(), 0), {}};
+  for (const UnitClass& of_class : classes) together.regions.push_back({{1, of_class.count()}});
+  Scored scored;
+  EXPECT_TRUE(arranger.arrange(classes, together, scored));
+  return scored;
+}
+
 // HetRL's ablation (Figure 4): where tasks run on devices that differ, layers and sequences by speed are
 // faster.
 TEST(ShaEa, BalancingPaysOnUnequalDevices) {
@@ -221,12 +233,7 @@ TEST(ShaEa, BalancingPaysOnUnequalDevices) {
   const Coefficients coefficients;
   PlanRequest request{cluster, workflow, coefficients};
   SearchRun run(request, 0);
-  Arranger arranger(run);
-  const std::vector<UnitClass> classes = unit_levels(cluster, 8).front();
-  Sharing together{std::vector<int>(workflow.tasks.size(), 0), {}};
-  for (const UnitClass& of_class : classes) together.regions.push_back({{1, of_class.count()}});
-  Scored balanced;
-  ASSERT_TRUE(arranger.arrange(classes, together, balanced));
+  Scored balanced = all_together(run);
   Scored even = balanced;
   std::mt19937_64 random(1);
   polish(run, {10'000, true}, random, balanced);
@@ -300,12 +307,7 @@ TEST(ShaEa, LongSequencesGoToStrongDevices) {
   const Coefficients coefficients;
   PlanRequest request{cluster, workflow, coefficients};
   SearchRun run(request, 0);
-  Arranger arranger(run);
-  const std::vector<UnitClass> classes = unit_levels(cluster, 8).front();
-  Sharing together{std::vector<int>(workflow.tasks.size(), 0), {}};
-  for (const UnitClass& of_class : classes) together.regions.push_back({{1, of_class.count()}});
-  Scored dealt;
-  ASSERT_TRUE(arranger.arrange(classes, together, dealt));
+  Scored dealt = all_together(run);
   std::mt19937_64 random(1);
   polish(run, {10'000, true}, random, dealt);
   Evaluator& evaluator = run.evaluator();
