@@ -9,7 +9,7 @@ SetMask bit(int set) { return SetMask{1} << set; }
 
 class Steps {
  public:
-  explicit Steps(const Sharing& sharing) : sharing_(sharing), sets_(sharing.sets()) {}
+  Steps(const Sharing& sharing, ClimbedSets rule) : sharing_(sharing), sets_(sharing.sets()), rule_(rule) {}
 
   std::vector<Step> all() {
     const int tasks = static_cast<int>(sharing_.set_of.size());
@@ -30,13 +30,20 @@ class Steps {
 
  private:
   [[nodiscard]] int set_of(int task) const { return sharing_.set_of[static_cast<std::size_t>(task)]; }
+  [[nodiscard]] bool is_first_of_set(int task) const {
+    const auto end = sharing_.set_of.begin() + task;
+    return std::find(sharing_.set_of.begin(), end, set_of(task)) == end;
+  }
   void add(const Step& step) { found_.push_back(step); }
 
   void relate(int a, int b) {
     add({.kind = Step::Kind::take_union, .a = a, .b = b});
     add({.kind = Step::Kind::take_difference, .a = a, .b = b});
     add({.kind = Step::Kind::join, .a = a, .b = b});
-    if (a < b) add({.kind = Step::Kind::exchange_tasks, .a = a, .b = b});
+    if (a > b) return;
+    add({.kind = Step::Kind::exchange_tasks, .a = a, .b = b});
+    if (rule_ == ClimbedSets::disjoint && is_first_of_set(a) && is_first_of_set(b))
+      add({.kind = Step::Kind::merge, .a = a, .b = b});
   }
 
   void take_parts(int a) {
@@ -105,6 +112,7 @@ class Steps {
 
   const Sharing& sharing_;
   int sets_;
+  ClimbedSets rule_;
   std::vector<Step> found_;
 };
 
@@ -159,10 +167,19 @@ class Taking {
   SetMask own_, new_;
 };
 
+// All units of either belong to both, which are then one.
+void merge(Sharing& sharing, int set, int other) {
+  for (std::vector<Region>& of_class : sharing.regions) {
+    for (Region& region : of_class) {
+      if ((region.sets & (bit(set) | bit(other))) != 0) region.sets |= bit(set) | bit(other);
+    }
+  }
+}
+
 }  // namespace
 
-std::vector<Step> steps_from(const Sharing& sharing, std::mt19937_64& random) {
-  std::vector<Step> all = Steps(sharing).all();
+std::vector<Step> steps_from(const Sharing& sharing, ClimbedSets sets, std::mt19937_64& random) {
+  std::vector<Step> all = Steps(sharing, sets).all();
   for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random() % i]);
   return all;
 }
@@ -173,6 +190,9 @@ std::optional<Sharing> applied(const Step& step, const Sharing& sharing) {
   switch (step.kind) {
     case Step::Kind::join:
       after.set_of[a] = after.set_of[b];
+      break;
+    case Step::Kind::merge:
+      merge(after, after.set_of[a], after.set_of[b]);
       break;
     case Step::Kind::exchange_tasks:
       std::swap(after.set_of[a], after.set_of[b]);
@@ -194,11 +214,11 @@ std::optional<Sharing> applied(const Step& step, const Sharing& sharing) {
   return after;
 }
 
-void climb(Sharing& sharing, std::mt19937_64& random, const std::function<bool(const Sharing&)>& look,
-           const std::function<bool()>& is_over) {
+void climb(Sharing& sharing, ClimbedSets sets, std::mt19937_64& random,
+           const std::function<bool(const Sharing&)>& look, const std::function<bool()>& is_over) {
   for (bool improved = true; improved;) {
     improved = false;
-    for (const Step& step : steps_from(sharing, random)) {
+    for (const Step& step : steps_from(sharing, sets, random)) {
       if (is_over()) return;
       std::optional<Sharing> other = applied(step, sharing);
       if (!other || !look(*other)) continue;

@@ -17,6 +17,7 @@ namespace sextant {
 struct Step {
   enum class Kind {
     join,             // task a takes the set of task b
+    merge,            // the tasks of both sets have the units of both
     exchange_tasks,   // a and b change sets
     take_half,        // a takes half of its units
     take_region,      // a takes `units` of a region
@@ -35,14 +36,18 @@ struct Step {
   int units = 1;
 };
 
+// disjoint: steps to sets that overlap may be among the steps all the same, for `look` to refuse; groups merge,
+// which where sets may overlap one of them after the other does.
+enum class ClimbedSets { overlapping, disjoint };
+
 // All that can be tried, in random order.
-[[nodiscard]] std::vector<Step> steps_from(const Sharing& sharing, std::mt19937_64& random);
+[[nodiscard]] std::vector<Step> steps_from(const Sharing& sharing, ClimbedSets sets, std::mt19937_64& random);
 
 // Normalized. Nothing where a set would be empty or everything would stay as it is.
 [[nodiscard]] std::optional<Sharing> applied(const Step& step, const Sharing& sharing);
 
 // look: scores one and says whether it is better than all before; is_over: asked before each.
-void climb(Sharing& sharing, std::mt19937_64& random, const std::function<bool(const Sharing&)>& look,
-           const std::function<bool()>& is_over);
+void climb(Sharing& sharing, ClimbedSets sets, std::mt19937_64& random,
+           const std::function<bool(const Sharing&)>& look, const std::function<bool()>& is_over);
 
 }  // namespace sextant

@@ -2,23 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <set>
 
 #include "planner/sha_ea/halving.h"
-#include "planner/sha_ea/polish.h"
-#include "planner/sha_ea/recombination.h"
 #include "planner/space/counts.h"
 
 namespace sextant {
 namespace {
 
 constexpr int kWantedUnits = 8;
-constexpr std::size_t kMostArms = 64;      // of a grouping
-constexpr std::size_t kClimbed = 8;        // deals at the end of a round
-constexpr std::size_t kRefined = 1;        // of these, with smaller units
-constexpr std::size_t kRemembered = 8;     // on the way
-constexpr std::uint64_t kChainSteps = 16;  // a look-up each, for a look at a deal
+constexpr std::size_t kMostArms = 64;  // of a grouping
+constexpr std::size_t kPolished = 8;   // at the end of a round, of what was nearly as good as its best
 constexpr double kTrainingMutation = 0.3;
 constexpr double kDefaultSeconds = 1;
 
@@ -26,17 +19,6 @@ constexpr double kDefaultSeconds = 1;
 double nearness(const Cluster& cluster, DeviceId first, DeviceId second) {
   return std::log2(
       std::min(cluster.link(first, second).bytes_per_s.value, cluster.link(second, first).bytes_per_s.value));
-}
-
-// Which tasks have the same set, and which sets overlap.
-std::vector<int> structure_of(const Sharing& sharing) {
-  std::set<SetMask> masks;
-  for (const std::vector<Region>& of_class : sharing.regions) {
-    for (const Region& region : of_class) masks.insert(region.sets);
-  }
-  std::vector<int> structure = sharing.set_of;
-  for (const SetMask mask : masks) structure.push_back(static_cast<int>(mask));
-  return structure;
 }
 
 std::size_t count_of(const std::vector<UnitClass>& classes) {
@@ -47,16 +29,26 @@ std::size_t count_of(const std::vector<UnitClass>& classes) {
 
 }  // namespace
 
-Score Island::Group::score() const {
-  Score best = kNoScore;
+const Individual* Island::Group::best() const {
+  const Individual* best = nullptr;
   for (const Arm& arm : arms) {
-    if (arm.score().is_better_than(best)) best = arm.score();
+    const Individual* of_arm = arm.population.best();
+    if (best == nullptr || (of_arm != nullptr && of_arm->scored.is_better_than(best->scored))) best = of_arm;
   }
   return best;
 }
 
+Score Island::Group::score() const {
+  const Individual* found = best();
+  return found == nullptr ? kNoScore : found->scored.score;
+}
+
 Island::Island(const PlanRequest& request, const IslandTeam& team)
-    : run_(request, kDefaultSeconds), team_(team), random_(request.seed), arranger_(run_) {
+    : run_(request, kDefaultSeconds),
+      team_(team),
+      random_(request.seed),
+      arranger_(run_),
+      ascent_(run_, arranger_, levels_, random_) {
   levels_ = unit_levels(request.cluster, kWantedUnits, marks_of(request.limits.pins, request.cluster));
   if (is_within_unit_space()) {
     const std::size_t units = count_of(unit_classes(request.cluster, kWantedUnits));
@@ -174,34 +166,29 @@ std::vector<bool> Island::trains(const TaskGrouping& grouping) const {
 
 // Niches: a deal of every grouping, so that one good basin does not take all climbs; those that were climbed
 // from in rounds before come last.
-std::vector<Sharing> Island::best_of(const std::vector<Group>& groups) const {
+std::vector<Sharing> Island::starts_from(const std::vector<Group>& groups) {
   struct Found {
     const Group* group;
-    const Individual* individual;
-    std::size_t climbs;
+    const Individual* best;
+    std::size_t climbs;  // before
   };
   std::vector<Found> found;
   for (const Group& group : groups) {
-    const Individual* best = nullptr;
-    for (const Arm& arm : group.arms) {
-      const Individual* of_arm = arm.best();
-      if (of_arm != nullptr && (best == nullptr || of_arm->scored.is_better_than(best->scored))) best = of_arm;
-    }
-    if (best == nullptr) continue;
-    const auto before = climbs_.find(group.grouping.group_of);
-    found.push_back({&group, best, before == climbs_.end() ? 0 : before->second});
+    if (const Individual* best = group.best())
+      found.push_back({&group, best, climbs_[group.grouping.group_of]});
   }
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-    if (a.climbs != b.climbs) return a.climbs < b.climbs;
-    return a.individual->scored.is_better_than(b.individual->scored);
+    return a.climbs != b.climbs ? a.climbs < b.climbs : a.best->scored.is_better_than(b.best->scored);
   });
-  std::vector<Sharing> best;
-  for (std::size_t f = 0; f < std::min(found.size(), share_of(kClimbed)); ++f) {
-    best.push_back(sharing_of(found[f].group->grouping, gathered(found[f].individual->deal, nearness_)));
-    if (!found[f].individual->scored.score.fits() && !is_within_unit_space())
-      give_all_units(best.back(), sets_that_want_all(best.back()));
+  found.resize(std::min(found.size(), share_of(Ascent::kStarts)));
+  std::vector<Sharing> starts;
+  for (const auto& [group, best, climbs] : found) {
+    starts.push_back(sharing_of(group->grouping, gathered(best->deal, nearness_)));
+    if (!best->scored.score.fits() && !is_within_unit_space())
+      give_all_units(starts.back(), sets_that_want_all(starts.back()));
+    ++climbs_[group->grouping.group_of];
   }
-  return best;
+  return starts;
 }
 
 // Where disjoint groups do not fit, training and generation, whose states are the largest, may each use
@@ -216,81 +203,6 @@ SetMask Island::sets_that_want_all(const Sharing& sharing) const {
   return sets;
 }
 
-Island::Climbed Island::climbed(const Sharing& sharing, std::size_t level) {
-  Climbed best{normalized(sharing), {}};
-  bool has_score = false;
-  const auto look = [&](const Sharing& other) {
-    if (is_within_unit_space() && !is_disjoint(other)) return false;
-    Scored scored;
-    if (!arranger_.arrange(levels_[level], other, scored)) return false;
-    remember(scored);
-    if (has_score && !scored.is_better_than(best.scored)) return false;
-    best.scored = std::move(scored);
-    return has_score = true;
-  };
-  (void)look(best.sharing);
-  climb(best.sharing, random_, look, [this] { return run_.is_over(); });
-  return best;
-}
-
-void Island::polish_one(Scored scored, std::uint64_t budget) {
-  if (run_.is_over() || scored.candidate.tasks.empty()) return;
-  const bool may_move = !is_within_unit_space();
-  polish(run_, {budget, may_move && run_.request().limits.balances_load, may_move}, random_, scored);
-}
-
-// The best few that differ: which of them is the best when it is polished is not known before.
-void Island::remember(const Scored& scored) {
-  const auto at = std::find_if(near_best_.begin(), near_best_.end(),
-                               [&](const Scored& other) { return !other.score.is_better_than(scored.score); });
-  constexpr double kSame = 1e-9;  // relative: the same devices under other names
-  if (at != near_best_.end() && at->score.fits() == scored.score.fits() &&
-      std::abs(at->score.loss - scored.score.loss) <= kSame * scored.score.loss)
-    return;
-  if (near_best_.size() == kRemembered && at == near_best_.end()) return;
-  near_best_.insert(at, scored);
-  if (near_best_.size() > kRemembered) near_best_.pop_back();
-}
-
-// All climb with whole units and are polished; the best climb on with halves of units, and so on. What was
-// nearly as good on the way is polished too, and of all that was seen whatever a chain makes of it.
-void Island::improve_best(const std::vector<Group>& groups, std::uint64_t budget) {
-  near_best_.clear();
-  std::vector<Climbed> best;
-  for (const Sharing& sharing : best_of(groups)) {
-    if (run_.is_over()) break;
-    ++climbs_[sharing.set_of];
-    best.push_back(climbed(sharing, 0));
-    polish_one(best.back().scored, budget / kClimbed);
-  }
-  // What was refined in rounds before comes last here too.
-  std::stable_sort(best.begin(), best.end(), [this](const Climbed& a, const Climbed& b) {
-    const std::size_t before = refined_[structure_of(a.sharing)], other = refined_[structure_of(b.sharing)];
-    return before != other ? before < other : a.scored.is_better_than(b.scored);
-  });
-  best.resize(std::min(best.size(), kRefined));
-  for (Climbed& one : best) {
-    ++refined_[structure_of(one.sharing)];
-    for (std::size_t level = 1; level < levels_.size() && !run_.is_over(); ++level) {
-      one = climbed(in_finer_units(std::move(one.sharing), levels_[level - 1], levels_[level]), level);
-    }
-    polish_one(one.scored, budget / kRefined);
-  }
-  if (is_within_unit_space()) {
-    for (Scored& near : near_best_) {
-      if (!run_.is_over())
-        recombine(run_, arranger_.seen(), kChainSteps * budget / kRemembered, random_, near,
-                  RecombinedSets::own);
-    }
-  } else if (!near_best_.empty() && !run_.is_over()) {
-    Scored recombined = near_best_.front();
-    recombine(run_, arranger_.seen(), kChainSteps * budget, random_, recombined);
-    polish_one(std::move(recombined), budget / kRefined);
-  }
-  for (std::size_t n = 0; n < std::min(near_best_.size(), share_of(kRemembered)); ++n)
-    polish_one(near_best_[n], budget / kClimbed);
-}
-
 // Algorithm 1, lines 14 to 32, and the polishing of its best. The groupings and the evaluations that look at
 // them are dealt to the islands of the team, so that it takes each a part of the time; how thoroughly each of
 // the best is polished stays.
@@ -301,12 +213,18 @@ void Island::round(std::uint64_t budget) {
   halve_successively<Group>(
       all, share_of(budget), [this](Group& group, std::uint64_t each) { halve_arms(group, each); },
       [this] { return run_.is_over(); });
-  improve_best(all, budget);
+  const Individual* best = nullptr;
+  for (const Group& group : all) {
+    const Individual* of_group = group.best();
+    if (best == nullptr || (of_group != nullptr && of_group->scored.is_better_than(best->scored)))
+      best = of_group;
+  }
+  if (best != nullptr) ascent_.improve(best->scored, starts_from(all), budget, share_of(kPolished));
   ++round_;
 }
 
 void Island::run() {
-  constexpr std::uint64_t kFirstRound = 1024;
+  constexpr std::uint64_t kFirstRound = 512;
   for (std::uint64_t budget = kFirstRound; !run_.is_over(); budget *= 2) round(budget);
 }
 

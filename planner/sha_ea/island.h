@@ -9,7 +9,7 @@
 #include "planner/search_run.h"
 #include "planner/sha_ea/arms.h"
 #include "planner/sha_ea/arrangement.h"
-#include "planner/sha_ea/climb.h"
+#include "planner/sha_ea/ascent.h"
 #include "planner/sha_ea/deal.h"
 #include "planner/sha_ea/population.h"
 
@@ -36,12 +36,12 @@ class Island {
     std::vector<int> sizes;
     Population population;
     [[nodiscard]] Score score() const { return population.score(); }
-    [[nodiscard]] const Individual* best() const { return population.best(); }
   };
   struct Group {  // a task grouping with its arms
     TaskGrouping grouping;
     std::vector<bool> trains;
     std::vector<Arm> arms;
+    [[nodiscard]] const Individual* best() const;  // null where there is none
     [[nodiscard]] Score score() const;
   };
 
@@ -52,19 +52,11 @@ class Island {
   // False where it was seen before.
   bool look_at(const Group& group, Arm& arm, Deal deal);
   [[nodiscard]] const std::vector<UnitClass>& classes() const { return levels_.front(); }
-  [[nodiscard]] std::vector<Sharing> best_of(const std::vector<Group>& groups) const;
+  [[nodiscard]] std::vector<Sharing> starts_from(const std::vector<Group>& groups);
   // What exact proves about: groups that share all of their units or none, no smaller units, options as they
   // are.
   [[nodiscard]] bool is_within_unit_space() const { return run_.request().limits.within_unit_space; }
   [[nodiscard]] SetMask sets_that_want_all(const Sharing& sharing) const;
-  struct Climbed {
-    Sharing sharing;
-    Scored scored;
-  };
-  [[nodiscard]] Climbed climbed(const Sharing& sharing, std::size_t level);
-  void polish_one(Scored scored, std::uint64_t budget);
-  void remember(const Scored& scored);
-  void improve_best(const std::vector<Group>& groups, std::uint64_t budget);
   [[nodiscard]] std::vector<Group> groups(std::size_t most);
   [[nodiscard]] std::vector<Group> own_of(std::vector<Group> groups) const;
   // What is left to one island of the team.
@@ -77,12 +69,11 @@ class Island {
   std::size_t round_ = 0;
   std::mt19937_64 random_;
   Arranger arranger_;
-  std::vector<std::vector<UnitClass>> levels_;       // of the size of units, each half of the one before
-  std::vector<double> flop_per_s_;                   // by class, of a unit
-  std::vector<std::vector<double>> nearness_;        // of classes
-  std::vector<Scored> near_best_;                    // of this round's climbs, before polishing
-  std::map<std::vector<int>, std::size_t> climbs_;   // by grouping
-  std::map<std::vector<int>, std::size_t> refined_;  // by which sets overlap
+  std::vector<std::vector<UnitClass>> levels_;      // of the size of units, each half of the one before
+  std::vector<double> flop_per_s_;                  // by class, of a unit
+  std::vector<std::vector<double>> nearness_;       // of classes
+  std::map<std::vector<int>, std::size_t> climbs_;  // by grouping
+  Ascent ascent_;
 };
 
 }  // namespace sextant

@@ -54,6 +54,28 @@ Sharing sharing_of(const TaskGrouping& grouping, const Deal& deal) {
   return sharing;
 }
 
+Sharing sharing_of(const std::vector<UnitClass>& classes,
+                   const std::vector<std::vector<std::uint16_t>>& devices) {
+  Sharing sharing;
+  for (std::size_t t = 0; t < devices.size(); ++t) sharing.set_of.push_back(static_cast<int>(t));
+  for (const UnitClass& of_class : classes) {
+    std::map<SetMask, int> units;
+    for (const std::vector<std::uint16_t>& unit : of_class.units) {
+      SetMask sets = 0;
+      for (std::size_t t = 0; t < devices.size(); ++t) {
+        const bool belongs = std::any_of(unit.begin(), unit.end(), [&](std::uint16_t device) {
+          return std::binary_search(devices[t].begin(), devices[t].end(), device);
+        });
+        if (belongs) sets |= bit(static_cast<int>(t));
+      }
+      ++units[sets];
+    }
+    sharing.regions.emplace_back();
+    for (const auto& [sets, count] : units) sharing.regions.back().push_back({sets, count});
+  }
+  return normalized(sharing);
+}
+
 void give_all_units(Sharing& sharing, SetMask sets) {
   for (std::vector<Region>& of_class : sharing.regions) {
     for (Region& region : of_class) region.sets |= sets;

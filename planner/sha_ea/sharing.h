@@ -9,6 +9,7 @@
 
 #include "planner/sha_ea/deal.h"
 #include "planner/space/groupings.h"
+#include "planner/space/units.h"
 
 namespace sextant {
 
@@ -32,6 +33,10 @@ struct Sharing {
 
 // Groups as sets; what a deal has beyond them stays idle.
 [[nodiscard]] Sharing sharing_of(const TaskGrouping& grouping, const Deal& deal);
+
+// Of the devices that each task has, ascending: a unit belongs to a set where one of its devices does.
+[[nodiscard]] Sharing sharing_of(const std::vector<UnitClass>& classes,
+                                 const std::vector<std::vector<std::uint16_t>>& devices);
 
 // Sets numbered as their first tasks are, those without tasks left out, those with the same units one.
 // Regions in order.

@@ -1,32 +1,48 @@
 #include "planner/space/options.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace sextant {
 namespace {
 
-// slack: by this factor it may need more memory. Both are of the same devices.
-bool beats(const Option& a, const Option& b, double slack = 1) {
+// What other micro-batches, and other ways to deal a load, hardly make up for.
+constexpr double kSlowerMicroBatch = 1.2, kSlowerLoad = 2;
+
+// By how much more memory an option may need and beat another: a factor, then bytes.
+struct Slack {
+  double factor = 1;
+  double bytes = 0;
+
+  [[nodiscard]] bool allows(double bytes_of_a, double bytes_of_b) const {
+    return bytes_of_a <= factor * bytes_of_b + bytes;
+  }
+};
+
+// Both are of the same devices.
+bool beats(const Option& a, const Option& b, const Slack& slack) {
   if (a.value.time_s > b.value.time_s || b.syncs_faster_than(a)) return false;
   const int types = std::max(1, static_cast<int>(a.by_type.size()));
   for (int type = 0; type < types; ++type) {
     const MemoryNeeds of_a = a.needs_on(type), of_b = b.needs_on(type);
-    if (of_a.resident_bytes > slack * of_b.resident_bytes || of_a.working_bytes > slack * of_b.working_bytes)
+    if (!slack.allows(of_a.resident_bytes, of_b.resident_bytes) ||
+        !slack.allows(of_a.working_bytes, of_b.working_bytes))
       return false;
   }
   return true;
 }
 
-bool is_hopeless(const Option& option, const std::vector<Option>& others) {
-  constexpr double kSlower = 1.5;
+// Slower by this factor than another with as little memory.
+bool is_slower(double factor, const Option& option, const std::vector<Option>& others, const Slack& slack) {
   return std::any_of(others.begin(), others.end(), [&](const Option& other) {
-    return kSlower * other.value.time_s <= option.value.time_s &&
-           other.value.most_resident_bytes <= option.value.most_resident_bytes;
+    return factor * other.value.time_s <= option.value.time_s &&
+           slack.allows(other.value.most_resident_bytes, option.value.most_resident_bytes);
   });
 }
 
 // Sorted by time: an option can only be beaten by one before it.
-std::vector<Option> unbeaten(std::vector<Option> options, double slack = 1) {
+std::vector<Option> unbeaten(std::vector<Option> options, const Slack& slack) {
   std::stable_sort(options.begin(), options.end(),
                    [](const Option& a, const Option& b) { return a.value.time_s < b.value.time_s; });
   std::vector<Option> kept;
@@ -40,8 +56,15 @@ std::vector<Option> unbeaten(std::vector<Option> options, double slack = 1) {
 
 // Ways to deal one load: a twentieth of the memory is not worth looking at all its micro-batches twice.
 std::vector<Option> clearly_unbeaten(std::vector<Option> ways) {
-  constexpr double kSlack = 1.05;
-  return unbeaten(std::move(ways), kSlack);
+  constexpr double kFactor = 1.05;
+  return unbeaten(std::move(ways), {kFactor});
+}
+
+// By how much longer a pipeline takes a batch because it fills and drains, for each of `mini_batches`.
+double with_bubble(const Shape& shape, int mini_batches) {
+  const double in_mini_batch = static_cast<double>(shape.sequences.front()) / mini_batches;
+  const double micro_batches = std::max(1.0, std::ceil(in_mini_batch / shape.micro_batch_sequences));
+  return (micro_batches + shape.pipeline_parallel() - 1) / micro_batches;
 }
 
 // Task, then the places of the devices with nodes, zones and regions numbered as they first appear: zones and
@@ -88,6 +111,11 @@ OptionTable::OptionTable(Evaluator& evaluator, const Cluster& cluster, const Wor
     type_of_.push_back(types.emplace(cluster.type_name(DeviceId{d}), next).first->second);
   }
   types_ = static_cast<int>(types.size());
+  double least_bytes = std::numeric_limits<double>::infinity();
+  for (const auto& [name, type] : cluster.device_types())
+    least_bytes = std::min(least_bytes, type.memory_bytes.value);
+  constexpr double kNegligible = 0.02;
+  negligible_bytes_ = kNegligible * least_bytes;
 }
 
 // Of the placement that the evaluator was asked about last.
@@ -172,17 +200,19 @@ int OptionTable::dealt_shape(int task, int even_shape, DeviceOrder order, Dealin
 // With its load dealt in all ways that differ, of which those count that are clearly better in something.
 void OptionTable::add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                              std::vector<Option>& options) {
+  const Slack slack{1, negligible_bytes()};
   std::vector<Option> ways{costed(task, position, order, devices)};
   for (const Dealing dealing : kDealings) {
     if (weights_.empty()) break;
     if (dealing == Dealing::evenly) continue;
-    // The head moves a layer or two, and packed sequences cost what they cost on any replica: what is hopeless
+    // The head moves a layer or two, and packed sequences cost what they cost on any replica: what is slow
     // without these is with them. Padding can be most of a task.
     const bool changes_little =
         dealing == Dealing::by_speed_and_head ||
         (dealing == Dealing::by_length && weights_[static_cast<std::size_t>(task)].is_packed);
-    if (changes_little &&
-        std::all_of(ways.begin(), ways.end(), [&](const Option& way) { return is_hopeless(way, options); }))
+    const double slower = changes_little ? kSlowerMicroBatch : kSlowerLoad;
+    if (std::all_of(ways.begin(), ways.end(),
+                    [&](const Option& way) { return is_slower(slower, way, options, slack); }))
       continue;
     const int dealt = dealt_shape(task, position, order, dealing, devices);
     if (std::any_of(ways.begin(), ways.end(), [&](const Option& other) { return other.shape == dealt; }))
@@ -232,11 +262,21 @@ std::vector<Option> OptionTable::look(int task, const Devices& devices) {
   return look_at_promising(task, devices);
 }
 
+// The smallest micro-batches leave the shortest bubble, which in small batches is most of what sizes differ by.
+double OptionTable::gain_of_smallest(int task, const Sizes& sizes) const {
+  const ShapeTable& shapes = evaluator_.shapes(task);
+  const bool trains = workflow_.tasks[static_cast<std::size_t>(task)].kind == TaskKind::training;
+  const int mini_batches = trains ? workflow_.mini_batches : 1;
+  return with_bubble(shapes.at(sizes[sizes.size() / 2]), mini_batches) /
+         with_bubble(shapes.at(sizes.front()), mini_batches);
+}
+
 std::vector<Option> OptionTable::look_at_promising(int task, const Devices& devices) {
   struct Degrees {
     const Sizes* sizes;
     DeviceOrder order;
   };
+  const Slack slack{1, negligible_bytes()};
   std::vector<Degrees> degrees;
   std::vector<Option> options;
   const std::vector<const Sizes*> shapes = near_shapes_for(task, devices);
@@ -251,16 +291,26 @@ std::vector<Option> OptionTable::look_at_promising(int task, const Devices& devi
     }
   }
   const std::vector<Option> in_the_middle = options;
+  const auto is_slow = [&](const Option& option, double gain) {
+    return is_slower(kSlowerMicroBatch * gain, option, in_the_middle, slack);
+  };
   for (std::size_t d = 0; d < degrees.size(); ++d) {
-    const Sizes& sizes = *degrees[d].sizes;
-    if (is_hopeless(in_the_middle[d], in_the_middle)) continue;
-    for (std::size_t s = 0; s < sizes.size(); ++s) {
-      if (s == sizes.size() / 2) continue;
-      const DeviceOrder order = degrees[d].order;
-      const Dealing dealing = in_the_middle[d].dealing;
-      options.push_back(costed(task, dealt_shape(task, sizes[s], order, dealing, devices), order, devices));
-      options.back().even_shape = sizes[s];
-      options.back().dealing = dealing;
+    const auto& [sizes, order] = degrees[d];
+    const Option& known = in_the_middle[d];
+    const auto add_size = [&, order = order](int position) {
+      options.push_back(
+          costed(task, dealt_shape(task, position, order, known.dealing, devices), order, devices));
+      options.back().even_shape = position;
+      options.back().dealing = known.dealing;
+    };
+    if (is_slow(known, gain_of_smallest(task, *sizes))) continue;
+    const bool doubts = is_slow(known, 1);
+    if (doubts) {
+      add_size(sizes->front());
+      if (is_slow(options.back(), 1)) continue;
+    }
+    for (std::size_t s = doubts ? 1 : 0; s < sizes->size(); ++s) {
+      if (s != sizes->size() / 2) add_size((*sizes)[s]);
     }
   }
   return worth_keeping(task, std::move(options));
@@ -276,7 +326,7 @@ void OptionTable::keep_alone(int task, const std::set<int>& shapes) {
 
 // The unbeaten.
 std::vector<Option> OptionTable::worth_keeping(int task, std::vector<Option> options) {
-  std::vector<Option> kept = unbeaten(std::move(options));
+  std::vector<Option> kept = unbeaten(std::move(options), {1, negligible_bytes()});
   std::set<int> used;
   for (const Option& option : kept) used.insert(option.shape);
   keep_alone(task, used);

@@ -3,8 +3,8 @@
 //
 // Devices are taken in their order, replica after replica, or stage after stage: replicas of equals, or stages
 // of equals. For searches, options that another one beats in time, weight synchronization and the bytes of the
-// fullest device of every type are left out, which may be those that alone fit beside another task; proofs look
-// at each.
+// fullest device of every type are left out, which may be those that alone fit beside another task, and so are
+// those that save hardly any bytes; proofs look at each.
 #pragma once
 
 #include <algorithm>
@@ -53,9 +53,11 @@ struct Option {
   }
 };
 
-// every: all shapes are costed, with their load dealt in every way. promising: of degrees that are half as slow
-// again as others with as little memory, at a micro-batch size in the middle, the other sizes are not; and
-// where links tell machines apart, only what was worth keeping on a few sets of as many devices of each class.
+// every: all shapes are costed, with their load dealt in every way. promising: of degrees that are slower by a
+// fifth (or what a smaller pipeline bubble gains) than others with as little memory, at a micro-batch size in
+// the middle, the other sizes are not, and of those that are twice as slow other loads are not; and where links
+// tell machines apart, only what was worth keeping on a few sets of as many devices of each class. A fiftieth
+// of the smallest device's memory is not worth more time.
 enum class Thoroughness { every, promising };
 
 class OptionTable {
@@ -92,6 +94,7 @@ class OptionTable {
   };
 
   [[nodiscard]] std::vector<Option> look(int task, const Devices& devices);
+  [[nodiscard]] double gain_of_smallest(int task, const Sizes& sizes) const;
   [[nodiscard]] std::vector<Option> look_at_promising(int task, const Devices& devices);
   [[nodiscard]] std::vector<Option> look_like_kin(int task, const Devices& devices);
   [[nodiscard]] std::vector<int> class_counts(int task, const Devices& devices) const;
@@ -101,6 +104,10 @@ class OptionTable {
   [[nodiscard]] int dealt_shape(int task, int even_shape, DeviceOrder order, Dealing dealing,
                                 const Devices& devices);
   [[nodiscard]] std::vector<MemoryNeeds> needs_by_type(int task, const Placement& placement) const;
+  // Bytes that are not worth more time.
+  [[nodiscard]] double negligible_bytes() const {
+    return thoroughness_ == Thoroughness::every ? 0 : negligible_bytes_;
+  }
   [[nodiscard]] std::vector<Option> worth_keeping(int task, std::vector<Option> options);
   void add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                   std::vector<Option>& options);
@@ -112,6 +119,7 @@ class OptionTable {
   Thoroughness thoroughness_;
   std::vector<int> type_of_;  // by device
   int types_ = 0;
+  double negligible_bytes_ = 0;
   std::vector<LoadWeights> weights_;                          // by task; none: loads stay even
   int first_dealt_ = 0;                                       // shapes from here on are of one look alone
   std::map<int, int> fixed_;                                  // shapes, by task

@@ -202,7 +202,7 @@ TEST(ShaEa, IsNoBetterThanExactWithinItsSpace) {
     const PlanResult exact = plan_exactly(request);
     ASSERT_EQ(exact.proof, Proof::optimal);
     request.limits.within_unit_space = true;
-    request.budget.evaluations = 4'000;
+    request.budget.evaluations = 100000;
     const PlanResult found = plan_by_sha_ea(request);
     ASSERT_EQ(found.outcome, PlanOutcome::found) << small.name << found.message;
     const double gap = found.prediction->iteration_s / exact.prediction->iteration_s - 1;

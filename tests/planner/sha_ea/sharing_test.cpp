@@ -57,6 +57,15 @@ TEST(Sharing, DevicesOfNestedSets) {
   EXPECT_EQ(devices[2], (std::vector<std::uint16_t>{4, 5, 6, 7}));
 }
 
+TEST(Sharing, OfThePlansDevicesIsTheOneTheyWereOf) {
+  const std::vector<UnitClass> classes = {{2, {{0, 1}, {2, 3}, {4, 5}, {6, 7}}}, {1, {{8}, {9}}}};
+  const Sharing sharing{{0, 1, 0, 2}, {{{0, 1}, {0b011, 1}, {0b101, 2}}, {{0b001, 1}, {0b100, 1}}}};
+  const auto of_sets = devices_of_sets(classes, sharing);
+  EXPECT_EQ(sharing_of(classes, {of_sets[0], of_sets[1], of_sets[0], of_sets[2]}), normalized(sharing));
+  // Half of a unit is as good as all of it.
+  EXPECT_EQ(sharing_of(classes, {{0, 1, 2}, {8}}), (Sharing{{0, 1}, {{{0, 2}, {1, 2}}, {{0, 1}, {2, 1}}}}));
+}
+
 TEST(Sharing, IdleUnitsComeLast) {
   const std::vector<UnitClass> classes = {{1, {{0}, {1}, {2}, {3}}}};
   const auto devices = devices_of_sets(classes, {{0}, {{{0, 3}, {1, 1}}}});
@@ -107,7 +116,7 @@ TEST(Steps, KeepASharingWhole) {
   std::set<Step::Kind> kinds;
   bool has_overlap = false, has_idle = false;
   for (int walk = 0; walk < 3000; ++walk) {
-    for (const Step& step : steps_from(sharing, random)) {
+    for (const Step& step : steps_from(sharing, ClimbedSets::disjoint, random)) {
       const std::optional<Sharing> after = applied(step, sharing);
       if (!after) continue;
       expect_whole(classes, *after);
@@ -125,7 +134,7 @@ TEST(Steps, KeepASharingWhole) {
   }
   EXPECT_TRUE(has_overlap);
   EXPECT_TRUE(has_idle);
-  EXPECT_EQ(kinds.size(), 10U) << "some kind of step was never taken";
+  EXPECT_EQ(kinds.size(), 11U) << "some kind of step was never taken";
 }
 
 // Each kind does what its name says: seen by the devices of the tasks.
@@ -141,6 +150,7 @@ TEST(Steps, GiveTasksTheDevicesThatTheySay) {
   EXPECT_EQ(after({.kind = Step::Kind::take_difference, .a = 0, .b = 2})[0].size(), 2U);
   EXPECT_EQ(after({.kind = Step::Kind::take_half, .a = 1})[1].size(), 1U);
   EXPECT_EQ(after({.kind = Step::Kind::exchange_tasks, .a = 0, .b = 1})[0].size(), 2U);
+  EXPECT_EQ(after({.kind = Step::Kind::merge, .a = 1, .b = 2}), (std::vector<Devices>(3, before[0])));
   // The whole of a region for the critic alone: generation keeps the rest.
   const auto alone =
       after({.kind = Step::Kind::take_region, .a = 2, .is_alone = true, .from = 0b101, .units = 2});
@@ -173,7 +183,7 @@ TEST(Climb, EndsWhereNoStepIsBetter) {
   };
   std::size_t best = distance(sharing);
   climb(
-      sharing, random,
+      sharing, ClimbedSets::overlapping, random,
       [&](const Sharing& other) {
         if (distance(other) >= best) return false;
         best = distance(other);

@@ -1,0 +1,162 @@
+#include "planner/sha_ea/ascent.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "planner/sha_ea/polish.h"
+#include "planner/sha_ea/recombination.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::size_t kRefined = 1;     // of what was climbed to, with smaller units
+constexpr std::size_t kRemembered = 8;  // on the way
+// Steps of chains for each look at a deal that the round has had: they cost a hundredth of one or less.
+constexpr std::uint64_t kDeepSteps = 256, kShortSteps = 64, kOwnSteps = 16;
+constexpr int kMostTimes = 3;
+
+// Which tasks have the same set, and which sets overlap.
+std::vector<int> structure_of(const Sharing& sharing) {
+  std::set<SetMask> masks;
+  for (const std::vector<Region>& of_class : sharing.regions) {
+    for (const Region& region : of_class) masks.insert(region.sets);
+  }
+  std::vector<int> structure = sharing.set_of;
+  for (const SetMask mask : masks) structure.push_back(static_cast<int>(mask));
+  return structure;
+}
+
+}  // namespace
+
+Ascent::Ascent(SearchRun& run, Arranger& arranger, const std::vector<std::vector<UnitClass>>& levels,
+               std::mt19937_64& random)
+    : run_(run), arranger_(arranger), levels_(levels), random_(random) {}
+
+Ascent::Climbed Ascent::climbed(const Sharing& sharing, std::size_t level) {
+  Climbed best{normalized(sharing), {}};
+  bool has_score = false;
+  const auto look = [&](const Sharing& other) {
+    if (is_within_unit_space() && !is_disjoint(other)) return false;
+    Scored scored;
+    if (!arranger_.arrange(levels_[level], other, scored)) return false;
+    remember(scored);
+    if (has_score && !scored.is_better_than(best.scored)) return false;
+    best.scored = std::move(scored);
+    return has_score = true;
+  };
+  (void)look(best.sharing);
+  const ClimbedSets sets = is_within_unit_space() ? ClimbedSets::disjoint : ClimbedSets::overlapping;
+  climb(best.sharing, sets, random_, look, [this] { return run_.is_over(); });
+  return best;
+}
+
+void Ascent::polish_one(Scored scored, std::uint64_t budget) {
+  if (run_.is_over() || scored.candidate.tasks.empty()) return;
+  const bool may_move = !is_within_unit_space();
+  polish(run_, {budget, may_move && run_.request().limits.balances_load, may_move}, random_, scored);
+}
+
+// The best few that differ: which of them is the best when it is polished is not known before.
+void Ascent::remember(const Scored& scored) {
+  const auto at = std::find_if(near_best_.begin(), near_best_.end(),
+                               [&](const Scored& other) { return !other.score.is_better_than(scored.score); });
+  constexpr double kSame = 1e-9;  // relative: the same devices under other names
+  if (at != near_best_.end() && at->score.fits() == scored.score.fits() &&
+      std::abs(at->score.loss - scored.score.loss) <= kSame * scored.score.loss)
+    return;
+  if (near_best_.size() == kRemembered && at == near_best_.end()) return;
+  near_best_.insert(at, scored);
+  if (near_best_.size() > kRemembered) near_best_.pop_back();
+}
+
+// Of a budget of evaluations no chain takes more than a part.
+std::uint64_t Ascent::affordable(std::uint64_t steps) const {
+  constexpr std::uint64_t kPart = 4;
+  return std::min(steps, run_.evaluations_left() / kPart);
+}
+
+Sharing Ascent::sharing_of_plan(const Scored& scored) const {
+  std::vector<std::vector<std::uint16_t>> devices;
+  for (const int task : run_.dealt_tasks()) {
+    devices.push_back(scored.candidate.tasks[static_cast<std::size_t>(task)].devices);
+    std::sort(devices.back().begin(), devices.back().end());
+  }
+  return sharing_of(levels_.front(), devices);
+}
+
+// A chain from a plan, a climb from the sets that it chose, and again as long as chains find something.
+void Ascent::chain_and_climb(Scored scored, std::uint64_t steps, int times, std::uint64_t polishing) {
+  constexpr double kWorthwhile = 1e-3;  // relative
+  for (int time = 0; time < times && !run_.is_over() && !scored.candidate.tasks.empty(); ++time) {
+    const Score before = scored.score;
+    recombine(run_, arranger_.seen(), affordable(steps), random_, scored);
+    if (time > 0 && !scored.score.is_better_than(before, kWorthwhile)) break;
+    remember(scored);
+    climb_and_polish(sharing_of_plan(scored), polishing);
+    const Scored& end = climbed_.back().scored;
+    if (!end.candidate.tasks.empty() && end.is_better_than(scored)) scored = end;
+  }
+}
+
+void Ascent::climb_and_polish(const Sharing& sharing, std::uint64_t polishing) {
+  climbed_.push_back(climbed(sharing, 0));
+  polish_one(climbed_.back().scored, polishing);
+}
+
+void Ascent::start_from(const Sharing& sharing, std::uint64_t budget) {
+  const std::uint64_t polishing = budget / kStarts;
+  Scored scored;
+  if (is_within_unit_space()) {
+    climb_and_polish(sharing, polishing);
+  } else if (arranger_.arrange(levels_.front(), normalized(sharing), scored)) {
+    remember(scored);
+    chain_and_climb(std::move(scored), kShortSteps * budget, 1, polishing);
+  }
+}
+
+// The best climb on with halves of units, and so on; what was refined in rounds before comes last.
+void Ascent::refine_best(std::uint64_t budget) {
+  std::stable_sort(climbed_.begin(), climbed_.end(), [this](const Climbed& a, const Climbed& b) {
+    const std::size_t before = refined_[structure_of(a.sharing)], other = refined_[structure_of(b.sharing)];
+    return before != other ? before < other : a.scored.is_better_than(b.scored);
+  });
+  climbed_.resize(std::min(climbed_.size(), kRefined));
+  for (Climbed& one : climbed_) {
+    ++refined_[structure_of(one.sharing)];
+    for (std::size_t level = 1; level < levels_.size() && !run_.is_over(); ++level)
+      one = climbed(in_finer_units(std::move(one.sharing), levels_[level - 1], levels_[level]), level);
+    polish_one(one.scored, budget / kRefined);
+  }
+}
+
+void Ascent::recombine_best(std::uint64_t budget) {
+  if (is_within_unit_space()) {
+    for (Scored& near : near_best_) {
+      if (!run_.is_over())
+        recombine(run_, arranger_.seen(), kOwnSteps * budget / kRemembered, random_, near, RecombinedSets::own);
+    }
+  } else if (!near_best_.empty() && !run_.is_over()) {
+    Scored recombined = near_best_.front();
+    recombine(run_, arranger_.seen(), affordable(kDeepSteps * budget), random_, recombined);
+    polish_one(std::move(recombined), budget / kRefined);
+  }
+}
+
+void Ascent::improve(const Scored& best, const std::vector<Sharing>& starts, std::uint64_t budget,
+                     std::size_t polished) {
+  near_best_.clear();
+  climbed_.clear();
+  if (!is_within_unit_space()) chain_and_climb(best, kDeepSteps * budget, kMostTimes, budget / kStarts);
+  for (const Sharing& sharing : starts) {
+    if (run_.is_over()) break;
+    start_from(sharing, budget);
+  }
+  refine_best(budget);
+  recombine_best(budget);
+  // What was nearly as good on the way is polished too.
+  for (std::size_t n = 0; n < std::min(near_best_.size(), polished); ++n)
+    polish_one(near_best_[n], budget / kStarts);
+}
+
+}  // namespace sextant

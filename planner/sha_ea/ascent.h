@@ -1,0 +1,63 @@
+// From the best deals of a halving on: levels 1 to 3 in climbs (climb.h), levels 3 to 5 in Markov chains over
+// all sets that were looked at (recombination.h), levels 4 and 5 in polishing (polish.h).
+//
+// Chains and climbs reach what the other does not. A climb changes one set at a time and gives every task the
+// fastest option that fits; a chain, of which a step costs a look-up, lets one task be slower for another's
+// sake, but has only the sets that climbs and halving have asked about. So chains start from what climbs end
+// in, and climbs from the sets that chains choose, as long as that helps.
+#pragma once
+
+#include <map>
+#include <random>
+#include <vector>
+
+#include "planner/search_run.h"
+#include "planner/sha_ea/arrangement.h"
+#include "planner/sha_ea/climb.h"
+#include "planner/sha_ea/sharing.h"
+
+namespace sextant {
+
+class Ascent {
+ public:
+  // Of this many starts, more or less, the effort of a round is meant for.
+  static constexpr std::size_t kStarts = 8;
+
+  // levels: of the size of units, as unit_levels has them. All references must outlive it.
+  Ascent(SearchRun& run, Arranger& arranger, const std::vector<std::vector<UnitClass>>& levels,
+         std::mt19937_64& random);
+
+  // One round's. best: the best plan of the round so far; where it is none, chains start later. starts: of
+  // whole units, climbed from in this order. budget: looks at deals that the round has had, of which polishing
+  // and chains have multiples. polished: of what was nearly as good as the best, how many.
+  void improve(const Scored& best, const std::vector<Sharing>& starts, std::uint64_t budget,
+               std::size_t polished);
+
+ private:
+  struct Climbed {
+    Sharing sharing;
+    Scored scored;
+  };
+
+  [[nodiscard]] bool is_within_unit_space() const { return run_.request().limits.within_unit_space; }
+  [[nodiscard]] Climbed climbed(const Sharing& sharing, std::size_t level);
+  void start_from(const Sharing& sharing, std::uint64_t budget);
+  void chain_and_climb(Scored scored, std::uint64_t steps, int times, std::uint64_t polishing);
+  void climb_and_polish(const Sharing& sharing, std::uint64_t polishing);
+  [[nodiscard]] Sharing sharing_of_plan(const Scored& scored) const;
+  void refine_best(std::uint64_t budget);
+  void recombine_best(std::uint64_t budget);
+  [[nodiscard]] std::uint64_t affordable(std::uint64_t steps) const;
+  void polish_one(Scored scored, std::uint64_t budget);
+  void remember(const Scored& scored);
+
+  SearchRun& run_;
+  Arranger& arranger_;
+  const std::vector<std::vector<UnitClass>>& levels_;
+  std::mt19937_64& random_;
+  std::vector<Climbed> climbed_;                     // of this round
+  std::vector<Scored> near_best_;                    // on the way, before polishing
+  std::map<std::vector<int>, std::size_t> refined_;  // by which sets overlap
+};
+
+}  // namespace sextant
