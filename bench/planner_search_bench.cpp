@@ -6,12 +6,15 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "planner/exact/exact.h"
 #include "planner/mcmc/mcmc.h"
+#include "planner/planners.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "tests/planner/planning_instances.h"
 
@@ -117,6 +120,45 @@ void sha_ea_64gpu(benchmark::State& state) {
 }
 BENCHMARK(sha_ea_64gpu)
     ->Name("planner.sha_ea_64gpu_worst_gap")
+    ->Unit(benchmark::kSecond)
+    ->Iterations(1)
+    ->Repetitions(1);
+
+// sha-ea beside every planner that proves nothing, four seconds and one thread each; below zero where it is the
+// better one on all.
+void beside_baselines(benchmark::State& state) {
+  constexpr double kEach_s = 4;
+  constexpr double kNothing_s = std::numeric_limits<double>::infinity();
+  std::vector<Instance> instances = testing::instances_of_64();
+  for (Instance& instance : testing::instances_of_64_short_of_memory())
+    instances.push_back(std::move(instance));
+  const auto seconds = [](const Instance& instance, const Planner& planner) {
+    const Coefficients coefficients;
+    PlanRequest request{instance.cluster, instance.workflow, coefficients};
+    if (planner.traits.has_budget) request.budget.seconds = kEach_s;
+    const PlanResult result = planner.plan(request);
+    return result.prediction ? result.prediction->iteration_s : kNothing_s;
+  };
+  double worst = -1, log_ratios = 0;
+  for (auto _ : state) {
+    for (const Instance& instance : instances) {
+      double baseline_s = kNothing_s;
+      for (const Planner& planner : planners()) {
+        if (planner.name != "sha-ea" && !planner.traits.proves)
+          baseline_s = std::min(baseline_s, seconds(instance, planner));
+      }
+      const double own_s = seconds(instance, *find_planner("sha-ea"));
+      if (own_s == kNothing_s) throw std::runtime_error(instance.name + ": sha-ea found nothing");
+      worst = std::max(worst, own_s / baseline_s - 1);
+      log_ratios += std::log(std::min(1.0, own_s / baseline_s)) / static_cast<double>(instances.size());
+    }
+  }
+  state.counters["gap"] = worst;
+  state.counters["mean_gap"] = std::exp(log_ratios) - 1;
+  state.counters["target_gap"] = 0;
+}
+BENCHMARK(beside_baselines)
+    ->Name("planner.baselines_64gpu_worst_gap")
     ->Unit(benchmark::kSecond)
     ->Iterations(1)
     ->Repetitions(1);

@@ -3,8 +3,8 @@
 //
 // Chains and climbs reach what the other does not. A climb changes one set at a time and gives every task the
 // fastest option that fits; a chain, of which a step costs a look-up, lets one task be slower for another's
-// sake, but has only the sets that climbs and halving have asked about. So chains start from what climbs end
-// in, and climbs from the sets that chains choose, as long as that helps.
+// sake, but has only the sets that climbs and halving have asked about. So every climb starts from the sets
+// that a chain has chosen, and chains start from what climbs end in, as long as that helps.
 #pragma once
 
 #include <map>
@@ -27,9 +27,9 @@ class Ascent {
   Ascent(SearchRun& run, Arranger& arranger, const std::vector<std::vector<UnitClass>>& levels,
          std::mt19937_64& random);
 
-  // One round's. best: the best plan of the round so far; where it is none, chains start later. starts: of
-  // whole units, climbed from in this order. budget: looks at deals that the round has had, of which polishing
-  // and chains have multiples. polished: of what was nearly as good as the best, how many.
+  // One round's. best: the best plan of its halving, from which the first chain starts. starts: of whole units,
+  // in the order in which they are gone on from. budget: looks at deals that the halving has had, of which
+  // polishing and chains have multiples. polished: of what was nearly as good as the best, how many.
   void improve(const Scored& best, const std::vector<Sharing>& starts, std::uint64_t budget,
                std::size_t polished);
 

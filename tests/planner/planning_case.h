@@ -74,15 +74,26 @@ inline Model model_8b() {
   return model;
 }
 
-inline Workflow ppo_8b(Mode mode = Mode::synchronous) {
+inline Model model_14b() {
+  Model model = model_8b();
+  model.name = "14b";
+  model.layers = 40;
+  model.hidden = 5120;
+  model.intermediate = 17408;
+  model.heads = 40;
+  model.vocabulary = 151936;
+  return model;
+}
+
+inline Workflow ppo_of(const Model& base, Mode mode) {
   Workflow workflow;
-  workflow.name = "ppo-8b";
+  workflow.name = "ppo-" + base.name;
   workflow.algorithm = Algorithm::ppo;
   workflow.mode = mode;
   workflow.staleness = mode == Mode::synchronous ? 0 : 1;
   workflow.tasks = ppo_tasks();
   for (const Task& task : workflow.tasks) {
-    Model model = model_8b();
+    Model model = base;
     model.value_head = task.model == "critic" || task.model == "reward";
     workflow.models[task.model] = model;
   }
@@ -93,6 +104,9 @@ inline Workflow ppo_8b(Mode mode = Mode::synchronous) {
   workflow.precision = Precision::bf16;
   return workflow;
 }
+
+inline Workflow ppo_8b(Mode mode = Mode::synchronous) { return ppo_of(model_8b(), mode); }
+inline Workflow ppo_14b(Mode mode = Mode::synchronous) { return ppo_of(model_14b(), mode); }
 
 // Random devices in random order for a task; a shape for their number.
 inline Placement random_placement(std::mt19937& random, Evaluator& evaluator, int task,

@@ -50,6 +50,32 @@ inline std::vector<Instance> instances_of_24() {
 
 inline std::vector<Instance> instances_of_64() { return instances_on({{"mixed", mixed_64()}}); }
 
+// HetRL's 24 A100, 24 L40S and 16 L4 in its four kinds of network, and a PPO of models that fill them.
+inline std::vector<Instance> instances_of_64_short_of_memory() {
+  const std::vector<std::pair<std::string, Cluster>> clusters = {
+      {"zone", cluster_of({{"a100", 3}, {"l40s", 3}, {"l4", 2}})},
+      {"hybrid", cluster_of({{"a100", 3}, {"l40s", 2}, {"l40s", 1, 8, "z2", "r2"}, {"l4", 2, 8, "z2", "r2"}})},
+      {"zones", cluster_of({{"a100", 2},
+                            {"a100", 1, 8, "z2"},
+                            {"l40s", 2, 8, "z2"},
+                            {"l40s", 1, 8, "z3"},
+                            {"l4", 2, 8, "z3"}})},
+      {"regions", cluster_of({{"a100", 2},
+                              {"a100", 1, 8, "z2", "r2"},
+                              {"l40s", 2, 8, "z2", "r2"},
+                              {"l40s", 1, 8, "z3", "r3"},
+                              {"l4", 2, 8, "z4", "r4"}})}};
+  std::vector<Instance> instances;
+  for (const auto& [name, cluster] : clusters) {
+    for (const Mode mode : {Mode::synchronous, Mode::asynchronous}) {
+      Workflow workflow = ppo_14b(mode);
+      workflow.response_tokens = fixed_length(4096);
+      instances.push_back({name + (mode == Mode::synchronous ? "-14b-sync" : "-14b-async"), cluster, workflow});
+    }
+  }
+  return instances;
+}
+
 // A PPO workflow that grows with the cluster: three types in four zones of two regions.
 inline Instance instance_of(int gpus) {
   const int machines = gpus / 8;
