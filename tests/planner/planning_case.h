@@ -110,7 +110,8 @@ inline Workflow ppo_14b(Mode mode = Mode::synchronous) { return ppo_of(model_14b
 
 // Random devices in random order for a task; a shape for their number.
 inline Placement random_placement(std::mt19937& random, Evaluator& evaluator, int task,
-                                  const Workflow& workflow, const Cluster& cluster, ShapeLimits limits = {}) {
+                                  const Workflow& workflow, const Cluster& cluster,
+                                  const ShapeLimits& limits = {}) {
   std::vector<std::uint16_t> devices;
   for (int d = 0; d < cluster.device_count(); ++d) devices.push_back(static_cast<std::uint16_t>(d));
   if (random() % 2 == 0) std::shuffle(devices.begin(), devices.end(), random);
@@ -124,6 +125,7 @@ inline Placement random_placement(std::mt19937& random, Evaluator& evaluator, in
   const bool knows_lengths =
       workflow.tasks[t].kind != TaskKind::generation && !evaluator.sorted_lengths().is_fixed();
   if (knows_lengths && random() % 4 != 0) {
+    shape.length_ranks.reserve(shape.sequences.size());
     for (int i = 0; i < shape.data_parallel(); ++i)
       shape.length_ranks.push_back(static_cast<int>(random() % 3));
   }
