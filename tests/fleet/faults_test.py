@@ -23,9 +23,12 @@ seeds = int(sys.argv[2]) if len(sys.argv) > 2 else 50
 HOSTS = 8
 AT_ONCE = 16  # probes side by side: they mostly wait
 PATIENCE_S = 240
+GONE_S = 30  # a busy machine takes its time
 RATE_MBIT = 20  # so that what the streams move costs the cores little
 DEVICES = ["--devices", "cpu", "--budget", "0.0001", "--no-pin", "--smoke-test"]
-PAIRS = ["--pair-budget", "0.1", "--loss-seconds", "0", "--streams", "1"]
+PAIRS = ["--loss-seconds", "0", "--streams", "1"]
+PAIR_S = 0.1
+LONG_PAIR_S = 1  # where something must happen between the first pair and the last, on a busy machine too
 network = lab.Lab()
 tests = lab.Tests()
 teams = queue.SimpleQueue()  # of hosts that no probe uses
@@ -36,10 +39,10 @@ for team in range(AT_ONCE):
 class Probe:
     """One folder, some hosts, and a coordinator; `LAB` in their environment marks what belongs to it."""
 
-    def __init__(self, name, hosts, with_devices=True):
+    def __init__(self, name, hosts, with_devices=True, pair_s=PAIR_S):
         self.folder = network.folder / name
         self.folder.mkdir()
-        self.hosts, self.with_devices = hosts, with_devices
+        self.hosts, self.with_devices, self.pair_s = hosts, with_devices, pair_s
         self.samples, self.out = self.folder / "fleet.json", self.folder / "cluster.json"
         self.journal = self.folder / "cluster.json.journal"
         network.hosts_file(hosts, self.folder)
@@ -49,7 +52,7 @@ class Probe:
     def words(self, *more):
         words = ["probe", "--hosts", self.folder / "hosts.txt", "--launcher", self.launcher, "--samples", self.samples]
         devices = [*DEVICES, "--out", self.out] if self.with_devices else ["--devices", "none", "--journal", self.journal]
-        return list(map(str, [sextant, *words, *devices, *PAIRS, *more]))
+        return list(map(str, [sextant, *words, *devices, *PAIRS, "--pair-budget", self.pair_s, *more]))
 
     def start(self, *more):
         return subprocess.Popen(self.words(*more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -106,7 +109,7 @@ class Probe:
         tests.expect(nodes == self.hosts, f"{what}: {nodes} are the nodes")
         tests.expect(not self.journal.exists(), f"{what}: the journal is still there")
 
-    def expect_gone(self, what, within_s=5):
+    def expect_gone(self, what, within_s=GONE_S):
         tests.expect(lab.gone(self.programs, within_s), f"{what}: stayed behind: {self.programs()}")
 
 
@@ -185,7 +188,7 @@ def one_seed(hosts, seed):
 @with_team
 def killed_coordinator(hosts):
     """Once while its agents probe devices, once while they measure pairs."""
-    probe = Probe("coordinator", hosts)
+    probe = Probe("coordinator", hosts, pair_s=LONG_PAIR_S)
     for wait in (probe.wait_for_device_probe, probe.wait_for_pairs):
         run = probe.start(*(["--resume"] if probe.journal.exists() else []))
         wait()
@@ -208,7 +211,7 @@ def killed_coordinator(hosts):
 @with_team
 def two_coordinators(hosts):
     """On one journal only one of them may write."""
-    probe = Probe("two", hosts)
+    probe = Probe("two", hosts, pair_s=LONG_PAIR_S)
     run = probe.start()
     probe.wait_for_pairs()
     run.send_signal(signal.SIGSTOP)  # so that it does not come to its end meanwhile
@@ -223,7 +226,7 @@ def two_coordinators(hosts):
 @with_team
 def stopped_host(hosts):
     """One that hangs is given up, and the others are measured."""
-    probe = Probe("stopped", hosts[:3])
+    probe = Probe("stopped", hosts[:3], pair_s=2 * LONG_PAIR_S)
     run = probe.start()
     probe.wait_for_pairs()
     os.kill(probe.agent(hosts[1]), signal.SIGSTOP)
@@ -241,7 +244,7 @@ def stopped_host(hosts):
 @with_team
 def black_network(hosts):
     """What joins a host to the others goes down in the middle; what leads to the coordinator does not."""
-    probe = Probe("black", hosts[:4])
+    probe = Probe("black", hosts[:4], pair_s=2 * LONG_PAIR_S)
     run = probe.start()
     probe.wait_for_pairs()
     network.link(hosts[3], "down")
@@ -263,7 +266,7 @@ def black_network(hosts):
 def ctrl_c(hosts):
     """Also a terminal that is closed."""
     for sign in (signal.SIGINT, signal.SIGHUP):
-        probe = Probe(f"interrupted{sign}", hosts)
+        probe = Probe(f"interrupted{sign}", hosts, pair_s=LONG_PAIR_S)
         run = probe.start()
         probe.wait_for_pairs()
         run.send_signal(sign)
@@ -368,5 +371,5 @@ with concurrent.futures.ThreadPoolExecutor(AT_ONCE + 1) as pool:
         test.result()
 print(f"{seeds} seeds, {killed} hosts killed; {time.monotonic() - begin:.1f} s in all")
 tests.expect(killed >= seeds, "hardly any host was killed: the moments are too late")
-tests.expect(lab.gone(lambda: lab.programs(sextant), 5), f"something stayed behind: {lab.programs(sextant)}")
+tests.expect(lab.gone(lambda: lab.programs(sextant), GONE_S), f"something stayed behind: {lab.programs(sextant)}")
 tests.finish()
