@@ -14,6 +14,7 @@ constexpr std::size_t kRefined = 1;     // of what was climbed to, with smaller 
 constexpr std::size_t kRemembered = 8;  // on the way
 // Steps of chains for each look at a deal that the round has had: they cost a hundredth of one or less.
 constexpr std::uint64_t kDeepSteps = 256, kShortSteps = 64, kOwnSteps = 16;
+constexpr std::uint64_t kFirstSteps = 1024;  // of the chain before the first round, which has few looks
 constexpr int kMostTimes = 3;
 
 // Which tasks have the same set, and which sets overlap.
@@ -140,6 +141,16 @@ void Ascent::recombine_best(std::uint64_t budget) {
     Scored recombined = near_best_.front();
     recombine(run_, arranger_.seen(), affordable(kDeepSteps * budget), random_, recombined);
     polish_one(std::move(recombined), budget / kRefined);
+  }
+}
+
+void Ascent::improve_once(const Scored& best, const Sharing& start, std::uint64_t budget) {
+  near_best_.clear();
+  climbed_.clear();
+  if (is_within_unit_space()) {
+    climb_and_polish(start, budget / kStarts);
+  } else {
+    chain_and_climb(best, kFirstSteps * budget, 1, budget / kStarts);
   }
 }
 

@@ -33,6 +33,10 @@ class Ascent {
   void improve(const Scored& best, const std::vector<Sharing>& starts, std::uint64_t budget,
                std::size_t polished);
 
+  // A chain from `best` and a climb from the sets that it chose, or from `start`: what comes before the first
+  // round, and takes a small part of it.
+  void improve_once(const Scored& best, const Sharing& start, std::uint64_t budget);
+
  private:
   struct Climbed {
     Sharing sharing;

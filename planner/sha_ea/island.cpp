@@ -10,8 +10,11 @@ namespace sextant {
 namespace {
 
 constexpr int kWantedUnits = 8;
-constexpr std::size_t kMostArms = 64;  // of a grouping
-constexpr std::size_t kPolished = 8;   // at the end of a round, of what was nearly as good as its best
+constexpr std::size_t kMostArms = 64;       // of a grouping
+constexpr std::size_t kPolished = 8;        // at the end of a round, of what was nearly as good as its best
+constexpr std::uint64_t kFirstRound = 512;  // looks; every round has twice as many as the one before
+constexpr std::uint64_t kGlance = 16;       // looks before the first round
+constexpr std::uint64_t kLooks = 2;         // of a grouping, more or less, where they are few
 constexpr double kTrainingMutation = 0.3;
 constexpr double kDefaultSeconds = 1;
 
@@ -121,6 +124,14 @@ std::vector<Island::Group> Island::groups(std::size_t most) {
   return own_of(std::move(groups));
 }
 
+// In their order.
+void Island::draw(std::vector<Group>& groups, std::size_t most) {
+  while (groups.size() > most) {
+    const auto out = static_cast<std::ptrdiff_t>(random_() % groups.size());
+    groups.erase(groups.begin() + out);
+  }
+}
+
 std::size_t Island::share_of(std::size_t count) const {
   const auto size = static_cast<std::size_t>(team_.size);
   return (count + size - 1) / size;
@@ -203,28 +214,42 @@ SetMask Island::sets_that_want_all(const Sharing& sharing) const {
   return sets;
 }
 
+const Individual* Island::halve(std::vector<Group>& groups, std::uint64_t budget) {
+  halve_successively<Group>(
+      groups, budget, [this](Group& group, std::uint64_t each) { halve_arms(group, each); },
+      [this] { return run_.is_over(); });
+  const Individual* best = nullptr;
+  for (const Group& group : groups) {
+    const Individual* of_group = group.best();
+    if (best == nullptr || (of_group != nullptr && of_group->scored.is_better_than(best->scored)))
+      best = of_group;
+  }
+  return best;
+}
+
+// A few groupings, and a chain and a climb from the best of them: where looks are dear, halving all of them
+// takes a second before anything is made of what it finds.
+void Island::glance() {
+  std::vector<Group> some = groups(1);
+  draw(some, share_of(kGlance / kLooks));
+  const Individual* best = halve(some, share_of(kGlance));
+  if (best != nullptr) ascent_.improve_once(best->scored, starts_from(some).front(), kGlance);
+}
+
 // Algorithm 1, lines 14 to 32, and the polishing of its best. The groupings and the evaluations that look at
 // them are dealt to the islands of the team, so that it takes each a part of the time; how thoroughly each of
 // the best is polished stays.
 void Island::round(std::uint64_t budget) {
   const double groupings = bell_number(static_cast<int>(run_.dealt_tasks().size()));
-  const auto most = static_cast<std::size_t>(static_cast<double>(budget) / (2 * groupings));
+  const auto most = static_cast<std::size_t>(static_cast<double>(budget) / (kLooks * groupings));
   std::vector<Group> all = groups(std::clamp<std::size_t>(most, 1, kMostArms));
-  halve_successively<Group>(
-      all, share_of(budget), [this](Group& group, std::uint64_t each) { halve_arms(group, each); },
-      [this] { return run_.is_over(); });
-  const Individual* best = nullptr;
-  for (const Group& group : all) {
-    const Individual* of_group = group.best();
-    if (best == nullptr || (of_group != nullptr && of_group->scored.is_better_than(best->scored)))
-      best = of_group;
-  }
+  const Individual* best = halve(all, share_of(budget));
   if (best != nullptr) ascent_.improve(best->scored, starts_from(all), budget, share_of(kPolished));
   ++round_;
 }
 
 void Island::run() {
-  constexpr std::uint64_t kFirstRound = 512;
+  glance();
   for (std::uint64_t budget = kFirstRound; !run_.is_over(); budget *= 2) round(budget);
 }
 

@@ -26,7 +26,7 @@ class Island {
   // request: with this island's own budget and seed; must outlive it.
   explicit Island(const PlanRequest& request, const IslandTeam& team = {});
 
-  // Rounds of halving and polishing until the budget is spent.
+  // A glance, then rounds of halving and polishing until the budget is spent.
   void run();
 
   [[nodiscard]] const SearchRun& search() const { return run_; }
@@ -45,7 +45,10 @@ class Island {
     [[nodiscard]] Score score() const;
   };
 
+  void glance();
   void round(std::uint64_t budget);
+  // The best of all; null where there is none.
+  [[nodiscard]] const Individual* halve(std::vector<Group>& groups, std::uint64_t budget);
   void halve_arms(Group& group, std::uint64_t budget);
   [[nodiscard]] Deal offspring(const Group& group, const Arm& arm);
   void evolve(const Group& group, Arm& arm, std::uint64_t evaluations);
@@ -59,6 +62,8 @@ class Island {
   [[nodiscard]] SetMask sets_that_want_all(const Sharing& sharing) const;
   [[nodiscard]] std::vector<Group> groups(std::size_t most);
   [[nodiscard]] std::vector<Group> own_of(std::vector<Group> groups) const;
+  // Leaves so many.
+  void draw(std::vector<Group>& groups, std::size_t most);
   // What is left to one island of the team.
   [[nodiscard]] std::size_t share_of(std::size_t count) const;
   void add_arms(int used, int idle, std::size_t most, std::vector<Group>& groups);
