@@ -47,8 +47,8 @@ std::string describe_layouts(const Plan& plan) {
   return table.text();
 }
 
-// A plan that the search may begin with: one that can be run, and within what bounds are of.
-PlanResult load_start(const std::string& file, const LoadedInputs& loaded) {
+// A plan that the search may begin with: one that can be run and obeys the pins, and within what bounds are of.
+PlanResult load_start(const std::string& file, const LoadedInputs& loaded, const Pins& pins) {
   const ChosenCoefficients& chosen = loaded.chosen;
   PlanResult start;
   start.plan = load_plan(file, loaded);
@@ -58,7 +58,7 @@ PlanResult load_start(const std::string& file, const LoadedInputs& loaded) {
                       "/execution: planners search plans without execution options: nothing to begin with");
   }
   const Verdict verdict =
-      verify_plan(loaded.cluster, loaded.workflow, *start.plan, chosen.coefficients, chosen.framework);
+      verify_plan(loaded.cluster, loaded.workflow, *start.plan, chosen.coefficients, chosen.framework, pins);
   if (!verdict.feasible())
     throw_bad_input(
         file + ": cannot be run, so there is nothing to begin with: " + describe(verdict.violations.front()));
@@ -210,7 +210,7 @@ Question::Question(const Options& options, const RankGroup& ranks)
   pins = pins_of(options.planner.pins, loaded);
   request.limits.pins = left.pins_within(pins, loaded.cluster);
   if (options.planner.warm_start.empty() || options.makes_several()) return;
-  start = load_start(options.planner.warm_start, loaded);
+  start = load_start(options.planner.warm_start, loaded, request.limits.pins);
   request.start = &start;
 }
 

@@ -42,11 +42,12 @@ constexpr PlannerTraits kHetRl{.has_threads = true,
                                .has_rent = true,
                                .has_pins = true};
 constexpr PlannerTraits kBranchAndBound{
-    .counts_nodes = true, .starts_from_plan = true, .proves = true, .balances_load = true};
+    .counts_nodes = true, .starts_from_plan = true, .proves = true, .balances_load = true, .has_pins = true};
 constexpr PlannerTraits kIntegerProgram{.counts_nodes = true,
                                         .starts_from_plan = true,
                                         .proves = true,
                                         .balances_load = true,
+                                        .has_pins = true,
                                         .is_built = has_milp_solver};
 constexpr PlannerTraits kEveryPlan{
     .has_budget = false, .has_whole_layouts = true, .proves = true, .has_pins = true};

@@ -80,7 +80,6 @@ SearchRun::SearchRun(const PlanRequest& request, double default_s, SearchTables&
 void SearchRun::pin(int task, const Pin& pin) {
   const auto t = static_cast<std::size_t>(task);
   Pinned& pinned = pinned_[t].emplace();
-  const Task& of = request_.workflow.tasks[t];
   if (pin.layout) {
     Seat seat = *seat_of(*pin.layout, request_.workflow.sequences());
     pinned = {std::move(seat.devices), true};
@@ -88,10 +87,8 @@ void SearchRun::pin(int task, const Pin& pin) {
     return;
   }
   for (const DeviceId device : pin.devices) pinned.devices.push_back(static_cast<std::uint16_t>(device.value));
-  const int count = static_cast<int>(pinned.devices.size());
-  if (shapes_of(of, request_.workflow, count, shape_limits_of(request_)).empty())
-    stranded_ = "task " + of.name + " has no layout on the " + std::to_string(count) +
-                " devices that it is pinned to, all of which it must use";
+  std::string reason = why_stranded(request_, task, static_cast<int>(pinned.devices.size()));
+  if (!reason.empty()) stranded_ = std::move(reason);
 }
 
 const SearchRun::Pinned* SearchRun::pinned(int task) const {
@@ -194,6 +191,13 @@ IslandEnd SearchRun::end(int number, const std::string& suffix) const {
     end.message = shortage();
   }
   return end;
+}
+
+std::string why_stranded(const PlanRequest& request, int task, int devices) {
+  const Task& of = request.workflow.tasks[static_cast<std::size_t>(task)];
+  if (!shapes_of(of, request.workflow, devices, shape_limits_of(request)).empty()) return "";
+  return "task " + of.name + " has no layout on the " + std::to_string(devices) +
+         " devices that it is pinned to, all of which it must use";
 }
 
 }  // namespace sextant

@@ -115,6 +115,9 @@ class SearchRun {
   std::string stranded_;  // what is wrong with a pin
 };
 
+// Why a pinned task has no layout on as many devices as it is pinned to; empty where it has.
+[[nodiscard]] std::string why_stranded(const PlanRequest& request, int task, int devices);
+
 // "best of 12 plans that fit, of 40 that were looked at".
 [[nodiscard]] std::string best_of_plans(std::uint64_t feasible, std::uint64_t looked_at);
 

@@ -65,6 +65,7 @@ std::vector<DealSearch::Child> DealSearch::children(std::size_t place, int left)
   std::vector<Child> children;
   for (int share = 1; share <= left && !progress_.is_stopped(); ++share) {
     if (!space_.is_within(share, left) || space_.size_of(left) - space_.size_of(share) < after) continue;
+    if (!space_.may_have(groups_[group], share)) continue;
     const GroupCost& cost = costs_.of_share(groups_[group], share);
     if (!cost.is_possible() || !rest_is_possible(place + 1, left - share)) continue;
     group_costs_[group] = cost;

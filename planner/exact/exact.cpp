@@ -14,9 +14,11 @@ namespace {
 std::string shortage(UnitSpace& space, GroupCosts& costs) {
   const int all = space.share_count() - 1;
   for (int t = 0; t < space.tasks(); ++t) {
-    if (!costs.within(TaskSet{1} << t, all).is_possible()) {
+    const int pinned = space.pinned_share(t);
+    if (!costs.within(TaskSet{1} << t, pinned != 0 ? pinned : all).is_possible()) {
       return "task " + space.request().workflow.tasks[static_cast<std::size_t>(t)].name +
-             " fits on no part of the cluster: its weights, states and working sets exceed the devices";
+             (pinned != 0 ? " does not fit where it is pinned" : " fits on no part of the cluster") +
+             ": its weights, states and working sets exceed the devices";
     }
   }
   return "every task fits alone, but not all together: weights, gradients and optimizer states exceed the "
@@ -53,11 +55,11 @@ void fill_plan(const PlanRequest& request, const ExactLimits& limits, const Prog
 
 PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
   require_time_alone(request.objective, "exact");
-  require_no_pins(request.limits.pins, "exact");
   PlanResult result;
-  if (std::string reason = why_too_large(request.cluster, limits.wanted_units); !reason.empty()) {
+  const std::string reason = why_too_large(request.cluster, limits.wanted_units, request.limits.pins);
+  if (!reason.empty()) {
     result.outcome = PlanOutcome::too_large;
-    result.message = std::move(reason);
+    result.message = reason;
     return result;
   }
   const bool has_start = limits.start != nullptr && limits.start->prediction.has_value();
@@ -65,6 +67,11 @@ PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
                     has_start ? limits.start->prediction->iteration_s : std::numeric_limits<double>::infinity(),
                     least_iteration_s(request));
   UnitSpace space(request, limits.wanted_units);
+  if (!space.stranded().empty()) {
+    result.proof = Proof::optimal;
+    result.message = space.stranded();
+    return result;
+  }
   const SyncCost sync(space);
   GroupCosts costs(space, sync, progress);
   DealSearch deals(space, sync, costs, progress);

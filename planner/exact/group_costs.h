@@ -15,9 +15,6 @@ namespace sextant {
 
 inline constexpr std::size_t kTaskKinds = 3;
 
-// A set of tasks, a bit each.
-using TaskSet = std::uint32_t;
-
 // No choice of options with which all tasks of the group fit takes less, in any of the numbers. Infinite where
 // none fits.
 struct GroupCost {

@@ -83,7 +83,6 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits) {
 
 PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, const MilpSolver& solver) {
   require_time_alone(request.objective, "ilp");
-  require_no_pins(request.limits.pins, "ilp");
   const auto start = std::chrono::steady_clock::now();
   PlanResult result;
   if (request.is_cancelled != nullptr && request.is_cancelled->load()) {
@@ -91,12 +90,18 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     result.message = "cancelled before the solver started";
     return result;
   }
-  if (std::string reason = why_too_large(request.cluster, limits.wanted_units); !reason.empty()) {
+  const std::string reason = why_too_large(request.cluster, limits.wanted_units, request.limits.pins);
+  if (!reason.empty()) {
     result.outcome = PlanOutcome::too_large;
-    result.message = std::move(reason);
+    result.message = reason;
     return result;
   }
   UnitSpace space(request, limits.wanted_units);
+  if (!space.stranded().empty()) {
+    result.proof = Proof::optimal;
+    result.message = space.stranded();
+    return result;
+  }
   const SyncCost sync(space);
   const IlpModel model(space, sync);
   const std::optional<Candidate> start_plan = plan_to_begin_with(space, sync);

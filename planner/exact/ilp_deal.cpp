@@ -116,6 +116,32 @@ void IlpDeal::add_blocks() {
     }
     problem_.add_row(0, one, 0);
     for (std::size_t c = 0; c < space_.classes().size(); ++c) link_blocks(g, c);
+    keep_pins(g);
+  }
+}
+
+// A pinned task's slot has its devices, and no other slot any of them.
+void IlpDeal::keep_pins(int slot) {
+  for (int block = 0; block < blocks(); ++block) {
+    const int share = share_of_block(block);
+    if (space_.may_have(0, share)) continue;
+    bool is_whole_pin = false;
+    for (int t = 0; t < slots(); ++t) {
+      if (space_.pinned_share(t) != share) continue;
+      is_whole_pin = true;
+      MilpTerms with_task{{has_block(slot, block), 1}};
+      if (t >= slot) with_task.push_back({in_slot(t, slot), -1});
+      problem_.add_row(-kMilpInfinity, with_task, 0);
+    }
+    if (!is_whole_pin) problem_.add_row(0, {{has_block(slot, block), 1}}, 0);
+  }
+  for (int t = slot; t < slots(); ++t) {
+    if (space_.pinned_share(t) == 0) continue;
+    MilpTerms there{{in_slot(t, slot), 1}};
+    for (int block = 0; block < blocks(); ++block) {
+      if (share_of_block(block) == space_.pinned_share(t)) there.push_back({has_block(slot, block), -1});
+    }
+    problem_.add_row(-kMilpInfinity, there, 0);
   }
 }
 

@@ -55,6 +55,7 @@ class IlpDeal {
   void lay_runs(std::size_t of_class);
   void add_blocks();
   void link_blocks(int slot, std::size_t of_class);
+  void keep_pins(int slot);
   [[nodiscard]] bool is_placed(std::size_t of_class) const;
 
   UnitSpace& space_;

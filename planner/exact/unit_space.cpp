@@ -12,20 +12,35 @@
 namespace sextant {
 namespace {
 
+bool overlap(const std::set<DeviceId>& some, const std::set<DeviceId>& others) {
+  return std::any_of(some.begin(), some.end(), [&](DeviceId device) { return others.contains(device); });
+}
+
 const PlanRequest& checked(const PlanRequest& request, int wanted_units) {
   if (request.workflow.algorithm == Algorithm::custom) {
     throw_bad_input("exact planners plan PPO and GRPO workflows; " + request.workflow.name +
                     " is a custom graph");
   }
-  const std::string reason = why_too_large(request.cluster, wanted_units);
+  const Pins& pins = request.limits.pins;
+  check_pins(pins, request.workflow, request.cluster, request.executions);
+  for (auto pin = pins.begin(); pin != pins.end(); ++pin) {
+    for (auto other = pins.begin(); other != pin; ++other) {
+      if (pin->second.devices != other->second.devices && overlap(pin->second.devices, other->second.devices))
+        throw_bad_input(
+            "tasks " + other->first + " and " + pin->first +
+            " are pinned to sets that overlap; exact planners plan groups that share all devices or "
+            "none, sha-ea others too");
+    }
+  }
+  const std::string reason = why_too_large(request.cluster, wanted_units, pins);
   if (!reason.empty()) throw_bad_input(reason);
   return request;
 }
 
 }  // namespace
 
-std::string why_too_large(const Cluster& cluster, int wanted_units) {
-  const std::vector<UnitClass> classes = unit_classes(cluster, wanted_units);
+std::string why_too_large(const Cluster& cluster, int wanted_units, const Pins& pins) {
+  const std::vector<UnitClass> classes = unit_classes(cluster, wanted_units, marks_of(pins, cluster));
   double shares = 1;
   for (const UnitClass& of_class : classes) shares *= of_class.count() + 1;
   if (shares <= kMostShares) return "";
@@ -41,12 +56,15 @@ UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
       evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
                   request.executions, request.weight_sync}),
       table_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)),
-      classes_(unit_classes(request.cluster, wanted_units)) {
+      classes_(unit_classes(request.cluster, wanted_units, marks_of(request.limits.pins, request.cluster))) {
   if (request.limits.balances_load) table_.balance_load();
   const Cluster& cluster = request.cluster;
   for (const UnitClass& of_class : classes_) {
     const NodeId first = cluster.node_of(DeviceId{of_class.units.front().front()});
-    const int of_machine = cluster.nodes()[first.index()].devices / of_class.devices;
+    const auto of_machine =
+        static_cast<int>(std::count_if(of_class.units.begin(), of_class.units.end(), [&](const auto& unit) {
+          return cluster.node_of(DeviceId{unit.front()}) == first;
+        }));
     units_per_machine_.push_back(cluster.has_zonal_links() ? of_machine : of_class.count());
     radix_.push_back(share_count_);
     share_count_ *= of_class.count() + 1;
@@ -73,6 +91,47 @@ UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
     const TaskModel model(request.workflow.tasks[at], execution, execution, *frame_);
     if (synchronizes(t)) decomposes_sync_ = decomposes_sync_ && model.is_separable();
   }
+  pinned_shares_.assign(static_cast<std::size_t>(tasks()), 0);
+  pinned_layouts_.resize(static_cast<std::size_t>(tasks()));
+  for (int t = 0; t < tasks(); ++t) {
+    const auto pin_of = request.limits.pins.find(request.workflow.tasks[static_cast<std::size_t>(t)].name);
+    if (pin_of != request.limits.pins.end()) pin(t, pin_of->second);
+  }
+}
+
+void UnitSpace::pin(int task, const Pin& pin) {
+  const auto t = static_cast<std::size_t>(task);
+  std::vector<std::uint16_t> devices;
+  for (const DeviceId device : pin.devices) devices.push_back(static_cast<std::uint16_t>(device.value));
+  pinned_shares_[t] = share_with(devices);
+  if (pin.layout) {
+    Seat seat = *seat_of(*pin.layout, request_.workflow.sequences());
+    table_.fix(task, evaluator_.shapes(task).add(seat.shape));
+    pinned_layouts_[t] = std::move(seat.devices);
+  } else if (stranded_.empty()) {
+    stranded_ = why_stranded(request_, task, static_cast<int>(devices.size()));
+  }
+}
+
+bool UnitSpace::may_have(TaskSet group, int share) const {
+  const auto has_any_of = [&](int pinned) {
+    for (std::size_t c = 0; c < classes_.size(); ++c) {
+      if (units_of(pinned, c) > 0 && units_of(share, c) > 0) return true;
+    }
+    return false;
+  };
+  for (int t = 0; t < tasks(); ++t) {
+    const int pinned = pinned_share(t);
+    const bool is_here = (group >> t & 1U) != 0;
+    if (pinned != 0 && (is_here ? share != pinned : has_any_of(pinned))) return false;
+  }
+  return true;
+}
+
+const std::vector<std::uint16_t>& UnitSpace::in_order_of(int task,
+                                                         const std::vector<std::uint16_t>& devices) const {
+  const std::vector<std::uint16_t>& pinned = pinned_layouts_[static_cast<std::size_t>(task)];
+  return pinned.empty() ? devices : pinned;
 }
 
 bool UnitSpace::synchronizes(int task) const {
@@ -206,9 +265,10 @@ std::vector<ExactOption> UnitSpace::look(int task, int block) {
   std::vector<std::size_t> position_of(rooms_.size());
   for (std::size_t p = 0; p < devices.size(); ++p) position_of[devices[p]] = p;
   std::vector<ExactOption> fitting;
-  table_.for_each(task, devices, [&](const Option& option) {
+  const std::vector<std::uint16_t>& in_order = in_order_of(task, devices);
+  table_.for_each(task, in_order, [&](const Option& option) {
     const Placement placement =
-        placed(evaluator_.shapes(task).at(option.shape), option.shape, option.order, devices);
+        placed(evaluator_.shapes(task).at(option.shape), option.shape, option.order, in_order);
     ExactOption exact{option.shape, option.order, option.value, {}, {}};
     exact.resident_bytes.resize(devices.size());
     exact.working_bytes.resize(devices.size());
@@ -259,8 +319,9 @@ Candidate UnitSpace::candidate(const TaskGrouping& grouping, const std::vector<i
   Candidate candidate;
   for (std::size_t t = 0; t < chosen.size(); ++t) {
     const Shape& shape = evaluator_.shapes(static_cast<int>(t)).at(chosen[t]->shape);
-    candidate.tasks.push_back(placed(shape, chosen[t]->shape, chosen[t]->order,
-                                     devices[static_cast<std::size_t>(grouping.group_of[t])]));
+    const auto& of_group = devices[static_cast<std::size_t>(grouping.group_of[t])];
+    candidate.tasks.push_back(
+        placed(shape, chosen[t]->shape, chosen[t]->order, in_order_of(static_cast<int>(t), of_group)));
   }
   return candidate;
 }
@@ -287,10 +348,14 @@ std::optional<UnitChoice> UnitSpace::choice_of(const Candidate& candidate) {
     if (known == sets.end()) sets.push_back(std::move(devices));
   }
   choice.grouping.groups = static_cast<int>(sets.size());
+  std::vector<TaskSet> groups(sets.size());
+  for (std::size_t t = 0; t < choice.grouping.group_of.size(); ++t)
+    groups[static_cast<std::size_t>(choice.grouping.group_of[t])] |= TaskSet{1} << t;
   int left = share_count_ - 1;
-  for (const auto& devices : sets) {
-    const int share = share_with(devices);
+  for (std::size_t g = 0; g < sets.size(); ++g) {
+    const int share = share_with(sets[g]);
     if (share == 0 || !is_within(share, left)) return std::nullopt;  // sets overlap
+    if (!may_have(groups[g], share)) return std::nullopt;
     choice.shares.push_back(share);
     left -= share;
   }
@@ -301,7 +366,8 @@ std::optional<UnitChoice> UnitSpace::choice_of(const Candidate& candidate) {
     const ExactOption* taken = nullptr;
     for (const ExactOption& option : options(static_cast<int>(t), blocks[group])) {
       const Shape& shape = evaluator_.shapes(static_cast<int>(t)).at(option.shape);
-      if (placed(shape, option.shape, option.order, dealt[group]) == candidate.tasks[t]) taken = &option;
+      const auto& in_order = in_order_of(static_cast<int>(t), dealt[group]);
+      if (placed(shape, option.shape, option.order, in_order) == candidate.tasks[t]) taken = &option;
     }
     if (taken == nullptr) return std::nullopt;
     choice.chosen.push_back(taken);

@@ -7,8 +7,12 @@
 //
 // A group's options depend on how many units of each class it has and, where a class has several machines, on
 // where between machines they begin: a block. Blocks that differ in names of machines only are one.
+//
+// Devices that tasks are pinned to are units of their own: the group of such a task has all of them and nothing
+// else, and no other group has any.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -23,6 +27,9 @@
 #include "planner/space/units.h"
 
 namespace sextant {
+
+// A set of tasks, a bit each.
+using TaskSet = std::uint32_t;
 
 struct ExactOption {
   int shape = 0;  // of the evaluator's table
@@ -45,7 +52,7 @@ using Block = std::vector<Run>;  // by class
 inline constexpr double kMostShares = 16'384;
 
 // A sentence where the space has more shares than these; empty where it has not.
-[[nodiscard]] std::string why_too_large(const Cluster& cluster, int wanted_units);
+[[nodiscard]] std::string why_too_large(const Cluster& cluster, int wanted_units, const Pins& pins = {});
 
 // A plan of the space.
 struct UnitChoice {
@@ -57,7 +64,8 @@ struct UnitChoice {
 class UnitSpace {
  public:
   // Throws Error(bad_input) for custom graphs, whose simulation has no bounds, for clusters that the evaluator
-  // cannot hold, and where it is too large. The request must outlive it.
+  // cannot hold, where it is too large, for pins that check_pins refuses and for two to sets that overlap but
+  // are not the same, which no groups have. The request must outlive it.
   UnitSpace(const PlanRequest& request, int wanted_units);
 
   [[nodiscard]] const PlanRequest& request() const { return request_; }
@@ -74,6 +82,12 @@ class UnitSpace {
   [[nodiscard]] UnitShare units_of(int share) const;
   [[nodiscard]] int size_of(int share) const { return sizes_[static_cast<std::size_t>(share)]; }  // units
   [[nodiscard]] bool is_within(int share, int other) const;  // no class has more
+  // As far as pins go, a group with these tasks.
+  [[nodiscard]] bool may_have(TaskSet tasks, int share) const;
+  // What the task is pinned to; 0: to nothing.
+  [[nodiscard]] int pinned_share(int task) const { return pinned_shares_[static_cast<std::size_t>(task)]; }
+  // Why a task cannot run where it is pinned; empty where all can.
+  [[nodiscard]] const std::string& stranded() const { return stranded_; }
 
   // Where units of a group may lie: by number. Blocks of a share, and blocks of a deal's groups.
   [[nodiscard]] const std::vector<int>& blocks_of(int share);
@@ -106,6 +120,10 @@ class UnitSpace {
   [[nodiscard]] bool decomposes_sync() const { return decomposes_sync_; }
 
  private:
+  void pin(int task, const Pin& pin);
+  // A group's devices in the order in which the task's options take them.
+  [[nodiscard]] const std::vector<std::uint16_t>& in_order_of(int task,
+                                                              const std::vector<std::uint16_t>& devices) const;
   [[nodiscard]] int number_of(const Block& block);
   [[nodiscard]] int share_with(const std::vector<std::uint16_t>& devices) const;
   [[nodiscard]] bool synchronizes(int task) const;
@@ -119,7 +137,10 @@ class UnitSpace {
   std::vector<int> units_per_machine_;  // by class; all of it where links tell machines apart
   std::vector<int> radix_;
   int share_count_ = 1;
-  std::vector<int> sizes_;  // by share
+  std::vector<int> sizes_;                                  // by share
+  std::vector<int> pinned_shares_;                          // by task
+  std::vector<std::vector<std::uint16_t>> pinned_layouts_;  // by task, its devices; empty: as is best
+  std::string stranded_;
   Plan frame_plan_;
   std::unique_ptr<const Problem<double>> frame_;
   std::vector<double> rooms_;

@@ -226,8 +226,11 @@ void OptionTable::add_costed(int task, int position, DeviceOrder order, const De
 }
 
 void OptionTable::for_each(int task, const Devices& devices, const std::function<void(const Option&)>& look) {
-  const std::vector<const Sizes*> shapes = near_shapes_for(task, devices);
+  const auto fixed = fixed_.find(task);
+  const std::vector<const Sizes*> shapes =
+      fixed == fixed_.end() ? near_shapes_for(task, devices) : std::vector<const Sizes*>{};
   first_dealt_ = evaluator_.shapes(task).size();
+  if (fixed != fixed_.end()) look(costed(task, fixed->second, DeviceOrder::by_replica, devices));
   const auto deal = [&](int position, DeviceOrder order) {
     std::vector<int> ways;
     for (const Dealing dealing : kDealings) {

@@ -133,10 +133,26 @@ TEST_F(PlanPins, ThatAreWrong) {
 }
 
 TEST_F(PlanPins, ThatThePlannerCannotKeep) {
-  for (const char* planner : {"exact", "ilp", "two-phase"}) {
-    expect_refused({"--planner", planner, "--pin", training_on(0)},
-                   "--pin: planner " + std::string(planner) + " has no use for it; sha-ea, exhaustive, ");
-  }
+  expect_refused({"--planner", "two-phase", "--pin", training_on(0)},
+                 "--pin: planner two-phase has no use for it; sha-ea, exact, ");
+}
+
+TEST_F(PlanPins, OfAProof) {
+  const std::string out = folder_.file("proved.json"), search = folder_.file("proof.json");
+  const Printed printed =
+      plan({"--planner", "exact", "--pin", training_on(1), "--out", out, "--search-out", search});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_EQ(load_document<Plan>(out).content.tasks.at("actor_training").devices(),
+            std::set<DeviceId>{DeviceId{1}});
+  EXPECT_EQ(load_document<SearchRecord>(search).content.proof, Proof::optimal);
+}
+
+// The plan to begin with was made without the pin.
+TEST_F(PlanPins, ThatAWarmStartBreaks) {
+  const std::string from = folder_.file("elsewhere.json");
+  ASSERT_EQ(plan({"--planner", "exact", "--pin", training_on(0), "--out", from}).exit_code, 0);
+  expect_refused({"--planner", "exact", "--warm-start", from, "--pin", training_on(1)},
+                 from + ": cannot be run, so there is nothing to begin with: ");
 }
 
 // Training does not fit anywhere.

@@ -92,8 +92,17 @@ TEST_P(EveryPlannerWithPins, KeepsATaskOnItsDevices) {
 }
 
 TEST_P(EveryPlannerWithPins, KeepsAllTasks) {
-  expect(
-      {{kTraining, pin_to(ids({0, 1}))}, {kGeneration, pin_to(ids({1, 2}))}, {kReference, pin_to(ids({2}))}});
+  expect({{kTraining, pin_to(ids({0, 1}))}, {kGeneration, pin_to(ids({2}))}, {kReference, pin_to(ids({2}))}});
+}
+
+// What exact planners prove about has no sets that share a part.
+TEST_P(EveryPlannerWithPins, KeepsOrRefusesSetsThatOverlap) {
+  const Pins pins = {
+      {kTraining, pin_to(ids({0, 1}))}, {kGeneration, pin_to(ids({1, 2}))}, {kReference, pin_to(ids({2}))}};
+  if (GetParam().name != "exact" && GetParam().name != "ilp") return expect(pins);
+  const Asked asked(pins);
+  EXPECT_THAT(refusal_of([&] { (void)planned(asked.request); }),
+              HasSubstr("tasks actor_generation and actor_training are pinned to sets that overlap"));
 }
 
 TEST_P(EveryPlannerWithPins, KeepsALayout) {

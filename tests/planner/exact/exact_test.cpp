@@ -64,6 +64,15 @@ TEST(PlanExactly, EqualsEveryPlanWithOtherCoefficients) {
   for (const SmallCase& small : small_cases()) (void)expect_equal_to_brute_force(small, coefficients);
 }
 
+TEST(PlanExactly, EqualsEveryPlanThatObeysPins) {
+  const Coefficients coefficients;
+  for (SmallCase pinned : pinned_cases()) {
+    (void)expect_equal_to_brute_force(pinned, coefficients);
+    const PlanResult obeys = plan_exactly(request_of(pinned, coefficients), {pinned.wanted_units});
+    for (const auto& [task, pin] : pinned.pins) EXPECT_EQ(obeys.plan->tasks.at(task).devices(), pin.devices);
+  }
+}
+
 TEST(PlanExactly, EqualsEveryPlanWithEvenLoads) {
   const Coefficients coefficients;
   for (const std::size_t at : {2, 5, 6, 10}) {

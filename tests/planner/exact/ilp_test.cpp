@@ -57,6 +57,9 @@ TEST_P(PlanByIlp, WithOtherCoefficients) {
   expect_equal(GetParam(), coefficients, *solver_);
 }
 
+INSTANTIATE_TEST_SUITE_P(Pinned, PlanByIlp, ::testing::ValuesIn(pinned_cases()),
+                         [](const auto& tested) { return tested.param.name; });
+
 INSTANTIATE_TEST_SUITE_P(Small, PlanByIlp, ::testing::ValuesIn(small_cases()),
                          [](const auto& of_case) { return of_case.param.name; });
 

@@ -6,9 +6,12 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "planner/pins.h"
 #include "planner/planner.h"
 #include "planner/space/balance.h"
 #include "planner/space/groupings.h"
@@ -51,7 +54,7 @@ class BruteForce {
         options_of_(options),
         evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
                     request.executions, request.weight_sync}),
-        classes_(unit_classes(request.cluster, wanted_units)) {}
+        classes_(unit_classes(request.cluster, wanted_units, marks_of(request.limits.pins, request.cluster))) {}
 
   // Of the best plan that fits; infinite where none does.
   double best_s() {
@@ -157,13 +160,21 @@ class BruteForce {
     groups[g][c] = 0;
   }
 
+  [[nodiscard]] bool obeys(std::size_t task, const std::vector<std::uint16_t>& devices) const {
+    const auto pin = request_.limits.pins.find(request_.workflow.tasks[task].name);
+    if (pin == request_.limits.pins.end()) return true;
+    const auto is_pinned = [&](std::uint16_t device) { return pin->second.devices.contains(DeviceId{device}); };
+    return devices.size() == pin->second.devices.size() &&
+           std::all_of(devices.begin(), devices.end(), is_pinned);
+  }
+
   void choose_all(const TaskGrouping& grouping, const std::vector<UnitShare>& groups) {
     const auto devices = devices_of_groups(classes_, groups);
     std::vector<const std::vector<std::uint16_t>*> of_task;
     std::vector<const std::vector<Costed>*> options;
     for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
       of_task.push_back(&devices[static_cast<std::size_t>(grouping.group_of[t])]);
-      if (of_task.back()->empty()) return;
+      if (of_task.back()->empty() || !obeys(t, *of_task.back())) return;
       options.push_back(&options_on(static_cast<int>(t), *of_task.back()));
     }
     Candidate candidate;
@@ -203,7 +214,15 @@ struct SmallCase {
   Workflow workflow;
   int wanted_units = 4;
   std::vector<int> micro_batches{1, 8};
+  Pins pins = {};
 };
+
+// To so many devices from one on.
+inline Pin pin_from(int first, int count) {
+  std::set<DeviceId> devices;
+  for (int d = first; d < first + count; ++d) devices.insert(DeviceId{d});
+  return pin_to(std::move(devices));
+}
 
 inline std::vector<SmallCase> small_cases() {
   const auto async = Mode::asynchronous;
@@ -222,9 +241,37 @@ inline std::vector<SmallCase> small_cases() {
   };
 }
 
+// Of one task and of several, to a machine, to parts of one and across regions.
+inline std::vector<SmallCase> pinned_cases() {
+  const auto async = Mode::asynchronous;
+  return {
+      {"pinned_machine",
+       cluster_of({{"l40s", 2, 4}}),
+       small_grpo(),
+       4,
+       {8},
+       {{"reference_inference", pin_from(4, 4)}}},
+      {"pinned_parts",
+       cluster_of({{"a100", 1, 4}, {"l40s", 1, 4}}),
+       small_grpo(async),
+       4,
+       {1, 8},
+       {{"actor_generation", pin_from(0, 4)},
+        {"reference_inference", pin_from(5, 2)},
+        {"reward_inference", pin_from(5, 2)}}},
+      {"pinned_far",
+       cluster_of({{"a100", 1, 2}, {"l4", 1, 2, "z2", "r2"}}),
+       small_grpo(),
+       4,
+       {1, 8},
+       {{"actor_training", pin_from(1, 3)}}},
+  };
+}
+
 inline PlanRequest request_of(const SmallCase& small, const Coefficients& coefficients) {
   PlanRequest request{small.cluster, small.workflow, coefficients};
   request.limits.micro_batch_sequences = small.micro_batches;
+  request.limits.pins = small.pins;
   return request;
 }
 
