@@ -17,7 +17,7 @@ struct SearchLimits {
   bool try_recompute = false;      // training with and without recomputation
   bool try_uneven_stages = false;  // every way to deal layers to stages, not only the even one
   bool balances_load = true;       // layers and batch shares by speed too (HetRL 4.2, Figure 4; planners.h)
-  bool within_unit_space = false;  // of sha-ea: no plan that exact does not prove about (exact/unit_space.h)
+  bool within_unit_space = false;  // of sha-ea without pins: none but exact's plans (exact/unit_space.h)
   int most_units = 0;              // of planners that sweep sizes of sets: 0: as finely as they do
   Pins pins = {};                  // tasks that stay where they are (planners.h: who can keep them there)
   std::uint64_t most_layouts_per_task = 200'000;

@@ -26,10 +26,11 @@ struct ExactLimits {
 // than that of any plan (exact/bound.h). Without a budget it goes on until it is done. The same budget of nodes
 // gives the same plan; one thread.
 //
-// outcome infeasible: with proof optimal, nothing in the space fits; with another, nothing was found.
-// too_large: the cluster has more shares of units than are held (kMostShares), and nothing was looked at.
-// `candidates` and `feasible`: whole plans that were costed.
-// Throws Error(bad_input) for custom graphs.
+// outcome infeasible: with proof optimal, nothing in the space fits, or a task has no layout where it is
+// pinned; with another, nothing was found. too_large: the cluster has more shares of units than are held
+// (kMostShares), and nothing was looked at. `candidates` and `feasible`: whole plans that were costed. Throws
+// Error(bad_input) for custom graphs, for goals other than time, and for tasks that are pinned to sets that
+// overlap without being the same.
 [[nodiscard]] PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits = {});
 
 }  // namespace sextant
