@@ -96,27 +96,27 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_accuracy(CLI::App& app, Action& action) {
+void add_accuracy(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("accuracy", "Recompute the accuracy figures on the public measurements");
-  command->add_option("figures", options->prefix, "Only figures whose names start so: vtrain, real.tasks, ...");
-  command->add_option("--data", options->data, "Folder of the published data");
-  command->add_option("--out", options->out, "Write the claims document here");
-  command->add_option("--markdown", options->markdown,
-                      "Write the figures and the worst records here, for people");
-  command->add_option(
+  const Command command =
+      line.add_command("accuracy", "Recompute the accuracy figures on the public measurements");
+  command.add_option("figures", options->prefix, "Only figures whose names start so: vtrain, real.tasks, ...");
+  command.add_option("--data", options->data, "Folder of the published data");
+  command.add_option("--out", options->out, "Write the claims document here");
+  command.add_option("--markdown", options->markdown,
+                     "Write the figures and the worst records here, for people");
+  command.add_option(
       "--coefficients", options->coefficients,
       "Also fit the public runs (three fits: RL iterations, training steps, generation; "
       "without vTrain's composed rows of one node) and write a document a framework family to this folder");
-  command->add_option("--worst", options->worst, "Records to name of each figure, those that fit worst")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
-  command->add_flag("--json", options->json, "Print the claims document instead of tables");
-  command->footer(
+  command.add_option("--worst", options->worst, "Records to name of each figure, those that fit worst")
+      .check(integer_between(0, 1000000))
+      .shows_default();
+  command.add_flag("--json", options->json, "Print the claims document instead of tables");
+  command.footer(
       "Exits 1 when a figure misses its threshold. \"held at\": a missed figure is held to that value by its "
       "test until it is met.\nExample: sextant accuracy vtrain");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace sextant::cli

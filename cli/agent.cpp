@@ -6,14 +6,12 @@
 
 namespace sextant::cli {
 
-void add_agent(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("agent", "The probe on one host of many, started by probe --hosts");
-  command->group("");
-  command->callback([&action] {
-    action = []() -> int {
-      const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-      run_agent({{self, "probe", "--json"}});
-    };
+void add_agent(CommandLine& line) {
+  const Command command = line.add_command("agent", "The probe on one host of many, started by probe --hosts");
+  command.hide();
+  command.runs([]() -> int {
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+    run_agent({{self, "probe", "--json"}});
   });
 }
 

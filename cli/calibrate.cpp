@@ -8,9 +8,9 @@
 #include "calibrate/import/in_file.h"
 #include "calibrate/split.h"
 #include "calibrate/suggest.h"
-#include "cli/checks.h"
 #include "cli/coefficient_source.h"
 #include "cli/command.h"
+#include "cli/command_line/checks.h"
 #include "cli/describe_fit.h"
 #include "cli/suggestions.h"
 #include "core/error.h"
@@ -127,55 +127,53 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_calibrate(CLI::App& app, Action& action) {
+void add_calibrate(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("calibrate", "Fit the cost model's coefficients to measured runs");
-  command->add_option("runs", options->runs, "Runs document, from sextant proxy or import")->required();
-  command->add_option("--out", options->out, "Coefficients document to write")->capture_default_str();
-  command->add_option("--start", options->start, "Coefficients to start from and be drawn to");
-  command->add_option("--hold-out", options->hold_out, "Share of groups to keep back for validate")
-      ->check(number_between(0, 0.9))
-      ->capture_default_str();
-  const std::map<std::string, HoldOutBy> groups{
-      {"run", HoldOutBy::run}, {"workflow", HoldOutBy::workflow}, {"plan", HoldOutBy::plan}};
-  command->add_option("--hold-out-by", options->by, "What is kept back whole: run, workflow or plan")
-      ->transform(CLI::CheckedTransformer(groups));
-  command->add_option("--seed", options->seed, "Of the choice of what is kept back")->capture_default_str();
+  const Command command = line.add_command("calibrate", "Fit the cost model's coefficients to measured runs");
+  command.add_option("runs", options->runs, "Runs document, from sextant proxy or import").required();
+  command.add_option("--out", options->out, "Coefficients document to write").shows_default();
+  command.add_option("--start", options->start, "Coefficients to start from and be drawn to");
+  command.add_option("--hold-out", options->hold_out, "Share of groups to keep back for validate")
+      .check(number_between(0, 0.9))
+      .shows_default();
+  command.add_choice("--hold-out-by", options->by,
+                     {{"run", HoldOutBy::run}, {"workflow", HoldOutBy::workflow}, {"plan", HoldOutBy::plan}},
+                     "What is kept back whole: run, workflow or plan");
+  command.add_option("--seed", options->seed, "Of the choice of what is kept back").shows_default();
   std::vector<std::string> left_out{kAuto, kNone};
   left_out.insert(left_out.end(), kLeaveOutNames.begin(), kLeaveOutNames.end());
   command
-      ->add_option(
+      .add_option(
           "--cross-validate", options->leave_out,
           "What to leave out in turn, for intervals that hold on new runs; scale: runs on 1 device, on 2 to 3, "
           "on 4 to 7, ...")
-      ->check(CLI::IsMember(left_out))
-      ->capture_default_str();
-  command->add_option("--folds", options->most_folds, "At most so many fits for it")
-      ->check(CLI::Range(2, 1000))
-      ->capture_default_str();
-  command->add_option("--suggest", options->suggest, "Name so many runs that would teach most")
-      ->check(CLI::Range(0, 1000));
-  command
-      ->add_option("--budget", options->budget_device_s, "Of the suggested runs, in predicted device seconds")
-      ->check(positive_number());
-  command->add_option("--candidates", options->candidates,
-                      "Experiments document to suggest from; else layouts like those of the runs");
-  CLI::Option* suggested =
-      command->add_option("--suggested", options->suggested, "Experiments document to write suggestions to")
-          ->capture_default_str();
-  command->add_flag("--all-coefficients", options->all_coefficients,
-                    "Show the coefficients too about which the runs say nothing");
-  command->add_flag("--json", options->json, "Print the coefficients document instead of a table");
-  command->footer(
+      .check(one_of(left_out))
+      .shows_default();
+  command.add_option("--folds", options->most_folds, "At most so many fits for it")
+      .check(integer_between(2, 1000))
+      .shows_default();
+  command.add_option("--suggest", options->suggest, "Name so many runs that would teach most")
+      .check(integer_between(0, 1000));
+  command.add_option("--budget", options->budget_device_s, "Of the suggested runs, in predicted device seconds")
+      .check(positive_number());
+  command.add_option("--candidates", options->candidates,
+                     "Experiments document to suggest from; else layouts like those of the runs");
+  const Option suggested =
+      command.add_option("--suggested", options->suggested, "Experiments document to write suggestions to")
+          .shows_default();
+  command.add_flag("--all-coefficients", options->all_coefficients,
+                   "Show the coefficients too about which the runs say nothing");
+  command.add_flag("--json", options->json, "Print the coefficients document instead of a table");
+  command.footer(
       "Exits 1 when the fit does not converge, or nothing that could be suggested fits (the coefficients are "
       "written\n"
       "all the same).\n"
       "Example: sextant calibrate runs.json --hold-out 0.33 --hold-out-by workflow --out coefficients.json\n"
       "         sextant calibrate runs.json --suggest 5 && mpirun -n 2 sextant proxy --experiments "
       "suggested.json ...");
-  command->callback([options, suggested, &action] {
-    options->suggested_given = suggested->count() > 0;
-    action = [options] { return run(*options); };
+  command.runs([options, suggested] {
+    options->suggested_given = suggested.is_given();
+    return run(*options);
   });
 }
 

@@ -162,22 +162,22 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_coefficients(CLI::App& app, Action& action) {
+void add_coefficients(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("coefficients", "What the fit can move: units, neutral values, bounds and priors");
-  command->add_option("names", options->prefix, "Only those whose names start so: decode, weight_sync, ...");
-  command->add_flag("--json", options->json, "Print them as JSON");
-  CLI::Option* markdown =
-      command->add_flag("--markdown", options->markdown, "Print all as docs/coefficients.md");
-  CLI::Option* evidence = command->add_flag(
+  const Command command =
+      line.add_command("coefficients", "What the fit can move: units, neutral values, bounds and priors");
+  command.add_option("names", options->prefix, "Only those whose names start so: decode, weight_sync, ...");
+  command.add_flag("--json", options->json, "Print them as JSON");
+  const Option markdown =
+      command.add_flag("--markdown", options->markdown, "Print all as docs/coefficients.md");
+  const Option evidence = command.add_flag(
       "--evidence", options->evidence,
       "What measured kernels, collectives and weight transfers (data/public/kernels) say about the priors");
-  evidence->excludes(markdown);
-  command->add_option("--data", options->data, "With --evidence: the data folder (default: the one that ships)")
-      ->needs(evidence);
-  command->footer("Example: sextant coefficients tensor_parallel --evidence");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  evidence.excludes(markdown);
+  command.add_option("--data", options->data, "With --evidence: the data folder (default: the one that ships)")
+      .needs(evidence);
+  command.footer("Example: sextant coefficients tensor_parallel --evidence");
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace sextant::cli

@@ -1,11 +1,10 @@
-// What the commands share: how they are registered, exit codes, printing.
+// What the commands share: where each is added, exit codes, printing.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "cli/command_line/command_line.h"
 #include "cli/document_output.h"
 #include "cli/exit_codes.h"
 #include "core/document.h"
@@ -14,26 +13,23 @@
 
 namespace sextant::cli {
 
-// Runs after parsing; returns the exit code.
-using Action = std::function<int()>;
-
-// Each adds one subcommand, which sets `action` when it is the chosen one.
-void add_accuracy(CLI::App& app, Action& action);
-void add_agent(CLI::App& app, Action& action);
-void add_coefficients(CLI::App& app, Action& action);
-void add_diff(CLI::App& app, Action& action);
-void add_export(CLI::App& app, Action& action);
-void add_import(CLI::App& app, Action& action);
-void add_probe(CLI::App& app, Action& action);
-void add_proxy(CLI::App& app, Action& action);
-void add_trace(CLI::App& app, Action& action);
-void add_calibrate(CLI::App& app, Action& action);
-void add_validate(CLI::App& app, Action& action);
-void add_predict(CLI::App& app, Action& action);
-void add_plan(CLI::App& app, Action& action);
-void add_report(CLI::App& app, Action& action);
-void add_reproduce(CLI::App& app, Action& action);
-void add_quickstart(CLI::App& app, Action& action);
+// Each adds one command.
+void add_accuracy(CommandLine& line);
+void add_agent(CommandLine& line);
+void add_coefficients(CommandLine& line);
+void add_diff(CommandLine& line);
+void add_export(CommandLine& line);
+void add_import(CommandLine& line);
+void add_probe(CommandLine& line);
+void add_proxy(CommandLine& line);
+void add_trace(CommandLine& line);
+void add_calibrate(CommandLine& line);
+void add_validate(CommandLine& line);
+void add_predict(CommandLine& line);
+void add_plan(CommandLine& line);
+void add_report(CommandLine& line);
+void add_reproduce(CommandLine& line);
+void add_quickstart(CommandLine& line);
 
 // The document as text on stdout, for --json.
 template <typename T>

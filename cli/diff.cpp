@@ -47,28 +47,28 @@ int run(const DiffOptions& options) {
 
 }  // namespace
 
-void add_diff(CLI::App& app, Action& action) {
+void add_diff(CommandLine& line) {
   const auto options = std::make_shared<DiffOptions>();
-  CLI::App* command = app.add_subcommand(
-      "diff", "Compare two clusters, or two coefficients documents: what got worse or moved");
-  command->add_option("before", options->before, "Cluster or coefficients document")->required();
-  command->add_option("after", options->after, "Another of the same kind")->required();
-  command->add_flag("--all", options->all,
-                    "Show also what differs by less than noise, or the fits are unsure of");
-  command->add_flag("--json", options->json, "Print all of it as JSON");
+  const Command command =
+      line.add_command("diff", "Compare two clusters, or two coefficients documents: what got worse or moved");
+  command.add_option("before", options->before, "Cluster or coefficients document").required();
+  command.add_option("after", options->after, "Another of the same kind").required();
+  command.add_flag("--all", options->all,
+                   "Show also what differs by less than noise, or the fits are unsure of");
+  command.add_flag("--json", options->json, "Print all of it as JSON");
   command
-      ->add_option("--threshold", options->threshold_fraction,
-                   "Clusters: relative change that matters, where it is more than noise (0.05)")
-      ->check(CLI::Range(0.0, 10.0));
-  command->add_flag("--any", options->any, "Clusters: exit 1 on any change, better ones too");
-  command->footer(
+      .add_option("--threshold", options->threshold_fraction,
+                  "Clusters: relative change that matters, where it is more than noise (0.05)")
+      .check(number_between(0, 10));
+  command.add_flag("--any", options->any, "Clusters: exit 1 on any change, better ones too");
+  command.footer(
       "Clusters: exits 1 when a device, node or link got worse by more than the threshold and the noise of "
       "both\n"
       "measurements, 0 when all is as it was or better. Coefficients: exits 1 when a value moved by at least "
       "two\n"
       "standard errors of both fits together.\n"
       "Example: sextant diff last-month.json today.json");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace sextant::cli

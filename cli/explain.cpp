@@ -239,17 +239,17 @@ int exit_code_of(const Explanation& explanation) {
 
 }  // namespace
 
-void add_explain_options(CLI::App& command, ExplainOptions& options) {
+void add_explain_options(const Command& command, ExplainOptions& options) {
   command.add_flag(
       "--explain", options.is_asked,
       "Say why: the bottleneck, what faster hardware would save, which plans this one beats, by how "
       "much and how surely, and which change of a measured number would change the answer");
   command.add_option("--explain-out", options.out, "Write the explanation document here");
-  command.add_option("--what-if", options.what_ifs, kWhatIfHelp)->expected(1)->take_all();
+  command.add_option("--what-if", options.what_ifs, kWhatIfHelp).may_be_repeated();
   constexpr int kMostDraws = 100'000;
   command.add_option("--draws", options.draws, "Of the coefficients, to see how surely a plan is better")
-      ->check(CLI::Range(2, kMostDraws))
-      ->capture_default_str();
+      .check(integer_between(2, kMostDraws))
+      .shows_default();
 }
 
 std::vector<Scenario> scenarios_of(const ExplainOptions& options, const Cluster& cluster, bool is_json) {

@@ -1,10 +1,10 @@
 // sextant plan --explain and --what-if: why a plan is the answer, and what would be another.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/command_line/command.h"
 #include "cli/inputs.h"
 #include "costmodel/vocabulary/explanation.h"
 #include "planner/explain/explain.h"
@@ -20,7 +20,7 @@ struct ExplainOptions {
   [[nodiscard]] bool has_any() const { return is_asked || !out.empty() || !what_ifs.empty(); }
 };
 
-void add_explain_options(CLI::App& command, ExplainOptions& options);
+void add_explain_options(const Command& command, ExplainOptions& options);
 
 // The changed clusters. Throws Error(bad_input) for a change that cannot be made, and for what nobody would
 // see: stdout holds the plan document and there is no file for the explanation.

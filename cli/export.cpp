@@ -39,17 +39,17 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_export(CLI::App& app, Action& action) {
+void add_export(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("export", "Coefficients as plain JSON, CSV or a C++ header");
-  command->add_option("coefficients", options->coefficients, "Coefficients document")->required();
-  command->add_option("--to", options->form, "json (values by device type), csv (all entries) or header (C++)")
-      ->check(CLI::IsMember({"json", "csv", "header"}))
-      ->capture_default_str();
-  command->add_option("--framework", options->framework, "Resolve for this framework (json, header)");
-  command->add_option("--out", options->out, "Write here instead of to the terminal");
-  command->footer("Example: sextant export coefficients.json --to header --out coefficients.h");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  const Command command = line.add_command("export", "Coefficients as plain JSON, CSV or a C++ header");
+  command.add_option("coefficients", options->coefficients, "Coefficients document").required();
+  command.add_option("--to", options->form, "json (values by device type), csv (all entries) or header (C++)")
+      .check(one_of({"json", "csv", "header"}))
+      .shows_default();
+  command.add_option("--framework", options->framework, "Resolve for this framework (json, header)");
+  command.add_option("--out", options->out, "Write here instead of to the terminal");
+  command.footer("Example: sextant export coefficients.json --to header --out coefficients.h");
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace sextant::cli

@@ -56,16 +56,16 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_import(CLI::App& app, Action& action) {
+void add_import(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("import", "Read other systems' measurements into a runs document");
-  command->add_option("format", options->format, "What the files are, see below")->required();
-  command->add_option("files", options->files, "The files to read")->required();
-  command->add_option("--out", options->out, "Runs document to write")->capture_default_str();
-  command->add_option("--data", options->data, "Folder with gpus.json and models.json");
-  command->add_flag("--json", options->json, "Print the runs document too");
-  command->footer(formats_help());
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  const Command command = line.add_command("import", "Read other systems' measurements into a runs document");
+  command.add_option("format", options->format, "What the files are, see below").required();
+  command.add_option("files", options->files, "The files to read").required();
+  command.add_option("--out", options->out, "Runs document to write").shows_default();
+  command.add_option("--data", options->data, "Folder with gpus.json and models.json");
+  command.add_flag("--json", options->json, "Print the runs document too");
+  command.footer(formats_help());
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace sextant::cli

@@ -5,9 +5,9 @@
 
 namespace sextant::cli {
 
-void add_model_inputs(CLI::App& command, ModelInputs& inputs) {
-  command.add_option("--cluster", inputs.cluster, "Cluster document, from sextant probe")->required();
-  command.add_option("--workflow", inputs.workflow, "Workflow document")->required();
+void add_model_inputs(const Command& command, ModelInputs& inputs) {
+  command.add_option("--cluster", inputs.cluster, "Cluster document, from sextant probe").required();
+  command.add_option("--workflow", inputs.workflow, "Workflow document").required();
   command.add_option(
       "--coefficients", inputs.coefficients,
       "Coefficients document, from sextant calibrate, or \"none\" for the bare appendix; without it, on "

@@ -1,10 +1,10 @@
 // The documents that predict and plan read: a cluster, a workflow, and coefficients if there are any.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "cli/coefficient_source.h"
+#include "cli/command_line/command.h"
 #include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/prediction.h"
@@ -25,7 +25,7 @@ struct LoadedInputs {
   ChosenCoefficients chosen;
 };
 
-void add_model_inputs(CLI::App& command, ModelInputs& inputs);
+void add_model_inputs(const Command& command, ModelInputs& inputs);
 [[nodiscard]] LoadedInputs load(const ModelInputs& inputs);
 
 // Loads and checks a plan; every fault names the plan's file.

@@ -57,69 +57,41 @@ int fail_alike(const ErrorOfAllRanks& error) {
   return fail(error.what(), exit_code_of(error));
 }
 
-// What could not be placed. The "--" before a command is no such word, and where an option's value is wrong
-// CLI11 stops before it has placed the rest.
-std::vector<std::string> unknown_arguments(const CLI::App* app, const CLI::Error& error) {
-  if (error.get_name() == "ValidationError" || error.get_name() == "ConversionError") return {};
-  std::vector<std::string> unknown = app->remaining(true);
-  std::erase(unknown, "--");
-  return unknown;
-}
-
-// "sextant: unknown argument --bogus" and the command's usage line. CLI11 itself would name what is missing
-// first and not the word that it could not place.
-std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
-  const std::vector<std::string> unknown = unknown_arguments(app, error);
-  const auto chosen = app->get_subcommands();
-  const std::string command = chosen.empty() ? "sextant" : "sextant " + chosen.front()->get_name();
-  return "sextant: " + (unknown.empty() ? std::string(error.what()) : "unknown argument " + unknown.front()) +
-         "\nUsage: " + command + (chosen.empty() ? " SUBCOMMAND" : "") + " [OPTIONS]\nRun " + command +
-         " --help for more information.\n";
-}
-
 Communicator& joined() {
   if (!session) session = std::make_unique<CommunicatorSession>(nullptr, nullptr);
   return session->world();
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{
+  CommandLine line(
+      "sextant",
       "Sextant measures a GPU cluster, fits an analytical cost model to measured PPO and GRPO iterations, and\n"
       "plans with the fitted model.\n\n"
       "  sextant quickstart                      the whole loop on this machine, in a few minutes\n"
       "  mpirun -n 2 sextant probe --out cluster.json\n"
-      "  sextant plan --cluster cluster.json --workflow workflow.json --coefficients coefficients.json"};
-  app.name("sextant");
-  app.set_version_flag("--version", current_provenance().tool_version);
-  app.require_subcommand(1);
-  app.failure_message(explain_usage);
-  app.footer("Exit codes: 0 done, 1 the answer is no, 2 bad input or usage, 3 the machine failed.");
-  Action action;
-  add_probe(app, action);
-  add_proxy(app, action);
-  add_trace(app, action);
-  add_import(app, action);
-  add_calibrate(app, action);
-  add_accuracy(app, action);
-  add_validate(app, action);
-  add_predict(app, action);
-  add_plan(app, action);
-  add_report(app, action);
-  add_reproduce(app, action);
-  add_export(app, action);
-  add_coefficients(app, action);
-  add_diff(app, action);
-  add_quickstart(app, action);
-  add_agent(app, action);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    // All ranks were given the same words: one says what is wrong with them.
-    if (error.get_exit_code() != 0 && joined().rank() != 0) return kBadInput;
-    // CLI11's own codes are 100 and up; help and version are successes.
-    return app.exit(error) == 0 ? kDone : kBadInput;
-  }
-  return action();
+      "  sextant plan --cluster cluster.json --workflow workflow.json --coefficients coefficients.json",
+      current_provenance().tool_version,
+      "Exit codes: 0 done, 1 the answer is no, 2 bad input or usage, 3 the machine failed.");
+  add_probe(line);
+  add_proxy(line);
+  add_trace(line);
+  add_import(line);
+  add_calibrate(line);
+  add_accuracy(line);
+  add_validate(line);
+  add_predict(line);
+  add_plan(line);
+  add_report(line);
+  add_reproduce(line);
+  add_export(line);
+  add_coefficients(line);
+  add_diff(line);
+  add_quickstart(line);
+  add_agent(line);
+  if (line.parse(argc, argv)) return line.run();
+  // All ranks were given the same words: one says what is wrong with them.
+  if (!line.is_wrong() || joined().rank() == 0) line.say();
+  return line.is_wrong() ? kBadInput : kDone;
 }
 
 }  // namespace

@@ -78,19 +78,17 @@ void add_pins(const char* option, const std::vector<std::string>& all, Parse par
 
 }  // namespace
 
-void add_pin_options(CLI::App& command, PinOptions& options) {
+void add_pin_options(const Command& command, PinOptions& options) {
   command
       .add_option("--pin", options.devices,
                   "TASK=DEVICES: the task runs on exactly these devices, nodes, zones or regions (parted by "
                   "commas; node/3 is a device), and the rest is planned around it; may be repeated")
-      ->expected(1)
-      ->take_all();
+      .may_be_repeated();
   command
       .add_option("--pin-from", options.layouts,
                   "PLAN.json:TASK: the task stays as that plan document lays it out, degrees and batches too; "
                   "may be repeated")
-      ->expected(1)
-      ->take_all();
+      .may_be_repeated();
 }
 
 Pins pins_of(const PinOptions& options, const LoadedInputs& loaded) {

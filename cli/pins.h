@@ -1,10 +1,10 @@
 // sextant plan --pin and --pin-from: tasks that stay where they are.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "cli/command_line/command.h"
 #include "cli/inputs.h"
 #include "costmodel/vocabulary/search.h"
 #include "planner/pins.h"
@@ -18,7 +18,7 @@ struct PinOptions {
   [[nodiscard]] bool has_any() const { return !devices.empty() || !layouts.empty(); }
 };
 
-void add_pin_options(CLI::App& command, PinOptions& options);
+void add_pin_options(const Command& command, PinOptions& options);
 
 // Of the whole cluster. Throws Error(bad_input) for what cannot be read, a task or devices that are not there,
 // a task that is pinned twice, and a layout that cannot be run.

@@ -259,39 +259,39 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_plan(CLI::App& app, Action& action) {
+void add_plan(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("plan", "Search for the fastest plan that fits");
-  add_model_inputs(*command, options->inputs);
-  add_planner_options(*command, options->planner);
-  command->add_option("--exclude", options->excluded,
-                      "A node, device (node/3), zone or region that plans may not use; may be repeated");
+  const Command command = line.add_command("plan", "Search for the fastest plan that fits");
+  add_model_inputs(command, options->inputs);
+  add_planner_options(command, options->planner);
+  command.add_option("--exclude", options->excluded,
+                     "A node, device (node/3), zone or region that plans may not use; may be repeated");
   constexpr int kMostPoints = 64;
-  CLI::Option* pareto =
+  const Option pareto =
       command
-          ->add_option("--pareto", options->pareto_points,
-                       "Plans from the fastest to the cheapest, by so many searches, each with the budget")
-          ->check(CLI::Range(2, kMostPoints));
+          .add_option("--pareto", options->pareto_points,
+                      "Plans from the fastest to the cheapest, by so many searches, each with the budget")
+          .check(integer_between(2, kMostPoints));
   command
-      ->add_flag("--compare-modes", options->compares_modes,
-                 "The workflow synchronous, one step off and asynchronous: whether that pays")
-      ->excludes(pareto);
-  add_explain_options(*command, options->explain);
-  command->add_option("--out", options->out, "Write the plan document here");
-  command->add_option("--prediction", options->prediction_out, "Write its prediction document here");
-  command->add_option("--search-out", options->search_out,
-                      "Write the search document here: who searched, the curve of the best so far, the bounds");
-  command->add_flag("--json", options->json,
-                    "Print the plan document (of --list: the planners) instead of tables");
+      .add_flag("--compare-modes", options->compares_modes,
+                "The workflow synchronous, one step off and asynchronous: whether that pays")
+      .excludes(pareto);
+  add_explain_options(command, options->explain);
+  command.add_option("--out", options->out, "Write the plan document here");
+  command.add_option("--prediction", options->prediction_out, "Write its prediction document here");
+  command.add_option("--search-out", options->search_out,
+                     "Write the search document here: who searched, the curve of the best so far, the bounds");
+  command.add_flag("--json", options->json,
+                   "Print the plan document (of --list: the planners) instead of tables");
   // Runs before what is required is looked for.
-  command->add_flag_callback(
+  command.add_flag(
       "--list",
       [options, command] {
         options->is_list = true;
-        for (const char* input : {"--cluster", "--workflow"}) command->get_option(input)->required(false);
+        for (const char* input : {"--cluster", "--workflow"}) command.option(input).required(false);
       },
       "Show the planners there are and what each can do");
-  command->footer(
+  command.footer(
       std::string(kWhatIfGrammar) +
       "\n"
       "Every plan comes with a bound: at most so many percent from the best that there can be under this "
@@ -311,7 +311,7 @@ void add_plan(CLI::App& app, Action& action) {
       "         --budget 10 --out plan.json --search-out search.json\n"
       "         mpirun -n 2 sextant plan --cluster cluster.json --workflow workflow.json --budget 5 --out "
       "plan.json");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace sextant::cli

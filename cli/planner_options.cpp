@@ -1,10 +1,9 @@
 #include "cli/planner_options.h"
 
 #include <algorithm>
-#include <map>
 #include <thread>
 
-#include "cli/checks.h"
+#include "cli/command_line/checks.h"
 #include "cli/nearest_name.h"
 #include "cli/table.h"
 #include "core/error.h"
@@ -70,33 +69,33 @@ std::string yes(bool is_so) { return is_so ? "yes" : ""; }
 
 }  // namespace
 
-void add_planner_options(CLI::App& command, PlannerOptions& options) {
-  command.add_option("--planner", options.planner, "Who searches; --list shows all")->capture_default_str();
+void add_planner_options(const Command& command, PlannerOptions& options) {
+  command.add_option("--planner", options.planner, "Who searches; --list shows all").shows_default();
   command
       .add_option("--budget", options.budget_s,
                   "Seconds to search; without it and --evaluations what suits the planner (sha-ea: 1 s; exact: "
                   "until it is proved)")
-      ->check(positive_number());
+      .check(positive_number());
   command
       .add_option("--evaluations", options.evaluations,
                   "Plans to cost, by all threads and ranks together, or nodes of a tree to visit: the same "
                   "plan on every "
                   "machine, any number of threads and up to four ranks")
-      ->check(CLI::Range(std::int64_t{1}, SearchRecord::kMostCount));
+      .check(integer_between(1, SearchRecord::kMostCount));
   command.add_option("--seed", options.seed, "Of planners that draw")
-      ->check(CLI::Range(std::int64_t{0}, SearchRecord::kMostCount))
-      ->capture_default_str();
+      .check(integer_between(0, SearchRecord::kMostCount))
+      .shows_default();
   constexpr int kMostThreads = 4096;
   command
       .add_option("--threads", options.threads,
                   "Of planners that use several, on each rank; default: all cores but at most 4, dealt to the "
                   "ranks of a "
                   "host. Each takes memory of its own; of --evaluations more than 4 are of no use")
-      ->check(CLI::Range(1, kMostThreads));
+      .check(integer_between(1, kMostThreads));
   command.add_option("--micro-batches", options.micro_batch_sequences, "Micro-batch sizes to try")
-      ->delimiter(',')
-      ->check(positive_number())
-      ->capture_default_str();
+      .parted_by_commas()
+      .check(positive_number())
+      .shows_default();
   command.add_flag("--recompute", options.try_recompute, "Try training with recomputation too");
   command.add_flag("--uneven-stages", options.try_uneven_stages,
                    "Exhaustive only: try every way to deal layers to stages");
@@ -105,26 +104,22 @@ void add_planner_options(CLI::App& command, PlannerOptions& options) {
       "sha-ea, exact and ilp only: layers and sequences dealt evenly, whatever devices can do: to see what "
       "balancing gains");
   command.add_option("--most-plans", options.most_plans, "Exhaustive only: refuse a larger space")
-      ->check(CLI::Range(std::int64_t{1}, SearchRecord::kMostCount));
-  static const std::map<std::string, Goal> kGoals = {
-      {"time", Goal::time}, {"cost", Goal::cost}, {"devices", Goal::devices}};
-  command
-      .add_option_function<std::string>(
-          "--goal", [&options](const std::string& name) { options.objective.goal = kGoals.at(name); },
-          "What the plan is to be best in: time of an iteration, cost of an iteration in dollars, or "
-          "devices, as few as can be. Devices that it leaves idle are not paid for")
-      ->check(CLI::IsMember({"time", "cost", "devices"}))
-      ->default_str("time");
+      .check(integer_between(1, SearchRecord::kMostCount));
+  command.add_choice(
+      "--goal", options.objective.goal,
+      {{"time", Goal::time}, {"cost", Goal::cost}, {"devices", Goal::devices}},
+      "What the plan is to be best in: time of an iteration, cost of an iteration in dollars, or "
+      "devices, as few as can be. Devices that it leaves idle are not paid for");
   command.add_option("--deadline", options.objective.most_iteration_s, "Seconds that an iteration may take")
-      ->check(positive_number());
+      .check(positive_number());
   command
       .add_option("--max-usd-per-hour", options.objective.most_usd_per_hour,
                   "Dollars an hour that its devices may cost")
-      ->check(positive_number());
+      .check(positive_number());
   command
       .add_option("--max-usd-per-iteration", options.objective.most_usd_per_iteration,
                   "Dollars that an iteration may cost")
-      ->check(positive_number());
+      .check(positive_number());
   add_pin_options(command, options.pins);
   command.add_option(
       "--warm-start", options.warm_start,

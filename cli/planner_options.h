@@ -1,12 +1,12 @@
 // Which planner a command uses and what it is asked.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/command_line/command.h"
 #include "cli/pins.h"
 #include "planner/planners.h"
 
@@ -28,7 +28,7 @@ struct PlannerOptions {
   PinOptions pins;
 };
 
-void add_planner_options(CLI::App& command, PlannerOptions& options);
+void add_planner_options(const Command& command, PlannerOptions& options);
 
 // The planner of that name, which takes everything that was asked. Throws Error(bad_input): no such planner,
 // the cluster is too large for it, or an option means nothing to it.

@@ -133,23 +133,23 @@ std::string describe_prediction(const Prediction& prediction) {
   return prediction.sensitivities.empty() ? out : out + describe_sensitivities(prediction.sensitivities);
 }
 
-void add_predict(CLI::App& app, Action& action) {
+void add_predict(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("predict", "Time, memory and breakdown of one plan");
-  add_model_inputs(*command, options->inputs);
-  command->add_option("--plan", options->plan, "Plan document")->required();
-  command->add_option("--out", options->out, "Write the prediction document here");
-  command->add_flag("--sensitivities", options->sensitivities,
-                    "What a change of each coefficient and each number of the cluster would do");
-  command->add_option("--trace", options->trace, "Write the timeline here, for Perfetto or chrome://tracing");
-  command->add_flag("--json", options->json, "Print the prediction document instead of a table");
-  command->footer(
+  const Command command = line.add_command("predict", "Time, memory and breakdown of one plan");
+  add_model_inputs(command, options->inputs);
+  command.add_option("--plan", options->plan, "Plan document").required();
+  command.add_option("--out", options->out, "Write the prediction document here");
+  command.add_flag("--sensitivities", options->sensitivities,
+                   "What a change of each coefficient and each number of the cluster would do");
+  command.add_option("--trace", options->trace, "Write the timeline here, for Perfetto or chrome://tracing");
+  command.add_flag("--json", options->json, "Print the prediction document instead of a table");
+  command.footer(
       "adds: how much shorter the iteration would be if the task took no time; less than its time where it\n"
       "runs beside longer ones.\n"
       "Exits 1 when the plan does not fit in memory.\n"
       "Example: sextant predict --cluster cluster.json --workflow workflow.json --plan plan.json\n"
       "         --coefficients coefficients.json --json");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace sextant::cli

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/checks.h"
 #include "cli/command.h"
+#include "cli/command_line/checks.h"
 #include "cli/probe_devices.h"
 #include "cli/probe_emulated.h"
 #include "cli/probe_hosts.h"
@@ -146,7 +146,7 @@ int run(ProbeCommand options, ProbeHostsOptions shared) {
 }
 
 // Why these options make no sense together; empty when they do.
-std::string what_is_ignored(const CLI::App& command, const ProbeCommand& options,
+std::string what_is_ignored(const Command& command, const ProbeCommand& options,
                             const ProbeHostsOptions& hosts) {
   const auto is_in = [](const std::string& name, const std::set<std::string>& names) {
     return names.contains(name);
@@ -155,13 +155,12 @@ std::string what_is_ignored(const CLI::App& command, const ProbeCommand& options
   static const std::set<std::string> of_ranks_too = {"--hosts", "--journal", "--resume", "--dry-run"};
   static const std::set<std::string> of_ranks_alone = {"--places", "--answer-limit"};
   static const std::set<std::string> of_model = {"--tokens", "--tensor-parallel", "--precision"};
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->count() == 0) continue;
-    const std::string name = option->get_name();
+  for (const Option& option : command.given_options()) {
+    const std::string name = option.name();
     if (!options.emulated.empty() && !is_in(name, of_emulation)) {
       return name + " is not for --emulate, which measures nothing";
     }
-    if (hosts.hosts.empty() && option->get_group() == kManyHosts && !is_in(name, of_ranks_too)) {
+    if (hosts.hosts.empty() && option.group() == kManyHosts && !is_in(name, of_ranks_too)) {
       return name + " is for --hosts";
     }
     if (!hosts.hosts.empty() && is_in(name, of_ranks_alone)) return name + " is not for --hosts";
@@ -178,87 +177,81 @@ int refuse(const std::string& why) {
 
 }  // namespace
 
-void add_probe(CLI::App& app, Action& action) {
+void add_probe(CommandLine& line) {
   const auto options = std::make_shared<ProbeCommand>();
-  CLI::App* command =
-      app.add_subcommand("probe", "Measure GPUs, or cores, memory and links (one rank is one core)");
-  command->add_option("--out", options->out, "Write the cluster document here");
-  command->add_option("--samples", options->samples, "Write every result with all its samples here");
+  const Command command =
+      line.add_command("probe", "Measure GPUs, or cores, memory and links (one rank is one core)");
+  command.add_option("--out", options->out, "Write the cluster document here");
+  command.add_option("--samples", options->samples, "Write every result with all its samples here");
   command
-      ->add_option("--devices", options->devices,
-                   "What to measure: gpu (all of this host, or with mpirun and srun one for each rank), cpu (a "
-                   "core for each rank), or auto: GPUs where every rank has one, else cores; none: with "
-                   "--hosts, links alone")
-      ->check(CLI::IsMember({"auto", "cpu", "gpu", "none"}))
-      ->capture_default_str();
-  command->add_option("--name", options->probe.name, "Name of the cluster")->capture_default_str();
-  command->add_option(
+      .add_option("--devices", options->devices,
+                  "What to measure: gpu (all of this host, or with mpirun and srun one for each rank), cpu (a "
+                  "core for each rank), or auto: GPUs where every rank has one, else cores; none: with "
+                  "--hosts, links alone")
+      .check(one_of({"auto", "cpu", "gpu", "none"}))
+      .shows_default();
+  command.add_option("--name", options->probe.name, "Name of the cluster").shows_default();
+  command.add_option(
       "--places", options->places,
       "With mpirun and srun, where the hosts are: a file as --hosts takes it, of names with region= "
       "and zone=");
   command
-      ->add_option(
+      .add_option(
           "--answer-limit", options->probe.answer_limit_s,
           "Most seconds to wait for another rank while pairs are measured; one that is silent for longer is "
           "left out")
-      ->check(positive_number())
-      ->capture_default_str();
-  command->add_option("--model", options->model, "Model document: measure the GEMM shapes it uses too");
-  command->add_option("--tokens", options->probe.model_tokens, "Tokens of a micro-batch for those shapes")
-      ->check(positive_number())
-      ->capture_default_str();
+      .check(positive_number())
+      .shows_default();
+  command.add_option("--model", options->model, "Model document: measure the GEMM shapes it uses too");
+  command.add_option("--tokens", options->probe.model_tokens, "Tokens of a micro-batch for those shapes")
+      .check(positive_number())
+      .shows_default();
   command
-      ->add_option("--tensor-parallel", options->probe.model_tensor_parallel,
-                   "Devices that share those products")
-      ->check(positive_number())
-      ->capture_default_str();
+      .add_option("--tensor-parallel", options->probe.model_tensor_parallel,
+                  "Devices that share those products")
+      .check(positive_number())
+      .shows_default();
+  command.add_choices("--precision", options->model_precisions,
+                      {{"fp32", Precision::fp32},
+                       {"tf32", Precision::tf32},
+                       {"bf16", Precision::bf16},
+                       {"fp16", Precision::fp16},
+                       {"fp8", Precision::fp8}},
+                      "GPUs: precisions in which those shapes are measured (default bf16)");
   command
-      ->add_option_function<std::vector<std::string>>(
-          "--precision",
-          [options](const std::vector<std::string>& names) {
-            options->model_precisions.clear();
-            for (const std::string& name : names) {
-              options->model_precisions.push_back(parse_precision(JsonView(Json(name))));
-            }
-          },
-          "GPUs: precisions in which those shapes are measured (default bf16)")
-      ->check(CLI::IsMember({"fp32", "tf32", "bf16", "fp16", "fp8"}));
-  command
-      ->add_option(
+      .add_option(
           "--total-budget", options->total_budget_s,
           "Most seconds for one GPU, all points together; as many for its peer copies, for NCCL "
           "between pairs (more for more than 50 hosts), and for the collectives of each level of groups")
-      ->check(positive_number())
-      ->capture_default_str();
-  command->add_flag(
+      .check(positive_number())
+      .shows_default();
+  command.add_flag(
       "--smoke-test", options->probe.is_smoke_test,
       "The smallest sizes (of devices, links and collectives), to see that everything runs, not to measure");
-  command->add_option("--budget", options->probe.budget_s_per_point, "Most seconds for one point")
-      ->check(positive_number())
-      ->capture_default_str();
+  command.add_option("--budget", options->probe.budget_s_per_point, "Most seconds for one point")
+      .check(positive_number())
+      .shows_default();
   command
-      ->add_option("--spread", options->probe.target_spread_fraction,
-                   "Stop when half the 95 % interval of the median is below this share of it")
-      ->check(number_between(0, 1))
-      ->capture_default_str();
-  command->add_flag("!--no-pin", options->probe.pin, "Do not pin each rank to one CPU");
-  command->add_flag("--json", options->json, "Print the cluster document instead of a table");
-  command->footer("Example: mpirun -n 2 sextant probe --out cluster.json --samples samples.json");
+      .add_option("--spread", options->probe.target_spread_fraction,
+                  "Stop when half the 95 % interval of the median is below this share of it")
+      .check(number_between(0, 1))
+      .shows_default();
+  command.add_flag("!--no-pin", options->probe.pin, "Do not pin each rank to one CPU");
+  command.add_flag("--json", options->json, "Print the cluster document instead of a table");
+  command.footer("Example: mpirun -n 2 sextant probe --out cluster.json --samples samples.json");
   command
-      ->add_option(
+      .add_option(
           "--emulate", options->emulated,
           "Measure nothing: the cluster document of one of HetRL's networks (1 single region, 2 hybrid, 3 "
           "countries, 4 continents) from the paper's numbers")
-      ->check(CLI::IsMember(emulated_names()));
+      .check(one_of(emulated_names()));
   const auto hosts = std::make_shared<ProbeHostsOptions>();
-  add_probe_hosts(*command, hosts);
-  command->callback([command, options, hosts, &action] {
-    const std::string ignored = what_is_ignored(*command, *options, *hosts);
-    action = [options, hosts, ignored] {
-      if (!ignored.empty()) return refuse(ignored);
-      if (!options->emulated.empty()) return probe_emulated(options->emulated, options->out, options->json);
-      return hosts->hosts.empty() ? run(*options, *hosts) : run_on_hosts(*options, *hosts);
-    };
+  add_probe_hosts(command, hosts);
+  command.runs([command, options, hosts] {
+    const std::string ignored = what_is_ignored(command, *options, *hosts);
+    if (!ignored.empty()) return refuse(ignored);
+    if (!options->emulated.empty()) return probe_emulated(options->emulated, options->out, options->json);
+    return hosts->hosts.empty() ? run(*options, *hosts) : run_on_hosts(*options, *hosts);
   });
 }
 

@@ -11,8 +11,8 @@
 #include <sstream>
 #include <utility>
 
-#include "cli/checks.h"
 #include "cli/command.h"
+#include "cli/command_line/checks.h"
 #include "cli/interrupt.h"
 #include "cli/probe_hosts_report.h"
 #include "cli/probe_hosts_schedule.h"
@@ -63,7 +63,7 @@ Json options_to_json(const FleetOptions& options) {
 void set_streams(ProbeHostsOptions& options) {
   PairOptions& pair = options.fleet.pair;
   if (options.sockets == 1) return;
-  if (options.streams != nullptr && !options.streams->empty() && pair.streams != options.sockets) {
+  if (options.streams.is_given() && pair.streams != options.sockets) {
     throw_bad_input("--streams " + std::to_string(pair.streams) + " and --sockets " +
                     std::to_string(options.sockets) +
                     ": the bandwidth over several sockets is that of as many streams; leave --streams out");
@@ -106,66 +106,66 @@ void keep_known(FleetJournal& done, const std::vector<Host>& hosts) {
 
 }  // namespace
 
-void add_probe_hosts(CLI::App& command, const std::shared_ptr<ProbeHostsOptions>& options) {
+void add_probe_hosts(const Command& command, const std::shared_ptr<ProbeHostsOptions>& options) {
   const std::string group = kManyHosts;
   command
       .add_option("--hosts", options->hosts,
                   "Hosts file: start a probe on each by --launcher, measure devices and all pairs over TCP")
-      ->group(group);
+      .in_group(group);
   options->launcher = kSsh;
   command
       .add_option("--launcher", options->launcher, "What starts a program on a host, which {target} stands for")
-      ->group(group)
-      ->capture_default_str();
+      .in_group(group)
+      .shows_default();
   options->fleet.program = fs::read_symlink("/proc/self/exe").string();
   command.add_option("--program", options->fleet.program, "Sextant on the hosts")
-      ->group(group)
-      ->capture_default_str();
+      .in_group(group)
+      .shows_default();
   command
       .add_option("--ports", options->ports,
                   "Ports to listen on, TCP and UDP, FIRST-LAST; any free one unless given")
-      ->group(group);
+      .in_group(group);
   options->streams =
       command
           .add_option("--streams", options->fleet.pair.streams,
                       "TCP streams at once, beside one alone; as many as --sockets, where that is given")
-          ->check(positive_number())
-          ->group(group)
-          ->capture_default_str();
+          .check(positive_number())
+          .in_group(group)
+          .shows_default();
   command
       .add_option("--pair-budget", options->fleet.pair.budget_s,
                   "Most seconds for one bandwidth of a pair; of hosts far apart at least 40 round trips")
-      ->check(positive_number())
-      ->group(group)
-      ->capture_default_str();
+      .check(positive_number())
+      .in_group(group)
+      .shows_default();
   command
       .add_option("--loss-seconds", options->fleet.pair.datagrams_s,
                   "How long loss and jitter of a pair are watched; 0 for not at all")
-      ->check(CLI::NonNegativeNumber)
-      ->group(group)
-      ->capture_default_str();
+      .check(non_negative_number())
+      .in_group(group)
+      .shows_default();
   command
       .add_option("--journal", options->journal,
                   "Every finished measurement goes here at once; the --out or --samples file with .journal "
                   "unless given")
-      ->group(group);
+      .in_group(group);
   command
       .add_option("--sockets", options->sockets,
                   "Sockets that NCCL opens to a peer (NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD): whose "
                   "bandwidth the "
                   "cluster document has")
-      ->check(positive_number())
-      ->group(group)
-      ->capture_default_str();
+      .check(positive_number())
+      .in_group(group)
+      .shows_default();
   command
       .add_option("--all-pairs-up-to", options->schedule.all_pairs_up_to,
                   "Hosts; of more a sample of the pairs is measured and the rest estimated")
-      ->check(positive_number())
-      ->group(group)
-      ->capture_default_str();
+      .check(positive_number())
+      .in_group(group)
+      .shows_default();
   command.add_flag("--dry-run", options->dry_run, "Print which pairs are measured when, and how long it takes")
-      ->group(group);
-  command.add_flag("--resume", options->resume, "Measure only what the journal has not")->group(group);
+      .in_group(group);
+  command.add_flag("--resume", options->resume, "Measure only what the journal has not").in_group(group);
 }
 
 int probe_hosts(ProbeHostsOptions options) {

@@ -1,11 +1,11 @@
 // sextant probe --hosts: many hosts, each reached by a launcher (ssh, srun, ...), without MPI.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/command_line/command.h"
 #include "probes/fleet/fleet_probe.h"
 #include "probes/fleet/links/schedule.h"
 
@@ -26,12 +26,12 @@ struct ProbeHostsOptions {
   std::string out;
   std::string samples;
   int sockets = 1;
-  const CLI::Option* streams = nullptr;  // whether --streams was given
+  Option streams;  // whether --streams was given
   ScheduleOptions schedule;
   FleetOptions fleet;
 };
 
-void add_probe_hosts(CLI::App& command, const std::shared_ptr<ProbeHostsOptions>& options);
+void add_probe_hosts(const Command& command, const std::shared_ptr<ProbeHostsOptions>& options);
 
 // The exit code. `device_options` are those of a probe of one host, as the agents' probes get them.
 [[nodiscard]] int probe_hosts(ProbeHostsOptions options);

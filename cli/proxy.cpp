@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "cli/checks.h"
 #include "cli/command.h"
+#include "cli/command_line/checks.h"
 #include "cli/inputs.h"
 #include "cli/table.h"
 #include "core/error.h"
@@ -289,60 +289,57 @@ int run(Options options) {
 
 }  // namespace
 
-void add_proxy(CLI::App& app, Action& action) {
+void add_proxy(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("proxy", "Run a plan's real operations and time them; one rank is one device");
-  command->add_option("--cluster", options->cluster, "Cluster document, from sextant probe");
-  command->add_option("--experiments", options->experiments,
-                      "Experiments document: many plans of many workflows");
-  command->add_option("--workflow", options->workflow, "Workflow document of a single experiment");
-  command->add_option("--plan", options->plan, "Plan document of a single experiment");
-  command->add_option("--out", options->out, "Runs document to write, after every experiment")
-      ->capture_default_str();
-  command->add_flag("--resume", options->resume,
-                    "Keep the runs that are in the output already and do the rest");
+  const Command command =
+      line.add_command("proxy", "Run a plan's real operations and time them; one rank is one device");
+  command.add_option("--cluster", options->cluster, "Cluster document, from sextant probe");
+  command.add_option("--experiments", options->experiments,
+                     "Experiments document: many plans of many workflows");
+  command.add_option("--workflow", options->workflow, "Workflow document of a single experiment");
+  command.add_option("--plan", options->plan, "Plan document of a single experiment");
+  command.add_option("--out", options->out, "Runs document to write, after every experiment").shows_default();
+  command.add_flag("--resume", options->resume, "Keep the runs that are in the output already and do the rest");
   command
-      ->add_option("--passes", options->passes,
-                   "Go over all experiments so often; against disturbances that last longer than one of them")
-      ->check(positive_number())
-      ->capture_default_str();
-  command->add_flag("--interleave", options->interleave,
-                    "Measure in rounds over all experiments, for comparing plans; all are kept in memory");
-  command->add_option("--warmup", options->proxy.warmup_iterations, "Iterations not counted")
-      ->check(non_negative_number())
-      ->capture_default_str();
-  command->add_option("--least", options->proxy.least_iterations, "Fewest iterations")
-      ->check(positive_number())
-      ->capture_default_str();
-  command->add_option("--most", options->proxy.most_iterations, "Most iterations (rounds, interleaved)")
-      ->check(positive_number())
-      ->capture_default_str();
+      .add_option("--passes", options->passes,
+                  "Go over all experiments so often; against disturbances that last longer than one of them")
+      .check(positive_number())
+      .shows_default();
+  command.add_flag("--interleave", options->interleave,
+                   "Measure in rounds over all experiments, for comparing plans; all are kept in memory");
+  command.add_option("--warmup", options->proxy.warmup_iterations, "Iterations not counted")
+      .check(non_negative_number())
+      .shows_default();
+  command.add_option("--least", options->proxy.least_iterations, "Fewest iterations")
+      .check(positive_number())
+      .shows_default();
+  command.add_option("--most", options->proxy.most_iterations, "Most iterations (rounds, interleaved)")
+      .check(positive_number())
+      .shows_default();
   command
-      ->add_option("--spread", options->proxy.target_spread_fraction,
-                   "Stop when the iteration time is known so well")
-      ->check(non_negative_number())
-      ->capture_default_str();
-  command->add_option("--budget", options->proxy.budget_s, "Most seconds for one experiment")
-      ->check(positive_number())
-      ->capture_default_str();
+      .add_option("--spread", options->proxy.target_spread_fraction,
+                  "Stop when the iteration time is known so well")
+      .check(non_negative_number())
+      .shows_default();
+  command.add_option("--budget", options->proxy.budget_s, "Most seconds for one experiment")
+      .check(positive_number())
+      .shows_default();
   command
-      ->add_option("--device", options->device,
-                   "Who computes: cpu (fp32), gpu (bf16), or auto: as the cluster's devices are")
-      ->check(CLI::IsMember({kAuto, kCpu, kGpu}))
-      ->capture_default_str();
-  command->add_flag(
-      "--keep-going", options->keep_going,
-      "An experiment that fails on one rank is said and the others go on; exit code 3 at the end");
-  command->add_flag("--self-check", options->self_check,
-                    "Compare the GPU's tasks with the CPU's on small models, and nothing else; with several "
-                    "ranks: how GPUs share a model");
-  command->add_option("--seed", options->proxy.seed, "Of weights and prompts")->capture_default_str();
-  command->add_flag("--json", options->json, "Print the runs document instead of a table");
-  command->footer(
+      .add_option("--device", options->device,
+                  "Who computes: cpu (fp32), gpu (bf16), or auto: as the cluster's devices are")
+      .check(one_of({kAuto, kCpu, kGpu}))
+      .shows_default();
+  command.add_flag("--keep-going", options->keep_going,
+                   "An experiment that fails on one rank is said and the others go on; exit code 3 at the end");
+  command.add_flag("--self-check", options->self_check,
+                   "Compare the GPU's tasks with the CPU's on small models, and nothing else; with several "
+                   "ranks: how GPUs share a model");
+  command.add_option("--seed", options->proxy.seed, "Of weights and prompts").shows_default();
+  command.add_flag("--json", options->json, "Print the runs document instead of a table");
+  command.footer(
       "A plan on one device needs no launcher; a plan on devices 0 to n - 1 needs n ranks.\n"
       "Example: mpirun -n 2 sextant proxy --cluster cluster.json --workflow workflow.json --plan plan.json");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace sextant::cli

@@ -195,21 +195,21 @@ class Quickstart {
 
 }  // namespace
 
-void add_quickstart(CLI::App& app, Action& action) {
+void add_quickstart(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("quickstart", "The whole loop on this machine, in a few minutes");
-  command->add_option("--out", options->out, "Folder for everything it writes")->capture_default_str();
-  command->add_option("--ranks", options->ranks, "Cores to use as devices, one or two")
-      ->check(CLI::Range(1, 2))
-      ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the choice of what is kept back")->capture_default_str();
-  command->add_flag("--json", options->json, "Print the summary document instead of a table");
-  command->footer(
+  const Command command = line.add_command("quickstart", "The whole loop on this machine, in a few minutes");
+  command.add_option("--out", options->out, "Folder for everything it writes").shows_default();
+  command.add_option("--ranks", options->ranks, "Cores to use as devices, one or two")
+      .check(integer_between(1, 2))
+      .shows_default();
+  command.add_option("--seed", options->seed, "Of the choice of what is kept back").shows_default();
+  command.add_flag("--json", options->json, "Print the summary document instead of a table");
+  command.footer(
       "Writes cluster.json, runs.json, coefficients.json, accuracy.json, plan.json, report.html, summary.json "
       "and\n"
       "the documents in between.\n"
       "Example: sextant quickstart --out sextant-quickstart");
-  command->callback([options, &action] { action = [options] { return Quickstart(*options).run(); }; });
+  command.runs([options] { return Quickstart(*options).run(); });
 }
 
 }  // namespace sextant::cli

@@ -63,26 +63,26 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Action& action) {
+void add_report(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("report", "One self-contained HTML page, and Markdown and JSON");
-  command->add_option("folder", options->folder,
-                      "Folder with documents of the usual names (cluster.json, runs.json ...)");
-  command->add_option("--cluster", options->cluster, "Cluster document");
-  command->add_option("--runs", options->runs, "Runs document");
-  command->add_option("--coefficients", options->coefficients, "Coefficients document");
-  command->add_option("--accuracy", options->accuracy, "Accuracy document");
-  command->add_option("--plan", options->plan, "Plan document");
-  command->add_option("--prediction", options->prediction, "Prediction document");
-  command->add_option("--search", options->search, "Search document, from sextant plan --search-out");
-  command->add_option("--explanation", options->explanation,
-                      "Explanation document, from sextant plan --explain-out");
-  command->add_option("--title", options->title, "Title of the page")->capture_default_str();
-  command->add_option("--out", options->out, "HTML file to write")->capture_default_str();
-  command->add_option("--markdown", options->markdown, "Markdown file to write");
-  command->add_flag("--json", options->json, "Print the data behind the report instead of writing it");
-  command->footer("Example: sextant report sextant-quickstart --out report.html --markdown report.md");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  const Command command = line.add_command("report", "One self-contained HTML page, and Markdown and JSON");
+  command.add_option("folder", options->folder,
+                     "Folder with documents of the usual names (cluster.json, runs.json ...)");
+  command.add_option("--cluster", options->cluster, "Cluster document");
+  command.add_option("--runs", options->runs, "Runs document");
+  command.add_option("--coefficients", options->coefficients, "Coefficients document");
+  command.add_option("--accuracy", options->accuracy, "Accuracy document");
+  command.add_option("--plan", options->plan, "Plan document");
+  command.add_option("--prediction", options->prediction, "Prediction document");
+  command.add_option("--search", options->search, "Search document, from sextant plan --search-out");
+  command.add_option("--explanation", options->explanation,
+                     "Explanation document, from sextant plan --explain-out");
+  command.add_option("--title", options->title, "Title of the page").shows_default();
+  command.add_option("--out", options->out, "HTML file to write").shows_default();
+  command.add_option("--markdown", options->markdown, "Markdown file to write");
+  command.add_flag("--json", options->json, "Print the data behind the report instead of writing it");
+  command.footer("Example: sextant report sextant-quickstart --out report.html --markdown report.md");
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace sextant::cli

@@ -6,9 +6,9 @@
 #include <thread>
 
 #include "calibrate/import/import.h"
-#include "cli/checks.h"
 #include "cli/coefficient_source.h"
 #include "cli/command.h"
+#include "cli/command_line/checks.h"
 #include "cli/data_files.h"
 #include "cli/interrupt.h"
 #include "cli/table.h"
@@ -172,37 +172,37 @@ int run(Options options) {
 
 }  // namespace
 
-void add_reproduce(CLI::App& app, Action& action) {
+void add_reproduce(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command =
-      app.add_subcommand("reproduce", "Experiments of papers under the model, beside what the papers print");
-  command->add_option("experiments", options->experiments, "hetrl, hetrl-balance, areal-hex, real; one or more")
-      ->required()
-      ->check(CLI::IsMember(experiment_names()));
-  command->add_option("--budget", options->study.budget_s, "Seconds for each search")
-      ->check(positive_number())
-      ->capture_default_str();
-  command->add_option("--seed", options->study.seed, "Of planners that draw")
-      ->check(CLI::Range(std::int64_t{0}, SearchRecord::kMostCount))
-      ->capture_default_str();
+  const Command command =
+      line.add_command("reproduce", "Experiments of papers under the model, beside what the papers print");
+  command.add_option("experiments", options->experiments, "hetrl, hetrl-balance, areal-hex, real; one or more")
+      .required()
+      .check(one_of(experiment_names()));
+  command.add_option("--budget", options->study.budget_s, "Seconds for each search")
+      .check(positive_number())
+      .shows_default();
+  command.add_option("--seed", options->study.seed, "Of planners that draw")
+      .check(integer_between(0, SearchRecord::kMostCount))
+      .shows_default();
   constexpr int kMostThreads = 4096;
-  command->add_option("--threads", options->threads, "Of planners that use several; default: all cores")
-      ->check(CLI::Range(1, kMostThreads));
-  command->add_option("--only", options->study.only,
-                      "Only cells whose names contain this: single-region/Qwen3-8B");
-  command->add_option("--coefficients", options->coefficients,
-                      "Coefficients document, or none; default: those that ship for the paper's framework");
-  command->add_option("--out", options->out, "Write the reproduction document here");
-  command->add_option("--markdown", options->markdown, "Write the tables and sentences here, for people");
-  command->add_flag("--json", options->json, "Print the reproduction document instead of tables");
-  command->footer(
+  command.add_option("--threads", options->threads, "Of planners that use several; default: all cores")
+      .check(integer_between(1, kMostThreads));
+  command.add_option("--only", options->study.only,
+                     "Only cells whose names contain this: single-region/Qwen3-8B");
+  command.add_option("--coefficients", options->coefficients,
+                     "Coefficients document, or none; default: those that ship for the paper's framework");
+  command.add_option("--out", options->out, "Write the reproduction document here");
+  command.add_option("--markdown", options->markdown, "Write the tables and sentences here, for people");
+  command.add_flag("--json", options->json, "Print the reproduction document instead of tables");
+  command.footer(
       "Nothing is measured: planners plan the papers' workflows on the papers' clusters, and the model "
       "predicts\n"
       "their plans. A figure that is further than a factor of 1.25 from what is published comes with a "
       "sentence.\n"
       "Ctrl-C keeps the cells that are done.\n"
       "Example: sextant reproduce hetrl --only single-region/Qwen3-8B --budget 1");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace sextant::cli

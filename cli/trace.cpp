@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/checks.h"
 #include "cli/command.h"
+#include "cli/command_line/checks.h"
 #include "cli/data_files.h"
 #include "cli/table.h"
 #include "core/error.h"
@@ -208,81 +208,79 @@ int run(Options options) {
   return end.exit_code == 0 ? kDone : kMachineFailed;
 }
 
-void add_bounds(CLI::App* command, Options& options) {
-  command->add_option("--seconds", options.settings.most_seconds, "Record each process for so long")
-      ->check(positive_number());
-  command->add_option("--steps", options.settings.most_steps, "Record so many steps of each process")
-      ->check(positive_number());
-  command->add_option("--step-range", options.settings.step_range,
-                      "The range that is a step; else any range that comes again inside no other");
-  command->add_option("--most-mib", options.most_mib, "MiB on disk, each process")
-      ->check(positive_number())
-      ->capture_default_str();
+void add_bounds(const Command& command, Options& options) {
+  command.add_option("--seconds", options.settings.most_seconds, "Record each process for so long")
+      .check(positive_number());
+  command.add_option("--steps", options.settings.most_steps, "Record so many steps of each process")
+      .check(positive_number());
+  command.add_option("--step-range", options.settings.step_range,
+                     "The range that is a step; else any range that comes again inside no other");
+  command.add_option("--most-mib", options.most_mib, "MiB on disk, each process")
+      .check(positive_number())
+      .shows_default();
   constexpr double kMostSlowdown = 0.03;
   options.settings.most_slowdown = kMostSlowdown;
   command
-      ->add_option(
+      .add_option(
           "--most-slowdown", options.settings.most_slowdown,
           "Share of the time that recording may cost: a program that launches many small kernels is recorded "
           "in windows, its ranges always")
-      ->check(positive_number())
-      ->capture_default_str();
-  command->add_flag("--every-kernel", options.every_kernel, "Record all device activity, whatever it costs");
+      .check(positive_number())
+      .shows_default();
+  command.add_flag("--every-kernel", options.every_kernel, "Record all device activity, whatever it costs");
   command
-      ->add_option(
+      .add_option(
           "--window", options.settings.window_s,
           "Record device activity so many seconds out of every --every, whatever it costs; ranges always")
-      ->check(positive_number());
-  command->add_option("--every", options.settings.every_s, "See --window")->check(positive_number());
-  command->add_option("--flush", options.settings.flush_s, "Seconds that a killed process may lose")
-      ->check(positive_number())
-      ->capture_default_str();
+      .check(positive_number());
+  command.add_option("--every", options.settings.every_s, "See --window").check(positive_number());
+  command.add_option("--flush", options.settings.flush_s, "Seconds that a killed process may lose")
+      .check(positive_number())
+      .shows_default();
 }
 
-void add_outputs(CLI::App* command, Options& options) {
-  command->add_option("--summary", options.summary, "Summary document to write")->capture_default_str();
-  command->add_option("--events", options.events, "Chrome trace events to write, for Perfetto");
-  command->add_option("--most-events", options.most_events, "Device activity in there at most")
-      ->capture_default_str();
-  command->add_option("--cluster", options.cluster, "With --workflow and --plan: make a run of the trace");
-  command->add_option("--workflow", options.workflow, "Workflow document: what the program computes");
-  command->add_option("--plan", options.plan, "Plan document: how it is laid out");
-  command->add_option("--out", options.out, "Runs document to write")->capture_default_str();
-  command->add_flag("--append", options.append, "Add the run to the document that is there");
-  command->add_option("--name", options.name, "Of the run; else workflow/plan");
-  command->add_option("--framework", options.framework, "Of the run: whose execution it is")
-      ->capture_default_str();
-  command->add_option("--skip", options.skip, "Iterations at the start that warm up")
-      ->check(non_negative_number())
-      ->capture_default_str();
-  command->add_flag("--json", options.json, "Print the summary document instead of a table");
+void add_outputs(const Command& command, Options& options) {
+  command.add_option("--summary", options.summary, "Summary document to write").shows_default();
+  command.add_option("--events", options.events, "Chrome trace events to write, for Perfetto");
+  command.add_option("--most-events", options.most_events, "Device activity in there at most").shows_default();
+  command.add_option("--cluster", options.cluster, "With --workflow and --plan: make a run of the trace");
+  command.add_option("--workflow", options.workflow, "Workflow document: what the program computes");
+  command.add_option("--plan", options.plan, "Plan document: how it is laid out");
+  command.add_option("--out", options.out, "Runs document to write").shows_default();
+  command.add_flag("--append", options.append, "Add the run to the document that is there");
+  command.add_option("--name", options.name, "Of the run; else workflow/plan");
+  command.add_option("--framework", options.framework, "Of the run: whose execution it is").shows_default();
+  command.add_option("--skip", options.skip, "Iterations at the start that warm up")
+      .check(non_negative_number())
+      .shows_default();
+  command.add_flag("--json", options.json, "Print the summary document instead of a table");
 }
 
 }  // namespace
 
-void add_trace(CLI::App& app, Action& action) {
+void add_trace(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
+  const Command command = line.add_command(
       "trace", "Run a program and record its kernels and NVTX ranges: which task takes how long, and why");
-  command->add_option("command", options->command, "After --: the program and its arguments");
-  command->add_option("--read", options->read, "No command: the folder with the records of an earlier one");
-  command->add_option("--records", options->records, "Keep the records in this folder");
-  command->add_option("--tasks", options->tasks, "Task ranges document: which range is which task");
-  command->add_option("--kernels", options->kernels, "Kernel names document: which kernel is of which class");
+  command.add_option("command", options->command, "After --: the program and its arguments");
+  command.add_option("--read", options->read, "No command: the folder with the records of an earlier one");
+  command.add_option("--records", options->records, "Keep the records in this folder");
+  command.add_option("--tasks", options->tasks, "Task ranges document: which range is which task");
+  command.add_option("--kernels", options->kernels, "Kernel names document: which kernel is of which class");
   add_outputs(command, *options);
   add_bounds(command, *options);
-  command->add_flag("--graph-nodes", options->settings.graph_nodes,
-                    "Record kernels inside CUDA graphs one by one: slower, and split into classes");
-  command->add_flag(
+  command.add_flag("--graph-nodes", options->settings.graph_nodes,
+                   "Record kernels inside CUDA graphs one by one: slower, and split into classes");
+  command.add_flag(
       "--no-device", options->no_device,
       "Ranges and phases without kernels: CUPTI is not opened, so that programs of many small kernels "
       "run at their speed");
-  command->add_option("--library", options->library, "The tracer's library, libsextant_trace.so");
-  command->add_option("--cupti", options->settings.cupti, "This libcupti and no other");
-  command->footer(
+  command.add_option("--library", options->library, "The tracer's library, libsextant_trace.so");
+  command.add_option("--cupti", options->settings.cupti, "This libcupti and no other");
+  command.footer(
       "Exits 3 when the command failed; what it recorded is reported all the same.\n"
       "Example: sextant trace --events trace.json -- python train.py");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace sextant::cli

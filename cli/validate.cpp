@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "calibrate/ranking.h"
-#include "cli/checks.h"
 #include "cli/coefficient_source.h"
 #include "cli/command.h"
+#include "cli/command_line/checks.h"
 #include "cli/table.h"
 #include "core/error.h"
 #include "core/units.h"
@@ -108,24 +108,24 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_validate(CLI::App& app, Action& action) {
+void add_validate(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("validate", "Predict runs that the fit did not see");
-  command->add_option("runs", options->runs, "Runs document")->required();
-  command->add_option("--coefficients", options->coefficients, "Coefficients document")->required();
-  command->add_option("--out", options->out, "Write the accuracy document here");
+  const Command command = line.add_command("validate", "Predict runs that the fit did not see");
+  command.add_option("runs", options->runs, "Runs document").required();
+  command.add_option("--coefficients", options->coefficients, "Coefficients document").required();
+  command.add_option("--out", options->out, "Write the accuracy document here");
   command
-      ->add_option("--most-task-error", options->most_task_error,
-                   "Exit 1 when the MAPE of held-out task times is larger, e.g. 0.15")
-      ->check(positive_number());
+      .add_option("--most-task-error", options->most_task_error,
+                  "Exit 1 when the MAPE of held-out task times is larger, e.g. 0.15")
+      .check(positive_number());
   command
-      ->add_option("--most-iteration-error", options->most_iteration_error,
-                   "Exit 1 when the MAPE of held-out iteration times is larger, e.g. 0.10")
-      ->check(positive_number());
-  command->add_flag("--json", options->json, "Print the accuracy document instead of a table");
-  command->footer(
+      .add_option("--most-iteration-error", options->most_iteration_error,
+                  "Exit 1 when the MAPE of held-out iteration times is larger, e.g. 0.10")
+      .check(positive_number());
+  command.add_flag("--json", options->json, "Print the accuracy document instead of a table");
+  command.footer(
       "Example: sextant validate runs.json --coefficients coefficients.json --most-iteration-error 0.1");
-  command->callback([options, &action] { action = [options] { return run(*options); }; });
+  command.runs([options] { return run(*options); });
 }
 
 }  // namespace sextant::cli

@@ -48,7 +48,7 @@ const std::vector<Room>& libraries() {
       {"cblas", {"probes/host", "probes/proxy"}},
       {"openblas", {"probes/host", "probes/proxy"}},
       {"openssl/", {"probes/network"}},
-      {"CLI/", {"cli"}},
+      {"CLI/", {"cli/command_line"}},
       {"nlohmann/", {"core"}},  // the others go through core/json_value.h
   };
   return table;

@@ -1,5 +1,6 @@
-#include "cli/checks.h"
+#include "cli/command_line/checks.h"
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 
 #include "core/text.h"
@@ -10,30 +11,36 @@ namespace {
 
 // An empty sentence is CLI11's word for yes.
 template <typename Accept>
-CLI::Validator number(const std::string& wanted, const std::string& shown, Accept accept) {
-  return CLI::Validator(
+Check number(const std::string& wanted, const std::string& shown, Accept accept) {
+  return Check(CLI::Validator(
       [wanted, accept](const std::string& text) {
         double value = 0;
         const bool is_number = CLI::detail::lexical_cast(text, value);
         if (is_number && std::isfinite(value) && accept(value)) return std::string();
         return "expected " + wanted + ", got " + in_quotes(text);
       },
-      shown);
+      shown));
 }
 
 }  // namespace
 
-CLI::Validator positive_number() {
+Check::Check(const CLI::Validator& validator) : validator_(std::make_shared<const CLI::Validator>(validator)) {}
+
+Check positive_number() {
   return number("a number above 0", "> 0", [](double value) { return value > 0; });
 }
 
-CLI::Validator non_negative_number() {
+Check non_negative_number() {
   return number("a number of at least 0", ">= 0", [](double value) { return value >= 0; });
 }
 
-CLI::Validator number_between(double least, double most) {
+Check number_between(double least, double most) {
   const std::string range = format_number(least) + " to " + format_number(most);
   return number("a number from " + range, range, [=](double value) { return value >= least && value <= most; });
 }
+
+Check integer_between(std::int64_t least, std::int64_t most) { return Check(CLI::Range(least, most)); }
+
+Check one_of(const std::vector<std::string>& names) { return Check(CLI::IsMember(names)); }
 
 }  // namespace sextant::cli

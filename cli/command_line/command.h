@@ -1,0 +1,113 @@
+// Commands and their options. CLI11 behind it: here and in the files beside alone, because a compiler takes
+// several seconds for each file that sees it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cli/command_line/checks.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace sextant::cli {
+
+// Runs after parsing; returns the exit code.
+using Action = std::function<int()>;
+
+// Where the value of an option goes; what is in there is its default.
+template <typename... Types>
+using OneOf = std::variant<std::reference_wrapper<Types>...>;
+using Destination =
+    OneOf<std::string, int, unsigned, double, std::uint64_t, std::optional<int>, std::optional<double>,
+          std::optional<std::uint64_t>, std::vector<int>, std::vector<std::string>>;
+
+// An option, as long as the command line is there. Each call returns it again.
+class Option {
+ public:
+  Option() = default;  // none, which is never given
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option required(bool is_required = true) const;
+  Option check(const Check& check) const;
+  Option shows_default() const;  // in the help: what is in its destination now
+  Option shows_default(const std::string& text) const;
+  Option may_be_repeated() const;  // with one value each time
+  Option parted_by_commas() const;
+  Option in_group(const std::string& heading) const;  // of the help
+  Option excludes(const Option& other) const;
+  Option needs(const Option& other) const;
+
+  [[nodiscard]] bool is_given() const;
+  [[nodiscard]] std::string name() const;  // --out
+  [[nodiscard]] std::string group() const;
+
+ private:
+  CLI::Option* option_ = nullptr;
+};
+
+// A subcommand, as long as the command line is there.
+class Command {
+ public:
+  Command(CLI::App* app, Action& chosen) : app_(app), chosen_(&chosen) {}
+
+  // Names: "--out", or "files" for what stands without one.
+  Option add_option(const std::string& name, Destination value, const std::string& help) const;
+  Option add_flag(const std::string& name, bool& value, const std::string& help) const;  // "!--no-pin": false
+  // Called while the words are read, before what is required is looked for.
+  Option add_flag(const std::string& name, const std::function<void()>& call, const std::string& help) const;
+  // One of the names; which of them `value` is now is shown as the default.
+  template <typename Enum>
+  Option add_choice(const std::string& name, Enum& value, const std::map<std::string, Enum>& choices,
+                    const std::string& help) const {
+    std::vector<std::string> names;
+    std::string now;
+    for (const auto& [text, choice] : choices) {
+      names.push_back(text);
+      if (choice == value) now = text;
+    }
+    const auto take = [&value, choices](const std::vector<std::string>& texts) {
+      value = choices.at(texts.front());
+    };
+    return add_texts(name, 1, take, help).check(one_of(names)).shows_default(now);
+  }
+  // One or more of the names.
+  template <typename Enum>
+  Option add_choices(const std::string& name, std::vector<Enum>& values,
+                     const std::map<std::string, Enum>& choices, const std::string& help) const {
+    std::vector<std::string> names;
+    for (const auto& choice : choices) names.push_back(choice.first);
+    const auto take = [&values, choices](const std::vector<std::string>& texts) {
+      values.clear();
+      for (const std::string& text : texts) values.push_back(choices.at(text));
+    };
+    return add_texts(name, kAnyNumber, take, help).check(one_of(names));
+  }
+
+  void footer(const std::string& text) const;
+  void hide() const;  // from the help of the program
+  void runs(Action action) const;
+
+  [[nodiscard]] Option option(const std::string& name) const;
+  [[nodiscard]] std::vector<Option> given_options() const;
+
+ private:
+  static constexpr int kAnyNumber = -1;
+
+  Option add_texts(const std::string& name, int number,
+                   const std::function<void(const std::vector<std::string>&)>& take,
+                   const std::string& help) const;
+
+  CLI::App* app_;
+  Action* chosen_;
+};
+
+}  // namespace sextant::cli

@@ -1,0 +1,69 @@
+#include "cli/command_line/command_line.h"
+
+#include <CLI/CLI.hpp>
+
+namespace sextant::cli {
+namespace {
+
+// What could not be placed. The "--" before a command is no such word, and where an option's value is wrong
+// CLI11 stops before it has placed the rest.
+std::vector<std::string> unknown_arguments(const CLI::App* app, const CLI::Error& error) {
+  if (error.get_name() == "ValidationError" || error.get_name() == "ConversionError") return {};
+  std::vector<std::string> unknown = app->remaining(true);
+  std::erase(unknown, "--");
+  return unknown;
+}
+
+// "sextant: unknown argument --bogus" and the command's usage line. CLI11 itself would name what is missing
+// first and not the word that it could not place.
+std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
+  const std::vector<std::string> unknown = unknown_arguments(app, error);
+  const auto chosen = app->get_subcommands();
+  const std::string& program = app->get_name();
+  const std::string command = chosen.empty() ? program : program + " " + chosen.front()->get_name();
+  return program + ": " +
+         (unknown.empty() ? std::string(error.what()) : "unknown argument " + unknown.front()) +
+         "\nUsage: " + command + (chosen.empty() ? " SUBCOMMAND" : "") + " [OPTIONS]\nRun " + command +
+         " --help for more information.\n";
+}
+
+}  // namespace
+
+CommandLine::CommandLine(const std::string& program, const std::string& description, const std::string& version,
+                         const std::string& footer)
+    : app_(std::make_unique<CLI::App>(description)) {
+  app_->name(program);
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(1);
+  app_->failure_message(explain_usage);
+  app_->footer(footer);
+}
+
+CommandLine::~CommandLine() = default;
+
+Command CommandLine::add_command(const std::string& name, const std::string& help) {
+  return {app_->add_subcommand(name, help), chosen_};
+}
+
+bool CommandLine::parse(int argc, const char* const* argv) {
+  try {
+    app_->parse(argc, argv);
+    return true;
+  } catch (const CLI::ParseError& error) {
+    end_ = std::current_exception();
+    is_wrong_ = error.get_exit_code() != 0;
+    return false;
+  }
+}
+
+bool CommandLine::is_wrong() const { return is_wrong_; }
+
+void CommandLine::say() const {
+  try {
+    std::rethrow_exception(end_);
+  } catch (const CLI::ParseError& error) {
+    static_cast<void>(app_->exit(error));
+  }
+}
+
+}  // namespace sextant::cli
