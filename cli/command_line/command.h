@@ -2,9 +2,9 @@
 // several seconds for each file that sees it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -54,6 +54,10 @@ class Option {
   CLI::Option* option_ = nullptr;
 };
 
+// Names and what they stand for, in the order of the help.
+template <typename Enum>
+using Choices = std::vector<std::pair<std::string, Enum>>;
+
 // A subcommand, as long as the command line is there.
 class Command {
  public:
@@ -66,30 +70,26 @@ class Command {
   Option add_flag(const std::string& name, const std::function<void()>& call, const std::string& help) const;
   // One of the names; which of them `value` is now is shown as the default.
   template <typename Enum>
-  Option add_choice(const std::string& name, Enum& value, const std::map<std::string, Enum>& choices,
+  Option add_choice(const std::string& name, Enum& value, const Choices<Enum>& choices,
                     const std::string& help) const {
-    std::vector<std::string> names;
     std::string now;
     for (const auto& [text, choice] : choices) {
-      names.push_back(text);
       if (choice == value) now = text;
     }
     const auto take = [&value, choices](const std::vector<std::string>& texts) {
-      value = choices.at(texts.front());
+      value = chosen_of(choices, texts.front());
     };
-    return add_texts(name, 1, take, help).check(one_of(names)).shows_default(now);
+    return add_texts(name, 1, take, help).check(one_of(names_of(choices))).shows_default(now);
   }
   // One or more of the names.
   template <typename Enum>
-  Option add_choices(const std::string& name, std::vector<Enum>& values,
-                     const std::map<std::string, Enum>& choices, const std::string& help) const {
-    std::vector<std::string> names;
-    for (const auto& choice : choices) names.push_back(choice.first);
+  Option add_choices(const std::string& name, std::vector<Enum>& values, const Choices<Enum>& choices,
+                     const std::string& help) const {
     const auto take = [&values, choices](const std::vector<std::string>& texts) {
       values.clear();
-      for (const std::string& text : texts) values.push_back(choices.at(text));
+      for (const std::string& text : texts) values.push_back(chosen_of(choices, text));
     };
-    return add_texts(name, kAnyNumber, take, help).check(one_of(names));
+    return add_texts(name, kAnyNumber, take, help).check(one_of(names_of(choices)));
   }
 
   void footer(const std::string& text) const;
@@ -101,6 +101,20 @@ class Command {
 
  private:
   static constexpr int kAnyNumber = -1;
+
+  template <typename Enum>
+  static std::vector<std::string> names_of(const Choices<Enum>& choices) {
+    std::vector<std::string> names;
+    for (const auto& choice : choices) names.push_back(choice.first);
+    return names;
+  }
+  // text: checked.
+  template <typename Enum>
+  static Enum chosen_of(const Choices<Enum>& choices, const std::string& text) {
+    return std::find_if(choices.begin(), choices.end(),
+                        [&](const auto& choice) { return choice.first == text; })
+        ->second;
+  }
 
   Option add_texts(const std::string& name, int number,
                    const std::function<void(const std::vector<std::string>&)>& take,
