@@ -35,7 +35,7 @@ const std::map<std::string, Names>& headers_of_names() {
         {{"deque"}, {"deque"}},
         {{"exception"}, {"exception", "exception_ptr"}},
         {{"filesystem"}, {"filesystem"}},
-        {{"functional"}, {"equal_to", "function", "greater", "less"}},
+        {{"functional"}, {"equal_to", "function", "greater", "less", "reference_wrapper"}},
         {{"functional", "optional", "string", "string_view"}, {"hash"}},
         {{"initializer_list"}, {"initializer_list"}},
         {{"limits"}, {"numeric_limits"}},
