@@ -212,6 +212,7 @@ std::vector<int> UnitSpace::blocks_of_deal(const std::vector<int>& shares) {
     }
   }
   std::vector<int> numbers;
+  numbers.reserve(blocks.size());
   for (const Block& block : blocks) numbers.push_back(number_of(block));
   return numbers;
 }
@@ -309,6 +310,7 @@ const std::vector<ExactOption>& UnitSpace::options(int task, int block) {
 
 std::vector<std::vector<std::uint16_t>> UnitSpace::devices_of_deal(const std::vector<int>& shares) const {
   std::vector<UnitShare> units;
+  units.reserve(shares.size());
   for (const int share : shares) units.push_back(units_of(share));
   return devices_of_groups(classes_, units);
 }

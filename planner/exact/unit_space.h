@@ -43,7 +43,7 @@ struct Run {
   int first = 0;  // canonical: as near to the start of the class as machines allow
   int count = 0;
 
-  friend auto operator<=>(const Run&, const Run&) = default;
+  friend auto operator<=>(const Run&, const Run&) = default;  // NOLINT(modernize-use-nullptr)
 };
 using Block = std::vector<Run>;  // by class
 
