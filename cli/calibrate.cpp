@@ -1,5 +1,4 @@
 // sextant calibrate: coefficients from runs, what the runs do not tell, and which runs to take next.
-#include <map>
 #include <memory>
 #include <optional>
 
