@@ -12,10 +12,13 @@
 
 namespace sextant {
 
+// What stands for a task's name where a time is that of the whole iteration.
+inline constexpr const char* kIteration = "iteration";
+
 // One measured time beside its prediction.
 struct ComparedTime {
   std::string run;
-  std::string task;  // task name, "weight_sync", "iteration", or elapsed_name of a task
+  std::string task;  // task name, "weight_sync", kIteration, or elapsed_name of a task
   double measured_s = 0;
   double measured_spread_fraction = 0;
   double predicted_s = 0;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "calibrate/accuracy.h"
 #include "calibrate/parameters.h"
 #include "costmodel/iteration.h"
 #include "costmodel/memory.h"
@@ -22,7 +23,6 @@ inline constexpr double kMemoryLogDeviation = 0.03;  // allocators round and kee
 // them, and their relative error would drown the rest.
 inline constexpr double kNegligibleFraction = 0.002;
 
-inline constexpr const char* kIteration = "iteration";
 inline constexpr const char* kPeakMemory = "peak_memory";
 
 // One measured number of a run.

@@ -18,14 +18,14 @@ namespace {
 
 // A candidate with everything the choice looks at.
 struct Weighed {
-  const Candidate* candidate;
+  const CandidateExperiment* candidate;
   Eigen::MatrixXd slopes;  // by time and coefficient, in deviations of one time
   double iteration_s = 0;
   double device_s = 0;
 };
 
-std::optional<Weighed> weigh(const Candidate& candidate, const Cluster& cluster, const Coefficients& fitted,
-                             const Posterior& posterior, double deviation) {
+std::optional<Weighed> weigh(const CandidateExperiment& candidate, const Cluster& cluster,
+                             const Coefficients& fitted, const Posterior& posterior, double deviation) {
   const Prediction prediction =
       predict(cluster, candidate.workflow, candidate.plan, fitted, candidate.framework);
   if (!prediction.fits()) return std::nullopt;
@@ -129,9 +129,9 @@ std::vector<UniformLayout> layouts_of(int devices) {
 
 }  // namespace
 
-Candidates candidates_like(const Runs& runs) {
+CandidateExperiments candidates_like(const Runs& runs) {
   constexpr int kMicroBatches[] = {1, 2, 4, 8};
-  Candidates candidates;
+  CandidateExperiments candidates;
   candidates.clusters = runs.clusters;
   std::set<std::pair<std::string, std::string>> seen;  // cluster, workflow
   for (const Run& run : runs.runs) {
@@ -153,7 +153,7 @@ Candidates candidates_like(const Runs& runs) {
   return candidates;
 }
 
-Candidates candidates_of(const Experiments& experiments, const Runs& runs) {
+CandidateExperiments candidates_of(const Experiments& experiments, const Runs& runs) {
   std::set<std::string> clusters, frameworks;
   for (const Run& run : runs.runs) {
     clusters.insert(run.cluster);
@@ -164,7 +164,7 @@ Candidates candidates_of(const Experiments& experiments, const Runs& runs) {
         "suggesting from a list of candidates needs runs of one cluster and one framework; these are of " +
         std::to_string(clusters.size()) + " and " + std::to_string(frameworks.size()));
   }
-  Candidates candidates;
+  CandidateExperiments candidates;
   candidates.clusters = runs.clusters;
   for (const Experiment& experiment : experiments.experiments) {
     const Workflow& workflow = experiments.workflows.at(experiment.workflow);
@@ -176,13 +176,13 @@ Candidates candidates_of(const Experiments& experiments, const Runs& runs) {
   return candidates;
 }
 
-std::vector<Suggestion> suggest_runs(const Candidates& candidates, const Coefficients& fitted, int count,
-                                     double budget_device_s) {
+std::vector<Suggestion> suggest_runs(const CandidateExperiments& candidates, const Coefficients& fitted,
+                                     int count, double budget_device_s) {
   const std::optional<Posterior> posterior = posterior_of(fitted);
   if (!posterior) throw_bad_input("suggesting runs needs fitted coefficients");
   const double deviation = log_deviation_of(fitted);
   std::vector<Weighed> left;
-  for (const Candidate& candidate : candidates.all) {
+  for (const CandidateExperiment& candidate : candidates.all) {
     auto weighed = weigh(candidate, candidates.clusters.at(candidate.cluster), fitted, *posterior, deviation);
     if (weighed) left.push_back(std::move(*weighed));
   }

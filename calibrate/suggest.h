@@ -3,8 +3,9 @@
 // With covariance C of the coefficients in units of their priors, J the slopes of a candidate's log times by
 // them and s the deviation of one such time, the candidate is worth
 //   gain = 1/2 log det(I + J C J^T / s^2)
-// nats. Candidates are taken greedily, each with what the ones before it would have taught; with a budget by
-// gain for each device second. The greedy choice is at least 1 - 1/e of the best (log det is submodular).
+// nats. CandidateExperiments are taken greedily, each with what the ones before it would have taught; with a
+// budget by gain for each device second. The greedy choice is at least 1 - 1/e of the best (log det is
+// submodular).
 #pragma once
 
 #include <map>
@@ -17,25 +18,25 @@
 
 namespace sextant {
 
-struct Candidate {
+struct CandidateExperiment {
   std::string cluster;  // key
   std::string framework;
   Workflow workflow;
   Plan plan;
 };
 
-struct Candidates {
+struct CandidateExperiments {
   std::map<std::string, Cluster> clusters;
-  std::vector<Candidate> all;
+  std::vector<CandidateExperiment> all;
 };
 
 // The workflows of the runs in every layout that is the same for all tasks, over all devices of their cluster
 // or fewer, with several micro-batches, that is none of the runs. Whether they fit in memory is not looked at
 // here: suggest_runs leaves out what does not fit under the fitted coefficients.
-[[nodiscard]] Candidates candidates_like(const Runs& runs);
+[[nodiscard]] CandidateExperiments candidates_like(const Runs& runs);
 // Those of an experiments document, on the cluster and with the framework of the runs; there must be one of
 // each.
-[[nodiscard]] Candidates candidates_of(const Experiments& experiments, const Runs& runs);
+[[nodiscard]] CandidateExperiments candidates_of(const Experiments& experiments, const Runs& runs);
 
 struct Suggestion {
   Workflow workflow;
@@ -47,7 +48,8 @@ struct Suggestion {
 };
 
 // At most `count`, best first. budget_device_s: of all together, zero for any.
-[[nodiscard]] std::vector<Suggestion> suggest_runs(const Candidates& candidates, const Coefficients& fitted,
-                                                   int count, double budget_device_s = 0);
+[[nodiscard]] std::vector<Suggestion> suggest_runs(const CandidateExperiments& candidates,
+                                                   const Coefficients& fitted, int count,
+                                                   double budget_device_s = 0);
 
 }  // namespace sextant

@@ -68,7 +68,7 @@ Coefficients fit(const Options& options, const Runs& all, const Split& split, co
 }
 
 // From a list: with its file's name before what is wrong in it.
-Candidates candidates_for(const Options& options, const Runs& seen) {
+CandidateExperiments candidates_for(const Options& options, const Runs& seen) {
   if (options.candidates.empty()) return candidates_like(seen);
   const Experiments listed = load_document<Experiments>(options.candidates).content;
   return in_file(options.candidates, [&] { return candidates_of(listed, seen); });
@@ -92,7 +92,7 @@ void print_fit(const Options& options, const Coefficients& fitted, const Split& 
 }
 
 // Exit code of the suggestions.
-int suggest(const Options& options, const Candidates& candidates, const Coefficients& fitted) {
+int suggest(const Options& options, const CandidateExperiments& candidates, const Coefficients& fitted) {
   const std::vector<Suggestion> suggestions =
       suggest_runs(candidates, fitted, options.suggest, options.budget_device_s);
   if (suggestions.empty()) {
@@ -114,7 +114,7 @@ int run(const Options& options) {
   Coefficients start;
   if (!options.start.empty()) start = load_coefficients_for(options.start, all);
   const Split split = in_file(options.runs, [&] { return split_of(options, all); });
-  Candidates candidates;
+  CandidateExperiments candidates;
   if (options.suggest > 0) candidates = candidates_for(options, subset(all, split.fit));
   const Coefficients fitted = in_file(options.runs, [&] { return fit(options, all, split, start); });
   save_document(options.out, fitted);

@@ -4,6 +4,7 @@
 option(SEXTANT_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SEXTANT_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(SEXTANT_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
+option(SEXTANT_BATCHED_TESTS "Compile the tests eight files at a time" ON)
 set(SEXTANT_SANITIZE "" CACHE STRING "Sanitizers for every target, e.g. address,undefined or thread")
 
 set(SEXTANT_MPI AUTO CACHE STRING "MPI: several ranks for link probes and the proxy (AUTO, ON, OFF)")

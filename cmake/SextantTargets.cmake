@@ -126,7 +126,9 @@ set(SEXTANT_QUICK_COMPILATION "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithD
 # JSON: most of its sources use JSON itself (core/json_value.h). COST s: about how long its longest test takes, for those
 # that had better begin first.
 # A gtest program, each of its tests a test of ctest. With RANKS n the whole program is one test, run by the MPI
-# launcher on n ranks.
+# launcher on n ranks. Its sources are compiled eight at a time, as one: small as they are, most of each is headers and
+# templates that the others need too, and 40 of the planner's take a third. So no two of a program may give one name to
+# different things, anonymous namespace or not; what several need is a header's.
 function(sextant_add_test name)
   cmake_parse_arguments(ARG "JSON" "RANKS;TIMEOUT;COST" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -134,6 +136,7 @@ function(sextant_add_test name)
   endif()
   set(target ${name}_test)
   add_executable(${target} ${ARG_SOURCES})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${SEXTANT_BATCHED_TESTS} UNITY_BUILD_BATCH_SIZE 8)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(${target} PRIVATE SEXTANT_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
                                                SEXTANT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -61,7 +61,7 @@ struct Fact {
   Cell value;
   std::string detail;  // small print below the value; may be empty
 };
-struct Facts {
+struct FactList {
   std::vector<Fact> facts;
 };
 
@@ -72,7 +72,7 @@ struct Chart {
   bool wide = true;     // false: half the page, two side by side
 };
 
-using Block = std::variant<Text, Warning, Facts, Table, Chart>;
+using Block = std::variant<Text, Warning, FactList, Table, Chart>;
 
 struct Section {
   std::string id;

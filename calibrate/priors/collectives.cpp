@@ -20,7 +20,7 @@ constexpr double kMiB = 1 << 20;
 constexpr double kSmall = 1024;  // bytes: latency alone
 
 // One operation of one group of one source.
-using Series = std::tuple<std::string, std::string, CollectiveKind, int, int>;
+using Series = std::tuple<std::string, std::string, MeasuredCollective, int, int>;
 Series series(const CollectiveRow& row) {
   return {row.source, row.gpu->name, row.kind, row.nodes, row.devices};
 }
@@ -44,7 +44,7 @@ Times small_times(const std::vector<CollectiveRow>& rows) {
 // Bytes that a neighbour on the ring sees (tensor_parallel.h), or that a device sends to others.
 double passed_bytes(const CollectiveRow& row) {
   const double n = row.devices;
-  return row.message_bytes * (row.kind == CollectiveKind::all_reduce ? 2 : 1) * (n - 1) / n;
+  return row.message_bytes * (row.kind == MeasuredCollective::all_reduce ? 2 : 1) * (n - 1) / n;
 }
 
 // Of a GPU's link within its node, latency taken off.
@@ -62,8 +62,8 @@ void within_nodes(const std::vector<CollectiveRow>& rows, const Times& small_s,
   for (const CollectiveRow& row : rows) {
     if (row.nodes > 1 || !kGroups.contains(row.devices) || row.message_bytes < kActivations) continue;
     const double share = link_share(row, small_s);
-    if (row.kind == CollectiveKind::all_to_all) experts.add(row.gpu->name, share);
-    if (row.kind != CollectiveKind::all_reduce) continue;
+    if (row.kind == MeasuredCollective::all_to_all) experts.add(row.gpu->name, share);
+    if (row.kind != MeasuredCollective::all_reduce) continue;
     if (row.message_bytes <= 2 * kGradients) activations.add(row.gpu->name, share);
     if (row.message_bytes >= kGradients) gradients.add(row.gpu->name, share);
   }
@@ -85,7 +85,7 @@ void latency(const Times& small_s, const std::vector<CollectiveRow>& rows, std::
   for (const CollectiveRow& row : rows) gpus[row.gpu->name] = row.gpu;
   for (const auto& [key, time_s] : small_s) {
     const auto& [source, gpu, kind, nodes, devices] = key;
-    if (kind == CollectiveKind::all_reduce && nodes == 1)
+    if (kind == MeasuredCollective::all_reduce && nodes == 1)
       points[gpu].push_back({terms::further_steps(devices), time_s});
   }
   ShownValues scales, shares;
@@ -146,10 +146,10 @@ void ramp(const std::vector<CollectiveRow>& rows, const Times& small_s, std::vec
   for (const CollectiveRow& row : rows) of_series[series(row)].push_back(&row);
   ShownValues reductions, exchanges;
   for (const auto& [key, latency_s] : small_s) {
-    const CollectiveKind kind = std::get<CollectiveKind>(key);
+    const MeasuredCollective kind = std::get<MeasuredCollective>(key);
     const auto value = ramp_of(of_series[key], latency_s);
-    if (!value || kind == CollectiveKind::all_gather) continue;
-    ShownValues& shown = kind == CollectiveKind::all_reduce ? reductions : exchanges;
+    if (!value || kind == MeasuredCollective::all_gather) continue;
+    ShownValues& shown = kind == MeasuredCollective::all_reduce ? reductions : exchanges;
     shown.add(std::get<1>(key), *value, static_cast<int>(of_series[key].size()));
   }
   reductions.summarize(
@@ -166,7 +166,7 @@ void between_nodes(const std::vector<CollectiveRow>& rows, std::vector<PriorEvid
   constexpr double kLarge = 1024 * kMiB;
   ShownValues shown;
   for (const CollectiveRow& row : rows) {
-    if (row.nodes < 2 || row.kind != CollectiveKind::all_reduce || row.message_bytes < kLarge) continue;
+    if (row.nodes < 2 || row.kind != MeasuredCollective::all_reduce || row.message_bytes < kLarge) continue;
     const double m = row.nodes;
     shown.add(row.gpu->name, 2 * (m - 1) / m * row.message_bytes / (row.time_s * *row.network_bytes_per_s));
   }

@@ -43,7 +43,7 @@ NarrowReading fit_reading(const std::vector<Reading>& rows) {
   NarrowReading best;
   double least_error = std::numeric_limits<double>::infinity();
   for (double narrow = kLeast; narrow < kMost; narrow *= kStep) {
-    std::vector<Term> terms;
+    std::vector<WeightedTerm> terms;
     terms.reserve(rows.size());
     for (const Reading& row : rows)
       terms.push_back({1, row.bytes_s * std::hypot(1, narrow / row.columns), row.time_s});

@@ -113,7 +113,7 @@ std::vector<CollectiveRow> load_collectives(const std::filesystem::path& file, c
     collective.source = row.text("source");
     collective.gpu = &gpu_of(row, facts);
     collective.kind =
-        static_cast<CollectiveKind>(row.one_of("operation", {"all_reduce", "all_to_all", "all_gather"}));
+        static_cast<MeasuredCollective>(row.one_of("operation", {"all_reduce", "all_to_all", "all_gather"}));
     collective.nodes = row.count("nodes", 1);
     collective.devices = row.count("devices", 2);
     if (collective.devices % collective.nodes != 0) row.fail("devices", "expected a multiple of \"nodes\"");

@@ -49,12 +49,12 @@ struct ExpertRow {
   [[nodiscard]] double touched_bytes() const;  // of the experts that balanced tokens are routed to
 };
 
-enum class CollectiveKind { all_reduce, all_to_all, all_gather };
+enum class MeasuredCollective { all_reduce, all_to_all, all_gather };
 
 struct CollectiveRow {
   std::string source;
   const Gpu* gpu = nullptr;
-  CollectiveKind kind = CollectiveKind::all_reduce;
+  MeasuredCollective kind = MeasuredCollective::all_reduce;
   int nodes = 1;
   int devices = 2;
   std::optional<double> network_bytes_per_s;  // all adapters of a node

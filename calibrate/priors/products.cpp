@@ -42,7 +42,7 @@ std::map<std::string, double> medians(const std::map<std::string, std::vector<do
 // a device type.
 void sum_of_arithmetic_and_traffic(const std::vector<ProductRow>& rows, std::vector<PriorEvidence>& out) {
   constexpr double kLeastRows = 256;
-  std::map<std::string, std::vector<Term>> terms;
+  std::map<std::string, std::vector<WeightedTerm>> terms;
   for (const ProductRow& row : rows) {
     if (!is_plain(row) || row.m < kLeastRows) continue;
     terms[row.gpu->name].push_back({row.flop() / peak(row), row.bytes() / memory(row), row.time_s});

@@ -26,9 +26,9 @@ void ShownValues::summarize(std::vector<PriorEvidence>& out, CoefficientId id, E
   out.push_back(std::move(evidence));
 }
 
-std::optional<Weights> fit_weights(const std::vector<Term>& terms) {
+std::optional<FittedWeights> fit_weights(const std::vector<WeightedTerm>& terms) {
   double uu = 0, uv = 0, vv = 0, u = 0, v = 0;
-  for (const Term& term : terms) {
+  for (const WeightedTerm& term : terms) {
     const double s = term.u / term.y, t = term.v / term.y;
     uu += s * s;
     uv += s * t;
@@ -39,8 +39,8 @@ std::optional<Weights> fit_weights(const std::vector<Term>& terms) {
   const double determinant = uu * vv - uv * uv;
   constexpr double kProportional = 1e-6;
   if (!(determinant > kProportional * uu * vv)) return std::nullopt;
-  Weights weights{(vv * u - uv * v) / determinant, (uu * v - uv * u) / determinant, 0};
-  for (const Term& term : terms) {
+  FittedWeights weights{(vv * u - uv * v) / determinant, (uu * v - uv * u) / determinant, 0};
+  for (const WeightedTerm& term : terms) {
     const double error = (weights.a * term.u + weights.b * term.v) / term.y - 1;
     weights.squared_error += error * error;
   }
@@ -48,7 +48,7 @@ std::optional<Weights> fit_weights(const std::vector<Term>& terms) {
 }
 
 std::optional<Line> fit_line(const std::vector<Point>& points) {
-  std::vector<Term> terms;
+  std::vector<WeightedTerm> terms;
   terms.reserve(points.size());
   for (const Point& point : points) terms.push_back({1, point.x, point.y});
   const auto weights = fit_weights(terms);

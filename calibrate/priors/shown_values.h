@@ -38,16 +38,16 @@ struct Point {
 
 // y = a u + b v by least squares of the relative errors of y. Nothing where u and v are proportional, or
 // nearly.
-struct Weights {
+struct FittedWeights {
   double a = 0;
   double b = 0;
   double squared_error = 0;  // sum over the terms, relative
 };
-struct Term {
+struct WeightedTerm {
   double u = 0;
   double v = 0;
   double y = 0;
 };
-[[nodiscard]] std::optional<Weights> fit_weights(const std::vector<Term>& terms);
+[[nodiscard]] std::optional<FittedWeights> fit_weights(const std::vector<WeightedTerm>& terms);
 
 }  // namespace sextant

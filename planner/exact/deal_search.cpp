@@ -147,7 +147,7 @@ std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units
 
 }  // namespace
 
-void search_groupings(UnitSpace& space, DealSearch& deals, Progress& progress) {
+void search_groupings(UnitSpace& space, DealSearch& deals, ProofProgress& progress) {
   const std::vector<TaskGrouping> groupings = task_groupings(space.tasks());
   const int units = space.size_of(space.share_count() - 1);
   for (const Root& root : roots_of(groupings, units, deals)) {

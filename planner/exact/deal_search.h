@@ -11,7 +11,7 @@ namespace sextant {
 class DealSearch {
  public:
   // All must outlive it.
-  DealSearch(UnitSpace& space, const SyncCost& sync, GroupCosts& costs, Progress& progress)
+  DealSearch(UnitSpace& space, const SyncCost& sync, GroupCosts& costs, ProofProgress& progress)
       : space_(space),
         sync_(sync),
         costs_(costs),
@@ -42,7 +42,7 @@ class DealSearch {
   UnitSpace& space_;
   const SyncCost& sync_;
   GroupCosts& costs_;
-  Progress& progress_;
+  ProofProgress& progress_;
   Composition composition_;
   OptionSearch options_;
   // Of the grouping that is searched.
@@ -55,6 +55,6 @@ class DealSearch {
 };
 
 // Of every grouping, the most promising first.
-void search_groupings(UnitSpace& space, DealSearch& deals, Progress& progress);
+void search_groupings(UnitSpace& space, DealSearch& deals, ProofProgress& progress);
 
 }  // namespace sextant

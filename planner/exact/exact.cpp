@@ -39,7 +39,7 @@ std::string message_of(const PlanRequest& request, const PlanResult& result, boo
 }
 
 // The plan that the search found, or the one that it could not beat.
-void fill_plan(const PlanRequest& request, const ExactLimits& limits, const Progress& progress,
+void fill_plan(const PlanRequest& request, const ExactLimits& limits, const ProofProgress& progress,
                const Evaluator& evaluator, PlanResult& result) {
   if (progress.has_best()) {
     result.plan = evaluator.plan_of(progress.best(), request.workflow.name + "-exact");
@@ -63,9 +63,9 @@ PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
     return result;
   }
   const bool has_start = limits.start != nullptr && limits.start->prediction.has_value();
-  Progress progress(request,
-                    has_start ? limits.start->prediction->iteration_s : std::numeric_limits<double>::infinity(),
-                    least_iteration_s(request));
+  ProofProgress progress(
+      request, has_start ? limits.start->prediction->iteration_s : std::numeric_limits<double>::infinity(),
+      least_iteration_s(request));
   UnitSpace space(request, limits.wanted_units);
   if (!space.stranded().empty()) {
     result.proof = Proof::optimal;

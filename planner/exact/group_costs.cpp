@@ -144,7 +144,7 @@ GroupCost least_of(const GroupCost& a, const GroupCost& b) {
   return least;
 }
 
-GroupCosts::GroupCosts(UnitSpace& space, const SyncCost& sync, Progress& progress)
+GroupCosts::GroupCosts(UnitSpace& space, const SyncCost& sync, ProofProgress& progress)
     : space_(space), sync_(sync), progress_(progress) {
   const std::vector<Task>& tasks = space.request().workflow.tasks;
   for (std::size_t t = 0; t < tasks.size(); ++t)

@@ -7,7 +7,7 @@
 #include <limits>
 #include <unordered_map>
 
-#include "planner/exact/progress.h"
+#include "planner/exact/proof_progress.h"
 #include "planner/exact/sync_cost.h"
 #include "planner/exact/unit_space.h"
 
@@ -40,7 +40,7 @@ struct PackedTask {
 class GroupCosts {
  public:
   // All must outlive it.
-  GroupCosts(UnitSpace& space, const SyncCost& sync, Progress& progress);
+  GroupCosts(UnitSpace& space, const SyncCost& sync, ProofProgress& progress);
 
   [[nodiscard]] const GroupCost& of_block(TaskSet tasks, int block);
   // On the best block of a share; and of any share within it.
@@ -60,7 +60,7 @@ class GroupCosts {
 
   UnitSpace& space_;
   const SyncCost& sync_;
-  Progress& progress_;
+  ProofProgress& progress_;
   std::array<TaskSet, kTaskKinds> of_kind_{};
   Known of_block_, of_share_, within_;
 };

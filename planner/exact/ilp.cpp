@@ -51,7 +51,7 @@ std::optional<Candidate> plan_to_begin_with(UnitSpace& space, const SyncCost& sy
   PlanRequest few = request;
   few.budget.evaluations = kNodes;
   few.on_improvement = {};
-  Progress progress(few, std::numeric_limits<double>::infinity(), 0);
+  ProofProgress progress(few, std::numeric_limits<double>::infinity(), 0);
   GroupCosts costs(space, sync, progress);
   DealSearch deals(space, sync, costs, progress);
   search_groupings(space, deals, progress);

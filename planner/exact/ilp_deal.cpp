@@ -147,7 +147,7 @@ void IlpDeal::keep_pins(int slot) {
 
 // A block needs runs that look like its own.
 void IlpDeal::link_blocks(int slot, std::size_t c) {
-  std::map<Run, MilpTerms> rows;
+  std::map<UnitRun, MilpTerms> rows;
   for (int block = 0; block < blocks(); ++block)
     rows[space_.block(block)[c]].push_back({has_block(slot, block), 1});
   for (auto& [looks, terms] : rows) {
@@ -193,7 +193,7 @@ std::vector<MilpValue> IlpDeal::values_of(const UnitChoice& choice) const {
       values.push_back({in_slot(t, g), g == slots[static_cast<std::size_t>(group)] ? 1.0 : 0.0});
   }
   for (std::size_t c = 0; c < runs_.size(); ++c) {
-    std::vector<Run> taken(runs_[c].size());  // by slot
+    std::vector<UnitRun> taken(runs_[c].size());  // by slot
     int next = 0;
     for (const std::size_t group : space_.order_in_class(choice.shares, c)) {
       const int count = space_.units_of(choice.shares[group], c);

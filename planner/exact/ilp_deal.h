@@ -48,7 +48,7 @@ class IlpDeal {
   [[nodiscard]] MilpTerms presence(int slot, const Place& place) const;
 
  private:
-  using RunVariables = std::map<Run, int>;
+  using RunVariables = std::map<UnitRun, int>;
 
   void add_tasks();
   void add_runs(std::size_t of_class);

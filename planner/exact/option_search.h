@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "planner/exact/composition.h"
-#include "planner/exact/progress.h"
+#include "planner/exact/proof_progress.h"
 
 namespace sextant {
 
@@ -20,7 +20,7 @@ struct DealtTasks {
 class OptionSearch {
  public:
   // All must outlive it.
-  OptionSearch(UnitSpace& space, const SyncCost& sync, const Composition& composition, Progress& progress)
+  OptionSearch(UnitSpace& space, const SyncCost& sync, const Composition& composition, ProofProgress& progress)
       : space_(space), sync_(sync), composition_(composition), progress_(progress) {}
 
   // Offers `progress` every choice that fits and whose bound is open. Every task must have an option.
@@ -53,7 +53,7 @@ class OptionSearch {
   UnitSpace& space_;
   const SyncCost& sync_;
   const Composition& composition_;
-  Progress& progress_;
+  ProofProgress& progress_;
   const DealtTasks* dealt_ = nullptr;
   std::vector<Step> steps_;  // by group, tasks with the longest times first; one more for the end
   std::vector<const ExactOption*> chosen_;  // by task

@@ -153,7 +153,7 @@ bool UnitSpace::is_within(int share, int other) const {
   return true;
 }
 
-Run UnitSpace::canonical(std::size_t of_class, Run run) const {
+UnitRun UnitSpace::canonical(std::size_t of_class, UnitRun run) const {
   const int of_machine = units_per_machine_[of_class];
   if (run.count == 0) return {};
   if (!request_.cluster.has_zonal_links()) return run;
@@ -162,7 +162,7 @@ Run UnitSpace::canonical(std::size_t of_class, Run run) const {
   return run;
 }
 
-int UnitSpace::number_of(const Block& block) {
+int UnitSpace::number_of(const UnitBlock& block) {
   const auto [entry, is_new] = numbers_.try_emplace(block, block_count());
   if (is_new) blocks_.push_back(block);
   return entry->second;
@@ -173,22 +173,22 @@ int UnitSpace::number_of(const Block& block) {
 const std::vector<int>& UnitSpace::blocks_of(int share) {
   std::vector<int>& known = blocks_of_share_[static_cast<std::size_t>(share)];
   if (!known.empty()) return known;
-  std::vector<Block> begun{{}};
+  std::vector<UnitBlock> begun{{}};
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     const int count = units_of(share, c);
-    std::set<Run> runs{canonical(c, {0, count})};
+    std::set<UnitRun> runs{canonical(c, {0, count})};
     for (int first = count; first + count <= classes_[c].count(); ++first)
       runs.insert(canonical(c, {first, count}));
-    std::vector<Block> longer;
-    for (const Block& block : begun) {
-      for (const Run& run : runs) {
+    std::vector<UnitBlock> longer;
+    for (const UnitBlock& block : begun) {
+      for (const UnitRun& run : runs) {
         longer.push_back(block);
         longer.back().push_back(run);
       }
     }
     begun = std::move(longer);
   }
-  for (const Block& block : begun) known.push_back(number_of(block));
+  for (const UnitBlock& block : begun) known.push_back(number_of(block));
   return known;
 }
 
@@ -202,7 +202,7 @@ std::vector<std::size_t> UnitSpace::order_in_class(const std::vector<int>& share
 }
 
 std::vector<int> UnitSpace::blocks_of_deal(const std::vector<int>& shares) {
-  std::vector<Block> blocks(shares.size(), Block(classes_.size()));
+  std::vector<UnitBlock> blocks(shares.size(), UnitBlock(classes_.size()));
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     int next = 0;
     for (const std::size_t group : order_in_class(shares, c)) {
@@ -213,14 +213,14 @@ std::vector<int> UnitSpace::blocks_of_deal(const std::vector<int>& shares) {
   }
   std::vector<int> numbers;
   numbers.reserve(blocks.size());
-  for (const Block& block : blocks) numbers.push_back(number_of(block));
+  for (const UnitBlock& block : blocks) numbers.push_back(number_of(block));
   return numbers;
 }
 
 std::vector<std::uint16_t> UnitSpace::devices_of_block(int number) const {
   std::vector<std::uint16_t> devices;
   for (std::size_t c = 0; c < classes_.size(); ++c) {
-    const Run run = block(number)[c];
+    const UnitRun run = block(number)[c];
     for (int unit = run.first; unit < run.first + run.count; ++unit) {
       const std::vector<std::uint16_t>& of_unit = classes_[c].units[static_cast<std::size_t>(unit)];
       devices.insert(devices.end(), of_unit.begin(), of_unit.end());

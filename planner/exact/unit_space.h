@@ -39,13 +39,13 @@ struct ExactOption {
 };
 
 // Units of one class that follow each other.
-struct Run {
+struct UnitRun {
   int first = 0;  // canonical: as near to the start of the class as machines allow
   int count = 0;
 
-  friend auto operator<=>(const Run&, const Run&) = default;  // NOLINT(modernize-use-nullptr)
+  friend auto operator<=>(const UnitRun&, const UnitRun&) = default;  // NOLINT(modernize-use-nullptr)
 };
-using Block = std::vector<Run>;  // by class
+using UnitBlock = std::vector<UnitRun>;  // by class
 
 // What a group may have is a product over classes of units: 16,384 is 14 machines that links tell apart, or 32
 // of five kinds. Options of many more fill memory before anything is proved.
@@ -95,8 +95,8 @@ class UnitSpace {
   // The groups in the order in which they take units of a class (devices_of_groups).
   [[nodiscard]] std::vector<std::size_t> order_in_class(const std::vector<int>& shares,
                                                         std::size_t of_class) const;
-  [[nodiscard]] const Block& block(int number) const { return blocks_[static_cast<std::size_t>(number)]; }
-  [[nodiscard]] Run canonical(std::size_t of_class, Run run) const;
+  [[nodiscard]] const UnitBlock& block(int number) const { return blocks_[static_cast<std::size_t>(number)]; }
+  [[nodiscard]] UnitRun canonical(std::size_t of_class, UnitRun run) const;
   [[nodiscard]] int block_count() const { return static_cast<int>(blocks_.size()); }
 
   // Of the block's devices, in the order of options' positions. Bytes that tasks may take of them.
@@ -124,7 +124,7 @@ class UnitSpace {
   // A group's devices in the order in which the task's options take them.
   [[nodiscard]] const std::vector<std::uint16_t>& in_order_of(int task,
                                                               const std::vector<std::uint16_t>& devices) const;
-  [[nodiscard]] int number_of(const Block& block);
+  [[nodiscard]] int number_of(const UnitBlock& block);
   [[nodiscard]] int share_with(const std::vector<std::uint16_t>& devices) const;
   [[nodiscard]] bool synchronizes(int task) const;
   [[nodiscard]] bool beats(int task, const ExactOption& a, const ExactOption& b) const;
@@ -145,8 +145,8 @@ class UnitSpace {
   std::unique_ptr<const Problem<double>> frame_;
   std::vector<double> rooms_;
   bool decomposes_sync_ = false;
-  std::map<Block, int> numbers_;
-  std::vector<Block> blocks_;
+  std::map<UnitBlock, int> numbers_;
+  std::vector<UnitBlock> blocks_;
   std::vector<std::vector<int>> blocks_of_share_;
   std::deque<std::vector<double>> block_rooms_;                                  // references stay valid
   std::vector<std::vector<std::unique_ptr<std::vector<ExactOption>>>> options_;  // by task, then block

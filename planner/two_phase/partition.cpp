@@ -58,12 +58,12 @@ double PartitionGraph::bandwidth_between(std::size_t a, std::size_t b) const {
   return bytes_per_s(cluster_, classes_[a].units.front().front(), classes_[b].units.front().front());
 }
 
-Split PartitionGraph::split_of(const Partition& partition) const {
+DeviceSplit PartitionGraph::split_of(const Partition& partition) const {
   return split_of(partition, Partition(classes_.size(), 0));
 }
 
-Split PartitionGraph::split_of(const Partition& partition, const Partition& value) const {
-  Split split;
+DeviceSplit PartitionGraph::split_of(const Partition& partition, const Partition& value) const {
+  DeviceSplit split;
   for (std::size_t c = 0; c < classes_.size(); ++c) {
     for (int u = 0; u < classes_[c].count(); ++u) {
       std::vector<DeviceId>& side = u >= partition[c]              ? split.rollout

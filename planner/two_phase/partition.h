@@ -25,9 +25,9 @@ class PartitionGraph {
   PartitionGraph(const PlanRequest& request, int wanted_units);
 
   [[nodiscard]] const std::vector<UnitClass>& classes() const { return classes_; }
-  [[nodiscard]] Split split_of(const Partition& partition) const;
+  [[nodiscard]] DeviceSplit split_of(const Partition& partition) const;
   // Of training's units the last `value` of each class for the critic; fewer than all of them.
-  [[nodiscard]] Split split_of(const Partition& partition, const Partition& value) const;
+  [[nodiscard]] DeviceSplit split_of(const Partition& partition, const Partition& value) const;
   [[nodiscard]] double compute_fraction(const Partition& partition) const;  // of training
   [[nodiscard]] double guide(const Partition& partition) const;             // what equation 3 maximises
   [[nodiscard]] double largest_unit_fraction() const { return largest_unit_fraction_; }

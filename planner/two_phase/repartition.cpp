@@ -30,7 +30,7 @@ double side_s(const Costing& costing, Choices choices, bool rollout) {
 Repartition::Repartition(SearchRun& run, const Costing& costing, const PartitionGraph& graph, bool notes)
     : run_(run), costing_(costing), graph_(graph), notes_(notes), phase_(costing, limits_of(run)) {}
 
-PartitionCost Repartition::look(const Split& split) {
+PartitionCost Repartition::look(const DeviceSplit& split) {
   const SplitPlans found = phase_.search(split);
   PartitionCost cost{found.training_fits ? 0 : kInfinite, found.rollout_fits ? 0 : kInfinite, kInfinite};
   for (const Choices& choices : found.plans) {

@@ -52,7 +52,7 @@ class Repartition {
   [[nodiscard]] std::size_t looked_at() const { return known_.size(); }
 
  private:
-  [[nodiscard]] PartitionCost look(const Split& split);
+  [[nodiscard]] PartitionCost look(const DeviceSplit& split);
   struct ValueDeal {
     Partition partition, value;
     friend bool operator<(const ValueDeal& a, const ValueDeal& b) {

@@ -157,7 +157,7 @@ SearchPhase::Side SearchPhase::choose_side(const std::vector<int>& tasks, const 
   return side;
 }
 
-SplitPlans SearchPhase::search(const Split& split) {
+SplitPlans SearchPhase::search(const DeviceSplit& split) {
   Lists lists(static_cast<std::size_t>(costing_.task_count()));
   Choices chosen(lists.size());
   std::vector<int> rollout_tasks, training_tasks, value_tasks;

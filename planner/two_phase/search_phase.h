@@ -18,7 +18,7 @@
 namespace sextant {
 
 // Devices of the two sides, ascending; together all that may be used, none in both.
-struct Split {
+struct DeviceSplit {
   std::vector<DeviceId> training, rollout;
   // For the critic alone, with the reward: taken from training's. None: it shares those.
   std::vector<DeviceId> value = {};
@@ -44,7 +44,7 @@ class SearchPhase {
   // costing must outlive it. Tasks of both sides must be there: has_two_sides.
   SearchPhase(const Costing& costing, SearchPhaseLimits limits);
 
-  [[nodiscard]] SplitPlans search(const Split& split);
+  [[nodiscard]] SplitPlans search(const DeviceSplit& split);
 
  private:
   using Lists = std::vector<std::vector<ChoicePtr>>;  // by task
@@ -74,7 +74,7 @@ class SearchPhase {
 // It generates and does something else.
 [[nodiscard]] bool has_two_sides(const Workflow& workflow);
 
-// Which tasks a Split's `value` is for: those of models with a value head, where one of them is trained.
+// Which tasks a DeviceSplit's `value` is for: those of models with a value head, where one of them is trained.
 [[nodiscard]] bool trains_values(const Workflow& workflow);
 
 }  // namespace sextant

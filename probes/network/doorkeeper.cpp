@@ -149,7 +149,7 @@ Doorkeeper::Progress Doorkeeper::hear(Pending& pending) {
 }
 
 Doorkeeper::Progress Doorkeeper::judge(Pending& pending) {
-  const Verdict verdict = judge_answer(secret_, pending.nonce, pending.answer);
+  const HandshakeVerdict verdict = judge_answer(secret_, pending.nonce, pending.answer);
   if (verdict.is_admitted) {
     admit(pending, verdict.admission);
   } else {

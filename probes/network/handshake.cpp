@@ -71,8 +71,8 @@ bool may_become_answer(std::span<const std::byte> begun) {
   return is_equal(begun.first(known), bytes_of(kMagic.substr(0, known)));
 }
 
-Verdict judge_answer(const Secret& secret, const Nonce& server, const Answer& answer) {
-  Verdict verdict;
+HandshakeVerdict judge_answer(const Secret& secret, const Nonce& server, const Answer& answer) {
+  HandshakeVerdict verdict;
   const auto all = std::span<const std::byte>(answer);
   const auto request_bytes = all.subspan(kMagic.size(), kRequestBytes);
   const auto client = all.subspan(kMagic.size() + kRequestBytes, sizeof(Nonce));

@@ -55,13 +55,13 @@ enum class Refusal { malformed, wrong_secret };
 
 // The server's side. `answer` may be what came so far: what cannot become an answer any more is refused at
 // once.
-struct Verdict {
+struct HandshakeVerdict {
   bool is_admitted = false;
   Refusal refusal = Refusal::malformed;
   Admission admission;
 };
 [[nodiscard]] bool may_become_answer(std::span<const std::byte> begun);
-[[nodiscard]] Verdict judge_answer(const Secret& secret, const Nonce& server, const Answer& answer);
+[[nodiscard]] HandshakeVerdict judge_answer(const Secret& secret, const Nonce& server, const Answer& answer);
 
 // The client's side: connects, proves itself and checks the server. Error(machine) says what went wrong.
 struct Connection {

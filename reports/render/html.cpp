@@ -17,7 +17,7 @@ std::string html(const Warning& warning) {
   return "<p class=\"warning\" role=\"note\"><strong>Warning.</strong> " + escape_html(warning.text) + "</p>\n";
 }
 
-std::string html(const Facts& facts) {
+std::string html(const FactList& facts) {
   std::string text = "<div class=\"facts\">\n";
   for (const Fact& fact : facts.facts) {
     text += "<div class=\"fact\"><span class=\"label\">" + escape_html(fact.label) + "</span><b>" +

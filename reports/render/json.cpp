@@ -7,7 +7,7 @@ namespace {
 Json block_json(const Text& text) { return {{"kind", "text"}, {"text", text.text}}; }
 Json block_json(const Warning& warning) { return {{"kind", "warning"}, {"text", warning.text}}; }
 
-Json block_json(const Facts& facts) {
+Json block_json(const FactList& facts) {
   Json list = Json::array();
   for (const Fact& fact : facts.facts) {
     list.push_back({{"label", fact.label},

@@ -11,7 +11,7 @@ std::string markdown(const Warning& warning) {
 }
 std::string markdown(const Chart&) { return ""; }
 
-std::string markdown(const Facts& facts) {
+std::string markdown(const FactList& facts) {
   std::string text;
   for (const Fact& fact : facts.facts) {
     text += "- " + escape_markdown(fact.label) + ": **" + escape_markdown(fact.value.text) + "**";

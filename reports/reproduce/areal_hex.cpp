@@ -124,7 +124,8 @@ class Builder {
     const std::string h20 = add(published, "88-h20", hex_cluster(facts_, 0, 88), workflow);
     const std::string few = add(published, "24-h800", hex_cluster(facts_, 24, 0), workflow);
     const std::string cheap = add(published, "8-h800-24-h20", hex_cluster(facts_, 8, 24), workflow);
-    study_.cells[study_.cells.size() - 2].contestants.push_back({kHalves, planner_, Placement::halves});
+    study_.cells[study_.cells.size() - 2].contestants.push_back(
+        {kHalves, planner_, ContestantPlacement::halves});
     compare("24 H800 + 24 H20 over 32 H800", "AReaL-Hex, section 4.5", hex, h800, published.over_h800_low,
             published.over_h800_high);
     compare("24 H800 + 24 H20 over 88 H20", "AReaL-Hex, section 4.5", hex, h20, published.over_h20_low,

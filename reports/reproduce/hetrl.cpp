@@ -43,10 +43,11 @@ constexpr const char* kExact = "exact";
 
 std::vector<Contestant> contestants_of(Mode mode, bool is_small) {
   const bool is_async = mode == Mode::asynchronous;
-  std::vector<Contestant> all = {{kOurs, "sha-ea"},
-                                 {kVerl, "verl-colocated"},
-                                 {"verl-split", "verl-split"},
-                                 {kUnawareVerl, is_async ? "streamrl" : "verl-colocated", Placement::alike}};
+  std::vector<Contestant> all = {
+      {kOurs, "sha-ea"},
+      {kVerl, "verl-colocated"},
+      {"verl-split", "verl-split"},
+      {kUnawareVerl, is_async ? "streamrl" : "verl-colocated", ContestantPlacement::alike}};
   if (is_async) all.push_back({kStreamRl, "streamrl"});
   all.push_back({"plain-ea (DEAP)", "plain-ea"});
   all.push_back({"mcmc", "mcmc"});
@@ -186,7 +187,7 @@ Study hetrl_balance_study(const Facts& facts) {
       for (const Algorithm algorithm : kAlgorithms) {
         const Workflow workflow = hetrl_workflow(facts, model, algorithm, Mode::synchronous);
         const std::string name = cell_name(name_of(network), workflow.name);
-        const Contestant even{kEven, "sha-ea", Placement::planned, {}, false};
+        const Contestant even{kEven, "sha-ea", ContestantPlacement::planned, {}, false};
         study.cells.push_back({name, cluster, workflow, usual_executions(workflow), {{kOurs, "sha-ea"}, even}});
         study.figures.push_back({std::string(name_of(network)) + ", sync: load balancing over even load",
                                  "HetRL, section 5.3",

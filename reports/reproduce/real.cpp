@@ -70,7 +70,7 @@ void add_setting(Study& study, const Runs& published, const Setting& setting) {
   StudyCell one{
       cell, published.cluster_of(searched), workflow, executions_of(workflow, published.plan_of(searched)), {}};
   for (const char* plan : kPlans) {
-    one.contestants.push_back({plan, "", Placement::published, published.plan_of(run_of(plan))});
+    one.contestants.push_back({plan, "", ContestantPlacement::published, published.plan_of(run_of(plan))});
     add_measured(study, cell, plan, run_of(plan));
   }
   for (const char* planner : kPlanners) one.contestants.push_back({planner, planner});

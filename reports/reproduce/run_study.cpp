@@ -107,17 +107,17 @@ PlanResult search_halves(const StudyCell& cell, Contestant contestant, const Stu
 PlanResult answer(const StudyCell& cell, const Contestant& contestant, const StudyCoefficients& coefficients,
                   const StudyOptions& options) {
   switch (contestant.placement) {
-    case Placement::published: {
+    case ContestantPlacement::published: {
       PlanResult published;
       published.outcome = PlanOutcome::found;
       published.plan = contestant.plan;
       return published;
     }
-    case Placement::halves:
+    case ContestantPlacement::halves:
       return search_halves(cell, contestant, coefficients, options);
-    case Placement::alike:
+    case ContestantPlacement::alike:
       return search(contestant, all_alike(cell.cluster), cell.workflow, cell.executions, coefficients, options);
-    case Placement::planned:
+    case ContestantPlacement::planned:
       break;
   }
   return search(contestant, cell.cluster, cell.workflow, cell.executions, coefficients, options);
@@ -127,7 +127,7 @@ PlanResult answer(const StudyCell& cell, const Contestant& contestant, const Stu
 std::string why_not(const StudyCell& cell, const Contestant& contestant, const PlanResult& result,
                     const StudyCoefficients& coefficients) {
   if (!result.plan) return result.message.empty() ? "no plan was found" : result.message;
-  if (contestant.placement == Placement::published) return "";
+  if (contestant.placement == ContestantPlacement::published) return "";
   const Verdict verdict =
       verify_plan(cell.cluster, cell.workflow, *result.plan, coefficients.coefficients, coefficients.framework);
   return verdict.feasible() ? "" : describe(verdict.violations.front());

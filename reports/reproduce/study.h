@@ -15,7 +15,7 @@ namespace sextant {
 class Facts;
 struct Runs;
 
-enum class Placement {
+enum class ContestantPlacement {
   planned,    // by the planner, which knows the cluster
   alike,      // by the planner, for as many devices that are all alike; then run on the cluster
   halves,     // generation on the first half of the devices, all else on the others, each by the planner
@@ -25,7 +25,7 @@ enum class Placement {
 struct Contestant {
   std::string name;
   std::string planner;  // planner/planners.h; empty where the plan is published
-  Placement placement = Placement::planned;
+  ContestantPlacement placement = ContestantPlacement::planned;
   Plan plan = {};             // published
   bool balances_load = true;  // layers and sequences by what devices can do; of planners that may leave it
 };

@@ -1,3 +1,4 @@
+#include "calibrate/accuracy.h"
 #include "calibrate/ranking.h"
 #include "core/json_value.h"
 #include "core/units.h"

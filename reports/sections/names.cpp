@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "calibrate/accuracy.h"
 #include "core/units.h"
 
 namespace sextant {

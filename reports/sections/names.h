@@ -17,8 +17,6 @@
 
 namespace sextant {
 
-inline constexpr const char* kIteration = "iteration";  // as Accuracy names it
-
 // "actor_generation" -> "actor generation"
 [[nodiscard]] std::string shown_name(std::string_view identifier);
 [[nodiscard]] std::string shown_name(Source source);

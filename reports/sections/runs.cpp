@@ -1,3 +1,4 @@
+#include "calibrate/accuracy.h"
 #include "core/units.h"
 #include "reports/sections/names.h"
 #include "reports/sections/sections.h"

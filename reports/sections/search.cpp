@@ -20,8 +20,8 @@ std::string proved(const SearchRecord& search) {
   return "It is at most " + format_percent(*search.space_gap_fraction) + " from the best of its own space.";
 }
 
-Facts facts_of(const SearchRecord& search) {
-  Facts facts;
+FactList facts_of(const SearchRecord& search) {
+  FactList facts;
   facts.facts.push_back({"Best found", seconds_cell(search.iteration_s), search.plan});
   facts.facts.push_back(
       {"At most from the best", percent_cell(search.gap_fraction()), "of any plan, under this model"});

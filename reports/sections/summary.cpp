@@ -8,7 +8,7 @@
 namespace sextant {
 namespace {
 
-void add_accuracy(Facts& facts, const Accuracy& accuracy) {
+void add_accuracy(FactList& facts, const Accuracy& accuracy) {
   const auto add = [&](const char* label, const ErrorSummary& summary) {
     if (summary.count == 0) return;
     facts.facts.push_back(
@@ -32,7 +32,7 @@ const Run* run_of_plan(const ReportInput& input) {
   return nullptr;
 }
 
-void add_prediction(Facts& facts, const ReportInput& input) {
+void add_prediction(FactList& facts, const ReportInput& input) {
   const Prediction& prediction = input.prediction->content;
   const std::string interval = prediction.iteration_interval_s
                                    ? "90 % interval " + shown_interval(*prediction.iteration_interval_s)
@@ -51,7 +51,7 @@ void add_prediction(Facts& facts, const ReportInput& input) {
   }
 }
 
-void add_search(Facts& facts, const SearchRecord& search) {
+void add_search(FactList& facts, const SearchRecord& search) {
   if (search.outcome != PlanOutcome::found) {
     facts.facts.push_back({"Search", Cell("found no plan"), search.message});
     return;
@@ -60,7 +60,7 @@ void add_search(Facts& facts, const SearchRecord& search) {
                          "of any plan under this model; found by " + search.planner});
 }
 
-void add_runs(Facts& facts, const Runs& runs) {
+void add_runs(FactList& facts, const Runs& runs) {
   std::set<std::string> plans;
   std::set<std::string> workflows;
   for (const Run& run : runs.runs) {
@@ -72,7 +72,7 @@ void add_runs(Facts& facts, const Runs& runs) {
        std::to_string(plans.size()) + " plans, " + std::to_string(workflows.size()) + " workflows"});
 }
 
-void add_cluster(Facts& facts, const Cluster& cluster) {
+void add_cluster(FactList& facts, const Cluster& cluster) {
   std::vector<std::string> types;
   for (const auto& [name, type] : cluster.device_types()) types.push_back(name);
   facts.facts.push_back({"Devices", count_cell(static_cast<std::size_t>(cluster.device_count())),
@@ -85,7 +85,7 @@ void add_cluster(Facts& facts, const Cluster& cluster) {
 std::optional<Section> summary_section(const ReportInput& input) {
   Section section{"summary", "Summary", {}};
   for (const std::string& note : input.notes) section.blocks.emplace_back(Text{note});
-  Facts facts;
+  FactList facts;
   if (input.accuracy) add_accuracy(facts, input.accuracy->content);
   if (input.prediction) add_prediction(facts, input);
   if (input.plan) {

@@ -7,6 +7,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "tests/architecture/source_tree.h"
+
 namespace sextant::architecture {
 namespace {
 
@@ -74,16 +76,11 @@ bool lies_in_any(const std::string& path, const std::vector<std::string>& folder
                      [&](const std::string& folder) { return lies_in(path, folder); });
 }
 
-bool is_source(const fs::path& file) {
-  static const std::set<std::string> endings = {".h", ".cpp", ".cu", ".cuh"};
-  return endings.contains(file.extension().string());
-}
-
-SourceFile read_source(const fs::path& root, const fs::path& file) {
+SourceFile read_source(const fs::path& root, const std::string& path) {
   static const std::regex include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
   SourceFile source;
-  source.path = fs::relative(file, root).generic_string();
-  std::ifstream stream(file);
+  source.path = path;
+  std::ifstream stream(root / path);
   for (std::string line; std::getline(stream, line);) {
     std::smatch match;
     if (std::regex_search(line, match, include_line)) {
@@ -92,20 +89,6 @@ SourceFile read_source(const fs::path& root, const fs::path& file) {
     source.has_pragma_once = source.has_pragma_once || line.starts_with("#pragma once");
   }
   return source;
-}
-
-std::vector<SourceFile> read_tree(const fs::path& root) {
-  std::vector<SourceFile> sources;
-  for (const std::string& folder : checked_folders()) {
-    if (!fs::exists(root / folder)) continue;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
-      if (entry.is_regular_file() && is_source(entry.path())) {
-        sources.push_back(read_source(root, entry.path()));
-      }
-    }
-  }
-  std::sort(sources.begin(), sources.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
-  return sources;
 }
 
 const Room& room_of(const std::string& path) {
@@ -203,15 +186,9 @@ class CycleSearch {
 
 }  // namespace
 
-const std::vector<std::string>& checked_folders() {
-  static const std::vector<std::string> folders = {"core",    "costmodel", "probes", "calibrate",
-                                                   "planner", "reports",   "cli"};
-  return folders;
-}
-
 std::vector<std::string> find_violations(const fs::path& root) {
-  const std::vector<SourceFile> sources = read_tree(root);
-  if (sources.empty()) throw std::runtime_error("no source files below " + root.string());
+  std::vector<SourceFile> sources;
+  for (const std::string& path : sources_below(root)) sources.push_back(read_source(root, path));
 
   std::vector<std::string> violations;
   std::set<std::string> folders_with_sources;

@@ -10,9 +10,6 @@
 
 namespace sextant::architecture {
 
-// The top-level folders that are checked; everything else in the tree is left alone.
-[[nodiscard]] const std::vector<std::string>& checked_folders();
-
 // One sentence a fault, sorted by file: "core/json.h includes costmodel/predict.h: core may include only core".
 // Empty when the tree is as designed. Throws std::runtime_error when the tree has no source at all.
 [[nodiscard]] std::vector<std::string> find_violations(const std::filesystem::path& root);

@@ -3,26 +3,23 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
-
-#include <fstream>
 
 #include "core/json_value.h"
+#include "tests/architecture/planted_tree.h"
+#include "tests/architecture/source_tree.h"
 
 namespace sextant::architecture {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TEST(IncludeArrows, OfThisProjectAreAsDesigned) { EXPECT_THAT(find_violations(SEXTANT_SOURCE_DIR), IsEmpty()); }
 
 // A small tree without faults, into which each test plants one.
-class PlantedTree : public ::testing::Test {
+class PlantedArrows : public PlantedTree {
  protected:
-  PlantedTree() : root_(fs::path(::testing::TempDir()) / ("arrows-" + std::to_string(getpid()))) {
-    fs::remove_all(root_);
+  PlantedArrows() {
     for (const std::string& folder : checked_folders()) write(folder + "/README.md", "");
     write("core/error.h", "#pragma once\n#include <string>\n");
     write("core/json.h", "#pragma once\n#include <nlohmann/json.hpp>\n#include \"core/error.h\"\n");
@@ -37,52 +34,44 @@ class PlantedTree : public ::testing::Test {
     write("cli/command_line/command.cpp", "#include <CLI/CLI.hpp>\n");
     write("reports/page.h", "#pragma once\n");
   }
-  ~PlantedTree() override { fs::remove_all(root_); }
-
-  void write(const std::string& path, const std::string& text) {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-  [[nodiscard]] std::vector<std::string> violations() const { return find_violations(root_); }
-
-  fs::path root_;
+  [[nodiscard]] std::vector<std::string> violations() const { return find_violations(root()); }
 };
 
-TEST_F(PlantedTree, WithoutFaultPasses) { EXPECT_THAT(violations(), IsEmpty()); }
+TEST_F(PlantedArrows, WithoutFaultPasses) { EXPECT_THAT(violations(), IsEmpty()); }
 
-TEST_F(PlantedTree, CoreThatKnowsTheCostModel) {
+TEST_F(PlantedArrows, CoreThatKnowsTheCostModel) {
   write("core/units.h", "#pragma once\n#include \"costmodel/predict.h\"\n");
   EXPECT_THAT(violations(),
               ElementsAre("core/units.h includes costmodel/predict.h: core may include only core"));
 }
 
-TEST_F(PlantedTree, PlannerThatKnowsTheFit) {
+TEST_F(PlantedArrows, PlannerThatKnowsTheFit) {
   write("planner/greedy.cpp", "#include \"calibrate/fit.h\"\n");
   EXPECT_THAT(violations(),
               ElementsAre("planner/greedy.cpp includes calibrate/fit.h: planner may include only core, "
                           "costmodel, planner"));
 }
 
-TEST_F(PlantedTree, ProbesThatKnowThePhysics) {
+TEST_F(PlantedArrows, ProbesThatKnowThePhysics) {
   write("probes/host/gemm.cpp", "  #  include \"costmodel/predict.h\"\n");
   EXPECT_THAT(violations(),
               ElementsAre("probes/host/gemm.cpp includes costmodel/predict.h: probes may include only core, "
                           "costmodel/vocabulary, probes"));
 }
 
-TEST_F(PlantedTree, VocabularyThatKnowsThePhysics) {
+TEST_F(PlantedArrows, VocabularyThatKnowsThePhysics) {
   write("costmodel/vocabulary/run.cpp", "#include \"costmodel/predict.h\"\n");
   EXPECT_THAT(violations(), ElementsAre("costmodel/vocabulary/run.cpp includes costmodel/predict.h: "
                                         "costmodel/vocabulary may include only core, costmodel/vocabulary"));
 }
 
-TEST_F(PlantedTree, ImportersThatKnowTheFit) {
+TEST_F(PlantedArrows, ImportersThatKnowTheFit) {
   write("calibrate/import/verl.cpp", "#include \"calibrate/fit.h\"\n");
   EXPECT_THAT(violations(), ElementsAre("calibrate/import/verl.cpp includes calibrate/fit.h: calibrate/import "
                                         "may include only core, costmodel/vocabulary, calibrate/import"));
 }
 
-TEST_F(PlantedTree, ReportsThatKnowTheCommands) {
+TEST_F(PlantedArrows, ReportsThatKnowTheCommands) {
   write("cli/command.h", "#pragma once\n");
   write("reports/text.cpp", "#include \"cli/command.h\"\n");
   EXPECT_THAT(violations(),
@@ -96,7 +85,7 @@ struct Stray {
   std::string violation;
 };
 
-class StrayLibrary : public PlantedTree, public ::testing::WithParamInterface<Stray> {};
+class StrayLibrary : public PlantedArrows, public ::testing::WithParamInterface<Stray> {};
 
 TEST_P(StrayLibrary, IsFound) {
   write(GetParam().file, GetParam().line + "\n");
@@ -128,38 +117,38 @@ INSTANTIATE_TEST_SUITE_P(
               "reports/a.cpp includes nlohmann/json.hpp: that belongs to core only"}),
     [](const auto& test) { return "Library" + std::to_string(test.index); });
 
-TEST_F(PlantedTree, PathThatIsNotFromTheRoot) {
+TEST_F(PlantedArrows, PathThatIsNotFromTheRoot) {
   write("core/error.cpp", "#include \"error.h\"\n");
   EXPECT_THAT(violations(),
               ElementsAre("core/error.cpp includes \"error.h\": not a path from the project's root"));
 }
 
-TEST_F(PlantedTree, OwnHeaderInAngleBracketsHidesNoArrow) {
+TEST_F(PlantedArrows, OwnHeaderInAngleBracketsHidesNoArrow) {
   write("core/error.cpp", "#include <costmodel/predict.h>\n");
   EXPECT_THAT(violations(), ElementsAre("core/error.cpp includes <costmodel/predict.h>: the project's own "
                                         "headers go in quotes"));
 }
 
-TEST_F(PlantedTree, HeadersInACircle) {
+TEST_F(PlantedArrows, HeadersInACircle) {
   write("core/a.h", "#pragma once\n#include \"core/b.h\"\n");
   write("core/b.h", "#pragma once\n#include \"core/c.h\"\n");
   write("core/c.h", "#pragma once\n#include \"core/a.h\"\n");
   EXPECT_THAT(violations(), ElementsAre("core/a.h includes itself through core/b.h, core/c.h"));
 }
 
-TEST_F(PlantedTree, HeaderWithoutPragmaOnce) {
+TEST_F(PlantedArrows, HeaderWithoutPragmaOnce) {
   write("core/a.h", "// no guard\n");
   EXPECT_THAT(violations(), ElementsAre("core/a.h: no #pragma once"));
 }
 
-TEST_F(PlantedTree, FolderWithoutReadme) {
-  fs::remove(root_ / "planner/README.md");
+TEST_F(PlantedArrows, FolderWithoutReadme) {
+  std::filesystem::remove(root() / "planner/README.md");
   EXPECT_THAT(violations(), ElementsAre("planner: no README.md"));
 }
 
-TEST_F(PlantedTree, EmptyTreeIsNotAPass) {
-  fs::remove_all(root_);
-  EXPECT_THROW((void)find_violations(root_), std::runtime_error);
+TEST_F(PlantedArrows, EmptyTreeIsNotAPass) {
+  std::filesystem::remove_all(root());
+  EXPECT_THROW((void)find_violations(root()), std::runtime_error);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "tests/architecture/include_arrows.h"
+#include "tests/architecture/source_tree.h"
 
 namespace sextant::architecture {
 namespace {
@@ -123,12 +123,8 @@ Header read_header(const fs::path& file) {
 
 std::map<std::string, Header> read_headers(const fs::path& root) {
   std::map<std::string, Header> headers;
-  for (const std::string& folder : checked_folders()) {
-    if (!fs::exists(root / folder)) continue;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / folder)) {
-      if (entry.is_regular_file() && entry.path().extension() == ".h")
-        headers[fs::relative(entry.path(), root).generic_string()] = read_header(entry.path());
-    }
+  for (const std::string& path : sources_below(root)) {
+    if (path.ends_with(".h")) headers[path] = read_header(root / path);
   }
   return headers;
 }

@@ -3,14 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <fstream>
+#include "tests/architecture/planted_tree.h"
 
 namespace sextant::architecture {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -18,21 +16,10 @@ TEST(StandardHeaders, OfThisProjectAreIncluded) {
   EXPECT_THAT(find_missing_standard_headers(SEXTANT_SOURCE_DIR), IsEmpty());
 }
 
-class PlantedHeaders : public ::testing::Test {
+class PlantedHeaders : public PlantedTree {
  protected:
-  PlantedHeaders() : root_(fs::path(::testing::TempDir()) / ("headers-" + std::to_string(getpid()))) {
-    fs::remove_all(root_);
-    write("core/error.h", "#include <string>\nstd::string text();\n");
-  }
-  ~PlantedHeaders() override { fs::remove_all(root_); }
-
-  void write(const std::string& path, const std::string& text) {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text;
-  }
-  [[nodiscard]] std::vector<std::string> missing() const { return find_missing_standard_headers(root_); }
-
-  fs::path root_;
+  PlantedHeaders() { write("core/error.h", "#include <string>\nstd::string text();\n"); }
+  [[nodiscard]] std::vector<std::string> missing() const { return find_missing_standard_headers(root()); }
 };
 
 TEST_F(PlantedHeaders, WithoutFaultPass) { EXPECT_THAT(missing(), IsEmpty()); }
@@ -70,7 +57,7 @@ TEST_F(PlantedHeaders, SourcesAreTheirOwnAffair) {
 }
 
 TEST_F(PlantedHeaders, EmptyTreeIsNotAPass) {
-  fs::remove_all(root_);
+  std::filesystem::remove_all(root());
   EXPECT_THROW((void)missing(), std::runtime_error);
 }
 

@@ -63,7 +63,7 @@ TEST(Suggest, MeasuringASuggestionShrinksTheSpread) {
 
 TEST(Suggest, KeepsToTheBudget) {
   const OneDevice known;
-  const Candidates candidates = candidates_like(known.runs);
+  const CandidateExperiments candidates = candidates_like(known.runs);
   const double budget = 3 * suggest_runs(candidates, known.fitted, 1).front().device_s;
   double spent = 0;
   const std::vector<Suggestion> suggestions = suggest_runs(candidates, known.fitted, 50, budget);
@@ -74,7 +74,7 @@ TEST(Suggest, KeepsToTheBudget) {
 
 TEST(Suggest, NothingThatWasMeasuredIsACandidate) {
   const Runs runs = synthetic_runs(synthetic_truth());
-  for (const Candidate& candidate : candidates_like(runs).all) {
+  for (const CandidateExperiment& candidate : candidates_like(runs).all) {
     for (const auto& [name, plan] : runs.plans) {
       const bool same_workflow = name.starts_with(candidate.workflow.name + "-");
       EXPECT_FALSE(same_workflow && plan.tasks == candidate.plan.tasks) << candidate.plan.name;

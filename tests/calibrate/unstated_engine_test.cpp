@@ -10,6 +10,7 @@
 #include "calibrate/unstated.h"
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/synthetic_runs.h"
+#include "tests/calibrate/unstated_fit.h"
 
 namespace sextant::testing {
 namespace {
@@ -18,12 +19,10 @@ using enum CoefficientId;
 using enum UnstatedQuantity;
 
 constexpr double kTwice = std::numbers::ln2;
-constexpr double kRounding = 1e-12;
+constexpr double kSlopeRounding = 1e-12;
 constexpr const char* kGroup = "a page";
 // So little that a twentieth of it holds a few sequences.
 constexpr double kMemoryBytes = 1e8;
-
-const std::vector<CoefficientId> kOpen{inference_efficiency, training_efficiency, decode_bandwidth_efficiency};
 
 TaskPlan& generation_of(Plan& plan) { return plan.tasks.at(task_names::kActorGeneration); }
 
@@ -45,8 +44,6 @@ Runs served(const Change& change) {
   return runs;
 }
 
-bool is_odd(const sextant::Run& run) { return (run.workflow.back() - '0') % 2 == 1; }
-
 // The documents of every second workflow say what is `assumed` instead, and that it is unsaid.
 template <typename Change>
 Runs left_unsaid(Runs runs, UnstatedQuantity quantity, const Change& assumed) {
@@ -58,22 +55,7 @@ Runs left_unsaid(Runs runs, UnstatedQuantity quantity, const Change& assumed) {
   return runs;
 }
 
-std::vector<const PreparedRun*> pointers_to(const std::vector<PreparedRun>& prepared) {
-  std::vector<const PreparedRun*> pointers;
-  pointers.reserve(prepared.size());
-  for (const PreparedRun& run : prepared) pointers.push_back(&run);
-  return pointers;
-}
-
-FitResult fitted_to(const Runs& runs) {
-  const std::vector<PreparedRun> prepared = prepare(runs, names_of(runs));
-  return fit_prepared(runs, pointers_to(prepared), {}, knowing_all_but(kOpen, synthetic_truth()));
-}
-
-Runs without_unstated(Runs runs) {
-  for (sextant::Run& run : runs.runs) run.unstated.clear();
-  return runs;
-}
+FitResult engine_fitted(const Runs& runs) { return fit_free(runs); }
 
 // Of a predictor that reads the plan, so that slopes are those of what it does with it.
 template <typename Value>
@@ -92,13 +74,13 @@ TEST(UnstatedEngine, SlopesAreSecantsAroundWhatThePlanSays) {
     task.execution.prefill_chunk_tokens = 100;
   });
   const auto batch = [](const TaskPlan& task) { return std::pow(task.decode_batch_sequences, -2.0); };
-  EXPECT_NEAR(slope_of(decode_batch_sequences, runs, batch), -2, kRounding);
+  EXPECT_NEAR(slope_of(decode_batch_sequences, runs, batch), -2, kSlopeRounding);
   const auto chunk = [](const TaskPlan& task) { return std::sqrt(task.execution.prefill_chunk_tokens); };
-  EXPECT_NEAR(slope_of(prefill_chunk_tokens, runs, chunk), 0.5, kRounding);
+  EXPECT_NEAR(slope_of(prefill_chunk_tokens, runs, chunk), 0.5, kSlopeRounding);
   const auto cache = [](const TaskPlan& task) {
     return std::exp(3 * task.execution.kv_cache_bytes / kMemoryBytes);
   };
-  EXPECT_NEAR(slope_of(memory_share, runs, cache), 3, kRounding);
+  EXPECT_NEAR(slope_of(memory_share, runs, cache), 3, kSlopeRounding);
   // Each leaves the settings of the others alone.
   EXPECT_EQ(slope_of(decode_batch_sequences, runs, chunk), 0);
   EXPECT_EQ(slope_of(prefill_chunk_tokens, runs, cache), 0);
@@ -152,8 +134,8 @@ TEST(UnstatedEngine, AStepThatTakesAsLongForAnyBatchHasASlopeOfMinusOne) {
 }
 
 TEST(UnstatedEngine, RangesAreOfSettingsThatCanBe) {
-  EXPECT_NEAR(range_of(decode_batch_sequences).upper, std::log(8), kRounding);
-  EXPECT_NEAR(range_of(decode_batch_sequences).lower, -std::log(8), kRounding);
+  EXPECT_NEAR(range_of(decode_batch_sequences).upper, std::log(8), kSlopeRounding);
+  EXPECT_NEAR(range_of(decode_batch_sequences).lower, -std::log(8), kSlopeRounding);
   EXPECT_EQ(range_of(prefill_chunk_tokens).upper, range_of(decode_batch_sequences).upper);
   EXPECT_EQ(range_of(memory_share).lower, -0.3);
   EXPECT_EQ(range_of(memory_share).upper, 0.1);  // of an assumed 0.9
@@ -173,16 +155,16 @@ TEST(UnstatedEngine, WhatHasNoInfluenceIsNoParameter) {
   const std::vector<double> coordinates = evidence.prior_coordinates();
   evidence.find_relevant(coordinates);
   for (std::size_t n = 0; n < 2; ++n) EXPECT_EQ(evidence.column_of()[evidence.parameters().size() + n], -1);
-  const FitResult open = fitted_to(runs), said = fitted_to(without_unstated(runs));
+  const FitResult open = engine_fitted(runs), said = engine_fitted(without_unstated(runs));
   EXPECT_TRUE(open.unstated.empty());
-  for (const CoefficientId id : kOpen) {
+  for (const CoefficientId id : kFreeToMove) {
     EXPECT_NEAR(find(open.coefficients, id).value, find(said.coefficients, id).value, 1e-6);
   }
 }
 
 TEST(UnstatedEngine, AGroupIsAParameterWhereAnyOfItsRunsDependsOnIt) {
   const auto change = [](TaskPlan& task) { task.decode_batch_sequences = 6; };  // of 4 to 16 sequences
-  const FitResult result = fitted_to(left_unsaid(served(change), decode_batch_sequences, change));
+  const FitResult result = engine_fitted(left_unsaid(served(change), decode_batch_sequences, change));
   ASSERT_EQ(result.unstated.size(), 1U);
   EXPECT_NEAR(result.unstated[0].value, 0, 0.01);
 }
@@ -191,7 +173,7 @@ TEST(UnstatedEngine, TheFitFindsTheRunningBatch) {
   const auto set = [](int sequences) {
     return [sequences](TaskPlan& task) { task.decode_batch_sequences = sequences; };
   };
-  const FitResult result = fitted_to(left_unsaid(served(set(4)), decode_batch_sequences, set(2)));
+  const FitResult result = engine_fitted(left_unsaid(served(set(4)), decode_batch_sequences, set(2)));
   ASSERT_EQ(result.unstated.size(), 1U);
   EXPECT_NEAR(result.unstated[0].value, kTwice, 0.1);  // larger batches have slower steps
   EXPECT_LT(result.unstated[0].deviation, 0.1);
@@ -204,7 +186,7 @@ TEST(UnstatedEngine, TheFitFindsPrefillChunks) {
   Runs runs = served(set(4));
   for (auto& [name, workflow] : runs.workflows) workflow.response_tokens = fixed_length(1);
   measure_again(runs, synthetic_truth());
-  const FitResult result = fitted_to(left_unsaid(std::move(runs), prefill_chunk_tokens, set(2)));
+  const FitResult result = engine_fitted(left_unsaid(std::move(runs), prefill_chunk_tokens, set(2)));
   ASSERT_EQ(result.unstated.size(), 1U);
   // Reading the weights in every pass takes a small part p of the time, which goes with 1 / chunk. Twice the
   // chunk takes p / 2 away; the secant over a factor of two either way is p (2 - 1 / 2) / 2, so the linear
@@ -218,7 +200,7 @@ TEST(UnstatedEngine, TheFitFindsTheShareOfMemory) {
   const auto set = [](double share) {
     return [share](TaskPlan& task) { task.execution.kv_cache_bytes = share * kMemoryBytes; };
   };
-  const FitResult result = fitted_to(left_unsaid(served(set(kTrue)), memory_share, set(kSaid)));
+  const FitResult result = engine_fitted(left_unsaid(served(set(kTrue)), memory_share, set(kSaid)));
   ASSERT_EQ(result.unstated.size(), 1U);
   EXPECT_NEAR(result.unstated[0].value, kTrue - kSaid, 0.01);
 }
@@ -229,7 +211,7 @@ TEST(UnstatedEngine, WhatIsUnsaidOfHeldOutRunsIsInTheirIntervals) {
   const auto judged = [&](const Runs& of) {
     Fold odd{"odd", {}, {}};
     for (const sextant::Run& run : of.runs) (is_odd(run) ? odd.held_out : odd.fit).push_back(run.name);
-    return cross_validate(of, {odd}, {}, knowing_all_but(kOpen, synthetic_truth())).times;
+    return cross_validate(of, {odd}, {}, knowing_all_but(kFreeToMove, synthetic_truth())).times;
   };
   const std::vector<HeldOut> open = judged(runs), believed = judged(without_unstated(runs));
   ASSERT_EQ(open.size(), believed.size());

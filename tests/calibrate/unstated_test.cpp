@@ -9,6 +9,7 @@
 #include "calibrate/fit.h"
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/synthetic_runs.h"
+#include "tests/calibrate/unstated_fit.h"
 
 namespace sextant::testing {
 namespace {
@@ -18,16 +19,9 @@ using enum CoefficientId;
 constexpr double kPriorDeviation = 0.5;
 constexpr double kLonger = 1.5;  // responses that were made, relative to those that the documents assume
 
-const std::vector<CoefficientId> kOpen{inference_efficiency, training_efficiency, decode_bandwidth_efficiency};
-
 Unstated unsaid(UnstatedQuantity quantity, const std::string& group) {
   return {quantity, group, kPriorDeviation};
 }
-
-bool is_odd(const std::string& workflow) {
-  return std::stoi(workflow.substr(workflow.rfind('-') + 1)) % 2 == 1;
-}
-bool is_odd(const sextant::Run& run) { return is_odd(run.workflow); }
 
 // Every second workflow has longer responses than it says.
 Runs of_unsaid_length() {
@@ -60,25 +54,16 @@ Runs of_unsaid_recomputation() {
   return runs;
 }
 
-Runs without_unstated(Runs runs) {
-  for (sextant::Run& run : runs.runs) run.unstated.clear();
-  return runs;
-}
-
-FitResult fitted_to(const Runs& runs) {
+FitResult widely_fitted(const Runs& runs) {
   constexpr double kWide = 30;
-  const std::vector<PreparedRun> prepared = prepare(runs, names_of(runs));
-  std::vector<const PreparedRun*> pointers;
-  pointers.reserve(prepared.size());
-  for (const PreparedRun& run : prepared) pointers.push_back(&run);
-  return fit_prepared(runs, pointers, {}, knowing_all_but(kOpen, synthetic_truth(), kWide));
+  return fit_free(runs, kWide);
 }
 
 double in_sample(const FitResult& result) { return result.coefficients.fit->task_log_deviation; }
 
 TEST(Unstated, TheFitFindsTheLengthOfResponses) {
   const Runs runs = of_unsaid_length();
-  const FitResult result = fitted_to(runs);
+  const FitResult result = widely_fitted(runs);
   ASSERT_EQ(result.unstated.size(), 1U);
   EXPECT_EQ(result.unstated[0].group, "a paper");
   // Prompts are no longer, so the logarithm of a time is not quite linear in that of the length.
@@ -87,7 +72,7 @@ TEST(Unstated, TheFitFindsTheLengthOfResponses) {
   EXPECT_GT(result.unstated[0].deviation, 0);
   EXPECT_LT(result.unstated[0].deviation, 0.2 * kPriorDeviation);
   // Taken for said it spoils the fit and the coefficients.
-  const FitResult believed = fitted_to(without_unstated(runs));
+  const FitResult believed = widely_fitted(without_unstated(runs));
   EXPECT_TRUE(believed.unstated.empty());
   EXPECT_LT(in_sample(result), 0.3 * in_sample(believed));
   const auto off = [](const FitResult& fit) {
@@ -101,7 +86,7 @@ TEST(Unstated, TheFitFindsTheLengthOfResponses) {
 TEST(Unstated, TheFitFindsRecomputation) {
   constexpr double kLeftOfThePrior = 0.03;
   const Runs runs = of_unsaid_recomputation();
-  const FitResult result = fitted_to(runs);
+  const FitResult result = widely_fitted(runs);
   ASSERT_EQ(result.unstated.size(), 2U);
   for (const UnstatedValue& found : result.unstated) {
     EXPECT_NEAR(found.value, found.group == "recomputed" ? 1 : 0, kLeftOfThePrior) << found.group;
@@ -147,7 +132,7 @@ TEST(Unstated, TheSpreadOfAGroupThatNoFitSawIsInTheIntervals) {
   const auto judged = [](const Runs& of) {
     Fold odd{"odd", {}, {}};
     for (const sextant::Run& run : of.runs) (is_odd(run) ? odd.held_out : odd.fit).push_back(run.name);
-    return cross_validate(of, {odd}, {}, knowing_all_but(kOpen, synthetic_truth())).times;
+    return cross_validate(of, {odd}, {}, knowing_all_but(kFreeToMove, synthetic_truth())).times;
   };
   const std::vector<HeldOut> open = judged(runs), believed = judged(without_unstated(runs));
   ASSERT_EQ(open.size(), believed.size());
@@ -170,7 +155,7 @@ TEST(Unstated, WhatAGroupTaughtCorrectsItsOtherRuns) {
   const Runs runs = of_unsaid_length();
   const auto worst = [](const Runs& of) {
     const std::vector<Fold> folds = random_folds(of, 2, 5);
-    return cross_validate(of, folds, {}, knowing_all_but(kOpen, synthetic_truth())).log_deviation();
+    return cross_validate(of, folds, {}, knowing_all_but(kFreeToMove, synthetic_truth())).log_deviation();
   };
   EXPECT_LT(worst(runs), 0.3 * worst(without_unstated(runs)));
 }

@@ -30,7 +30,7 @@ std::string with_schema(const std::string& schema) {
          R"( "number": 5})";
 }
 
-std::string refusal(const std::string& text) {
+std::string note_refusal(const std::string& text) {
   return refusal_of([&text] { (void)parse_document<Note>(text); });
 }
 
@@ -41,31 +41,31 @@ TEST(DocumentTest, ReadsItsOwnVersionAndEarlierMinorOnes) {
 }
 
 TEST(DocumentTest, RefusesAnotherKind) {
-  EXPECT_EQ(refusal(with_schema("sextant.plan/1.0")),
+  EXPECT_EQ(note_refusal(with_schema("sextant.plan/1.0")),
             "/schema: expected a sextant.note document, got \"sextant.plan/1.0\"");
-  EXPECT_EQ(refusal(with_schema("sextant.notes/2.3")),
+  EXPECT_EQ(note_refusal(with_schema("sextant.notes/2.3")),
             "/schema: expected a sextant.note document, got \"sextant.notes/2.3\"");
 }
 
 TEST(DocumentTest, RefusesOtherVersions) {
-  EXPECT_EQ(refusal(with_schema("sextant.note/3.0")),
+  EXPECT_EQ(note_refusal(with_schema("sextant.note/3.0")),
             "/schema: \"sextant.note/3.0\" was written by a newer Sextant; this one reads sextant.note/2.3");
-  EXPECT_EQ(refusal(with_schema("sextant.note/2.4")),
+  EXPECT_EQ(note_refusal(with_schema("sextant.note/2.4")),
             "/schema: \"sextant.note/2.4\" was written by a newer Sextant; this one reads sextant.note/2.3");
-  EXPECT_EQ(refusal(with_schema("sextant.note/1.9")),
+  EXPECT_EQ(note_refusal(with_schema("sextant.note/1.9")),
             "/schema: \"sextant.note/1.9\" was written by an older Sextant; this one reads sextant.note/2.3");
   for (const char* version : {"2", "2.", "2.3x", "-2.3", "x", "", "2.-1", "99999999999.0"}) {
-    EXPECT_EQ(refusal(with_schema("sextant.note/" + std::string(version))),
+    EXPECT_EQ(note_refusal(with_schema("sextant.note/" + std::string(version))),
               "/schema: expected a version like \"sextant.note/2.3\", got \"sextant.note/" +
                   std::string(version) + "\"");
   }
 }
 
 TEST(DocumentTest, RefusesWhatIsNoDocument) {
-  EXPECT_EQ(refusal("{}"), "missing member \"schema\"");
-  EXPECT_EQ(refusal("[1]"), "expected an object, got an array of 1");
-  EXPECT_EQ(refusal(R"({"schema": 3})"), "/schema: expected a string that is not empty, got 3");
-  EXPECT_EQ(refusal(R"({"schema": "sextant.note/2.3", "number": 5})"), "missing member \"provenance\"");
+  EXPECT_EQ(note_refusal("{}"), "missing member \"schema\"");
+  EXPECT_EQ(note_refusal("[1]"), "expected an object, got an array of 1");
+  EXPECT_EQ(note_refusal(R"({"schema": 3})"), "/schema: expected a string that is not empty, got 3");
+  EXPECT_EQ(note_refusal(R"({"schema": "sextant.note/2.3", "number": 5})"), "missing member \"provenance\"");
 }
 
 TEST(DocumentTest, WritesWhatItReads) {

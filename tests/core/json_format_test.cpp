@@ -10,7 +10,7 @@
 namespace sextant {
 namespace {
 
-std::string refusal(const Json& json) {
+std::string format_refusal(const Json& json) {
   return refusal_of([&json] { (void)format_json(json); });
 }
 
@@ -62,9 +62,9 @@ TEST(FormatJson, RoundDoublesComeBackToo) {
 TEST(FormatJson, RefusesWhatJsonCannotHoldWithItsPath) {
   Json json = Json::object();
   json["a/b"] = {1.0, std::nan("")};
-  EXPECT_EQ(refusal(json), "/a~1b/1: JSON cannot hold NaN");
-  EXPECT_EQ(refusal(Json(-HUGE_VAL)), "JSON cannot hold infinity");
-  EXPECT_EQ(refusal(Json{{"note", "\xff"}}), "/note: the text is not valid UTF-8");
+  EXPECT_EQ(format_refusal(json), "/a~1b/1: JSON cannot hold NaN");
+  EXPECT_EQ(format_refusal(Json(-HUGE_VAL)), "JSON cannot hold infinity");
+  EXPECT_EQ(format_refusal(Json{{"note", "\xff"}}), "/note: the text is not valid UTF-8");
 }
 
 TEST(FormatJson, EscapesText) {

@@ -4,16 +4,16 @@
 
 #include <algorithm>
 #include <numeric>
-#include <random>
 
 #include "costmodel/iteration.h"
+#include "tests/costmodel/random.h"
 #include "tests/costmodel/small_problem.h"
 
 namespace sextant::testing {
 namespace {
 
 // Summation order differs between the two; everything else is the same arithmetic.
-constexpr double kRounding = 1e-13;
+constexpr double kAppendixRounding = 1e-13;
 
 // alpha and beta by device pair, comp and hbm by device: the notation of B.1.
 struct Topology {
@@ -120,20 +120,6 @@ struct Appendix {
   }
 };
 
-class Random {
- public:
-  explicit Random(unsigned seed) : engine_(seed) {}
-  double real(double low, double high) { return std::uniform_real_distribution<double>(low, high)(engine_); }
-  int integer(int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine_); }
-  template <typename V>
-  void shuffle(V& values) {
-    std::shuffle(values.begin(), values.end(), engine_);
-  }
-
- private:
-  std::mt19937 engine_;
-};
-
 // Eight devices of four types with a random rate for every pair.
 std::pair<Cluster, Topology> random_cluster(Random& random) {
   std::map<std::string, DeviceType> types;
@@ -226,7 +212,7 @@ TEST(Appendix, NeutralModelEqualsTheTransliteration) {
                                                        : std::min(sequences, plan.decode_batch_sequences));
       }
       const double expected = appendix.task(workflow.tasks[t].kind, plan, nm, mbs, dbs);
-      EXPECT_NEAR(cost.tasks[t].time_s, expected, kRounding * expected)
+      EXPECT_NEAR(cost.tasks[t].time_s, expected, kAppendixRounding * expected)
           << workflow.tasks[t].name << " " << repeat;
     }
     const TaskPlan& training = c.plan.tasks.at("actor_training");

@@ -13,29 +13,11 @@
 
 #include "costmodel/iteration.h"
 #include "costmodel/memory.h"
+#include "tests/costmodel/random.h"
 #include "tests/costmodel/small_problem.h"
 
 namespace sextant::testing {
 namespace {
-
-class Random {
- public:
-  explicit Random(unsigned seed) : engine_(seed) {}
-  [[nodiscard]] int integer(int low, int high) {
-    return std::uniform_int_distribution<int>(low, high)(engine_);
-  }
-  [[nodiscard]] double real(double low, double high) {
-    return std::uniform_real_distribution<double>(low, high)(engine_);
-  }
-  [[nodiscard]] bool chance(double probability) { return real(0, 1) < probability; }
-  template <typename Range>
-  void shuffle(Range& range) {
-    std::shuffle(range.begin(), range.end(), engine_);
-  }
-
- private:
-  std::mt19937 engine_;
-};
 
 // What differs between two nodes of the cluster.
 enum class Nodes { alike, of_two_kinds };
@@ -240,10 +222,10 @@ Plan random_plan(Random& random, const Cluster& cluster, const Model& model, boo
 }
 
 // Sums in another order may differ in the last digits.
-constexpr double kRounding = 1e-12;
+constexpr double kSymmetryRounding = 1e-12;
 
 void expect_near(double a, double b, const std::string& what) {
-  EXPECT_NEAR(a, b, kRounding * std::max(std::fabs(a), std::fabs(b))) << what;
+  EXPECT_NEAR(a, b, kSymmetryRounding * std::max(std::fabs(a), std::fabs(b))) << what;
 }
 
 struct Compared {

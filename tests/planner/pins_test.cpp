@@ -18,6 +18,7 @@
 #include "planner/verify/verify.h"
 #include "tests/core/expect_error.h"
 #include "tests/costmodel/small_problem.h"
+#include "tests/planner/neutral.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {
@@ -25,12 +26,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kRounding = 1e-9;  // relative
 constexpr const char* kTraining = "actor_training";
 constexpr const char* kGeneration = "actor_generation";
 constexpr const char* kReference = "reference_inference";
-
-const Coefficients kNeutral;
 
 std::set<DeviceId> ids(const std::vector<int>& numbers) {
   std::set<DeviceId> devices;

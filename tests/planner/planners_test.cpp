@@ -14,12 +14,12 @@
 #include "planner/exhaustive.h"
 #include "planner/verify/verify.h"
 #include "tests/costmodel/small_problem.h"
+#include "tests/planner/neutral.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {
 namespace {
 
-constexpr double kRounding = 1e-9;         // relative
 constexpr double kSolverTolerance = 1e-6;  // of MILP solvers, relative
 
 // Two machines, three devices: small enough for the exhaustive search.
@@ -29,8 +29,6 @@ Cluster tiny_cluster(double memory_bytes = 1e6) {
                  {node("a", "fast", 2), node("b", "slow", 1)},
                  {{LinkLevel::within_node, link_rate(0.1, 100)}, {LinkLevel::within_zone, link_rate(0.5, 50)}});
 }
-
-const Coefficients kNeutral;
 
 PlanRequest request_of(const Cluster& cluster, const Workflow& workflow) {
   PlanRequest request{cluster, workflow, kNeutral};

@@ -19,7 +19,7 @@ Content small_content() {
   Table table{"t", "A table", {{"name", "name"}, {"time_s", "time", true}}, {}};
   table.rows.push_back({"a|<b>", seconds_cell(1.5)});
   Section section{"s", "First & last", {}};
-  section.blocks = {Text{"A sentence."}, Warning{"Look out."}, Facts{{{"Runs", count_cell(3), "detail"}}},
+  section.blocks = {Text{"A sentence."}, Warning{"Look out."}, FactList{{{"Runs", count_cell(3), "detail"}}},
                     table, Chart{"c", "A chart", {{"mark", "</script>"}}, false}};
   return {"Title <1>", "2026-01-31T12:00:00Z", "sextant test", {section}};
 }

@@ -11,7 +11,7 @@ using ::testing::IsEmpty;
 
 constexpr double kMiB = 1048576, kLink = 450e9;
 
-CollectiveRow collective(CollectiveKind kind, int nodes, int devices, double bytes, double time_s) {
+CollectiveRow collective(MeasuredCollective kind, int nodes, int devices, double bytes, double time_s) {
   CollectiveRow row;
   row.source = "here";
   row.gpu = &h100();
@@ -24,7 +24,7 @@ CollectiveRow collective(CollectiveKind kind, int nodes, int devices, double byt
   return row;
 }
 CollectiveRow all_reduce(int devices, double bytes, double time_s) {
-  return collective(CollectiveKind::all_reduce, 1, devices, bytes, time_s);
+  return collective(MeasuredCollective::all_reduce, 1, devices, bytes, time_s);
 }
 
 // Of 8 devices a neighbour sees 2 x 7 / 8 of the message; the time of 512 bytes is latency.
@@ -50,7 +50,7 @@ TEST(CollectivesEvidence, ActivationsAreNoGradients) {
 
 TEST(CollectivesEvidence, AllToAllSendsToTheOthers) {
   const auto all = evidence_of_collectives(
-      {collective(CollectiveKind::all_to_all, 1, 4, 64 * kMiB, 0.75 * 64 * kMiB / (0.4 * kLink))});
+      {collective(MeasuredCollective::all_to_all, 1, 4, 64 * kMiB, 0.75 * 64 * kMiB / (0.4 * kLink))});
   EXPECT_NEAR(one_of(all, expert_parallel_efficiency).median, 0.4, 1e-9);
 }
 
@@ -82,7 +82,7 @@ TEST(CollectivesEvidence, SmallMessagesHaveHalfOfTheRate) {
 // Two nodes of eight: 17 us (1 + 0.25) between them, 5.3 us x 0.25 (1 + 5) inside: 29.2 us.
 TEST(CollectivesEvidence, LatencyBetweenNodesIsReducedInsideFirst) {
   const auto all = evidence_of_collectives({all_reduce(2, 512, 5e-6), all_reduce(4, 512, 7e-6),
-                                            collective(CollectiveKind::all_reduce, 2, 16, 8, 2 * 29.2e-6)});
+                                            collective(MeasuredCollective::all_reduce, 2, 16, 8, 2 * 29.2e-6)});
   const auto found = all_of(all, link_latency_scale);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_NEAR(found[1].median, 2, 1e-9);
@@ -92,8 +92,8 @@ TEST(CollectivesEvidence, LatencyBetweenNodesIsReducedInsideFirst) {
 TEST(CollectivesEvidence, NodesExchangeTheirShare) {
   const double bytes = 1024 * kMiB;
   const auto all = evidence_of_collectives(
-      {collective(CollectiveKind::all_reduce, 4, 32, bytes, 1.5 * bytes / (0.7 * 400e9)),
-       collective(CollectiveKind::all_reduce, 4, 32, 16 * kMiB, 1.0)});
+      {collective(MeasuredCollective::all_reduce, 4, 32, bytes, 1.5 * bytes / (0.7 * 400e9)),
+       collective(MeasuredCollective::all_reduce, 4, 32, 16 * kMiB, 1.0)});
   EXPECT_NEAR(one_of(all, network_efficiency).median, 0.7, 1e-9);
 }
 

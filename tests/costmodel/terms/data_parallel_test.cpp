@@ -13,8 +13,6 @@ namespace {
 
 using enum CoefficientId;
 
-TaskPlan two_fast() { return plan_of({{stage(3, {0})}, {stage(3, {1})}}); }
-
 double reduced_s(const TermCase& training, double backward_s = 0) {
   return terms::data_parallel_s(training.problem(), training.task, backward_s);
 }

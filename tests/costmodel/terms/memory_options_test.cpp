@@ -12,8 +12,6 @@ using enum CoefficientId;
 
 StageMemory memory_of(const TermCase& task, int stage = 0) { return stage_memory(task.task, 0, stage); }
 
-TaskPlan two_fast() { return plan_of({{stage(3, {0})}, {stage(3, {1})}}); }
-
 TEST(MemoryOptions, ZeroDividesStatesByTheReplicas) {
   // Bytes a parameter: weights 2, gradients 2, optimizer 12.
   const double bytes[] = {2 + 2 + 12, 2 + 2 + 6, 2 + 1 + 6, 1 + 1 + 6};

@@ -20,9 +20,6 @@ Execution zero(int stage) {
   return execution;
 }
 
-// Two replicas of one fast device each: 6 sequences, 2 micro-batches.
-TaskPlan two_fast() { return plan_of({{stage(3, {0})}, {stage(3, {1})}}); }
-
 // Gathering 2 * 480 bytes to two: half of it over a-a. An all-reduce moves twice that.
 constexpr double kGather = 1 + 480 / 100.0, kAllReduce = 1 + 960 / 100.0;
 

@@ -62,6 +62,9 @@ inline Cluster row_of_nodes(int nodes, int devices, std::optional<double> networ
                  {{LinkLevel::within_node, link_rate(1, 100)}, {LinkLevel::within_zone, link_rate(5, 10)}});
 }
 
+// Two replicas of one fast device each: 6 sequences, 2 micro-batches.
+inline TaskPlan two_fast() { return plan_of({{stage(3, {0})}, {stage(3, {1})}}); }
+
 inline std::vector<DeviceId> device_ids(const std::vector<int>& numbers) { return stage(1, numbers).devices; }
 
 // Lengths of 2 and 6 tokens, as often: mean 4, mean square 20, longest 6.

@@ -22,7 +22,7 @@ Coefficient entry(double value, const std::string& device_type, const std::strin
   return out;
 }
 
-std::string refusal(const std::string& values) {
+std::string values_refusal(const std::string& values) {
   const Json json = parse_json("{\"values\": " + values + "}");
   return refusal_of([&json] { (void)parse_as<Coefficients>(json); });
 }
@@ -112,18 +112,19 @@ TEST(CoefficientsTest, ReadsTheFixture) {
 }
 
 TEST(CoefficientsTest, Refuses) {
-  EXPECT_EQ(refusal(R"([{"name": "training_efficiency", "value": 0}])"),
+  EXPECT_EQ(values_refusal(R"([{"name": "training_efficiency", "value": 0}])"),
             "/values/0/value: expected a number > 0, got 0");
-  EXPECT_EQ(refusal(R"([{"name": "iteration_overhead_s", "value": -1}])"),
+  EXPECT_EQ(values_refusal(R"([{"name": "iteration_overhead_s", "value": -1}])"),
             "/values/0/value: expected a number >= 0, got -1");
   EXPECT_EQ(
-      refusal(R"([{"name": "training_efficiency", "value": 1}, {"name": "training_efficiency", "value": 2}])"),
+      values_refusal(
+          R"([{"name": "training_efficiency", "value": 1}, {"name": "training_efficiency", "value": 2}])"),
       "/values/1: training_efficiency is given twice for this device type and framework");
-  EXPECT_EQ(refusal(R"([{"name": "iteration_overhead_s", "device_type": "h100", "value": 1}])"),
+  EXPECT_EQ(values_refusal(R"([{"name": "iteration_overhead_s", "device_type": "h100", "value": 1}])"),
             "/values/0/device_type: there is one iteration_overhead_s for all device types");
-  EXPECT_EQ(refusal(R"([{"name": "training_efficiency", "value": 1, "low": 2, "high": 1}])"),
+  EXPECT_EQ(values_refusal(R"([{"name": "training_efficiency", "value": 1, "low": 2, "high": 1}])"),
             "/values/0/high: expected at least \"low\"");
-  EXPECT_EQ(refusal(R"([{"name": "speed", "value": 1}])").substr(0, 48),
+  EXPECT_EQ(values_refusal(R"([{"name": "speed", "value": 1}])").substr(0, 48),
             "/values/0/name: expected one of prefill_efficien");
 }
 

@@ -9,10 +9,6 @@
 namespace sextant {
 namespace {
 
-std::string refusal(const Json& json) {
-  return refusal_of([&json] { (void)parse_as<Experiments>(json); });
-}
-
 TEST(ExperimentsTest, HoldsWorkflowsPlansAndTheirOrder) {
   const auto all = load_fixture<Experiments>("experiments.json");
   ASSERT_EQ(all.experiments.size(), 3U);
@@ -26,28 +22,29 @@ TEST(ExperimentsTest, HoldsWorkflowsPlansAndTheirOrder) {
 TEST(ExperimentsTest, RefusesTwoOfOneName) {
   Json json = fixture_body("experiments.json");
   json["experiments"][1]["name"] = "ppo-mixed-1";
-  EXPECT_EQ(refusal(json), "/experiments/1/name: another experiment has this name");
+  EXPECT_EQ(refusal_as<Experiments>(json), "/experiments/1/name: another experiment has this name");
 }
 
 TEST(ExperimentsTest, RefusesUnknownReferences) {
   Json json = fixture_body("experiments.json");
   json["experiments"][2]["workflow"] = "w";
-  EXPECT_EQ(refusal(json), "/experiments/2/workflow: unknown workflow \"w\"");
+  EXPECT_EQ(refusal_as<Experiments>(json), "/experiments/2/workflow: unknown workflow \"w\"");
   json = fixture_body("experiments.json");
   json["experiments"][0]["plan"] = "p";
-  EXPECT_EQ(refusal(json), "/experiments/0/plan: unknown plan \"p\"");
+  EXPECT_EQ(refusal_as<Experiments>(json), "/experiments/0/plan: unknown plan \"p\"");
 }
 
 TEST(ExperimentsTest, RefusesFaultsInsideItsParts) {
   Json json = fixture_body("experiments.json");
   json["workflows"]["ppo-small"]["prompts"] = 0;
-  EXPECT_EQ(refusal(json), "/workflows/ppo-small/prompts: expected an integer >= 1, got 0");
+  EXPECT_EQ(refusal_as<Experiments>(json), "/workflows/ppo-small/prompts: expected an integer >= 1, got 0");
   json = fixture_body("experiments.json");
   json["experiments"][0]["repeat"] = 2;
-  EXPECT_EQ(refusal(json), "/experiments/0/repeat: unknown member; known ones are name, workflow, plan");
+  EXPECT_EQ(refusal_as<Experiments>(json),
+            "/experiments/0/repeat: unknown member; known ones are name, workflow, plan");
   json = fixture_body("experiments.json");
   json.erase("plans");
-  EXPECT_EQ(refusal(json), "missing member \"plans\"");
+  EXPECT_EQ(refusal_as<Experiments>(json), "missing member \"plans\"");
 }
 
 }  // namespace

@@ -9,10 +9,6 @@
 namespace sextant {
 namespace {
 
-std::string refusal(const Json& json) {
-  return refusal_of([&json] { (void)parse_as<Explanation>(json); });
-}
-
 TEST(ExplanationTest, HoldsWhatWasFoundAndWhatWasNot) {
   const auto explanation = load_fixture<Explanation>("explanation.json");
   double whole = 0;
@@ -31,10 +27,10 @@ TEST(ExplanationTest, HoldsWhatWasFoundAndWhatWasNot) {
 TEST(ExplanationTest, RefusesWhatDoesNotFitTogether) {
   Json json = fixture_body("explanation.json");
   json["devices"][0]["used"] = 5;
-  EXPECT_EQ(refusal(json), "/devices/0/used: more than there are");
+  EXPECT_EQ(refusal_as<Explanation>(json), "/devices/0/used: more than there are");
   json = fixture_body("explanation.json");
   json["alternatives"][1]["chance"]["ratio_90"] = {{"low", 2}, {"high", 1}};
-  EXPECT_EQ(refusal(json), "/alternatives/1/chance/ratio_90: low is above high");
+  EXPECT_EQ(refusal_as<Explanation>(json), "/alternatives/1/chance/ratio_90: low is above high");
 }
 
 }  // namespace

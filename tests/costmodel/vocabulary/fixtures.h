@@ -6,6 +6,7 @@
 #include "core/document.h"
 #include "core/json_value.h"
 #include "costmodel/vocabulary/run.h"
+#include "tests/core/expect_error.h"
 
 namespace sextant {
 
@@ -27,6 +28,12 @@ inline Json fixture_body(const std::string& name) {
 template <typename T>
 T parse_as(const Json& json) {
   return T::parse(JsonView(json));
+}
+
+// Why it cannot be parsed as one.
+template <typename T>
+[[nodiscard]] std::string refusal_as(const Json& json) {
+  return refusal_of([&json] { (void)parse_as<T>(json); });
 }
 
 }  // namespace sextant

@@ -223,10 +223,6 @@ Json small() {
       R"({"name": "m", "layers": 2, "hidden": 8, "intermediate": 16, "heads": 4, "vocabulary": 10})");
 }
 
-std::string refusal(const Json& json) {
-  return refusal_of([&json] { (void)parse_as<Model>(json); });
-}
-
 TEST(ModelTest, HeadsDefaultToMultiHeadAttention) {
   const auto model = parse_as<Model>(small());
   EXPECT_EQ(model.kv_heads, 4);
@@ -238,25 +234,26 @@ TEST(ModelTest, HeadsDefaultToMultiHeadAttention) {
 TEST(ModelTest, RefusesImpossibleShapes) {
   Json json = small();
   json["kv_heads"] = 3;
-  EXPECT_EQ(refusal(json), "/kv_heads: expected a divisor of the 4 heads, got 3");
+  EXPECT_EQ(refusal_as<Model>(json), "/kv_heads: expected a divisor of the 4 heads, got 3");
   json = small();
   json["heads"] = 3;
-  EXPECT_EQ(refusal(json), "missing member \"head_dim\": hidden 8 is not divisible by 3 heads");
+  EXPECT_EQ(refusal_as<Model>(json), "missing member \"head_dim\": hidden 8 is not divisible by 3 heads");
   json = small();
   json["experts"] = {{"count", 4}, {"active_per_token", 5}, {"intermediate", 16}};
-  EXPECT_EQ(refusal(json), "/experts/active_per_token: expected at most the layer's 4 experts, got 5");
+  EXPECT_EQ(refusal_as<Model>(json),
+            "/experts/active_per_token: expected at most the layer's 4 experts, got 5");
   json = small();
   json["experts"] = {{"count", 4}, {"active_per_token", 2}, {"intermediate", 16}, {"dense_layers", 2}};
-  EXPECT_EQ(refusal(json), "/experts/dense_layers: expected fewer than the model's 2 layers, got 2");
+  EXPECT_EQ(refusal_as<Model>(json), "/experts/dense_layers: expected fewer than the model's 2 layers, got 2");
   json = small();
   json["sliding_window_layers"] = 3;
-  EXPECT_EQ(refusal(json), "/sliding_window_layers: expected at most the model's 2 layers, got 3");
+  EXPECT_EQ(refusal_as<Model>(json), "/sliding_window_layers: expected at most the model's 2 layers, got 3");
   json = small();
   json["layers"] = 0;
-  EXPECT_EQ(refusal(json), "/layers: expected an integer >= 1, got 0");
+  EXPECT_EQ(refusal_as<Model>(json), "/layers: expected an integer >= 1, got 0");
   json = small();
   json.erase("vocabulary");
-  EXPECT_EQ(refusal(json), "missing member \"vocabulary\"");
+  EXPECT_EQ(refusal_as<Model>(json), "missing member \"vocabulary\"");
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ Plan parse_task(const std::string& text) {
   return parse_as<Plan>(json);
 }
 
-std::string refusal(const std::string& text) {
+std::string task_refusal(const std::string& text) {
   return refusal_of([&text] { (void)parse_task(text); });
 }
 
@@ -69,37 +69,38 @@ TEST(PlanTest, CompactAndExpandedTasksAreTheSame) {
 
 TEST(PlanTest, RefusesCompactTasksThatDoNotAddUp) {
   EXPECT_EQ(
-      refusal(
+      task_refusal(
           R"({"data_parallel": 2, "pipeline_parallel": 2, "tensor_parallel": 2, "devices": {"count": 7}, "layers": 3})"),
       "/tasks/t/devices/count: expected data_parallel * pipeline_parallel * tensor_parallel = 2 * 2 * 2 "
       "devices, "
       "got 7");
   EXPECT_EQ(
-      refusal(R"({"data_parallel": 1, "pipeline_parallel": 2, "tensor_parallel": 1, "devices": {"count": 2}})"),
+      task_refusal(
+          R"({"data_parallel": 1, "pipeline_parallel": 2, "tensor_parallel": 1, "devices": {"count": 2}})"),
       "/tasks/t: missing member \"layers\"");
   EXPECT_EQ(
-      refusal(
+      task_refusal(
           R"({"data_parallel": 1, "pipeline_parallel": 2, "tensor_parallel": 1, "devices": {"count": 2}, "layers": 1})"),
       "/tasks/t/layers: expected at least one layer for each of the 2 stages, got 1");
-  EXPECT_EQ(refusal(R"({"data_parallel": 1, "pipeline_parallel": 1, "tensor_parallel": 2, "layers": 1,
+  EXPECT_EQ(task_refusal(R"({"data_parallel": 1, "pipeline_parallel": 1, "tensor_parallel": 2, "layers": 1,
                        "devices": {"first": 2147483646, "count": 2}})"),
             "/tasks/t/devices/first: a device number beyond what can be counted");
   EXPECT_EQ(
-      refusal(
+      task_refusal(
           R"({"data_parallel": 2000000000, "pipeline_parallel": 2000000000, "tensor_parallel": 1, "layers": 1,
                        "devices": {"count": 2000000000}})"),
       "/tasks/t/devices/count: expected an integer from 1 to 1000000, got 2000000000");
-  EXPECT_EQ(refusal("{}"),
+  EXPECT_EQ(task_refusal("{}"),
             "/tasks/t: missing member \"replicas\" (or \"data_parallel\", ... of a compact task)");
-  EXPECT_EQ(refusal(R"({"replicas": [], "data_parallel": 1})").substr(0, 39),
+  EXPECT_EQ(task_refusal(R"({"replicas": [], "data_parallel": 1})").substr(0, 39),
             "/tasks/t/data_parallel: unknown member;");
 }
 
 TEST(PlanTest, RefusesEmptyParts) {
-  EXPECT_EQ(refusal(R"({"replicas": []})"), "/tasks/t/replicas: expected at least one replica");
-  EXPECT_EQ(refusal(R"({"replicas": [{"batch_share": 1, "stages": []}]})"),
+  EXPECT_EQ(task_refusal(R"({"replicas": []})"), "/tasks/t/replicas: expected at least one replica");
+  EXPECT_EQ(task_refusal(R"({"replicas": [{"batch_share": 1, "stages": []}]})"),
             "/tasks/t/replicas/0/stages: expected at least one stage");
-  EXPECT_EQ(refusal(R"({"replicas": [{"batch_share": 1, "stages": [{"layers": 1, "devices": []}]}]})"),
+  EXPECT_EQ(task_refusal(R"({"replicas": [{"batch_share": 1, "stages": [{"layers": 1, "devices": []}]}]})"),
             "/tasks/t/replicas/0/stages/0/devices: expected at least one device");
 }
 
@@ -110,9 +111,9 @@ TEST(PlanTest, SharesSumToOne) {
            R"(, "stages": [{"layers": 1, "devices": [1]}]}]})";
   };
   EXPECT_NO_THROW((void)parse_task(shares("0.333333", "0.666667")));
-  EXPECT_EQ(refusal(shares("0.5", "0.25")), "/tasks/t/replicas: the batch shares sum to 0.75, not to 1");
-  EXPECT_EQ(refusal(shares("0", "1")), "/tasks/t/replicas/0/batch_share: expected a number > 0, got 0");
-  EXPECT_EQ(refusal(shares("1.5", "1")), "/tasks/t/replicas/0/batch_share: expected a share of at most 1");
+  EXPECT_EQ(task_refusal(shares("0.5", "0.25")), "/tasks/t/replicas: the batch shares sum to 0.75, not to 1");
+  EXPECT_EQ(task_refusal(shares("0", "1")), "/tasks/t/replicas/0/batch_share: expected a number > 0, got 0");
+  EXPECT_EQ(task_refusal(shares("1.5", "1")), "/tasks/t/replicas/0/batch_share: expected a share of at most 1");
 }
 
 TEST(PlanTest, SequencesGoByLargestRemainder) {
@@ -173,7 +174,7 @@ TEST(LengthRanks, AreInTheDocumentWhereTheyAreNotZero) {
   EXPECT_FALSE(json.at("tasks").at("t").at("replicas").at(0).contains("length_rank"));
   EXPECT_EQ(json.at("tasks").at("t").at("replicas").at(1).at("length_rank"), 1);
   EXPECT_EQ(parse_as<Plan>(json), plan);
-  EXPECT_EQ(refusal(R"({"replicas": [{"batch_share": 1, "length_rank": -1, "stages": []}]})"),
+  EXPECT_EQ(task_refusal(R"({"replicas": [{"batch_share": 1, "length_rank": -1, "stages": []}]})"),
             "/tasks/t/replicas/0/length_rank: expected an integer >= 0, got -1");
 }
 

@@ -9,10 +9,6 @@
 namespace sextant {
 namespace {
 
-std::string refusal(const Json& json) {
-  return refusal_of([&json] { (void)parse_as<Prediction>(json); });
-}
-
 TEST(PredictionTest, ReadsTheFixture) {
   const auto prediction = load_fixture<Prediction>("prediction.json");
   EXPECT_EQ(prediction.iteration_interval_s, (Interval{1.75, 2.5}));
@@ -42,17 +38,17 @@ TEST(PredictionTest, TermsHaveDifferentNames) {
 TEST(PredictionTest, Refuses) {
   Json json = fixture_body("prediction.json");
   json["tasks"]["actor_training"]["terms_s"]["waiting"] = 1;
-  EXPECT_EQ(refusal(json),
+  EXPECT_EQ(refusal_as<Prediction>(json),
             "/tasks/actor_training/terms_s/waiting: unknown member; known ones are compute, tensor_parallel, "
             "pipeline_parallel, bubble, data_parallel, decode, optimizer, "
             "context_parallel, expert_parallel, weight_gather, offload, overhead, stragglers, "
             "uneven_lengths");
   json = fixture_body("prediction.json");
   json["iteration_interval_s"]["low"] = 3;
-  EXPECT_EQ(refusal(json), "/iteration_interval_s/high: expected at least \"low\"");
+  EXPECT_EQ(refusal_as<Prediction>(json), "/iteration_interval_s/high: expected at least \"low\"");
   json = fixture_body("prediction.json");
   json["iteration_s"] = -1;
-  EXPECT_EQ(refusal(json), "/iteration_s: expected a number >= 0, got -1");
+  EXPECT_EQ(refusal_as<Prediction>(json), "/iteration_s: expected a number >= 0, got -1");
 }
 
 }  // namespace

@@ -9,29 +9,29 @@
 namespace sextant {
 namespace {
 
-Quantity parse(const std::string& text, bool zero_allowed = false) {
+Quantity parse_quantity(const std::string& text, bool zero_allowed = false) {
   const Json json = parse_json(text);
   return Quantity::parse(JsonView(json, "/q"), zero_allowed);
 }
 
-std::string refusal(const std::string& text) {
-  return refusal_of([&text] { (void)parse(text); });
+std::string quantity_refusal(const std::string& text) {
+  return refusal_of([&text] { (void)parse_quantity(text); });
 }
 
 TEST(QuantityTest, ReadsEveryMember) {
-  const Quantity quantity = parse(
+  const Quantity quantity = parse_quantity(
       R"({"value": 2.5, "source": "measured", "spread_fraction": 0.1, "time_utc": "2026-01-31T12:00:00Z", "note": "n"})");
   EXPECT_EQ(quantity, (Quantity{2.5, Source::measured, 0.1, "2026-01-31T12:00:00Z", "n"}));
-  EXPECT_EQ(parse(R"({"value": 0, "source": "assumed"})", true).value, 0);
+  EXPECT_EQ(parse_quantity(R"({"value": 0, "source": "assumed"})", true).value, 0);
 }
 
 TEST(QuantityTest, Refuses) {
-  EXPECT_EQ(refusal(R"({"value": 0, "source": "assumed"})"), "/q/value: expected a number > 0, got 0");
-  EXPECT_EQ(refusal(R"({"value": 1})"), "/q: missing member \"source\"");
-  EXPECT_EQ(refusal("5"), "/q: expected an object, got 5");
-  EXPECT_EQ(refusal(R"({"value": 1, "source": "guessed"})"),
+  EXPECT_EQ(quantity_refusal(R"({"value": 0, "source": "assumed"})"), "/q/value: expected a number > 0, got 0");
+  EXPECT_EQ(quantity_refusal(R"({"value": 1})"), "/q: missing member \"source\"");
+  EXPECT_EQ(quantity_refusal("5"), "/q: expected an object, got 5");
+  EXPECT_EQ(quantity_refusal(R"({"value": 1, "source": "guessed"})"),
             "/q/source: expected one of measured, datasheet, assumed, got \"guessed\"");
-  EXPECT_EQ(refusal(R"({"value": 1, "source": "measured", "spread_fraction": -1})"),
+  EXPECT_EQ(quantity_refusal(R"({"value": 1, "source": "measured", "spread_fraction": -1})"),
             "/q/spread_fraction: expected a number >= 0, got -1");
 }
 

@@ -9,10 +9,6 @@
 namespace sextant {
 namespace {
 
-std::string refusal(const Json& json) {
-  return refusal_of([&json] { (void)parse_as<SearchRecord>(json); });
-}
-
 TEST(SearchTest, HoldsRequestAnswerAndBounds) {
   const auto search = load_fixture<SearchRecord>("search.json");
   EXPECT_EQ(search.planner, "exact");
@@ -40,16 +36,16 @@ TEST(SearchTest, AGapIsNeverNegative) {
 TEST(SearchTest, RefusesACurveThatRises) {
   Json json = fixture_body("search.json");
   json["curve"][1]["iteration_s"] = json["curve"][0]["iteration_s"];
-  EXPECT_EQ(refusal(json), "/curve/1/iteration_s: no better than the point before");
+  EXPECT_EQ(refusal_as<SearchRecord>(json), "/curve/1/iteration_s: no better than the point before");
   json = fixture_body("search.json");
   json["curve"][1]["evaluations"] = 0;
-  EXPECT_EQ(refusal(json), "/curve/1/evaluations: fewer than at the point before");
+  EXPECT_EQ(refusal_as<SearchRecord>(json), "/curve/1/evaluations: fewer than at the point before");
 }
 
 TEST(SearchTest, RefusesAGapThatDoesNotFollow) {
   Json json = fixture_body("search.json");
   json["gap_fraction"] = 0.1;
-  EXPECT_EQ(refusal(json), "/gap_fraction: is not iteration_s / lower_bound_s - 1");
+  EXPECT_EQ(refusal_as<SearchRecord>(json), "/gap_fraction: is not iteration_s / lower_bound_s - 1");
 }
 
 }  // namespace

@@ -20,10 +20,6 @@ std::vector<std::string> names_of(const std::vector<Task>& tasks) {
   return out;
 }
 
-std::string refusal(const Json& json) {
-  return refusal_of([&json] { (void)parse_as<Workflow>(json); });
-}
-
 TEST(WorkflowTest, PpoHasItsSixTasks) {
   const auto workflow = load_fixture<Workflow>("workflow_ppo.json");
   EXPECT_EQ(workflow.tasks, ppo_tasks());
@@ -48,7 +44,8 @@ TEST(WorkflowTest, GrpoHasThreeTasksOrFour) {
   EXPECT_EQ(parse_as<Workflow>(json).tasks.size(), 4U);
   EXPECT_EQ(parse_as<Workflow>(json).task("reward_inference").model, "reward");
   json["rule_reward_s_per_sequence"] = 0.5;
-  EXPECT_EQ(refusal(json), "/rule_reward_s_per_sequence: expected 0 where a reward model gives the reward");
+  EXPECT_EQ(refusal_as<Workflow>(json),
+            "/rule_reward_s_per_sequence: expected 0 where a reward model gives the reward");
 }
 
 TEST(WorkflowTest, WritesTheTasksOut) {
@@ -66,35 +63,37 @@ TEST(WorkflowTest, ALoopHasNoController) {
   EXPECT_FALSE(loop.has_controller());
   EXPECT_EQ(parse_as<Workflow>(loop.to_json()), loop);
   json["orchestration"] = "ray";
-  EXPECT_EQ(refusal(json), "/orchestration: expected one of controller, loop, got \"ray\"");
+  EXPECT_EQ(refusal_as<Workflow>(json), "/orchestration: expected one of controller, loop, got \"ray\"");
 }
 
 TEST(WorkflowTest, RefusesAModelThatNoTaskUses) {
   Json json = fixture_body("workflow_grpo.json");
   json["models"]["refrence"] = json["models"]["actor"];
-  EXPECT_EQ(refusal(json), "/models/refrence: no task of grpo uses a model of this name");
+  EXPECT_EQ(refusal_as<Workflow>(json), "/models/refrence: no task of grpo uses a model of this name");
 }
 
 TEST(WorkflowTest, RefusesAGraphThatIsNotTheAlgorithms) {
   Json json = load_fixture<Workflow>("workflow_grpo.json").to_json();
   json["tasks"][2]["name"] = "training";
-  EXPECT_THAT(refusal(json),
+  EXPECT_THAT(refusal_as<Workflow>(json),
               HasSubstr("/tasks: expected the tasks of grpo: actor_generation, reward_inference, "));
   json["algorithm"] = "ppo";
-  EXPECT_THAT(refusal(json), HasSubstr("/tasks: expected the six tasks of ppo: actor_generation, "));
+  EXPECT_THAT(refusal_as<Workflow>(json),
+              HasSubstr("/tasks: expected the six tasks of ppo: actor_generation, "));
   json["algorithm"] = "custom";
   EXPECT_NO_THROW((void)parse_as<Workflow>(json));
   json.erase("tasks");
-  EXPECT_EQ(refusal(json), "missing member \"tasks\": a custom algorithm has no standard graph");
+  EXPECT_EQ(refusal_as<Workflow>(json), "missing member \"tasks\": a custom algorithm has no standard graph");
 }
 
 TEST(WorkflowTest, TasksFollowWhatTheyNeed) {
   Json json = load_fixture<Workflow>("workflow_grpo.json").to_json();
   json["tasks"][0]["after"] = {"actor_training"};
-  EXPECT_EQ(refusal(json), "/tasks/0/after/0: expected the name of an earlier task, got \"actor_training\"");
+  EXPECT_EQ(refusal_as<Workflow>(json),
+            "/tasks/0/after/0: expected the name of an earlier task, got \"actor_training\"");
   json["tasks"][0]["after"] = Json::array();
   json["tasks"][1]["after"] = {"actor_generation", "reference_inference"};
-  EXPECT_EQ(refusal(json),
+  EXPECT_EQ(refusal_as<Workflow>(json),
             "/tasks/1/after/1: expected the name of an earlier task, got \"reference_inference\"");
 }
 
@@ -102,45 +101,48 @@ TEST(WorkflowTest, RefusesTasksThatCannotBe) {
   const Json good = load_fixture<Workflow>("workflow_grpo.json").to_json();
   Json json = good;
   json["tasks"][1]["name"] = "actor_generation";
-  EXPECT_EQ(refusal(json), "/tasks/1/name: another task is named \"actor_generation\" too");
+  EXPECT_EQ(refusal_as<Workflow>(json), "/tasks/1/name: another task is named \"actor_generation\" too");
   json = good;
   json["tasks"][1]["model"] = "judge";
-  EXPECT_EQ(refusal(json), "/tasks/1/model: unknown model \"judge\"");
+  EXPECT_EQ(refusal_as<Workflow>(json), "/tasks/1/model: unknown model \"judge\"");
   json = good;
   json["tasks"][0]["kind"] = "inference";
-  EXPECT_EQ(refusal(json), "/tasks: expected exactly one generation task on the model \"actor\", got 0");
+  EXPECT_EQ(refusal_as<Workflow>(json),
+            "/tasks: expected exactly one generation task on the model \"actor\", got 0");
   json = good;
   json["tasks"][1]["kind"] = "training";
-  EXPECT_EQ(refusal(json), "/tasks: expected exactly one training task on the model \"actor\", got 2");
+  EXPECT_EQ(refusal_as<Workflow>(json),
+            "/tasks: expected exactly one training task on the model \"actor\", got 2");
 }
 
 TEST(WorkflowTest, OnlyAsynchronousTrainingTakesABatchInParts) {
   Json json = fixture_body("workflow_grpo.json");
   EXPECT_EQ(parse_as<Workflow>(json).streamed_parts, 1);
   json["streamed_parts"] = 4;
-  EXPECT_EQ(refusal(json), "/streamed_parts: expected 1 in mode one_step_off, got 4");
+  EXPECT_EQ(refusal_as<Workflow>(json), "/streamed_parts: expected 1 in mode one_step_off, got 4");
   json["mode"] = "asynchronous";
   const Workflow workflow = parse_as<Workflow>(json);
   EXPECT_EQ(workflow.streamed_parts, 4);
   EXPECT_EQ(parse_as<Workflow>(workflow.to_json()), workflow);
   json["streamed_parts"] = 0;
-  EXPECT_EQ(refusal(json), "/streamed_parts: expected an integer >= 1, got 0");
+  EXPECT_EQ(refusal_as<Workflow>(json), "/streamed_parts: expected an integer >= 1, got 0");
 }
 
 TEST(WorkflowTest, StalenessFollowsTheMode) {
   Json json = fixture_body("workflow_grpo.json");
   json["staleness"] = 2;
-  EXPECT_EQ(refusal(json), "/staleness: expected 1.0 in mode one_step_off, got 2.0");
+  EXPECT_EQ(refusal_as<Workflow>(json), "/staleness: expected 1.0 in mode one_step_off, got 2.0");
   json["mode"] = "synchronous";
-  EXPECT_EQ(refusal(json), "/staleness: expected 0.0 in mode synchronous, got 2.0");
+  EXPECT_EQ(refusal_as<Workflow>(json), "/staleness: expected 0.0 in mode synchronous, got 2.0");
   json["mode"] = "asynchronous";
   EXPECT_EQ(parse_as<Workflow>(json).staleness, 2);
   json["staleness"] = 0.5;
   EXPECT_EQ(parse_as<Workflow>(json).staleness, 0.5);
   json["staleness"] = -1;
-  EXPECT_EQ(refusal(json), "/staleness: expected a number >= 0, got -1");
+  EXPECT_EQ(refusal_as<Workflow>(json), "/staleness: expected a number >= 0, got -1");
   json.erase("staleness");
-  EXPECT_EQ(refusal(json), "missing member \"staleness\": an asynchronous workflow needs its bound");
+  EXPECT_EQ(refusal_as<Workflow>(json),
+            "missing member \"staleness\": an asynchronous workflow needs its bound");
   json["mode"] = "one_step_off";
   EXPECT_EQ(parse_as<Workflow>(json).staleness, 1);
   json["mode"] = "synchronous";
@@ -151,7 +153,7 @@ TEST(WorkflowTest, CriticsAndRewardsHaveAValueHead) {
   for (const std::string role : {"critic", "reward"}) {
     Json json = fixture_body("workflow_ppo.json");
     json["models"][role]["value_head"] = false;
-    EXPECT_EQ(refusal(json),
+    EXPECT_EQ(refusal_as<Workflow>(json),
               "/models/" + role + "/value_head: expected true, a " + role + " model gives one number a token");
   }
 }
@@ -159,11 +161,13 @@ TEST(WorkflowTest, CriticsAndRewardsHaveAValueHead) {
 TEST(WorkflowTest, RefusesBatchesThatCannotBe) {
   Json json = fixture_body("workflow_grpo.json");
   json["mini_batches"] = 33;
-  EXPECT_EQ(refusal(json), "/mini_batches: expected at most the 32 sequences of a global batch, got 33");
+  EXPECT_EQ(refusal_as<Workflow>(json),
+            "/mini_batches: expected at most the 32 sequences of a global batch, got 33");
   json["mini_batches"] = 32;
   EXPECT_NO_THROW((void)parse_as<Workflow>(json));
   json["prompts"] = 2000000000;
-  EXPECT_EQ(refusal(json), "/responses_per_prompt: more sequences in a global batch than can be counted");
+  EXPECT_EQ(refusal_as<Workflow>(json),
+            "/responses_per_prompt: more sequences in a global batch than can be counted");
 }
 
 TEST(WorkflowTest, NamesAreThoseOfDocuments) {

@@ -13,6 +13,7 @@
 #include "planner/baselines/sweep.h"
 #include "planner/baselines/verl.h"
 #include "tests/costmodel/small_problem.h"
+#include "tests/planner/neutral.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {
@@ -20,8 +21,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
-
-const Coefficients kNeutral;
 
 std::set<DeviceId> devices_of(const PlanResult& result, const std::string& task) {
   return result.plan->tasks.at(task).devices();

@@ -41,8 +41,8 @@ class WholeModel {
 };
 
 void expect_same(const Score& score, const Score& expected) {
-  constexpr double kRounding = 1e-12;
-  EXPECT_NEAR(score.time_s, expected.time_s, kRounding * expected.time_s);
+  constexpr double kLastDigits = 1e-12;
+  EXPECT_NEAR(score.time_s, expected.time_s, kLastDigits * expected.time_s);
   EXPECT_NEAR(score.excess_bytes, expected.excess_bytes, 1.0);  // of some 1e11
 }
 

@@ -10,11 +10,10 @@
 #include "planner/sha_ea/sha_ea.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/exact/unit_space_case.h"
+#include "tests/planner/neutral.h"
 
 namespace sextant::testing {
 namespace {
-
-constexpr double kRounding = 1e-9;  // relative
 
 // Everything that the bound reads at other values than the neutral ones, and more that it must not need.
 Coefficients drawn_coefficients(std::mt19937& random) {

@@ -11,12 +11,11 @@
 #include "planner/exact/bound.h"
 #include "planner/exact/group_costs.h"
 #include "tests/planner/exact/unit_space_case.h"
+#include "tests/planner/neutral.h"
 #include "tests/planner/planning_instances.h"
 
 namespace sextant::testing {
 namespace {
-
-constexpr double kRounding = 1e-9;  // relative: what branch and bound takes for equal
 
 // Returns how many plans of the space do not fit.
 std::uint64_t expect_equal_to_brute_force(const SmallCase& small, const Coefficients& coefficients) {
@@ -266,14 +265,14 @@ TEST(GroupCosts, CostNothingOnceInterrupted) {
   request.is_cancelled = &cancelled;
   UnitSpace space(request, small.wanted_units);
   const SyncCost sync(space);
-  Progress progress(request, std::numeric_limits<double>::infinity(), 0);
+  ProofProgress progress(request, std::numeric_limits<double>::infinity(), 0);
   GroupCosts costs(space, sync, progress);
   const int all = space.share_count() - 1;
   EXPECT_EQ(costs.within(TaskSet{3}, all).sum_s, 0);  // a bound of anything
   EXPECT_EQ(space.evaluator().asked(), 0U);
   // What was zero is not taken for known by those who are not interrupted.
   cancelled = false;
-  Progress next(request, std::numeric_limits<double>::infinity(), 0);
+  ProofProgress next(request, std::numeric_limits<double>::infinity(), 0);
   GroupCosts again(space, sync, next);
   const double least_s = again.within(TaskSet{3}, all).sum_s;
   EXPECT_GT(least_s, 0);

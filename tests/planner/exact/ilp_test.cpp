@@ -13,7 +13,7 @@
 namespace sextant::testing {
 namespace {
 
-constexpr double kTolerance = 1e-6;  // of MILP solvers, relative
+constexpr double kIlpTolerance = 1e-6;  // of MILP solvers, relative
 
 class PlanByIlp : public ::testing::TestWithParam<SmallCase> {
  protected:
@@ -32,9 +32,9 @@ void expect_equal(const SmallCase& small, const Coefficients& coefficients, cons
   const double best_s = BruteForce(request, small.wanted_units).best_s();
   ASSERT_EQ(ilp.outcome, PlanOutcome::found) << ilp.message;
   EXPECT_EQ(ilp.proof, Proof::optimal);
-  EXPECT_NEAR(ilp.prediction->iteration_s, best_s, kTolerance * best_s) << ilp.message;
-  EXPECT_NEAR(ilp.lower_bound_s, best_s, kTolerance * best_s) << ilp.message;  // the program's own objective
-  EXPECT_NEAR(exact.prediction->iteration_s, best_s, kTolerance * best_s);
+  EXPECT_NEAR(ilp.prediction->iteration_s, best_s, kIlpTolerance * best_s) << ilp.message;
+  EXPECT_NEAR(ilp.lower_bound_s, best_s, kIlpTolerance * best_s) << ilp.message;  // the program's own objective
+  EXPECT_NEAR(exact.prediction->iteration_s, best_s, kIlpTolerance * best_s);
   check_plan(*ilp.plan, small.workflow, small.cluster);
   for (const DeviceMemory& memory : plan_memory(small.workflow, *ilp.plan, small.cluster))
     EXPECT_TRUE(memory.fits());
@@ -88,14 +88,14 @@ TEST(PlanByIlpAlone, BeginsWithAPlan) {
     ASSERT_EQ(stopped.outcome, PlanOutcome::found) << stopped.message;  // the one it began with
     EXPECT_EQ(stopped.proof, Proof::time_limit);
     EXPECT_NEAR(stopped.prediction->iteration_s, best.prediction->iteration_s,
-                kTolerance * best.prediction->iteration_s);
+                kIlpTolerance * best.prediction->iteration_s);
     UnitSpace space(request, small.wanted_units);
     const SyncCost sync(space);
     const IlpModel model(space, sync);
     const UnitChoice choice = model.choice(listener.start);
     const Candidate candidate = space.candidate(choice.grouping, choice.shares, choice.chosen);
     EXPECT_NEAR(space.evaluator().evaluate(candidate).time_s, best.prediction->iteration_s,
-                kTolerance * best.prediction->iteration_s);
+                kIlpTolerance * best.prediction->iteration_s);
     request.start = nullptr;
     EXPECT_EQ(plan_by_ilp(request, {small.wanted_units}, listener).outcome, PlanOutcome::found);
   }

@@ -6,7 +6,7 @@
 namespace sextant::testing {
 namespace {
 
-constexpr double kTolerance = 1e-6;  // of MILP solvers
+constexpr double kMilpTolerance = 1e-6;  // of MILP solvers
 
 class Milp : public ::testing::Test {
  protected:
@@ -34,9 +34,9 @@ TEST_F(Milp, LinearProgram) {
   problem.add_row(-kMilpInfinity, {{x, 1}, {y, 1}}, 4);
   const MilpSolution solution = solver_->solve(problem, {});
   EXPECT_EQ(solution.status, MilpStatus::optimal);
-  EXPECT_NEAR(solution.objective, -7, kTolerance);
-  EXPECT_NEAR(solution.values[0], 1, kTolerance);
-  EXPECT_NEAR(solution.bound, -7, kTolerance);
+  EXPECT_NEAR(solution.objective, -7, kMilpTolerance);
+  EXPECT_NEAR(solution.values[0], 1, kMilpTolerance);
+  EXPECT_NEAR(solution.bound, -7, kMilpTolerance);
 }
 
 // Knapsack of Martello and Toth's first example: 8 items for 102.
@@ -48,14 +48,14 @@ TEST_F(Milp, Knapsack) {
   problem.add_row(-kMilpInfinity, row, 102);
   const MilpSolution solution = solver_->solve(problem, {});
   EXPECT_EQ(solution.status, MilpStatus::optimal);
-  EXPECT_NEAR(solution.objective, -280, kTolerance);
+  EXPECT_NEAR(solution.objective, -280, kMilpTolerance);
 }
 
 TEST_F(Milp, WholeNumbersDiffer) {
   MilpProblem problem;
   const int x = problem.add_whole(0, 10, -1);
   problem.add_row(-kMilpInfinity, {{x, 2}}, 7);
-  EXPECT_NEAR(solver_->solve(problem, {}).objective, -3, kTolerance);
+  EXPECT_NEAR(solver_->solve(problem, {}).objective, -3, kMilpTolerance);
 }
 
 TEST_F(Milp, Infeasible) {
@@ -101,7 +101,7 @@ TEST_F(Milp, EndsWithTheBestWhenItIsCancelled) {
   EXPECT_EQ(asked, 2);
   EXPECT_EQ(solution.status, MilpStatus::limit);
   ASSERT_EQ(solution.values.size(), problem.variables().size());
-  EXPECT_LE(solution.bound, solution.objective + kTolerance);
+  EXPECT_LE(solution.bound, solution.objective + kMilpTolerance);
 }
 
 // One node is too few to find anything as good as what it begins with.
@@ -121,14 +121,14 @@ TEST_F(Milp, BeginsWithASolution) {
   }
   const MilpSolution from_start = solver_->solve(problem, limits);
   ASSERT_FALSE(from_start.values.empty());
-  EXPECT_LE(from_start.objective, first.objective + kTolerance);
+  EXPECT_LE(from_start.objective, first.objective + kMilpTolerance);
   // What belongs to no solution does no harm.
   MilpProblem knapsack;
   const int x = knapsack.add_binary(-3), y = knapsack.add_binary(-2);
   knapsack.add_row(-kMilpInfinity, {{x, 1}, {y, 1}}, 1);
   limits = {};
   limits.start = {{x, 1}, {y, 1}};
-  EXPECT_NEAR(solver_->solve(knapsack, limits).objective, -3, kTolerance);
+  EXPECT_NEAR(solver_->solve(knapsack, limits).objective, -3, kMilpTolerance);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "planner/mcmc/acceptance.h"
 #include "planner/mcmc/meshes.h"
 #include "tests/costmodel/small_problem.h"
+#include "tests/planner/neutral.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {
@@ -21,8 +22,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-const Coefficients kNeutral;
 
 struct Rates {
   double flop_per_s = 100, memory_bytes_per_s = 50, within_bytes_per_s = 1e4, between_bytes_per_s = 1e3;

@@ -8,12 +8,11 @@
 #include "planner/two_phase/two_phase.h"
 #include "planner/verify/verify.h"
 #include "tests/planner/exact/unit_space_case.h"
+#include "tests/planner/neutral.h"
 #include "tests/planner/two_phase/hex_case.h"
 
 namespace sextant::testing {
 namespace {
-
-const Coefficients kNeutral;
 
 TaskPlan on(int first, int count, int layers) {
   TaskPlan plan;

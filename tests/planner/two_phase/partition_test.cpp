@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/planner/neutral.h"
 #include "tests/planner/two_phase/hex_case.h"
 
 namespace sextant::testing {
 namespace {
-
-const Coefficients kNeutral;
 
 class Partitions : public ::testing::Test {
  protected:
@@ -21,7 +20,7 @@ class Partitions : public ::testing::Test {
   PartitionGraph graph_{request_, 64};
 
   // As section 4.3 writes it, over all pairs of devices.
-  [[nodiscard]] double guide_by_pairs(const Split& split) const {
+  [[nodiscard]] double guide_by_pairs(const DeviceSplit& split) const {
     const auto bandwidth = [&](const std::vector<DeviceId>& devices) {
       double sum = 0;
       for (const DeviceId a : devices) {
@@ -48,7 +47,7 @@ TEST_F(Partitions, AreAllWhereTheyAreFew) {
 
 TEST_F(Partitions, DealEveryDeviceOnce) {
   for (const Partition& partition : graph_.partitions()) {
-    const Split split = graph_.split_of(partition);
+    const DeviceSplit split = graph_.split_of(partition);
     EXPECT_FALSE(split.training.empty());
     EXPECT_FALSE(split.rollout.empty());
     std::vector<DeviceId> all = split.training;
@@ -60,7 +59,7 @@ TEST_F(Partitions, DealEveryDeviceOnce) {
 }
 
 TEST_F(Partitions, ValueTakesOfTraining) {
-  const Split split = graph_.split_of({5, 3}, {2, 3});
+  const DeviceSplit split = graph_.split_of({5, 3}, {2, 3});
   EXPECT_EQ(split.training.size(), 3U);
   EXPECT_EQ(split.value.size(), 5U);
   EXPECT_EQ(split.rollout, graph_.split_of({5, 3}).rollout);

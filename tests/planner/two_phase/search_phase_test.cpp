@@ -11,13 +11,11 @@
 #include "costmodel/predict.h"
 #include "planner/search_run.h"
 #include "planner/two_phase/pipelines.h"
+#include "tests/planner/neutral.h"
 #include "tests/planner/two_phase/hex_case.h"
 
 namespace sextant::testing {
 namespace {
-
-const Coefficients kNeutral;
-constexpr double kRounding = 1e-9;  // relative: sums in another order
 
 std::vector<DeviceId> range(int first, int count) {
   std::vector<DeviceId> devices;

@@ -8,12 +8,11 @@
 #include "planner/two_phase/repartition.h"
 #include "planner/verify/verify.h"
 #include "tests/planner/exact/unit_space_case.h"
+#include "tests/planner/neutral.h"
 #include "tests/planner/two_phase/hex_case.h"
 
 namespace sextant::testing {
 namespace {
-
-const Coefficients kNeutral;
 
 Workflow with_uneven_lengths(Workflow workflow) {
   workflow.response_tokens = {};

@@ -8,13 +8,13 @@
 #include <thread>
 
 #include "core/json_value.h"
+#include "tests/probes/patience.h"
 
 namespace sextant {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kPatience_s = 30;
 constexpr const char* kReady = R"(echo '{"is":"ready","port":4711,"version":"x","host":"h"}')";
 
 class AgentLinkTest : public ::testing::Test {

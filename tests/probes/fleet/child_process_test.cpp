@@ -9,11 +9,10 @@
 #include <thread>
 
 #include "core/error.h"
+#include "tests/probes/patience.h"
 
 namespace sextant {
 namespace {
-
-constexpr double kPatience_s = 30;
 
 // All its lines until its output is closed.
 std::vector<std::string> hear_all(ChildProcess& child) {

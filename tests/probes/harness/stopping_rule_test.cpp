@@ -7,17 +7,17 @@
 namespace sextant {
 namespace {
 
-StoppingOptions options() {
-  StoppingOptions options;
-  options.target_spread_fraction = 0.02;
-  options.least_samples = 8;
-  options.most_samples = 100;
-  options.budget_s = 10;
-  return options;
+StoppingOptions stopping_options() {
+  StoppingOptions usual;
+  usual.target_spread_fraction = 0.02;
+  usual.least_samples = 8;
+  usual.most_samples = 100;
+  usual.budget_s = 10;
+  return usual;
 }
 
 TEST(StoppingRule, ConvergesOnEqualSamplesAsSoonAsThereAreEnough) {
-  StoppingRule rule(options());
+  StoppingRule rule(stopping_options());
   for (int sample = 1; sample < 8; ++sample) {
     rule.add(1.0, 0.1 * sample);
     ASSERT_FALSE(rule.verdict().has_value()) << sample;
@@ -28,9 +28,9 @@ TEST(StoppingRule, ConvergesOnEqualSamplesAsSoonAsThereAreEnough) {
 
 // Between 1 and 1.03 in turn: eight of them have the interval [1, 1.03], half of which is 1.48 % of the median.
 TEST(StoppingRule, TargetIsHalfTheIntervalOverTheMedian) {
-  StoppingOptions narrow = options();
+  StoppingOptions narrow = stopping_options();
   narrow.target_spread_fraction = 0.0147;
-  StoppingOptions wide = options();
+  StoppingOptions wide = stopping_options();
   wide.target_spread_fraction = 0.0149;
   StoppingRule narrow_rule(narrow);
   StoppingRule wide_rule(wide);
@@ -43,13 +43,13 @@ TEST(StoppingRule, TargetIsHalfTheIntervalOverTheMedian) {
 }
 
 TEST(StoppingRule, EndsWithTheBudgetEvenAfterOneSample) {
-  StoppingRule rule(options());
+  StoppingRule rule(stopping_options());
   rule.add(30.0, 30.0);
   EXPECT_EQ(rule.verdict(), StopReason::budget);
 }
 
 TEST(StoppingRule, EndsWithTheMostSamplesWhenTheyNeverAgree) {
-  StoppingRule rule(options());
+  StoppingRule rule(stopping_options());
   for (int sample = 0; sample < 99; ++sample) {
     rule.add(sample % 2 == 0 ? 1.0 : 2.0, 0.01);
     ASSERT_FALSE(rule.verdict().has_value()) << sample;
@@ -59,7 +59,7 @@ TEST(StoppingRule, EndsWithTheMostSamplesWhenTheyNeverAgree) {
 }
 
 TEST(StoppingRule, AnOutlierDoesNotKeepItFromConverging) {
-  StoppingRule rule(options());
+  StoppingRule rule(stopping_options());
   rule.add(50.0, 0.1);
   int samples = 1;
   while (!rule.verdict() && samples < 100) {
@@ -71,7 +71,7 @@ TEST(StoppingRule, AnOutlierDoesNotKeepItFromConverging) {
 }
 
 TEST(StoppingRule, WithinTheBudgetConvergedWinsOverBudget) {
-  StoppingRule rule(options());
+  StoppingRule rule(stopping_options());
   for (int sample = 0; sample < 7; ++sample) rule.add(1.0, 0.1);
   rule.add(1.0, 11.0);
   EXPECT_EQ(rule.verdict(), StopReason::converged);
@@ -79,7 +79,7 @@ TEST(StoppingRule, WithinTheBudgetConvergedWinsOverBudget) {
 
 TEST(StoppingRule, RefusesOptionsThatCannotBeMet) {
   const auto with = [](auto change) {
-    StoppingOptions changed = options();
+    StoppingOptions changed = stopping_options();
     change(changed);
     return StoppingRule(changed);
   };

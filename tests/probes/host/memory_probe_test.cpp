@@ -46,7 +46,7 @@ TEST(ChooseMemorySizes, LittleMemoryIsSaid) {
   EXPECT_FALSE(sizes.is_far_beyond_cache);
 }
 
-ProbeContext tiny_context() {
+ProbeContext short_context() {
   ProbeContext context;
   context.sampling = sampling_options(1e-3, 0.02);
   return context;
@@ -57,7 +57,7 @@ TEST(MeasureMemory, EveryPointIsPositiveAndVerified) {
   sizes.main_bytes = 4 * kMiB;
   sizes.last_level_bytes = kMiB;
   sizes.second_level_bytes = 64 * 1024;
-  const auto results = measure_memory(sizes, tiny_context());
+  const auto results = measure_memory(sizes, short_context());
   std::vector<std::string> names;
   for (const ProbeResult& result : results) {
     names.push_back(result.name);
@@ -78,12 +78,12 @@ TEST(MeasureMemory, UnknownCachesAndMissingMemoryAreWaived) {
   MemorySizes sizes;
   sizes.main_bytes = kMiB;
   sizes.is_far_beyond_cache = false;
-  const auto results = measure_memory(sizes, tiny_context());
+  const auto results = measure_memory(sizes, short_context());
   ASSERT_EQ(results.size(), 5U);
   EXPECT_THAT(results[2].sentence, HasSubstr("less than four times the last-level cache"));
   EXPECT_EQ(results[3].outcome, ProbeOutcome::waived);
   EXPECT_EQ(results[4].outcome, ProbeOutcome::waived);
-  for (const ProbeResult& result : measure_memory({}, tiny_context())) {
+  for (const ProbeResult& result : measure_memory({}, short_context())) {
     EXPECT_EQ(result.outcome, ProbeOutcome::waived);
   }
 }

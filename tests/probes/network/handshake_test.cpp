@@ -37,14 +37,14 @@ class HandshakeTest : public ::testing::Test {
 };
 
 TEST_F(HandshakeTest, AdmitsWhoKnowsTheSecret) {
-  const Verdict verdict = judge_answer(secret_, server_, answer_to(server_, secret_, 2, 1500));
+  const HandshakeVerdict verdict = judge_answer(secret_, server_, answer_to(server_, secret_, 2, 1500));
   ASSERT_TRUE(verdict.is_admitted);
   EXPECT_EQ(verdict.admission.request.service, Service::take);
   EXPECT_DOUBLE_EQ(verdict.admission.request.limit_s, 1.5);
 }
 
 TEST_F(HandshakeTest, RefusesAnotherSecret) {
-  const Verdict verdict = judge_answer(secret_, server_, answer_to(server_, Secret::fresh(), 2, 1500));
+  const HandshakeVerdict verdict = judge_answer(secret_, server_, answer_to(server_, Secret::fresh(), 2, 1500));
   EXPECT_FALSE(verdict.is_admitted);
   EXPECT_EQ(verdict.refusal, Refusal::wrong_secret);
 }
@@ -52,7 +52,7 @@ TEST_F(HandshakeTest, RefusesAnotherSecret) {
 TEST_F(HandshakeTest, RefusesARecordedAnswer) {
   const Answer recorded = answer_to(server_, secret_, 2, 1500);
   EXPECT_TRUE(judge_answer(secret_, server_, recorded).is_admitted);
-  const Verdict verdict = judge_answer(secret_, fresh_nonce(), recorded);
+  const HandshakeVerdict verdict = judge_answer(secret_, fresh_nonce(), recorded);
   EXPECT_FALSE(verdict.is_admitted);
   EXPECT_EQ(verdict.refusal, Refusal::wrong_secret);
 }
@@ -71,7 +71,7 @@ TEST_F(HandshakeTest, RefusesAnAnswerWithAnyBitChanged) {
 // What the server says cannot be sent back to it as an answer.
 TEST_F(HandshakeTest, TheServersProofIsNotAClients) {
   const Answer good = answer_to(server_, secret_, 1, 1000);
-  const Verdict verdict = judge_answer(secret_, server_, good);
+  const HandshakeVerdict verdict = judge_answer(secret_, server_, good);
   Answer reflected = good;
   put(reflected, kMacAt, verdict.admission.proof);
   EXPECT_FALSE(judge_answer(secret_, server_, reflected).is_admitted);

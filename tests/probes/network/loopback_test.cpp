@@ -12,11 +12,10 @@
 #include "probes/network/pair_measurement.h"
 #include "probes/network/services.h"
 #include "probes/network/wire.h"
+#include "tests/probes/patience.h"
 
 namespace sextant {
 namespace {
-
-constexpr double kPatience_s = 60;  // a busy machine must not fail a test
 
 PairOptions short_options() {
   PairOptions options;

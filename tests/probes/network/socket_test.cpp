@@ -8,11 +8,10 @@
 #include "core/error.h"
 #include "probes/network/doorkeeper.h"
 #include "probes/network/services.h"
+#include "tests/probes/patience.h"
 
 namespace sextant {
 namespace {
-
-constexpr double kPatience_s = 60;
 
 // Two ends of one connection.
 struct Streams {

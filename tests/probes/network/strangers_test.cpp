@@ -10,12 +10,12 @@
 #include "probes/network/doorkeeper.h"
 #include "probes/network/round_trips.h"
 #include "probes/network/services.h"
+#include "tests/probes/patience.h"
 
 namespace sextant {
 namespace {
 
 constexpr int kTries = 1000;
-constexpr double kPatience_s = 60;
 
 class StrangersTest : public ::testing::Test {
  protected:

@@ -9,7 +9,7 @@ namespace sextant::proxy {
 namespace {
 
 // The same sums in another order, through three layers, on numbers of order 1.
-constexpr float kTolerance = 2e-5F;
+constexpr float kDecodeTolerance = 2e-5F;
 
 class FullForward {
  public:
@@ -61,8 +61,8 @@ TEST(Decode, HiddenStatesEqualThoseOfAFullForward) {
       decode_layer(worker.context(), worker.parameters().layer(layer), tokens, cache, layer, stash, scores, x);
     }
     for (int j = 0; j < 16; ++j) {
-      EXPECT_NEAR(x.row(0)[j], expected[at * 16 + static_cast<std::size_t>(j)], kTolerance);
-      EXPECT_NEAR(x.row(1)[j], expected[(8 + at) * 16 + static_cast<std::size_t>(j)], kTolerance);
+      EXPECT_NEAR(x.row(0)[j], expected[at * 16 + static_cast<std::size_t>(j)], kDecodeTolerance);
+      EXPECT_NEAR(x.row(1)[j], expected[(8 + at) * 16 + static_cast<std::size_t>(j)], kDecodeTolerance);
     }
   }
 }

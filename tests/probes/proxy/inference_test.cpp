@@ -12,7 +12,7 @@ namespace sextant::proxy {
 namespace {
 
 // Single precision, through three layers and a softmax over 32 tokens.
-constexpr double kTolerance = 2e-5;
+constexpr double kInferenceTolerance = 2e-5;
 
 class InferenceResults : public testing::Test {
  protected:
@@ -85,7 +85,7 @@ TEST_F(ReferenceInference, ScoresEachResponseTokenGivenThoseBefore) {
       for (const double logit : before) sum += std::exp(logit);
       const auto token = static_cast<std::size_t>(rollout_.tokens[at(sequence, position)]);
       EXPECT_NEAR(rollout_.log_probabilities[at(sequence, position)], before[token] - std::log(sum),
-                  kTolerance);
+                  kInferenceTolerance);
     }
     EXPECT_EQ(rollout_.log_probabilities[at(sequence, 5)], 0) << "a prompt token has none";
   }
@@ -96,14 +96,15 @@ TEST_F(CriticInference, ValuesTheStateBeforeEachResponseToken) {
     const auto values = outputs(sequence);
     for (int position = 6; position < 11; ++position) {
       EXPECT_NEAR(rollout_.values[at(sequence, position)], values[static_cast<std::size_t>(position) - 1][0],
-                  kTolerance);
+                  kInferenceTolerance);
     }
   }
 }
 
 TEST_F(RewardInference, RewardsTheLastToken) {
   for (const int sequence : {0, 3, 7}) {
-    EXPECT_NEAR(rollout_.rewards[static_cast<std::size_t>(sequence)], outputs(sequence).back()[0], kTolerance);
+    EXPECT_NEAR(rollout_.rewards[static_cast<std::size_t>(sequence)], outputs(sequence).back()[0],
+                kInferenceTolerance);
   }
 }
 

@@ -9,7 +9,7 @@
 namespace sextant::proxy {
 namespace {
 
-constexpr float kTolerance = 1e-5F;  // a few additions in single precision
+constexpr float kRolloutTolerance = 1e-5F;  // a few additions in single precision
 
 TEST(Rollout, RolesFollowFromTheGraph) {
   const Workflow ppo = test::small_ppo();
@@ -41,7 +41,7 @@ TEST(Rollout, GrpoNormalisesWithinTheGroup) {
   compute_advantages(workflow, workload, rollout);
   EXPECT_NEAR(rollout.advantages[0], -1, 1e-3);
   EXPECT_NEAR(rollout.advantages[1], 1, 1e-3);
-  EXPECT_NEAR(rollout.advantages[2], 0, kTolerance);
+  EXPECT_NEAR(rollout.advantages[2], 0, kRolloutTolerance);
 }
 
 TEST(Rollout, PpoSubtractsTheMeanValue) {
@@ -55,8 +55,8 @@ TEST(Rollout, PpoSubtractsTheMeanValue) {
     rollout.log_probabilities[response + i] = -1;
   }
   compute_advantages(workflow, workload, rollout);
-  EXPECT_NEAR(rollout.returns[0], 2 - 0.05, kTolerance);
-  EXPECT_NEAR(rollout.advantages[0], -0.05, kTolerance);
+  EXPECT_NEAR(rollout.returns[0], 2 - 0.05, kRolloutTolerance);
+  EXPECT_NEAR(rollout.advantages[0], -0.05, kRolloutTolerance);
 }
 
 TEST(Rollout, WithoutRewardModelTheRuleCountsEvenTokens) {
@@ -67,8 +67,8 @@ TEST(Rollout, WithoutRewardModelTheRuleCountsEvenTokens) {
   std::fill(rollout.tokens.begin(), rollout.tokens.end(), 1);
   rollout.tokens[workload.offset(1) + 7] = 2;  // one of five
   compute_advantages(workflow, workload, rollout);
-  EXPECT_NEAR(rollout.returns[0], 0, kTolerance);
-  EXPECT_NEAR(rollout.returns[1], 0.2, kTolerance);
+  EXPECT_NEAR(rollout.returns[0], 0, kRolloutTolerance);
+  EXPECT_NEAR(rollout.returns[1], 0.2, kRolloutTolerance);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ ReproducedPlan run(const StudyCell& cell, const Contestant& contestant) {
 TEST(RunStudy, APlanThatTakesAllForEqualsRunsOnTheRealCluster) {
   const StudyCell one = cell(Mode::synchronous, {});
   const ReproducedPlan aware = run(one, {"aware", "verl-colocated"});
-  const ReproducedPlan unaware = run(one, {"unaware", "verl-colocated", Placement::alike});
+  const ReproducedPlan unaware = run(one, {"unaware", "verl-colocated", ContestantPlacement::alike});
   ASSERT_TRUE(aware.has_plan()) << aware.problem;
   ASSERT_TRUE(unaware.has_plan()) << unaware.problem;
   EXPECT_GE(unaware.iteration_s, aware.iteration_s);
@@ -89,7 +89,8 @@ TEST(RunStudy, APlanThatTakesAllForEqualsRunsOnTheRealCluster) {
 }
 
 TEST(RunStudy, HalvesShareNoDevices) {
-  const ReproducedPlan halves = run(cell(Mode::asynchronous, {}), {"halves", "sha-ea", Placement::halves});
+  const ReproducedPlan halves =
+      run(cell(Mode::asynchronous, {}), {"halves", "sha-ea", ContestantPlacement::halves});
   ASSERT_TRUE(halves.has_plan()) << halves.problem;
   EXPECT_THAT(halves.layout, ::testing::ContainsRegex("actor_generation [^;]* on (0-1|0|1);"));
   EXPECT_THAT(halves.layout, ::testing::ContainsRegex("actor_training [^;]* on (2-3|2|3);"));
@@ -100,10 +101,10 @@ TEST(RunStudy, HalvesShareNoDevices) {
 TEST(RunStudy, LoadIsBalancedUnlessSaidOtherwise) {
   const StudyCell one = cell(Mode::synchronous, {});
   const ReproducedPlan balanced = run(one, {"balanced", "sha-ea"});
-  const ReproducedPlan even = run(one, {"even", "sha-ea", Placement::planned, {}, false});
+  const ReproducedPlan even = run(one, {"even", "sha-ea", ContestantPlacement::planned, {}, false});
   ASSERT_TRUE(balanced.has_plan() && even.has_plan());
   EXPECT_LT(balanced.iteration_s, even.iteration_s);
-  EXPECT_THROW((void)run(one, {"even", "mcmc", Placement::planned, {}, false}), Error);
+  EXPECT_THROW((void)run(one, {"even", "mcmc", ContestantPlacement::planned, {}, false}), Error);
 }
 
 TEST(RunStudy, APublishedPlanIsPredictedAsItIs) {
@@ -111,7 +112,7 @@ TEST(RunStudy, APublishedPlanIsPredictedAsItIs) {
   Plan plan{"published", {}, {}};
   for (const Task& task : one.workflow.tasks)
     plan.tasks[task.name].replicas = expand_layout({1, 1, 2, DeviceId{0}}, 4);
-  const ReproducedPlan published = run(one, {"published", "", Placement::published, plan});
+  const ReproducedPlan published = run(one, {"published", "", ContestantPlacement::published, plan});
   EXPECT_EQ(published.iteration_s, predict(one.cluster, one.workflow, plan, {}).iteration_s);
   EXPECT_EQ(published.layout, describe(plan));
 }

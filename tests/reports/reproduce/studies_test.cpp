@@ -181,7 +181,7 @@ TEST(Studies, WorkflowsAreValidAndPlannersExist) {
       EXPECT_NO_THROW(cell.workflow.check()) << cell.name;
       EXPECT_EQ(cell.executions.size(), cell.workflow.tasks.size()) << cell.name;
       for (const Contestant& one : cell.contestants) {
-        EXPECT_EQ(one.planner.empty(), one.placement == Placement::published);
+        EXPECT_EQ(one.planner.empty(), one.placement == ContestantPlacement::published);
         EXPECT_TRUE(one.planner.empty() || find_planner(one.planner)) << one.planner;
         EXPECT_TRUE(one.balances_load || find_planner(one.planner)->traits.balances_load) << one.planner;
       }

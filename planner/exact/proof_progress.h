@@ -11,10 +11,10 @@
 
 namespace sextant {
 
-class Progress {
+class ProofProgress {
  public:
   // known_s: of a plan that there is already. floor_s: no plan takes less, whatever is left open.
-  Progress(const PlanRequest& request, double known_s, double floor_s)
+  ProofProgress(const PlanRequest& request, double known_s, double floor_s)
       : request_(request),
         start_(std::chrono::steady_clock::now()),
         best_s_(known_s),

@@ -1,0 +1,11 @@
+// What tests of planners take for the model and for equal.
+#pragma once
+
+#include "costmodel/vocabulary/coefficients.h"
+
+namespace sextant::testing {
+
+inline const Coefficients kNeutral;        // HetRL's Appendix B as it stands
+inline constexpr double kRounding = 1e-9;  // relative: sums in another order
+
+}  // namespace sextant::testing
