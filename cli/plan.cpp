@@ -97,7 +97,6 @@ std::string why_none(PlanRequest request, const Answer& answer) {
   constexpr const char* kMayBe = "; a larger --budget or --recompute may find one";
   if (answer.record.proof == Proof::optimal || answer.record.was_interrupted) return "";
   if (!request.limits.pins.empty()) return "; another --pin may leave one";
-  if (!request.objective.is_time_alone()) return "";  // the message has said how far limits are exceeded
   if (request.cluster.device_count() > kMostDevices) return kMayBe;
   request.budget = {1, 0};
   request.start = nullptr;

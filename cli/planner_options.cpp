@@ -158,14 +158,15 @@ void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& r
 }
 
 std::string describe_planners() {
-  Table table({"planner", "most devices", "threads", "ranks", "draws", "proves", "in this build"});
+  Table table(
+      {"planner", "most devices", "threads", "ranks", "draws", "proves", "goals", "pins", "in this build"});
   std::string help;
   for (const Planner& planner : planners()) {
     const PlannerTraits& traits = planner.traits;
     table.add({std::string(planner.name),
                planner.most_devices > 0 ? std::to_string(planner.most_devices) : "any", yes(traits.has_threads),
                yes(traits.has_ranks), yes(traits.has_seed), yes(traits.proves),
-               traits.is_built() ? "yes" : "NO"});
+               traits.has_objectives ? "all" : "time", yes(traits.has_pins), traits.is_built() ? "yes" : "NO"});
     help += std::string(planner.name) + ": " + std::string(planner.help) + "\n";
   }
   return table.text() + "\n" + help;

@@ -29,15 +29,22 @@ void fill_request(const Searched& searched, SearchRecord& record) {
   fill_objective(request.objective, record);
 }
 
-// An infinite gap or bound is one that is not known.
+// What the bound is of depends on the goal (planner/objective.h); an infinite one is not known.
+void fill_space_bound(const Objective& objective, double bound, SearchRecord& record) {
+  if (!(bound > 0) || !std::isfinite(bound)) return;
+  if (objective.goal == Goal::time) record.space_lower_bound_s = bound;
+  if (objective.goal == Goal::cost) record.space_lower_bound_usd = bound;
+  if (objective.goal == Goal::devices) record.space_lower_bound_devices = static_cast<int>(bound);
+}
+
+// An infinite gap is one that is not known.
 void fill_bounds(const Searched& searched, SearchRecord& record) {
   const PlanResult& result = searched.result;
   record.lower_bound_s = result.least_s;
   record.lower_bound_usd = result.least_usd;
   record.proof = result.proof;
   if (result.proof == Proof::none) return;
-  if (result.lower_bound_s > 0 && std::isfinite(result.lower_bound_s))
-    record.space_lower_bound_s = result.lower_bound_s;
+  fill_space_bound(searched.request.objective, result.lower_bound, record);
   if (result.plan && std::isfinite(result.gap_fraction))
     record.space_gap_fraction = std::max(0.0, result.gap_fraction);
 }
@@ -57,12 +64,33 @@ void fill_plan(const PlanRequest& request, const PlanResult& result, SearchRecor
   fill_price(request, *result.plan, record);
 }
 
+bool has_limits(const SearchRecord& search) {
+  return search.most_iteration_s || search.most_usd_per_hour || search.most_usd_per_iteration;
+}
+
+// "takes less than 2 s".
+std::string describe_space_bound(const SearchRecord& search) {
+  if (search.space_lower_bound_s) return "takes less than " + format_seconds(*search.space_lower_bound_s);
+  if (search.space_lower_bound_usd)
+    return "costs less than " + format_number(*search.space_lower_bound_usd) + " dollars an iteration";
+  if (search.space_lower_bound_devices)
+    return "uses fewer than " + std::to_string(*search.space_lower_bound_devices) + " devices";
+  return "";
+}
+
 std::string describe_proof(const SearchRecord& search) {
-  const std::string space = "the space of " + search.planner;
-  if (search.proof == Proof::optimal) return "proved: no plan of " + space + " is faster under this model\n";
-  if (!search.space_gap_fraction || !search.space_lower_bound_s) return "";
-  return "at most " + format_percent(*search.space_gap_fraction) + " from the best of " + space +
-         ": none takes less than " + format_seconds(*search.space_lower_bound_s) + "\n";
+  std::string space = "the space of " + search.planner;
+  if (has_limits(search)) space += " that keeps the limits";
+  if (search.proof == Proof::optimal) {
+    std::string better = "is faster";
+    if (search.goal == "cost") better = "is cheaper";
+    if (search.goal == "devices") better = "uses fewer devices, or as few and is faster";
+    return "proved: no plan of " + space + " " + better + " under this model\n";
+  }
+  const std::string bound = describe_space_bound(search);
+  if (!search.space_gap_fraction || bound.empty()) return "";
+  return "at most " + format_percent(*search.space_gap_fraction) + " from the best of " + space + ": none " +
+         bound + "\n";
 }
 
 }  // namespace

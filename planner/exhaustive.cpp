@@ -201,8 +201,8 @@ class Search {
   // All were looked at: how far this one is from the best of them.
   void prove(PlanResult& result) const {
     constexpr double kRounding = 1e-9;  // between closed form and prediction, relative
-    result.lower_bound_s = std::min(improvements_.back().iteration_s, result.prediction->iteration_s);
-    result.gap_fraction = result.prediction->iteration_s / result.lower_bound_s - 1;
+    result.lower_bound = std::min(improvements_.back().iteration_s, result.prediction->iteration_s);
+    result.gap_fraction = result.prediction->iteration_s / result.lower_bound - 1;
     result.proof = result.gap_fraction <= kRounding ? Proof::optimal : Proof::gap;
   }
 

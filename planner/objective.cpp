@@ -1,6 +1,7 @@
 #include "planner/objective.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "core/error.h"
@@ -30,6 +31,30 @@ double loss_of(const Objective& objective, double iteration_s, const Rented& ren
       return rented.devices + iteration_s / (1 + iteration_s);
   }
   return iteration_s;
+}
+
+double time_as_good(const Objective& objective, double iteration_s, const Rented& rented, const Rented& other) {
+  constexpr double kAnyTime = std::numeric_limits<double>::infinity();
+  switch (objective.goal) {
+    case Goal::time:
+      break;
+    case Goal::cost:
+      return other.usd_per_hour > 0 ? iteration_s * rented.usd_per_hour / other.usd_per_hour : kAnyTime;
+    case Goal::devices:
+      if (other.devices != rented.devices) return other.devices < rented.devices ? kAnyTime : 0;
+      break;
+  }
+  return iteration_s;
+}
+
+double most_time_s(const Objective& objective, const Rented& rented) {
+  constexpr double kRounding = 1e-9;  // prices added up in another order
+  double most_s = std::numeric_limits<double>::infinity();
+  if (overrun(rented.usd_per_hour, objective.most_usd_per_hour) > kRounding) return -1;
+  if (objective.most_iteration_s > 0) most_s = objective.most_iteration_s;
+  if (objective.most_usd_per_iteration > 0 && rented.usd_per_hour > 0)
+    most_s = std::min(most_s, objective.most_usd_per_iteration / rented.usd_per_hour * kSecondsPerHour);
+  return most_s;
 }
 
 double overrun_of(const Objective& objective, double iteration_s, const Rented& rented) {
@@ -69,8 +94,9 @@ void check_prices(const Objective& objective, const Cluster& cluster) {
 
 void require_time_alone(const Objective& objective, const std::string& planner) {
   if (objective.is_time_alone()) return;
-  throw_bad_input("planner " + planner +
-                  " looks for the fastest plan without limits; sha-ea plans by cost, devices and with limits");
+  throw_bad_input(
+      "planner " + planner +
+      " looks for the fastest plan without limits; sha-ea and exact plan by cost, devices and with limits");
 }
 
 double tokens_per_iteration(const Workflow& workflow) {

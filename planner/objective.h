@@ -44,14 +44,24 @@ struct Rented {
   double usd_per_hour = 0;  // zero where no price is known
 };
 
+inline constexpr double kSecondsPerHour = 3600;
+
 // Dollars of an iteration.
 [[nodiscard]] inline double usd_per_iteration(const Rented& rented, double iteration_s) {
-  constexpr double kSecondsPerHour = 3600;
   return rented.usd_per_hour * iteration_s / kSecondsPerHour;
 }
 
 // What is lowered, the smaller the better: seconds, dollars, or devices with a fraction for the time.
 [[nodiscard]] double loss_of(const Objective& objective, double iteration_s, const Rented& rented);
+
+// What a plan that rents `other` may take to be as good as one that takes iteration_s with `rented`: infinite
+// where it is better whatever it takes, zero where it never is.
+[[nodiscard]] double time_as_good(const Objective& objective, double iteration_s, const Rented& rented,
+                                  const Rented& other);
+
+// What a plan with these devices may take to keep the limits: less than zero where it keeps them in no time,
+// infinite where in any. To rounding; overrun_of has the last word.
+[[nodiscard]] double most_time_s(const Objective& objective, const Rented& rented);
 
 // Shares by which limits are exceeded, all added up; zero where all are kept.
 [[nodiscard]] double overrun_of(const Objective& objective, double iteration_s, const Rented& rented);

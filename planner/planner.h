@@ -65,9 +65,9 @@ struct PlanResult {
   std::vector<Improvement> improvements;  // of a search, best last
   // Of planners that prove.
   Proof proof = Proof::none;
-  double lower_bound_s = 0;  // of any plan of the planner's space
-  std::uint64_t nodes = 0;   // of the tree that was searched
-  int threads = 1;           // that searched, of all ranks
+  double lower_bound = 0;   // of loss_of() of any plan of the planner's space that keeps the limits
+  std::uint64_t nodes = 0;  // of the tree that was searched
+  int threads = 1;          // that searched, of all ranks
   // Of any plan of any planner (exact/bound.h): what Planner::plan adds. Dollars where all devices have prices.
   double least_s = 0;
   std::optional<double> least_usd;

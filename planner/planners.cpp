@@ -41,8 +41,13 @@ constexpr PlannerTraits kHetRl{.has_threads = true,
                                .has_objectives = true,
                                .has_rent = true,
                                .has_pins = true};
-constexpr PlannerTraits kBranchAndBound{
-    .counts_nodes = true, .starts_from_plan = true, .proves = true, .balances_load = true, .has_pins = true};
+constexpr PlannerTraits kBranchAndBound{.counts_nodes = true,
+                                        .starts_from_plan = true,
+                                        .proves = true,
+                                        .balances_load = true,
+                                        .has_objectives = true,
+                                        .has_rent = true,
+                                        .has_pins = true};
 constexpr PlannerTraits kIntegerProgram{.counts_nodes = true,
                                         .starts_from_plan = true,
                                         .proves = true,

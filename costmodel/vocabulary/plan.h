@@ -96,7 +96,7 @@ struct UniformLayout {
 
 struct Plan {
   static constexpr std::string_view kKind = "plan";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: length_rank
 
   std::string name;
   std::map<std::string, TaskPlan> tasks;  // by task name

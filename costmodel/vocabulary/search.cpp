@@ -94,6 +94,9 @@ void parse_bounds(const JsonView& view, SearchRecord& search) {
   const auto non_negative = [](const JsonView& member) { return member.non_negative(); };
   search.proof = parse_name<Proof>(view.required("proof"), kProofs);
   search.space_lower_bound_s = parse_optional<double>(view, "space_lower_bound_s", non_negative);
+  search.space_lower_bound_usd = parse_optional<double>(view, "space_lower_bound_usd", non_negative);
+  search.space_lower_bound_devices = parse_optional<int>(
+      view, "space_lower_bound_devices", [](const JsonView& member) { return member.count(0); });
   search.space_gap_fraction = parse_optional<double>(view, "space_gap_fraction", non_negative);
   search.lower_bound_s = view.required("lower_bound_s").positive();
   search.lower_bound_usd = parse_positive(view, "lower_bound_usd");
@@ -171,6 +174,8 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
                    "curve",
                    "proof",
                    "space_lower_bound_s",
+                   "space_lower_bound_usd",
+                   "space_lower_bound_devices",
                    "space_gap_fraction",
                    "lower_bound_s",
                    "lower_bound_usd",
@@ -228,8 +233,10 @@ Json SearchRecord::to_json() const {
   json["lower_bound_s"] = lower_bound_s;
   put(json, "lower_bound_usd", lower_bound_usd);
   json["proof"] = name_of(proof);
-  if (space_lower_bound_s) json["space_lower_bound_s"] = *space_lower_bound_s;
-  if (space_gap_fraction) json["space_gap_fraction"] = *space_gap_fraction;
+  put(json, "space_lower_bound_s", space_lower_bound_s);
+  put(json, "space_lower_bound_usd", space_lower_bound_usd);
+  if (space_lower_bound_devices) json["space_lower_bound_devices"] = *space_lower_bound_devices;
+  put(json, "space_gap_fraction", space_gap_fraction);
   json["curve"] = curve_to_json(curve, !is_time);
   return json;
 }

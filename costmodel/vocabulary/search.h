@@ -45,7 +45,7 @@ struct Improvement {
 
 struct SearchRecord {
   static constexpr std::string_view kKind = "search";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};                           // 1.1: bounds of dollars and devices
   static constexpr std::int64_t kMostCount = (std::int64_t{1} << 53) - 1;  // whole numbers that a double holds
 
   std::string workflow;
@@ -74,9 +74,11 @@ struct SearchRecord {
   std::uint64_t nodes = 0;       // of a tree that was searched
   std::vector<Improvement> curve;
 
-  // Of the planner's own space. Missing: nothing is known of it.
+  // Of the planner's own space. Missing: nothing is known of it. The bound is of what the goal lowers, for
+  // plans that keep the limits.
   Proof proof = Proof::none;
-  std::optional<double> space_lower_bound_s;
+  std::optional<double> space_lower_bound_s, space_lower_bound_usd;  // goal "time"; "cost", of an iteration
+  std::optional<int> space_lower_bound_devices;                      // goal "devices"
   std::optional<double> space_gap_fraction;  // the plan is at most so far from the best of the space
   // Of any plan of any planner: none is faster, none costs less in an iteration (missing: no prices).
   double lower_bound_s = 0;

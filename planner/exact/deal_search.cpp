@@ -1,9 +1,12 @@
 #include "planner/exact/deal_search.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace sextant {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
 void DealSearch::begin(const TaskGrouping& grouping) {
   grouping_ = &grouping;
@@ -20,9 +23,9 @@ void DealSearch::begin(const TaskGrouping& grouping) {
 
 double DealSearch::cheap_bound_s(const TaskGrouping& grouping) {
   begin(grouping);
-  const int all = space_.share_count() - 1;
   for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
-    const GroupCost& alone = costs_.within(TaskSet{1} << t, all);
+    const GroupCost& alone = costs_.within(TaskSet{1} << t, all_);
+    if (!alone.is_possible()) return kNever;
     GroupCost& cost = group_costs_[static_cast<std::size_t>(grouping.group_of[t])];
     for (std::size_t k = 0; k < kTaskKinds; ++k) cost.kind_s[k] += alone.kind_s[k];
     cost.sum_s += alone.sum_s;
@@ -32,9 +35,11 @@ double DealSearch::cheap_bound_s(const TaskGrouping& grouping) {
 
 double DealSearch::bound_s(const TaskGrouping& grouping) {
   begin(grouping);
-  const int all = space_.share_count() - 1;
-  for (std::size_t g = 0; g < groups_.size(); ++g) group_costs_[g] = costs_.within(groups_[g], all);
-  return composition_.bound_s(groups_, group_costs_, transfer_s(0, all));
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    group_costs_[g] = costs_.within(groups_[g], all_);
+    if (!group_costs_[g].is_possible()) return kNever;
+  }
+  return composition_.bound_s(groups_, group_costs_, transfer_s(0, all_));
 }
 
 // Groups before `place` have their shares, the others may have what is left.
@@ -51,8 +56,10 @@ double DealSearch::transfer_s(std::size_t place, int left) const {
 
 // Costs of the groups from `place` on. False where one has no way to fit.
 bool DealSearch::rest_is_possible(std::size_t place, int left) {
+  const bool takes_left = takes_all(place);
   for (; place < order_.size(); ++place) {
-    const GroupCost& cost = costs_.within(groups_[order_[place]], left);
+    const TaskSet group = groups_[order_[place]];
+    const GroupCost& cost = takes_left ? costs_.of_share(group, left) : costs_.within(group, left);
     if (!cost.is_possible()) return false;
     group_costs_[order_[place]] = cost;
   }
@@ -63,7 +70,7 @@ std::vector<DealSearch::Child> DealSearch::children(std::size_t place, int left)
   const std::size_t group = order_[place];
   const int after = static_cast<int>(order_.size() - place) - 1;  // groups that need a unit each
   std::vector<Child> children;
-  for (int share = 1; share <= left && !progress_.is_stopped(); ++share) {
+  for (int share = takes_all(place) ? left : 1; share <= left && !progress_.is_stopped(); ++share) {
     if (!space_.is_within(share, left) || space_.size_of(left) - space_.size_of(share) < after) continue;
     if (!space_.may_have(groups_[group], share)) continue;
     const GroupCost& cost = costs_.of_share(groups_[group], share);
@@ -124,7 +131,7 @@ void DealSearch::search(const TaskGrouping& grouping) {
     return group_costs_[a].sum_s > group_costs_[b].sum_s;
   });
   for (std::size_t place = 0; place < order_.size(); ++place) place_of_[order_[place]] = place;
-  deal(0, space_.share_count() - 1, bound);
+  deal(0, all_, bound);
 }
 
 namespace {
@@ -149,13 +156,84 @@ std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units
 
 void search_groupings(UnitSpace& space, DealSearch& deals, ProofProgress& progress) {
   const std::vector<TaskGrouping> groupings = task_groupings(space.tasks());
-  const int units = space.size_of(space.share_count() - 1);
+  const int units = space.size_of(deals.all());
   for (const Root& root : roots_of(groupings, units, deals)) {
     if (!progress.is_open(root.bound_s)) return;  // nor are those after it
     if (!progress.may_go_on()) return progress.leave_open(root.bound_s);
     const double bound_s = deals.bound_s(*root.grouping);
     if (progress.is_stopped()) return progress.leave_open(root.bound_s);
     if (progress.is_open(bound_s)) deals.search(*root.grouping);
+  }
+}
+
+namespace {
+
+struct Rental {
+  int share;
+  Rented rented;
+  double bound_s, bound_loss;
+};
+
+Rented rent_of(const UnitSpace& space, int share) {
+  const Cluster& cluster = space.request().cluster;
+  Rented rented;
+  for (std::size_t c = 0; c < space.classes().size(); ++c) {
+    const UnitClass& units = space.classes()[c];
+    const double devices = static_cast<double>(space.units_of(share, c)) * units.devices;
+    const auto& price = cluster.type_of(DeviceId{units.units.front().front()}).price_usd_per_hour;
+    rented.devices += devices;
+    if (price) rented.usd_per_hour += devices * price->value;
+  }
+  return rented;
+}
+
+bool has_pinned(const UnitSpace& space, int share) {
+  for (int t = 0; t < space.tasks(); ++t) {
+    if (!space.is_within(space.pinned_share(t), share)) return false;
+  }
+  return true;
+}
+
+// A group for each task: of all groupings the one with the least cheap bound, since tasks of one group wait for
+// each other, and generation streams at best.
+TaskGrouping finest_grouping(int tasks) {
+  TaskGrouping grouping;
+  grouping.groups = tasks;
+  for (int t = 0; t < tasks; ++t) grouping.group_of.push_back(t);
+  return grouping;
+}
+
+// Those that may hold the best plan, by the least that they can lose.
+std::vector<Rental> rentals_of(const UnitSpace& space, DealSearch& deals, ProofProgress& progress) {
+  const TaskGrouping finest = finest_grouping(space.tasks());
+  std::vector<Rental> rentals;
+  for (int share = 1; share < space.share_count(); ++share) {
+    if (!has_pinned(space, share)) continue;
+    Rental rental{share, rent_of(space, share), 0, 0};
+    deals.use_exactly(share);
+    rental.bound_s = deals.cheap_bound_s(finest);
+    progress.begin_rent(rental.rented);
+    if (!progress.is_open(rental.bound_s)) continue;
+    rental.bound_loss = loss_of(space.request().objective, rental.bound_s, rental.rented);
+    rentals.push_back(rental);
+  }
+  std::stable_sort(rentals.begin(), rentals.end(),
+                   [](const Rental& a, const Rental& b) { return a.bound_loss < b.bound_loss; });
+  return rentals;
+}
+
+}  // namespace
+
+void search_rents(UnitSpace& space, DealSearch& deals, ProofProgress& progress) {
+  for (const Rental& rental : rentals_of(space, deals, progress)) {
+    progress.begin_rent(rental.rented);
+    if (!progress.is_open(rental.bound_s)) continue;
+    if (progress.is_stopped()) {
+      progress.leave_open(rental.bound_s);
+      continue;
+    }
+    deals.use_exactly(rental.share);
+    search_groupings(space, deals, progress);
   }
 }
 

@@ -17,9 +17,19 @@ class DealSearch {
         costs_(costs),
         progress_(progress),
         composition_(space, sync, costs),
-        options_(space, sync, composition_, progress) {}
+        options_(space, sync, composition_, progress),
+        all_(space.share_count() - 1) {}
+
+  // From here on plans use all of this share and nothing else. Without it they may use any units.
+  void use_exactly(int share) {
+    all_ = share;
+    uses_all_ = true;
+  }
+  // What plans may use.
+  [[nodiscard]] int all() const { return all_; }
 
   // Least time of any plan with this grouping: of its tasks alone (cheap), and with the memory of groups.
+  // Infinite where none fits.
   [[nodiscard]] double cheap_bound_s(const TaskGrouping& grouping);
   [[nodiscard]] double bound_s(const TaskGrouping& grouping);
 
@@ -33,6 +43,7 @@ class DealSearch {
   };
 
   void begin(const TaskGrouping& grouping);
+  [[nodiscard]] bool takes_all(std::size_t place) const { return uses_all_ && place + 1 == order_.size(); }
   void deal(std::size_t place, int left, double bound_s);
   [[nodiscard]] std::vector<Child> children(std::size_t place, int left);
   [[nodiscard]] bool rest_is_possible(std::size_t place, int left);
@@ -45,6 +56,8 @@ class DealSearch {
   ProofProgress& progress_;
   Composition composition_;
   OptionSearch options_;
+  int all_;
+  bool uses_all_ = false;
   // Of the grouping that is searched.
   const TaskGrouping* grouping_ = nullptr;
   std::vector<TaskSet> groups_;
@@ -56,5 +69,9 @@ class DealSearch {
 
 // Of every grouping, the most promising first.
 void search_groupings(UnitSpace& space, DealSearch& deals, ProofProgress& progress);
+
+// The same for every share that plans can rent, with what that costs: for objectives that need devices
+// (planner/objective.h).
+void search_rents(UnitSpace& space, DealSearch& deals, ProofProgress& progress);
 
 }  // namespace sextant

@@ -1,6 +1,6 @@
 #include "planner/exact/exact.h"
 
-#include <algorithm>
+#include <cmath>
 
 #include "core/units.h"
 #include "costmodel/predict.h"
@@ -10,7 +10,7 @@
 namespace sextant {
 namespace {
 
-// Why nothing fits: the first task that has no place of its own, or all of them together.
+// Why nothing does: the first task that has no place of its own, or all of them together.
 std::string shortage(UnitSpace& space, GroupCosts& costs) {
   const int all = space.share_count() - 1;
   for (int t = 0; t < space.tasks(); ++t) {
@@ -23,6 +23,32 @@ std::string shortage(UnitSpace& space, GroupCosts& costs) {
   }
   return "every task fits alone, but not all together: weights, gradients and optimizer states exceed the "
          "devices";
+}
+
+// Where plans fit but not within limits, how near the fastest of all comes.
+std::string why_none(const PlanRequest& request, const ExactLimits& limits, UnitSpace& space,
+                     GroupCosts& costs) {
+  if (!request.objective.has_limits()) return "no plan of the space fits: " + shortage(space, costs);
+  PlanRequest unlimited = request;
+  unlimited.objective = {};
+  unlimited.on_improvement = {};
+  ExactLimits cold = limits;
+  cold.start = nullptr;
+  const PlanResult fastest = plan_exactly(unlimited, cold);
+  if (fastest.outcome != PlanOutcome::found)
+    return fastest.proof == Proof::optimal ? fastest.message : "no plan of the space keeps the limits";
+  std::string message = "no plan of the space keeps the limits that were asked for; the fastest of all takes " +
+                        format_seconds(fastest.prediction->iteration_s);
+  const Rented rented = rented_by(*fastest.plan, request.cluster);
+  if (rented.usd_per_hour > 0) message += " for " + format_number(rented.usd_per_hour) + " dollars an hour";
+  return message;
+}
+
+// What the search begins with, where it keeps the limits.
+void know_start(const PlanRequest& request, const PlanResult& start, ProofProgress& progress) {
+  const Rented rented = rented_by(*start.plan, request.cluster);
+  const double iteration_s = start.prediction->iteration_s;
+  if (overrun_of(request.objective, iteration_s, rented) <= 0) progress.know(iteration_s, rented);
 }
 
 std::string when(const PlanRequest& request, Proof proof) {
@@ -54,7 +80,6 @@ void fill_plan(const PlanRequest& request, const ExactLimits& limits, const Proo
 }  // namespace
 
 PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
-  require_time_alone(request.objective, "exact");
   PlanResult result;
   const std::string reason = why_too_large(request.cluster, limits.wanted_units, request.limits.pins);
   if (!reason.empty()) {
@@ -62,10 +87,9 @@ PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
     result.message = reason;
     return result;
   }
-  const bool has_start = limits.start != nullptr && limits.start->prediction.has_value();
-  ProofProgress progress(
-      request, has_start ? limits.start->prediction->iteration_s : std::numeric_limits<double>::infinity(),
-      least_iteration_s(request));
+  ProofProgress progress(request, least_iteration_s(request));
+  if (limits.start != nullptr && limits.start->prediction) know_start(request, *limits.start, progress);
+  const bool has_start = std::isfinite(progress.best_loss());
   UnitSpace space(request, limits.wanted_units);
   if (!space.stranded().empty()) {
     result.proof = Proof::optimal;
@@ -75,22 +99,26 @@ PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
   const SyncCost sync(space);
   GroupCosts costs(space, sync, progress);
   DealSearch deals(space, sync, costs, progress);
-  search_groupings(space, deals, progress);
+  if (request.objective.needs_devices()) {
+    search_rents(space, deals, progress);
+  } else {
+    search_groupings(space, deals, progress);
+  }
 
   result.nodes = progress.nodes();
   result.candidates = result.feasible = progress.evaluations();
   result.improvements = progress.improvements();
   result.proof = progress.is_stopped() ? progress.stopped_by() : Proof::optimal;
-  result.lower_bound_s = progress.lower_bound_s();
+  result.lower_bound = progress.lower_bound();
   if (!progress.has_best() && !has_start) {
-    result.lower_bound_s = result.proof == Proof::optimal ? 0 : result.lower_bound_s;
-    result.message = result.proof == Proof::optimal ? "no plan of the space fits: " + shortage(space, costs)
+    result.lower_bound = result.proof == Proof::optimal ? 0 : result.lower_bound;
+    result.message = result.proof == Proof::optimal ? why_none(request, limits, space, costs)
                                                     : "the search ended before a plan that fits was found";
     return result;
   }
   result.outcome = PlanOutcome::found;
   fill_plan(request, limits, progress, space.evaluator(), result);
-  result.gap_fraction = progress.best_s() / result.lower_bound_s - 1;
+  result.gap_fraction = progress.best_loss() / result.lower_bound - 1;
   result.message = message_of(request, result, !progress.has_best());
   return result;
 }

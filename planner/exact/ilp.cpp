@@ -51,7 +51,7 @@ std::optional<Candidate> plan_to_begin_with(UnitSpace& space, const SyncCost& sy
   PlanRequest few = request;
   few.budget.evaluations = kNodes;
   few.on_improvement = {};
-  ProofProgress progress(few, std::numeric_limits<double>::infinity(), 0);
+  ProofProgress progress(few, 0);
   GroupCosts costs(space, sync, progress);
   DealSearch deals(space, sync, costs, progress);
   search_groupings(space, deals, progress);
@@ -121,7 +121,7 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     result.message += "no plan of the space fits";
     return result;
   }
-  result.lower_bound_s = std::max(0.0, solution.bound) + sync.fixed_s();
+  result.lower_bound = std::max(0.0, solution.bound) + sync.fixed_s();
   std::optional<Candidate> found = start_plan;
   if (!solution.values.empty()) {
     const UnitChoice choice = model.choice(solution.values);
@@ -142,8 +142,8 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
   const double time_s = result.prediction->iteration_s;
   result.improvements = {{1, passed.count(), time_s, time_s}};
   if (request.on_improvement) request.on_improvement(result.improvements.back());
-  result.lower_bound_s = std::min(result.lower_bound_s, result.prediction->iteration_s);
-  result.gap_fraction = result.prediction->iteration_s / result.lower_bound_s - 1;
+  result.lower_bound = std::min(result.lower_bound, result.prediction->iteration_s);
+  result.gap_fraction = result.prediction->iteration_s / result.lower_bound - 1;
   result.message += result.proof == Proof::optimal ? "the best plan of the space" : "the best until the limit";
   return result;
 }

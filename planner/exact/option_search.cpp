@@ -100,8 +100,7 @@ bool OptionSearch::add(std::size_t at, const ExactOption& option) {
 
 void OptionSearch::offer() {
   const Candidate candidate = space_.candidate(dealt_->grouping, dealt_->shares, chosen_);
-  const Score score = space_.evaluator().evaluate(candidate);
-  if (score.fits()) progress_.offer(candidate, score.time_s);
+  progress_.offer(candidate, space_.evaluator().evaluate(candidate));
 }
 
 void OptionSearch::choose(std::size_t at) {

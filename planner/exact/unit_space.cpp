@@ -54,7 +54,7 @@ std::string why_too_large(const Cluster& cluster, int wanted_units, const Pins& 
 UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
     : request_(checked(request, wanted_units)),
       evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
-                  request.executions, request.weight_sync}),
+                  request.executions, request.weight_sync, request.objective}),
       table_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)),
       classes_(unit_classes(request.cluster, wanted_units, marks_of(request.limits.pins, request.cluster))) {
   if (request.limits.balances_load) table_.balance_load();

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/json_value.h"
 #include "core/units.h"
 #include "reports/charts/search_chart.h"
@@ -15,7 +17,12 @@ std::string searched(const SearchRecord& search) {
 }
 
 std::string proved(const SearchRecord& search) {
-  if (search.proof == Proof::optimal) return "No plan of its own space is faster: that is proved.";
+  if (search.proof == Proof::optimal) {
+    std::string better = "is faster";
+    if (search.goal == "cost") better = "costs less";
+    if (search.goal == "devices") better = "uses fewer devices, or as few and is faster";
+    return "No plan of its own space " + better + ": that is proved.";
+  }
   if (!search.space_gap_fraction) return "It proves nothing of its own space.";
   return "It is at most " + format_percent(*search.space_gap_fraction) + " from the best of its own space.";
 }
@@ -23,8 +30,19 @@ std::string proved(const SearchRecord& search) {
 FactList facts_of(const SearchRecord& search) {
   FactList facts;
   facts.facts.push_back({"Best found", seconds_cell(search.iteration_s), search.plan});
-  facts.facts.push_back(
-      {"At most from the best", percent_cell(search.gap_fraction()), "of any plan, under this model"});
+  if (search.usd_per_iteration)
+    facts.facts.push_back({"Dollars an iteration", number_cell(*search.usd_per_iteration), ""});
+  if (search.goal == "time") {
+    facts.facts.push_back(
+        {"At most from the best", percent_cell(search.gap_fraction()), "of any plan, under this model"});
+  }
+  if (search.goal == "cost" && search.usd_per_iteration && search.lower_bound_usd) {
+    facts.facts.push_back({"At most dearer than the cheapest",
+                           percent_cell(std::max(0.0, *search.usd_per_iteration / *search.lower_bound_usd - 1)),
+                           "of any plan, under this model"});
+  }
+  if (search.goal == "devices")
+    facts.facts.push_back({"Devices", count_cell(static_cast<std::size_t>(search.devices)), ""});
   facts.facts.push_back({"No plan is faster than", seconds_cell(search.lower_bound_s), ""});
   return facts;
 }

@@ -56,6 +56,10 @@ void add_search(FactList& facts, const SearchRecord& search) {
     facts.facts.push_back({"Search", Cell("found no plan"), search.message});
     return;
   }
+  if (search.goal != "time") {
+    facts.facts.push_back({"Plan, best in", Cell(search.goal), "found by " + search.planner});
+    return;
+  }
   facts.facts.push_back({"Plan, at most from the best", percent_cell(search.gap_fraction()),
                          "of any plan under this model; found by " + search.planner});
 }

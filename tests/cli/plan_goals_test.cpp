@@ -104,11 +104,36 @@ TEST_F(PlanGoals, ModesAreComparedWithTheSynchronousOne) {
   EXPECT_LE(modes[1]["iteration_s"].get<double>(), 1.05 * modes[0]["iteration_s"].get<double>());
 }
 
+TEST_F(PlanGoals, ExactProvesThemAll) {
+  const std::string file = folder_.file("proved.json");
+  const std::vector<std::string> exact = {"--planner", "exact", "--search-out", file};
+  const auto proved = [&](std::vector<std::string> more) {
+    more.insert(more.end(), exact.begin(), exact.end());
+    const Printed printed = plan(more);
+    EXPECT_EQ(printed.exit_code, 0) << printed.err;
+    EXPECT_EQ(load_document<SearchRecord>(file).content.proof, Proof::optimal);
+    return printed.out;
+  };
+  EXPECT_THAT(proved({"--goal", "cost"}), HasSubstr("no plan of the space of exact is cheaper"));
+  const SearchRecord cheapest = load_document<SearchRecord>(file).content;
+  EXPECT_NEAR(*cheapest.space_lower_bound_usd, *cheapest.usd_per_iteration, 1e-9 * *cheapest.usd_per_iteration);
+  EXPECT_FALSE(cheapest.space_lower_bound_s);
+  EXPECT_THAT(proved({"--goal", "devices"}), HasSubstr("uses fewer devices, or as few and is faster"));
+  const SearchRecord fewest = load_document<SearchRecord>(file).content;
+  EXPECT_EQ(fewest.space_lower_bound_devices, fewest.devices);
+  EXPECT_THAT(proved({"--deadline", "1e9"}), HasSubstr("of exact that keeps the limits is faster"));
+  EXPECT_EQ(plan({"--planner", "exact", "--pareto", "3"}).exit_code, 0);
+  const Printed late = plan({"--planner", "exact", "--goal", "cost", "--deadline", "1e-9"});
+  EXPECT_EQ(late.exit_code, 1);
+  EXPECT_THAT(late.err,
+              HasSubstr("no plan of the space keeps the limits that were asked for; the fastest of all"));
+}
+
 TEST_F(PlanGoals, PlannersThatKnowTimesAloneRefuseOtherGoals) {
   for (const std::vector<std::string>& more :
        {std::vector<std::string>{"--goal", "cost"}, {"--deadline", "1"}, {"--pareto", "2"}}) {
     std::vector<std::string> all = more;
-    all.insert(all.end(), {"--planner", "exact"});
+    all.insert(all.end(), {"--planner", "exhaustive"});
     const Printed printed = plan(all);
     EXPECT_EQ(printed.exit_code, 2) << more.front();
     EXPECT_EQ(lines_of(printed.err).size(), 1U);

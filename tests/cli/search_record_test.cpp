@@ -58,7 +58,7 @@ TEST_F(SearchRecordTest, AnInfiniteBoundNeitherAndNoPlanHasNoGap) {
   result_.message = "nothing yet";
   result_.least_s = 2;
   result_.proof = Proof::time_limit;
-  result_.lower_bound_s = std::numeric_limits<double>::infinity();
+  result_.lower_bound = std::numeric_limits<double>::infinity();
   EXPECT_EQ(through_json(), record());
   EXPECT_FALSE(record().space_lower_bound_s.has_value());
   EXPECT_FALSE(record().to_json().contains("gap_fraction"));
@@ -66,7 +66,7 @@ TEST_F(SearchRecordTest, AnInfiniteBoundNeitherAndNoPlanHasNoGap) {
 
 TEST_F(SearchRecordTest, AGapOfTheSpaceIsSaidBesideThatOfAllPlans) {
   result_.proof = Proof::gap;
-  result_.lower_bound_s = 2.5;
+  result_.lower_bound = 2.5;
   result_.gap_fraction = 0.2;
   EXPECT_EQ(through_json(), record());
   EXPECT_THAT(cli::describe(record()),
@@ -76,7 +76,7 @@ TEST_F(SearchRecordTest, AGapOfTheSpaceIsSaidBesideThatOfAllPlans) {
 
 TEST_F(SearchRecordTest, AProofIsSaid) {
   result_.proof = Proof::optimal;
-  result_.lower_bound_s = 3;
+  result_.lower_bound = 3;
   result_.gap_fraction = 0;
   EXPECT_THAT(cli::describe(record()),
               HasSubstr("\nproved: no plan of the space of exact is faster under this model\n"));

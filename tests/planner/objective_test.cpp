@@ -63,6 +63,21 @@ TEST(Objective, LimitsThatAreExceededAddUp) {
   EXPECT_DOUBLE_EQ(overrun_of(objective, 10, {8, 4}), 0);
 }
 
+TEST(Objective, TimesThatAreAsGoodFollowFromWhatIsRented) {
+  constexpr double kAny = std::numeric_limits<double>::infinity();
+  const Rented eight{8, 16}, four{4, 4};
+  EXPECT_EQ(time_as_good({}, 10, eight, four), 10);
+  EXPECT_EQ(time_as_good({.goal = Goal::cost}, 10, eight, four), 40);
+  EXPECT_EQ(time_as_good({.goal = Goal::cost}, 10, eight, {4, 0}), kAny);
+  EXPECT_EQ(time_as_good({.goal = Goal::devices}, 10, eight, four), kAny);
+  EXPECT_EQ(time_as_good({.goal = Goal::devices}, 10, four, eight), 0);
+  EXPECT_EQ(time_as_good({.goal = Goal::devices}, 10, four, {4, 99}), 10);
+  EXPECT_EQ(most_time_s({}, eight), kAny);
+  EXPECT_EQ(most_time_s({.most_iteration_s = 9, .most_usd_per_hour = 16}, eight), 9);
+  EXPECT_LT(most_time_s({.most_usd_per_hour = 15}, eight), 0);
+  EXPECT_EQ(most_time_s({.most_iteration_s = 9, .most_usd_per_iteration = 0.02}, eight), 4.5);
+}
+
 TEST(Objective, EachGoalIsBestAtWhatItIsFor) {
   const Found fast = found({}), cheap = found({.goal = Goal::cost}), small = found({.goal = Goal::devices});
   EXPECT_LT(fast.iteration_s, cheap.iteration_s);
@@ -91,7 +106,7 @@ TEST(Objective, LimitsHold) {
 }
 
 TEST(Objective, OtherSearchesHaveGoalsToo) {
-  for (const std::string_view planner : {"mcmc", "plain-ea", "random"}) {
+  for (const std::string_view planner : {"exact", "mcmc", "plain-ea", "random"}) {
     const Found fast = found({}, planner), cheap = found({.goal = Goal::cost}, planner);
     EXPECT_LT(usd_per_iteration(cheap.rented, cheap.iteration_s),
               usd_per_iteration(fast.rented, fast.iteration_s))

@@ -114,8 +114,8 @@ void expect_proof(const PlanResult& result, const PlannerTraits& traits) {
     return;
   }
   EXPECT_NE(result.proof, Proof::none);
-  EXPECT_LE(result.lower_bound_s, result.prediction->iteration_s * (1 + kRounding));
-  EXPECT_NEAR(result.gap_fraction, result.prediction->iteration_s / result.lower_bound_s - 1, kRounding);
+  EXPECT_LE(result.lower_bound, result.prediction->iteration_s * (1 + kRounding));
+  EXPECT_NEAR(result.gap_fraction, result.prediction->iteration_s / result.lower_bound - 1, kRounding);
   if (result.proof == Proof::optimal) {
     EXPECT_LE(result.gap_fraction, kSolverTolerance);
   }

@@ -31,7 +31,7 @@ std::uint64_t expect_equal_to_brute_force(const SmallCase& small, const Coeffici
   if (exact.outcome != PlanOutcome::found) return 0;
   EXPECT_EQ(exact.proof, Proof::optimal);
   EXPECT_NEAR(exact.prediction->iteration_s, best_s, kRounding * best_s) << brute.plans();
-  EXPECT_NEAR(exact.lower_bound_s, best_s, kRounding * best_s);
+  EXPECT_NEAR(exact.lower_bound, best_s, kRounding * best_s);
   EXPECT_EQ(exact.gap_fraction, 0);
   EXPECT_LT(exact.nodes, brute.plans());
   check_plan(*exact.plan, small.workflow, small.cluster);
@@ -191,13 +191,13 @@ TEST(PlanExactly, StoppedEarlyHasAValidGap) {
     request.budget.evaluations = nodes;
     const PlanResult stopped = plan_exactly(request);
     EXPECT_EQ(stopped.proof, Proof::gap);
-    EXPECT_GT(stopped.lower_bound_s, 0);
-    EXPECT_LE(stopped.lower_bound_s, best_s * (1 + kRounding));
-    EXPECT_GE(stopped.lower_bound_s, last_bound_s * (1 - kRounding));
-    last_bound_s = stopped.lower_bound_s;
+    EXPECT_GT(stopped.lower_bound, 0);
+    EXPECT_LE(stopped.lower_bound, best_s * (1 + kRounding));
+    EXPECT_GE(stopped.lower_bound, last_bound_s * (1 - kRounding));
+    last_bound_s = stopped.lower_bound;
     if (stopped.outcome != PlanOutcome::found) continue;
     EXPECT_GE(stopped.prediction->iteration_s, best_s * (1 - kRounding));
-    EXPECT_NEAR(stopped.gap_fraction, stopped.prediction->iteration_s / stopped.lower_bound_s - 1, kRounding);
+    EXPECT_NEAR(stopped.gap_fraction, stopped.prediction->iteration_s / stopped.lower_bound - 1, kRounding);
   }
 }
 
@@ -253,7 +253,7 @@ TEST(PlanExactly, ALargeClusterIsInterruptedAtOnce) {
     EXPECT_EQ(result.proof, Proof::time_limit);
     EXPECT_EQ(result.nodes, 0U);
     EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
-    EXPECT_DOUBLE_EQ(result.lower_bound_s, least_iteration_s(request));
+    EXPECT_DOUBLE_EQ(result.lower_bound, least_iteration_s(request));
   }
 }
 
@@ -265,14 +265,14 @@ TEST(GroupCosts, CostNothingOnceInterrupted) {
   request.is_cancelled = &cancelled;
   UnitSpace space(request, small.wanted_units);
   const SyncCost sync(space);
-  ProofProgress progress(request, std::numeric_limits<double>::infinity(), 0);
+  ProofProgress progress(request, 0);
   GroupCosts costs(space, sync, progress);
   const int all = space.share_count() - 1;
   EXPECT_EQ(costs.within(TaskSet{3}, all).sum_s, 0);  // a bound of anything
   EXPECT_EQ(space.evaluator().asked(), 0U);
   // What was zero is not taken for known by those who are not interrupted.
   cancelled = false;
-  ProofProgress next(request, std::numeric_limits<double>::infinity(), 0);
+  ProofProgress next(request, 0);
   GroupCosts again(space, sync, next);
   const double least_s = again.within(TaskSet{3}, all).sum_s;
   EXPECT_GT(least_s, 0);

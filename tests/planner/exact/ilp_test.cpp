@@ -33,7 +33,7 @@ void expect_equal(const SmallCase& small, const Coefficients& coefficients, cons
   ASSERT_EQ(ilp.outcome, PlanOutcome::found) << ilp.message;
   EXPECT_EQ(ilp.proof, Proof::optimal);
   EXPECT_NEAR(ilp.prediction->iteration_s, best_s, kIlpTolerance * best_s) << ilp.message;
-  EXPECT_NEAR(ilp.lower_bound_s, best_s, kIlpTolerance * best_s) << ilp.message;  // the program's own objective
+  EXPECT_NEAR(ilp.lower_bound, best_s, kIlpTolerance * best_s) << ilp.message;  // the program's own objective
   EXPECT_NEAR(exact.prediction->iteration_s, best_s, kIlpTolerance * best_s);
   check_plan(*ilp.plan, small.workflow, small.cluster);
   for (const DeviceMemory& memory : plan_memory(small.workflow, *ilp.plan, small.cluster))

@@ -62,7 +62,17 @@ class BruteForce {
       std::vector<UnitShare> groups(static_cast<std::size_t>(grouping.groups), UnitShare(classes_.size(), 0));
       deal(grouping, groups, 0, 0, classes_.front().count());
     }
-    return best_s_;
+    return best_loss({});
+  }
+  // Of the best that keeps the limits, what is lowered; once they have been costed.
+  [[nodiscard]] double best_loss(const Objective& objective) const {
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto& [rent, fastest_s] : fastest_s_) {
+      const Rented rented{rent.first, rent.second};
+      if (overrun_of(objective, fastest_s, rented) <= 0)
+        best = std::min(best, loss_of(objective, fastest_s, rented));
+    }
+    return best;
   }
   [[nodiscard]] std::uint64_t plans() const { return plans_; }
   [[nodiscard]] std::uint64_t unfit() const { return unfit_; }
@@ -168,6 +178,19 @@ class BruteForce {
            std::all_of(devices.begin(), devices.end(), is_pinned);
   }
 
+  // Of the devices of all groups, which have none in common.
+  [[nodiscard]] std::pair<double, double> rent_of(const std::vector<std::vector<std::uint16_t>>& groups) const {
+    double devices = 0, usd_per_hour = 0;
+    for (const std::vector<std::uint16_t>& group : groups) {
+      for (const std::uint16_t device : group) {
+        ++devices;
+        const auto& price = request_.cluster.type_of(DeviceId{device}).price_usd_per_hour;
+        usd_per_hour += price ? price->value : 0;
+      }
+    }
+    return {devices, usd_per_hour};
+  }
+
   void choose_all(const TaskGrouping& grouping, const std::vector<UnitShare>& groups) {
     const auto devices = devices_of_groups(classes_, groups);
     std::vector<const std::vector<std::uint16_t>*> of_task;
@@ -177,6 +200,8 @@ class BruteForce {
       if (of_task.back()->empty() || !obeys(t, *of_task.back())) return;
       options.push_back(&options_on(static_cast<int>(t), *of_task.back()));
     }
+    fastest_here_s_ =
+        &fastest_s_.try_emplace(rent_of(devices), std::numeric_limits<double>::infinity()).first->second;
     Candidate candidate;
     choose(of_task, options, candidate);
   }
@@ -187,7 +212,7 @@ class BruteForce {
     if (t == options.size()) {
       ++plans_;
       const Score score = evaluator_.evaluate(candidate);
-      if (score.fits()) best_s_ = std::min(best_s_, score.time_s);
+      if (score.fits()) *fastest_here_s_ = std::min(*fastest_here_s_, score.time_s);
       if (!score.fits()) ++unfit_;
       return;
     }
@@ -203,7 +228,8 @@ class BruteForce {
   Evaluator evaluator_;
   std::map<std::pair<int, std::vector<std::uint16_t>>, std::vector<Costed>> known_;
   std::vector<UnitClass> classes_;
-  double best_s_ = std::numeric_limits<double>::infinity();
+  std::map<std::pair<double, double>, double> fastest_s_;  // by devices and dollars an hour that are rented
+  double* fastest_here_s_ = nullptr;
   std::uint64_t plans_ = 0, unfit_ = 0;
 };
 
