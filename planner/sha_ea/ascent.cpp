@@ -155,16 +155,16 @@ void Ascent::improve_once(const Scored& best, const Sharing& start, std::uint64_
 }
 
 void Ascent::improve(const Scored& best, const std::vector<Sharing>& starts, std::uint64_t budget,
-                     std::size_t polished) {
+                     std::uint64_t own, std::size_t polished) {
   near_best_.clear();
   climbed_.clear();
-  if (!is_within_unit_space()) chain_and_climb(best, kDeepSteps * budget, kMostTimes, budget / kStarts);
+  if (!is_within_unit_space()) chain_and_climb(best, kDeepSteps * own, kMostTimes, budget / kStarts);
   for (const Sharing& sharing : starts) {
     if (run_.is_over()) break;
     start_from(sharing, budget);
   }
   refine_best(budget);
-  recombine_best(budget);
+  recombine_best(own);
   // What was nearly as good on the way is polished too.
   for (std::size_t n = 0; n < std::min(near_best_.size(), polished); ++n)
     polish_one(near_best_[n], budget / kStarts);

@@ -28,9 +28,10 @@ class Ascent {
          std::mt19937_64& random);
 
   // One round's. best: the best plan of its halving, from which the first chain starts. starts: of whole units,
-  // in the order in which they are gone on from. budget: looks at deals that the halving has had, of which
-  // polishing and chains have multiples. polished: of what was nearly as good as the best, how many.
-  void improve(const Scored& best, const std::vector<Sharing>& starts, std::uint64_t budget,
+  // in the order in which they are gone on from. budget: looks at deals that the halving of all islands has
+  // had, of which polishing and the chains from starts have multiples; own: this island's part of it, of which
+  // the long chains have. polished: of what was nearly as good as the best, how many.
+  void improve(const Scored& best, const std::vector<Sharing>& starts, std::uint64_t budget, std::uint64_t own,
                std::size_t polished);
 
   // A chain from `best` and a climb from the sets that it chose, or from `start`: what comes before the first

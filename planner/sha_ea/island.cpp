@@ -233,18 +233,19 @@ void Island::glance() {
   std::vector<Group> some = groups(1);
   draw(some, share_of(kGlance / kLooks));
   const Individual* best = halve(some, share_of(kGlance));
-  if (best != nullptr) ascent_.improve_once(best->scored, starts_from(some).front(), kGlance);
+  if (best != nullptr) ascent_.improve_once(best->scored, starts_from(some).front(), share_of(kGlance));
 }
 
 // Algorithm 1, lines 14 to 32, and the polishing of its best. The groupings and the evaluations that look at
-// them are dealt to the islands of the team, so that it takes each a part of the time; how thoroughly each of
-// the best is polished stays.
+// them are dealt to the islands of the team, and so are the steps of long chains, so that it takes each a part
+// of the time; how thoroughly each of the best is polished stays.
 void Island::round(std::uint64_t budget) {
   const double groupings = bell_number(static_cast<int>(run_.dealt_tasks().size()));
   const auto most = static_cast<std::size_t>(static_cast<double>(budget) / (kLooks * groupings));
   std::vector<Group> all = groups(std::clamp<std::size_t>(most, 1, kMostArms));
   const Individual* best = halve(all, share_of(budget));
-  if (best != nullptr) ascent_.improve(best->scored, starts_from(all), budget, share_of(kPolished));
+  if (best != nullptr)
+    ascent_.improve(best->scored, starts_from(all), budget, share_of(budget), share_of(kPolished));
   ++round_;
 }
 
