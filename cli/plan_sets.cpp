@@ -56,13 +56,15 @@ PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Sub
     const double dollar_gap = std::max(0.0, point.usd_per_iteration / *point.result.least_usd - 1);
     table.add({format_seconds(iteration_s), "at most " + format_percent(point.result.gap_of_all()),
                format_number(point.usd_per_iteration), "at most " + format_percent(dollar_gap),
-               format_number(point.rented.usd_per_hour), format_number(point.rented.devices)});
+               format_number(point.rented.usd_per_hour),
+               std::to_string(static_cast<int>(point.rented.devices))});
     json.push_back({{"iteration_s", iteration_s},
                     {"lower_bound_s", point.result.least_s},
                     {"usd_per_iteration", point.usd_per_iteration},
                     {"lower_bound_usd", *point.result.least_usd},
                     {"usd_per_hour", point.rented.usd_per_hour},
                     {"devices", point.rented.devices},
+                    {"proof", name_of(point.result.proof)},
                     {"plan", part.on_whole(*point.result.plan).to_json()}});
   }
   std::string text = table.text();
@@ -73,6 +75,12 @@ PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Sub
     text += "the fastest costs " + format_percent(dearer) +
             " more an iteration than the cheapest and takes 1 / " + format_number(faster) + " of its time\n";
   }
+  const bool are_proved = std::all_of(front.begin(), front.end(), [](const ParetoPoint& point) {
+    return point.result.proof == Proof::optimal;
+  });
+  if (are_proved && !front.empty())
+    text += "proved: no plan of the space of " + std::string(planner.name) +
+            " is faster than the first, and none that is as fast as another is cheaper\n";
   return {std::move(text), format_json(json) + "\n", front.empty()};
 }
 
@@ -98,7 +106,7 @@ PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const
     const double devices = rented_by(*result.plan, request.cluster).devices;
     const std::string beside = synchronous_s > 0 ? format_percent(iteration_s / synchronous_s - 1) : "";
     table.add({mode.name, format_seconds(iteration_s), "at most " + format_percent(result.gap_of_all()), beside,
-               format_number(devices)});
+               std::to_string(static_cast<int>(devices))});
     json.push_back({{"mode", mode.name},
                     {"staleness", mode.staleness},
                     {"streamed_parts", mode.streamed_parts},

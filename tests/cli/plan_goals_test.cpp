@@ -12,6 +12,7 @@ namespace sextant::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 // Two devices for a dollar an hour each.
@@ -122,7 +123,10 @@ TEST_F(PlanGoals, ExactProvesThemAll) {
   const SearchRecord fewest = load_document<SearchRecord>(file).content;
   EXPECT_EQ(fewest.space_lower_bound_devices, fewest.devices);
   EXPECT_THAT(proved({"--deadline", "1e9"}), HasSubstr("of exact that keeps the limits is faster"));
-  EXPECT_EQ(plan({"--planner", "exact", "--pareto", "3"}).exit_code, 0);
+  EXPECT_THAT(plan({"--planner", "exact", "--pareto", "3"}).out,
+              HasSubstr("proved: no plan of the space of exact"));
+  EXPECT_THAT(plan({"--pareto", "3"}).out, Not(HasSubstr("proved")));
+  EXPECT_EQ(parse_json(plan({"--planner", "exact", "--pareto", "2", "--json"}).out)[0]["proof"], "optimal");
   const Printed late = plan({"--planner", "exact", "--goal", "cost", "--deadline", "1e-9"});
   EXPECT_EQ(late.exit_code, 1);
   EXPECT_THAT(late.err,
