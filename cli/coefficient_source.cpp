@@ -36,9 +36,9 @@ fs::path shipped_file(std::string_view family) {
 
 // Of the framework's family, else of all frameworks.
 fs::path find_shipped(const std::string& framework) {
-  const fs::path of_family = shipped_file(family_of_framework(lower_case(framework)));
+  fs::path of_family = shipped_file(family_of_framework(lower_case(framework)));
   if (fs::exists(of_family)) return of_family;
-  const fs::path of_all = shipped_file("any");
+  fs::path of_all = shipped_file("any");
   if (fs::exists(of_all)) return of_all;
   throw_bad_input(
       "no coefficients were found that ship: looked for " + of_family.string() +
@@ -107,7 +107,7 @@ Coefficients load_coefficients_for(const std::string& file, const Runs& runs) {
 
 std::string find_framework(const Coefficients& coefficients, const std::string& file,
                            const std::string& framework, std::vector<std::string>& notes) {
-  const std::string name = framework_as_in(coefficients, framework);
+  std::string name = framework_as_in(coefficients, framework);
   if (name == kAny || has_values_of(coefficients, name)) return name;
   const std::vector<std::string> known = frameworks_of(coefficients);
   notes.push_back("no values of framework " + in_quotes(name) + " in " + file + ", took those for all; " +

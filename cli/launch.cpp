@@ -82,6 +82,7 @@ std::string launcher() {
 
 int spawn_and_wait(std::vector<std::string> command, Output output) {
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (std::string& word : command) argv.push_back(word.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t files;

@@ -138,8 +138,7 @@ std::string describe_pins(const SearchRecord& search) {
 
 // Of what the plan is to be best in. How few devices could do is not known beyond what time tells.
 std::string describe_gap(const SearchRecord& search) {
-  const std::string least =
-      "no plan of any planner takes less than " + format_seconds(search.lower_bound_s) + "\n";
+  std::string least = "no plan of any planner takes less than " + format_seconds(search.lower_bound_s) + "\n";
   if (search.goal == "cost" && search.lower_bound_usd && search.usd_per_iteration) {
     const double gap = std::max(0.0, *search.usd_per_iteration / *search.lower_bound_usd - 1);
     return "at most " + format_percent(gap) + " dearer than the cheapest under this model; " + least;

@@ -31,6 +31,7 @@ std::vector<std::vector<int>> layer_splits(int layers, int stages, bool uneven) 
   std::vector<std::vector<int>> splits;
   if (!uneven) {
     std::vector<int> even;
+    even.reserve(static_cast<std::size_t>(stages));
     for (int j = 0; j < stages; ++j) even.push_back(layers / stages + (j < layers % stages ? 1 : 0));
     splits.push_back(even);
     return splits;

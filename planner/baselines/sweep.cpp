@@ -55,6 +55,7 @@ void Sweep::descend(const std::vector<UnitClass>& classes, const Sharing& sharin
   const int tasks = run_.evaluator().task_count();
   const std::vector<std::vector<std::uint16_t>> devices = arranger_.devices_of_tasks(classes, sharing);
   std::vector<const std::vector<Option>*> options;
+  options.reserve(devices.size());
   for (int t = 0; t < tasks; ++t)
     options.push_back(&run_.options().of(t, devices[static_cast<std::size_t>(t)]));
   (void)run_.evaluator().evaluate(scored.candidate);

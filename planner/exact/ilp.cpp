@@ -44,7 +44,7 @@ std::optional<Candidate> candidate_of(const PlanResult& start, UnitSpace& space)
 std::optional<Candidate> plan_to_begin_with(UnitSpace& space, const SyncCost& sync) {
   const PlanRequest& request = space.request();
   if (request.start != nullptr && request.start->plan) {
-    const std::optional<Candidate> own = candidate_of(*request.start, space);
+    std::optional<Candidate> own = candidate_of(*request.start, space);
     if (own && space.choice_of(*own)) return own;
   }
   constexpr std::uint64_t kNodes = 256;

@@ -11,6 +11,7 @@ namespace {
 
 std::vector<DeviceId> ascending(const std::vector<std::uint16_t>& devices) {
   std::vector<DeviceId> ids;
+  ids.reserve(devices.size());
   for (const std::uint16_t device : devices) ids.push_back(DeviceId{device});
   std::sort(ids.begin(), ids.end());
   return ids;

@@ -210,7 +210,7 @@ void apply(const ChangeLinkBetween& change, Parts& parts) {
   const DeviceId from = first_device_in(parts, scope, change.from),
                  to = first_device_in(parts, scope, change.to);
   const Cluster now = Parts(parts).cluster();
-  const LinkRate there = now.link(from, to), back = now.link(to, from);
+  const LinkRate &there = now.link(from, to), &back = now.link(to, from);
   bool is_named = false;
   for (LinkException& exception : parts.exceptions) {
     const auto joins = [&](const std::string& a, const std::string& b) {

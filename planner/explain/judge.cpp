@@ -51,7 +51,7 @@ Judgement judge(const PlanRequest& request, const Cluster& cluster, const Plan& 
 }
 
 PreparedPlan::PreparedPlan(const PlanRequest& request, const Cluster& cluster, const Plan& plan)
-    : request_(request), cluster_(cluster), plan_(plan), rented_(rented_by(plan, cluster)), hardware_(cluster) {
+    : request_(request), plan_(plan), rented_(rented_by(plan, cluster)), hardware_(cluster) {
   check_plan(plan, request.workflow, cluster);
   works_ = works_of(request.workflow, plan, cluster);
   fits_hosts_ = all_fit(host_memory(works_, cluster));

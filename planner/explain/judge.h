@@ -41,7 +41,6 @@ class PreparedPlan {
   [[nodiscard]] Judgement judge_with(const Hardware<double>& hardware, const Coefficients& coefficients) const;
 
   const PlanRequest& request_;
-  const Cluster& cluster_;
   const Plan& plan_;
   Rented rented_;
   Hardware<double> hardware_;

@@ -99,6 +99,7 @@ PlanResult plan_by_sha_ea(const PlanRequest& request) {
   const std::vector<int> all_threads = threads_by_rank(request, threads);
   const std::vector<Dealt> own = dealt(request, all_threads);
   std::vector<std::unique_ptr<Island>> islands;
+  islands.reserve(own.size());
   for (const Dealt& one : own) islands.push_back(std::make_unique<Island>(one.request, one.team));
   run_all(islands, threads);
   std::vector<IslandEnd> ends;

@@ -8,6 +8,7 @@ namespace {
 // Micro-batch sizes that a replica with so many sequences can fill: a larger one is the same as all of them.
 std::vector<int> sizes_within(int share, const std::vector<int>& wanted) {
   std::vector<int> sizes;
+  sizes.reserve(wanted.size());
   for (const int size : wanted) sizes.push_back(std::min(size, share));
   std::sort(sizes.begin(), sizes.end());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());

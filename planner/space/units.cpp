@@ -92,7 +92,7 @@ int largest_block(const std::vector<BlockClass>& blocks) {
 std::vector<BlockClass> split_at(const std::vector<BlockClass>& classes, int together) {
   std::vector<BlockClass> split;
   for (const BlockClass& of_class : classes) {
-    const auto whole = of_class.blocks.begin() + of_class.count() / together * together;
+    const auto whole = of_class.blocks.begin() + std::ptrdiff_t{of_class.count() / together} * together;
     if (whole != of_class.blocks.begin()) split.push_back({{of_class.blocks.begin(), whole}, of_class.devices});
     if (whole != of_class.blocks.end()) split.push_back({{whole, of_class.blocks.end()}, of_class.devices});
   }

@@ -28,7 +28,7 @@ struct BatchCut {
   int micro_batch_sequences = 1;
   int decode_batch_sequences = 0;  // as TaskPlan has it
 
-  friend auto operator<=>(const BatchCut&, const BatchCut&) = default;
+  friend auto operator<=>(const BatchCut&, const BatchCut&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 class ReplicaTimes {

@@ -33,6 +33,7 @@ std::vector<ReplicaKind> RolloutSearch::kinds_of(const PieceClass& pieces, const
 Filling RolloutSearch::filling(const PieceClass& pieces, const std::vector<ReplicaKind>& kinds,
                                const BatchCut& cut, double within_s) {
   std::vector<FillItem> items;
+  items.reserve(kinds.size());
   for (const ReplicaKind& kind : kinds) items.push_back({kind.size(), times_.capacity(kind, cut, within_s)});
   return best_filling(items, pieces.devices);
 }

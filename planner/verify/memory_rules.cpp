@@ -51,6 +51,7 @@ std::vector<DeviceMemory> used_devices(std::span<const PlannedTask> tasks, const
     memory.working_bytes = std::max(memory.working_bytes, working);
   });
   std::vector<DeviceMemory> all;
+  all.reserve(used.size());
   for (const auto& [device, memory] : used) all.push_back(memory);
   return all;
 }

@@ -1,6 +1,9 @@
 #include "reports/charts/search_chart.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
 
 #include "core/json_value.h"
 #include "core/units.h"
@@ -16,34 +19,73 @@ constexpr std::string_view kBody = R"json({
     {"mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2, "color": "#0072B2",
               "point": {"size": 36, "color": "#0072B2"}},
      "encoding": {"x": {"field": "seconds", "type": "quantitative"},
-                  "y": {"field": "iteration_s", "type": "quantitative", "scale": {"zero": false}},
-                  "tooltip": [{"field": "iteration", "type": "nominal"}, {"field": "after", "type": "nominal"},
+                  "y": {"field": "lowered", "type": "quantitative", "scale": {"zero": false}},
+                  "tooltip": [{"field": "best", "type": "nominal"}, {"field": "iteration", "type": "nominal"}, {"field": "after", "type": "nominal"},
                               {"field": "evaluations", "type": "quantitative"}]}},
     {"mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 1.4, "color": "#D55E00"},
      "encoding": {"y": {"field": "value", "type": "quantitative", "scale": {"zero": false}},
                   "tooltip": [{"field": "what", "type": "nominal"}, {"field": "shown", "type": "nominal"}]}}
   ]})json";
 
-Json point(double seconds, double iteration_s, std::uint64_t evaluations) {
+bool is_of_time(const SearchRecord& search) { return search.goal == "time"; }
+
+// What the goal lowers: seconds or dollars of an iteration, or devices.
+double lowered(const SearchRecord& search, const Improvement& best) {
+  if (is_of_time(search)) return best.iteration_s;
+  return search.goal == "devices" ? std::floor(best.loss) : best.loss;
+}
+
+std::string shown(const SearchRecord& search, double value) {
+  if (is_of_time(search)) return format_seconds(value);
+  return format_number(value) + (search.goal == "devices" ? " devices" : " dollars");
+}
+
+Json point(const SearchRecord& search, const Improvement& best, double seconds, std::uint64_t evaluations) {
+  const double value = lowered(search, best);
   return {{"seconds", std::max(seconds, kLeast_s)},
-          {"iteration_s", iteration_s},
+          {"lowered", value},
           {"evaluations", evaluations},
-          {"iteration", format_seconds(iteration_s)},
+          {"best", shown(search, value)},
+          {"iteration", "iteration " + format_seconds(best.iteration_s)},
           {"after", "after " + format_seconds(seconds)}};
 }
 
 Json points_of(const SearchRecord& search) {
   Json rows = Json::array();
   for (const Improvement& best : search.curve)
-    rows.push_back(point(best.seconds, best.iteration_s, best.evaluations));
+    rows.push_back(point(search, best, best.seconds, best.evaluations));
   const Improvement& last = search.curve.back();
   if (search.wall_s > last.seconds)
-    rows.push_back(point(search.wall_s, last.iteration_s, std::max(search.candidates, last.evaluations)));
+    rows.push_back(point(search, last, search.wall_s, std::max(search.candidates, last.evaluations)));
   return rows;
 }
 
-Json bound(const char* what, double value) {
-  return {{"what", what}, {"value", value}, {"shown", format_seconds(value)}};
+// Of any plan, and of the planner's own space, where they are known.
+Json bounds_of(const SearchRecord& search) {
+  std::optional<double> of_all, of_space;
+  if (search.goal == "time") {
+    of_all = search.lower_bound_s;
+    of_space = search.space_lower_bound_s;
+  } else if (search.goal == "cost") {
+    of_all = search.lower_bound_usd;
+    of_space = search.space_lower_bound_usd;
+  } else {
+    of_space = search.space_lower_bound_devices;
+  }
+  Json bounds = Json::array();
+  const auto add = [&](const char* what, const std::optional<double>& value) {
+    if (value) bounds.push_back({{"what", what}, {"value", *value}, {"shown", shown(search, *value)}});
+  };
+  add("no plan is better", of_all);
+  add("no plan of the planner's space is better", of_space);
+  return bounds;
+}
+
+Json axis_of(const SearchRecord& search) {
+  if (is_of_time(search)) return seconds_axis("best iteration so far", search.curve.front().iteration_s);
+  return {
+      {"title", search.goal == "devices" ? "fewest devices so far" : "cheapest so far (dollars an iteration)"},
+      {"tickCount", 6}};
 }
 
 }  // namespace
@@ -51,18 +93,15 @@ Json bound(const char* what, double value) {
 Json search_curve(const SearchRecord& search) {
   if (search.curve.empty()) return nullptr;
   constexpr int kHeight = 260;
-  Json spec = specification("Best iteration time so far over the seconds of the search", kHeight, kBody);
-  Json bounds = Json::array({bound("no plan is faster", search.lower_bound_s)});
-  if (search.space_lower_bound_s)
-    bounds.push_back(bound("no plan of the planner's space is faster", *search.space_lower_bound_s));
+  Json spec = specification("The best so far over the seconds of the search", kHeight, kBody);
   spec["layer"][0]["data"] = inline_data(points_of(search));
-  spec["layer"][1]["data"] = inline_data(std::move(bounds));
+  spec["layer"][1]["data"] = inline_data(bounds_of(search));
   const double first_s = std::max(search.curve.front().seconds, kLeast_s) / 2;  // room before the first
   const double last_s = std::max({search.wall_s, search.curve.back().seconds, 2 * first_s});
   Json& encoding = spec["layer"][0]["encoding"];
   encoding["x"]["scale"] = log_seconds_scale(first_s, last_s);
   encoding["x"]["axis"] = log_seconds_axis("searched for", first_s, last_s);
-  encoding["y"]["axis"] = seconds_axis("best iteration so far", search.curve.front().iteration_s);
+  encoding["y"]["axis"] = axis_of(search);
   spec["layer"][1]["encoding"]["y"]["axis"] = encoding["y"]["axis"];
   return spec;
 }

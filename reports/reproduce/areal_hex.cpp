@@ -178,7 +178,7 @@ class Builder {
 
   std::string add(const Published& published, const std::string& name, const Cluster& cluster,
                   const Workflow& workflow) {
-    const std::string cell = name + "/" + published.size;
+    std::string cell = name + "/" + published.size;
     study_.cells.push_back({cell, cluster, workflow, usual_executions(workflow), {{planner_, planner_}}});
     return cell;
   }
@@ -225,6 +225,7 @@ class Builder {
   std::string planner_;
 };
 
+// NOLINTBEGIN(bugprone-suspicious-missing-comma): sentences of several lines.
 std::vector<std::string> assumptions(const std::string& planner) {
   std::vector<std::string> all = {
       "Models: shapes of Qwen2.5 7B and 14B for the DeepSeek distillations of them.",
@@ -262,6 +263,7 @@ std::vector<std::string> assumptions(const std::string& planner) {
   }
   return all;
 }
+// NOLINTEND(bugprone-suspicious-missing-comma)
 
 }  // namespace
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "core/json_value.h"
 #include "core/units.h"
@@ -21,7 +22,10 @@ std::string proved(const SearchRecord& search) {
     std::string better = "is faster";
     if (search.goal == "cost") better = "costs less";
     if (search.goal == "devices") better = "uses fewer devices, or as few and is faster";
-    return "No plan of its own space " + better + ": that is proved.";
+    const bool has_limits =
+        search.most_iteration_s || search.most_usd_per_hour || search.most_usd_per_iteration;
+    return std::string("No plan of its own space ") + (has_limits ? "that keeps the limits " : "") + better +
+           ": that is proved.";
   }
   if (!search.space_gap_fraction) return "It proves nothing of its own space.";
   return "It is at most " + format_percent(*search.space_gap_fraction) + " from the best of its own space.";
@@ -56,7 +60,12 @@ Table curve_table(const SearchRecord& search) {
   for (const Improvement& best : search.curve) {
     table.rows.push_back(
         {count_cell(best.evaluations), seconds_cell(best.seconds), seconds_cell(best.iteration_s)});
+    if (search.goal == "cost") table.rows.back().push_back(number_cell(best.loss));
+    if (search.goal == "devices")
+      table.rows.back().push_back(count_cell(static_cast<std::size_t>(std::floor(best.loss))));
   }
+  if (search.goal == "cost") table.columns.push_back({"usd_per_iteration", "dollars an iteration", true});
+  if (search.goal == "devices") table.columns.push_back({"devices", "devices", true});
   table.folded = true;
   return table;
 }

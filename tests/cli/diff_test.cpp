@@ -21,7 +21,7 @@ class DiffOfClusters : public ::testing::Test {
     const Cluster before = load_document<Cluster>(data("cluster.json")).content;
     auto types = before.device_types();
     for (auto& [precision, rate] : types.at(type).flop_per_s) rate.value *= factor;
-    const std::string file = folder_.path() / (type + "-" + std::to_string(factor) + ".json");
+    std::string file = folder_.path() / (type + "-" + std::to_string(factor) + ".json");
     Cluster after(before.name(), types, before.nodes(), before.levels(), before.exceptions());
     after.set_environment({{"NCCL_ALGO", "Ring"}});
     save_document(file, after);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/document.h"
+#include "core/json_value.h"
 #include "tests/calibrate/synthetic_runs.h"
 #include "tests/core/temporary_folder.h"
 

@@ -14,7 +14,6 @@ using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::StartsWith;
 
 // Two machines with two cores each, in one zone.
 Cluster two_machines() {

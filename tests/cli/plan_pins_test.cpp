@@ -102,8 +102,7 @@ TEST_F(PlanPins, HoldForSeveralPlans) {
     const Json plans = parse_json(printed.out);
     ASSERT_GE(plans.size(), 1U);
     for (const Json& one : plans) {
-      Json document = one["plan"];
-      const Plan parsed = Plan::parse(JsonView(document));
+      const Plan parsed = Plan::parse(JsonView(one["plan"]));
       EXPECT_EQ(parsed.tasks.at("actor_training").devices(), std::set<DeviceId>{DeviceId{1}});
     }
   }

@@ -13,7 +13,6 @@ namespace sextant::test {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 // What mpirun says of ranks that exit with another code than 0 is not ours.
 int own_lines(const std::string& err) {

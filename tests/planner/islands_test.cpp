@@ -69,7 +69,7 @@ class Islands : public ::testing::Test {
     request.budget.evaluations = evaluations;
     return request;
   }
-  [[nodiscard]] static std::vector<PlanResult> on_ranks(Job& job, PlanRequest request, int ranks) {
+  [[nodiscard]] static std::vector<PlanResult> on_ranks(Job& job, const PlanRequest& request, int ranks) {
     EXPECT_EQ(job.said().size(), static_cast<std::size_t>(ranks));
     return job.run([request](IslandRanks& of_job) {
       PlanRequest own = request;
@@ -93,7 +93,7 @@ class Islands : public ::testing::Test {
 
   const Cluster cluster_ = cluster_of({{"a100", 1}, {"l40s", 1}, {"l4", 1, 4, "z2"}});
   const Workflow workflow_ = ppo_8b();
-  const Coefficients neutral_;
+  const Coefficients neutral_{};
 };
 
 void expect_same_search(const PlanResult& a, const PlanResult& b) {
@@ -208,7 +208,7 @@ class Ends : public ::testing::Test {
 
   const Cluster cluster_ = small_cluster();
   const Workflow workflow_ = small_workflow();
-  const Coefficients neutral_;
+  const Coefficients neutral_{};
   PlanRequest request_{cluster_, workflow_, neutral_};
 };
 

@@ -1,6 +1,7 @@
 // Clusters and workflows of the size that is planned: 8B models on GPUs as their datasheets state them.
 #pragma once
 
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -112,8 +113,8 @@ inline Workflow ppo_14b(Mode mode = Mode::synchronous) { return ppo_of(model_14b
 inline Placement random_placement(std::mt19937& random, Evaluator& evaluator, int task,
                                   const Workflow& workflow, const Cluster& cluster,
                                   const ShapeLimits& limits = {}) {
-  std::vector<std::uint16_t> devices;
-  for (int d = 0; d < cluster.device_count(); ++d) devices.push_back(static_cast<std::uint16_t>(d));
+  std::vector<std::uint16_t> devices(static_cast<std::size_t>(cluster.device_count()));
+  std::iota(devices.begin(), devices.end(), std::uint16_t{0});
   if (random() % 2 == 0) std::shuffle(devices.begin(), devices.end(), random);
   std::vector<Shape> shapes;
   const auto t = static_cast<std::size_t>(task);

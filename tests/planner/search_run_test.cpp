@@ -24,7 +24,7 @@ class Noted : public ::testing::Test {
 
   const Cluster cluster_ = small_cluster();
   const Workflow workflow_ = small_workflow();
-  const Coefficients neutral_;
+  const Coefficients neutral_{};
   PlanRequest request_{cluster_, workflow_, neutral_};
 };
 

@@ -259,7 +259,9 @@ TEST(Report, SaysHowFarThePlanCanBeFromTheBest) {
   search.space_gap_fraction = 0.2;
   EXPECT_THAT(render_markdown(input), HasSubstr("It is at most 20.0 % from the best of its own space."));
   search.proof = Proof::optimal;
-  EXPECT_THAT(render_markdown(input), HasSubstr("that is proved"));
+  EXPECT_THAT(render_markdown(input), HasSubstr("No plan of its own space is faster: that is proved"));
+  search.most_iteration_s = 7;
+  EXPECT_THAT(render_markdown(input), HasSubstr("that keeps the limits is faster: that is proved"));
   search = {};
   search.planner = "exact";
   search.message = "no plan fits";
@@ -267,6 +269,37 @@ TEST(Report, SaysHowFarThePlanCanBeFromTheBest) {
   EXPECT_THAT(render_markdown(input),
               HasSubstr("Planner exact searched for 0 s on 1 thread, seed 1: no plan fits."));
   EXPECT_THAT(render_markdown(input), HasSubstr("Search: **found no plan**"));
+}
+
+// Dollars where the goal is cost, devices where they are few: of the curve, its table and its bounds.
+TEST(Report, DrawsWhatTheGoalLowers) {
+  ReportInput input = fixture_report(two_cores());
+  SearchRecord& search = input.search->content;
+  const auto drawn = [&] {
+    const Content content = report_content(input);
+    for (const Block& block : section_of(content, "search").blocks) {
+      if (const Chart* chart = std::get_if<Chart>(&block)) return chart->spec;
+    }
+    return Json();
+  };
+  search.goal = "cost";
+  search.usd_per_iteration = 0.25;
+  search.lower_bound_usd = 0.2;
+  search.space_lower_bound_usd = 0.25;
+  search.proof = Proof::optimal;
+  for (Improvement& best : search.curve) best.loss = best.iteration_s / 20;
+  EXPECT_DOUBLE_EQ(drawn()["layer"][0]["data"]["values"][0]["lowered"].get<double>(), search.curve[0].loss);
+  EXPECT_EQ(drawn()["layer"][1]["data"]["values"].size(), 2U);
+  EXPECT_EQ(drawn()["layer"][1]["data"]["values"][1]["shown"], "0.250 dollars");
+  EXPECT_THAT(render_markdown(input), HasSubstr("At most dearer than the cheapest: **25.0 %**"));
+  EXPECT_THAT(render_markdown(input), HasSubstr("No plan of its own space costs less: that is proved"));
+  EXPECT_THAT(render_markdown(input), HasSubstr("| plans costed | after | iteration | dollars an iteration |"));
+  EXPECT_THAT(render_markdown(input), HasSubstr("Plan, best in: **cost**"));
+  search.goal = "devices";
+  search.space_lower_bound_devices = 3;
+  for (Improvement& best : search.curve) best.loss = 3.5;
+  EXPECT_EQ(drawn()["layer"][0]["data"]["values"][0]["best"], "3.00 devices");
+  EXPECT_EQ(drawn()["layer"][1]["data"]["values"].size(), 1U);
 }
 
 TEST(Report, HostileNamesStayText) {

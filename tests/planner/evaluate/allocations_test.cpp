@@ -66,6 +66,7 @@ TEST_F(Allocations, AreCounted) {
 
 TEST_F(Allocations, OfCandidatesThatWereCostedAreNone) {
   std::vector<Candidate> candidates;
+  candidates.reserve(16);
   for (int i = 0; i < 16; ++i) candidates.push_back(plan());
   EXPECT_EQ(of_again([&] {
               for (const Candidate& candidate : candidates) (void)evaluator_.evaluate(candidate);

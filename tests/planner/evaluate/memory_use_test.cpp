@@ -29,6 +29,7 @@ double excess_of(const std::vector<Needs>& tasks, const std::vector<double>& roo
 
 std::vector<TaskBytes> views_of(const std::vector<Needs>& tasks) {
   std::vector<TaskBytes> views;
+  views.reserve(tasks.size());
   for (const Needs& task : tasks) views.push_back({task.resident.data(), task.working.data()});
   return views;
 }

@@ -46,6 +46,7 @@ TEST(LeastSplit, NoDrawnSplitIsFaster) {
   for (int round = 0; round < 200; ++round) {
     const std::vector<int> counts{1 + round % 3, 2, 1};
     std::vector<ItemTimes> items;
+    items.reserve(4);
     for (int w = 0; w < 1 + round % 4; ++w)
       items.push_back({uniform(random), uniform(random), uniform(random)});
     std::vector<double> busy_s(3, 0);  // of a device of each type

@@ -65,7 +65,7 @@ TEST(PlanExactly, EqualsEveryPlanWithOtherCoefficients) {
 
 TEST(PlanExactly, EqualsEveryPlanThatObeysPins) {
   const Coefficients coefficients;
-  for (SmallCase pinned : pinned_cases()) {
+  for (const SmallCase& pinned : pinned_cases()) {
     (void)expect_equal_to_brute_force(pinned, coefficients);
     const PlanResult obeys = plan_exactly(request_of(pinned, coefficients), {pinned.wanted_units});
     for (const auto& [task, pin] : pinned.pins) EXPECT_EQ(obeys.plan->tasks.at(task).devices(), pin.devices);

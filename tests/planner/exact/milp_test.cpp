@@ -75,6 +75,7 @@ TEST_F(Milp, Infeasible) {
 MilpProblem market_split() {
   MilpProblem problem;
   std::vector<int> shops;
+  shops.reserve(40);
   for (int shop = 0; shop < 40; ++shop) shops.push_back(problem.add_binary());
   std::uint32_t state = 7;
   for (int product = 0; product < 5; ++product) {

@@ -32,6 +32,7 @@ struct Rates {
 // Nodes of equal devices.
 Cluster equal_nodes(int nodes, const Rates& rates = {}, int devices = 4) {
   std::vector<Node> all;
+  all.reserve(static_cast<std::size_t>(nodes));
   for (int n = 0; n < nodes; ++n) all.push_back(node("n" + std::to_string(n), "gpu", devices));
   return Cluster("equal",
                  {{"gpu", device_type(rates.flop_per_s, rates.memory_bytes_per_s, rates.memory_bytes)}}, all,

@@ -18,7 +18,7 @@ struct Seen {
   SearchRun run{request, 0};
   SeenSets sets{static_cast<int>(workflow.tasks.size())};
 
-  void add(int task, std::vector<std::uint16_t> devices) {
+  void add(int task, const std::vector<std::uint16_t>& devices) {
     sets.add(task, devices, run.options().of(task, devices));
   }
   [[nodiscard]] Placement placement(int task, const TaskChoice& choice) {

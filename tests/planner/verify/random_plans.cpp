@@ -1,6 +1,7 @@
 #include "tests/planner/verify/random_plans.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "costmodel/vocabulary/semantics.h"
@@ -192,8 +193,8 @@ void set_shares(Draw& draw, std::vector<Replica>& replicas) {
 // Replicas of their own depths, stages of their own widths, on devices in any order; one device where that does
 // not give a whole replica, and no context parallelism then.
 std::vector<Replica> random_replicas(Draw& draw, const Cluster& cluster, const Model& model, int& contexts) {
-  std::vector<int> devices;
-  for (int d = 0; d < cluster.device_count(); ++d) devices.push_back(d);
+  std::vector<int> devices(static_cast<std::size_t>(cluster.device_count()));
+  std::iota(devices.begin(), devices.end(), 0);
   draw.shuffle(devices);
   std::vector<Replica> replicas;
   const int most_replicas = draw.number(1, 4), shared_width = draw.one_of<int>({1, 1, 2, 4});
