@@ -64,10 +64,6 @@ void fill_plan(const PlanRequest& request, const PlanResult& result, SearchRecor
   fill_price(request, *result.plan, record);
 }
 
-bool has_limits(const SearchRecord& search) {
-  return search.most_iteration_s || search.most_usd_per_hour || search.most_usd_per_iteration;
-}
-
 // "takes less than 2 s".
 std::string describe_space_bound(const SearchRecord& search) {
   if (search.space_lower_bound_s) return "takes less than " + format_seconds(*search.space_lower_bound_s);
@@ -80,13 +76,9 @@ std::string describe_space_bound(const SearchRecord& search) {
 
 std::string describe_proof(const SearchRecord& search) {
   std::string space = "the space of " + search.planner;
-  if (has_limits(search)) space += " that keeps the limits";
-  if (search.proof == Proof::optimal) {
-    std::string better = "is faster";
-    if (search.goal == "cost") better = "is cheaper";
-    if (search.goal == "devices") better = "uses fewer devices, or as few and is faster";
-    return "proved: no plan of " + space + " " + better + " under this model\n";
-  }
+  if (search.has_limits()) space += " that keeps the limits";
+  if (search.proof == Proof::optimal)
+    return "proved: no plan of " + space + " " + std::string(search.better()) + " under this model\n";
   const std::string bound = describe_space_bound(search);
   if (!search.space_gap_fraction || bound.empty()) return "";
   return "at most " + format_percent(*search.space_gap_fraction) + " from the best of " + space + ": none " +
@@ -139,9 +131,9 @@ std::string describe_pins(const SearchRecord& search) {
 // Of what the plan is to be best in. How few devices could do is not known beyond what time tells.
 std::string describe_gap(const SearchRecord& search) {
   std::string least = "no plan of any planner takes less than " + format_seconds(search.lower_bound_s) + "\n";
-  if (search.goal == "cost" && search.lower_bound_usd && search.usd_per_iteration) {
-    const double gap = std::max(0.0, *search.usd_per_iteration / *search.lower_bound_usd - 1);
-    return "at most " + format_percent(gap) + " dearer than the cheapest under this model; " + least;
+  if (search.goal == "cost" && search.usd_gap_fraction()) {
+    return "at most " + format_percent(*search.usd_gap_fraction()) +
+           " dearer than the cheapest under this model; " + least;
   }
   if (search.goal != "time") return least;
   return "at most " + format_percent(search.gap_fraction()) + " from the best under this model: " + least;

@@ -151,6 +151,16 @@ Json curve_to_json(const std::vector<Improvement>& curve, bool has_loss) {
 std::string_view name_of(PlanOutcome outcome) { return name_in(kOutcomes, outcome); }
 std::string_view name_of(Proof proof) { return name_in(kProofs, proof); }
 
+std::optional<double> SearchRecord::usd_gap_fraction() const {
+  if (!usd_per_iteration || !lower_bound_usd) return std::nullopt;
+  return std::max(0.0, *usd_per_iteration / *lower_bound_usd - 1);
+}
+
+std::string_view SearchRecord::better() const {
+  if (goal == "cost") return "is cheaper";
+  return goal == "devices" ? "uses fewer devices, or as few and is faster" : "is faster";
+}
+
 SearchRecord SearchRecord::parse(const JsonView& view) {
   view.allow_only({"workflow",
                    "cluster",

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/document.h"
@@ -26,7 +27,7 @@ enum class PlanOutcome {
 enum class Proof {
   none,        // nothing beyond the gap
   optimal,     // none in the planner's space is better, to a relative 1e-9; or none fits
-  gap,         // none is faster than the lower bound; the search ended at its budget of evaluations
+  gap,         // none is better than the lower bound; the search ended at its budget of evaluations
   time_limit,  // the same; it ended by the clock, or was cancelled
 };
 
@@ -91,6 +92,14 @@ struct SearchRecord {
   std::optional<double> usd_per_hour, usd_per_iteration, usd_per_token;  // missing: not all have prices
   // The plan is at most so far from the best of all.
   [[nodiscard]] double gap_fraction() const { return std::max(0.0, iteration_s / lower_bound_s - 1); }
+  // The same of dollars an iteration. Missing: no prices, or no plan.
+  [[nodiscard]] std::optional<double> usd_gap_fraction() const;
+
+  [[nodiscard]] bool has_limits() const {
+    return most_iteration_s || most_usd_per_hour || most_usd_per_iteration;
+  }
+  // What a plan that is better does: "is faster", "is cheaper", ...
+  [[nodiscard]] std::string_view better() const;
 
   friend bool operator==(const SearchRecord&, const SearchRecord&) = default;
   static SearchRecord parse(const JsonView& view);

@@ -194,18 +194,11 @@ bool has_pinned(const UnitSpace& space, int share) {
   return true;
 }
 
-// A group for each task: of all groupings the one with the least cheap bound, since tasks of one group wait for
-// each other, and generation streams at best.
-TaskGrouping finest_grouping(int tasks) {
-  TaskGrouping grouping;
-  grouping.groups = tasks;
-  for (int t = 0; t < tasks; ++t) grouping.group_of.push_back(t);
-  return grouping;
-}
-
 // Those that may hold the best plan, by the least that they can lose.
 std::vector<Rental> rentals_of(const UnitSpace& space, DealSearch& deals, ProofProgress& progress) {
-  const TaskGrouping finest = finest_grouping(space.tasks());
+  // A group for each task has the least cheap bound of all groupings: tasks of one group wait for each other,
+  // and generation streams at best.
+  const TaskGrouping finest = task_groupings(space.tasks()).back();
   std::vector<Rental> rentals;
   for (int share = 1; share < space.share_count(); ++share) {
     if (!has_pinned(space, share)) continue;

@@ -10,7 +10,7 @@
 namespace sextant {
 namespace {
 
-// Why nothing does: the first task that has no place of its own, or all of them together.
+// Why nothing fits: the first task that has no place of its own, or all of them together.
 std::string shortage(UnitSpace& space, GroupCosts& costs) {
   const int all = space.share_count() - 1;
   for (int t = 0; t < space.tasks(); ++t) {

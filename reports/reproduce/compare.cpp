@@ -5,11 +5,11 @@
 #include <set>
 
 #include "core/units.h"
+#include "planner/objective.h"
 
 namespace sextant {
 namespace {
 
-constexpr double kSecondsPerHour = 3600;
 constexpr double kWorthSaying = 0.05;  // of the slower iteration
 constexpr std::size_t kMostParts = 2;
 

@@ -1,5 +1,5 @@
-#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/json_value.h"
 #include "core/units.h"
@@ -19,13 +19,8 @@ std::string searched(const SearchRecord& search) {
 
 std::string proved(const SearchRecord& search) {
   if (search.proof == Proof::optimal) {
-    std::string better = "is faster";
-    if (search.goal == "cost") better = "costs less";
-    if (search.goal == "devices") better = "uses fewer devices, or as few and is faster";
-    const bool has_limits =
-        search.most_iteration_s || search.most_usd_per_hour || search.most_usd_per_iteration;
-    return std::string("No plan of its own space ") + (has_limits ? "that keeps the limits " : "") + better +
-           ": that is proved.";
+    return std::string("No plan of its own space ") + (search.has_limits() ? "that keeps the limits " : "") +
+           std::string(search.better()) + ": that is proved.";
   }
   if (!search.space_gap_fraction) return "It proves nothing of its own space.";
   return "It is at most " + format_percent(*search.space_gap_fraction) + " from the best of its own space.";
@@ -40,10 +35,9 @@ FactList facts_of(const SearchRecord& search) {
     facts.facts.push_back(
         {"At most from the best", percent_cell(search.gap_fraction()), "of any plan, under this model"});
   }
-  if (search.goal == "cost" && search.usd_per_iteration && search.lower_bound_usd) {
-    facts.facts.push_back({"At most dearer than the cheapest",
-                           percent_cell(std::max(0.0, *search.usd_per_iteration / *search.lower_bound_usd - 1)),
-                           "of any plan, under this model"});
+  if (const std::optional<double> gap = search.usd_gap_fraction(); gap && search.goal == "cost") {
+    facts.facts.push_back(
+        {"At most dearer than the cheapest", percent_cell(*gap), "of any plan, under this model"});
   }
   if (search.goal == "devices")
     facts.facts.push_back({"Devices", count_cell(static_cast<std::size_t>(search.devices)), ""});

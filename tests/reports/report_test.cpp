@@ -292,7 +292,7 @@ TEST(Report, DrawsWhatTheGoalLowers) {
   EXPECT_EQ(drawn()["layer"][1]["data"]["values"].size(), 2U);
   EXPECT_EQ(drawn()["layer"][1]["data"]["values"][1]["shown"], "0.250 dollars");
   EXPECT_THAT(render_markdown(input), HasSubstr("At most dearer than the cheapest: **25.0 %**"));
-  EXPECT_THAT(render_markdown(input), HasSubstr("No plan of its own space costs less: that is proved"));
+  EXPECT_THAT(render_markdown(input), HasSubstr("No plan of its own space is cheaper: that is proved"));
   EXPECT_THAT(render_markdown(input), HasSubstr("| plans costed | after | iteration | dollars an iteration |"));
   EXPECT_THAT(render_markdown(input), HasSubstr("Plan, best in: **cost**"));
   search.goal = "devices";
