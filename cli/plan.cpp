@@ -101,7 +101,8 @@ std::string why_none(PlanRequest request, const Answer& answer) {
   request.budget = {1, 0};
   request.start = nullptr;
   const PlanResult exact = plan_exactly(request);
-  if (exact.outcome == PlanOutcome::found) return "; --planner exact finds one";
+  if (exact.outcome == PlanOutcome::found)
+    return answer.record.planner == "exact" ? "; a larger --budget finds one" : "; --planner exact finds one";
   return exact.proof == Proof::optimal ? "; " + exact.message : kMayBe;
 }
 

@@ -16,6 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(PlanCommand, WritesAPlanThatPredictReads) {
@@ -57,6 +58,16 @@ TEST(PlanCommand, JsonIsTheDocumentAndNothingElse) {
     if (name == "actor_generation") continue;
     EXPECT_EQ(task.micro_batch_sequences, 2) << name;
   }
+}
+
+TEST(PlanCommand, ABudgetThatEndsBeforeAnyPlanNamesWhatFindsOne) {
+  const TinyFolder folder;
+  const Printed exact = run_sextant(
+      folder.without_plan("plan", {"--coefficients", "none", "--planner", "exact", "--evaluations", "1"}));
+  EXPECT_EQ(exact.exit_code, 1);
+  EXPECT_THAT(exact.err,
+              HasSubstr("the search ended before a plan that fits was found; a larger --budget finds one"));
+  EXPECT_THAT(exact.err, Not(HasSubstr("--planner exact")));
 }
 
 // Who searches and is found out says what is short; a search that finds nothing has branch and bound say it.
