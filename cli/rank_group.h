@@ -1,7 +1,10 @@
 // The ranks of a job that answer one question together: what fails on one fails on all, and is said once.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +39,9 @@ class RankGroup final : public IslandRanks {
   // Throws FailedOnAll where a rank says that it failed. Whoever waits leaves its core to others.
   [[nodiscard]] std::vector<std::string> gather(const std::string& mine) override;
 
+  void tell_next(const std::string& message) override;
+  [[nodiscard]] std::vector<std::string> told() override;
+
   // A part that every rank does. Throws FailedOnAll where it throws an Error on any of them; what one rank
   // alone throws stays as it is.
   template <typename Part>
@@ -60,8 +66,21 @@ class RankGroup final : public IslandRanks {
   [[noreturn]] void tell(const Error& error);
   [[nodiscard]] std::vector<std::string> exchanged(const std::string& mine);
 
+  // A rank that tells this one.
+  struct Teller {
+    int rank = 0;
+    std::uint64_t frames = 0;  // that came
+    std::string begun;         // of a message
+  };
+  // Where it makes a message whole, that is added.
+  void receive_frame(Teller& teller, std::vector<std::string>& whole);
+  void settle(std::span<const double> frames_by_rank);
+
   Communicator& world_;
   int ranks_on_host_ = 1;
+  std::vector<Teller> tellers_;
+  std::vector<int> listeners_;     // whom this one tells
+  std::uint64_t told_frames_ = 0;  // to each of them
 };
 
 // The line on stderr, by rank 0 alone; the exit code.

@@ -26,6 +26,12 @@ class IslandRanks {
   [[nodiscard]] virtual int size() const = 0;
   // What every rank said, by rank. All ranks call it, the same number of times; waits for the last.
   [[nodiscard]] virtual std::vector<std::string> gather(const std::string& mine) = 0;
+
+  // To the next few ranks in a ring, all where there are as few; returns at once. What nobody has asked for
+  // before the next gather is lost.
+  virtual void tell_next(const std::string& message) = 0;
+  // What this rank was told since the last time; returns at once.
+  [[nodiscard]] virtual std::vector<std::string> told() = 0;
 };
 
 struct IslandEnd {

@@ -48,6 +48,7 @@ class SearchRun {
   [[nodiscard]] const PlanRequest& request() const { return request_; }
   [[nodiscard]] Evaluator& evaluator() { return tables_.evaluator; }
   [[nodiscard]] OptionTable& options() { return tables_.options; }
+  [[nodiscard]] const SearchTables& tables() const { return tables_; }
 
   // The budget is spent, someone cancelled, or a task cannot run where it is pinned.
   [[nodiscard]] bool is_over() const { return is_cancelled() || is_spent() || !stranded_.empty(); }

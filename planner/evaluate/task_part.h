@@ -36,6 +36,8 @@ struct TaskValue {
   double fetched_s = 0;
   double most_resident_bytes = 0;  // of any device
   double most_working_bytes = 0;
+
+  friend bool operator==(const TaskValue&, const TaskValue&) = default;
 };
 
 class TaskPart {

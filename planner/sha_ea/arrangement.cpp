@@ -12,6 +12,11 @@ Arranger::Arranger(SearchRun& run)
     synchronized_.push_back(static_cast<std::size_t>(task - workflow.tasks.data()));
 }
 
+const SeenSets& Arranger::seen() {
+  for (const auto& [task, devices, options] : run_.options().heard()) seen_.add(task, devices, *options);
+  return seen_;
+}
+
 std::vector<Corner> Arranger::corners_of(const std::vector<UnitClass>& classes, const Sharing& sharing) const {
   std::vector<Corner> corners;
   for (std::size_t c = 0; c < classes.size(); ++c) {

@@ -21,8 +21,8 @@ class Arranger {
   // is the evaluator's current one, and noted by the run.
   [[nodiscard]] bool arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored);
 
-  // For every task the sets that were asked about.
-  [[nodiscard]] const SeenSets& seen() const { return seen_; }
+  // For every task the sets that were asked about, here or by searches that share their options with this one.
+  [[nodiscard]] const SeenSets& seen();
 
   // On which pinned tasks run.
   [[nodiscard]] int pinned_units(const std::vector<UnitClass>& classes) const;

@@ -46,7 +46,7 @@ Score Island::Group::score() const {
   return found == nullptr ? kNoScore : found->scored.score;
 }
 
-Island::Island(const PlanRequest& request, const IslandTeam& team)
+Island::Island(const PlanRequest& request, const IslandTeam& team, OptionExchange* exchange)
     : run_(request, kDefaultSeconds),
       team_(team),
       random_(request.seed),
@@ -58,6 +58,7 @@ Island::Island(const PlanRequest& request, const IslandTeam& team)
     std::erase_if(levels_, [&](const std::vector<UnitClass>& level) { return count_of(level) > units; });
   }
   if (request.limits.balances_load) run_.options().balance_load();
+  if (exchange != nullptr) run_.options().share_through(*exchange);
   for (const UnitClass& of_class : classes()) {
     const DeviceId first{of_class.units.front().front()};
     const auto& rates = request.cluster.type_of(first).flop_per_s;

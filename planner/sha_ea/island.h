@@ -1,5 +1,6 @@
-// One search of several that tell each other nothing: its evaluator, its random numbers, its best plan. They
-// share the work all the same: in a round each looks at groupings of its own, and at others in the next.
+// One search of several: its evaluator, its random numbers, its best plan. They share the work: in a round each
+// looks at groupings of its own, and at others in the next; and where they may, they tell each other what
+// options on sets of devices cost (exchange.h), and nothing else.
 #pragma once
 
 #include <map>
@@ -23,8 +24,9 @@ struct IslandTeam {
 
 class Island {
  public:
-  // request: with this island's own budget and seed; must outlive it.
-  explicit Island(const PlanRequest& request, const IslandTeam& team = {});
+  // request: with this island's own budget and seed; must outlive it, as must the exchange. exchange: null
+  // where what it finds must not depend on when others find something.
+  explicit Island(const PlanRequest& request, const IslandTeam& team = {}, OptionExchange* exchange = nullptr);
 
   // A glance, then rounds of halving and polishing until the budget is spent.
   void run();

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "planner/islands.h"
+#include "planner/sha_ea/exchange.h"
 #include "planner/sha_ea/island.h"
 
 namespace sextant {
@@ -17,14 +18,15 @@ namespace {
 
 constexpr int kIslands = 4;  // whatever the number of threads, so that it does not matter
 
+// The first on this thread.
 void run_all(std::vector<std::unique_ptr<Island>>& islands, int threads) {
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < islands.size(); i = next++) islands[i]->run();
+  std::atomic<std::size_t> next = 1;
+  const auto work = [&](std::size_t first) {
+    for (std::size_t i = first; i < islands.size(); i = next++) islands[i]->run();
   };
   std::vector<std::jthread> helpers;
-  for (int t = 1; t < threads; ++t) helpers.emplace_back(work);
-  work();
+  for (int t = 1; t < threads; ++t) helpers.emplace_back([&] { work(next++); });
+  work(0);
 }
 
 // Called by islands on several threads: one at a time, and only where it is the best of all.
@@ -100,7 +102,11 @@ PlanResult plan_by_sha_ea(const PlanRequest& request) {
   const std::vector<Dealt> own = dealt(request, all_threads);
   std::vector<std::unique_ptr<Island>> islands;
   islands.reserve(own.size());
-  for (const Dealt& one : own) islands.push_back(std::make_unique<Island>(one.request, one.team));
+  IslandExchange exchange(own.size(), request.ranks);
+  const bool may_tell = request.budget.evaluations == 0;  // which no clock must change
+  for (std::size_t i = 0; i < own.size(); ++i)
+    islands.push_back(
+        std::make_unique<Island>(own[i].request, own[i].team, may_tell ? &exchange.end_of(i) : nullptr));
   run_all(islands, threads);
   std::vector<IslandEnd> ends;
   for (std::size_t i = 0; i < own.size(); ++i)

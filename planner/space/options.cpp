@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace sextant {
 namespace {
@@ -65,35 +66,6 @@ double with_bubble(const Shape& shape, int mini_batches) {
   const double in_mini_batch = static_cast<double>(shape.sequences.front()) / mini_batches;
   const double micro_batches = std::max(1.0, std::ceil(in_mini_batch / shape.micro_batch_sequences));
   return (micro_batches + shape.pipeline_parallel() - 1) / micro_batches;
-}
-
-// Task, then the places of the devices with nodes, zones and regions numbered as they first appear: zones and
-// regions by themselves where they have links of their own, devices where links tell them apart.
-std::vector<int> places_of(int task, const std::vector<std::uint16_t>& devices, const Cluster& cluster) {
-  std::vector<int> places{task};
-  std::map<int, int> nodes, zones, regions;
-  const auto number = [](std::map<int, int>& numbers, int key) {
-    return numbers.emplace(key, static_cast<int>(numbers.size())).first->second;
-  };
-  const bool is_zonal = cluster.has_zonal_links(), is_uniform = cluster.has_uniform_links();
-  NodeId last{-1};
-  for (const std::uint16_t device : devices) {
-    if (!is_zonal) {
-      places.push_back(device);
-      continue;
-    }
-    const NodeId node = cluster.node_of(DeviceId{device});
-    if (node == last) {
-      ++places.back();
-      continue;
-    }
-    last = node;
-    const int zone = cluster.zone_number(node), region = cluster.region_number(node);
-    places.insert(places.end(),
-                  {cluster.node_class(node), number(nodes, node.value), is_uniform ? number(zones, zone) : zone,
-                   is_uniform ? number(regions, region) : region, 1});
-  }
-  return places;
 }
 
 }  // namespace
@@ -346,29 +318,68 @@ std::vector<int> OptionTable::class_counts(int task, const Devices& devices) con
   return counts;
 }
 
+bool OptionTable::has_kin(int task) const {
+  return thoroughness_ == Thoroughness::promising && !cluster_.has_uniform_links() && !fixed_.contains(task);
+}
+
+void OptionTable::learn(const std::vector<Option>& options, Kin& kin) {
+  ++kin.sets;
+  for (const Option& option : options) kin.kept.emplace(option.even_shape, option.order);
+}
+
 // Which degrees are best depends on the links much less than on the devices: a set whose like was seen a few
 // times is costed in the ways alone that were kept there.
 std::vector<Option> OptionTable::look_like_kin(int task, const Devices& devices) {
-  constexpr int kEnough = 3;
   Kin& kin = kin_[class_counts(task, devices)];
-  if (kin.sets >= kEnough) {
-    std::vector<Option> options;
-    first_dealt_ = evaluator_.shapes(task).size();
-    for (const auto& [position, order] : kin.kept) add_costed(task, position, order, devices, options);
-    return worth_keeping(task, std::move(options));
+  std::vector<Option> options;
+  if (!kin.is_known()) {
+    options = look(task, devices);
+    learn(options, kin);
+    return options;
   }
-  ++kin.sets;
-  std::vector<Option> options = look(task, devices);
-  for (const Option& option : options) kin.kept.emplace(option.even_shape, option.order);
-  return options;
+  first_dealt_ = evaluator_.shapes(task).size();
+  for (const auto& [position, order] : kin.kept) add_costed(task, position, order, devices, options);
+  return worth_keeping(task, std::move(options));
+}
+
+// Task, then the places of the devices with nodes, zones and regions numbered as they first appear: zones and
+// regions by themselves where they have links of their own, devices where links tell them apart.
+std::vector<int> OptionTable::places_of(int task, const Devices& devices) const {
+  std::vector<int> places{task};
+  std::map<int, int> nodes, zones, regions;
+  const auto number = [](std::map<int, int>& numbers, int key) {
+    return numbers.emplace(key, static_cast<int>(numbers.size())).first->second;
+  };
+  const bool is_zonal = cluster_.has_zonal_links(), is_uniform = cluster_.has_uniform_links();
+  NodeId last{-1};
+  for (const std::uint16_t device : devices) {
+    if (!is_zonal) {
+      places.push_back(device);
+      continue;
+    }
+    const NodeId node = cluster_.node_of(DeviceId{device});
+    if (node == last) {
+      ++places.back();
+      continue;
+    }
+    last = node;
+    const int zone = cluster_.zone_number(node), region = cluster_.region_number(node);
+    places.insert(places.end(),
+                  {cluster_.node_class(node), number(nodes, node.value),
+                   is_uniform ? number(zones, zone) : zone, is_uniform ? number(regions, region) : region, 1});
+  }
+  return places;
 }
 
 const std::vector<Option>& OptionTable::of(int task, const std::vector<std::uint16_t>& devices) {
-  const auto [entry, is_new] = known_.try_emplace(places_of(task, devices, cluster_));
+  std::vector<int> places = places_of(task, devices);
+  if (const auto known = known_.find(places); known != known_.end()) return known->second;
+  const bool is_shared = exchange_ != nullptr && !fixed_.contains(task);
+  if (is_shared) take_in();
+  const auto [entry, is_new] = known_.try_emplace(std::move(places));
   if (!is_new) return entry->second;
-  const bool has_kin =
-      thoroughness_ == Thoroughness::promising && !cluster_.has_uniform_links() && !fixed_.contains(task);
-  entry->second = has_kin ? look_like_kin(task, devices) : look(task, devices);
+  entry->second = has_kin(task) ? look_like_kin(task, devices) : look(task, devices);
+  if (is_shared) offer(task, devices, entry->second);
   return entry->second;
 }
 

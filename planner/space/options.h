@@ -7,7 +7,6 @@
 // those that save hardly any bytes; proofs look at each.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,42 +15,11 @@
 #include <vector>
 
 #include "planner/evaluate/evaluator.h"
-#include "planner/space/balance.h"
-#include "planner/space/device_order.h"
+#include "planner/space/costed_options.h"
+#include "planner/space/option.h"
 #include "planner/space/shapes.h"
 
 namespace sextant {
-
-struct MemoryNeeds {
-  double resident_bytes = 0, working_bytes = 0;
-};
-
-struct Option {
-  int shape = 0;       // of the evaluator's table
-  int even_shape = 0;  // the same before its load was dealt otherwise
-  Dealing dealing = Dealing::evenly;
-  DeviceOrder order = DeviceOrder::by_replica;
-  TaskValue value;
-  // What the layout adds to weight synchronization, of the actor's tasks: where generation has devices that
-  // training has not, and where it has none.
-  double weights_apart_s = 0, weights_together_s = 0;
-  // Most of any device, by type in the order in which the cluster's devices first have them; of a set with
-  // devices of one type none: `value` has them.
-  std::vector<MemoryNeeds> by_type = {};
-
-  [[nodiscard]] MemoryNeeds needs_on(int type) const {
-    return by_type.empty() ? MemoryNeeds{value.most_resident_bytes, value.most_working_bytes}
-                           : by_type[static_cast<std::size_t>(type)];
-  }
-
-  // In one of the two, by so much that it can count: a thousandth of what the other takes.
-  [[nodiscard]] bool syncs_faster_than(const Option& other) const {
-    constexpr double kLeast = 1e-3;
-    const double apart_s = other.weights_apart_s - weights_apart_s;
-    const double together_s = other.weights_together_s - weights_together_s;
-    return std::max(apart_s, together_s) > kLeast * other.value.time_s;
-  }
-};
 
 // every: all shapes are costed, with their load dealt in every way. promising: of degrees that are slower by a
 // fifth (or what a smaller pipeline bubble gains) than others with as little memory, at a micro-batch size in
@@ -71,6 +39,20 @@ class OptionTable {
   // From now on the task has this shape alone, its devices in the order in which they are given.
   void fix(int task, int shape) { fixed_[task] = shape; }
 
+  // From now on what others have costed is taken from them, and they hear what this table does. The exchange
+  // must outlive it. Which options a set has may then depend on who was first to look at it, as otherwise on
+  // the order of lookups, where only what is promising is costed.
+  void share_through(OptionExchange& exchange) { exchange_ = &exchange; }
+
+  struct Heard {
+    int task = 0;
+    std::vector<std::uint16_t> devices;
+    const std::vector<Option>* options = nullptr;  // valid as long as the table
+  };
+  // What others have costed, and this table was not asked about first, since the last time. Throws
+  // Error(machine) where it cannot be of the same request.
+  [[nodiscard]] std::vector<Heard> heard();
+
   // Of Option::by_type.
   [[nodiscard]] int type_of(std::uint16_t device) const { return type_of_[device]; }
 
@@ -89,10 +71,18 @@ class OptionTable {
   using Sizes = std::vector<int>;  // positions of shapes that differ in their micro-batches alone
   // What sets of devices that differ in their links alone have shown.
   struct Kin {
-    int sets = 0;
+    static constexpr int kEnough = 3;
+    int sets = 0;                                // that were looked at whole
     std::set<std::pair<int, DeviceOrder>> kept;  // even shapes that were worth keeping
+    [[nodiscard]] bool is_known() const { return sets >= kEnough; }
   };
 
+  void take_in();
+  void take_in(const CostedOptions& costed);
+  void offer(int task, const Devices& devices, const std::vector<Option>& options);
+  [[nodiscard]] std::vector<int> places_of(int task, const Devices& devices) const;
+  [[nodiscard]] bool has_kin(int task) const;
+  static void learn(const std::vector<Option>& options, Kin& kin);
   [[nodiscard]] std::vector<Option> look(int task, const Devices& devices);
   [[nodiscard]] double gain_of_smallest(int task, const Sizes& sizes) const;
   [[nodiscard]] std::vector<Option> look_at_promising(int task, const Devices& devices);
@@ -117,6 +107,8 @@ class OptionTable {
   const Workflow& workflow_;
   ShapeLimits limits_;
   Thoroughness thoroughness_;
+  OptionExchange* exchange_ = nullptr;
+  std::vector<Heard> heard_;
   std::vector<int> type_of_;  // by device
   int types_ = 0;
   double negligible_bytes_ = 0;

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <utility>
+
 #include "cli/exit_codes.h"
 #include "probes/comm/thread_communicator.h"
 
@@ -20,6 +23,62 @@ TEST(RankGroup, GathersTextOfAnyLengthOnAllRanks) {
     EXPECT_EQ(ranks.ranks_on_host(), 3);
     const std::string mine(static_cast<std::size_t>(ranks.rank()) * 1000, 'x');
     EXPECT_THAT(ranks.gather(mine), ElementsAre("", std::string(1000, 'x'), std::string(2000, 'x')));
+  });
+}
+
+// Four ranks and more tell the next three in a ring; of fewer all others.
+TEST(RankGroup, TellsTheNextOnTheWay) {
+  for (const int size : {2, 5}) {
+    run_on_threads(size, [size](Communicator& world) {
+      RankGroup ranks(world);
+      const std::string name = std::to_string(ranks.rank());
+      for (const std::size_t length : {1U, 2040U, 2041U, 70000U})
+        ranks.tell_next(name + std::string(length - 1, '.'));
+      std::vector<std::string> told;
+      const std::size_t tellers = size == 2 ? 1 : 3;
+      while (told.size() < 4 * tellers) {
+        for (std::string& message : ranks.told()) told.push_back(std::move(message));
+      }
+      std::map<std::string, std::vector<std::size_t>> lengths;
+      for (const std::string& message : told) lengths[message.substr(0, 1)].push_back(message.size());
+      EXPECT_EQ(lengths.size(), tellers);
+      for (const auto& [teller, of_teller] : lengths) {
+        EXPECT_THAT(of_teller, ElementsAre(1, 2040, 2041, 70000));
+        EXPECT_LE((ranks.rank() + size - std::stoi(teller)) % size, 3);
+      }
+      EXPECT_THAT(ranks.told(), ::testing::IsEmpty());
+    });
+  }
+}
+
+// Nobody asked for it; what is gathered is not mistaken for it, and later messages come.
+TEST(RankGroup, WhatIsNotAskedForIsLostAtTheNextGather) {
+  run_on_threads(3, [](Communicator& world) {
+    RankGroup ranks(world);
+    ranks.tell_next(std::string(5000, 'x'));
+    EXPECT_THAT(ranks.gather(std::to_string(ranks.rank())), ElementsAre("0", "1", "2"));
+    EXPECT_THAT(ranks.told(), ::testing::IsEmpty());
+    if (ranks.rank() == 0) ranks.tell_next("late");
+    std::vector<std::string> told;
+    while (ranks.rank() != 0 && told.empty()) told = ranks.told();
+    if (ranks.rank() != 0) {
+      EXPECT_THAT(told, ElementsAre("late"));
+    }
+    EXPECT_THAT(ranks.gather(""), ElementsAre("", "", ""));
+  });
+}
+
+// What is under way when a rank fails keeps none of them from ending.
+TEST(RankGroup, FailsWithMessagesUnderWay) {
+  run_on_threads(3, [](Communicator& world) {
+    RankGroup ranks(world);
+    EXPECT_THROW(ranks.together([&]() -> int {
+      ranks.tell_next(std::string(100'000, 'x'));
+      if (ranks.rank() == 1) throw_bad_input("no");
+      return 0;
+    }),
+                 FailedOnAll);
+    EXPECT_THAT(ranks.gather("a"), ElementsAre("a", "a", "a"));
   });
 }
 

@@ -22,7 +22,8 @@ namespace {
 // Ranks that are threads.
 class Job {
  public:
-  explicit Job(int ranks) : said_(static_cast<std::size_t>(ranks)), all_(ranks) {}
+  explicit Job(int ranks)
+      : said_(static_cast<std::size_t>(ranks)), told_(static_cast<std::size_t>(ranks)), all_(ranks) {}
 
   // What every rank makes of it.
   std::vector<PlanResult> run(const std::function<PlanResult(IslandRanks&)>& search) {
@@ -38,6 +39,8 @@ class Job {
     return results;
   }
   [[nodiscard]] const std::vector<std::string>& said() const { return said_; }
+  // How many ranks told on the way.
+  [[nodiscard]] int messages() const { return messages_; }
 
  private:
   class Member final : public IslandRanks {
@@ -52,6 +55,15 @@ class Job {
       job_.all_.arrive_and_wait();
       return all;
     }
+    void tell_next(const std::string& message) override {
+      const std::scoped_lock lock(job_.telling_);
+      ++job_.messages_;
+      job_.told_[static_cast<std::size_t>((rank_ + 1) % size())].push_back(message);
+    }
+    [[nodiscard]] std::vector<std::string> told() override {
+      const std::scoped_lock lock(job_.telling_);
+      return std::exchange(job_.told_[static_cast<std::size_t>(rank_)], {});
+    }
 
    private:
     Job& job_;
@@ -59,6 +71,9 @@ class Job {
   };
 
   std::vector<std::string> said_;
+  std::vector<std::vector<std::string>> told_;  // by rank
+  std::mutex telling_;
+  int messages_ = 0;
   std::barrier<> all_;
 };
 
@@ -165,6 +180,14 @@ TEST_F(Islands, OfAClockAreNumberedOverRanksAndThreads) {
   std::set<int> numbers;
   for (const IslandEnd& end : ends_of(job)) numbers.insert(end.number);
   EXPECT_EQ(numbers, (std::set<int>{0, 1, 2, 3}));
+  EXPECT_GT(job.messages(), 0);
+}
+
+// What they hear of each other depends on clocks, so that there they must not listen.
+TEST_F(Islands, OfEvaluationsTellNothingOnTheWay) {
+  Job job(2);
+  (void)on_ranks(job, request(2'000), 2);
+  EXPECT_EQ(job.messages(), 0);
 }
 
 TEST_F(Islands, ARankMayHaveNone) {

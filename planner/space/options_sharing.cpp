@@ -1,0 +1,59 @@
+// Options that other searches have found, and what they hear of this one.
+#include <algorithm>
+#include <utility>
+
+#include "core/error.h"
+#include "planner/space/options.h"
+
+namespace sextant {
+namespace {
+
+bool fits(const CostedOptions& costed, std::size_t tasks, std::size_t devices) {
+  const auto holds_all = [&](const Shape& shape) {
+    return shape.tensor_parallel > 0 && static_cast<std::size_t>(shape.devices()) == costed.devices.size();
+  };
+  return costed.task >= 0 && static_cast<std::size_t>(costed.task) < tasks && !costed.devices.empty() &&
+         std::all_of(costed.devices.begin(), costed.devices.end(),
+                     [&](std::uint16_t device) { return device < devices; }) &&
+         std::all_of(costed.options.begin(), costed.options.end(), [&](const CostedOption& option) {
+           return holds_all(option.shape) && holds_all(option.even_shape);
+         });
+}
+
+}  // namespace
+
+void OptionTable::take_in(const CostedOptions& costed) {
+  if (!fits(costed, workflow_.tasks.size(), type_of_.size()))
+    throw_machine_failed("a search for another request shares its options with this one");
+  const auto [entry, is_new] = known_.try_emplace(places_of(costed.task, costed.devices));
+  if (!is_new) return;
+  ShapeTable& shapes = evaluator_.shapes(costed.task);
+  for (const CostedOption& other : costed.options) {
+    Option& option = entry->second.emplace_back(other.option);
+    option.shape = shapes.add(other.shape);
+    option.even_shape = shapes.add(other.even_shape);
+  }
+  heard_.push_back({costed.task, costed.devices, &entry->second});
+  if (!has_kin(costed.task)) return;
+  Kin& kin = kin_[class_counts(costed.task, costed.devices)];
+  if (!kin.is_known()) learn(entry->second, kin);
+}
+
+void OptionTable::take_in() {
+  for (const std::string& bytes : exchange_->taken()) take_in(unpacked(bytes));
+}
+
+std::vector<OptionTable::Heard> OptionTable::heard() {
+  if (exchange_ != nullptr) take_in();
+  return std::exchange(heard_, {});
+}
+
+void OptionTable::offer(int task, const Devices& devices, const std::vector<Option>& options) {
+  const ShapeTable& shapes = evaluator_.shapes(task);
+  CostedOptions costed{task, devices, {}};
+  for (const Option& option : options)
+    costed.options.push_back({shapes.at(option.shape), shapes.at(option.even_shape), option});
+  exchange_->offer(packed(costed));
+}
+
+}  // namespace sextant
