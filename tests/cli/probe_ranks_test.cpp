@@ -161,7 +161,7 @@ TEST_F(ProbeFourHosts, WhatCannotBeIsRefusedOnce) {
 TEST_F(ProbeFourHosts, AnotherJobsJournalIsNotResumed) {
   const auto expect_refused = [&](const std::string& why) {
     const Printed printed = run_on_hosts(hosts_, words("0.005", {"--resume"}));
-    EXPECT_EQ(printed.exit_code, 2);
+    EXPECT_EQ(printed.exit_code, 2) << printed.err;
     EXPECT_THAT(printed.err, HasSubstr("sextant [rank 0]: "));
     EXPECT_THAT(printed.err, AllOf(HasSubstr(why), Not(HasSubstr("sextant [rank 1]: "))));
   };
