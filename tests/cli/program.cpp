@@ -184,13 +184,14 @@ Printed interrupt_sextant(const std::vector<std::string>& arguments, double cpu_
 
 namespace {
 
-// Open MPI 4.1's launcher now and then breaks off in its own library (PMIx_server_finalize) after a rank has
-// ended all: then its exit code is the one that it had said it would have.
-Printed as_launcher_said(Printed printed) {
-  constexpr int kBrokeOff = 128 + SIGSEGV;
-  const std::string by = "PMIx_server_finalize", code = "\nwith errorcode ";
+// A launcher that does not end by itself (LauncherReaper), or breaks off in its own library after a rank has
+// ended all, as Open MPI 4.1's now and then does: then its exit code is the one that it had said it would have.
+Printed as_launcher_said(Printed printed, bool was_reaped = false) {
+  const std::string code = "\nwith errorcode ";
   const std::size_t said = printed.err.find(code);
-  if (printed.exit_code == kBrokeOff && printed.err.find(by) != std::string::npos && said != std::string::npos)
+  const bool broke_off =
+      printed.exit_code == 128 + SIGSEGV && printed.err.find("PMIx_server_finalize") != std::string::npos;
+  if ((broke_off || was_reaped) && said != std::string::npos)
     printed.exit_code = std::stoi(printed.err.substr(said + code.size()));
   return printed;
 }
@@ -218,6 +219,8 @@ class LauncherReaper {
   LauncherReaper(const LauncherReaper&) = delete;
   LauncherReaper& operator=(const LauncherReaper&) = delete;
 
+  [[nodiscard]] bool has_reaped() const { return has_reaped_; }
+
  private:
   // That have not ended: it need not have waited for them.
   static bool has_ranks(pid_t launcher) {
@@ -236,13 +239,14 @@ class LauncherReaper {
       if (has_ranks(launcher)) seen = now;
       if (now - seen > kPatience) {
         kill(launcher, SIGKILL);
+        has_reaped_ = true;
         return;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
   }
 
-  std::atomic<bool> is_over_ = false;
+  std::atomic<bool> is_over_ = false, has_reaped_ = false;
   std::thread thread_;
 };
 
@@ -258,10 +262,11 @@ Printed run_on_hosts(const std::vector<std::string>& hosts, const std::vector<st
     command.insert(command.end(), arguments.begin(), arguments.end());
   }
   std::optional<LauncherReaper> reaper;
-  return as_launcher_said(run(command, [&](pid_t launcher) {
+  Printed printed = run(command, [&](pid_t launcher) {
     if (meanwhile) meanwhile(launcher);
     reaper.emplace(launcher);
-  }));
+  });
+  return as_launcher_said(std::move(printed), reaper && reaper->has_reaped());
 }
 
 bool wait_for_text(const std::string& file, const std::string& text) {
