@@ -175,6 +175,11 @@ std::vector<NodeMembers> by_node(const Cluster& cluster, std::span<const DeviceI
   return nodes;
 }
 
+bool are_on(const Cluster& cluster, NodeId node, std::span<const DeviceId> devices) {
+  return std::all_of(devices.begin(), devices.end(),
+                     [&](DeviceId device) { return cluster.node_of(device) == node; });
+}
+
 }  // namespace
 
 std::optional<RingEdge> edge_inside(const Cluster& cluster, std::span<const DeviceId> members) {
@@ -189,6 +194,10 @@ std::optional<RingEdge> edge_inside(const Cluster& cluster, std::span<const Devi
 std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const DeviceId> from,
                                        std::span<const DeviceId> to) {
   if (!cluster.has_monotone_links() || from.empty() || to.empty()) return std::nullopt;
+  // Most often each is on one node.
+  const NodeId sender = cluster.node_of(from.front()), receiver = cluster.node_of(to.front());
+  if (sender != receiver && are_on(cluster, sender, from) && are_on(cluster, receiver, to))
+    return RingEdge{from.front(), to.front()};
   std::vector<DeviceId> targets(to.begin(), to.end());
   std::sort(targets.begin(), targets.end());
   for (const DeviceId device : from) {
@@ -198,11 +207,11 @@ std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const D
   const std::vector<NodeMembers> senders = by_node(cluster, from), receivers = by_node(cluster, to);
   RingEdge nearest{senders.front().first, receivers.front().first};
   LinkLevel level = cluster.level_between(nearest.from, nearest.to);
-  for (const NodeMembers& sender : senders) {
-    for (const NodeMembers& receiver : receivers) {
-      const LinkLevel other = cluster.level_between(sender.first, receiver.first);
+  for (const NodeMembers& sending : senders) {
+    for (const NodeMembers& receiving : receivers) {
+      const LinkLevel other = cluster.level_between(sending.first, receiving.first);
       if (other >= level) continue;
-      nearest = {sender.first, receiver.first};
+      nearest = {sending.first, receiving.first};
       level = other;
     }
   }
@@ -258,7 +267,11 @@ std::vector<std::vector<DeviceId>> device_kinds(const Replica& replica, const Cl
   std::vector<std::vector<DeviceId>> kinds;
   for (const Stage& stage : replica.stages) {
     std::vector<DeviceId> of_stage;
+    NodeId last{-1};
     for (const DeviceId device : stage.devices) {
+      const NodeId node = cluster.node_of(device);
+      if (node == last) continue;
+      last = node;
       const bool known = std::any_of(of_stage.begin(), of_stage.end(), [&](DeviceId other) {
         return cluster.type_name(other) == cluster.type_name(device);
       });

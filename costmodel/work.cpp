@@ -305,7 +305,6 @@ TaskWork work_of_first_replica(const Task& task, const TaskPlan& plan, const Wor
   const Replica& first = plan.replicas.front();
   const Shares shares = shares_of(plan, workflow, sorted);
   work.replicas.assign(plan.replicas.size(), replica_work(work, first, workflow, shares, 0));
-  for (const Stage& stage : first.stages) work.devices.insert(stage.devices.begin(), stage.devices.end());
   work.classes = {{0, 1}};
   work.kinds.push_back(device_kinds(first, cluster));
   return work;

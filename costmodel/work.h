@@ -146,7 +146,7 @@ struct TaskWork {
                                const Cluster& cluster, const SortedLengths* sorted = nullptr);
 
 // As far as the cost of the plan's first replica needs it: the others are counted, with the same work, and need
-// no stages. It is the only class, and there are no gradient groups.
+// no stages. It is the only class, and there are no gradient groups and no set of devices.
 [[nodiscard]] TaskWork work_of_first_replica(const Task& task, const TaskPlan& plan, const Workflow& workflow,
                                              const Cluster& cluster, const SortedLengths* sorted = nullptr);
 

@@ -36,6 +36,13 @@ template <typename Jet>
   return value.a;
 }
 
+// False of a weight that makes what it weighs nothing; a dual number's derivative always counts.
+[[nodiscard]] inline bool counts(double weight) { return weight != 0; }
+template <typename Jet>
+[[nodiscard]] bool counts(const Jet& /*weight*/) {
+  return true;
+}
+
 // Steps of an all-reduce over n members after the first: the shorter of ring and double tree.
 [[nodiscard]] inline double further_steps(double n) {
   return std::max(0.0, std::min(2.0 * (n - 1.0), 2.0 * std::ceil(std::log2(n))) - 1.0);

@@ -52,8 +52,9 @@ template <typename T>
   if (!s.is_last()) crossing += chunks * stage_transfer_s(s, s.stage_plan(), s.next_stage_plan());
   if (s.is_last() && chunks > 1)
     crossing += (chunks - 1.0) * stage_transfer_s(s, s.stage_plan(), stages.front());
-  if (!s.is_first()) {
-    crossing += chunks * s.problem.coefficient(CoefficientId::pipeline_rendezvous_weight) *
+  const T& rendezvous = s.problem.coefficient(CoefficientId::pipeline_rendezvous_weight);
+  if (!s.is_first() && counts(rendezvous)) {
+    crossing += chunks * rendezvous *
                 stage_transfer_s(s, stages[static_cast<std::size_t>(s.stage) - 1], s.stage_plan());
   }
   const double directions = s.is_training() ? 2 : 1;

@@ -246,7 +246,7 @@ double Evaluator::sync_s() {
 // ---- candidates and moves ----
 
 TaskValue Evaluator::value_of(int task, const Placement& placement) {
-  part(task).load(placement);
+  part(task).glance_at(placement);
   return part(task).value();
 }
 

@@ -10,17 +10,29 @@
 namespace sextant {
 namespace {
 
-// The first replica on its devices; the others have their share alone.
-TaskPlan first_replica(const Shape& shape, std::span<const std::uint16_t> devices, const Execution& execution,
-                       int total) {
-  Shape first = shape;
-  first.sequences.resize(1);
-  TaskPlan plan = task_plan(first, {devices.begin(), devices.end()}, execution, total);
+// Replica `number` on its devices as the first; the others follow in turn with their shares alone.
+TaskPlan first_replica(const Shape& shape, int number, std::span<const std::uint16_t> devices,
+                       const Execution& execution, int total) {
+  TaskPlan plan;
+  plan.micro_batch_sequences = shape.micro_batch_sequences;
+  plan.decode_batch_sequences = shape.decode_batch_sequences;
+  plan.recompute = shape.recompute;
+  plan.execution = execution;
   plan.replicas.resize(shape.sequences.size());
-  for (std::size_t i = 1; i < shape.sequences.size(); ++i)
-    plan.replicas[i].batch_share = static_cast<double>(shape.sequences[i]) / total;
-  for (std::size_t i = 0; i < shape.length_ranks.size(); ++i)
-    plan.replicas[i].length_rank = shape.length_ranks[i];
+  auto of = static_cast<std::size_t>(number);
+  for (Replica& replica : plan.replicas) {
+    replica.batch_share = static_cast<double>(shape.sequences[of]) / total;
+    if (!shape.length_ranks.empty()) replica.length_rank = shape.length_ranks[of];
+    of = of + 1 == shape.sequences.size() ? 0 : of + 1;
+  }
+  std::vector<Stage>& stages = plan.replicas.front().stages;
+  stages.reserve(shape.layers.size());
+  auto device = devices.begin();
+  for (const int layers : shape.layers) {
+    Stage& stage = stages.emplace_back(Stage{layers, {}});
+    stage.devices.reserve(static_cast<std::size_t>(shape.tensor_parallel));
+    for (int k = 0; k < shape.tensor_parallel; ++k) stage.devices.push_back(DeviceId{*device++});
+  }
   return plan;
 }
 
@@ -89,14 +101,7 @@ void TaskModel::add_memory(const TaskWork& work, bool all, ReplicaValue& value) 
 }
 
 ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_t> devices, int number) const {
-  // The others take their shares in turn.
-  Shape turned = shape;
-  const auto turn = [number](std::vector<int>& of_replicas) {
-    if (!of_replicas.empty()) std::rotate(of_replicas.begin(), of_replicas.begin() + number, of_replicas.end());
-  };
-  turn(turned.sequences);
-  turn(turned.length_ranks);
-  const TaskPlan plan = first_replica(turned, devices, execution_, total_of(shape.sequences));
+  const TaskPlan plan = first_replica(shape, number, devices, execution_, total_of(shape.sequences));
   const TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
   ReplicaValue value;
   const TaskCost<double> cost = detail::replica_cost(*frame_, task, 0);
@@ -132,7 +137,7 @@ double TaskModel::reduction_s(const Shape& shape, int stage, std::span<const std
   // How often and how much follows from the first replica, wherever it is; the groups from the stage alone.
   const int total = total_of(shape.sequences);
   const std::vector<std::uint16_t> anywhere(static_cast<std::size_t>(shape.replica_devices()), devices.front());
-  const TaskPlan plan = first_replica(shape, anywhere, execution_, total);
+  const TaskPlan plan = first_replica(shape, 0, anywhere, execution_, total);
   TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
   Shape of_stage = shape;
   of_stage.layers = {shape.layers[static_cast<std::size_t>(stage)]};

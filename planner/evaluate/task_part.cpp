@@ -266,7 +266,7 @@ void TaskPart::forget_known() {
   known_placements_.clear();
 }
 
-void TaskPart::fill(const Placement& placement, State& state) {
+void TaskPart::fill_costs(const Placement& placement, State& state) {
   state.placement.shape = placement.shape;
   state.placement.devices.assign(placement.devices.begin(), placement.devices.end());
   state.used.assign(seating_->used_words, 0);
@@ -278,7 +278,6 @@ void TaskPart::fill(const Placement& placement, State& state) {
   }
   look_up_all(state);
   sum_up(state);
-  fill_bytes(state);
 }
 
 void TaskPart::fill_bytes(State& state) const {
@@ -304,8 +303,14 @@ void TaskPart::load(const Placement& placement) {
     return;
   }
   State& filled = fresh(print);
-  fill(placement, filled);
+  fill_costs(placement, filled);
+  fill_bytes(filled);
   now_ = &filled;
+}
+
+void TaskPart::glance_at(const Placement& placement) {
+  fill_costs(placement, glanced_at_);
+  now_ = &glanced_at_;
 }
 
 }  // namespace sextant

@@ -47,6 +47,8 @@ class TaskPart {
   TaskPart& operator=(const TaskPart&) = delete;
 
   void load(const Placement& placement);
+  // For value() and replicas() alone, which are valid until the next time: no current one, and not kept.
+  void glance_at(const Placement& placement);
 
   // A move: changes, refresh(), then keep() or undo().
   void replace_device(int position, std::uint16_t device);
@@ -116,7 +118,7 @@ class TaskPart {
   [[nodiscard]] const State* known(const Fingerprint& print) const;
   State& fresh(const Fingerprint& print);
   void forget_known();
-  void fill(const Placement& placement, State& state);
+  void fill_costs(const Placement& placement, State& state);
   void take_back_moves();
   void fill_bytes(State& state) const;
   void refresh_bytes();
@@ -153,7 +155,7 @@ class TaskPart {
   // The current one: one of the known, which stay as they are, or `own_` once a move changed it.
   const State* now_ = nullptr;
   const State* before_ = nullptr;  // of a task that a move replaced
-  State own_, spare_;
+  State own_, spare_, glanced_at_;
   // Of the shape of own_: positions of a replica and of a stage in it.
   int replica_size_ = 1, stage_size_ = 1;
   bool has_reductions_ = false;
