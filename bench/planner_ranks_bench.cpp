@@ -55,8 +55,8 @@ class Command {
   std::filesystem::path folder_;
 };
 
-// Until a plan was as good; a search that never got there counts whole, which pulls the ratio towards one: the
-// budgets are such that few do not.
+// Until a plan was as good; a search that never got there counts whole, which pulls the ratio towards one, the
+// less the longer the budget is.
 double seconds_until(const SearchRecord& search, double good_s) {
   for (const Improvement& point : search.curve) {
     if (point.iteration_s <= good_s) return point.seconds;

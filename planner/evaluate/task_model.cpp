@@ -13,25 +13,16 @@ namespace {
 // Replica `number` on its devices as the first; the others follow in turn with their shares alone.
 TaskPlan first_replica(const Shape& shape, int number, std::span<const std::uint16_t> devices,
                        const Execution& execution, int total) {
-  TaskPlan plan;
-  plan.micro_batch_sequences = shape.micro_batch_sequences;
-  plan.decode_batch_sequences = shape.decode_batch_sequences;
-  plan.recompute = shape.recompute;
-  plan.execution = execution;
+  Shape alone = shape;
+  alone.sequences = {shape.sequences[static_cast<std::size_t>(number)]};
+  alone.length_ranks.clear();
+  TaskPlan plan = task_plan(alone, {devices.begin(), devices.end()}, execution, total);
   plan.replicas.resize(shape.sequences.size());
   auto of = static_cast<std::size_t>(number);
   for (Replica& replica : plan.replicas) {
     replica.batch_share = static_cast<double>(shape.sequences[of]) / total;
     if (!shape.length_ranks.empty()) replica.length_rank = shape.length_ranks[of];
     of = of + 1 == shape.sequences.size() ? 0 : of + 1;
-  }
-  std::vector<Stage>& stages = plan.replicas.front().stages;
-  stages.reserve(shape.layers.size());
-  auto device = devices.begin();
-  for (const int layers : shape.layers) {
-    Stage& stage = stages.emplace_back(Stage{layers, {}});
-    stage.devices.reserve(static_cast<std::size_t>(shape.tensor_parallel));
-    for (int k = 0; k < shape.tensor_parallel; ++k) stage.devices.push_back(DeviceId{*device++});
   }
   return plan;
 }

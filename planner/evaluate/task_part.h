@@ -152,7 +152,8 @@ class TaskPart {
   const Seating* seating_;
   bool is_separable_;
   ShapeTable shapes_;
-  // The current one: one of the known, which stay as they are, or `own_` once a move changed it.
+  // The current one: one of the known, which stay as they are, or `own_` once a move changed it; else what was
+  // glanced at last.
   const State* now_ = nullptr;
   const State* before_ = nullptr;  // of a task that a move replaced
   State own_, spare_, glanced_at_;
