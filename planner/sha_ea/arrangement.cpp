@@ -5,7 +5,10 @@
 namespace sextant {
 
 Arranger::Arranger(SearchRun& run)
-    : run_(run), room_bytes_(rooms_of_devices(run.request())), seen_(run.evaluator().task_count()) {
+    : run_(run),
+      room_bytes_(rooms_of_devices(run.request())),
+      seen_(run.evaluator().task_count()),
+      prospects_(run.request()) {
   const Workflow& workflow = run.request().workflow;
   if (!workflow.has_weight_sync()) return;
   for (const Task* task : {&workflow.actor_training(), &workflow.actor_generation()})
@@ -95,8 +98,28 @@ void Arranger::choose_for_sync(const OptionLists& options, const ChosenOptions& 
   }
 }
 
-bool Arranger::arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored) {
+// What a task makes of devices says nothing before it has been on a number of sets.
+bool Arranger::may_beat(const Score& score, const std::vector<Devices>& devices) const {
+  constexpr std::size_t kTellingSets = 16;
+  if (!score.fits()) return true;
+  std::vector<double> times_s;
+  for (std::size_t t = 0; t < devices.size(); ++t) {
+    std::optional<double> time_s = prospects_.time_s(t, devices[t]);
+    const std::vector<Option>* known = run_.options().known(static_cast<int>(t), devices[t]);
+    if (known != nullptr) {
+      if (known->empty()) return false;
+      time_s = known->front().value.time_s;
+    }
+    if (!time_s || (known == nullptr && seen_.count(t) < kTellingSets)) return true;
+    times_s.push_back(*time_s);
+  }
+  return prospects_.loss(devices, times_s) < score.loss;
+}
+
+bool Arranger::arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored,
+                       const Score* to_beat) {
   const std::vector<Devices> devices = devices_of_tasks(classes, sharing);
+  if (to_beat != nullptr && !may_beat(*to_beat, devices)) return false;
   const auto devices_of = [&](std::size_t task) -> const Devices& { return devices[task]; };
   OptionLists options;
   ChosenOptions chosen;
@@ -105,6 +128,7 @@ bool Arranger::arrange(const std::vector<UnitClass>& classes, const Sharing& sha
     if (options.back()->empty()) return false;
     seen_.add(static_cast<int>(t), devices_of(t), *options.back());
     chosen.push_back(&options.back()->front());
+    prospects_.learn(t, devices_of(t), chosen.back()->value.time_s);
   }
   choose_fitting(corners_of(classes, sharing), options, chosen);
   scored.candidate.tasks.clear();

@@ -7,6 +7,7 @@
 
 #include "planner/search_run.h"
 #include "planner/sha_ea/packing.h"
+#include "planner/sha_ea/prospects.h"
 #include "planner/sha_ea/seen_sets.h"
 #include "planner/sha_ea/sharing.h"
 
@@ -17,9 +18,14 @@ class Arranger {
   explicit Arranger(SearchRun& run);
 
   // sharing: of the run's dealt tasks; those that are pinned are on their devices, which units of `classes`
-  // must not mix with others. Nothing where a task has no shape for its set's number of devices. The candidate
-  // is the evaluator's current one, and noted by the run.
-  [[nodiscard]] bool arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored);
+  // must not mix with others. to_beat: null, or what it must be better than to be of use. Nothing where a task
+  // has no shape for its set's number of devices, or where it has no prospect of that (prospects.h) and is not
+  // costed at all. The candidate is the evaluator's current one, and noted by the run.
+  [[nodiscard]] bool arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored,
+                             const Score* to_beat = nullptr);
+
+  // From now on what has somewhat worse prospects is costed too.
+  void look_closer() { prospects_.expect_less(); }
 
   // For every task the sets that were asked about, here or by searches that share their options with this one.
   [[nodiscard]] const SeenSets& seen();
@@ -35,6 +41,7 @@ class Arranger {
  private:
   [[nodiscard]] std::vector<Corner> corners_of(const std::vector<UnitClass>& classes,
                                                const Sharing& sharing) const;
+  [[nodiscard]] bool may_beat(const Score& score, const std::vector<Devices>& devices) const;
   void add_pinned(const std::vector<std::uint16_t>& unit, std::vector<std::size_t>& tasks) const;
   void choose_for_sync(const OptionLists& options, const ChosenOptions& chosen,
                        const std::vector<Devices>& devices, Scored& scored);
@@ -42,6 +49,7 @@ class Arranger {
   SearchRun& run_;
   std::vector<double> room_bytes_;  // by device
   SeenSets seen_;
+  Prospects prospects_;
   std::vector<std::size_t> synchronized_;  // tasks
 };
 

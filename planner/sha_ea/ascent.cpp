@@ -10,12 +10,19 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t kRefined = 1;     // of what was climbed to, with smaller units
+constexpr std::size_t kRefined = 1;     // of what was climbed to, down to single devices
 constexpr std::size_t kRemembered = 8;  // on the way
 // Steps of chains for each look at a deal that the round has had: they cost a hundredth of one or less.
 constexpr std::uint64_t kDeepSteps = 256, kShortSteps = 64, kOwnSteps = 16;
-constexpr std::uint64_t kFirstSteps = 1024;  // of the chain before the first round, which has few looks
+constexpr std::uint64_t kFirstSteps = 2048;  // of a chain before the first round, which has few looks
 constexpr int kMostTimes = 3;
+constexpr double kWorthwhile = 1e-3;  // relative: less is no reason to go on
+
+// The same devices under other names.
+bool is_same(const Score& a, const Score& b) {
+  constexpr double kSame = 1e-9;  // relative
+  return a.fits() == b.fits() && std::abs(a.loss - b.loss) <= kSame * b.loss;
+}
 
 // Which tasks have the same set, and which sets overlap.
 std::vector<int> structure_of(const Sharing& sharing) {
@@ -34,13 +41,15 @@ Ascent::Ascent(SearchRun& run, Arranger& arranger, const std::vector<std::vector
                std::mt19937_64& random)
     : run_(run), arranger_(arranger), levels_(levels), random_(random) {}
 
-Ascent::Climbed Ascent::climbed(const Sharing& sharing, std::size_t level) {
-  Climbed best{normalized(sharing), {}};
+Ascent::Climbed Ascent::climbed(const Sharing& sharing, std::size_t level, std::uint64_t looks) {
+  Climbed best{normalized(sharing), level, {}};
   bool has_score = false;
   const auto look = [&](const Sharing& other) {
     if (is_within_unit_space() && !is_disjoint(other)) return false;
+    --looks;
     Scored scored;
-    if (!arranger_.arrange(levels_[level], other, scored)) return false;
+    if (!arranger_.arrange(levels_[level], other, scored, has_score ? &best.scored.score : nullptr))
+      return false;
     remember(scored);
     if (has_score && !scored.is_better_than(best.scored)) return false;
     best.scored = std::move(scored);
@@ -48,8 +57,15 @@ Ascent::Climbed Ascent::climbed(const Sharing& sharing, std::size_t level) {
   };
   (void)look(best.sharing);
   const ClimbedSets sets = is_within_unit_space() ? ClimbedSets::disjoint : ClimbedSets::overlapping;
-  climb(best.sharing, sets, random_, look, [this] { return run_.is_over(); });
+  climb(best.sharing, sets, random_, look, [&] { return looks == 0 || run_.is_over(); });
   return best;
+}
+
+Ascent::Climbed Ascent::climbed_on(Climbed from) {
+  const std::size_t level = from.level + 1;
+  Climbed on = climbed(in_finer_units(std::move(from.sharing), levels_[from.level], levels_[level]), level);
+  on.in_whole_units = from.in_whole_units;
+  return on;
 }
 
 void Ascent::polish_one(Scored scored, std::uint64_t budget) {
@@ -62,10 +78,7 @@ void Ascent::polish_one(Scored scored, std::uint64_t budget) {
 void Ascent::remember(const Scored& scored) {
   const auto at = std::find_if(near_best_.begin(), near_best_.end(),
                                [&](const Scored& other) { return !other.score.is_better_than(scored.score); });
-  constexpr double kSame = 1e-9;  // relative: the same devices under other names
-  if (at != near_best_.end() && at->score.fits() == scored.score.fits() &&
-      std::abs(at->score.loss - scored.score.loss) <= kSame * scored.score.loss)
-    return;
+  if (at != near_best_.end() && is_same(at->score, scored.score)) return;
   if (near_best_.size() == kRemembered && at == near_best_.end()) return;
   near_best_.insert(at, scored);
   if (near_best_.size() > kRemembered) near_best_.pop_back();
@@ -88,35 +101,60 @@ Sharing Ascent::sharing_of_plan(const Scored& scored) const {
 
 // A chain from a plan, a climb from the sets that it chose, and again as long as chains find something.
 void Ascent::chain_and_climb(Scored scored, std::uint64_t steps, int times, std::uint64_t polishing) {
-  constexpr double kWorthwhile = 1e-3;  // relative
   for (int time = 0; time < times && !run_.is_over() && !scored.candidate.tasks.empty(); ++time) {
     const Score before = scored.score;
     recombine(run_, arranger_.seen(), affordable(steps), random_, scored);
     if (time > 0 && !scored.score.is_better_than(before, kWorthwhile)) break;
     remember(scored);
-    climb_and_polish(sharing_of_plan(scored), polishing);
-    const Scored& end = climbed_.back().scored;
-    if (!end.candidate.tasks.empty() && end.is_better_than(scored)) scored = end;
+    Scored end = climb_and_polish(sharing_of_plan(scored), polishing);
+    if (!end.candidate.tasks.empty() && end.is_better_than(scored)) scored = std::move(end);
   }
 }
 
-void Ascent::climb_and_polish(const Sharing& sharing, std::uint64_t polishing) {
-  climbed_.push_back(climbed(sharing, 0));
+// A climb in parts, with short chains between them, which put together what its parts have looked at, and in
+// the end as a whole.
+void Ascent::climb_in_turns(Scored scored, std::uint64_t steps, std::uint64_t polishing) {
+  constexpr std::uint64_t kLooks = 32;  // of a part
+  for (bool improved = true; improved && !run_.is_over() && !scored.candidate.tasks.empty();) {
+    const Score before = scored.score;
+    recombine(run_, arranger_.seen(), affordable(steps), random_, scored);
+    remember(scored);
+    Scored end = climbed(sharing_of_plan(scored), 0, kLooks).scored;
+    if (!end.candidate.tasks.empty() && end.is_better_than(scored)) scored = std::move(end);
+    improved = scored.score.is_better_than(before, kWorthwhile);
+  }
+  if (!run_.is_over() && !scored.candidate.tasks.empty())
+    (void)climb_and_polish(sharing_of_plan(scored), polishing);
+}
+
+// In whole units, and on in halves of them: a task may need less than a whole machine, and all others what it
+// leaves of that, to which no single step leads in whole ones. Climbs that come to the same in whole units are
+// one.
+Scored Ascent::climb_and_polish(const Sharing& sharing, std::uint64_t polishing) {
+  Climbed end = climbed(sharing, 0);
+  end.in_whole_units = end.scored.score;
+  const auto same = std::find_if(climbed_.begin(), climbed_.end(), [&](const Climbed& other) {
+    return is_same(other.in_whole_units, end.in_whole_units);
+  });
+  if (same != climbed_.end()) return same->scored;
+  if (levels_.size() > 1 && !run_.is_over()) end = climbed_on(std::move(end));
+  climbed_.push_back(std::move(end));
   polish_one(climbed_.back().scored, polishing);
+  return climbed_.back().scored;
 }
 
 void Ascent::start_from(const Sharing& sharing, std::uint64_t budget) {
   const std::uint64_t polishing = budget / kStarts;
   Scored scored;
   if (is_within_unit_space()) {
-    climb_and_polish(sharing, polishing);
+    (void)climb_and_polish(sharing, polishing);
   } else if (arranger_.arrange(levels_.front(), normalized(sharing), scored)) {
     remember(scored);
     chain_and_climb(std::move(scored), kShortSteps * budget, 1, polishing);
   }
 }
 
-// The best climb on with halves of units, and so on; what was refined in rounds before comes last.
+// The best climb on in smaller and smaller units; what was refined in rounds before comes last.
 void Ascent::refine_best(std::uint64_t budget) {
   std::stable_sort(climbed_.begin(), climbed_.end(), [this](const Climbed& a, const Climbed& b) {
     const std::size_t before = refined_[structure_of(a.sharing)], other = refined_[structure_of(b.sharing)];
@@ -125,8 +163,7 @@ void Ascent::refine_best(std::uint64_t budget) {
   climbed_.resize(std::min(climbed_.size(), kRefined));
   for (Climbed& one : climbed_) {
     ++refined_[structure_of(one.sharing)];
-    for (std::size_t level = 1; level < levels_.size() && !run_.is_over(); ++level)
-      one = climbed(in_finer_units(std::move(one.sharing), levels_[level - 1], levels_[level]), level);
+    while (one.level + 1 < levels_.size() && !run_.is_over()) one = climbed_on(std::move(one));
     polish_one(one.scored, budget / kRefined);
   }
 }
@@ -148,9 +185,9 @@ void Ascent::improve_once(const Scored& best, const Sharing& start, std::uint64_
   near_best_.clear();
   climbed_.clear();
   if (is_within_unit_space()) {
-    climb_and_polish(start, budget / kStarts);
+    (void)climb_and_polish(start, budget / kStarts);
   } else {
-    chain_and_climb(best, kFirstSteps * budget, 1, budget / kStarts);
+    climb_in_turns(best, kFirstSteps, budget / kStarts);
   }
 }
 

@@ -7,6 +7,7 @@
 // that a chain has chosen, and chains start from what climbs end in, as long as that helps.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <random>
 #include <vector>
@@ -34,21 +35,29 @@ class Ascent {
   void improve(const Scored& best, const std::vector<Sharing>& starts, std::uint64_t budget, std::uint64_t own,
                std::size_t polished);
 
-  // A chain from `best` and a climb from the sets that it chose, or from `start`: what comes before the first
-  // round, and takes a small part of it.
+  // Chains from `best` and parts of climbs from the sets that they chose in turns, or a climb from `start`:
+  // what comes before the first round, and takes a small part of it.
   void improve_once(const Scored& best, const Sharing& start, std::uint64_t budget);
 
  private:
   struct Climbed {
     Sharing sharing;
+    std::size_t level = 0;
     Scored scored;
+    Score in_whole_units = {};  // what it had come to before it went on in smaller ones
   };
+  static constexpr std::uint64_t kToTheEnd = std::numeric_limits<std::uint64_t>::max();
 
   [[nodiscard]] bool is_within_unit_space() const { return run_.request().limits.within_unit_space; }
-  [[nodiscard]] Climbed climbed(const Sharing& sharing, std::size_t level);
+  // A climb in units of this level, of so many looks at most.
+  [[nodiscard]] Climbed climbed(const Sharing& sharing, std::size_t level, std::uint64_t looks = kToTheEnd);
+  // The same devices in smaller units, and on.
+  [[nodiscard]] Climbed climbed_on(Climbed from);
   void start_from(const Sharing& sharing, std::uint64_t budget);
   void chain_and_climb(Scored scored, std::uint64_t steps, int times, std::uint64_t polishing);
-  void climb_and_polish(const Sharing& sharing, std::uint64_t polishing);
+  void climb_in_turns(Scored scored, std::uint64_t steps, std::uint64_t polishing);
+  // What it came to: a copy of what is in climbed_.
+  Scored climb_and_polish(const Sharing& sharing, std::uint64_t polishing);
   [[nodiscard]] Sharing sharing_of_plan(const Scored& scored) const;
   void refine_best(std::uint64_t budget);
   void recombine_best(std::uint64_t budget);

@@ -247,6 +247,7 @@ void Island::round(std::uint64_t budget) {
   const Individual* best = halve(all, share_of(budget));
   if (best != nullptr)
     ascent_.improve(best->scored, starts_from(all), budget, share_of(budget), share_of(kPolished));
+  arranger_.look_closer();
   ++round_;
 }
 

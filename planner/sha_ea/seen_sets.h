@@ -17,6 +17,8 @@ class SeenSets {
   // options must stay where they are. Nothing is added once the sets are many (a bounded number of bytes).
   void add(int task, const std::vector<std::uint16_t>& devices, const std::vector<Option>& options);
 
+  [[nodiscard]] std::size_t count(std::size_t task) const { return sets_[task].size(); }
+
   // In the order of the sets' devices. below_s: only those that take the task less; valid as long as this.
   [[nodiscard]] std::vector<TaskChoice> of(int task, double below_s) const;
 

@@ -371,6 +371,11 @@ std::vector<int> OptionTable::places_of(int task, const Devices& devices) const 
   return places;
 }
 
+const std::vector<Option>* OptionTable::known(int task, const std::vector<std::uint16_t>& devices) const {
+  const auto entry = known_.find(places_of(task, devices));
+  return entry == known_.end() ? nullptr : &entry->second;
+}
+
 const std::vector<Option>& OptionTable::of(int task, const std::vector<std::uint16_t>& devices) {
   std::vector<int> places = places_of(task, devices);
   if (const auto known = known_.find(places); known != known_.end()) return known->second;

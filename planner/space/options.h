@@ -59,6 +59,9 @@ class OptionTable {
   // Fastest first; empty where no shape uses all of the devices up. Valid as long as the table.
   [[nodiscard]] const std::vector<Option>& of(int task, const std::vector<std::uint16_t>& devices);
 
+  // The same where it was asked before, or others were; otherwise null.
+  [[nodiscard]] const std::vector<Option>* known(int task, const std::vector<std::uint16_t>& devices) const;
+
   // Every option: each shape with each way to deal its load in each order of the devices, as the evaluator has
   // just been asked about it. Nothing is compared and nothing kept.
   void for_each(int task, const std::vector<std::uint16_t>& devices,
