@@ -14,7 +14,8 @@ constexpr std::size_t kRefined = 1;     // of what was climbed to, down to singl
 constexpr std::size_t kRemembered = 8;  // on the way
 // Steps of chains for each look at a deal that the round has had: they cost a hundredth of one or less.
 constexpr std::uint64_t kDeepSteps = 256, kShortSteps = 64, kOwnSteps = 16;
-constexpr std::uint64_t kFirstSteps = 2048;  // of a chain before the first round, which has few looks
+// Before the first round, of a part of a climb and of the chain before it.
+constexpr std::uint64_t kFirstLooks = 32, kFewestLooks = 4, kFirstSteps = 2048;
 constexpr int kMostTimes = 3;
 constexpr double kWorthwhile = 1e-3;  // relative: less is no reason to go on
 
@@ -113,13 +114,14 @@ void Ascent::chain_and_climb(Scored scored, std::uint64_t steps, int times, std:
 
 // A climb in parts, with short chains between them, which put together what its parts have looked at, and in
 // the end as a whole.
-void Ascent::climb_in_turns(Scored scored, std::uint64_t steps, std::uint64_t polishing) {
-  constexpr std::uint64_t kLooks = 32;  // of a part
+void Ascent::climb_in_turns(Scored scored, std::size_t islands, std::uint64_t polishing) {
+  const std::uint64_t looks = std::max<std::uint64_t>(kFewestLooks, kFirstLooks / islands);
+  const std::uint64_t steps = std::max<std::uint64_t>(1, kFirstSteps / islands);
   for (bool improved = true; improved && !run_.is_over() && !scored.candidate.tasks.empty();) {
     const Score before = scored.score;
     recombine(run_, arranger_.seen(), affordable(steps), random_, scored);
     remember(scored);
-    Scored end = climbed(sharing_of_plan(scored), 0, kLooks).scored;
+    Scored end = climbed(sharing_of_plan(scored), 0, looks).scored;
     if (!end.candidate.tasks.empty() && end.is_better_than(scored)) scored = std::move(end);
     improved = scored.score.is_better_than(before, kWorthwhile);
   }
@@ -181,13 +183,13 @@ void Ascent::recombine_best(std::uint64_t budget) {
   }
 }
 
-void Ascent::improve_once(const Scored& best, const Sharing& start, std::uint64_t budget) {
+void Ascent::improve_once(const Scored& best, const Sharing& start, std::uint64_t budget, std::size_t islands) {
   near_best_.clear();
   climbed_.clear();
   if (is_within_unit_space()) {
     (void)climb_and_polish(start, budget / kStarts);
   } else {
-    climb_in_turns(best, kFirstSteps, budget / kStarts);
+    climb_in_turns(best, islands, budget / kStarts);
   }
 }
 

@@ -36,8 +36,9 @@ class Ascent {
                std::size_t polished);
 
   // Chains from `best` and parts of climbs from the sets that they chose in turns, or a climb from `start`:
-  // what comes before the first round, and takes a small part of it.
-  void improve_once(const Scored& best, const Sharing& start, std::uint64_t budget);
+  // what comes before the first round, and takes a small part of it. islands: that search like this one at the
+  // same time and tell each other what they look at, so that each takes shorter turns.
+  void improve_once(const Scored& best, const Sharing& start, std::uint64_t budget, std::size_t islands);
 
  private:
   struct Climbed {
@@ -55,7 +56,7 @@ class Ascent {
   [[nodiscard]] Climbed climbed_on(Climbed from);
   void start_from(const Sharing& sharing, std::uint64_t budget);
   void chain_and_climb(Scored scored, std::uint64_t steps, int times, std::uint64_t polishing);
-  void climb_in_turns(Scored scored, std::uint64_t steps, std::uint64_t polishing);
+  void climb_in_turns(Scored scored, std::size_t islands, std::uint64_t polishing);
   // What it came to: a copy of what is in climbed_.
   Scored climb_and_polish(const Sharing& sharing, std::uint64_t polishing);
   [[nodiscard]] Sharing sharing_of_plan(const Scored& scored) const;

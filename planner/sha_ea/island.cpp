@@ -49,6 +49,7 @@ Score Island::Group::score() const {
 Island::Island(const PlanRequest& request, const IslandTeam& team, OptionExchange* exchange)
     : run_(request, kDefaultSeconds),
       team_(team),
+      is_told_(exchange != nullptr),
       random_(request.seed),
       arranger_(run_),
       ascent_(run_, arranger_, levels_, random_) {
@@ -234,7 +235,9 @@ void Island::glance() {
   std::vector<Group> some = groups(1);
   draw(some, share_of(kGlance / kLooks));
   const Individual* best = halve(some, share_of(kGlance));
-  if (best != nullptr) ascent_.improve_once(best->scored, starts_from(some).front(), share_of(kGlance));
+  const auto telling = static_cast<std::size_t>(is_told_ ? team_.size : 1);
+  if (best != nullptr)
+    ascent_.improve_once(best->scored, starts_from(some).front(), share_of(kGlance), telling);
 }
 
 // Algorithm 1, lines 14 to 32, and the polishing of its best. The groupings and the evaluations that look at

@@ -73,6 +73,7 @@ class Island {
 
   SearchRun run_;
   IslandTeam team_;
+  bool is_told_ = false;  // what others of the team look at
   std::size_t round_ = 0;
   std::mt19937_64 random_;
   Arranger arranger_;
