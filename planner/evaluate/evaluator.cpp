@@ -23,7 +23,7 @@ Seating seating_of(const Problem<double>& frame) {
   Seating seating;
   seating.parts_are_alike = cluster.has_zonal_links();
   seating.zones_are_alike = cluster.has_uniform_links();
-  seating.used_words = (static_cast<std::size_t>(cluster.device_count()) + 63) / 64;
+  seating.used_words = words_of(static_cast<std::size_t>(cluster.device_count()));
   seating.straggler_factor.push_back(0);
   seating.prints = SeatPrints(static_cast<std::size_t>(
       devices_differ ? cluster.device_count() : static_cast<int>(cluster.nodes().size())));
@@ -44,13 +44,6 @@ std::vector<double> rooms_of(const Problem<double>& frame) {
                     frame.coefficient(CoefficientId::memory_context_bytes, device));
   }
   return rooms;
-}
-
-bool share(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
-  for (std::size_t w = 0; w < a.size(); ++w) {
-    if ((a[w] & b[w]) != 0) return true;
-  }
-  return false;
 }
 
 bool holds_all(std::span<const std::uint64_t> outer, std::span<const std::uint64_t> inner) {
@@ -75,6 +68,7 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
     : workflow_(problem.workflow),
       sorted_(problem.workflow),
       objective_(problem.objective),
+      prices_(problem.cluster),
       is_time_alone_(problem.objective.is_time_alone()) {
   constexpr int kMostDevices = 65536;  // of a candidate's 16-bit numbers
   const int devices = problem.cluster.device_count();
@@ -83,10 +77,6 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
                     " devices, more than the " + std::to_string(kMostDevices) + " that can be planned");
   }
   check_prices(objective_, problem.cluster);
-  for (int d = 0; d < devices; ++d) {
-    const auto& price = problem.cluster.type_of(DeviceId{d}).price_usd_per_hour;
-    usd_per_hour_.push_back(price ? price->value : 0.0);
-  }
   frame_plan_.weight_sync = problem.weight_sync;
   Hardware<double> hardware(problem.cluster, workflow_.precision);
   CoefficientValues<double> values = resolve(problem.coefficients, hardware, problem.framework);
@@ -99,7 +89,6 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
     const Task& task = workflow_.tasks[t];
     parts_.emplace_back(TaskModel(task, executions[t], of_training(workflow_, executions), *frame_, &sorted_),
                         *frame_, seating_);
-    tasks_of_kind_[index_of(task.kind)].push_back(t);
     if (!workflow_.has_weight_sync()) continue;
     if (task.name == workflow_.actor_generation().name) generation_ = static_cast<int>(t);
     if (task.name == workflow_.actor_training().name) training_ = static_cast<int>(t);
@@ -109,7 +98,7 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
                        part(training_).model().is_separable() && part(generation_).model().is_separable();
     handover_s_ = part(training_).model().handover_s();
   }
-  eta_ = frame_->coefficient(CoefficientId::task_overlap);
+  phases_.emplace(workflow_, frame_->coefficient(CoefficientId::task_overlap));
   overhead_s_ = iteration_overhead_s(workflow_, frame_->coefficients);
   std::vector<double> rooms = rooms_of(*frame_);
   least_room_bytes_ = *std::min_element(rooms.begin(), rooms.end());
@@ -139,28 +128,6 @@ void Evaluator::find_overlaps(std::size_t task, std::size_t others) {
   }
 }
 
-// Phi over the tasks of one kind: none waits for another's result, so each starts when those before it on its
-// devices have ended.
-double Evaluator::phase_s(TaskKind kind) const {
-  constexpr std::size_t kMostTasks = 32;
-  std::array<double, kMostTasks> end_s;  // NOLINT: those before `t` are set
-  const std::vector<std::size_t>& tasks = tasks_of_kind_[index_of(kind)];
-  SEXTANT_CHECK(tasks.size() <= kMostTasks);
-  double sum = 0, makespan = 0;
-  for (std::size_t t = 0; t < tasks.size(); ++t) {
-    const std::uint8_t* overlap = &overlap_[tasks[t] * parts_.size()];
-    double start_s = 0;
-    for (std::size_t e = 0; e < t; ++e) {
-      if (start_s < end_s[e] && overlap[tasks[e]] != 0) start_s = end_s[e];
-    }
-    const double time_s = time_s_[tasks[t]];
-    end_s[t] = start_s + time_s;
-    makespan = std::max(makespan, end_s[t]);
-    sum += time_s;
-  }
-  return makespan + (1.0 - eta_) * (sum - makespan);
-}
-
 double Evaluator::custom_s() const {
   std::vector<std::set<DeviceId>> devices;
   for (const TaskPart& part : parts_) {
@@ -172,19 +139,12 @@ double Evaluator::custom_s() const {
     const Task& task = parts_[t].model().task();
     placed.push_back({task.kind, parts_[t].value().time_s, &devices[t], parents_of(workflow_, task)});
   }
-  return graph_s(workflow_, std::span<const PlacedTask<double>>(placed), eta_);
+  return graph_s(workflow_, std::span<const PlacedTask<double>>(placed),
+                 frame_->coefficient(CoefficientId::task_overlap));
 }
 
 double Evaluator::working_s() const {
-  if (workflow_.algorithm == Algorithm::custom) return custom_s();
-  const double generation = now_.phase_s[index_of(TaskKind::generation)];
-  const double rest = now_.phase_s[index_of(TaskKind::inference)] + now_.phase_s[index_of(TaskKind::training)];
-  if (workflow_.mode == Mode::synchronous || generation_ < 0) return generation + rest;
-  const auto generating = static_cast<std::size_t>(generation_);
-  for (std::size_t t = 0; t < parts_.size(); ++t) {
-    if (t != generating && overlap_[generating * parts_.size() + t] != 0) return generation + rest;
-  }
-  return streamed_s(workflow_, generation, rest);
+  return workflow_.algorithm == Algorithm::custom ? custom_s() : phases_->closed_form_s(now_.phase_s, overlap_);
 }
 
 // ---- weight synchronization (costmodel/terms/weight_sync.h) ----
@@ -256,7 +216,7 @@ Score Evaluator::evaluate(const Candidate& candidate) {
   for (std::size_t t = 0; t < parts_.size(); ++t) follow(t);
   for (std::size_t t = 1; t < parts_.size(); ++t) find_overlaps(t, t);
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training})
-    now_.phase_s[index_of(kind)] = phase_s(kind);
+    now_.phase_s[index_of(kind)] = phases_->phase_s(kind, overlap_, time_s_);
   find_transfer();
   now_.sync_s = sync_s();
   return judged(working_s() + now_.sync_s + overhead_s_, excess_bytes(true));
@@ -286,7 +246,7 @@ void Evaluator::follow(std::size_t task) {
 Score Evaluator::score() {
   if (!is_moving_) before_ = now_;
   is_moving_ = true;
-  std::array<bool, kKinds> changed{};
+  std::array<bool, Phases::kKinds> changed{};
   bool has_other_weights = false, has_other_senders = false;
   for (const std::size_t t : changed_tasks_) {
     TaskPart& part = parts_[t];
@@ -306,7 +266,7 @@ Score Evaluator::score() {
     has_other_senders = has_other_senders || has_other_devices;
   }
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training}) {
-    if (changed[index_of(kind)]) now_.phase_s[index_of(kind)] = phase_s(kind);
+    if (changed[index_of(kind)]) now_.phase_s[index_of(kind)] = phases_->phase_s(kind, overlap_, time_s_);
   }
   if (has_other_senders) find_transfer();
   if (has_other_weights) now_.sync_s = sync_s();

@@ -10,13 +10,16 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "costmodel/problem.h"
 #include "planner/evaluate/candidate.h"
+#include "planner/evaluate/device_words.h"
 #include "planner/evaluate/fingerprints.h"
 #include "planner/evaluate/memory_use.h"
+#include "planner/evaluate/phases.h"
 #include "planner/evaluate/task_part.h"
 #include "planner/objective.h"
 
@@ -92,12 +95,14 @@ class Evaluator {
   [[nodiscard]] Candidate current() const;
   [[nodiscard]] Plan plan_of(const Candidate& candidate, const std::string& name) const;
 
+  // What every candidate is put together and paid for by.
+  [[nodiscard]] const Phases& phases() const { return *phases_; }
+  [[nodiscard]] const DevicePrices& prices() const { return prices_; }
+
   // How often the cost model itself was asked.
   [[nodiscard]] std::uint64_t asked() const;
 
  private:
-  static constexpr std::size_t kKinds = 3;  // of tasks
-
   [[nodiscard]] TaskPart& part(int task) { return parts_[static_cast<std::size_t>(task)]; }
   [[nodiscard]] const TaskPart& part(int task) const { return parts_[static_cast<std::size_t>(task)]; }
   [[nodiscard]] TaskPart& changing(int task);
@@ -105,7 +110,6 @@ class Evaluator {
   void follow_changed();
   void find_overlaps(std::size_t task, std::size_t others);
   void find_transfer();
-  [[nodiscard]] double phase_s(TaskKind kind) const;
   [[nodiscard]] double custom_s() const;
   [[nodiscard]] double working_s() const;
   [[nodiscard]] double transfer_s(const TaskPart& from, const TaskPart& to);
@@ -121,17 +125,16 @@ class Evaluator {
   SortedLengths sorted_;
   Seating seating_;
   std::deque<TaskPart> parts_;
-  std::array<std::vector<std::size_t>, kKinds> tasks_of_kind_;
+  std::optional<Phases> phases_;
   std::vector<std::size_t> changed_tasks_;  // by the move that is tried
   int generation_ = -1, training_ = -1;     // of the actor; -1 where there is no weight sync
   bool decomposes_sync_ = false;
-  double eta_ = 1;
   double overhead_s_ = 0;
   double handover_s_ = 0;
   double least_room_bytes_ = 0;
   Objective objective_;
+  DevicePrices prices_;
   bool is_time_alone_ = true;
-  std::vector<double> usd_per_hour_;  // by device
   std::unique_ptr<MemoryUse> memory_;
   // What is read of all tasks after every move, by task.
   std::vector<double> time_s_;
@@ -139,7 +142,7 @@ class Evaluator {
   std::vector<std::uint16_t> changed_devices_;
   // Of the current candidate with the move that is tried, and before it.
   struct Totals {
-    std::array<double, kKinds> phase_s{};
+    Phases::Times phase_s{};
     double sync_s = 0;
     double transfer_s = 0;      // in it
     bool is_colocated = false;  // generation has no device that training has not

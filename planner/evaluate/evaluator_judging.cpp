@@ -1,6 +1,5 @@
 // Whether a candidate has room in memory, and what the objective makes of it.
 #include <algorithm>
-#include <bit>
 
 #include "planner/evaluate/evaluator.h"
 
@@ -37,9 +36,7 @@ Rented Evaluator::rented() const {
   for (std::size_t word = 0; word < seating_.used_words; ++word) {
     std::uint64_t used = 0;
     for (const TaskPart& part : parts_) used |= part.used()[word];
-    rented.devices += std::popcount(used);
-    for (; used != 0; used &= used - 1)
-      rented.usd_per_hour += usd_per_hour_[64 * word + static_cast<std::size_t>(std::countr_zero(used))];
+    prices_.rent(word, used, rented);
   }
   return rented;
 }

@@ -8,7 +8,7 @@ Arranger::Arranger(SearchRun& run)
     : run_(run),
       room_bytes_(rooms_of_devices(run.request())),
       seen_(run.evaluator().task_count()),
-      prospects_(run.request()) {
+      prospects_(run.request(), run.evaluator()) {
   const Workflow& workflow = run.request().workflow;
   if (!workflow.has_weight_sync()) return;
   for (const Task* task : {&workflow.actor_training(), &workflow.actor_generation()})
@@ -104,13 +104,13 @@ bool Arranger::may_beat(const Score& score, const std::vector<Devices>& devices)
   if (!score.fits()) return true;
   std::vector<double> times_s;
   for (std::size_t t = 0; t < devices.size(); ++t) {
-    std::optional<double> time_s = prospects_.time_s(t, devices[t]);
-    const std::vector<Option>* known = run_.options().known(static_cast<int>(t), devices[t]);
-    if (known != nullptr) {
+    if (const std::vector<Option>* known = run_.options().known(static_cast<int>(t), devices[t])) {
       if (known->empty()) return false;
-      time_s = known->front().value.time_s;
+      times_s.push_back(known->front().value.time_s);
+      continue;
     }
-    if (!time_s || (known == nullptr && seen_.count(t) < kTellingSets)) return true;
+    const std::optional<double> time_s = prospects_.time_s(t, devices[t]);
+    if (!time_s || seen_.count(t) < kTellingSets) return true;
     times_s.push_back(*time_s);
   }
   return prospects_.loss(devices, times_s) < score.loss;

@@ -1,11 +1,11 @@
-// How good a plan could be with sets of devices of which some were not costed yet, in a few microseconds, so
-// that a climb need not cost what is not going to be better: nine in ten of its steps.
+// How good a plan could be with sets of devices of which some were not costed yet, so that a climb need not
+// cost what is not going to be better. Ours.
 //
 // A task that has not been costed on a set takes what its work would if it got the most out of the set that it
 // got out of any set so far: the least of time x rate over the sets that it was costed on, over the set's rate,
 // both of arithmetic and of reading memory, whichever is longer. That is no bound: a set may suit a task better
 // than all before. So a part of it is asked for, and a smaller one the longer the search has gone on. Phases
-// are put together as the model does (evaluate/evaluator.h), without weight synchronization and without what a
+// are put together as the model does (evaluate/phases.h), without weight synchronization and without what a
 // plan pays once.
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <optional>
 #include <vector>
 
+#include "planner/evaluate/evaluator.h"
 #include "planner/planner.h"
 
 namespace sextant {
@@ -22,8 +23,8 @@ class Prospects {
  public:
   using Devices = std::vector<std::uint16_t>;
 
-  // The request must outlive it.
-  explicit Prospects(const PlanRequest& request);
+  // evaluator: of the same request. Both must outlive it.
+  Prospects(const PlanRequest& request, const Evaluator& evaluator);
 
   // A task's fastest option on a set of devices takes so long.
   void learn(std::size_t task, const Devices& devices, double time_s);
@@ -40,24 +41,21 @@ class Prospects {
 
  private:
   using Rates = std::array<double, 2>;           // FLOP and bytes a second, summed over devices
-  using DeviceSet = std::vector<std::uint64_t>;  // a bit a device
+  using DeviceSet = std::vector<std::uint64_t>;  // device_words.h
 
   [[nodiscard]] Rates rates_of(const Devices& devices) const;
-  [[nodiscard]] DeviceSet set_of(const Devices& devices) const;
-  [[nodiscard]] double phase_s(TaskKind kind, const std::vector<DeviceSet>& sets,
-                               const std::vector<double>& times_s) const;
+  [[nodiscard]] std::vector<DeviceSet> sets_of(const std::vector<Devices>& devices) const;
   [[nodiscard]] double iteration_s(const std::vector<DeviceSet>& sets,
                                    const std::vector<double>& times_s) const;
-  [[nodiscard]] bool is_generation_apart(const std::vector<DeviceSet>& sets) const;
   [[nodiscard]] Rented rented(const std::vector<DeviceSet>& sets) const;
 
   static constexpr double kPart = 0.9;
 
   const PlanRequest& request_;
+  const Evaluator& evaluator_;
   double part_ = kPart;
-  std::vector<Rates> rates_;          // by device
-  std::vector<double> usd_per_hour_;  // by device; zero where no price is known
-  std::vector<Rates> least_work_;     // by task: time x rate
+  std::vector<Rates> rates_;       // by device
+  std::vector<Rates> least_work_;  // by task: time x rate
 };
 
 }  // namespace sextant

@@ -25,12 +25,21 @@ Cluster rented_gpus() {
 const std::vector<std::uint16_t> kA100s = {0, 1, 2, 3, 4, 5, 6, 7}, kHalfOfThem = {0, 1, 2, 3},
                                  kL40s = {8, 9, 10, 11, 12, 13, 14, 15}, kL4s = {16, 17, 18, 19};
 
+struct Known {
+  Known() = default;
+  explicit Known(Workflow planned) : workflow(std::move(planned)) {}
+
+  Cluster cluster = rented_gpus();
+  Workflow workflow = ppo_8b();
+  Coefficients neutral;
+  PlanRequest request{cluster, workflow, neutral};
+  SearchRun run{request, 0};
+  Prospects prospects{request, run.evaluator()};
+};
+
 TEST(Prospects, AreThoseOfTheBestSetSoFar) {
-  const Cluster cluster = rented_gpus();
-  const Workflow workflow = ppo_8b();
-  const Coefficients neutral;
-  const PlanRequest request{cluster, workflow, neutral};
-  Prospects prospects(request);
+  Known known;
+  Prospects& prospects = known.prospects;
   EXPECT_FALSE(prospects.time_s(0, kA100s));
   prospects.learn(0, kA100s, 3.0);
   EXPECT_FALSE(prospects.time_s(1, kA100s));
@@ -45,14 +54,10 @@ TEST(Prospects, AreThoseOfTheBestSetSoFar) {
 }
 
 TEST(Prospects, AreNoWorseForABadSet) {
-  const Cluster cluster = rented_gpus();
-  const Workflow workflow = ppo_8b();
-  const Coefficients neutral;
-  const PlanRequest request{cluster, workflow, neutral};
-  Prospects prospects(request);
-  prospects.learn(0, kA100s, 2.5);
-  prospects.learn(0, kL4s, 1000.0);
-  EXPECT_NEAR(*prospects.time_s(0, kA100s), 0.9 * 2.5, 1e-12);
+  Known known;
+  known.prospects.learn(0, kA100s, 2.5);
+  known.prospects.learn(0, kL4s, 1000.0);
+  EXPECT_NEAR(*known.prospects.time_s(0, kA100s), 0.9 * 2.5, 1e-12);
 }
 
 // With the tasks' true times: any plan, any mode, any goal.
@@ -68,7 +73,7 @@ TEST(Prospects, AreNeverWorseThanThePlan) {
       request.objective.goal = goal;
       SearchTables tables(request);
       Evaluator& evaluator = tables.evaluator;
-      const Prospects prospects(request);
+      const Prospects prospects(request, evaluator);
       for (int i = 0; i < 300; ++i) {
         const Candidate candidate = random_candidate(random, evaluator, workflow, cluster);
         const Score score = evaluator.evaluate(candidate);
@@ -92,25 +97,19 @@ TEST(Prospects, AreNeverWorseThanThePlan) {
 
 // Of a workflow whose graph is its own, no more is known than its longest task.
 TEST(Prospects, OfACustomGraphAreItsLongestTask) {
-  const Cluster cluster = rented_gpus();
   Workflow workflow = ppo_8b();
   workflow.algorithm = Algorithm::custom;
-  const Coefficients neutral;
-  const PlanRequest request{cluster, workflow, neutral};
-  const Prospects prospects(request);
+  const Known known(workflow);
   const std::vector<Prospects::Devices> devices(workflow.tasks.size(), kA100s);
-  EXPECT_EQ(prospects.loss(devices, {1, 2, 7, 3, 4, 5}), 7);
+  EXPECT_EQ(known.prospects.loss(devices, {1, 2, 7, 3, 4, 5}), 7);
 }
 
 TEST(Arranger, CostsNothingThatCannotBeBetter) {
-  const Cluster cluster = rented_gpus();
-  const Workflow workflow = ppo_8b();
-  const Coefficients neutral;
-  const PlanRequest request{cluster, workflow, neutral};
-  SearchRun run(request, 0);
+  Known known;
+  SearchRun& run = known.run;
   Arranger arranger(run);
-  const std::vector<UnitClass> classes = unit_classes(cluster, 24);
-  Sharing all{std::vector<int>(workflow.tasks.size(), 0), {}};
+  const std::vector<UnitClass> classes = unit_classes(known.cluster, 24);
+  Sharing all{std::vector<int>(known.workflow.tasks.size(), 0), {}};
   for (const UnitClass& of_class : classes) all.regions.push_back({{1, of_class.count()}});
   // The first task on units of one class, the others on everything.
   const auto on = [&](std::size_t unit_class, int units) {
