@@ -24,6 +24,7 @@ const std::map<std::string, Names>& headers_of_names() {
          {"all_of", "any_of", "clamp", "fill", "find", "find_if", "max", "min", "none_of", "sort",
           "stable_sort"}},
         {{"array"}, {"array"}},
+        {{"bit"}, {"countr_zero", "popcount"}},
         {{"atomic"}, {"atomic", "memory_order_relaxed"}},
         {{"chrono"}, {"chrono"}},
         {{"cmath"}, {"abs", "ceil", "exp", "floor", "isfinite", "log", "log2", "pow", "sqrt"}},
