@@ -10,6 +10,7 @@
 #include "core/provenance.h"
 #include "probes/comm/communicator.h"
 #include "probes/comm/lone_rank.h"
+#include "probes/host/blas.h"
 
 namespace sextant::cli {
 
@@ -105,6 +106,7 @@ Communicator& world() {
 
 int main(int argc, char** argv) {
   using namespace sextant;
+  end_waiting_blas_threads();
   cli::command_line().assign(argv, argv + argc);
   set_command_line(argc, argv);
   try {

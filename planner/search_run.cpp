@@ -48,8 +48,8 @@ std::vector<double> rooms_of_devices(const PlanRequest& request) {
 SearchTables::SearchTables(const PlanRequest& request)
     : evaluator({request.cluster, request.workflow, request.coefficients, request.framework, request.executions,
                  request.weight_sync, request.objective}),
-      options(evaluator, request.cluster, request.workflow, shape_limits_of(request), Thoroughness::promising) {
-}
+      options(evaluator, request.cluster, request.workflow, shape_limits_of(request), Thoroughness::promising),
+      room_bytes(rooms_of_devices(request)) {}
 
 SearchRun::SearchRun(const PlanRequest& request, double default_s)
     : SearchRun(request, default_s, std::make_unique<SearchTables>(request)) {}
@@ -119,15 +119,17 @@ bool SearchRun::is_better(const Score& score) const {
   return score.is_better_than(best_->score, kRounding);
 }
 
-void SearchRun::note(const Score& score) {
+void SearchRun::count(const Score& score) {
   ++evaluations_;
   if (score.fits()) ++feasible_;
+}
+
+void SearchRun::offer(const Score& score) {
   if (is_better(score)) take({tables_.evaluator.current(), score});
 }
 
 void SearchRun::note(const Score& score, const std::function<Plan()>& make_plan) {
-  ++evaluations_;
-  if (score.fits()) ++feasible_;
+  count(score);
   if (is_better(score)) take({{}, score, make_plan()});
 }
 

@@ -35,6 +35,7 @@ struct SearchTables {
 
   Evaluator evaluator;
   OptionTable options;
+  std::vector<double> room_bytes;  // rooms_of_devices
 };
 
 class SearchRun {
@@ -49,6 +50,7 @@ class SearchRun {
   [[nodiscard]] Evaluator& evaluator() { return tables_.evaluator; }
   [[nodiscard]] OptionTable& options() { return tables_.options; }
   [[nodiscard]] const SearchTables& tables() const { return tables_; }
+  [[nodiscard]] const std::vector<double>& room_bytes() const { return tables_.room_bytes; }
 
   // The budget is spent, someone cancelled, or a task cannot run where it is pinned.
   [[nodiscard]] bool is_over() const { return is_cancelled() || is_spent() || !stranded_.empty(); }
@@ -65,7 +67,13 @@ class SearchRun {
 
   // Counts the evaluator's current candidate, or the move that is tried on it, as one evaluation, and keeps it
   // where it is better than all before: by more than rounding, so that of equals the first stays.
-  void note(const Score& score);
+  void note(const Score& score) {
+    count(score);
+    offer(score);
+  }
+  // The two apart: for plans that are costed otherwise first (space/composed_plan.h).
+  void count(const Score& score);
+  void offer(const Score& score);
   // The same of a plan that no candidate can hold (unlike replicas or stages); made where it is kept.
   void note(const Score& score, const std::function<Plan()>& make_plan);
   // Counts evaluations of what is no answer to the request: of a workflow that stands in for it.

@@ -25,6 +25,15 @@ inline constexpr std::size_t kWordBits = 64;
   return false;
 }
 
+// No device of inner is outside outer.
+[[nodiscard]] inline bool holds_all(std::span<const std::uint64_t> outer,
+                                    std::span<const std::uint64_t> inner) {
+  for (std::size_t word = 0; word < outer.size(); ++word) {
+    if ((inner[word] & ~outer[word]) != 0) return false;
+  }
+  return true;
+}
+
 class DevicePrices {
  public:
   explicit DevicePrices(const Cluster& cluster) {
@@ -34,7 +43,15 @@ class DevicePrices {
     }
   }
 
-  // Adds the devices of one word of a set.
+  // A set of so many words; used(word): its devices.
+  template <typename Used>
+  [[nodiscard]] Rented rented(std::size_t words, const Used& used) const {
+    Rented rented;
+    for (std::size_t word = 0; word < words; ++word) rent(word, used(word), rented);
+    return rented;
+  }
+
+ private:
   void rent(std::size_t word, std::uint64_t devices, Rented& rented) const {
     rented.devices += std::popcount(devices);
     for (; devices != 0; devices &= devices - 1)
@@ -42,7 +59,6 @@ class DevicePrices {
           usd_per_hour_[kWordBits * word + static_cast<std::size_t>(std::countr_zero(devices))];
   }
 
- private:
   std::vector<double> usd_per_hour_;  // by device; zero where no price is known
 };
 

@@ -1,6 +1,7 @@
 #include "planner/evaluate/evaluator.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "core/error.h"
@@ -46,11 +47,13 @@ std::vector<double> rooms_of(const Problem<double>& frame) {
   return rooms;
 }
 
-bool holds_all(std::span<const std::uint64_t> outer, std::span<const std::uint64_t> inner) {
-  for (std::size_t w = 0; w < outer.size(); ++w) {
-    if ((inner[w] & ~outer[w]) != 0) return false;
+std::vector<DeviceId> devices_of(std::span<const std::uint64_t> words) {
+  std::vector<DeviceId> devices;
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    for (std::uint64_t word = words[w]; word != 0; word &= word - 1)
+      devices.push_back(DeviceId{static_cast<int>(kWordBits * w) + std::countr_zero(word)});
   }
-  return true;
+  return devices;
 }
 
 std::vector<DeviceId> ascending(const Placement& placement) {
@@ -149,16 +152,16 @@ double Evaluator::working_s() const {
 
 // ---- weight synchronization (costmodel/terms/weight_sync.h) ----
 
-double Evaluator::transfer_s(const TaskPart& from, const TaskPart& to) {
-  words_.assign(from.used().begin(), from.used().end());
-  words_.insert(words_.end(), to.used().begin(), to.used().end());
+double Evaluator::transfer_s(std::span<const std::uint64_t> from, std::span<const std::uint64_t> to) {
+  words_.assign(from.begin(), from.end());
+  words_.insert(words_.end(), to.begin(), to.end());
   const Fingerprint print = SeatPrints::of_words(words_);
   if (const double* known = known_transfers_.find(print)) return *known;
   ++asked_syncs_;
-  const std::vector<DeviceId> senders = ascending(from.placement()), receivers = ascending(to.placement());
+  const std::vector<DeviceId> senders = devices_of(from), receivers = devices_of(to);
   const double time_s = terms::fastest_transfer_s(
       *frame_, std::span<const DeviceId>(senders), std::span<const DeviceId>(receivers),
-      from.model().sent_bytes(), frame_->coefficient(CoefficientId::weight_sync_efficiency));
+      part(training_).model().sent_bytes(), frame_->coefficient(CoefficientId::weight_sync_efficiency));
   known_transfers_.insert(print, time_s);
   return time_s;
 }
@@ -179,13 +182,15 @@ double Evaluator::whole_sync_s(const TaskPart& training, const TaskPart& generat
   return time_s;
 }
 
-// Both follow from the devices of training and generation, in whatever order.
-void Evaluator::find_transfer() {
+WeightPath Evaluator::weight_path(std::span<const std::uint64_t> training,
+                                  std::span<const std::uint64_t> generation) {
+  if (holds_all(training, generation)) return {true, 0};
+  return {false, transfer_s(training, generation)};
+}
+
+void Evaluator::find_path() {
   if (training_ < 0 || !decomposes_sync_) return;
-  const TaskPart& training = part(training_);
-  const TaskPart& generation = part(generation_);
-  now_.is_colocated = holds_all(training.used(), generation.used());
-  now_.transfer_s = now_.is_colocated ? 0 : transfer_s(training, generation);
+  now_.path = weight_path(part(training_).used(), part(generation_).used());
 }
 
 double Evaluator::sync_s() {
@@ -193,13 +198,13 @@ double Evaluator::sync_s() {
   const TaskPart& training = part(training_);
   const TaskPart& generation = part(generation_);
   if (!decomposes_sync_) return whole_sync_s(training, generation);
-  const TaskValue& trained = training.value();
-  const TaskValue& generated = generation.value();
+  return sync_s(training.value(), generation.value(), now_.path);
+}
+
+double Evaluator::sync_s(const TaskValue& trained, const TaskValue& generated, const WeightPath& path) const {
   const double fixed = trained.fetched_s + handover_s_;
-  if (now_.is_colocated) {
-    return trained.slowest_gather_s + trained.copied_s + generated.copied_s + fixed;
-  }
-  return trained.fastest_gather_s + generated.slowest_gather_s + now_.transfer_s +
+  if (path.is_colocated) return trained.slowest_gather_s + trained.copied_s + generated.copied_s + fixed;
+  return trained.fastest_gather_s + generated.slowest_gather_s + path.transfer_s +
          std::max(trained.copied_s, generated.copied_s) + fixed;
 }
 
@@ -217,7 +222,7 @@ Score Evaluator::evaluate(const Candidate& candidate) {
   for (std::size_t t = 1; t < parts_.size(); ++t) find_overlaps(t, t);
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training})
     now_.phase_s[index_of(kind)] = phases_->phase_s(kind, overlap_, time_s_);
-  find_transfer();
+  find_path();
   now_.sync_s = sync_s();
   return judged(working_s() + now_.sync_s + overhead_s_, excess_bytes(true));
 }
@@ -268,7 +273,7 @@ Score Evaluator::score() {
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training}) {
     if (changed[index_of(kind)]) now_.phase_s[index_of(kind)] = phases_->phase_s(kind, overlap_, time_s_);
   }
-  if (has_other_senders) find_transfer();
+  if (has_other_senders) find_path();
   if (has_other_weights) now_.sync_s = sync_s();
   return judged(working_s() + now_.sync_s + overhead_s_, excess_bytes(false));
 }

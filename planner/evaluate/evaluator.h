@@ -43,6 +43,16 @@ struct Score {
   friend bool operator==(const Score&, const Score&) = default;
 };
 
+// rented: of no matter where the objective needs no devices.
+[[nodiscard]] Score judged(const Objective& objective, double time_s, double excess_bytes,
+                           const Rented& rented);
+
+// How weights get from the devices of training to those of generation.
+struct WeightPath {
+  bool is_colocated = false;  // generation has no device that training has not
+  double transfer_s = 0;      // between those that differ
+};
+
 // What stays the same in a search.
 struct EvaluatedProblem {
   const Cluster& cluster;
@@ -98,6 +108,18 @@ class Evaluator {
   // What every candidate is put together and paid for by.
   [[nodiscard]] const Phases& phases() const { return *phases_; }
   [[nodiscard]] const DevicePrices& prices() const { return prices_; }
+  [[nodiscard]] double overhead_s() const { return overhead_s_; }
+
+  // An iteration follows from tasks' values and sets of devices: it is of the closed form, and what the weights
+  // take is a sum (space/composed_plan.h).
+  [[nodiscard]] bool is_composable() const {
+    return workflow_.algorithm != Algorithm::custom && (training_ < 0 || decomposes_sync_);
+  }
+  // Sets of devices, a bit each, in whatever order tasks have them. For workflows that synchronize weights.
+  [[nodiscard]] WeightPath weight_path(std::span<const std::uint64_t> training,
+                                       std::span<const std::uint64_t> generation);
+  [[nodiscard]] double sync_s(const TaskValue& trained, const TaskValue& generated,
+                              const WeightPath& path) const;
 
   // How often the cost model itself was asked.
   [[nodiscard]] std::uint64_t asked() const;
@@ -109,14 +131,13 @@ class Evaluator {
   void follow(std::size_t task);
   void follow_changed();
   void find_overlaps(std::size_t task, std::size_t others);
-  void find_transfer();
   [[nodiscard]] double custom_s() const;
   [[nodiscard]] double working_s() const;
-  [[nodiscard]] double transfer_s(const TaskPart& from, const TaskPart& to);
+  [[nodiscard]] double transfer_s(std::span<const std::uint64_t> from, std::span<const std::uint64_t> to);
   [[nodiscard]] double whole_sync_s(const TaskPart& training, const TaskPart& generation);
   [[nodiscard]] double sync_s();
+  void find_path();
   [[nodiscard]] double excess_bytes(bool anew);
-  [[nodiscard]] Rented rented() const;
   [[nodiscard]] Score judged(double time_s, double excess_bytes) const;
 
   const Workflow& workflow_;
@@ -144,8 +165,7 @@ class Evaluator {
   struct Totals {
     Phases::Times phase_s{};
     double sync_s = 0;
-    double transfer_s = 0;      // in it
-    bool is_colocated = false;  // generation has no device that training has not
+    WeightPath path;
   };
   Totals now_, before_;
   bool is_moving_ = false;

@@ -31,20 +31,19 @@ double Evaluator::excess_bytes(bool anew) {
 
 // ---- the objective ----
 
-Rented Evaluator::rented() const {
-  Rented rented;
-  for (std::size_t word = 0; word < seating_.used_words; ++word) {
-    std::uint64_t used = 0;
-    for (const TaskPart& part : parts_) used |= part.used()[word];
-    prices_.rent(word, used, rented);
-  }
-  return rented;
+Score judged(const Objective& objective, double time_s, double excess_bytes, const Rented& rented) {
+  return {time_s, excess_bytes, loss_of(objective, time_s, rented), overrun_of(objective, time_s, rented)};
 }
 
 Score Evaluator::judged(double time_s, double excess_bytes) const {
   if (is_time_alone_) return {time_s, excess_bytes, time_s, 0};
-  const Rented devices = objective_.needs_devices() ? rented() : Rented{};
-  return {time_s, excess_bytes, loss_of(objective_, time_s, devices), overrun_of(objective_, time_s, devices)};
+  if (!objective_.needs_devices()) return sextant::judged(objective_, time_s, excess_bytes, {});
+  const Rented rented = prices_.rented(seating_.used_words, [this](std::size_t word) {
+    std::uint64_t used = 0;
+    for (const TaskPart& part : parts_) used |= part.used()[word];
+    return used;
+  });
+  return sextant::judged(objective_, time_s, excess_bytes, rented);
 }
 
 }  // namespace sextant

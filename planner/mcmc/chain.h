@@ -1,5 +1,8 @@
 // A Markov chain over plans that cools down: a step gives one task, drawn evenly, another of its choices, drawn
 // evenly; both are as likely as the way back. Whether it is taken says acceptance.h.
+//
+// Where plans can be composed of what options say of themselves (space/composed_plan.h) steps are, and the
+// evaluator is asked about the start, about what is better than all before, and about what only might not fit.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +13,10 @@
 
 namespace sextant {
 
+// Of one set of devices those that follow each other point to the same.
 struct TaskChoice {
   const std::vector<std::uint16_t>* devices = nullptr;
-  int shape = 0;  // of the evaluator's table
-  DeviceOrder order = DeviceOrder::by_replica;
+  const Option* option = nullptr;  // as long as the run's table
 };
 
 [[nodiscard]] Placement placement_of(const Evaluator& evaluator, int task, const TaskChoice& choice);

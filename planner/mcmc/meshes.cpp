@@ -68,7 +68,7 @@ void MeshTable::add_options(std::size_t task, std::size_t mesh, const std::vecto
       least_s_[task] = option.value.time_s;
       fastest_[task] = choices_[task].size();
     }
-    choices_[task].push_back({&meshes_[mesh], option.shape, option.order});
+    choices_[task].push_back({&meshes_[mesh], &option});
   }
 }
 

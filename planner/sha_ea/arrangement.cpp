@@ -5,10 +5,7 @@
 namespace sextant {
 
 Arranger::Arranger(SearchRun& run)
-    : run_(run),
-      room_bytes_(rooms_of_devices(run.request())),
-      seen_(run.evaluator().task_count()),
-      prospects_(run.request(), run.evaluator()) {
+    : run_(run), seen_(run.evaluator().task_count()), prospects_(run.request(), run.evaluator()) {
   const Workflow& workflow = run.request().workflow;
   if (!workflow.has_weight_sync()) return;
   for (const Task* task : {&workflow.actor_training(), &workflow.actor_generation()})
@@ -25,7 +22,7 @@ std::vector<Corner> Arranger::corners_of(const std::vector<UnitClass>& classes, 
   for (std::size_t c = 0; c < classes.size(); ++c) {
     for (const Region& region : sharing.regions[c]) {
       const std::uint16_t device = classes[c].units.front().front();
-      Corner corner{room_bytes_[device], run_.options().type_of(device), {}};
+      Corner corner{run_.room_bytes()[device], run_.options().type_of(device), {}};
       for (std::size_t t = 0; t < sharing.set_of.size(); ++t) {
         const int task = run_.dealt_tasks()[t];
         if ((region.sets >> sharing.set_of[t] & 1U) != 0 && run_.pinned(task) == nullptr)

@@ -47,7 +47,6 @@ class Arranger {
                        const std::vector<Devices>& devices, Scored& scored);
 
   SearchRun& run_;
-  std::vector<double> room_bytes_;  // by device
   SeenSets seen_;
   Prospects prospects_;
   std::vector<std::size_t> synchronized_;  // tasks

@@ -65,13 +65,11 @@ double Prospects::iteration_s(const std::vector<DeviceSet>& sets, const std::vec
 }
 
 Rented Prospects::rented(const std::vector<DeviceSet>& sets) const {
-  Rented rented;
-  for (std::size_t word = 0; word < sets.front().size(); ++word) {
+  return evaluator_.prices().rented(sets.front().size(), [&](std::size_t word) {
     std::uint64_t used = 0;
     for (const DeviceSet& set : sets) used |= set[word];
-    evaluator_.prices().rent(word, used, rented);
-  }
-  return rented;
+    return used;
+  });
 }
 
 double Prospects::loss(const std::vector<Devices>& devices, const std::vector<double>& times_s) const {

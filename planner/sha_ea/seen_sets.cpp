@@ -13,7 +13,7 @@ std::vector<TaskChoice> SeenSets::of(int task, double below_s) const {
   std::vector<TaskChoice> seen;
   for (const auto& [devices, options] : sets_[static_cast<std::size_t>(task)]) {
     for (const Option& option : *options) {
-      if (option.value.time_s < below_s) seen.push_back({&devices, option.shape, option.order});
+      if (option.value.time_s < below_s) seen.push_back({&devices, &option});
     }
   }
   return seen;

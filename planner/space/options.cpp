@@ -149,16 +149,24 @@ void OptionTable::balance_load() {
   kin_.clear();
 }
 
-Option OptionTable::costed(int task, int position, DeviceOrder order, const Devices& devices) {
-  const Shape& shape = evaluator_.shapes(task).at(position);
-  const Placement placement = placed(shape, position, order, devices);
+Option OptionTable::as_option(int task, const Placement& placement) {
   const TaskValue value = evaluator_.value_of(task, placement);
   const bool is_training = workflow_.tasks[static_cast<std::size_t>(task)].kind == TaskKind::training;
   const double rest_s = value.copied_s + value.fetched_s;
-  const double apart_s = is_training ? value.fastest_gather_s : value.slowest_gather_s;
-  const double together_s = is_training ? value.slowest_gather_s : 0.0;
-  return {position, position,         Dealing::evenly,     order,
-          value,    apart_s + rest_s, together_s + rest_s, needs_by_type(task, placement)};
+  Option option;
+  option.shape = option.even_shape = placement.shape;
+  option.value = value;
+  option.weights_apart_s = rest_s + (is_training ? value.fastest_gather_s : value.slowest_gather_s);
+  option.weights_together_s = rest_s + (is_training ? value.slowest_gather_s : 0.0);
+  option.by_type = needs_by_type(task, placement);
+  return option;
+}
+
+Option OptionTable::costed(int task, int position, DeviceOrder order, const Devices& devices) {
+  const Shape& shape = evaluator_.shapes(task).at(position);
+  Option option = as_option(task, placed(shape, position, order, devices));
+  option.order = order;
+  return option;
 }
 
 int OptionTable::dealt_shape(int task, int even_shape, DeviceOrder order, Dealing dealing,

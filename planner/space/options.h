@@ -55,12 +55,16 @@ class OptionTable {
 
   // Of Option::by_type.
   [[nodiscard]] int type_of(std::uint16_t device) const { return type_of_[device]; }
+  [[nodiscard]] int types() const { return types_; }
 
   // Fastest first; empty where no shape uses all of the devices up. Valid as long as the table.
   [[nodiscard]] const std::vector<Option>& of(int task, const std::vector<std::uint16_t>& devices);
 
   // The same where it was asked before, or others were; otherwise null.
   [[nodiscard]] const std::vector<Option>* known(int task, const std::vector<std::uint16_t>& devices) const;
+
+  // A placement as an option of its own, costed now, on devices that other options may not have.
+  [[nodiscard]] Option as_option(int task, const Placement& placement);
 
   // Every option: each shape with each way to deal its load in each order of the devices, as the evaluator has
   // just been asked about it. Nothing is compared and nothing kept.

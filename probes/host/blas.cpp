@@ -27,6 +27,13 @@ void half_gemm(const GemmShape& shape, const HalfBits* a, const HalfBits* b, flo
 
 }  // namespace
 
+// OpenBLAS calls this function itself before a fork. Builds without threads have none.
+void end_waiting_blas_threads() {
+  using Shutdown = int (*)();
+  const auto shutdown = reinterpret_cast<Shutdown>(dlsym(RTLD_DEFAULT, "blas_thread_shutdown_"));
+  if (shutdown != nullptr) (void)shutdown();
+}
+
 SingleThreadBlas::SingleThreadBlas() : threads_before_(openblas_get_num_threads()) {
   openblas_set_num_threads(1);
 }

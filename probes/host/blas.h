@@ -8,6 +8,10 @@
 
 namespace sextant {
 
+// Ends the threads that OpenBLAS starts, one a core, before main(), and that first wait for work without sleep;
+// it starts them again when there is some.
+void end_waiting_blas_threads();
+
 // One thread in OpenBLAS while it lives; then as many as before.
 class SingleThreadBlas {
  public:

@@ -1,0 +1,183 @@
+#include "planner/space/composed_plan.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace sextant {
+namespace {
+
+constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(kind); }
+
+bool is_same(ComposedPlan::DeviceSet a, ComposedPlan::DeviceSet b) { return a.data() == b.data(); }
+
+}  // namespace
+
+ComposedPlan::ComposedPlan(Evaluator& evaluator, const OptionTable& table, const Workflow& workflow,
+                           const Objective& objective, const std::vector<double>& room_bytes)
+    : evaluator_(evaluator),
+      workflow_(workflow),
+      objective_(objective),
+      is_time_alone_(objective.is_time_alone()),
+      types_(static_cast<std::size_t>(table.types())),
+      words_(words_of(room_bytes.size())) {
+  for (TypeRoom& type : types_) {
+    type.devices.resize(words_);
+    type.bytes = std::numeric_limits<double>::infinity();
+  }
+  for (std::size_t device = 0; device < room_bytes.size(); ++device) {
+    TypeRoom& type = types_[static_cast<std::size_t>(table.type_of(static_cast<std::uint16_t>(device)))];
+    type.devices[device / kWordBits] |= std::uint64_t{1} << device % kWordBits;
+    type.bytes = std::min(type.bytes, room_bytes[device]);
+  }
+  if (!workflow.has_weight_sync()) return;
+  generation_ = static_cast<int>(&workflow.actor_generation() - workflow.tasks.data());
+  training_ = static_cast<int>(&workflow.actor_training() - workflow.tasks.data());
+}
+
+ComposedPlan::Part ComposedPlan::part(const Option& option, DeviceSet devices) const {
+  Part part{&option, devices, 0};
+  for (std::size_t type = 0; type < types_.size(); ++type) {
+    if (share(types_[type].devices, devices)) part.types |= type_bit(type);
+  }
+  return part;
+}
+
+// ---- time ----
+
+void ComposedPlan::begin(std::vector<Part> parts) {
+  const std::size_t tasks = parts.size();
+  parts_ = std::move(parts);
+  times_s_.clear();
+  for (const Part& part : parts_) times_s_.push_back(part.option->value.time_s);
+  overlaps_.assign(tasks * tasks, 0);
+  old_overlaps_.resize(tasks);
+  for (std::size_t t = 0; t < tasks; ++t) find_overlaps(t);
+  for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training}) find_phase(kind);
+  excess_.assign(types_.size(), 0);
+  find_excess(~std::uint64_t{0});
+  if (training_ < 0) return;
+  const Part& training = parts_[static_cast<std::size_t>(training_)];
+  const Part& generation = parts_[static_cast<std::size_t>(generation_)];
+  now_.path = evaluator_.weight_path(training.devices, generation.devices);
+  now_.sync_s = evaluator_.sync_s(training.option->value, generation.option->value, now_.path);
+}
+
+void ComposedPlan::find_overlaps(std::size_t task) {
+  const std::size_t tasks = parts_.size();
+  for (std::size_t other = 0; other < tasks; ++other) {
+    const bool both = share(parts_[task].devices, parts_[other].devices);
+    overlaps_[task * tasks + other] = overlaps_[other * tasks + task] = both ? 1 : 0;
+  }
+}
+
+void ComposedPlan::find_phase(TaskKind kind) {
+  now_.phases_s[index_of(kind)] = evaluator_.phases().phase_s(kind, overlaps_, times_s_);
+}
+
+void ComposedPlan::set_part(std::size_t task, const Part& part) {
+  parts_[task] = part;
+  times_s_[task] = part.option->value.time_s;
+}
+
+Score ComposedPlan::replace(std::size_t task, const Part& part) {
+  const std::size_t tasks = parts_.size();
+  const bool has_other_devices = !is_same(part.devices, parts_[task].devices);
+  changed_ = task;
+  old_part_ = parts_[task];
+  before_ = now_;
+  set_part(task, part);
+  if (has_other_devices) {
+    std::copy_n(overlaps_.begin() + static_cast<std::ptrdiff_t>(task * tasks), tasks, old_overlaps_.begin());
+    find_overlaps(task);
+  }
+  find_phase(workflow_.tasks[task].kind);
+  old_excess_ = excess_;
+  find_excess(part.types | old_part_.types);
+  const int t = static_cast<int>(task);
+  if (t == training_ || t == generation_) {
+    const Part& training = parts_[static_cast<std::size_t>(training_)];
+    const Part& generation = parts_[static_cast<std::size_t>(generation_)];
+    if (has_other_devices) now_.path = evaluator_.weight_path(training.devices, generation.devices);
+    now_.sync_s = evaluator_.sync_s(training.option->value, generation.option->value, now_.path);
+  }
+  return score();
+}
+
+void ComposedPlan::undo() {
+  const std::size_t tasks = parts_.size();
+  const bool has_other_devices = !is_same(old_part_.devices, parts_[changed_].devices);
+  set_part(changed_, old_part_);
+  now_ = before_;
+  std::swap(excess_, old_excess_);
+  if (!has_other_devices) return;
+  for (std::size_t other = 0; other < tasks; ++other)
+    overlaps_[changed_ * tasks + other] = overlaps_[other * tasks + changed_] = old_overlaps_[other];
+}
+
+Score ComposedPlan::score() {
+  const double time_s =
+      evaluator_.phases().closed_form_s(now_.phases_s, overlaps_) + now_.sync_s + evaluator_.overhead_s();
+  const double excess = now_.excess_bytes;
+  if (is_time_alone_) return {time_s, excess, time_s, 0};
+  if (!objective_.needs_devices()) return judged(objective_, time_s, excess, {});
+  const auto used_of = [this](std::size_t word) { return used(word); };
+  return judged(objective_, time_s, excess, evaluator_.prices().rented(words_, used_of));
+}
+
+// ---- memory and devices ----
+
+std::uint64_t ComposedPlan::used(std::size_t word) const {
+  std::uint64_t used = 0;
+  for (const Part& part : parts_) used |= part.devices[word];
+  return used;
+}
+
+void ComposedPlan::find_excess(std::uint64_t types) {
+  now_.excess_bytes = 0;
+  for (std::size_t type = 0; type < types_.size(); ++type) {
+    if ((types & type_bit(type)) != 0) excess_[type] = excess_bytes(type);
+    now_.excess_bytes = std::max(now_.excess_bytes, excess_[type]);
+  }
+}
+
+// Most types have room for all their tasks on one device.
+double ComposedPlan::excess_bytes(std::size_t type) const {
+  double resident = 0, working = 0;
+  for (const Part& part : parts_) {
+    if ((part.types & type_bit(type)) == 0) continue;
+    const MemoryNeeds needs = part.option->needs_on(static_cast<int>(type));
+    resident += needs.resident_bytes;
+    working = std::max(working, needs.working_bytes);
+  }
+  return resident + working <= types_[type].bytes ? 0 : excess_by_device(type);
+}
+
+// Devices of a type that belong to the same tasks are alike: as many at once as a word has.
+double ComposedPlan::excess_by_device(std::size_t type) const {
+  const TypeRoom& room = types_[type];
+  double most = 0;
+  for (std::size_t word = 0; word < words_; ++word) {
+    for (std::uint64_t left = room.devices[word] & used(word); left != 0;) {
+      const std::uint64_t first = left & (~left + 1);
+      std::uint64_t alike = left;
+      double resident = 0, working = 0;
+      for (const Part& part : parts_) {
+        const std::uint64_t devices = part.devices[word];
+        if ((devices & first) == 0) {
+          alike &= ~devices;
+          continue;
+        }
+        alike &= devices;
+        const MemoryNeeds needs = part.option->needs_on(static_cast<int>(type));
+        resident += needs.resident_bytes;
+        working = std::max(working, needs.working_bytes);
+      }
+      most = std::max(most, resident + working - room.bytes);
+      left &= ~alike;
+    }
+  }
+  return most;
+}
+
+}  // namespace sextant
