@@ -215,6 +215,27 @@ TaskValue Evaluator::value_of(int task, const Placement& placement) {
   return part(task).value();
 }
 
+std::vector<std::vector<StageTime>> Evaluator::stage_times(int task, const Placement& placement,
+                                                           double head_layers) {
+  std::vector<std::vector<StageTime>> times;
+  const TaskModel& model = part(task).model();
+  if (!model.is_separable()) return times;
+  (void)value_of(task, placement);
+  const std::span<const ReplicaValue* const> values = replicas(task);
+  const Shape& shape = shapes(task).at(placement.shape);
+  const auto size = static_cast<std::size_t>(shape.replica_devices());
+  const std::span<const std::uint16_t> devices(placement.devices);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    // Replicas that are alike have one value.
+    const auto alike =
+        static_cast<std::size_t>(std::find(values.begin(), values.end(), values[i]) - values.begin());
+    times.push_back(alike < i ? times[alike]
+                              : model.stage_times(shape, devices.subspan(i * size, size), static_cast<int>(i),
+                                                  head_layers));
+  }
+  return times;
+}
+
 Score Evaluator::evaluate(const Candidate& candidate) {
   keep();
   for (std::size_t t = 0; t < parts_.size(); ++t) parts_[t].load(candidate.tasks[t]);

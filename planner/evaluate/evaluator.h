@@ -88,6 +88,11 @@ class Evaluator {
   // Of the task that value_of was asked about last: its replicas, with the memory of their positions.
   [[nodiscard]] std::span<const ReplicaValue* const> replicas(int task) const { return part(task).replicas(); }
 
+  // By replica, then stage; none where a replica's cost is not its own (TaskModel::is_separable). There is no
+  // current candidate after it.
+  [[nodiscard]] std::vector<std::vector<StageTime>> stage_times(int task, const Placement& placement,
+                                                                double head_layers);
+
   // Costs a candidate and makes it the current one. Every task's devices must be as many as its shape's.
   Score evaluate(const Candidate& candidate);
 

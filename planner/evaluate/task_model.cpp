@@ -105,6 +105,21 @@ ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_
   return value;
 }
 
+std::vector<StageTime> TaskModel::stage_times(const Shape& shape, std::span<const std::uint16_t> devices,
+                                              int number, double head_layers) const {
+  const TaskPlan plan = first_replica(shape, number, devices, execution_, total_of(shape.sequences));
+  const TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
+  std::vector<StageTime> times;
+  for (int j = 0; j < shape.pipeline_parallel(); ++j) {
+    const TaskCost<double> cost = detail::stage_cost(StageOfTask<double>{*frame_, task, 0, j});
+    // What is sent on is as much with any number of layers.
+    const double layers =
+        shape.layers[static_cast<std::size_t>(j)] + (j + 1 == shape.pipeline_parallel() ? head_layers : 0);
+    times.push_back({cost.time_s, (cost.time_s - cost.term(Term::pipeline_parallel)) / layers});
+  }
+  return times;
+}
+
 ReplicaValue TaskModel::whole(const Shape& shape, std::span<const std::uint16_t> devices) const {
   const TaskPlan plan =
       task_plan(shape, {devices.begin(), devices.end()}, execution_, total_of(shape.sequences));

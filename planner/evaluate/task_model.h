@@ -36,6 +36,12 @@ struct alignas(64) ReplicaValue {
   double micro_batches = 0;                    // over all mini-batches
 };
 
+// Of one stage in all micro-batches: what it takes, and how much more with each further layer.
+struct StageTime {
+  double time_s = 0;
+  double layer_s = 0;
+};
+
 class TaskModel {
  public:
   // All references must outlive it. `frame` has the weight synchronization; its tasks are not looked at.
@@ -54,6 +60,11 @@ class TaskModel {
                                      int number) const;
   // Of all replicas of a task that is not separable: the slowest's, with the memory of all positions.
   [[nodiscard]] ReplicaValue whole(const Shape& shape, std::span<const std::uint16_t> devices) const;
+
+  // Of its stages, as the slowest of them is in replica(). head_layers: what the last one computes beside its
+  // layers, in layers.
+  [[nodiscard]] std::vector<StageTime> stage_times(const Shape& shape, std::span<const std::uint16_t> devices,
+                                                   int number, double head_layers) const;
 
   // Gradient all-reduces of one stage over all replicas, in all mini-batches, nothing hidden. devices: of the
   // stage, replica by replica.

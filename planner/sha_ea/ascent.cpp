@@ -73,7 +73,8 @@ Ascent::Climbed Ascent::climbed_on(Climbed from) {
 void Ascent::polish_one(Scored scored, std::uint64_t budget) {
   if (run_.is_over() || scored.candidate.tasks.empty()) return;
   const bool may_move = !is_within_unit_space();
-  polish(run_, {affordable(kPolishSteps * budget), may_move && run_.request().limits.balances_load, may_move}, random_, scored);
+  polish(run_, {affordable(kPolishSteps * budget), may_move && run_.request().limits.balances_load, may_move},
+         random_, scored);
 }
 
 // The best few that differ: which of them is the best when it is polished is not known before.

@@ -58,7 +58,10 @@ Island::Island(const PlanRequest& request, const IslandTeam& team, OptionExchang
     const std::size_t units = count_of(unit_classes(request.cluster, kWantedUnits));
     std::erase_if(levels_, [&](const std::vector<UnitClass>& level) { return count_of(level) > units; });
   }
-  if (request.limits.balances_load) run_.options().balance_load();
+  if (request.limits.balances_load) {
+    run_.options().balance_load();
+    if (!is_within_unit_space()) run_.options().balance_load_by_cost();
+  }
   if (exchange != nullptr) run_.options().share_through(*exchange);
   for (const UnitClass& of_class : classes()) {
     const DeviceId first{of_class.units.front().front()};

@@ -144,6 +144,52 @@ LengthDeal dealt_by_length(const std::vector<double>& rates, const SortedLengths
   return deal;
 }
 
+Shape balanced(const Shape& shape, const std::vector<std::vector<StageTime>>& replicas) {
+  const std::size_t pp = shape.layers.size();
+  const auto time_s = [&](const std::vector<StageTime>& replica, std::size_t stage, int layers) {
+    return replica[stage].time_s + (layers - shape.layers[stage]) * replica[stage].layer_s;
+  };
+  const auto slowest_s = [&](std::size_t stage, int layers) {
+    double slowest = 0;
+    for (const std::vector<StageTime>& replica : replicas)
+      slowest = std::max(slowest, time_s(replica, stage, layers));
+    return slowest;
+  };
+  // One layer after the other to the stage that is then the fastest, which leaves the least maximum.
+  Shape dealt = shape;
+  dealt.layers.assign(pp, 1);
+  std::vector<double> next_s;
+  for (std::size_t stage = 0; stage < pp; ++stage) next_s.push_back(slowest_s(stage, 2));
+  const int total = std::accumulate(shape.layers.begin(), shape.layers.end(), 0);
+  for (int layer = static_cast<int>(pp); layer < total; ++layer) {
+    const auto stage =
+        static_cast<std::size_t>(std::min_element(next_s.begin(), next_s.end()) - next_s.begin());
+    next_s[stage] = slowest_s(stage, ++dealt.layers[stage] + 1);
+  }
+  const auto replica_s = [&](std::size_t replica, const std::vector<int>& layers) {
+    double slowest = 0;
+    for (std::size_t stage = 0; stage < pp; ++stage)
+      slowest = std::max(slowest, time_s(replicas[replica], stage, layers[stage]));
+    return slowest;
+  };
+  double before_s = 0, after_s = 0, all_rates = 0;
+  std::vector<double> rates;  // sequences a second
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    const double dealt_s = replica_s(i, dealt.layers);
+    before_s = std::max(before_s, replica_s(i, shape.layers));
+    after_s = std::max(after_s, dealt_s);
+    rates.push_back(shape.sequences[i] / dealt_s);
+    all_rates += rates.back();
+  }
+  if (shape.length_ranks.empty()) {
+    const int sequences = std::accumulate(shape.sequences.begin(), shape.sequences.end(), 0);
+    dealt.sequences = dealt_by(rates, sequences);
+    after_s = sequences / all_rates;
+  }
+  constexpr double kWorthwhile = 0.995;
+  return after_s < kWorthwhile * before_s ? dealt : shape;
+}
+
 Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uint16_t>& devices,
                const LoadWeights& weights, Dealing dealing) {
   if (dealing == Dealing::evenly) return shape;

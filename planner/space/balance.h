@@ -10,6 +10,7 @@
 #include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/sorted_lengths.h"
 #include "costmodel/vocabulary/workflow.h"
+#include "planner/evaluate/task_model.h"
 #include "planner/space/device_order.h"
 
 namespace sextant {
@@ -46,8 +47,10 @@ struct LengthDeal {
                                          bool is_packed);
 
 // How layers and sequences are dealt. The head is an estimate: how fast it is computed says the cost model
-// alone. by_length: layers by speed, sequences by length.
-enum class Dealing { evenly, by_speed, by_speed_and_head, by_length };
+// alone. by_length: layers by speed, sequences by length. by_cost: from one of the others on by what the cost
+// model says of its stages.
+enum class Dealing { evenly, by_speed, by_speed_and_head, by_length, by_cost };
+// Those that need no costs.
 inline constexpr std::array kDealings{Dealing::evenly, Dealing::by_speed, Dealing::by_speed_and_head,
                                       Dealing::by_length};
 
@@ -55,5 +58,10 @@ inline constexpr std::array kDealings{Dealing::evenly, Dealing::by_speed, Dealin
 // then has. The shape itself where all are equally fast, there is no head, and lengths are of no use.
 [[nodiscard]] Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uint16_t>& devices,
                              const LoadWeights& weights, Dealing dealing);
+
+// Layers so that the slowest stage of any replica takes as little as can be, as far as stages take longer with
+// each layer as they say; then sequences by what replicas do with these, where none has a rank of lengths. The
+// shape itself where that would gain next to nothing. replicas: of the shape, by stage.
+[[nodiscard]] Shape balanced(const Shape& shape, const std::vector<std::vector<StageTime>>& replicas);
 
 }  // namespace sextant

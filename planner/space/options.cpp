@@ -177,6 +177,44 @@ int OptionTable::dealt_shape(int task, int even_shape, DeviceOrder order, Dealin
   return shapes.add(balanced(shapes.at(even_shape), order, devices, weights, dealing));
 }
 
+int OptionTable::shape_dealt_by_cost(int task, const Option& way, const Devices& devices) {
+  ShapeTable& shapes = evaluator_.shapes(task);
+  const Shape& shape = shapes.at(way.shape);
+  const double head_layers = weights_[static_cast<std::size_t>(task)].head_layers;
+  const auto times = evaluator_.stage_times(task, placed(shape, way.shape, way.order, devices), head_layers);
+  return times.empty() ? way.shape : shapes.add(balanced(shape, times));
+}
+
+// With micro-batches of its own.
+int OptionTable::shape_dealt_like(int task, int even_shape, const Option& way, const Devices& devices) {
+  if (way.dealing != Dealing::by_cost) return dealt_shape(task, even_shape, way.order, way.dealing, devices);
+  ShapeTable& shapes = evaluator_.shapes(task);
+  Shape shape = shapes.at(even_shape);
+  const Shape& dealt = shapes.at(way.shape);
+  shape.layers = dealt.layers;
+  shape.sequences = dealt.sequences;
+  shape.length_ranks = dealt.length_ranks;
+  return shapes.add(shape);
+}
+
+// From the fastest way on.
+void OptionTable::add_dealt_by_cost(int task, const Devices& devices, std::vector<Option>& ways) {
+  const Option fastest = *std::min_element(ways.begin(), ways.end(), [](const Option& a, const Option& b) {
+    return a.value.time_s < b.value.time_s;
+  });
+  const int dealt = shape_dealt_by_cost(task, fastest, devices);
+  if (std::any_of(ways.begin(), ways.end(), [&](const Option& way) { return way.shape == dealt; })) return;
+  ways.push_back(costed(task, dealt, fastest.order, devices));
+  ways.back().even_shape = fastest.even_shape;
+  ways.back().dealing = Dealing::by_cost;
+}
+
+// Stages that wait for each other anyway, those of generation, are not worth it.
+bool OptionTable::may_deal_by_cost(int task, const Shape& shape) const {
+  return deals_by_cost_ && shape.pipeline_parallel() > 1 &&
+         workflow_.tasks[static_cast<std::size_t>(task)].kind != TaskKind::generation;
+}
+
 // With its load dealt in all ways that differ, of which those count that are clearly better in something.
 void OptionTable::add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                              std::vector<Option>& options) {
@@ -201,6 +239,10 @@ void OptionTable::add_costed(int task, int position, DeviceOrder order, const De
     ways.back().even_shape = position;
     ways.back().dealing = dealing;
   }
+  if (may_deal_by_cost(task, evaluator_.shapes(task).at(position)) &&
+      !std::all_of(ways.begin(), ways.end(),
+                   [&](const Option& way) { return is_slower(kSlowerMicroBatch, way, options, slack); }))
+    add_dealt_by_cost(task, devices, ways);
   if (ways.size() > 1) ways = clearly_unbeaten(std::move(ways));
   options.insert(options.end(), ways.begin(), ways.end());
 }
@@ -281,8 +323,7 @@ std::vector<Option> OptionTable::look_at_promising(int task, const Devices& devi
     const auto& [sizes, order] = degrees[d];
     const Option& known = in_the_middle[d];
     const auto add_size = [&, order = order](int position) {
-      options.push_back(
-          costed(task, dealt_shape(task, position, order, known.dealing, devices), order, devices));
+      options.push_back(costed(task, shape_dealt_like(task, position, known, devices), order, devices));
       options.back().even_shape = position;
       options.back().dealing = known.dealing;
     };

@@ -36,6 +36,8 @@ class OptionTable {
 
   // From now on layers and sequences are also dealt by what devices and stages are to them (balance.h).
   void balance_load();
+  // And of promising layouts by what the cost model says of their stages.
+  void balance_load_by_cost() { deals_by_cost_ = true; }
   // From now on the task has this shape alone, its devices in the order in which they are given.
   void fix(int task, int shape) { fixed_[task] = shape; }
 
@@ -106,6 +108,10 @@ class OptionTable {
     return thoroughness_ == Thoroughness::every ? 0 : negligible_bytes_;
   }
   [[nodiscard]] std::vector<Option> worth_keeping(int task, std::vector<Option> options);
+  [[nodiscard]] bool may_deal_by_cost(int task, const Shape& shape) const;
+  [[nodiscard]] int shape_dealt_by_cost(int task, const Option& way, const Devices& devices);
+  [[nodiscard]] int shape_dealt_like(int task, int even_shape, const Option& way, const Devices& devices);
+  void add_dealt_by_cost(int task, const Devices& devices, std::vector<Option>& ways);
   void add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                   std::vector<Option>& options);
 
@@ -119,7 +125,8 @@ class OptionTable {
   std::vector<int> type_of_;  // by device
   int types_ = 0;
   double negligible_bytes_ = 0;
-  std::vector<LoadWeights> weights_;                          // by task; none: loads stay even
+  std::vector<LoadWeights> weights_;  // by task; none: loads stay even
+  bool deals_by_cost_ = false;
   int first_dealt_ = 0;                                       // shapes from here on are of one look alone
   std::map<int, int> fixed_;                                  // shapes, by task
   std::map<std::vector<int>, std::vector<Option>> known_;     // by task and places of the devices
