@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -73,9 +74,10 @@ class ShapeTable {
   [[nodiscard]] int size() const { return static_cast<int>(shapes_.size()); }
 
  private:
-  std::vector<Shape> shapes_;
-  std::vector<int> kinds_, cuts_;
-  std::vector<std::vector<std::uint32_t>> shares_;
+  // By position: searches of large clusters add hundreds of thousands, which stay where they are.
+  std::deque<Shape> shapes_;
+  std::deque<int> kinds_, cuts_;
+  std::deque<std::vector<std::uint32_t>> shares_;
   struct Prints {
     Fingerprint cut;    // of degrees and layers
     Fingerprint kind;   // of these and the batches

@@ -14,7 +14,9 @@ constexpr std::size_t kRefined = 1;     // of what was climbed to, down to singl
 constexpr std::size_t kRemembered = 8;  // on the way
 // Steps of chains for each look at a deal that the round has had: they cost a hundredth of one or less.
 constexpr std::uint64_t kDeepSteps = 256, kShortSteps = 64, kOwnSteps = 16;
-constexpr std::uint64_t kPolishSteps = 64;  // of polishing likewise, which most often ends before
+// Of polishing likewise, which most often ends before. With more devices than these they are fewer: each takes
+// longer, and what it looks at is kept.
+constexpr std::uint64_t kPolishSteps = 64, kFewDevices = 64;
 // Before the first round, of a part of a climb and of the chain before it.
 constexpr std::uint64_t kFirstLooks = 32, kFewestLooks = 4, kFirstSteps = 2048;
 constexpr int kMostTimes = 3;
@@ -73,8 +75,9 @@ Ascent::Climbed Ascent::climbed_on(Climbed from) {
 void Ascent::polish_one(Scored scored, std::uint64_t budget) {
   if (run_.is_over() || scored.candidate.tasks.empty()) return;
   const bool may_move = !is_within_unit_space();
-  polish(run_, {affordable(kPolishSteps * budget), may_move && run_.request().limits.balances_load, may_move},
-         random_, scored);
+  const auto devices = static_cast<std::uint64_t>(run_.request().cluster.device_count());
+  const std::uint64_t steps = kPolishSteps * budget * kFewDevices / std::max(kFewDevices, devices);
+  polish(run_, {affordable(steps), may_move && run_.request().limits.balances_load, may_move}, random_, scored);
 }
 
 // The best few that differ: which of them is the best when it is polished is not known before.
