@@ -115,7 +115,7 @@ void ComposedPlan::undo() {
     overlaps_[changed_ * tasks + other] = overlaps_[other * tasks + changed_] = old_overlaps_[other];
 }
 
-Score ComposedPlan::score() {
+Score ComposedPlan::score() const {
   const double time_s =
       evaluator_.phases().closed_form_s(now_.phases_s, overlaps_) + now_.sync_s + evaluator_.overhead_s();
   const double excess = now_.excess_bytes;

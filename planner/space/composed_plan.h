@@ -39,7 +39,7 @@ class ComposedPlan {
   void undo();
 
   // Of the current plan.
-  [[nodiscard]] Score score();
+  [[nodiscard]] Score score() const;
 
  private:
   struct TypeRoom {
