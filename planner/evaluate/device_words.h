@@ -17,6 +17,14 @@ inline constexpr std::size_t kWordBits = 64;
   return (devices + kWordBits - 1) / kWordBits;
 }
 
+// Of a cluster with so many devices.
+[[nodiscard]] inline std::vector<std::uint64_t> device_set(std::span<const std::uint16_t> devices,
+                                                           std::size_t of_cluster) {
+  std::vector<std::uint64_t> set(words_of(of_cluster));
+  for (const std::uint16_t device : devices) set[device / kWordBits] |= std::uint64_t{1} << device % kWordBits;
+  return set;
+}
+
 // Of sets of as many words: a device is in both.
 [[nodiscard]] inline bool share(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
   for (std::size_t word = 0; word < a.size(); ++word) {

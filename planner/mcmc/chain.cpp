@@ -49,7 +49,6 @@ class Composed {
       : run_(run),
         evaluator_(run.evaluator()),
         choices_(choices),
-        words_(words_of(static_cast<std::size_t>(run.request().cluster.device_count()))),
         plan_(evaluator_, run.options(), run.request().workflow, run.request().objective, run.room_bytes()) {
     for (const std::vector<TaskChoice>& of_task : choices_) {
       std::vector<ComposedPlan::Part>& parts = parts_.emplace_back();
@@ -98,9 +97,7 @@ class Composed {
 
  private:
   void add_set(const std::vector<std::uint16_t>& devices) {
-    std::vector<std::uint64_t>& set = sets_.emplace_back(words_);
-    for (const std::uint16_t device : devices)
-      set[device / kWordBits] |= std::uint64_t{1} << device % kWordBits;
+    sets_.push_back(device_set(devices, run_.room_bytes().size()));
   }
 
   // The current plan as the evaluator has it, offered to the run.
@@ -118,7 +115,6 @@ class Composed {
   SearchRun& run_;
   Evaluator& evaluator_;
   const Choices& choices_;
-  std::size_t words_;
   std::deque<std::vector<std::uint64_t>> sets_;
   std::vector<std::vector<ComposedPlan::Part>> parts_;  // by task, as its choices are
   std::deque<Option> start_options_;

@@ -41,11 +41,9 @@ std::optional<double> Prospects::time_s(std::size_t task, const Devices& devices
 }
 
 std::vector<Prospects::DeviceSet> Prospects::sets_of(const std::vector<Devices>& devices) const {
-  std::vector<DeviceSet> sets(devices.size(), DeviceSet(words_of(rates_.size())));
-  for (std::size_t t = 0; t < devices.size(); ++t) {
-    for (const std::uint16_t device : devices[t])
-      sets[t][device / kWordBits] |= std::uint64_t{1} << device % kWordBits;
-  }
+  std::vector<DeviceSet> sets;
+  sets.reserve(devices.size());
+  for (const Devices& of_task : devices) sets.push_back(device_set(of_task, rates_.size()));
   return sets;
 }
 

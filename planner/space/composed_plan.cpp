@@ -1,7 +1,6 @@
 #include "planner/space/composed_plan.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 namespace sextant {
@@ -56,10 +55,13 @@ void ComposedPlan::begin(std::vector<Part> parts) {
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training}) find_phase(kind);
   excess_.assign(types_.size(), 0);
   find_excess(~std::uint64_t{0});
-  if (training_ < 0) return;
+  if (training_ >= 0) find_sync(true);
+}
+
+void ComposedPlan::find_sync(bool has_other_devices) {
   const Part& training = parts_[static_cast<std::size_t>(training_)];
   const Part& generation = parts_[static_cast<std::size_t>(generation_)];
-  now_.path = evaluator_.weight_path(training.devices, generation.devices);
+  if (has_other_devices) now_.path = evaluator_.weight_path(training.devices, generation.devices);
   now_.sync_s = evaluator_.sync_s(training.option->value, generation.option->value, now_.path);
 }
 
@@ -95,12 +97,7 @@ Score ComposedPlan::replace(std::size_t task, const Part& part) {
   old_excess_ = excess_;
   find_excess(part.types | old_part_.types);
   const int t = static_cast<int>(task);
-  if (t == training_ || t == generation_) {
-    const Part& training = parts_[static_cast<std::size_t>(training_)];
-    const Part& generation = parts_[static_cast<std::size_t>(generation_)];
-    if (has_other_devices) now_.path = evaluator_.weight_path(training.devices, generation.devices);
-    now_.sync_s = evaluator_.sync_s(training.option->value, generation.option->value, now_.path);
-  }
+  if (t == training_ || t == generation_) find_sync(has_other_devices);
   return score();
 }
 

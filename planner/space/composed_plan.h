@@ -58,6 +58,7 @@ class ComposedPlan {
   void set_part(std::size_t task, const Part& part);
   void find_overlaps(std::size_t task);
   void find_phase(TaskKind kind);
+  void find_sync(bool has_other_devices);
   [[nodiscard]] std::uint64_t used(std::size_t word) const;
   void find_excess(std::uint64_t types);
   [[nodiscard]] double excess_bytes(std::size_t type) const;

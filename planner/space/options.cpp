@@ -138,17 +138,6 @@ std::vector<const OptionTable::Sizes*> OptionTable::near_shapes_for(int task, co
   return near.empty() ? all : near;
 }
 
-void OptionTable::balance_load() {
-  weights_.clear();
-  for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
-    const Execution& execution = evaluator_.execution(static_cast<int>(t));
-    weights_.push_back(
-        load_weights_of(workflow_.tasks[t], execution, workflow_, cluster_, evaluator_.sorted_lengths()));
-  }
-  known_.clear();
-  kin_.clear();
-}
-
 Option OptionTable::as_option(int task, const Placement& placement) {
   const TaskValue value = evaluator_.value_of(task, placement);
   const bool is_training = workflow_.tasks[static_cast<std::size_t>(task)].kind == TaskKind::training;
@@ -167,52 +156,6 @@ Option OptionTable::costed(int task, int position, DeviceOrder order, const Devi
   Option option = as_option(task, placed(shape, position, order, devices));
   option.order = order;
   return option;
-}
-
-int OptionTable::dealt_shape(int task, int even_shape, DeviceOrder order, Dealing dealing,
-                             const Devices& devices) {
-  if (dealing == Dealing::evenly) return even_shape;
-  ShapeTable& shapes = evaluator_.shapes(task);
-  const LoadWeights& weights = weights_[static_cast<std::size_t>(task)];
-  return shapes.add(balanced(shapes.at(even_shape), order, devices, weights, dealing));
-}
-
-int OptionTable::shape_dealt_by_cost(int task, const Option& way, const Devices& devices) {
-  ShapeTable& shapes = evaluator_.shapes(task);
-  const Shape& shape = shapes.at(way.shape);
-  const double head_layers = weights_[static_cast<std::size_t>(task)].head_layers;
-  const auto times = evaluator_.stage_times(task, placed(shape, way.shape, way.order, devices), head_layers);
-  return times.empty() ? way.shape : shapes.add(balanced(shape, times));
-}
-
-// With micro-batches of its own.
-int OptionTable::shape_dealt_like(int task, int even_shape, const Option& way, const Devices& devices) {
-  if (way.dealing != Dealing::by_cost) return dealt_shape(task, even_shape, way.order, way.dealing, devices);
-  ShapeTable& shapes = evaluator_.shapes(task);
-  Shape shape = shapes.at(even_shape);
-  const Shape& dealt = shapes.at(way.shape);
-  shape.layers = dealt.layers;
-  shape.sequences = dealt.sequences;
-  shape.length_ranks = dealt.length_ranks;
-  return shapes.add(shape);
-}
-
-// From the fastest way on.
-void OptionTable::add_dealt_by_cost(int task, const Devices& devices, std::vector<Option>& ways) {
-  const Option fastest = *std::min_element(ways.begin(), ways.end(), [](const Option& a, const Option& b) {
-    return a.value.time_s < b.value.time_s;
-  });
-  const int dealt = shape_dealt_by_cost(task, fastest, devices);
-  if (std::any_of(ways.begin(), ways.end(), [&](const Option& way) { return way.shape == dealt; })) return;
-  ways.push_back(costed(task, dealt, fastest.order, devices));
-  ways.back().even_shape = fastest.even_shape;
-  ways.back().dealing = Dealing::by_cost;
-}
-
-// Stages that wait for each other anyway, those of generation, are not worth it.
-bool OptionTable::may_deal_by_cost(int task, const Shape& shape) const {
-  return deals_by_cost_ && shape.pipeline_parallel() > 1 &&
-         workflow_.tasks[static_cast<std::size_t>(task)].kind != TaskKind::generation;
 }
 
 // With its load dealt in all ways that differ, of which those count that are clearly better in something.

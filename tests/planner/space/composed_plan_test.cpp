@@ -56,8 +56,7 @@ class Drawn {
           for (std::uint16_t d = 0; d < size; ++d) devices.push_back(static_cast<std::uint16_t>(first + d));
         }
       }
-      words_.emplace_back(words_of(static_cast<std::size_t>(cluster_.device_count())));
-      for (const std::uint16_t d : devices) words_.back()[d / kWordBits] |= std::uint64_t{1} << d % kWordBits;
+      words_.push_back(device_set(devices, static_cast<std::size_t>(cluster_.device_count())));
     }
   }
 
