@@ -215,8 +215,7 @@ TaskValue Evaluator::value_of(int task, const Placement& placement) {
   return part(task).value();
 }
 
-std::vector<std::vector<StageTime>> Evaluator::stage_times(int task, const Placement& placement,
-                                                           double head_layers) {
+std::vector<std::vector<StageTime>> Evaluator::stage_times(int task, const Placement& placement) {
   std::vector<std::vector<StageTime>> times;
   const TaskModel& model = part(task).model();
   if (!model.is_separable()) return times;
@@ -230,8 +229,7 @@ std::vector<std::vector<StageTime>> Evaluator::stage_times(int task, const Place
     const auto alike =
         static_cast<std::size_t>(std::find(values.begin(), values.end(), values[i]) - values.begin());
     times.push_back(alike < i ? times[alike]
-                              : model.stage_times(shape, devices.subspan(i * size, size), static_cast<int>(i),
-                                                  head_layers));
+                              : model.stage_times(shape, devices.subspan(i * size, size), static_cast<int>(i)));
   }
   return times;
 }

@@ -90,8 +90,7 @@ class Evaluator {
 
   // By replica, then stage; none where a replica's cost is not its own (TaskModel::is_separable). There is no
   // current candidate after it.
-  [[nodiscard]] std::vector<std::vector<StageTime>> stage_times(int task, const Placement& placement,
-                                                                double head_layers);
+  [[nodiscard]] std::vector<std::vector<StageTime>> stage_times(int task, const Placement& placement);
 
   // Costs a candidate and makes it the current one. Every task's devices must be as many as its shape's.
   Score evaluate(const Candidate& candidate);

@@ -106,16 +106,18 @@ ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_
 }
 
 std::vector<StageTime> TaskModel::stage_times(const Shape& shape, std::span<const std::uint16_t> devices,
-                                              int number, double head_layers) const {
+                                              int number) const {
   const TaskPlan plan = first_replica(shape, number, devices, execution_, total_of(shape.sequences));
   const TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
+  TaskPlan grown_plan = plan;
+  for (Stage& stage : grown_plan.replicas.front().stages) ++stage.layers;
+  TaskWork grown = task;
+  grown.plan = &grown_plan;
   std::vector<StageTime> times;
   for (int j = 0; j < shape.pipeline_parallel(); ++j) {
-    const TaskCost<double> cost = detail::stage_cost(StageOfTask<double>{*frame_, task, 0, j});
-    // What is sent on is as much with any number of layers.
-    const double layers =
-        shape.layers[static_cast<std::size_t>(j)] + (j + 1 == shape.pipeline_parallel() ? head_layers : 0);
-    times.push_back({cost.time_s, (cost.time_s - cost.term(Term::pipeline_parallel)) / layers});
+    const double time_s = detail::stage_cost(StageOfTask<double>{*frame_, task, 0, j}).time_s;
+    const double with_one_more_s = detail::stage_cost(StageOfTask<double>{*frame_, grown, 0, j}).time_s;
+    times.push_back({time_s, with_one_more_s - time_s});
   }
   return times;
 }

@@ -61,10 +61,9 @@ class TaskModel {
   // Of all replicas of a task that is not separable: the slowest's, with the memory of all positions.
   [[nodiscard]] ReplicaValue whole(const Shape& shape, std::span<const std::uint16_t> devices) const;
 
-  // Of its stages, as the slowest of them is in replica(). head_layers: what the last one computes beside its
-  // layers, in layers.
+  // Of its stages, as the slowest of them is in replica().
   [[nodiscard]] std::vector<StageTime> stage_times(const Shape& shape, std::span<const std::uint16_t> devices,
-                                                   int number, double head_layers) const;
+                                                   int number) const;
 
   // Gradient all-reduces of one stage over all replicas, in all mini-batches, nothing hidden. devices: of the
   // stage, replica by replica.

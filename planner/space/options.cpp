@@ -182,7 +182,7 @@ void OptionTable::add_costed(int task, int position, DeviceOrder order, const De
     ways.back().even_shape = position;
     ways.back().dealing = dealing;
   }
-  if (may_deal_by_cost(task, evaluator_.shapes(task).at(position)) &&
+  if (deals_by_cost_ && evaluator_.shapes(task).at(position).pipeline_parallel() > 1 &&
       !std::all_of(ways.begin(), ways.end(),
                    [&](const Option& way) { return is_slower(kSlowerMicroBatch, way, options, slack); }))
     add_dealt_by_cost(task, devices, ways);

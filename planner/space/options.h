@@ -108,7 +108,6 @@ class OptionTable {
     return thoroughness_ == Thoroughness::every ? 0 : negligible_bytes_;
   }
   [[nodiscard]] std::vector<Option> worth_keeping(int task, std::vector<Option> options);
-  [[nodiscard]] bool may_deal_by_cost(int task, const Shape& shape) const;
   [[nodiscard]] int shape_dealt_by_cost(int task, const Option& way, const Devices& devices);
   [[nodiscard]] int shape_dealt_like(int task, int even_shape, const Option& way, const Devices& devices);
   void add_dealt_by_cost(int task, const Devices& devices, std::vector<Option>& ways);

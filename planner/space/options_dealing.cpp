@@ -27,8 +27,7 @@ int OptionTable::dealt_shape(int task, int even_shape, DeviceOrder order, Dealin
 int OptionTable::shape_dealt_by_cost(int task, const Option& way, const Devices& devices) {
   ShapeTable& shapes = evaluator_.shapes(task);
   const Shape& shape = shapes.at(way.shape);
-  const double head_layers = weights_[static_cast<std::size_t>(task)].head_layers;
-  const auto times = evaluator_.stage_times(task, placed(shape, way.shape, way.order, devices), head_layers);
+  const auto times = evaluator_.stage_times(task, placed(shape, way.shape, way.order, devices));
   return times.empty() ? way.shape : shapes.add(balanced(shape, times));
 }
 
@@ -54,12 +53,6 @@ void OptionTable::add_dealt_by_cost(int task, const Devices& devices, std::vecto
   ways.push_back(costed(task, dealt, fastest.order, devices));
   ways.back().even_shape = fastest.even_shape;
   ways.back().dealing = Dealing::by_cost;
-}
-
-// Stages that wait for each other anyway, those of generation, are not worth it.
-bool OptionTable::may_deal_by_cost(int task, const Shape& shape) const {
-  return deals_by_cost_ && shape.pipeline_parallel() > 1 &&
-         workflow_.tasks[static_cast<std::size_t>(task)].kind != TaskKind::generation;
 }
 
 }  // namespace sextant

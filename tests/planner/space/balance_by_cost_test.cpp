@@ -72,26 +72,54 @@ TEST(BalanceByCost, LeavesSequencesThatWereDealtByLength) {
   EXPECT_EQ(dealt.length_ranks, shape.length_ranks);
 }
 
-// Stages of unlike devices in two zones, where what is sent between these takes time too.
-TEST(BalanceByCost, MakesTrainingOverZonesFaster) {
+// Stages of unlike devices in two zones, where what is sent between these takes time too; and the vocabulary's
+// head in the last, of generation too.
+TEST(BalanceByCost, MakesTasksOverZonesFaster) {
   const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1, 8, "z2"}});
   const Workflow workflow = ppo_8b();
   const Coefficients coefficients;
   const PlanRequest request{cluster, workflow, coefficients};
   std::vector<std::uint16_t> all(16);
   std::iota(all.begin(), all.end(), std::uint16_t{0});
-  const int training = 4;
-  SearchRun by_speed(request, 0), by_cost(request, 0);
-  by_speed.options().balance_load();
-  by_cost.options().balance_load();
-  by_cost.options().balance_load_by_cost();
-  const Option& before = by_speed.options().of(training, all).front();
-  const Option& after = by_cost.options().of(training, all).front();
-  EXPECT_LT(after.value.time_s, 0.99 * before.value.time_s);
-  EXPECT_EQ(after.dealing, Dealing::by_cost);
-  const int generation = 0;
-  EXPECT_EQ(by_cost.options().of(generation, all).front().value,
-            by_speed.options().of(generation, all).front().value);
+  for (const int task : {0, 4}) {  // the actor's generation and training
+    SearchRun by_speed(request, 0), by_cost(request, 0);
+    by_speed.options().balance_load();
+    by_cost.options().balance_load();
+    by_cost.options().balance_load_by_cost();
+    const Option& before = by_speed.options().of(task, all).front();
+    const Option& after = by_cost.options().of(task, all).front();
+    EXPECT_LT(after.value.time_s, 0.99 * before.value.time_s) << workflow.tasks[task].name;
+    EXPECT_EQ(after.dealing, Dealing::by_cost) << workflow.tasks[task].name;
+  }
+}
+
+// With as many layers as its stages say they would take, each takes that.
+TEST(BalanceByCost, StagesTakeWhatTheySayTheyWouldWithOtherLayers) {
+  const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1, 8, "z2"}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  const PlanRequest request{cluster, workflow, coefficients};
+  SearchRun run(request, 0);
+  Evaluator& evaluator = run.evaluator();
+  std::vector<std::uint16_t> all(16);
+  std::iota(all.begin(), all.end(), std::uint16_t{0});
+  for (int task = 0; task < evaluator.task_count(); ++task) {
+    Shape shape;
+    shape.tensor_parallel = 4;
+    shape.layers = {8, 8, 8, 8};
+    shape.sequences = {256};
+    const auto stages_of_shape = [&](const Shape& other) {
+      const int position = evaluator.shapes(task).add(other);
+      return evaluator.stage_times(task, placed(other, position, DeviceOrder::by_replica, all)).front();
+    };
+    const std::vector<StageTime> even = stages_of_shape(shape);
+    shape.layers = {11, 9, 7, 5};
+    const std::vector<StageTime> uneven = stages_of_shape(shape);
+    for (std::size_t stage = 0; stage < shape.layers.size(); ++stage) {
+      const double said_s = even[stage].time_s + (shape.layers[stage] - 8) * even[stage].layer_s;
+      EXPECT_NEAR(uneven[stage].time_s, said_s, 1e-9 * said_s) << workflow.tasks[task].name << ' ' << stage;
+    }
+  }
 }
 
 }  // namespace
