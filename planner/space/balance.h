@@ -19,8 +19,8 @@ namespace sextant {
 struct LoadWeights {
   // By device, in any unit: FLOP/s at the workflow's precision, or of generation bytes/s of memory.
   std::vector<double> speeds;
-  // What the last stage computes beside its layers, in layers: the vocabulary's head. Of generation none, whose
-  // stages wait for each other anyway.
+  // What the last stage computes beside its layers, in layers: the vocabulary's head. Of generation none: it is
+  // dealt so by cost, and plans with sets of whole units are no better for it.
   double head_layers = 0;
   // The batch by length, where its sequences are there before the task and differ; else null.
   const SortedLengths* lengths = nullptr;
