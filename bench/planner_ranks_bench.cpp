@@ -140,8 +140,8 @@ void mpi_speedup(benchmark::State& state) {
         ++count;
       }
     };
-    add(testing::instances_of_24(), 2, 60'000);
-    add(testing::instances_of_64(), 5, 400'000);
+    add(testing::instances_of_24(), 4, 200'000);
+    add(testing::instances_of_64(), 6, 400'000);
   }
   state.counters["speedup"] = std::exp(log_seconds / count);
   state.counters["by_evaluations"] = std::exp(log_evaluations / count);
