@@ -22,23 +22,34 @@ class Places {
   }
 
  private:
-  static int number(std::map<int, int>& numbers, int key) {
-    return numbers.emplace(key, static_cast<int>(numbers.size())).first->second;
+  struct Numbered {
+    int key = 0, number = 0;
+  };
+  using Numbers = std::vector<Numbered>;  // by key; most come in that order
+
+  static int number(Numbers& numbers, int key) {
+    auto at = numbers.end();
+    if (!numbers.empty() && numbers.back().key == key) return numbers.back().number;
+    if (!numbers.empty() && numbers.back().key > key)
+      at = std::lower_bound(numbers.begin(), numbers.end(), key,
+                            [](const Numbered& known, int other) { return known.key < other; });
+    if (at == numbers.end() || at->key != key) at = numbers.insert(at, {key, static_cast<int>(numbers.size())});
+    return at->number;
   }
 
   const Cluster& cluster_;
-  std::map<int, int> nodes_, zones_, regions_;
+  Numbers nodes_, zones_, regions_;
 };
 
-std::vector<int> signature_of(const Replica& replica, const ReplicaWork& work, const Cluster& cluster) {
-  std::vector<int> signature{static_cast<int>(work.sequences), replica.length_rank};
+void sign(const Replica& replica, const ReplicaWork& work, const Cluster& cluster,
+          std::vector<int>& signature) {
+  signature.assign({static_cast<int>(work.sequences), replica.length_rank});
   Places places(cluster);
   for (const Stage& stage : replica.stages) {
     signature.push_back(stage.layers);
     signature.push_back(stage.width());
     for (const DeviceId device : stage.devices) places.append(device, signature);
   }
-  return signature;
 }
 
 // Layers [first, first + layers) that lie in one stage of every replica.
@@ -76,23 +87,26 @@ bool share_a_stage(const Segment& a, const Segment& b) {
   return false;
 }
 
-// Groups of one segment whose rings leave a node of this group's first member.
-double groups_sharing_network(const std::vector<GradientGroup>& groups, const GradientGroup& group,
-                              const Cluster& cluster) {
-  const auto leaves_node = [&](const GradientGroup& g) {
-    return std::any_of(g.members.begin(), g.members.end(), [&](DeviceId device) {
-      return cluster.node_of(device) != cluster.node_of(g.members.front());
-    });
-  };
-  if (!leaves_node(group)) return 1;
-  double sharing = 0;
-  for (const GradientGroup& other : groups) {
-    const bool same_node = std::any_of(other.members.begin(), other.members.end(), [&](DeviceId device) {
-      return cluster.node_of(device) == cluster.node_of(group.members.front());
-    });
-    if (same_node && leaves_node(other)) sharing += 1;
+bool has_member_on(const GradientGroup& group, NodeId node, const Cluster& cluster) {
+  return std::any_of(group.members.begin(), group.members.end(),
+                     [&](DeviceId device) { return cluster.node_of(device) == node; });
+}
+
+// For each group of one segment: how many rings, its own too, leave a node of its first member.
+void count_sharing_network(std::vector<GradientGroup>& groups, const Cluster& cluster) {
+  std::vector<const GradientGroup*> leaving;
+  for (const GradientGroup& group : groups) {
+    if (!are_on_one_node(cluster, group.members)) leaving.push_back(&group);
   }
-  return std::max(1.0, sharing);
+  for (GradientGroup& group : groups) {
+    group.sharing_network = 1;
+    if (are_on_one_node(cluster, group.members)) continue;
+    const NodeId node = cluster.node_of(group.members.front());
+    group.sharing_network =
+        static_cast<double>(std::count_if(leaving.begin(), leaving.end(), [&](const GradientGroup* other) {
+          return has_member_on(*other, node, cluster);
+        }));
+  }
 }
 
 std::vector<GradientGroup> groups_of(const Segment& segment, const TaskPlan& plan) {
@@ -123,6 +137,12 @@ std::vector<GradientGroup> groups_of(const Segment& segment, const TaskPlan& pla
 }
 
 }  // namespace
+
+bool are_on_one_node(const Cluster& cluster, std::span<const DeviceId> devices) {
+  return std::all_of(devices.begin(), devices.end(), [&](DeviceId device) {
+    return cluster.node_of(device) == cluster.node_of(devices.front());
+  });
+}
 
 std::vector<DeviceId> unlike_devices(const Cluster& cluster, std::span<const DeviceId> devices) {
   if (cluster.has_links_of_devices()) return {devices.begin(), devices.end()};
@@ -175,11 +195,6 @@ std::vector<NodeMembers> by_node(const Cluster& cluster, std::span<const DeviceI
   return nodes;
 }
 
-bool are_on(const Cluster& cluster, NodeId node, std::span<const DeviceId> devices) {
-  return std::all_of(devices.begin(), devices.end(),
-                     [&](DeviceId device) { return cluster.node_of(device) == node; });
-}
-
 }  // namespace
 
 std::optional<RingEdge> edge_inside(const Cluster& cluster, std::span<const DeviceId> members) {
@@ -196,7 +211,7 @@ std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const D
   if (!cluster.has_monotone_links() || from.empty() || to.empty()) return std::nullopt;
   // Most often each is on one node.
   const NodeId sender = cluster.node_of(from.front()), receiver = cluster.node_of(to.front());
-  if (sender != receiver && are_on(cluster, sender, from) && are_on(cluster, receiver, to))
+  if (sender != receiver && are_on_one_node(cluster, from) && are_on_one_node(cluster, to))
     return RingEdge{from.front(), to.front()};
   std::vector<DeviceId> targets(to.begin(), to.end());
   std::sort(targets.begin(), targets.end());
@@ -249,10 +264,11 @@ std::vector<ReplicaClass> replica_classes(const TaskPlan& plan, const std::vecto
                                           const Cluster& cluster) {
   std::vector<ReplicaClass> classes;
   std::map<std::vector<int>, std::size_t> class_of;
+  std::vector<int> signature;
   for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
     if (cluster.has_uniform_links()) {
-      const auto [found, is_new] =
-          class_of.emplace(signature_of(plan.replicas[i], work[i], cluster), classes.size());
+      sign(plan.replicas[i], work[i], cluster, signature);
+      const auto [found, is_new] = class_of.try_emplace(signature, classes.size());
       if (!is_new) {
         ++classes[found->second].count;
         continue;
@@ -285,26 +301,26 @@ std::vector<std::vector<DeviceId>> device_kinds(const Replica& replica, const Cl
 std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& cluster) {
   std::vector<GradientGroup> distinct;
   const std::vector<Segment> segments = common_segments(plan);
+  std::vector<int> signature;
   for (std::size_t s = 0; s < segments.size(); ++s) {
     std::vector<GradientGroup> groups = groups_of(segments[s], plan);
+    count_sharing_network(groups, cluster);
     std::set<std::vector<int>> seen;
     for (GradientGroup& group : groups) {
+      if (cluster.has_uniform_links() && groups.size() > 1) {
+        signature.assign({static_cast<int>(group.sharing_network)});
+        Places places(cluster);
+        for (const DeviceId device : group.members) places.append(device, signature);
+        if (seen.count(signature) > 0) continue;
+        seen.insert(signature);
+      }
       group.holds_embedding = s == 0;
       group.holds_head = s + 1 == segments.size();
       group.starts_stage = s == 0 || !share_a_stage(segments[s], segments[s - 1]);
-      group.sharing_network = groups_sharing_network(groups, group, cluster);
       group.ring = outermost_edge(cluster, group.members);
       if (group.ring) {
         group.nodes = nodes_of_ring(cluster, group.members);
         group.inside = edge_inside(cluster, group.members);
-      }
-    }
-    for (GradientGroup& group : groups) {
-      if (cluster.has_uniform_links()) {
-        std::vector<int> signature{static_cast<int>(group.sharing_network)};
-        Places places(cluster);
-        for (const DeviceId device : group.members) places.append(device, signature);
-        if (!seen.insert(std::move(signature)).second) continue;
       }
       distinct.push_back(std::move(group));
     }

@@ -22,6 +22,8 @@ namespace sextant {
 // By stage, the first device of each device type.
 [[nodiscard]] std::vector<std::vector<DeviceId>> device_kinds(const Replica& replica, const Cluster& cluster);
 
+[[nodiscard]] bool are_on_one_node(const Cluster& cluster, std::span<const DeviceId> devices);
+
 // Of every node the first of the devices: the others have the same links. All where links tell them apart.
 [[nodiscard]] std::vector<DeviceId> unlike_devices(const Cluster& cluster, std::span<const DeviceId> devices);
 

@@ -58,6 +58,7 @@ template <typename Edge>
     const auto inside = edge_inside(cluster, members);
     return inside && edge_s(edge->from, edge->to) < edge_s(inside->from, inside->to) ? *inside : *edge;
   }
+  if (!cluster.has_links_of_devices() && are_on_one_node(cluster, members)) return {members[0], members[1]};
   std::vector<int> block_of;
   for (const DeviceId member : members)
     block_of.push_back(cluster.has_links_of_devices() ? member.value : cluster.node_of(member).value);

@@ -45,13 +45,12 @@ std::vector<DeviceId> Replica::devices() const {
 }
 
 std::set<DeviceId> TaskPlan::devices() const {
-  std::set<DeviceId> out;
+  std::vector<DeviceId> all;
   for (const Replica& replica : replicas) {
-    for (const Stage& stage : replica.stages) {
-      out.insert(stage.devices.begin(), stage.devices.end());
-    }
+    for (const Stage& stage : replica.stages) all.insert(all.end(), stage.devices.begin(), stage.devices.end());
   }
-  return out;
+  std::sort(all.begin(), all.end());
+  return {all.begin(), all.end()};  // in linear time
 }
 
 std::vector<Replica> expand_layout(const UniformLayout& layout, int layers) {

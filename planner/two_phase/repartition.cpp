@@ -109,17 +109,15 @@ void Repartition::climb_from(Partition partition) {
   }
 }
 
-void Repartition::climb() {
-  constexpr std::size_t kStarts = 2;
-  std::vector<std::pair<double, Partition>> starts;
+void Repartition::climb(std::size_t starts) {
+  std::vector<std::pair<double, Partition>> by_time;
   for (const auto& [partition, of] : known_) {
-    if (std::isfinite(of.iteration_s)) starts.emplace_back(of.iteration_s, partition);
+    if (std::isfinite(of.iteration_s)) by_time.emplace_back(of.iteration_s, partition);
   }
-  std::sort(starts.begin(), starts.end());
-  // The best, then those of the others that are far from it in what trains.
+  std::sort(by_time.begin(), by_time.end());
   std::vector<double> fractions;
-  for (const auto& [seconds, partition] : starts) {
-    if (fractions.size() == kStarts) break;
+  for (const auto& [seconds, partition] : by_time) {
+    if (fractions.size() == starts) break;
     const double fraction = graph_.compute_fraction(partition);
     constexpr double kApart = 0.08;  // of the arithmetic
     const bool is_near = std::any_of(fractions.begin(), fractions.end(),

@@ -39,8 +39,9 @@ class Repartition {
   void open_range();
   // Equation 3 at evenly spaced shares, for where else a good partition may lie.
   void scan();
-  // Neighbours of the best, and of each that is better, until none is; then the same from the next best starts.
-  void climb();
+  // Neighbours of the best, and of each that is better, until none is; then the same from others that are far
+  // from it in what trains, the best of them first: from as many starts in all.
+  void climb(std::size_t starts);
 
   // PPO: training's devices dealt once more, to policy and value, from halves on to better neighbours of both
   // deals. Beyond the paper, whose training has one set of devices; nothing where no critic is trained.

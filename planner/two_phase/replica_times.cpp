@@ -30,24 +30,30 @@ std::vector<std::uint16_t> first_devices(const Cluster& cluster, NodeId machine,
 
 }  // namespace
 
-ReplicaTimes::ReplicaTimes(const Costing& costing, int task) : costing_(costing), task_(task) {}
-
-ReplicaValue ReplicaTimes::value(const ReplicaKind& kind, const BatchCut& cut, int sequences) const {
-  const int all = costing_.workflow().sequences();
-  Shape shape;
-  shape.tensor_parallel = kind.tensor_parallel;
-  shape.micro_batch_sequences = cut.micro_batch_sequences;
-  shape.decode_batch_sequences = cut.decode_batch_sequences;
-  shape.layers = dealt_evenly(costing_.workflow().model_of(costing_.task(task_)).layers, kind.stages);
-  shape.sequences = {sequences};
-  if (sequences < all) shape.sequences.push_back(all - sequences);
-  return costing_.model(task_).replica(shape, first_devices(costing_.cluster(), kind.machine, kind.size()), 0);
+ReplicaCurve::ReplicaCurve(const Costing& costing, int task, const ReplicaKind& kind, const BatchCut& cut)
+    : costing_(costing), task_(task), kind_(kind), cut_(cut) {
+  if (const int most = find_most(); most > 0) sequences_ = points_up_to(most);
+  time_s_.assign(sequences_.size(), -1);
 }
 
-int ReplicaTimes::find_most(const ReplicaKind& kind, const BatchCut& cut) const {
-  const double room = costing_.room_bytes(DeviceId{first_devices(costing_.cluster(), kind.machine, 1).front()});
+ReplicaValue ReplicaCurve::value(int sequences) const {
+  const int all = costing_.workflow().sequences();
+  Shape shape;
+  shape.tensor_parallel = kind_.tensor_parallel;
+  shape.micro_batch_sequences = cut_.micro_batch_sequences;
+  shape.decode_batch_sequences = cut_.decode_batch_sequences;
+  shape.layers = dealt_evenly(costing_.workflow().model_of(costing_.task(task_)).layers, kind_.stages);
+  shape.sequences = {sequences};
+  if (sequences < all) shape.sequences.push_back(all - sequences);
+  return costing_.model(task_).replica(shape, first_devices(costing_.cluster(), kind_.machine, kind_.size()),
+                                       0);
+}
+
+int ReplicaCurve::find_most() const {
+  const double room =
+      costing_.room_bytes(DeviceId{first_devices(costing_.cluster(), kind_.machine, 1).front()});
   const auto fits = [&](int sequences) {
-    const PositionBytes bytes = *value(kind, cut, sequences).bytes;
+    const PositionBytes bytes = *value(sequences).bytes;
     double need = 0;
     for (std::size_t p = 0; p < bytes.resident.size(); ++p)
       need = std::max(need, bytes.resident[p] + bytes.working[p]);
@@ -62,58 +68,45 @@ int ReplicaTimes::find_most(const ReplicaKind& kind, const BatchCut& cut) const 
   return low;
 }
 
-ReplicaTimes::Curve& ReplicaTimes::curve(const ReplicaKind& kind, const BatchCut& cut) {
-  const auto [entry, is_new] =
-      curves_.try_emplace({kind.machine_class, kind.tensor_parallel, kind.stages, cut});
-  if (is_new) {
-    Curve& curve = entry->second;
-    curve.kind = kind;
-    curve.cut = cut;
-    if (const int most = find_most(kind, cut); most > 0) curve.sequences = points_up_to(most);
-    curve.time_s.assign(curve.sequences.size(), -1);
-  }
-  return entry->second;
-}
-
-double ReplicaTimes::at(Curve& curve, std::size_t point) {
-  double& known = curve.time_s[point];
-  if (known < 0) known = value(curve.kind, curve.cut, curve.sequences[point]).time_s;
+double ReplicaCurve::at(std::size_t point) {
+  double& known = time_s_[point];
+  if (known < 0) known = value(sequences_[point]).time_s;
   return known;
 }
 
-int ReplicaTimes::most_sequences(const ReplicaKind& kind, const BatchCut& cut) {
-  const Curve& of = curve(kind, cut);
-  return of.sequences.empty() ? 0 : of.sequences.back();
-}
-
-double ReplicaTimes::time_s(const ReplicaKind& kind, const BatchCut& cut, int sequences) {
-  Curve& of = curve(kind, cut);
-  const auto after = std::lower_bound(of.sequences.begin(), of.sequences.end(), sequences);
-  const auto point = static_cast<std::size_t>(after - of.sequences.begin());
-  if (*after == sequences) return at(of, point);
-  const double from = of.sequences[point - 1], to = of.sequences[point];
+double ReplicaCurve::time_s(int sequences) {
+  const auto after = std::lower_bound(sequences_.begin(), sequences_.end(), sequences);
+  const auto point = static_cast<std::size_t>(after - sequences_.begin());
+  if (*after == sequences) return at(point);
+  const double from = sequences_[point - 1], to = sequences_[point];
   const double share = (sequences - from) / (to - from);
-  return (1 - share) * at(of, point - 1) + share * at(of, point);
+  return (1 - share) * at(point - 1) + share * at(point);
 }
 
-int ReplicaTimes::capacity(const ReplicaKind& kind, const BatchCut& cut, double within_s) {
-  Curve& of = curve(kind, cut);
+int ReplicaCurve::capacity(double within_s) {
   // The first point that takes longer.
-  std::size_t low = 0, high = of.sequences.size();
+  std::size_t low = 0, high = sequences_.size();
   while (low < high) {
     const std::size_t middle = low + (high - low) / 2;
-    if (at(of, middle) <= within_s) {
+    if (at(middle) <= within_s) {
       low = middle + 1;
     } else {
       high = middle;
     }
   }
   if (low == 0) return 0;
-  const int done = of.sequences[low - 1];
-  if (low == of.sequences.size()) return done;
-  const double from_s = at(of, low - 1), to_s = at(of, low);
-  const int apart = of.sequences[low] - done;
+  const int done = sequences_[low - 1];
+  if (low == sequences_.size()) return done;
+  const double from_s = at(low - 1), to_s = at(low);
+  const int apart = sequences_[low] - done;
   return done + std::min(apart - 1, static_cast<int>(apart * (within_s - from_s) / (to_s - from_s)));
+}
+
+ReplicaCurve& ReplicaTimes::of(const ReplicaKind& kind, const BatchCut& cut) {
+  const std::tuple key{kind.machine_class, kind.tensor_parallel, kind.stages, cut};
+  const auto known = curves_.find(key);
+  return known != curves_.end() ? known->second
+                                : curves_.try_emplace(key, costing_, task_, kind, cut).first->second;
 }
 
 }  // namespace sextant

@@ -31,33 +31,46 @@ struct BatchCut {
   friend auto operator<=>(const BatchCut&, const BatchCut&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
-class ReplicaTimes {
+// Of one kind of replica.
+class ReplicaCurve {
  public:
-  // The task must be separable (TaskModel).
-  ReplicaTimes(const Costing& costing, int task);
+  // The costing must outlive it.
+  ReplicaCurve(const Costing& costing, int task, const ReplicaKind& kind, const BatchCut& cut);
 
-  // Most sequences that the replica's own memory holds; 0: not one.
-  [[nodiscard]] int most_sequences(const ReplicaKind& kind, const BatchCut& cut);
+  [[nodiscard]] const ReplicaKind& kind() const { return kind_; }
+  // That the replica's own memory holds; 0: not one.
+  [[nodiscard]] int most_sequences() const { return sequences_.empty() ? 0 : sequences_.back(); }
   // sequences: from 1 to most_sequences.
-  [[nodiscard]] double time_s(const ReplicaKind& kind, const BatchCut& cut, int sequences);
+  [[nodiscard]] double time_s(int sequences);
   // Most sequences that are done by `within_s`.
-  [[nodiscard]] int capacity(const ReplicaKind& kind, const BatchCut& cut, double within_s);
+  [[nodiscard]] int capacity(double within_s);
 
  private:
-  struct Curve {
-    ReplicaKind kind;
-    BatchCut cut;
-    std::vector<int> sequences;  // ascending, the last is the most that fits
-    std::vector<double> time_s;  // by number above; negative: not asked yet
-  };
-  [[nodiscard]] Curve& curve(const ReplicaKind& kind, const BatchCut& cut);
-  [[nodiscard]] ReplicaValue value(const ReplicaKind& kind, const BatchCut& cut, int sequences) const;
-  [[nodiscard]] int find_most(const ReplicaKind& kind, const BatchCut& cut) const;
-  [[nodiscard]] double at(Curve& curve, std::size_t point);
+  [[nodiscard]] ReplicaValue value(int sequences) const;
+  [[nodiscard]] int find_most() const;
+  [[nodiscard]] double at(std::size_t point);
 
   const Costing& costing_;
   int task_;
-  std::map<std::tuple<int, int, int, BatchCut>, Curve> curves_;
+  ReplicaKind kind_;
+  BatchCut cut_;
+  std::vector<int> sequences_;  // ascending, the last is the most that fits
+  std::vector<double> time_s_;  // by number above; negative: not asked yet
+};
+
+// Of all kinds that were asked about.
+class ReplicaTimes {
+ public:
+  // The task must be separable (TaskModel).
+  ReplicaTimes(const Costing& costing, int task) : costing_(costing), task_(task) {}
+
+  // Machines of a class have one. Valid as long as this is.
+  [[nodiscard]] ReplicaCurve& of(const ReplicaKind& kind, const BatchCut& cut);
+
+ private:
+  const Costing& costing_;
+  int task_;
+  std::map<std::tuple<int, int, int, BatchCut>, ReplicaCurve> curves_;
 };
 
 }  // namespace sextant

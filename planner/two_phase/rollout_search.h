@@ -28,24 +28,24 @@ class RolloutSearch {
                                              const RolloutLimits& limits);
 
  private:
-  struct Candidate {  // a replica in a piece
-    ReplicaKind kind;
+  using Kinds = std::vector<ReplicaCurve*>;  // that a piece has room for
+  struct Candidate {                         // a replica in a piece
+    ReplicaCurve* of;
     const std::vector<DeviceId>* piece;
     int first = 0;  // of the piece's devices
     int sequences = 0;
   };
-  [[nodiscard]] std::vector<ReplicaKind> kinds_of(const PieceClass& pieces, const RolloutLimits& limits) const;
-  [[nodiscard]] Filling filling(const PieceClass& pieces, const std::vector<ReplicaKind>& kinds,
-                                const BatchCut& cut, double within_s);
-  [[nodiscard]] std::vector<Candidate> replicas(const std::vector<PieceClass>& pieces,
-                                                const std::vector<std::vector<ReplicaKind>>& kinds,
-                                                const BatchCut& cut, double within_s);
-  void trim(std::vector<Candidate>& replicas, const BatchCut& cut);
+  [[nodiscard]] Kinds kinds_of(const PieceClass& pieces, const RolloutLimits& limits);
+  [[nodiscard]] static Filling filling(const PieceClass& pieces, const Kinds& kinds, double within_s);
+  [[nodiscard]] static std::vector<Candidate> replicas(const std::vector<PieceClass>& pieces,
+                                                       const std::vector<Kinds>& kinds, double within_s);
+  void trim(std::vector<Candidate>& replicas) const;
   [[nodiscard]] TaskPlan task_plan(const std::vector<Candidate>& replicas, const BatchCut& cut) const;
 
   const Costing& costing_;
   int task_;
   ReplicaTimes times_;
+  double last_s_ = 0;  // makespan of the last plan: where the next is looked for first
 };
 
 }  // namespace sextant

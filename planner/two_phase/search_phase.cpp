@@ -40,6 +40,7 @@ SearchPhase::SearchPhase(const Costing& costing, SearchPhaseLimits limits)
     trainings_.emplace_back(costing_, t);
     state_bytes_.push_back(costing_.state_bytes(t));
   }
+  dealt_.resize(rollouts_.size());
 }
 
 // Replicas of any width, by the integer program; decoding as many sequences at once as memory holds.
@@ -48,13 +49,19 @@ std::vector<ChoicePtr> SearchPhase::dealt(int task, const std::vector<DeviceId>&
   if (!costing_.model(task).is_separable()) return found;
   const std::vector<PieceClass> pieces = pieces_of(costing_.cluster(), devices);
   RolloutSearch& rollouts = rollouts_[static_cast<std::size_t>(task)];
+  Dealt& known = dealt_[static_cast<std::size_t>(task)];
+  if (known.devices != devices) known = {devices, {}};
   const int widest = patience > 0 ? limits_.most_tensor_parallel : 1;
   for (const int batch : decode_batches(costing_.task(task), costing_.workflow().sequences())) {
     for (const int size : limits_.micro_batch_sequences) {
       for (int least = 1; least <= widest; least *= 2) {
         if (is_over()) return found;
-        auto plan = rollouts.plan(pieces, {{size, batch}, least, limits_.most_tensor_parallel});
-        if (plan) found.push_back(costing_.cost(task, std::move(*plan)));
+        const auto [entry, is_new] = known.ways.try_emplace({batch, size, least});
+        if (is_new) {
+          auto plan = rollouts.plan(pieces, {{size, batch}, least, limits_.most_tensor_parallel});
+          if (plan) entry->second = costing_.cost(task, std::move(*plan));
+        }
+        if (entry->second != nullptr) found.push_back(entry->second);
       }
     }
     if (!found.empty()) break;

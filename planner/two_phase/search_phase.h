@@ -8,7 +8,9 @@
 // little memory, the change that saves the most bytes for its time.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "planner/two_phase/costing.h"
@@ -63,12 +65,20 @@ class SearchPhase {
   void fit(const std::vector<int>& tasks, const Lists& lists, Choices& chosen) const;
   void vary_for_sync(const Lists& lists, std::vector<Choices>& plans) const;
 
+  // What was dealt to the devices that were asked about last: with more patience, nothing is made twice.
+  struct Dealt {
+    std::vector<DeviceId> devices;
+    // By decode batch, micro-batch and least width; null where the batch does not fit.
+    std::map<std::array<int, 3>, ChoicePtr> ways;
+  };
+
   const Costing& costing_;
   SearchPhaseLimits limits_;
   // By task.
   std::vector<RolloutSearch> rollouts_;
   std::vector<TrainingSearch> trainings_;
   std::vector<double> state_bytes_;
+  std::vector<Dealt> dealt_;
 };
 
 // It generates and does something else.

@@ -1,6 +1,7 @@
 #include "planner/two_phase/training_search.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "planner/two_phase/pipelines.h"
@@ -23,12 +24,10 @@ bool beats(const Choice& a, const Choice& b) {
          a.working_fraction <= b.working_fraction && a.sync_s <= b.sync_s;
 }
 
-// What tells plans of one task apart, of which the first `replicas` are looked at.
-Fingerprint print_of(const TaskPlan& plan, std::size_t replicas) {
-  std::vector<std::uint64_t> words{plan.replicas.size(), static_cast<std::uint64_t>(plan.micro_batch_sequences),
-                                   static_cast<std::uint64_t>(plan.decode_batch_sequences),
-                                   static_cast<std::uint64_t>(plan.recompute)};
-  for (std::size_t r = 0; r < replicas; ++r) {
+// Of the first `count` replicas of a plan.
+Fingerprint print_of(const TaskPlan& plan, std::size_t count) {
+  std::vector<std::uint64_t> words{plan.replicas.size()};
+  for (std::size_t r = 0; r < count; ++r) {
     for (const Stage& stage : plan.replicas[r].stages) {
       words.push_back(static_cast<std::uint64_t>(stage.layers) << 32 | stage.devices.size());
       for (const DeviceId device : stage.devices) words.push_back(static_cast<std::uint64_t>(device.value));
@@ -37,43 +36,73 @@ Fingerprint print_of(const TaskPlan& plan, std::size_t replicas) {
   return SeatPrints::of_words(words);
 }
 
+// What tells plans of one task apart.
+Fingerprint print_of(const Fingerprint& replicas, const TaskPlan& plan) {
+  const std::array words{replicas.low, replicas.high, static_cast<std::uint64_t>(plan.micro_batch_sequences),
+                         static_cast<std::uint64_t>(plan.decode_batch_sequences),
+                         static_cast<std::uint64_t>(plan.recompute)};
+  return SeatPrints::of_words(words);
+}
+
 }  // namespace
 
-void TrainingSearch::add_trials(std::vector<Replica> replicas, const TrainingLimits& limits) {
-  const bool recomputes = limits.try_recompute && costing_->task(task_).kind == TaskKind::training;
+void TrainingSearch::add_trials(std::vector<Replica> replicas, const Asked& asked) {
+  const bool recomputes = asked.try_recompute && costing_->task(task_).kind == TaskKind::training;
   const int share = costing_->workflow().sequences() / static_cast<int>(replicas.size());
-  TaskPlan& plan = layouts_.emplace_back();
-  plan.replicas = std::move(replicas);
-  plan.execution = costing_->execution(task_);
-  plan.decode_batch_sequences = limits.decode_batch_sequences;
-  for (const int size : sizes_within(std::max(1, share), limits.micro_batch_sequences)) {
+  Layout& layout = layouts_.emplace_back();
+  layout.plan.replicas = std::move(replicas);
+  layout.plan.execution = costing_->execution(task_);
+  layout.plan.decode_batch_sequences = asked.decode_batch_sequences;
+  layout.print = print_of(layout.plan, layout.plan.replicas.size());
+  layout.print_of_first = print_of(layout.plan, 1);
+  for (const int size : sizes_within(std::max(1, share), asked.micro_batch_sequences)) {
     for (const Recompute recompute : {Recompute::none, Recompute::full}) {
       if (recompute == Recompute::full && !recomputes) continue;
-      trials_.push_back({layouts_.size() - 1, size, recompute, 0});
-      trials_.back().least_s = least_s(plan_of(trials_.back()));
+      trials_.push_back({layouts_.size() - 1, size, recompute});
+      trials_.back().least_s = least_s(trials_.back());
     }
   }
 }
 
+bool TrainingSearch::add_trials(const Asked& asked, const std::function<bool()>& is_over) {
+  const Workflow& workflow = costing_->workflow();
+  const std::vector<TypePool> pools = type_pools(costing_->cluster(), asked.devices, workflow.precision);
+  const PipelineLimits pipelines{asked.most_tensor_parallel, workflow.sequences()};
+  layouts_.clear();
+  trials_.clear();
+  bool has_all = true;
+  for (std::vector<Replica>& replicas :
+       pipelines_of(pools, workflow.model_of(costing_->task(task_)), pipelines)) {
+    has_all = !(is_over && is_over());
+    if (!has_all) break;
+    add_trials(std::move(replicas), asked);
+  }
+  std::stable_sort(trials_.begin(), trials_.end(),
+                   [](const Trial& a, const Trial& b) { return a.least_s < b.least_s; });
+  return has_all;
+}
+
 const TaskPlan& TrainingSearch::plan_of(const Trial& trial) {
-  TaskPlan& plan = layouts_[trial.layout];
+  TaskPlan& plan = layouts_[trial.layout].plan;
   plan.micro_batch_sequences = trial.micro_batch_sequences;
   plan.recompute = trial.recompute;
   return plan;
 }
 
-double TrainingSearch::least_s(const TaskPlan& plan) {
+double TrainingSearch::least_s(const Trial& trial) {
   // Nothing is known before of tasks whose replicas depend on each other.
   if (!costing_->model(task_).is_separable()) return 0;
-  const Fingerprint print = print_of(plan, 1);
+  const TaskPlan& plan = plan_of(trial);
+  const Fingerprint print = print_of(layouts_[trial.layout].print_of_first, plan);
   if (const double* known = known_least_s_.find(print)) return *known;
   const double least_s = costing_->first_replica_s(task_, plan);
   known_least_s_.insert(print, least_s);
   return least_s;
 }
 
-ChoicePtr TrainingSearch::cost(const TaskPlan& plan) {
-  const Fingerprint print = print_of(plan, plan.replicas.size());
+ChoicePtr TrainingSearch::cost(const Trial& trial) {
+  const TaskPlan& plan = plan_of(trial);
+  const Fingerprint print = print_of(layouts_[trial.layout].print, plan);
   if (const std::size_t* known = known_choices_.find(print)) return choices_[*known];
   constexpr std::size_t kMostKept = 5'000'000;  // devices of all ways: some hundred megabytes
   const auto devices = static_cast<std::size_t>(costing_->cluster().device_count());
@@ -88,27 +117,20 @@ ChoicePtr TrainingSearch::cost(const TaskPlan& plan) {
 // where that is clearly too slow.
 std::vector<ChoicePtr> TrainingSearch::search(const std::vector<DeviceId>& devices,
                                               const TrainingLimits& limits) {
-  const auto is_over = [&] { return limits.is_over && limits.is_over(); };
-  const Workflow& workflow = costing_->workflow();
-  const std::vector<TypePool> pools = type_pools(costing_->cluster(), devices, workflow.precision);
-  const PipelineLimits pipelines{limits.most_tensor_parallel, workflow.sequences()};
-  layouts_.clear();
-  trials_.clear();
-  for (std::vector<Replica>& replicas :
-       pipelines_of(pools, workflow.model_of(costing_->task(task_)), pipelines)) {
-    if (is_over()) break;
-    add_trials(std::move(replicas), limits);
+  Asked asked{devices, limits.micro_batch_sequences, limits.try_recompute, limits.decode_batch_sequences,
+              limits.most_tensor_parallel};
+  if (asked_ != asked) {
+    asked_.reset();
+    if (add_trials(asked, limits.is_over)) asked_ = std::move(asked);
   }
-  std::stable_sort(trials_.begin(), trials_.end(),
-                   [](const Trial& a, const Trial& b) { return a.least_s < b.least_s; });
   double best_s = std::numeric_limits<double>::infinity();
   std::vector<ChoicePtr> found;
-  for (const Trial& trial : trials_) {
-    if (is_over() || trial.least_s > limits.slack * best_s) break;
-    ChoicePtr choice = cost(plan_of(trial));
-    const bool fits = choice->need_fraction <= limits.room_fraction;
-    if (fits) best_s = std::min(best_s, choice->time_s);
-    if (fits || limits.keeps_what_does_not_fit) found.push_back(std::move(choice));
+  for (Trial& trial : trials_) {
+    if ((limits.is_over && limits.is_over()) || trial.least_s > limits.slack * best_s) break;
+    if (trial.choice == nullptr) trial.choice = cost(trial);
+    const bool fits = trial.choice->need_fraction <= limits.room_fraction;
+    if (fits) best_s = std::min(best_s, trial.choice->time_s);
+    if (fits || limits.keeps_what_does_not_fit) found.push_back(trial.choice);
   }
   return unbeaten(std::move(found));
 }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "planner/evaluate/fingerprints.h"
@@ -44,22 +45,39 @@ class TrainingSearch {
                                               const TrainingLimits& limits);
 
  private:
+  struct Layout {
+    TaskPlan plan;
+    Fingerprint print, print_of_first;  // of its replicas, and of the first
+  };
   struct Trial {
     std::size_t layout = 0;
     int micro_batch_sequences = 1;
     Recompute recompute = Recompute::none;
     double least_s = 0;
+    ChoicePtr choice = nullptr;  // once it was asked for
   };
-  void add_trials(std::vector<Replica> replicas, const TrainingLimits& limits);
+  // What trials depend on.
+  struct Asked {
+    std::vector<DeviceId> devices;
+    std::vector<int> micro_batch_sequences;
+    bool try_recompute = false;
+    int decode_batch_sequences = 0;
+    int most_tensor_parallel = 0;
+    friend bool operator==(const Asked&, const Asked&) = default;
+  };
+  // False where it was over before all were there.
+  [[nodiscard]] bool add_trials(const Asked& asked, const std::function<bool()>& is_over);
+  void add_trials(std::vector<Replica> replicas, const Asked& asked);
   [[nodiscard]] const TaskPlan& plan_of(const Trial& trial);
-  [[nodiscard]] double least_s(const TaskPlan& plan);
-  [[nodiscard]] ChoicePtr cost(const TaskPlan& plan);
+  [[nodiscard]] double least_s(const Trial& trial);
+  [[nodiscard]] ChoicePtr cost(const Trial& trial);
 
   const Costing* costing_;
   int task_;
-  // Of the current search.
-  std::vector<TaskPlan> layouts_;
-  std::vector<Trial> trials_;
+  // Of what was asked last: asked again with more patience, nothing is made twice.
+  std::optional<Asked> asked_;
+  std::vector<Layout> layouts_;
+  std::vector<Trial> trials_;  // by least_s
   // Of all searches.
   KnownParts<double> known_least_s_;
   KnownParts<std::size_t> known_choices_;  // positions in choices_

@@ -35,7 +35,7 @@ std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGra
     } else {
       (void)repartition.binary_search();
     }
-    repartition.climb();
+    repartition.climb(1);
     if (repartition.best() == nullptr) continue;
     const bool is_stable = best == *repartition.best() &&
                            std::abs(repartition.best_s() - last_s) <= kStable * repartition.best_s();
@@ -74,7 +74,7 @@ PlanResult plan_by_two_phase(const PlanRequest& request) {
   (void)repartition.binary_search();
   repartition.open_range();
   repartition.scan();
-  repartition.climb();
+  repartition.climb(2);
   repartition.deal_values();
   return run.result("two-phase");
 }

@@ -170,6 +170,40 @@ TEST(Training, NothingThatIsFasterAndFitsIsLeftOut) {
 }
 
 // On devices of one type the search has every layout that uniform options have.
+std::vector<TaskPlan> plans_of(const std::vector<ChoicePtr>& choices) {
+  std::vector<TaskPlan> plans;
+  for (const ChoicePtr& choice : choices) plans.push_back(choice->plan);
+  return plans;
+}
+
+// What was asked before changes nothing, nor does a question that was cut short.
+TEST(Training, RemembersWhatItWasAsked) {
+  const Cluster cluster = hex_cluster(1, 1);
+  const Workflow workflow = hex_grpo();
+  const PlanRequest request{cluster, workflow, kNeutral};
+  const Costing costing(request, workflow);
+  const int task = position(workflow, task_names::kActorTraining);
+  TrainingLimits eager = all_ways();
+  eager.slack = 1.3;
+  eager.keeps_what_does_not_fit = false;
+  int looks = 0;
+  TrainingLimits cut_short = all_ways();
+  cut_short.is_over = [&] { return ++looks > 20; };
+  TrainingLimits larger = all_ways();
+  larger.micro_batch_sequences = {16};
+  TrainingSearch asked(costing, task);
+  EXPECT_LT(asked.search(range(0, 16), cut_short).size(), 20U);
+  for (const auto& [devices, limits] : {std::pair{range(0, 16), eager},
+                                        {range(0, 16), all_ways()},
+                                        {range(0, 8), all_ways()},
+                                        {range(0, 8), larger}}) {
+    TrainingSearch fresh(costing, task);
+    const std::vector<TaskPlan> plans = plans_of(asked.search(devices, limits));
+    EXPECT_FALSE(plans.empty());
+    EXPECT_EQ(plans, plans_of(fresh.search(devices, limits)));
+  }
+}
+
 TEST(Training, IsNoSlowerThanUniformOptionsOnOneType) {
   const Cluster cluster = hex_cluster(2, 0);
   const Workflow workflow = hex_grpo();
@@ -283,10 +317,11 @@ TEST_F(Rollouts, HaveBalancedReplicas) {
     const ReplicaKind kind{machine_class_of(cluster_, machine), machine, replica.stages.front().width(),
                            replica.pipeline_parallel()};
     const int sequences = static_cast<int>(choice->work.replicas[r].sequences);
-    const double time_s = times.time_s(kind, {1, 0}, sequences);
+    ReplicaCurve& curve = times.of(kind, {1, 0});
+    const double time_s = curve.time_s(sequences);
     last_s = std::max(last_s, time_s);
     first_s = std::min(first_s, time_s);
-    if (sequences > 1) one_s = std::max(one_s, time_s - times.time_s(kind, {1, 0}, sequences - 1));
+    if (sequences > 1) one_s = std::max(one_s, time_s - curve.time_s(sequences - 1));
   }
   EXPECT_LE(last_s - first_s, 2 * one_s + 1e-3 * last_s);
 }
@@ -312,7 +347,7 @@ TEST(ReplicaTimes, AreTheModelsBetweenItsPointsToo) {
   const Costing costing(request, workflow);
   ReplicaTimes times(costing, position(workflow, task_names::kReferenceInference));
   const ReplicaKind kind{machine_class_of(cluster, NodeId{0}), NodeId{0}, 2, 2};
-  const BatchCut cut{4, 0};
+  ReplicaCurve& curve = times.of(kind, {4, 0});
   constexpr double kInterpolation = 0.01;  // micro-batches are whole, times in between are not
   for (const int sequences : {1, 10, 64, 131, 299, 510}) {
     TaskPlan plan;
@@ -321,11 +356,11 @@ TEST(ReplicaTimes, AreTheModelsBetweenItsPointsToo) {
     plan.replicas[0].batch_share = sequences / 512.0;
     plan.replicas[1].batch_share = 1 - plan.replicas[0].batch_share;
     const double model_s = costing.first_replica_s(position(workflow, task_names::kReferenceInference), plan);
-    EXPECT_NEAR(times.time_s(kind, cut, sequences), model_s, kInterpolation * model_s) << sequences;
+    EXPECT_NEAR(curve.time_s(sequences), model_s, kInterpolation * model_s) << sequences;
     // The capacity in that time is about as many sequences.
-    EXPECT_NEAR(times.capacity(kind, cut, model_s * (1 + 1e-9)), sequences, 4) << sequences;
+    EXPECT_NEAR(curve.capacity(model_s * (1 + 1e-9)), sequences, 4) << sequences;
   }
-  EXPECT_EQ(times.capacity(kind, cut, 0), 0);
+  EXPECT_EQ(curve.capacity(0), 0);
 }
 
 }  // namespace
