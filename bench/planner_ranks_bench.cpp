@@ -125,11 +125,15 @@ double speedup_by_evaluations(const Instance& instance, std::uint64_t budget) {
   return one / two;
 }
 
-// The geometric mean over instances of 24 and of 64 GPUs.
-void mpi_speedup(benchmark::State& state) {
-  // Root, containers: what Open MPI would refuse.
+// Root, containers: what Open MPI would refuse.
+void let_open_mpi_run() {
   for (const char* name : {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}) setenv(name, "1", 0);
   setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+}
+
+// The geometric mean over instances of 24 and of 64 GPUs.
+void mpi_speedup(benchmark::State& state) {
+  let_open_mpi_run();
   double log_seconds = 0, log_evaluations = 0;
   int count = 0;
   for (auto _ : state) {
@@ -147,6 +151,42 @@ void mpi_speedup(benchmark::State& state) {
   state.counters["by_evaluations"] = std::exp(log_evaluations / count);
   state.counters["target_speedup"] = 2;
 }
+// By how much plans of two ranks in half the time are worse than those of one in the whole: the mean over the
+// same instances and seeds. Unlike the ratio above it asks for no quality that a search may never reach.
+void mpi_half_time_gap(benchmark::State& state) {
+  let_open_mpi_run();
+  constexpr std::uint64_t kPairs = 10;  // of searches, by seed
+  double log_ratios = 0;
+  int better = 0, worse = 0;
+  for (auto _ : state) {
+    const auto add = [&](const std::vector<Instance>& instances, double budget_s) {
+      for (const Instance& instance : instances) {
+        const Command command(instance);
+        for (std::uint64_t seed = 1; seed <= kPairs; ++seed) {
+          const double one_s = command.search(1, budget_s, seed).iteration_s;
+          const double two_s = command.search(2, budget_s / 2, seed).iteration_s;
+          log_ratios += std::log(two_s / one_s);
+          constexpr double kAlike = 1e-6;
+          if (two_s < one_s * (1 - kAlike)) ++better;
+          if (two_s > one_s * (1 + kAlike)) ++worse;
+        }
+      }
+      return instances.size() * kPairs;
+    };
+    const std::size_t pairs = add(testing::instances_of_24(), 1) + add(testing::instances_of_64(), 2);
+    log_ratios /= static_cast<double>(pairs);
+  }
+  state.counters["gap"] = std::exp(log_ratios) - 1;
+  state.counters["better"] = better;
+  state.counters["worse"] = worse;
+  state.counters["target_gap"] = 0;
+}
+
+BENCHMARK(mpi_half_time_gap)
+    ->Name("planner.mpi_half_time_gap")
+    ->Unit(benchmark::kSecond)
+    ->Iterations(1)
+    ->Repetitions(1);
 BENCHMARK(mpi_speedup)->Name("planner.mpi_speedup")->Unit(benchmark::kSecond)->Iterations(1)->Repetitions(1);
 
 }  // namespace
