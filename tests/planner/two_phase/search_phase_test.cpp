@@ -172,6 +172,7 @@ TEST(Training, NothingThatIsFasterAndFitsIsLeftOut) {
 // On devices of one type the search has every layout that uniform options have.
 std::vector<TaskPlan> plans_of(const std::vector<ChoicePtr>& choices) {
   std::vector<TaskPlan> plans;
+  plans.reserve(choices.size());
   for (const ChoicePtr& choice : choices) plans.push_back(choice->plan);
   return plans;
 }
