@@ -274,8 +274,9 @@ const int kAdded = [] {
   return 0;
 }();
 
-// The same number of evaluations by one thread and by two.
+// The same number of evaluations by one thread and by two, in turns, since the machine's speed changes.
 void thread_speedup(benchmark::State& state) {
+  constexpr int kPairs = 7;
   const Instance instance = testing::instances_of_64().front();
   const Coefficients coefficients;
   PlanRequest request{instance.cluster, instance.workflow, coefficients};
@@ -286,9 +287,15 @@ void thread_speedup(benchmark::State& state) {
     benchmark::DoNotOptimize(plan_by_sha_ea(request));
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  double speedup = 0;
-  for (auto _ : state) speedup = seconds(1) / seconds(2);
-  state.counters["speedup"] = speedup;
+  std::vector<double> speedups;
+  for (auto _ : state) {
+    for (int pair = 0; pair < kPairs; ++pair) {
+      const double one = seconds(1);
+      speedups.push_back(one / seconds(2));
+    }
+  }
+  std::sort(speedups.begin(), speedups.end());
+  state.counters["speedup"] = speedups[speedups.size() / 2];
   state.counters["target_speedup"] = 1.8;
 }
 BENCHMARK(thread_speedup)->Name("planner.thread_speedup")->Unit(benchmark::kSecond)->Iterations(1);

@@ -119,9 +119,22 @@ bool SearchRun::is_better(const Score& score) const {
   return score.is_better_than(best_->score, kRounding);
 }
 
+void SearchRun::spend(std::uint64_t evaluations) {
+  evaluations_ += evaluations;
+  if (evaluations_ < pause_at_) return;
+  pause_at_ = evaluations_ + pause_every_;
+  pause_();
+}
+
+void SearchRun::pause_every(std::uint64_t evaluations, std::function<void()> pause) {
+  pause_every_ = std::max<std::uint64_t>(evaluations, 1);
+  pause_at_ = evaluations_ + pause_every_;
+  pause_ = std::move(pause);
+}
+
 void SearchRun::count(const Score& score) {
-  ++evaluations_;
   if (score.fits()) ++feasible_;
+  spend(1);
 }
 
 void SearchRun::offer(const Score& score) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,7 +78,10 @@ class SearchRun {
   // The same of a plan that no candidate can hold (unlike replicas or stages); made where it is kept.
   void note(const Score& score, const std::function<Plan()>& make_plan);
   // Counts evaluations of what is no answer to the request: of a workflow that stands in for it.
-  void spend(std::uint64_t evaluations) { evaluations_ += evaluations; }
+  void spend(std::uint64_t evaluations);
+
+  // Calls `pause` whenever so many evaluations have been counted, where a search may wait without harm.
+  void pause_every(std::uint64_t evaluations, std::function<void()> pause);
 
   // The best so far, or of those that do not fit the one that lacks least; null before the first, and where it
   // was noted as a plan.
@@ -111,6 +115,8 @@ class SearchRun {
   std::unique_ptr<SearchTables> own_tables_;  // where they are not someone else's
   SearchTables& tables_;
   std::uint64_t evaluations_ = 0, feasible_ = 0;
+  std::uint64_t pause_at_ = std::numeric_limits<std::uint64_t>::max(), pause_every_ = 0;  // evaluations
+  std::function<void()> pause_;
   struct Best {
     Candidate candidate;
     Score score;

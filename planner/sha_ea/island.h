@@ -13,6 +13,7 @@
 #include "planner/sha_ea/ascent.h"
 #include "planner/sha_ea/deal.h"
 #include "planner/sha_ea/population.h"
+#include "planner/sha_ea/turns.h"
 
 namespace sextant {
 
@@ -27,6 +28,9 @@ class Island {
   // request: with this island's own budget and seed; must outlive it, as must the exchange. exchange: null
   // where what it finds must not depend on when others find something.
   explicit Island(const PlanRequest& request, const IslandTeam& team = {}, OptionExchange* exchange = nullptr);
+
+  // It passes its turn on now and then; outlives the run.
+  void take(Turns::Turn& turn);
 
   // A glance, then rounds of halving and polishing until the budget is spent.
   void run();

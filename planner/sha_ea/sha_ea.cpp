@@ -12,22 +12,12 @@
 #include "planner/islands.h"
 #include "planner/sha_ea/exchange.h"
 #include "planner/sha_ea/island.h"
+#include "planner/sha_ea/turns.h"
 
 namespace sextant {
 namespace {
 
 constexpr int kIslands = 4;  // whatever the number of threads, so that it does not matter
-
-// The first on this thread.
-void run_all(std::vector<std::unique_ptr<Island>>& islands, int threads) {
-  std::atomic<std::size_t> next = 1;
-  const auto work = [&](std::size_t first) {
-    for (std::size_t i = first; i < islands.size(); i = next++) islands[i]->run();
-  };
-  std::vector<std::jthread> helpers;
-  for (int t = 1; t < threads; ++t) helpers.emplace_back([&] { work(next++); });
-  work(0);
-}
 
 // Called by islands on several threads: one at a time, and only where it is the best of all.
 std::function<void(const Improvement&)> best_of_all(std::function<void(const Improvement&)> on_improvement) {
@@ -92,6 +82,34 @@ std::vector<Dealt> dealt(const PlanRequest& request, const std::vector<int>& all
   return islands;
 }
 
+// Runs an island and gives its tables back, which takes a twentieth of the time that it runs.
+IslandEnd end_of(std::unique_ptr<Island> island, int number) {
+  island->run();
+  return island->search().end(number, "sha-ea");
+}
+
+// One after the other on one thread; with more each has one of its own, the first this one, and so many of them
+// run at the same time.
+std::vector<IslandEnd> run_all(std::vector<std::unique_ptr<Island>> islands, const std::vector<Dealt>& dealt,
+                               int threads) {
+  std::vector<IslandEnd> ends(islands.size());
+  const auto run = [&](std::size_t i) { ends[i] = end_of(std::move(islands[i]), dealt[i].team.number); };
+  if (threads == 1) {
+    for (std::size_t i = 0; i < islands.size(); ++i) run(i);
+    return ends;
+  }
+  Turns turns(threads);
+  const auto run_in_turns = [&](std::size_t i) {
+    Turns::Turn turn(turns, islands[i]->search().evaluations_left());
+    islands[i]->take(turn);
+    run(i);
+  };
+  std::vector<std::jthread> helpers;
+  for (std::size_t i = 1; i < islands.size(); ++i) helpers.emplace_back(run_in_turns, i);
+  if (!islands.empty()) run_in_turns(0);
+  return ends;
+}
+
 }  // namespace
 
 PlanResult plan_by_sha_ea(const PlanRequest& request) {
@@ -107,10 +125,7 @@ PlanResult plan_by_sha_ea(const PlanRequest& request) {
   for (std::size_t i = 0; i < own.size(); ++i)
     islands.push_back(
         std::make_unique<Island>(own[i].request, own[i].team, may_tell ? &exchange.end_of(i) : nullptr));
-  run_all(islands, threads);
-  std::vector<IslandEnd> ends;
-  for (std::size_t i = 0; i < own.size(); ++i)
-    ends.push_back(islands[i]->search().end(own[i].team.number, "sha-ea"));
+  const std::vector<IslandEnd> ends = run_all(std::move(islands), own, threads);
   PlanResult result = merged(request, request.ranks == nullptr ? ends : gathered(*request.ranks, ends));
   result.threads = std::accumulate(all_threads.begin(), all_threads.end(), 0);
   return result;

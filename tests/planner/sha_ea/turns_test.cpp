@@ -1,0 +1,84 @@
+#include "planner/sha_ea/turns.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace sextant {
+namespace {
+
+struct Step {
+  std::size_t who;
+  std::uint64_t left;  // before it
+};
+
+TEST(Turns, GoToThoseWithTheMostLeft) {
+  std::vector<std::uint64_t> left = {10, 30, 20};
+  std::vector<Step> steps;
+  Turns turns(1);
+  std::atomic<std::size_t> begun = 0;
+  const auto work = [&](std::size_t who) {
+    Turns::Turn turn(turns, left[who]);
+    ++begun;
+    for (; left[who] > 0; turn.pass(left[who])) steps.push_back({who, left[who]--});
+  };
+  {
+    std::vector<std::jthread> threads;
+    Turns::Turn turn(turns, 0);
+    for (std::size_t who = 0; who < left.size(); ++who) threads.emplace_back(work, who);
+    while (begun < left.size()) turn.pass(0);
+  }
+  ASSERT_EQ(steps.size(), 60U);
+  // From when all have begun, the one that goes on has no less left than another.
+  std::vector<std::uint64_t> now(3, 0);
+  std::size_t seen = 0;
+  for (const auto& [who, before] : steps) {
+    if (seen == now.size()) {
+      EXPECT_EQ(before, *std::max_element(now.begin(), now.end()));
+    }
+    if (now[who] == 0) ++seen;
+    now[who] = before - 1;
+  }
+  EXPECT_EQ(seen, now.size());
+}
+
+TEST(Turns, AreNoMoreThanSoManyAtOnce) {
+  Turns turns(2);
+  std::atomic<int> running = 0, most = 0;
+  std::atomic<int> done = 0;
+  const auto work = [&] {
+    std::uint64_t left = 2000;
+    Turns::Turn turn(turns, left);
+    for (; left > 0; turn.pass(--left)) {
+      const int now = ++running;
+      for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+      }
+      ++done;
+      --running;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 5; ++t) threads.emplace_back(work);
+  }
+  EXPECT_EQ(done, 10'000);
+  EXPECT_LE(most, 2);
+}
+
+TEST(Turns, ArePassedOnByThoseThatFail) {
+  Turns turns(1);
+  const auto fail = [&] {
+    const Turns::Turn turn(turns, 1);
+    throw std::runtime_error("no memory");
+  };
+  EXPECT_THROW(fail(), std::runtime_error);
+  const Turns::Turn turn(turns, 1);
+  SUCCEED();
+}
+
+}  // namespace
+}  // namespace sextant
