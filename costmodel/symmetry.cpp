@@ -61,6 +61,7 @@ struct Segment {
 
 std::vector<Segment> common_segments(const TaskPlan& plan) {
   std::vector<int> cuts{0};  // first layers of segments, then the total
+  cuts.reserve(1 + plan.replicas.size() * plan.replicas.front().stages.size());
   for (const Replica& replica : plan.replicas) {
     int end = 0;
     for (const Stage& stage : replica.stages) cuts.push_back(end += stage.layers);
@@ -70,6 +71,7 @@ std::vector<Segment> common_segments(const TaskPlan& plan) {
   std::vector<Segment> segments;
   for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
     Segment segment{cuts[c], cuts[c + 1] - cuts[c], {}};
+    segment.stage_of.reserve(plan.replicas.size());
     for (const Replica& replica : plan.replicas) {
       int stage = 0, end = replica.stages.front().layers;
       while (end <= segment.first) end += replica.stages[static_cast<std::size_t>(++stage)].layers;
@@ -111,6 +113,7 @@ void count_sharing_network(std::vector<GradientGroup>& groups, const Cluster& cl
 
 std::vector<GradientGroup> groups_of(const Segment& segment, const TaskPlan& plan) {
   std::vector<const Stage*> stages;
+  stages.reserve(plan.replicas.size());
   int most = 1, fewest = 0;
   for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
     stages.push_back(&plan.replicas[i].stages[static_cast<std::size_t>(segment.stage_of[i])]);
@@ -119,11 +122,13 @@ std::vector<GradientGroup> groups_of(const Segment& segment, const TaskPlan& pla
     fewest = i == 0 ? degree : std::min(fewest, degree);
   }
   std::vector<GradientGroup> groups;
+  groups.reserve(static_cast<std::size_t>(most));
   for (int k = 0; k < most; ++k) {
-    GradientGroup group;
+    GradientGroup& group = groups.emplace_back();
     group.first_layer = segment.first;
     group.layers = segment.layers;
     group.tensor_parallel = fewest;
+    group.members.reserve(stages.size() * static_cast<std::size_t>(plan.execution.context_parallel));
     for (const Stage* stage : stages) {
       const int degree = plan.tensor_parallel(*stage);
       for (int part = 0; part < plan.execution.context_parallel; ++part) {
@@ -131,7 +136,6 @@ std::vector<GradientGroup> groups_of(const Segment& segment, const TaskPlan& pla
         group.members.push_back(stage->devices[static_cast<std::size_t>(shard)]);
       }
     }
-    groups.push_back(std::move(group));
   }
   return groups;
 }
@@ -183,6 +187,7 @@ struct NodeMembers {
 // In the order of the nodes, which members mostly have already.
 std::vector<NodeMembers> by_node(const Cluster& cluster, std::span<const DeviceId> members) {
   std::vector<NodeMembers> nodes;
+  nodes.reserve(std::min(members.size(), cluster.nodes().size()));
   for (const DeviceId device : members) {
     const NodeId node = cluster.node_of(device);
     auto at = nodes.empty() || nodes.back().node < node ? nodes.end() : nodes.end() - 1;
@@ -206,6 +211,26 @@ std::optional<RingEdge> edge_inside(const Cluster& cluster, std::span<const Devi
   return std::nullopt;
 }
 
+namespace {
+
+// The first of `from` that is in `to`.
+std::optional<DeviceId> first_in_both(std::span<const DeviceId> from, std::span<const DeviceId> to) {
+  constexpr std::size_t kFew = 16;  // looked through faster than sorted
+  std::vector<DeviceId> sorted;
+  if (to.size() > kFew) {
+    sorted.assign(to.begin(), to.end());
+    std::sort(sorted.begin(), sorted.end());
+  }
+  const auto found = std::find_if(from.begin(), from.end(), [&](DeviceId device) {
+    return sorted.empty() ? std::find(to.begin(), to.end(), device) != to.end()
+                          : std::binary_search(sorted.begin(), sorted.end(), device);
+  });
+  if (found == from.end()) return std::nullopt;
+  return *found;
+}
+
+}  // namespace
+
 std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const DeviceId> from,
                                        std::span<const DeviceId> to) {
   if (!cluster.has_monotone_links() || from.empty() || to.empty()) return std::nullopt;
@@ -213,11 +238,7 @@ std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const D
   const NodeId sender = cluster.node_of(from.front()), receiver = cluster.node_of(to.front());
   if (sender != receiver && are_on_one_node(cluster, from) && are_on_one_node(cluster, to))
     return RingEdge{from.front(), to.front()};
-  std::vector<DeviceId> targets(to.begin(), to.end());
-  std::sort(targets.begin(), targets.end());
-  for (const DeviceId device : from) {
-    if (std::binary_search(targets.begin(), targets.end(), device)) return RingEdge{device, device};
-  }
+  if (const auto both = first_in_both(from, to)) return RingEdge{*both, *both};
   // Devices of one node are as near as each other to anything.
   const std::vector<NodeMembers> senders = by_node(cluster, from), receivers = by_node(cluster, to);
   RingEdge nearest{senders.front().first, receivers.front().first};
@@ -281,6 +302,7 @@ std::vector<ReplicaClass> replica_classes(const TaskPlan& plan, const std::vecto
 
 std::vector<std::vector<DeviceId>> device_kinds(const Replica& replica, const Cluster& cluster) {
   std::vector<std::vector<DeviceId>> kinds;
+  kinds.reserve(replica.stages.size());
   for (const Stage& stage : replica.stages) {
     std::vector<DeviceId> of_stage;
     NodeId last{-1};

@@ -88,6 +88,8 @@ template <typename T>
   TaskCost<T> slowest;
   T offloaded(0.0);
   std::vector<T> flow_s, decode_s;  // by stage
+  flow_s.reserve(static_cast<std::size_t>(stages));
+  decode_s.reserve(static_cast<std::size_t>(stages));
   for (int j = 0; j < stages; ++j) {
     const StageOfTask<T> stage{problem, task, of_class, j};
     TaskCost<T> cost = stage_cost(stage);

@@ -94,6 +94,8 @@ std::vector<int> replica_sequences(const TaskPlan& task, int sequences) {
   }
   std::vector<int> out;
   std::vector<double> rest;
+  out.reserve(task.replicas.size());
+  rest.reserve(task.replicas.size());
   int given = 0;
   for (const Replica& replica : task.replicas) {
     const double exact = replica.batch_share / shares * sequences;
@@ -104,6 +106,7 @@ std::vector<int> replica_sequences(const TaskPlan& task, int sequences) {
     rest.push_back(exact - whole);
     given += whole;
   }
+  if (given == sequences) return out;
   std::vector<std::size_t> order(out.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),

@@ -3,6 +3,37 @@
 #include <utility>
 
 namespace sextant {
+namespace {
+
+// first: the replica that comes first; the others follow in turn.
+TaskPlan plan_without_stages(const Shape& shape, std::size_t first, const Execution& execution, int sequences) {
+  TaskPlan plan;
+  plan.micro_batch_sequences = shape.micro_batch_sequences;
+  plan.decode_batch_sequences = shape.decode_batch_sequences;
+  plan.recompute = shape.recompute;
+  plan.execution = execution;
+  plan.replicas.resize(shape.sequences.size());
+  std::size_t of = first;
+  for (Replica& replica : plan.replicas) {
+    replica.batch_share = static_cast<double>(shape.sequences[of]) / sequences;
+    if (!shape.length_ranks.empty()) replica.length_rank = shape.length_ranks[of];
+    of = of + 1 == shape.sequences.size() ? 0 : of + 1;
+  }
+  return plan;
+}
+
+void add_stages(const Shape& shape, std::span<const std::uint16_t> devices, Replica& replica) {
+  const auto width = static_cast<std::size_t>(shape.tensor_parallel);
+  replica.stages.reserve(shape.layers.size());
+  for (std::size_t j = 0; j < shape.layers.size(); ++j) {
+    Stage& stage = replica.stages.emplace_back(Stage{shape.layers[j], {}});
+    stage.devices.reserve(width);
+    for (const std::uint16_t device : devices.subspan(j * width, width))
+      stage.devices.push_back(DeviceId{device});
+  }
+}
+
+}  // namespace
 
 std::vector<int> dealt_evenly(int total, int parts) {
   std::vector<int> dealt(static_cast<std::size_t>(parts), total / parts);
@@ -26,17 +57,17 @@ std::vector<std::uint32_t> ShapeTable::shares_of(const Shape& shape) {
   for (std::size_t i = 0; i < shape.sequences.size(); ++i) {
     const Share share{shape.sequences[i], is_ranked ? ranges[i] : SequenceRange{}};
     const auto next = static_cast<std::uint32_t>(share_numbers_.size());
-    numbers.push_back(share_numbers_.emplace(share, next).first->second);
+    numbers.push_back(share_numbers_.try_emplace(share, next).first->second);
   }
   return numbers;
 }
 
 int ShapeTable::add(const Shape& shape) {
   const Prints prints = prints_of(shape);
-  const auto [known, is_new] = position_of_.emplace(prints.whole, size());
+  const auto [known, is_new] = position_of_.try_emplace(prints.whole, size());
   if (is_new) {
-    kinds_.push_back(kind_of_.emplace(prints.kind, size()).first->second);
-    cuts_.push_back(cut_of_.emplace(prints.cut, size()).first->second);
+    kinds_.push_back(kind_of_.try_emplace(prints.kind, size()).first->second);
+    cuts_.push_back(cut_of_.try_emplace(prints.cut, size()).first->second);
     shares_.push_back(shares_of(shape));
     shapes_.push_back(shape);
   }
@@ -53,7 +84,9 @@ void ShapeTable::forget(int position) {
 
 ShapeTable::Prints ShapeTable::prints_of(const Shape& shape) {
   Prints prints;
+  constexpr std::size_t kOthers = 5;
   std::vector<std::uint64_t> words;
+  words.reserve(kOthers + shape.layers.size() + shape.sequences.size() + shape.length_ranks.size());
   const auto add = [&](int number) { words.push_back(static_cast<std::uint64_t>(number)); };
   add(shape.tensor_parallel);
   add(shape.data_parallel());
@@ -69,26 +102,28 @@ ShapeTable::Prints ShapeTable::prints_of(const Shape& shape) {
   return prints;
 }
 
-TaskPlan task_plan(const Shape& shape, const std::vector<std::uint16_t>& devices, const Execution& execution,
+TaskPlan task_plan(const Shape& shape, std::span<const std::uint16_t> devices, const Execution& execution,
                    int sequences) {
-  TaskPlan plan;
-  plan.micro_batch_sequences = shape.micro_batch_sequences;
-  plan.decode_batch_sequences = shape.decode_batch_sequences;
-  plan.recompute = shape.recompute;
-  plan.execution = execution;
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < shape.sequences.size(); ++i) {
-    Replica replica;
-    replica.batch_share = static_cast<double>(shape.sequences[i]) / sequences;
-    if (!shape.length_ranks.empty()) replica.length_rank = shape.length_ranks[i];
-    for (const int layers : shape.layers) {
-      Stage stage{layers, {}};
-      for (int k = 0; k < shape.tensor_parallel; ++k) stage.devices.push_back(DeviceId{devices[next++]});
-      replica.stages.push_back(std::move(stage));
-    }
-    plan.replicas.push_back(std::move(replica));
-  }
+  TaskPlan plan = plan_without_stages(shape, 0, execution, sequences);
+  const auto size = static_cast<std::size_t>(shape.replica_devices());
+  for (std::size_t i = 0; i < plan.replicas.size(); ++i)
+    add_stages(shape, devices.subspan(i * size, size), plan.replicas[i]);
   return plan;
+}
+
+TaskPlan first_replica_plan(const Shape& shape, int number, std::span<const std::uint16_t> devices,
+                            const Execution& execution, int sequences) {
+  TaskPlan plan = plan_without_stages(shape, static_cast<std::size_t>(number), execution, sequences);
+  add_stages(shape, devices, plan.replicas.front());
+  return plan;
+}
+
+TaskPlan one_device_plan(DeviceId device, int layers, const Execution& execution, int sequences) {
+  Shape shape;
+  shape.layers = {layers};
+  shape.sequences = {sequences};
+  const auto number = static_cast<std::uint16_t>(device.value);
+  return task_plan(shape, {&number, 1}, execution, sequences);
 }
 
 std::optional<Seat> seat_of(const TaskPlan& plan, int sequences) {

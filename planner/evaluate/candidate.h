@@ -102,8 +102,14 @@ class ShapeTable {
 };
 
 // execution: of the task in every plan of a search.
-[[nodiscard]] TaskPlan task_plan(const Shape& shape, const std::vector<std::uint16_t>& devices,
+[[nodiscard]] TaskPlan task_plan(const Shape& shape, std::span<const std::uint16_t> devices,
                                  const Execution& execution, int sequences);
+// Replica `number` on its devices as the first; the others follow in turn with their shares alone.
+[[nodiscard]] TaskPlan first_replica_plan(const Shape& shape, int number,
+                                          std::span<const std::uint16_t> devices, const Execution& execution,
+                                          int sequences);
+// All layers on one device.
+[[nodiscard]] TaskPlan one_device_plan(DeviceId device, int layers, const Execution& execution, int sequences);
 
 // A layout as a candidate holds it: the other way round.
 struct Seat {

@@ -10,23 +10,6 @@
 namespace sextant {
 namespace {
 
-// Replica `number` on its devices as the first; the others follow in turn with their shares alone.
-TaskPlan first_replica(const Shape& shape, int number, std::span<const std::uint16_t> devices,
-                       const Execution& execution, int total) {
-  Shape alone = shape;
-  alone.sequences = {shape.sequences[static_cast<std::size_t>(number)]};
-  alone.length_ranks.clear();
-  TaskPlan plan = task_plan(alone, {devices.begin(), devices.end()}, execution, total);
-  plan.replicas.resize(shape.sequences.size());
-  auto of = static_cast<std::size_t>(number);
-  for (Replica& replica : plan.replicas) {
-    replica.batch_share = static_cast<double>(shape.sequences[of]) / total;
-    if (!shape.length_ranks.empty()) replica.length_rank = shape.length_ranks[of];
-    of = of + 1 == shape.sequences.size() ? 0 : of + 1;
-  }
-  return plan;
-}
-
 int total_of(const std::vector<int>& parts) {
   int sum = 0;
   for (const int part : parts) sum += part;
@@ -48,10 +31,8 @@ TaskModel::TaskModel(const Task& task, const Execution& execution, const Executi
   is_actor_generation_ = task.name == workflow.actor_generation().name;
   if (!is_actor_training_ && !is_actor_generation_) return;
   auto trained = std::make_unique<Trained>();
-  Shape shape;
-  shape.layers = {workflow.model_of(workflow.actor_training()).layers};
-  shape.sequences = {workflow.sequences()};
-  trained->plan = task_plan(shape, {0}, training, workflow.sequences());
+  trained->plan =
+      one_device_plan({}, workflow.model_of(workflow.actor_training()).layers, training, workflow.sequences());
   trained->work = work_of(workflow.actor_training(), trained->plan, workflow, frame.cluster());
   trained_ = std::move(trained);
 }
@@ -81,8 +62,11 @@ void TaskModel::add_sync(const TaskWork& work, ReplicaValue& value) const {
 
 void TaskModel::add_memory(const TaskWork& work, bool all, ReplicaValue& value) const {
   const auto type_of = [this](DeviceId device) { return frame_->hardware.type_index(device); };
+  const std::vector<TaskMemory<double>> memory = task_memory(work, frame_->coefficients, type_of, all);
   PositionBytes bytes;
-  for (const TaskMemory<double>& of : task_memory(work, frame_->coefficients, type_of, all)) {
+  bytes.resident.reserve(memory.size());
+  bytes.working.reserve(memory.size());
+  for (const TaskMemory<double>& of : memory) {
     bytes.resident.push_back(of.resident_bytes);
     bytes.working.push_back(of.working_bytes);
     value.most_resident_bytes = std::max(value.most_resident_bytes, of.resident_bytes);
@@ -92,7 +76,7 @@ void TaskModel::add_memory(const TaskWork& work, bool all, ReplicaValue& value) 
 }
 
 ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_t> devices, int number) const {
-  const TaskPlan plan = first_replica(shape, number, devices, execution_, total_of(shape.sequences));
+  const TaskPlan plan = first_replica_plan(shape, number, devices, execution_, total_of(shape.sequences));
   const TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
   ReplicaValue value;
   const TaskCost<double> cost = detail::replica_cost(*frame_, task, 0);
@@ -107,13 +91,14 @@ ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_
 
 std::vector<StageTime> TaskModel::stage_times(const Shape& shape, std::span<const std::uint16_t> devices,
                                               int number) const {
-  const TaskPlan plan = first_replica(shape, number, devices, execution_, total_of(shape.sequences));
+  const TaskPlan plan = first_replica_plan(shape, number, devices, execution_, total_of(shape.sequences));
   const TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
   TaskPlan grown_plan = plan;
   for (Stage& stage : grown_plan.replicas.front().stages) ++stage.layers;
   TaskWork grown = task;
   grown.plan = &grown_plan;
   std::vector<StageTime> times;
+  times.reserve(shape.layers.size());
   for (int j = 0; j < shape.pipeline_parallel(); ++j) {
     const double time_s = detail::stage_cost(StageOfTask<double>{*frame_, task, 0, j}).time_s;
     const double with_one_more_s = detail::stage_cost(StageOfTask<double>{*frame_, grown, 0, j}).time_s;
@@ -123,8 +108,7 @@ std::vector<StageTime> TaskModel::stage_times(const Shape& shape, std::span<cons
 }
 
 ReplicaValue TaskModel::whole(const Shape& shape, std::span<const std::uint16_t> devices) const {
-  const TaskPlan plan =
-      task_plan(shape, {devices.begin(), devices.end()}, execution_, total_of(shape.sequences));
+  const TaskPlan plan = task_plan(shape, devices, execution_, total_of(shape.sequences));
   const TaskWork task = work(plan);
   ReplicaValue value;
   TaskCost<double> slowest;
@@ -145,11 +129,11 @@ double TaskModel::reduction_s(const Shape& shape, int stage, std::span<const std
   // How often and how much follows from the first replica, wherever it is; the groups from the stage alone.
   const int total = total_of(shape.sequences);
   const std::vector<std::uint16_t> anywhere(static_cast<std::size_t>(shape.replica_devices()), devices.front());
-  const TaskPlan plan = first_replica(shape, 0, anywhere, execution_, total);
+  const TaskPlan plan = first_replica_plan(shape, 0, anywhere, execution_, total);
   TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
   Shape of_stage = shape;
   of_stage.layers = {shape.layers[static_cast<std::size_t>(stage)]};
-  const TaskPlan stage_plan = task_plan(of_stage, {devices.begin(), devices.end()}, execution_, total);
+  const TaskPlan stage_plan = task_plan(of_stage, devices, execution_, total);
   task.gradient_groups = gradient_groups(stage_plan, frame_->cluster());
   for (GradientGroup& group : task.gradient_groups) {
     group.holds_embedding = stage == 0;
@@ -159,8 +143,7 @@ double TaskModel::reduction_s(const Shape& shape, int stage, std::span<const std
 }
 
 double TaskModel::reductions_s(const Shape& shape, std::span<const std::uint16_t> devices) const {
-  const TaskPlan plan =
-      task_plan(shape, {devices.begin(), devices.end()}, execution_, total_of(shape.sequences));
+  const TaskPlan plan = task_plan(shape, devices, execution_, total_of(shape.sequences));
   return terms::data_parallel_s(*frame_, work(plan), 0.0);
 }
 

@@ -9,9 +9,10 @@ namespace sextant {
 
 namespace {
 
-// States that are kept: of small clusters many, of large ones so that they take some tens of megabytes.
+// States that are kept: many more are seldom met again before the caches have forgotten them too. Of large
+// clusters fewer, so that they take some tens of megabytes.
 std::size_t most_known(const Seating& seating) {
-  constexpr std::size_t kBytes = 32U << 20U, kBytesPerDevice = 32, kMost = 8192, kLeast = 64;
+  constexpr std::size_t kBytes = 32U << 20U, kBytesPerDevice = 32, kMost = 512, kLeast = 64;
   return std::clamp(kBytes / (kBytesPerDevice * seating.seat_of.size()), kLeast, kMost);
 }
 
@@ -89,10 +90,16 @@ Fingerprint TaskPart::alike_print(std::uint64_t head, std::span<const std::uint1
   return SeatPrints::of_words(words_);
 }
 
+ReplicaValue& TaskPart::stored(ReplicaValue value) {
+  constexpr std::size_t kInBlock = 256;
+  if (values_.empty() || values_.back().size() == kInBlock) values_.emplace_back().reserve(kInBlock);
+  return values_.back().emplace_back(std::move(value));
+}
+
 const ReplicaValue* TaskPart::ask(const Shape& shape, std::span<const std::uint16_t> devices, int replica) {
   ++asked_;
-  values_.push_back(is_separable_ ? model_.replica(shape, devices, replica) : model_.whole(shape, devices));
-  ReplicaValue& value = values_.back();
+  ReplicaValue& value =
+      stored(is_separable_ ? model_.replica(shape, devices, replica) : model_.whole(shape, devices));
   words_.clear();
   for (const double bytes : value.bytes->resident) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
   for (const double bytes : value.bytes->working) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
@@ -251,18 +258,20 @@ const TaskPart::State* TaskPart::known(const Fingerprint& print) const {
 // A state to fill in, which is found by the print from then on.
 TaskPart::State& TaskPart::fresh(const Fingerprint& print) {
   if (store_.capacity() == 0) store_.reserve(most_known_);
-  if (store_.size() == most_known_) forget_known();
-  known_placements_.insert(print, static_cast<std::uint32_t>(store_.size()));
-  return store_.emplace_back();
+  if (known_states_ == most_known_) forget_known();
+  if (known_states_ == store_.size()) store_.emplace_back();
+  known_placements_.insert(print, static_cast<std::uint32_t>(known_states_));
+  return store_[known_states_++];
 }
 
-// Only what a move can be taken back to is still needed: the current one is being loaded.
+// Only what a move can be taken back to is still needed: the current one is being loaded. Their memory is used
+// again.
 void TaskPart::forget_known() {
   if (before_ != nullptr && before_ != &own_) {
     spare_ = *before_;
     before_ = &spare_;
   }
-  store_.clear();
+  known_states_ = 0;
   known_placements_.clear();
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
@@ -136,6 +135,7 @@ class TaskPart {
   [[nodiscard]] double new_reduction_of(int stage, const Fingerprint& print, const State& state);
   void gather(int stage, const Shape& shape, const std::vector<std::uint16_t>& all,
               std::vector<std::uint16_t>& of_stage) const;
+  ReplicaValue& stored(ReplicaValue value);
   [[nodiscard]] const ReplicaValue* ask(const Shape& shape, std::span<const std::uint16_t> devices,
                                         int replica);
   [[nodiscard]] std::span<const std::uint16_t> of_replica(const std::vector<std::uint16_t>& all, int replica,
@@ -161,9 +161,10 @@ class TaskPart {
   int replica_size_ = 1, stage_size_ = 1;
   bool has_reductions_ = false;
   std::vector<State> store_;  // never more than it was reserved for, so that they stay where they are
-  std::size_t most_known_;
+  std::size_t known_states_ = 0, most_known_;  // of the store, the first of which are known
   KnownParts<std::uint32_t> known_placements_;
-  std::deque<ReplicaValue> values_;
+  std::vector<std::vector<ReplicaValue>>
+      values_;                                    // in blocks of a fixed size, so that they stay where they are
   KnownParts<const ReplicaValue*> known_values_;  // by seats
   KnownParts<const ReplicaValue*> alike_;         // by places as the formulas see them
   KnownParts<const ReplicaValue*> alike_bytes_;   // by needs at all positions

@@ -38,10 +38,7 @@ TaskPlan one_device_plan(const Problem<double>& frame, const Task& task, Executi
   execution.expert_tensor_parallel = 0;
   // Replicas that get sequences by length pad less, the more there are of them: never below what is there.
   if (task.kind != TaskKind::generation) execution.packed = true;
-  Shape shape;
-  shape.layers = {frame.workflow.model_of(task).layers};
-  shape.sequences = {frame.workflow.sequences()};
-  return task_plan(shape, {static_cast<std::uint16_t>(device.value)}, execution, frame.workflow.sequences());
+  return one_device_plan(device, frame.workflow.model_of(task).layers, execution, frame.workflow.sequences());
 }
 
 // The arithmetic of prefill (terms/prefill.h), without any traffic.

@@ -340,7 +340,7 @@ std::vector<int> OptionTable::places_of(int task, const Devices& devices) const 
   std::vector<int> places{task};
   std::map<int, int> nodes, zones, regions;
   const auto number = [](std::map<int, int>& numbers, int key) {
-    return numbers.emplace(key, static_cast<int>(numbers.size())).first->second;
+    return numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second;
   };
   const bool is_zonal = cluster_.has_zonal_links(), is_uniform = cluster_.has_uniform_links();
   NodeId last{-1};

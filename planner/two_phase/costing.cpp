@@ -52,10 +52,8 @@ ChoicePtr Costing::cost(int task, TaskPlan plan) const {
 }
 
 double Costing::state_bytes(int task) const {
-  Shape shape;
-  shape.layers = {workflow_.model_of(this->task(task)).layers};
-  shape.sequences = {workflow_.sequences()};
-  TaskPlan plan = task_plan(shape, {0}, {}, workflow_.sequences());
+  const int layers = workflow_.model_of(this->task(task)).layers;
+  const TaskPlan plan = one_device_plan({}, layers, {}, workflow_.sequences());
   const TaskWork work = work_of(this->task(task), plan, workflow_, cluster());
   return stage_memory(work, 0, 0).state_bytes;
 }
