@@ -257,9 +257,8 @@ void Island::round(std::uint64_t budget) {
   ++round_;
 }
 
-// More often costs more than it evens out: what an island has at hand goes out of the cache.
 void Island::take(Turns::Turn& turn) {
-  constexpr std::uint64_t kTimes = 32;
+  constexpr std::uint64_t kTimes = 64;
   run_.pause_every(run_.evaluations_left() / kTimes, [this, &turn] { turn.pass(run_.evaluations_left()); });
 }
 

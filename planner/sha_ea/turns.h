@@ -22,7 +22,8 @@ class Turns {
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    // Lets another run that has more left, and waits for the next turn; goes on where there is none.
+    // Lets another run that has a third more left, and waits for the next turn; goes on where there is none, or
+    // nothing left of its own.
     void pass(std::uint64_t left) { turns_.pass(left); }
 
    private:
