@@ -49,7 +49,13 @@ std::vector<SequenceRange> length_ranges(const Shape& shape) {
   return length_ranges(ranked, shape.sequences);
 }
 
-std::vector<std::uint32_t> ShapeTable::shares_of(const Shape& shape) {
+ShapeTable::Shares ShapeTable::shares_of(const Shape& shape, const Fingerprint& deal) {
+  Shares& known = shares_of_deal_.try_emplace(deal).first->second;
+  if (known == nullptr) known = std::make_shared<const std::vector<std::uint32_t>>(new_shares_of(shape));
+  return known;
+}
+
+std::vector<std::uint32_t> ShapeTable::new_shares_of(const Shape& shape) {
   const bool is_ranked = !shape.length_ranks.empty();
   const std::vector<SequenceRange> ranges = is_ranked ? length_ranges(shape) : std::vector<SequenceRange>{};
   std::vector<std::uint32_t> numbers;
@@ -68,7 +74,7 @@ int ShapeTable::add(const Shape& shape) {
   if (is_new) {
     kinds_.push_back(kind_of_.try_emplace(prints.kind, size()).first->second);
     cuts_.push_back(cut_of_.try_emplace(prints.cut, size()).first->second);
-    shares_.push_back(shares_of(shape));
+    shares_.push_back(shares_of(shape, prints.deal));
     shapes_.push_back(shape);
   }
   return known->second;
@@ -77,14 +83,17 @@ int ShapeTable::add(const Shape& shape) {
 // Kinds and cuts stay: costs are known by their numbers.
 void ShapeTable::forget(int position) {
   Shape& shape = shapes_[static_cast<std::size_t>(position)];
-  position_of_.erase(prints_of(shape).whole);
+  const Prints prints = prints_of(shape);
+  position_of_.erase(prints.whole);
   shape = {};
   shares_[static_cast<std::size_t>(position)] = {};
+  const auto known = shares_of_deal_.find(prints.deal);
+  if (known->second.use_count() == 1) shares_of_deal_.erase(known);
 }
 
 ShapeTable::Prints ShapeTable::prints_of(const Shape& shape) {
   Prints prints;
-  constexpr std::size_t kOthers = 5;
+  constexpr std::size_t kOthers = 6;
   std::vector<std::uint64_t> words;
   words.reserve(kOthers + shape.layers.size() + shape.sequences.size() + shape.length_ranks.size());
   const auto add = [&](int number) { words.push_back(static_cast<std::uint64_t>(number)); };
@@ -96,9 +105,12 @@ ShapeTable::Prints ShapeTable::prints_of(const Shape& shape) {
   add(shape.decode_batch_sequences);
   add(static_cast<int>(shape.recompute));
   prints.kind = SeatPrints::of_words(words);
+  const std::size_t cut_and_batches = words.size();
+  add(shape.data_parallel());  // where sequences end and ranks begin
   for (const int share : shape.sequences) add(share);
   for (const int rank : shape.length_ranks) add(rank);
   prints.whole = SeatPrints::of_words(words);
+  prints.deal = SeatPrints::of_words(std::span(words).subspan(cut_and_batches));
   return prints;
 }
 

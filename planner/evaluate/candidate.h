@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <unordered_map>
@@ -69,7 +70,7 @@ class ShapeTable {
   [[nodiscard]] int cut(int position) const { return cuts_[static_cast<std::size_t>(position)]; }
   // Numbers of the shares, by replica.
   [[nodiscard]] const std::vector<std::uint32_t>& shares(int position) const {
-    return shares_[static_cast<std::size_t>(position)];
+    return *shares_[static_cast<std::size_t>(position)];
   }
   [[nodiscard]] int size() const { return static_cast<int>(shapes_.size()); }
 
@@ -77,11 +78,13 @@ class ShapeTable {
   // By position: searches of large clusters add hundreds of thousands, which stay where they are.
   std::deque<Shape> shapes_;
   std::deque<int> kinds_, cuts_;
-  std::deque<std::vector<std::uint32_t>> shares_;
+  using Shares = std::shared_ptr<const std::vector<std::uint32_t>>;
+  std::deque<Shares> shares_;  // shapes that deal the batch alike have the same
   struct Prints {
     Fingerprint cut;    // of degrees and layers
     Fingerprint kind;   // of these and the batches
     Fingerprint whole;  // and of shares
+    Fingerprint deal;   // of shares alone
   };
   struct Hash {
     std::size_t operator()(const Fingerprint& print) const { return print.low; }
@@ -89,7 +92,9 @@ class ShapeTable {
   using Positions = std::unordered_map<Fingerprint, int, Hash>;
   [[nodiscard]] static Prints prints_of(const Shape& shape);
   Positions position_of_, kind_of_, cut_of_;
-  [[nodiscard]] std::vector<std::uint32_t> shares_of(const Shape& shape);
+  [[nodiscard]] Shares shares_of(const Shape& shape, const Fingerprint& deal);
+  [[nodiscard]] std::vector<std::uint32_t> new_shares_of(const Shape& shape);
+  std::unordered_map<Fingerprint, Shares, Hash> shares_of_deal_;
   struct Share {
     int sequences;
     SequenceRange range;

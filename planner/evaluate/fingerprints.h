@@ -100,7 +100,7 @@ class KnownParts {
   }
 
   void insert(const Fingerprint& print, const Value& value) {
-    if (2 * (count_ + 1) > slots_.size()) grow();
+    if (4 * (count_ + 1) > 3 * slots_.size()) grow();
     place({print, value});
     ++count_;
   }

@@ -20,7 +20,7 @@ std::size_t most_known(const Seating& seating) {
 // that is met once.
 template <typename Value>
 void insert_one_of_many(KnownParts<Value>& known, const Fingerprint& print, const Value& value) {
-  constexpr std::size_t kMost = std::size_t{1} << 17U;
+  constexpr std::size_t kMost = std::size_t{3} << 15U;  // a table of three megabytes
   if (known.size() == kMost) known.clear();
   known.insert(print, value);
 }
