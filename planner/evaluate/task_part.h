@@ -163,8 +163,8 @@ class TaskPart {
   std::vector<State> store_;  // never more than it was reserved for, so that they stay where they are
   std::size_t known_states_ = 0, most_known_;  // of the store, the first of which are known
   KnownParts<std::uint32_t> known_placements_;
-  std::vector<std::vector<ReplicaValue>>
-      values_;                                    // in blocks of a fixed size, so that they stay where they are
+  // In blocks of a fixed size, so that they stay where they are.
+  std::vector<std::vector<ReplicaValue>> values_;
   KnownParts<const ReplicaValue*> known_values_;  // by seats
   KnownParts<const ReplicaValue*> alike_;         // by places as the formulas see them
   KnownParts<const ReplicaValue*> alike_bytes_;   // by needs at all positions
