@@ -31,7 +31,7 @@ Types types_of(const Cluster& cluster, const Hardware<double>& hardware) {
   return types;
 }
 
-TaskPlan one_device_plan(const Problem<double>& frame, const Task& task, Execution execution, DeviceId device) {
+TaskPlan cheapest_plan(const Problem<double>& frame, const Task& task, Execution execution, DeviceId device) {
   // These split work or copy it, and need devices to split it over.
   execution.context_parallel = 1;
   execution.expert_parallel = 1;
@@ -112,7 +112,7 @@ TaskItems items_of(const Problem<double>& frame, const Types& types, const Task&
   double least_step_s = std::numeric_limits<double>::infinity();
   for (const DeviceId d : types.first) {
     // The whole task: what is linear in layers and sequences is then the work of all devices together.
-    const TaskPlan plan = one_device_plan(frame, task, execution, d);
+    const TaskPlan plan = cheapest_plan(frame, task, execution, d);
     const TaskWork work = work_of(task, plan, frame.workflow, frame.cluster());
     const StageOfTask<double> s{frame, work, 0, 0};
     items.fixed_s = work.mini_batches * frame.coefficient(CoefficientId::task_overhead_s) + work.environment_s;
