@@ -1,5 +1,6 @@
 #include "cli/inputs.h"
 
+#include "cli/framework.h"
 #include "core/document.h"
 #include "core/error.h"
 
@@ -12,15 +13,19 @@ void add_model_inputs(const Command& command, ModelInputs& inputs) {
       "--coefficients", inputs.coefficients,
       "Coefficients document, from sextant calibrate, or \"none\" for the bare appendix; without it, on "
       "GPUs, those fitted to public runs of the framework");
-  command.add_option("--framework", inputs.framework,
-                     "Use the coefficients fitted to this framework: verl-fsdp, ... (case does not matter)");
+  command.add_option(
+      "--framework", inputs.framework,
+      "Framework that runs the plan, such as verl, verl-megatron or nemo-rl: its coefficients, and "
+      "how it executes tasks (letter case does not matter)");
 }
 
 LoadedInputs load(const ModelInputs& inputs) {
   LoadedInputs loaded;
   loaded.cluster = load_document<Cluster>(inputs.cluster).content;
   loaded.workflow = load_document<Workflow>(inputs.workflow).content;
-  loaded.chosen = choose_coefficients(inputs.coefficients, inputs.framework, loaded.cluster);
+  ChosenFramework framework = choose_framework({inputs.coefficients, inputs.framework}, loaded.cluster);
+  loaded.chosen = std::move(framework.chosen);
+  loaded.profile = std::move(framework.profile);
   return loaded;
 }
 

@@ -1,11 +1,13 @@
 // The documents that predict and plan read: a cluster, a workflow, and coefficients if there are any.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/coefficient_source.h"
 #include "cli/command_line/command.h"
 #include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/framework_profile.h"
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/workflow.h"
@@ -16,13 +18,15 @@ struct ModelInputs {
   std::string cluster;
   std::string workflow;
   std::string coefficients;  // empty: those that ship; "none": all neutral
-  std::string framework{kAny};
+  std::string framework;     // empty: not said
 };
 
 struct LoadedInputs {
   Cluster cluster;
   Workflow workflow;
   ChosenCoefficients chosen;
+  // How the framework executes tasks, of which planners choose. Nothing: as in HetRL's Appendix B.
+  std::optional<FrameworkProfile> profile;
 };
 
 void add_model_inputs(const Command& command, ModelInputs& inputs);

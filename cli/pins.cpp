@@ -5,6 +5,7 @@
 #include "cli/nearest_name.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "planner/profile.h"
 #include "planner/space/subcluster.h"
 
 namespace sextant::cli {
@@ -63,11 +64,12 @@ Written parse_layout(const std::string& text, const LoadedInputs& loaded) {
 
 template <typename Parse>
 void add_pins(const char* option, const std::vector<std::string>& all, Parse parse, const LoadedInputs& loaded,
-              Pins& pins) {
+              std::vector<TaskChoices>& choices, Pins& pins) {
   for (const std::string& text : all) {
     try {
       Written written = parse(text, loaded);
-      check_pins({{written.task, written.pin}}, loaded.workflow, loaded.cluster);
+      if (written.pin.layout) add_execution(choices, loaded.workflow, written.task, *written.pin.layout);
+      check_pins({{written.task, written.pin}}, loaded.workflow, loaded.cluster, choices);
       if (!pins.try_emplace(written.task, std::move(written.pin)).second)
         throw_bad_input("task " + written.task + " is pinned twice");
     } catch (const Error& error) {
@@ -91,10 +93,10 @@ void add_pin_options(const Command& command, PinOptions& options) {
       .may_be_repeated();
 }
 
-Pins pins_of(const PinOptions& options, const LoadedInputs& loaded) {
+Pins pins_of(const PinOptions& options, const LoadedInputs& loaded, std::vector<TaskChoices>& choices) {
   Pins pins;
-  add_pins("--pin", options.devices, parse_pin, loaded, pins);
-  add_pins("--pin-from", options.layouts, parse_layout, loaded, pins);
+  add_pins("--pin", options.devices, parse_pin, loaded, choices, pins);
+  add_pins("--pin-from", options.layouts, parse_layout, loaded, choices, pins);
   return pins;
 }
 

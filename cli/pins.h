@@ -20,9 +20,11 @@ struct PinOptions {
 
 void add_pin_options(const Command& command, PinOptions& options);
 
-// Of the whole cluster. Throws Error(bad_input) for what cannot be read, a task or devices that are not there,
-// a task that is pinned twice, and a layout that cannot be run.
-[[nodiscard]] Pins pins_of(const PinOptions& options, const LoadedInputs& loaded);
+// Of the whole cluster. Execution options of layouts that tasks are pinned to join the task's choices. Throws
+// Error(bad_input) for what cannot be read, a task or devices that are not there, a task that is pinned twice,
+// and a layout that cannot be run.
+[[nodiscard]] Pins pins_of(const PinOptions& options, const LoadedInputs& loaded,
+                           std::vector<TaskChoices>& choices);
 
 // Into the document.
 void record_pins(const Pins& pins, SearchRecord& record);

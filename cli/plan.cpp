@@ -6,6 +6,7 @@
 
 #include "calibrate/trust.h"
 #include "cli/command.h"
+#include "cli/describe_execution.h"
 #include "cli/explain.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
@@ -17,10 +18,13 @@
 #include "cli/table.h"
 #include "cli/what_if.h"
 #include "core/error.h"
+#include "core/units.h"
 #include "costmodel/predict.h"
 #include "planner/exact/exact.h"
+#include "planner/profile.h"
 #include "planner/space/subcluster.h"
 #include "planner/verify/answer.h"
+#include "planner/what_fits.h"
 
 namespace sextant::cli {
 namespace {
@@ -34,6 +38,7 @@ struct Options {
   std::string search_out;
   std::vector<std::string> excluded;
   int pareto_points = 0;
+  bool any_layout = false;
   bool compares_modes = false;
   bool is_list = false;
   bool json = false;
@@ -41,9 +46,14 @@ struct Options {
   [[nodiscard]] bool makes_several() const { return pareto_points > 0 || compares_modes; }
 };
 
-std::string describe_layouts(const Plan& plan) {
-  Table table({"task", "layout"});
-  for (const auto& [name, task] : plan.tasks) table.add({name, describe(task)});
+std::string describe_layouts(const Plan& plan, const Workflow& workflow) {
+  Table table({"task", "layout", "executed with"});
+  table.align_left(1);
+  table.align_left(2);
+  for (const Task& task : workflow.tasks) {
+    const TaskPlan& layout = plan.tasks.at(task.name);
+    table.add({task.name, describe(layout), describe_execution(layout, task.kind)});
+  }
   return table.text();
 }
 
@@ -52,11 +62,6 @@ PlanResult load_start(const std::string& file, const LoadedInputs& loaded, const
   const ChosenCoefficients& chosen = loaded.chosen;
   PlanResult start;
   start.plan = load_plan(file, loaded);
-  for (const auto& [name, task] : start.plan->tasks) {
-    if (!(task.execution == Execution{}))
-      throw_bad_input(file + ": /tasks/" + name +
-                      "/execution: planners search plans without execution options: nothing to begin with");
-  }
   const Verdict verdict =
       verify_plan(loaded.cluster, loaded.workflow, *start.plan, chosen.coefficients, chosen.framework, pins);
   if (!verdict.feasible())
@@ -91,27 +96,32 @@ Answer search(const Planner& planner, PlanRequest request, RankGroup& ranks) {
   return {std::move(result), std::move(record)};
 }
 
-// Whether the search or the cluster falls short: branch and bound often knows at once.
-std::string why_none(PlanRequest request, const Answer& answer) {
-  constexpr int kMostDevices = 64;  // of which it has its options in seconds
-  constexpr const char* kMayBe = "; a larger --budget or --recompute may find one";
-  if (answer.record.proof == Proof::optimal || answer.record.was_interrupted) return "";
+// What the user can do about it.
+std::string why_none(const PlanRequest& request, const FrameworkProfile* profile, const Answer& answer) {
+  if (answer.record.was_interrupted) return "";
   if (!request.limits.pins.empty()) return "; another --pin may leave one";
-  if (request.cluster.device_count() > kMostDevices) return kMayBe;
-  request.budget = {1, 0};
-  request.start = nullptr;
-  const PlanResult exact = plan_exactly(request);
-  if (exact.outcome == PlanOutcome::found)
-    return answer.record.planner == "exact" ? "; a larger --budget finds one" : "; --planner exact finds one";
-  return exact.proof == Proof::optimal ? "; " + exact.message : kMayBe;
+  constexpr int kMostDevices = 64;  // of which exact has its options in seconds
+  const bool may_be_short = answer.record.proof != Proof::optimal;
+  if (may_be_short && profile == nullptr && request.cluster.device_count() <= kMostDevices) {
+    PlanRequest own = request;
+    own.budget = {1, 0};
+    own.start = nullptr;
+    if (request.workflow.algorithm != Algorithm::custom && plan_exactly(own).outcome == PlanOutcome::found)
+      return "; a larger --budget finds one";
+  }
+  const std::string fits = what_would_fit(request, profile);
+  if (!fits.empty()) return "; " + fits;
+  return may_be_short ? "; a larger --budget may find one" : "";
 }
 
-int say_no_plan(const Options& options, const PlanRequest& request, const Answer& answer) {
+int say_no_plan(const Options& options, const PlanRequest& request, const FrameworkProfile* profile,
+                const Answer& answer) {
   if (answer.result.outcome == PlanOutcome::too_large) {
     std::fprintf(stderr, "sextant: %s\n", answer.result.message.c_str());
     return kBadInput;
   }
-  std::fprintf(stderr, "sextant: %s%s\n", answer.result.message.c_str(), why_none(request, answer).c_str());
+  std::fprintf(stderr, "sextant: %s%s\n", answer.result.message.c_str(),
+               why_none(request, profile, answer).c_str());
   if (!options.search_out.empty()) {
     save_document(options.search_out, answer.record);
     say_wrote(options.search_out);
@@ -125,7 +135,7 @@ void save_if_named(const std::string& file, const T& content) {
 }
 
 // Everything is written before anything is said.
-int hand_over(const Options& options, const Answer& answer) {
+int hand_over(const Options& options, const Workflow& workflow, const Answer& answer) {
   const PlanResult& result = answer.result;
   save_if_named(options.out, *result.plan);
   save_if_named(options.prediction_out, *result.prediction);
@@ -134,7 +144,7 @@ int hand_over(const Options& options, const Answer& answer) {
     print_document(*result.plan);
   } else {
     std::fputs(describe(answer.record).c_str(), stdout);
-    std::fputs(describe_layouts(*result.plan).c_str(), stdout);
+    std::fputs(describe_layouts(*result.plan, workflow).c_str(), stdout);
     std::fputs(describe_prediction(*result.prediction).c_str(), stdout);
   }
   if (answer.record.was_interrupted && answer.record.proof != Proof::optimal)
@@ -194,6 +204,11 @@ struct Question {
   PlanRequest request;
   Pins pins;  // of the whole cluster
   PlanResult start;
+
+  // Whose layouts the search keeps to.
+  [[nodiscard]] const FrameworkProfile* profile_in_force(const Options& options) const {
+    return loaded.profile && !options.any_layout ? &*loaded.profile : nullptr;
+  }
 };
 
 Question::Question(const Options& options, const RankGroup& ranks)
@@ -206,17 +221,52 @@ Question::Question(const Options& options, const RankGroup& ranks)
     (void)chosen_planner(options.planner, scenario.cluster.device_count());
   if (!ranks.is_alone()) refuse_ranks(options, planner, ranks.size());
   apply(options.planner, planner, request);
+  if (loaded.profile) {
+    const LayoutRules rules = options.any_layout ? LayoutRules::any : LayoutRules::as_framework;
+    if (rules == LayoutRules::as_framework && !planner.traits.has_layout_rules)
+      throw_bad_input("--planner: " + std::string(planner.name) +
+                      " cannot keep to the layouts that framework " + loaded.profile->name +
+                      " can run; --any-layout leaves them");
+    take_profile(*loaded.profile, rules, request);
+  } else if (options.any_layout) {
+    throw_bad_input("--any-layout: no framework is said whose layouts could be left; see --framework");
+  }
   if (!options.planner.threads) request.threads = std::max(1, request.threads / ranks.ranks_on_host());
-  pins = pins_of(options.planner.pins, loaded);
+  pins = pins_of(options.planner.pins, loaded, request.choices);
   request.limits.pins = left.pins_within(pins, loaded.cluster);
   if (options.planner.warm_start.empty() || options.makes_several()) return;
   start = load_start(options.planner.warm_start, loaded, request.limits.pins);
+  for (const auto& [task, layout] : start.plan->tasks)
+    add_execution(request.choices, loaded.workflow, task, layout);
   request.start = &start;
+}
+
+// By how much longer an iteration is in a layout that the framework can run: what --any-layout was asked for.
+void say_cost_of_limits(const Question& asked, const PlanResult& found) {
+  const FrameworkProfile& profile = *asked.loaded.profile;
+  PlanRequest own = asked.request;
+  own.start = nullptr;
+  own.on_improvement = {};
+  std::string text = "framework " + profile.name + " ";
+  try {
+    take_profile(profile, LayoutRules::as_framework, own);
+    const PlanResult result = asked.planner.plan(own);
+    const double longer =
+        result.prediction ? result.prediction->iteration_s / found.prediction->iteration_s - 1 : 0;
+    text += result.prediction ? "can run a plan of " + format_seconds(result.prediction->iteration_s) +
+                                    ": its limits cost " + format_percent(std::max(0.0, longer))
+                              : "can run no plan: " + result.message;
+  } catch (const Error& error) {
+    text += std::string("can run no plan: ") + error.what();
+  }
+  std::fprintf(stderr, "sextant: %s\n", text.c_str());
 }
 
 int say_plan(const Options& options, const Question& asked, Answer& answer) {
   record_pins(asked.pins, answer.record);
-  if (answer.result.outcome != PlanOutcome::found) return say_no_plan(options, asked.request, answer);
+  if (asked.loaded.profile) answer.record.framework = asked.loaded.profile->name;
+  if (answer.result.outcome != PlanOutcome::found)
+    return say_no_plan(options, asked.request, asked.profile_in_force(options), answer);
   const LoadedInputs& loaded = asked.loaded;
   const ChosenCoefficients& chosen = loaded.chosen;
   PlanResult& result = answer.result;
@@ -231,7 +281,8 @@ int say_plan(const Options& options, const Question& asked, Answer& answer) {
   qualify(*result.prediction,
           {loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
   name_coefficients(*result.prediction, chosen);
-  const int code = hand_over(options, answer);
+  const int code = hand_over(options, loaded.workflow, answer);
+  if (options.any_layout && asked.planner.traits.has_layout_rules) say_cost_of_limits(asked, result);
   if (code != kDone || !options.explain.has_any()) return code;
   const Doubt doubt = doubt_of(loaded, options.explain.draws, options.planner.seed);
   return explain_plan(options.explain, {asked.request, asked.planner, *result.plan, doubt}, asked.scenarios,
@@ -276,6 +327,8 @@ void add_plan(CommandLine& line) {
       .add_flag("--compare-modes", options->compares_modes,
                 "The workflow synchronous, one step off and asynchronous: whether that pays")
       .excludes(pareto);
+  command.add_flag("--any-layout", options->any_layout,
+                   "Also layouts that the framework cannot run, to see what its limits cost");
   add_explain_options(command, options->explain);
   command.add_option("--out", options->out, "Write the plan document here");
   command.add_option("--prediction", options->prediction_out, "Write its prediction document here");
@@ -298,7 +351,8 @@ void add_plan(CommandLine& line) {
       "model,\n"
       "and with a proof where the planner gives one. Ctrl-C ends a search with the best so far, ilp after no\n"
       "longer than its solver has run already; a second one ends the program.\n"
-      "Under mpirun sha-ea searches on all ranks, each on its part of the task groupings and, by the clock,\n"
+      "Under mpirun the portfolio is sha-ea alone, on all ranks, each on its part of the task groupings and, "
+      "by the clock,\n"
       "with what the others have costed; rank 0 prints and writes the best plan, after Ctrl-C too where that\n"
       "takes less than mpirun waits (Open MPI: a second), which then exits 1. What runs in one process "
       "refuses\n"

@@ -38,7 +38,9 @@ PlanRequest with_workflow(const PlanRequest& request, const Workflow& workflow) 
   other.budget = request.budget;
   other.seed = request.seed;
   other.threads = request.threads;
-  other.executions = request.executions;
+  other.choices = request.choices;
+  other.shared_devices = request.shared_devices;
+  other.bounds_every_execution = request.bounds_every_execution;
   other.weight_sync = request.weight_sync;
   other.is_cancelled = request.is_cancelled;
   return other;

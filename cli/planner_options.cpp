@@ -73,8 +73,7 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
   command.add_option("--planner", options.planner, "Who searches; --list shows all").shows_default();
   command
       .add_option("--budget", options.budget_s,
-                  "Seconds to search; without it and --evaluations what suits the planner (sha-ea: 1 s; exact: "
-                  "until it is proved)")
+                  "Seconds to search (default: portfolio 2, sha-ea 1, exact until it is proved)")
       .check(positive_number());
   command
       .add_option("--evaluations", options.evaluations,
@@ -99,10 +98,10 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
   command.add_flag("--recompute", options.try_recompute, "Try training with recomputation too");
   command.add_flag("--uneven-stages", options.try_uneven_stages,
                    "Exhaustive only: try every way to deal layers to stages");
-  command.add_flag(
-      "--even-load", options.has_even_load,
-      "sha-ea, exact and ilp only: layers and sequences dealt evenly, whatever devices can do: to see what "
-      "balancing gains");
+  command.add_flag("--even-load", options.has_even_load,
+                   "Portfolio, sha-ea, exact and ilp only: even layers and batch shares on any devices, to see "
+                   "what balancing "
+                   "gains");
   command.add_option("--most-plans", options.most_plans, "Exhaustive only: refuse a larger space")
       .check(integer_between(1, SearchRecord::kMostCount));
   command.add_choice(
@@ -123,8 +122,8 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
   add_pin_options(command, options.pins);
   command.add_option(
       "--warm-start", options.warm_start,
-      "Exact and ilp only: a plan document to begin with, of which they find a better one or prove "
-      "that there is none");
+      "Portfolio, exact and ilp only: a plan document to begin with; its execution options are one more "
+      "choice");
 }
 
 const Planner& chosen_planner(const PlannerOptions& options, int devices) {

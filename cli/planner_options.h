@@ -13,7 +13,7 @@
 namespace sextant::cli {
 
 struct PlannerOptions {
-  std::string planner{"sha-ea"};
+  std::string planner{"portfolio"};
   std::optional<double> budget_s;
   std::optional<std::uint64_t> evaluations;
   std::uint64_t seed = 1;

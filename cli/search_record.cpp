@@ -130,12 +130,13 @@ std::string describe_pins(const SearchRecord& search) {
 
 // Of what the plan is to be best in. How few devices could do is not known beyond what time tells.
 std::string describe_gap(const SearchRecord& search) {
-  std::string least = "no plan of any planner takes less than " + format_seconds(search.lower_bound_s) + "\n";
+  std::string least = "any plan " + std::string(search.bounded_plans()) + " takes at least " +
+                      format_seconds(search.lower_bound_s) + "\n";
   if (search.goal == "cost" && search.usd_gap_fraction()) {
     return "at most " + format_percent(*search.usd_gap_fraction()) +
            " dearer than the cheapest under this model; " + least;
   }
-  if (search.goal != "time") return least;
+  if (search.goal != "time" || !search.is_near_bound()) return least;
   return "at most " + format_percent(search.gap_fraction()) + " from the best under this model: " + least;
 }
 

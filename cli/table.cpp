@@ -27,7 +27,7 @@ std::string Table::text() const {
     for (std::size_t c = 0; c < widths.size() && c < row.size(); ++c) {
       const std::string padding(widths[c] - width_of(row[c]), ' ');
       if (c > 0) line += "  ";
-      line += c == 0 ? row[c] + padding : padding + row[c];
+      line += left_.contains(c) ? row[c] + padding : padding + row[c];
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";

@@ -63,16 +63,14 @@ class Search {
         hardware_(request.cluster, request.workflow.precision),
         values_(resolve(request.coefficients, hardware_, request.framework)),
         rooms_(rooms_of_devices(request)),
-        executions_(request.executions),
         start_(std::chrono::steady_clock::now()) {
     if (workflow_.algorithm == Algorithm::custom) {
       throw_bad_input("exhaustive search plans PPO and GRPO workflows; " + workflow_.name +
                       " is a custom graph");
     }
-    check_pins(request.limits.pins, workflow_, request.cluster, request.executions);
-    executions_.resize(workflow_.tasks.size());
+    check_pins(request.limits.pins, workflow_, request.cluster, request.choices);
     for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
-      options_.push_back(options_of(workflow_.tasks[t], executions_[t]));
+      options_.push_back(options_of(workflow_.tasks[t], choices_for(request.choices, t)));
       if (workflow_.tasks[t].name == workflow_.actor_generation().name) generation_ = t;
       if (workflow_.tasks[t].name == workflow_.actor_training().name) training_ = t;
     }
@@ -172,12 +170,11 @@ class Search {
   std::uint64_t feasible = 0;
 
  private:
-  [[nodiscard]] std::vector<Option> options_of(const Task& task, const Execution& execution) const {
+  [[nodiscard]] std::vector<Option> options_of(const Task& task, const TaskChoices& choices) const {
     std::vector<Option> options;
-    for (TaskPlan& layout : task_layouts(task, workflow_, request_.cluster, request_.limits)) {
+    for (TaskPlan& layout : task_layouts(task, workflow_, request_.cluster, request_.limits, choices)) {
       Option option;
       option.plan = std::move(layout);
-      option.plan.execution = execution;
       option.devices = option.plan.devices();
       Plan alone;
       alone.tasks[task.name] = option.plan;
@@ -246,7 +243,6 @@ class Search {
   Hardware<double> hardware_;
   CoefficientValues<double> values_;
   std::vector<double> rooms_;                 // bytes that tasks may take, by device
-  std::vector<Execution> executions_;         // by task
   std::vector<std::vector<Option>> options_;  // by task
   std::size_t generation_ = 0;
   std::size_t training_ = 0;

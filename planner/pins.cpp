@@ -17,11 +17,11 @@ const Task& task_named(const std::string& name, const Workflow& workflow) {
   return *found;
 }
 
-void check_layout(const std::string& task, const Pin& pin, const Execution& execution,
+void check_layout(const std::string& task, const Pin& pin, const std::vector<Execution>& executions,
                   const Workflow& workflow) {
   if (pin.layout->devices() != pin.devices)
     throw_bad_input("task " + task + " is pinned to a layout on other devices");
-  if (!(pin.layout->execution == execution))
+  if (std::find(executions.begin(), executions.end(), pin.layout->execution) == executions.end())
     throw_bad_input("task " + task + " is pinned to a layout with other execution options than the search's");
   if (!seat_of(*pin.layout, workflow.sequences()))
     throw_bad_input("task " + task +
@@ -46,7 +46,7 @@ Pin pin_to(TaskPlan layout) {
 }
 
 void check_pins(const Pins& pins, const Workflow& workflow, const Cluster& cluster,
-                const std::vector<Execution>& executions) {
+                const std::vector<TaskChoices>& choices) {
   for (const auto& [name, pin] : pins) {
     const Task& task = task_named(name, workflow);
     if (pin.devices.empty()) throw_bad_input("task " + name + " is pinned to no device");
@@ -56,7 +56,7 @@ void check_pins(const Pins& pins, const Workflow& workflow, const Cluster& clust
                         ", which cluster " + cluster.name() + " does not have");
     }
     const auto t = static_cast<std::size_t>(&task - workflow.tasks.data());
-    if (pin.layout) check_layout(name, pin, executions.empty() ? Execution{} : executions[t], workflow);
+    if (pin.layout) check_layout(name, pin, choices_for(choices, t).executions, workflow);
   }
 }
 

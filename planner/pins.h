@@ -14,6 +14,7 @@
 #include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/workflow.h"
+#include "planner/space/task_choices.h"
 
 namespace sextant {
 
@@ -29,11 +30,11 @@ struct Pin {
 
 using Pins = std::map<std::string, Pin>;  // by task
 
-// executions: of the search, by task; none: the default of all. Throws Error(bad_input) for a task that the
+// choices: of the search, by task; none: the default of all. Throws Error(bad_input) for a task that the
 // workflow does not have, no device, one that the cluster does not have, and a layout that searches cannot
-// hold: with unlike replicas or stages, or executed in another way.
+// hold: with unlike replicas or stages, or with execution options that are not among the task's choices.
 void check_pins(const Pins& pins, const Workflow& workflow, const Cluster& cluster,
-                const std::vector<Execution>& executions = {});
+                const std::vector<TaskChoices>& choices = {});
 
 // Throws Error(bad_input) where there are any: `planner` cannot obey them.
 void require_no_pins(const Pins& pins, const std::string& planner);

@@ -15,8 +15,10 @@
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/search.h"
 #include "costmodel/vocabulary/workflow.h"
+#include "planner/evaluate/evaluator.h"
 #include "planner/objective.h"
 #include "planner/search_space.h"
+#include "planner/space/task_choices.h"
 
 namespace sextant {
 
@@ -41,7 +43,14 @@ struct PlanRequest {
   Budget budget = {};
   std::uint64_t seed = 1;
   int threads = 1;
-  std::vector<Execution> executions = {};  // by task; none: the default of all
+  // What may be chosen for each task besides its devices, by task; empty: one execution, HetRL's Appendix B,
+  // with the decode batches that memory tells apart.
+  std::vector<TaskChoices> choices = {};
+  // Pairs of tasks that must run on the same devices. Planners whose traits do not say so ignore them.
+  SharedDevices shared_devices = {};
+  // The bound of any plan (PlanResult::least_s) holds for every execution that keeps the precisions and trains
+  // the same weights, not for the executions above alone.
+  bool bounds_every_execution = false;
   WeightSyncPlan weight_sync = {};
   const std::atomic<bool>* is_cancelled = nullptr;  // set by anyone: the best so far is returned
   // Of planners that start from a plan (planners.h): a feasible one of the same request, with its prediction.
@@ -68,7 +77,8 @@ struct PlanResult {
   double lower_bound = 0;   // of loss_of() of any plan of the planner's space that keeps the limits
   std::uint64_t nodes = 0;  // of the tree that was searched
   int threads = 1;          // that searched, of all ranks
-  // Of any plan of any planner (exact/bound.h): what Planner::plan adds. Dollars where all devices have prices.
+  // Of any plan of any planner with the request's executions, or any (PlanRequest::bounds_every_execution):
+  // what Planner::plan adds (exact/bound.h). Dollars where all devices have prices.
   double least_s = 0;
   std::optional<double> least_usd;
 

@@ -11,6 +11,7 @@
 #include "planner/exact/ilp.h"
 #include "planner/exhaustive.h"
 #include "planner/mcmc/mcmc.h"
+#include "planner/portfolio/portfolio.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/two_phase/two_phase.h"
 #include "planner/verify/answer.h"
@@ -31,8 +32,10 @@ PlanResult plan_by_any_ilp(const PlanRequest& request) { return plan_by_ilp(requ
 
 bool has_milp_solver() { return make_milp_solver() != nullptr; }
 
-constexpr PlannerTraits kSearch{.has_seed = true, .has_objectives = true, .has_rent = true, .has_pins = true};
-constexpr PlannerTraits kSweep{.has_objectives = true, .has_rent = true, .has_pins = true};
+constexpr PlannerTraits kSearch{
+    .has_seed = true, .has_objectives = true, .has_rent = true, .has_pins = true, .has_layout_rules = true};
+constexpr PlannerTraits kSweep{
+    .has_objectives = true, .has_rent = true, .has_pins = true, .has_layout_rules = true};
 constexpr PlannerTraits kTwoPhase{.has_seed = true, .has_rent = true};
 constexpr PlannerTraits kHetRl{.has_threads = true,
                                .has_ranks = true,
@@ -40,14 +43,25 @@ constexpr PlannerTraits kHetRl{.has_threads = true,
                                .balances_load = true,
                                .has_objectives = true,
                                .has_rent = true,
-                               .has_pins = true};
+                               .has_pins = true,
+                               .has_layout_rules = true};
+constexpr PlannerTraits kPortfolio{.has_threads = true,
+                                   .has_ranks = true,
+                                   .has_seed = true,
+                                   .starts_from_plan = true,
+                                   .balances_load = true,
+                                   .has_objectives = true,
+                                   .has_rent = true,
+                                   .has_pins = true,
+                                   .has_layout_rules = true};
 constexpr PlannerTraits kBranchAndBound{.counts_nodes = true,
                                         .starts_from_plan = true,
                                         .proves = true,
                                         .balances_load = true,
                                         .has_objectives = true,
                                         .has_rent = true,
-                                        .has_pins = true};
+                                        .has_pins = true,
+                                        .has_layout_rules = true};
 constexpr PlannerTraits kIntegerProgram{.counts_nodes = true,
                                         .starts_from_plan = true,
                                         .proves = true,
@@ -58,6 +72,8 @@ constexpr PlannerTraits kEveryPlan{
     .has_budget = false, .has_whole_layouts = true, .proves = true, .has_pins = true};
 
 constexpr std::array kPlanners = {
+    Planner{"portfolio", "several of these in one budget, and the best of their plans: the default",
+            plan_by_portfolio, 0, kPortfolio},
     Planner{"sha-ea", "HetRL's nested successive halving with evolution of deals", plan_by_sha_ea, 0, kHetRl},
     Planner{"exact", "branch and bound over deals of units: a proof, or a gap when the budget is spent",
             plan_exactly_from_start, 0, kBranchAndBound},

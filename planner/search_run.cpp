@@ -25,6 +25,8 @@ std::string best_of_plans(std::uint64_t feasible, std::uint64_t looked_at) {
 
 ShapeLimits shape_limits_of(const PlanRequest& request) {
   ShapeLimits limits;
+  limits.choices = request.choices;
+  limits.memory = memory_range_of(request.cluster);
   limits.micro_batch_sequences = request.limits.micro_batch_sequences;
   limits.try_recompute = request.limits.try_recompute;
   limits.most_tensor_parallel = 1;
@@ -46,8 +48,8 @@ std::vector<double> rooms_of_devices(const PlanRequest& request) {
 }
 
 SearchTables::SearchTables(const PlanRequest& request)
-    : evaluator({request.cluster, request.workflow, request.coefficients, request.framework, request.executions,
-                 request.weight_sync, request.objective}),
+    : evaluator({request.cluster, request.workflow, request.coefficients, request.framework, request.choices,
+                 request.weight_sync, request.objective, request.shared_devices}),
       options(evaluator, request.cluster, request.workflow, shape_limits_of(request), Thoroughness::promising),
       room_bytes(rooms_of_devices(request)) {}
 
@@ -65,7 +67,7 @@ SearchRun::SearchRun(const PlanRequest& request, double default_s, SearchTables&
       budget_(budget_of(request, default_s)),
       tables_(tables),
       pinned_(request.workflow.tasks.size()) {
-  check_pins(request.limits.pins, request.workflow, request.cluster, request.executions);
+  check_pins(request.limits.pins, request.workflow, request.cluster, request.choices);
   for (int t = 0; t < tables_.evaluator.task_count(); ++t) {
     const auto known = request.limits.pins.find(request.workflow.tasks[static_cast<std::size_t>(t)].name);
     if (known == request.limits.pins.end()) {
@@ -81,7 +83,7 @@ void SearchRun::pin(int task, const Pin& pin) {
   const auto t = static_cast<std::size_t>(task);
   Pinned& pinned = pinned_[t].emplace();
   if (pin.layout) {
-    Seat seat = *seat_of(*pin.layout, request_.workflow.sequences());
+    Seat seat = *seat_in_search(task, *pin.layout, request_);
     pinned = {std::move(seat.devices), true};
     tables_.options.fix(task, tables_.evaluator.shapes(task).add(seat.shape));
     return;
@@ -206,6 +208,15 @@ IslandEnd SearchRun::end(int number, const std::string& suffix) const {
     end.message = shortage();
   }
   return end;
+}
+
+std::optional<Seat> seat_in_search(int task, const TaskPlan& layout, const PlanRequest& request) {
+  const auto& executions = choices_for(request.choices, static_cast<std::size_t>(task)).executions;
+  const auto at = std::find(executions.begin(), executions.end(), layout.execution);
+  std::optional<Seat> seat = seat_of(layout, request.workflow.sequences());
+  if (at == executions.end() || !seat) return std::nullopt;
+  seat->shape.execution = static_cast<int>(at - executions.begin());
+  return seat;
 }
 
 std::string why_stranded(const PlanRequest& request, int task, int devices) {

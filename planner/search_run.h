@@ -130,6 +130,10 @@ class SearchRun {
   std::string stranded_;  // what is wrong with a pin
 };
 
+// A layout of a task as a search for the request holds it. Nothing where its replicas or stages are not cut
+// alike, or its execution is not among the task's choices.
+[[nodiscard]] std::optional<Seat> seat_in_search(int task, const TaskPlan& layout, const PlanRequest& request);
+
 // Why a pinned task has no layout on as many devices as it is pinned to; empty where it has.
 [[nodiscard]] std::string why_stranded(const PlanRequest& request, int task, int devices);
 

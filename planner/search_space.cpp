@@ -57,8 +57,15 @@ bool is_canonical(const std::vector<int>& order, int pp, int tp) {
 
 class Enumeration {
  public:
-  Enumeration(const Task& task, const Workflow& workflow, const Cluster& cluster, const SearchLimits& limits)
-      : task_(task), workflow_(workflow), model_(workflow.model_of(task)), cluster_(cluster), limits_(limits) {}
+  Enumeration(const Task& task, const Workflow& workflow, const Cluster& cluster, const SearchLimits& limits,
+              const TaskChoices& choices)
+      : task_(task),
+        workflow_(workflow),
+        model_(workflow.model_of(task)),
+        cluster_(cluster),
+        limits_(limits),
+        choices_(choices),
+        memory_(memory_range_of(cluster)) {}
 
   std::vector<TaskPlan> run() {
     const auto pinned = limits_.pins.find(task_.name);
@@ -89,20 +96,31 @@ class Enumeration {
 
   void add_degrees(const std::vector<int>& members) {
     const int size = static_cast<int>(members.size());
-    for (int dp = 1; dp <= std::min(size, workflow_.sequences()); ++dp) {
-      if (size % dp != 0) continue;
-      for (int pp = 1; pp <= std::min(size / dp, model_.layers); ++pp) {
-        const int tp = size / dp / pp;
-        if (dp * pp * tp == size && can_cut(model_, tp)) add_assignments(members, dp, pp, tp);
+    for (const Execution& execution : choices_.executions) {
+      for (int dp = 1; dp <= std::min(size, workflow_.sequences()); ++dp) {
+        if (size % dp != 0 || (choices_.has_even_batch && workflow_.sequences() % dp != 0)) continue;
+        for (int pp = 1; pp <= std::min(size / dp, model_.layers); ++pp) {
+          if (may_cut(execution, size, dp, pp)) add_assignments(members, dp, pp, size / dp / pp, execution);
+        }
       }
     }
   }
 
-  void add_assignments(std::vector<int> order, int dp, int pp, int tp) {
+  [[nodiscard]] bool may_cut(const Execution& execution, int size, int dp, int pp) const {
+    const int width = size / dp / pp, tp = width / execution.context_parallel;
+    if (dp * pp * width != size || tp * execution.context_parallel != width || !can_cut(model_, tp))
+      return false;
+    if (choices_.max_tensor_parallel > 0 && tp > choices_.max_tensor_parallel) return false;
+    if (choices_.max_pipeline_parallel > 0 && pp > choices_.max_pipeline_parallel) return false;
+    if (choices_.has_even_layers && model_.layers % pp != 0) return false;
+    return can_execute(execution, task_, workflow_, dp, pp, width);
+  }
+
+  void add_assignments(std::vector<int> order, int dp, int pp, int tp, const Execution& execution) {
     do {
       if (!is_canonical(order, pp, tp)) continue;
       for (const std::vector<int>& split : layer_splits(model_.layers, pp, limits_.try_uneven_stages)) {
-        add_sizes(replicas(order, dp, split, tp));
+        add_sizes(replicas(order, dp, split, tp), execution);
       }
     } while (std::next_permutation(order.begin(), order.end()));
   }
@@ -123,24 +141,49 @@ class Enumeration {
     return all;
   }
 
-  void add_sizes(const std::vector<Replica>& replicas) {
-    const int share =
-        (workflow_.sequences() + static_cast<int>(replicas.size()) - 1) / static_cast<int>(replicas.size());
+  [[nodiscard]] std::vector<int> sizes_within(int share, const Execution& execution) const {
+    if (!counts_micro_batches_in_sequences(task_.kind, execution)) return {1};
     std::vector<int> sizes;
-    for (const int size : limits_.micro_batch_sequences) sizes.push_back(std::min(size, share));
+    const std::vector<int>& wanted =
+        choices_.micro_batch_sequences.empty() ? limits_.micro_batch_sequences : choices_.micro_batch_sequences;
+    for (const int size : wanted) sizes.push_back(std::min(size, share));
     std::sort(sizes.begin(), sizes.end());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    const bool training = task_.kind == TaskKind::training;
-    for (const int size : sizes) {
-      for (int recompute = 0; recompute <= (training && limits_.try_recompute ? 1 : 0); ++recompute) {
-        layouts_.push_back({replicas, size, 0, recompute == 1 ? Recompute::full : Recompute::none, {}});
-        if (layouts_.size() > limits_.most_layouts_per_task) {
-          throw_bad_input("task " + task_.name + " has more than " +
-                          std::to_string(limits_.most_layouts_per_task) + " layouts on " +
-                          std::to_string(cluster_.device_count()) + " devices: too many to try one by one");
-        }
+    return sizes;
+  }
+
+  [[nodiscard]] std::vector<Recompute> recomputes() const {
+    if (task_.kind != TaskKind::training) return {Recompute::none};
+    if (!choices_.recompute.empty()) return choices_.recompute;
+    if (limits_.try_recompute) return {Recompute::none, Recompute::full};
+    return {Recompute::none};
+  }
+
+  [[nodiscard]] std::vector<int> batches_of(const std::vector<Replica>& replicas, int share,
+                                            const Execution& execution) const {
+    if (task_.kind == TaskKind::generation && !choices_.decode_batch_sequences.empty())
+      return choices_.decode_batch_sequences;
+    const std::vector<Stage>& stages = replicas.front().stages;
+    return decode_batches(task_, workflow_, execution, share, static_cast<int>(stages.size()),
+                          stages.front().width(), memory_);
+  }
+
+  void add_sizes(const std::vector<Replica>& replicas, const Execution& execution) {
+    const int count = static_cast<int>(replicas.size());
+    const int share = (workflow_.sequences() + count - 1) / count;
+    for (const int batch : batches_of(replicas, share, execution)) {
+      for (const int size : sizes_within(share, execution)) {
+        for (const Recompute recompute : recomputes()) add({replicas, size, batch, recompute, execution});
       }
     }
+  }
+
+  void add(TaskPlan layout) {
+    layouts_.push_back(std::move(layout));
+    if (layouts_.size() <= limits_.most_layouts_per_task) return;
+    throw_bad_input("task " + task_.name + " has more than " + std::to_string(limits_.most_layouts_per_task) +
+                    " layouts on " + std::to_string(cluster_.device_count()) +
+                    " devices: too many to try one by one");
   }
 
   const Task& task_;
@@ -148,14 +191,16 @@ class Enumeration {
   const Model& model_;
   const Cluster& cluster_;
   const SearchLimits& limits_;
+  const TaskChoices& choices_;
+  MemoryRange memory_;
   std::vector<TaskPlan> layouts_;
 };
 
 }  // namespace
 
 std::vector<TaskPlan> task_layouts(const Task& task, const Workflow& workflow, const Cluster& cluster,
-                                   const SearchLimits& limits) {
-  return Enumeration(task, workflow, cluster, limits).run();
+                                   const SearchLimits& limits, const TaskChoices& choices) {
+  return Enumeration(task, workflow, cluster, limits, choices).run();
 }
 
 }  // namespace sextant

@@ -9,6 +9,7 @@
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/workflow.h"
 #include "planner/pins.h"
+#include "planner/space/task_choices.h"
 
 namespace sextant {
 
@@ -26,11 +27,13 @@ struct SearchLimits {
 
 // Every layout of a task: each non-empty subset of devices, each dp * pp * tp that uses the subset up, each
 // assignment of its devices to replicas, stages and shards that differs by more than renaming replicas or
-// shards, each micro-batch size. Degrees that the model's heads, layers or the batch forbid are left out.
+// shards, each execution, decode batch and micro-batch size of its choices. Degrees that the model's heads,
+// layers, the batch or the choices forbid are left out.
 // Of a task that is pinned the layouts on its devices alone, or the one that it is pinned to.
 // Throws Error(bad_input) when there are more than limits.most_layouts_per_task: the space is for small
 // clusters (some 8 devices).
 [[nodiscard]] std::vector<TaskPlan> task_layouts(const Task& task, const Workflow& workflow,
-                                                 const Cluster& cluster, const SearchLimits& limits);
+                                                 const Cluster& cluster, const SearchLimits& limits,
+                                                 const TaskChoices& choices = {});
 
 }  // namespace sextant

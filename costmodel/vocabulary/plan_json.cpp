@@ -5,6 +5,7 @@
 #include "core/json_value.h"
 #include "costmodel/vocabulary/names.h"
 #include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/plan_json.h"
 
 namespace sextant {
 namespace {
@@ -179,6 +180,8 @@ Json to_json(const TaskPlan& task) {
 constexpr std::array<std::string_view, 5> kMethods{"shortest", "flat", "topology_aware", "broadcast",
                                                    "sharded"};
 
+}  // namespace
+
 WeightSyncPlan parse_weight_sync(const JsonView& view) {
   view.allow_only({"method", "fraction_sent"});
   WeightSyncPlan out;
@@ -193,8 +196,6 @@ WeightSyncPlan parse_weight_sync(const JsonView& view) {
   }
   return out;
 }
-
-}  // namespace
 
 Plan Plan::parse(const JsonView& view) {
   view.allow_only({"name", "tasks", "weight_sync"});

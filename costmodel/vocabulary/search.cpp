@@ -156,6 +156,10 @@ std::optional<double> SearchRecord::usd_gap_fraction() const {
   return std::max(0.0, *usd_per_iteration / *lower_bound_usd - 1);
 }
 
+std::string_view SearchRecord::bounded_plans() const {
+  return framework.empty() ? "with these execution options" : "with the same precisions and trained weights";
+}
+
 std::string_view SearchRecord::better() const {
   if (goal == "cost") return "is cheaper";
   return goal == "devices" ? "uses fewer devices, or as few and is faster" : "is faster";
@@ -165,6 +169,7 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
   view.allow_only({"workflow",
                    "cluster",
                    "planner",
+                   "framework",
                    "seed",
                    "threads",
                    "budget_s",
@@ -198,6 +203,7 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
                    "gap_fraction"});
   SearchRecord search;
   parse_request(view, search);
+  if (const auto framework = view.optional("framework")) search.framework = framework->text();
   parse_objective(view, search);
   parse_pins(view, search);
   search.outcome = parse_name<PlanOutcome>(view.required("outcome"), kOutcomes);
@@ -216,6 +222,7 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
 Json SearchRecord::to_json() const {
   Json json{
       {"workflow", workflow}, {"cluster", cluster}, {"planner", planner}, {"seed", seed}, {"threads", threads}};
+  if (!framework.empty()) json["framework"] = framework;
   if (budget_s) json["budget_s"] = *budget_s;
   if (budget_evaluations) json["budget_evaluations"] = *budget_evaluations;
   const bool is_time = goal == kGoals.front();

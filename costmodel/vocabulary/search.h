@@ -46,12 +46,15 @@ struct Improvement {
 
 struct SearchRecord {
   static constexpr std::string_view kKind = "search";
-  static constexpr SchemaVersion kVersion{1, 1};                           // 1.1: bounds of dollars and devices
+  static constexpr SchemaVersion kVersion{1, 2};                           // 1.2: framework
   static constexpr std::int64_t kMostCount = (std::int64_t{1} << 53) - 1;  // whole numbers that a double holds
 
   std::string workflow;
   std::string cluster;
   std::string planner;
+  // Whose execution options were chosen among (data/frameworks). Empty: those of HetRL's Appendix B, or stated
+  // ones.
+  std::string framework;
   std::uint64_t seed = 1;
   int threads = 1;                                  // on all ranks
   std::optional<double> budget_s;                   // none: the planner's own, where both are missing
@@ -81,7 +84,9 @@ struct SearchRecord {
   std::optional<double> space_lower_bound_s, space_lower_bound_usd;  // goal "time"; "cost", of an iteration
   std::optional<int> space_lower_bound_devices;                      // goal "devices"
   std::optional<double> space_gap_fraction;  // the plan is at most so far from the best of the space
-  // Of any plan of any planner: none is faster, none costs less in an iteration (missing: no prices).
+  // Of any plan of any planner: none is faster, none costs less in an iteration (missing: no prices). With a
+  // framework whatever its execution options, as long as precisions and what is trained stay; else with the
+  // options that were searched.
   double lower_bound_s = 0;
   std::optional<double> lower_bound_usd;
 
@@ -90,6 +95,10 @@ struct SearchRecord {
   double iteration_s = 0;
   int devices = 0;                                                       // that it uses
   std::optional<double> usd_per_hour, usd_per_iteration, usd_per_token;  // missing: not all have prices
+  // Whether the gap to the bound of any plan says anything: half as much again is no news.
+  [[nodiscard]] bool is_near_bound() const { return gap_fraction() < 0.5; }
+  // "with the same precisions and trained weights" or "with these execution options": what the bound is of.
+  [[nodiscard]] std::string_view bounded_plans() const;
   // The plan is at most so far from the best of all.
   [[nodiscard]] double gap_fraction() const { return std::max(0.0, iteration_s / lower_bound_s - 1); }
   // The same of dollars an iteration. Missing: no prices, or no plan.

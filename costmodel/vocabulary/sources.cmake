@@ -9,6 +9,7 @@ set(SEXTANT_VOCABULARY_SOURCES
     vocabulary/experiments.cpp
     vocabulary/explanation.cpp
     vocabulary/fit_summary.cpp
+    vocabulary/framework_profile.cpp
     vocabulary/lengths.cpp
     vocabulary/model.cpp
     vocabulary/model_json.cpp
@@ -32,10 +33,12 @@ set(SEXTANT_VOCABULARY_HEADERS
     vocabulary/experiments.h
     vocabulary/explanation.h
     vocabulary/fit_summary.h
+    vocabulary/framework_profile.h
     vocabulary/lengths.h
     vocabulary/model.h
     vocabulary/names.h
     vocabulary/plan.h
+    vocabulary/plan_json.h
     vocabulary/precision.h
     vocabulary/prediction.h
     vocabulary/quantity.h

@@ -93,10 +93,11 @@ void ShapeTable::forget(int position) {
 
 ShapeTable::Prints ShapeTable::prints_of(const Shape& shape) {
   Prints prints;
-  constexpr std::size_t kOthers = 6;
+  constexpr std::size_t kOthers = 7;
   std::vector<std::uint64_t> words;
   words.reserve(kOthers + shape.layers.size() + shape.sequences.size() + shape.length_ranks.size());
   const auto add = [&](int number) { words.push_back(static_cast<std::uint64_t>(number)); };
+  add(shape.execution);
   add(shape.tensor_parallel);
   add(shape.data_parallel());
   for (const int layers : shape.layers) add(layers);

@@ -25,6 +25,7 @@ struct Shape {
   int micro_batch_sequences = 1;
   int decode_batch_sequences = 0;  // as TaskPlan has it
   Recompute recompute = Recompute::none;
+  int execution = 0;           // position in the task's executions (space/task_choices.h)
   std::vector<int> layers;     // by stage
   std::vector<int> sequences;  // by replica; they sum to the workflow's
   // By replica: Replica::length_rank. None where the batch is shared out as it comes.
@@ -58,9 +59,9 @@ struct Candidate {
 };
 
 // The shapes that a task's placements name, appended to as a search meets new ones. Shapes of one kind differ
-// in the replicas' shares only; those of one cut have the same degrees and layers. Replicas of one kind with as
-// many sequences of the same lengths have equal shares, whatever the shape. Equal shapes are told by
-// fingerprints (fingerprints.h).
+// in the replicas' shares only; those of one cut have the same execution, degrees and layers. Replicas of one
+// kind with as many sequences of the same lengths have equal shares, whatever the shape. Equal shapes are told
+// by fingerprints (fingerprints.h).
 class ShapeTable {
  public:
   int add(const Shape& shape);  // the position of an equal one, or a new one
@@ -107,7 +108,7 @@ class ShapeTable {
   std::map<Share, std::uint32_t> share_numbers_;
 };
 
-// execution: of the task in every plan of a search.
+// execution: the one that the shape names.
 [[nodiscard]] TaskPlan task_plan(const Shape& shape, std::span<const std::uint16_t> devices,
                                  const Execution& execution, int sequences);
 // Replica `number` on its devices as the first; the others follow in turn with their shares alone.
@@ -123,7 +124,8 @@ struct Seat {
   std::vector<std::uint16_t> devices;  // by position
 };
 
-// Nothing where the replicas or stages are not cut alike. `sequences`: the workflow's.
+// Nothing where the replicas or stages are not cut alike. `sequences`: the workflow's. The shape's execution is
+// left at 0.
 [[nodiscard]] std::optional<Seat> seat_of(const TaskPlan& plan, int sequences);
 
 }  // namespace sextant

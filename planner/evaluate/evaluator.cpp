@@ -10,10 +10,12 @@
 namespace sextant {
 namespace {
 
-// The execution options under which the actor trains; those of the first task where it does not.
-const Execution& of_training(const Workflow& workflow, const std::vector<Execution>& executions) {
-  if (!workflow.has_weight_sync()) return executions.front();
-  return executions[static_cast<std::size_t>(&workflow.actor_training() - workflow.tasks.data())];
+// The default execution options under which the actor trains; those of the first task where it does not.
+const Execution& of_training(const Workflow& workflow, const std::vector<TaskChoices>& choices) {
+  const std::size_t task = workflow.has_weight_sync()
+                               ? static_cast<std::size_t>(&workflow.actor_training() - workflow.tasks.data())
+                               : 0;
+  return choices_for(choices, task).executions.front();
 }
 
 Seating seating_of(const Problem<double>& frame) {
@@ -71,8 +73,9 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
     : workflow_(problem.workflow),
       sorted_(problem.workflow),
       objective_(problem.objective),
+      shared_devices_(problem.shared_devices),
       prices_(problem.cluster),
-      is_time_alone_(problem.objective.is_time_alone()) {
+      is_time_alone_(problem.objective.is_time_alone() && problem.shared_devices.empty()) {
   constexpr int kMostDevices = 65536;  // of a candidate's 16-bit numbers
   const int devices = problem.cluster.device_count();
   if (devices > kMostDevices) {
@@ -86,11 +89,10 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
   frame_ =
       std::make_unique<const Problem<double>>(workflow_, frame_plan_, std::move(hardware), std::move(values));
   seating_ = seating_of(*frame_);
-  std::vector<Execution> executions = problem.executions;
-  executions.resize(workflow_.tasks.size());
   for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
     const Task& task = workflow_.tasks[t];
-    parts_.emplace_back(TaskModel(task, executions[t], of_training(workflow_, executions), *frame_, &sorted_),
+    parts_.emplace_back(TaskModel(task, choices_for(problem.choices, t).executions,
+                                  of_training(workflow_, problem.choices), *frame_, &sorted_),
                         *frame_, seating_);
     if (!workflow_.has_weight_sync()) continue;
     if (task.name == workflow_.actor_generation().name) generation_ = static_cast<int>(t);
@@ -98,7 +100,8 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
   }
   if (training_ >= 0) {
     decomposes_sync_ = problem.weight_sync.method == WeightSyncMethod::shortest &&
-                       part(training_).model().is_separable() && part(generation_).model().is_separable();
+                       part(training_).model().is_always_separable() &&
+                       part(generation_).model().is_always_separable();
     handover_s_ = part(training_).model().handover_s();
   }
   phases_.emplace(workflow_, frame_->coefficient(CoefficientId::task_overlap));
@@ -218,10 +221,10 @@ TaskValue Evaluator::value_of(int task, const Placement& placement) {
 std::vector<std::vector<StageTime>> Evaluator::stage_times(int task, const Placement& placement) {
   std::vector<std::vector<StageTime>> times;
   const TaskModel& model = part(task).model();
-  if (!model.is_separable()) return times;
+  const Shape& shape = shapes(task).at(placement.shape);
+  if (!model.is_separable(shape)) return times;
   (void)value_of(task, placement);
   const std::span<const ReplicaValue* const> values = replicas(task);
-  const Shape& shape = shapes(task).at(placement.shape);
   const auto size = static_cast<std::size_t>(shape.replica_devices());
   const std::span<const std::uint16_t> devices(placement.devices);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "costmodel/problem.h"
@@ -22,6 +23,7 @@
 #include "planner/evaluate/phases.h"
 #include "planner/evaluate/task_part.h"
 #include "planner/objective.h"
+#include "planner/space/task_choices.h"
 
 namespace sextant {
 
@@ -53,15 +55,20 @@ struct WeightPath {
   double transfer_s = 0;      // between those that differ
 };
 
+// Pairs of tasks, by number, that a framework runs on one and the same set of devices. A plan that parts a pair
+// exceeds the limits of the search by one for each (Score::overrun).
+using SharedDevices = std::vector<std::pair<std::size_t, std::size_t>>;
+
 // What stays the same in a search.
 struct EvaluatedProblem {
   const Cluster& cluster;
   const Workflow& workflow;
   const Coefficients& coefficients;
   std::string framework{kAny};
-  std::vector<Execution> executions = {};  // by task; none: the default of all
+  std::vector<TaskChoices> choices = {};  // by task; none: the default of all
   WeightSyncPlan weight_sync = {};
   Objective objective = {};
+  SharedDevices shared_devices = {};
 };
 
 class Evaluator {
@@ -78,9 +85,12 @@ class Evaluator {
   [[nodiscard]] const ShapeTable& shapes(int task) const { return part(task).shapes(); }
   [[nodiscard]] int task_count() const { return static_cast<int>(parts_.size()); }
 
-  // The batch's sequences, and how a task is executed in every candidate.
+  // The batch's sequences, and how a task is executed by default.
   [[nodiscard]] const SortedLengths& sorted_lengths() const { return sorted_; }
-  [[nodiscard]] const Execution& execution(int task) const { return part(task).model().execution(); }
+  [[nodiscard]] const Execution& execution(int task) const { return part(task).model().executions().front(); }
+  [[nodiscard]] const Execution& execution(int task, const Shape& shape) const {
+    return part(task).model().execution(shape);
+  }
 
   // Of one task alone. There is no current candidate after it.
   [[nodiscard]] TaskValue value_of(int task, const Placement& placement);
@@ -113,6 +123,8 @@ class Evaluator {
   [[nodiscard]] const Phases& phases() const { return *phases_; }
   [[nodiscard]] const DevicePrices& prices() const { return prices_; }
   [[nodiscard]] double overhead_s() const { return overhead_s_; }
+  // Pairs of tasks that must run on the same devices.
+  [[nodiscard]] const SharedDevices& shared_devices() const { return shared_devices_; }
 
   // An iteration follows from tasks' values and sets of devices: it is of the closed form, and what the weights
   // take is a sum (space/composed_plan.h).
@@ -143,6 +155,7 @@ class Evaluator {
   void find_path();
   [[nodiscard]] double excess_bytes(bool anew);
   [[nodiscard]] Score judged(double time_s, double excess_bytes) const;
+  [[nodiscard]] double broken_pairs() const;
 
   const Workflow& workflow_;
   Plan frame_plan_;  // the weight synchronization
@@ -158,6 +171,7 @@ class Evaluator {
   double handover_s_ = 0;
   double least_room_bytes_ = 0;
   Objective objective_;
+  SharedDevices shared_devices_;
   DevicePrices prices_;
   bool is_time_alone_ = true;
   std::unique_ptr<MemoryUse> memory_;

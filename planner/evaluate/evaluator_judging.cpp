@@ -35,15 +35,29 @@ Score judged(const Objective& objective, double time_s, double excess_bytes, con
   return {time_s, excess_bytes, loss_of(objective, time_s, rented), overrun_of(objective, time_s, rented)};
 }
 
+double Evaluator::broken_pairs() const {
+  return static_cast<double>(
+      std::count_if(shared_devices_.begin(), shared_devices_.end(), [&](const auto& pair) {
+        const auto some = parts_[pair.first].used(), others = parts_[pair.second].used();
+        return !std::equal(some.begin(), some.end(), others.begin(), others.end());
+      }));
+}
+
 Score Evaluator::judged(double time_s, double excess_bytes) const {
   if (is_time_alone_) return {time_s, excess_bytes, time_s, 0};
-  if (!objective_.needs_devices()) return sextant::judged(objective_, time_s, excess_bytes, {});
+  if (!objective_.needs_devices()) {
+    Score score = sextant::judged(objective_, time_s, excess_bytes, {});
+    score.overrun += broken_pairs();
+    return score;
+  }
   const Rented rented = prices_.rented(seating_.used_words, [this](std::size_t word) {
     std::uint64_t used = 0;
     for (const TaskPart& part : parts_) used |= part.used()[word];
     return used;
   });
-  return sextant::judged(objective_, time_s, excess_bytes, rented);
+  Score score = sextant::judged(objective_, time_s, excess_bytes, rented);
+  score.overrun += broken_pairs();
+  return score;
 }
 
 }  // namespace sextant

@@ -18,13 +18,9 @@ int total_of(const std::vector<int>& parts) {
 
 }  // namespace
 
-TaskModel::TaskModel(const Task& task, const Execution& execution, const Execution& training,
+TaskModel::TaskModel(const Task& task, std::vector<Execution> executions, const Execution& training,
                      const Problem<double>& frame, const SortedLengths* sorted)
-    : task_(&task),
-      execution_(execution),
-      frame_(&frame),
-      sorted_(sorted),
-      is_separable_(execution.zero_stage < 3 && execution.expert_parallel <= 1) {
+    : task_(&task), executions_(std::move(executions)), frame_(&frame), sorted_(sorted) {
   const Workflow& workflow = frame.workflow;
   if (!workflow.has_weight_sync()) return;
   is_actor_training_ = task.name == workflow.actor_training().name;
@@ -37,8 +33,13 @@ TaskModel::TaskModel(const Task& task, const Execution& execution, const Executi
   trained_ = std::move(trained);
 }
 
+bool TaskModel::is_always_separable() const {
+  return std::all_of(executions_.begin(), executions_.end(),
+                     [](const Execution& execution) { return is_separable(execution); });
+}
+
 TaskPlan TaskModel::plan(const Shape& shape, const Placement& placement) const {
-  return task_plan(shape, placement.devices, execution_, total_of(shape.sequences));
+  return task_plan(shape, placement.devices, execution(shape), total_of(shape.sequences));
 }
 
 double TaskModel::sent_bytes() const { return terms::sent_bytes(*frame_, trained_->work); }
@@ -76,7 +77,7 @@ void TaskModel::add_memory(const TaskWork& work, bool all, ReplicaValue& value) 
 }
 
 ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_t> devices, int number) const {
-  const TaskPlan plan = first_replica_plan(shape, number, devices, execution_, total_of(shape.sequences));
+  const TaskPlan plan = first_replica_plan(shape, number, devices, execution(shape), total_of(shape.sequences));
   const TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
   ReplicaValue value;
   const TaskCost<double> cost = detail::replica_cost(*frame_, task, 0);
@@ -91,7 +92,7 @@ ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_
 
 std::vector<StageTime> TaskModel::stage_times(const Shape& shape, std::span<const std::uint16_t> devices,
                                               int number) const {
-  const TaskPlan plan = first_replica_plan(shape, number, devices, execution_, total_of(shape.sequences));
+  const TaskPlan plan = first_replica_plan(shape, number, devices, execution(shape), total_of(shape.sequences));
   const TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
   TaskPlan grown_plan = plan;
   for (Stage& stage : grown_plan.replicas.front().stages) ++stage.layers;
@@ -108,7 +109,7 @@ std::vector<StageTime> TaskModel::stage_times(const Shape& shape, std::span<cons
 }
 
 ReplicaValue TaskModel::whole(const Shape& shape, std::span<const std::uint16_t> devices) const {
-  const TaskPlan plan = task_plan(shape, devices, execution_, total_of(shape.sequences));
+  const TaskPlan plan = task_plan(shape, devices, execution(shape), total_of(shape.sequences));
   const TaskWork task = work(plan);
   ReplicaValue value;
   TaskCost<double> slowest;
@@ -129,11 +130,11 @@ double TaskModel::reduction_s(const Shape& shape, int stage, std::span<const std
   // How often and how much follows from the first replica, wherever it is; the groups from the stage alone.
   const int total = total_of(shape.sequences);
   const std::vector<std::uint16_t> anywhere(static_cast<std::size_t>(shape.replica_devices()), devices.front());
-  const TaskPlan plan = first_replica_plan(shape, 0, anywhere, execution_, total);
+  const TaskPlan plan = first_replica_plan(shape, 0, anywhere, execution(shape), total);
   TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
   Shape of_stage = shape;
   of_stage.layers = {shape.layers[static_cast<std::size_t>(stage)]};
-  const TaskPlan stage_plan = task_plan(of_stage, devices, execution_, total);
+  const TaskPlan stage_plan = task_plan(of_stage, devices, execution(shape), total);
   task.gradient_groups = gradient_groups(stage_plan, frame_->cluster());
   for (GradientGroup& group : task.gradient_groups) {
     group.holds_embedding = stage == 0;
@@ -143,7 +144,7 @@ double TaskModel::reduction_s(const Shape& shape, int stage, std::span<const std
 }
 
 double TaskModel::reductions_s(const Shape& shape, std::span<const std::uint16_t> devices) const {
-  const TaskPlan plan = task_plan(shape, devices, execution_, total_of(shape.sequences));
+  const TaskPlan plan = task_plan(shape, devices, execution(shape), total_of(shape.sequences));
   return terms::data_parallel_s(*frame_, work(plan), 0.0);
 }
 

@@ -3,7 +3,7 @@
 //
 // A replica's cost depends on its own devices alone, one reduction's on those that hold one stage. Where that
 // is not so - weights sharded over replicas (ZeRO stage 3), experts dealt over them - a task is asked about as
-// a whole: `is_separable` says.
+// a whole: `is_separable` says, for each of the executions that shapes name.
 #pragma once
 
 #include <cstdint>
@@ -45,15 +45,23 @@ struct StageTime {
 class TaskModel {
  public:
   // All references must outlive it. `frame` has the weight synchronization; its tasks are not looked at.
-  // training: execution options of the actor's training, whose weights reach generation. sorted: as of work_of
-  // (costmodel/work.h).
-  TaskModel(const Task& task, const Execution& execution, const Execution& training,
+  // executions: those that shapes name, at least one. training: execution options of the actor's training,
+  // whose weights reach generation. sorted: as of work_of (costmodel/work.h).
+  TaskModel(const Task& task, std::vector<Execution> executions, const Execution& training,
             const Problem<double>& frame, const SortedLengths* sorted = nullptr);
 
   [[nodiscard]] const Task& task() const { return *task_; }
-  [[nodiscard]] bool is_separable() const { return is_separable_; }
+  [[nodiscard]] bool is_separable(const Shape& shape) const { return is_separable(execution(shape)); }
+  [[nodiscard]] static bool is_separable(const Execution& execution) {
+    return execution.zero_stage < 3 && execution.expert_parallel <= 1;
+  }
+  // With every execution.
+  [[nodiscard]] bool is_always_separable() const;
   [[nodiscard]] bool is_training() const { return task_->kind == TaskKind::training; }
-  [[nodiscard]] const Execution& execution() const { return execution_; }
+  [[nodiscard]] const std::vector<Execution>& executions() const { return executions_; }
+  [[nodiscard]] const Execution& execution(const Shape& shape) const {
+    return executions_[static_cast<std::size_t>(shape.execution)];
+  }
 
   // Of replica `number` on `devices`.
   [[nodiscard]] ReplicaValue replica(const Shape& shape, std::span<const std::uint16_t> devices,
@@ -84,10 +92,9 @@ class TaskModel {
   void add_memory(const TaskWork& work, bool all, ReplicaValue& value) const;
 
   const Task* task_;
-  Execution execution_;
+  std::vector<Execution> executions_;
   const Problem<double>* frame_;
   const SortedLengths* sorted_;
-  bool is_separable_;
   bool is_actor_training_ = false;
   bool is_actor_generation_ = false;
   // The actor's training on one device: what it sends depends on nothing else of its plan.

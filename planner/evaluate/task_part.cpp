@@ -31,7 +31,6 @@ TaskPart::TaskPart(TaskModel model, const Problem<double>& frame, const Seating&
     : model_(std::move(model)),
       frame_(&frame),
       seating_(&seating),
-      is_separable_(model_.is_separable()),
       now_(&own_),
       most_known_(most_known(seating)) {
   own_.used.resize(seating.used_words);
@@ -40,20 +39,20 @@ TaskPart::TaskPart(TaskModel model, const Problem<double>& frame, const Seating&
 // ---- looking up ----
 
 std::uint64_t TaskPart::head_of(int number, int shape) const {
-  const int head = is_separable_ ? shapes_.kind(shape) : shape;
+  const int head = is_separable(shape) ? shapes_.kind(shape) : shape;
   return static_cast<std::uint64_t>(head) << 32 | static_cast<std::uint32_t>(number);
 }
 
 // Without sharding gradients are reduced once a mini-batch, whatever the micro-batches are.
 std::uint64_t TaskPart::head_of_stage(int stage, int shape) const {
-  if (!is_separable_) return head_of(0, shape);
-  if (model_.execution().zero_stage >= 2) return head_of(stage, shape);
+  if (!is_separable(shape)) return head_of(0, shape);
+  if (model_.execution(shapes_.at(shape)).zero_stage >= 2) return head_of(stage, shape);
   return static_cast<std::uint64_t>(shapes_.cut(shape)) << 32 | static_cast<std::uint32_t>(stage);
 }
 
 std::span<const std::uint16_t> TaskPart::of_replica(const std::vector<std::uint16_t>& all, int replica,
                                                     const Shape& shape) const {
-  if (!is_separable_) return all;
+  if (!model_.is_separable(shape)) return all;
   const auto size = static_cast<std::size_t>(shape.replica_devices());
   return std::span<const std::uint16_t>(all).subspan(static_cast<std::size_t>(replica) * size, size);
 }
@@ -98,8 +97,8 @@ ReplicaValue& TaskPart::stored(ReplicaValue value) {
 
 const ReplicaValue* TaskPart::ask(const Shape& shape, std::span<const std::uint16_t> devices, int replica) {
   ++asked_;
-  ReplicaValue& value =
-      stored(is_separable_ ? model_.replica(shape, devices, replica) : model_.whole(shape, devices));
+  ReplicaValue& value = stored(model_.is_separable(shape) ? model_.replica(shape, devices, replica)
+                                                          : model_.whole(shape, devices));
   words_.clear();
   for (const double bytes : value.bytes->resident) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
   for (const double bytes : value.bytes->working) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
@@ -125,7 +124,7 @@ const ReplicaValue* TaskPart::new_value_of(int replica, const Fingerprint& print
   const ReplicaValue* value = nullptr;
   if (seating_->parts_are_alike) {
     const Fingerprint places =
-        alike_print(head_of(is_separable_ ? static_cast<int>(share) : 0, position), devices);
+        alike_print(head_of(model_.is_separable(shape) ? static_cast<int>(share) : 0, position), devices);
     if (const auto* known = alike_.find(places)) value = *known;
     if (value == nullptr) alike_.insert(places, value = ask(shape, devices, replica));
     insert_one_of_many(known_values_, print, value);
@@ -138,21 +137,22 @@ const ReplicaValue* TaskPart::new_value_of(int replica, const Fingerprint& print
 // Neighbours are often of one machine: alike in a row are looked up once.
 void TaskPart::look_up_all(State& state) {
   const Shape& cut = shapes_.at(state.placement.shape);
-  const std::size_t count = is_separable_ ? cut.sequences.size() : 1;
+  const bool is_separable = model_.is_separable(cut);
+  const std::size_t count = is_separable ? cut.sequences.size() : 1;
   const std::size_t size = seats_.size() / count;
   const std::uint64_t base = head_of(0, state.placement.shape);
   const std::vector<std::uint32_t>& shares = shapes_.shares(state.placement.shape);
   state.replicas.resize(count);
   state.replica_sums.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t head = is_separable_ ? base | shares[i] : base;
+    const std::uint64_t head = is_separable ? base | shares[i] : base;
     const Fingerprint sum = seating_->prints.sum(head, std::span(seats_).subspan(i * size, size));
     state.replica_sums[i] = sum;
     state.replicas[i] = i > 0 && sum == state.replica_sums[i - 1]
                             ? state.replicas[i - 1]
                             : value_of(static_cast<int>(i), SeatPrints::of_sum(sum), state);
   }
-  const std::size_t stages = is_separable_ ? cut.layers.size() : 1;
+  const std::size_t stages = is_separable ? cut.layers.size() : 1;
   state.reduction_s.assign(model_.is_training() ? stages : 0, 0.0);
   state.stage_sums.clear();
   if (!has_reductions(cut)) return;
@@ -165,8 +165,8 @@ void TaskPart::look_up_all(State& state) {
 }
 
 bool TaskPart::has_reductions(const Shape& shape) const {
-  return model_.is_training() &&
-         (!is_separable_ || shape.data_parallel() > 1 || model_.execution().context_parallel > 1);
+  return model_.is_training() && (!model_.is_separable(shape) || shape.data_parallel() > 1 ||
+                                  model_.execution(shape).context_parallel > 1);
 }
 
 // Of all positions those of one stage, replica by replica.
@@ -175,8 +175,9 @@ void TaskPart::gather(int stage, const Shape& shape, const std::vector<std::uint
   of_stage.clear();
   const auto width = static_cast<std::size_t>(shape.tensor_parallel);
   const auto size = static_cast<std::size_t>(shape.replica_devices());
-  const auto first = is_separable_ ? static_cast<std::size_t>(stage) * width : 0;
-  const auto count = is_separable_ ? width : size;
+  const bool is_separable = model_.is_separable(shape);
+  const auto first = is_separable ? static_cast<std::size_t>(stage) * width : 0;
+  const auto count = is_separable ? width : size;
   for (std::size_t at = first; at < all.size(); at += size) {
     for (std::size_t k = 0; k < count; ++k) of_stage.push_back(all[at + k]);
   }
@@ -192,8 +193,8 @@ double TaskPart::new_reduction_of(int stage, const Fingerprint& print, const Sta
   gather(stage, cut, state.placement.devices, stage_devices_);
   const auto ask = [&] {
     ++asked_;
-    return is_separable_ ? model_.reduction_s(cut, stage, stage_devices_)
-                         : model_.reductions_s(cut, stage_devices_);
+    return model_.is_separable(cut) ? model_.reduction_s(cut, stage, stage_devices_)
+                                    : model_.reductions_s(cut, stage_devices_);
   };
   double reduction_s = 0;
   if (seating_->parts_are_alike) {
@@ -216,7 +217,8 @@ double TaskPart::exposed_reductions_s(const State& state, double compute_s) cons
   constexpr double kBackwardShare = 2.0 / 3.0;  // of forward and backward
   const double mini_batches = frame_->workflow.mini_batches;
   const double micro_batches = state.replicas.front()->micro_batches / mini_batches;
-  const bool reduces_every_time = model_.execution().zero_stage >= 2 && micro_batches > 1;
+  const bool reduces_every_time =
+      model_.execution(shapes_.at(state.placement.shape)).zero_stage >= 2 && micro_batches > 1;
   const double beside_s =
       kBackwardShare * compute_s / (mini_batches * (reduces_every_time ? 1.0 : micro_batches));
   return mini_batches * terms::exposed(reduction_s / mini_batches, beside_s,

@@ -140,6 +140,7 @@ class TaskPart {
                                         int replica);
   [[nodiscard]] std::span<const std::uint16_t> of_replica(const std::vector<std::uint16_t>& all, int replica,
                                                           const Shape& shape) const;
+  [[nodiscard]] bool is_separable(int shape) const { return model_.is_separable(shapes_.at(shape)); }
   [[nodiscard]] std::uint64_t head_of(int number, int shape) const;
   [[nodiscard]] std::uint64_t head_of_stage(int stage, int shape) const;
   [[nodiscard]] Fingerprint alike_print(std::uint64_t head, std::span<const std::uint16_t> devices);
@@ -150,7 +151,6 @@ class TaskPart {
   TaskModel model_;
   const Problem<double>* frame_;
   const Seating* seating_;
-  bool is_separable_;
   ShapeTable shapes_;
   // The current one: one of the known, which stay as they are, or `own_` once a move changed it; else what was
   // glanced at last.

@@ -13,8 +13,9 @@ void TaskPart::touch() {
     now_ = &own_;
     const Shape& cut = shape();
     const int size = static_cast<int>(own_.placement.devices.size());
-    replica_size_ = is_separable_ ? cut.replica_devices() : size;
-    stage_size_ = is_separable_ ? cut.tensor_parallel : size;
+    const bool is_separable = model_.is_separable(cut);
+    replica_size_ = is_separable ? cut.replica_devices() : size;
+    stage_size_ = is_separable ? cut.tensor_parallel : size;
     has_reductions_ = has_reductions(cut);
   }
   old_value_ = own_.value;

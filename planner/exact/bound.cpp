@@ -141,6 +141,53 @@ TaskItems items_of(const Problem<double>& frame, const Types& types, const Task&
   return items;
 }
 
+// No execution with the same precisions and the same weights to train does less work: sequences have their real
+// length, prompts pass once, kernels are fused.
+Execution with_least_work(Execution execution, TaskKind kind) {
+  execution.packed = true;
+  execution.continuous_batching = execution.shared_prompts = kind == TaskKind::generation;
+  execution.fused_attention = execution.fused_experts = execution.fused_dispatch = true;
+  execution.portable_attention = execution.unfused = false;
+  return execution;
+}
+
+// Those that the bound is for.
+std::vector<Execution> bounded_executions(const PlanRequest& request, std::size_t task) {
+  std::vector<Execution> all;
+  for (Execution execution : choices_for(request.choices, task).executions) {
+    if (request.bounds_every_execution)
+      execution = with_least_work(std::move(execution), request.workflow.tasks[task].kind);
+    // These change where work is done and what memory it takes, not how much there is.
+    execution.context_parallel = execution.expert_parallel = execution.virtual_stages = 1;
+    execution.expert_tensor_parallel = execution.zero_stage = 0;
+    execution.kv_cache_bytes = 0;
+    execution.offload_weights = execution.offload_optimizer = execution.offload_activations = false;
+    execution.offload_activation_layers = 0;
+    execution.micro_batch_tokens = execution.micro_batches = 0;
+    if (std::find(all.begin(), all.end(), execution) == all.end()) all.push_back(std::move(execution));
+  }
+  return all;
+}
+
+void lower(std::vector<ItemTimes>& items, const std::vector<ItemTimes>& others) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    for (std::size_t k = 0; k < items[i].size(); ++k) items[i][k] = std::min(items[i][k], others[i][k]);
+  }
+}
+
+// Of each item the least that any of the executions takes.
+TaskItems least_items_of(const Problem<double>& frame, const Types& types, const Task& task,
+                         const std::vector<Execution>& executions) {
+  TaskItems least = items_of(frame, types, task, executions.front());
+  for (std::size_t e = 1; e < executions.size(); ++e) {
+    const TaskItems items = items_of(frame, types, task, executions[e]);
+    lower(least.reading, items.reading);
+    lower(least.computing, items.computing);
+    least.fixed_s = std::min(least.fixed_s, items.fixed_s);
+  }
+  return least;
+}
+
 double longer_split_s(const std::vector<ItemTimes>& reading, const std::vector<ItemTimes>& computing,
                       const Types& types) {
   return std::max(least_split_s(reading, types.counts), least_split_s(computing, types.counts));
@@ -179,12 +226,12 @@ double working_bound_s(const Workflow& workflow, const std::vector<TaskItems>& t
   return std::max(streamed_s(workflow, generation, inference + training), all);
 }
 
-double handover_s(const PlanRequest& request, const std::vector<Execution>& executions,
-                  const Problem<double>& frame) {
+double handover_s(const PlanRequest& request, const Problem<double>& frame) {
   if (!request.workflow.has_weight_sync()) return 0;
   const Task& training = request.workflow.actor_training();
-  const Execution& execution = executions[static_cast<std::size_t>(&training - request.workflow.tasks.data())];
-  return TaskModel(training, execution, execution, frame).handover_s();
+  const auto task = static_cast<std::size_t>(&training - request.workflow.tasks.data());
+  const auto& executions = choices_for(request.choices, task).executions;
+  return TaskModel(training, executions, executions.front(), frame).handover_s();
 }
 
 // sum over items of min over types of x c; x by type, not yet normalized.
@@ -236,22 +283,20 @@ namespace {
 
 // Of all tasks, whole.
 struct RequestItems {
-  explicit RequestItems(const PlanRequest& request) : executions(request.executions) {
+  explicit RequestItems(const PlanRequest& request) {
     plan.weight_sync = request.weight_sync;
     Hardware<double> hardware(request.cluster, request.workflow.precision);
     CoefficientValues<double> values = resolve(request.coefficients, hardware, request.framework);
     types = types_of(request.cluster, hardware);
     frame =
         std::make_unique<const Problem<double>>(request.workflow, plan, std::move(hardware), std::move(values));
-    executions.resize(request.workflow.tasks.size());
     for (std::size_t t = 0; t < request.workflow.tasks.size(); ++t)
-      tasks.push_back(items_of(*frame, types, request.workflow.tasks[t], executions[t]));
+      tasks.push_back(least_items_of(*frame, types, request.workflow.tasks[t], bounded_executions(request, t)));
   }
 
   Plan plan;
   Types types;
   std::unique_ptr<const Problem<double>> frame;
-  std::vector<Execution> executions;
   std::vector<TaskItems> tasks;
 };
 
@@ -270,8 +315,7 @@ double least_usd(const std::vector<ItemTimes>& items, const std::vector<double>&
 double least_iteration_s(const PlanRequest& request) {
   const RequestItems items(request);
   return working_bound_s(request.workflow, items.tasks, items.types) +
-         iteration_overhead_s(request.workflow, items.frame->coefficients) +
-         handover_s(request, items.executions, *items.frame);
+         iteration_overhead_s(request.workflow, items.frame->coefficients) + handover_s(request, *items.frame);
 }
 
 double least_usd_per_iteration(const PlanRequest& request) {

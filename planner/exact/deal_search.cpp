@@ -21,6 +21,13 @@ void DealSearch::begin(const TaskGrouping& grouping) {
   place_of_ = order_;
 }
 
+bool DealSearch::keeps_pairs(const TaskGrouping& grouping) const {
+  const SharedDevices& pairs = space_.request().shared_devices;
+  return std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+    return grouping.group_of[pair.first] == grouping.group_of[pair.second];
+  });
+}
+
 double DealSearch::cheap_bound_s(const TaskGrouping& grouping) {
   begin(grouping);
   for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
@@ -145,7 +152,8 @@ struct Root {
 std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units, DealSearch& deals) {
   std::vector<Root> roots;
   for (const TaskGrouping& grouping : groupings) {
-    if (grouping.groups <= units) roots.push_back({&grouping, deals.cheap_bound_s(grouping)});
+    if (grouping.groups <= units && deals.keeps_pairs(grouping))
+      roots.push_back({&grouping, deals.cheap_bound_s(grouping)});
   }
   std::stable_sort(roots.begin(), roots.end(),
                    [](const Root& a, const Root& b) { return a.bound_s < b.bound_s; });

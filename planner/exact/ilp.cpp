@@ -9,6 +9,7 @@
 #include "costmodel/predict.h"
 #include "planner/exact/deal_search.h"
 #include "planner/exact/ilp_model.h"
+#include "planner/search_run.h"
 
 namespace sextant {
 namespace {
@@ -33,7 +34,7 @@ std::optional<Candidate> candidate_of(const PlanResult& start, UnitSpace& space)
   for (int t = 0; t < space.tasks(); ++t) {
     const auto task = start.plan->tasks.find(workflow.tasks[static_cast<std::size_t>(t)].name);
     if (task == start.plan->tasks.end()) return std::nullopt;
-    std::optional<Seat> seat = seat_of(task->second, workflow.sequences());
+    std::optional<Seat> seat = seat_in_search(t, task->second, space.request());
     if (!seat) return std::nullopt;
     candidate.tasks.push_back({space.evaluator().shapes(t).add(seat->shape), std::move(seat->devices)});
   }

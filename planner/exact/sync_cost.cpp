@@ -32,10 +32,8 @@ SyncCost::SyncCost(const UnitSpace& space) : space_(space) {
   if (!workflow.has_weight_sync()) return;
   generation_ = static_cast<int>(&workflow.actor_generation() - workflow.tasks.data());
   training_ = static_cast<int>(&workflow.actor_training() - workflow.tasks.data());
-  std::vector<Execution> executions = request.executions;
-  executions.resize(workflow.tasks.size());
-  const Execution& execution = executions[static_cast<std::size_t>(training_)];
-  const TaskModel training(workflow.actor_training(), execution, execution, space.frame());
+  const auto& executions = choices_for(request.choices, static_cast<std::size_t>(training_)).executions;
+  const TaskModel training(workflow.actor_training(), executions, executions.front(), space.frame());
   fixed_s_ += training.handover_s();
   sent_bytes_ = training.sent_bytes();
   decomposes_ = space.decomposes_sync();

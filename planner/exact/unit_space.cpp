@@ -22,7 +22,7 @@ const PlanRequest& checked(const PlanRequest& request, int wanted_units) {
                     " is a custom graph");
   }
   const Pins& pins = request.limits.pins;
-  check_pins(pins, request.workflow, request.cluster, request.executions);
+  check_pins(pins, request.workflow, request.cluster, request.choices);
   for (auto pin = pins.begin(); pin != pins.end(); ++pin) {
     for (auto other = pins.begin(); other != pin; ++other) {
       if (pin->second.devices != other->second.devices && overlap(pin->second.devices, other->second.devices))
@@ -53,8 +53,8 @@ std::string why_too_large(const Cluster& cluster, int wanted_units, const Pins& 
 
 UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
     : request_(checked(request, wanted_units)),
-      evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
-                  request.executions, request.weight_sync, request.objective}),
+      evaluator_({request.cluster, request.workflow, request.coefficients, request.framework, request.choices,
+                  request.weight_sync, request.objective}),
       table_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)),
       classes_(unit_classes(request.cluster, wanted_units, marks_of(request.limits.pins, request.cluster))) {
   if (request.limits.balances_load) table_.balance_load();
@@ -86,10 +86,12 @@ UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
   }
   decomposes_sync_ = request.weight_sync.method == WeightSyncMethod::shortest;
   for (int t = 0; t < tasks(); ++t) {
-    const auto at = static_cast<std::size_t>(t);
-    const Execution execution = at < request.executions.size() ? request.executions[at] : Execution{};
-    const TaskModel model(request.workflow.tasks[at], execution, execution, *frame_);
-    if (synchronizes(t)) decomposes_sync_ = decomposes_sync_ && model.is_separable();
+    const auto& executions = choices_for(request.choices, static_cast<std::size_t>(t)).executions;
+    if (synchronizes(t)) {
+      decomposes_sync_ =
+          decomposes_sync_ && std::all_of(executions.begin(), executions.end(),
+                                          [](const auto& one) { return TaskModel::is_separable(one); });
+    }
   }
   pinned_shares_.assign(static_cast<std::size_t>(tasks()), 0);
   pinned_layouts_.resize(static_cast<std::size_t>(tasks()));
@@ -105,7 +107,7 @@ void UnitSpace::pin(int task, const Pin& pin) {
   for (const DeviceId device : pin.devices) devices.push_back(static_cast<std::uint16_t>(device.value));
   pinned_shares_[t] = share_with(devices);
   if (pin.layout) {
-    Seat seat = *seat_of(*pin.layout, request_.workflow.sequences());
+    Seat seat = *seat_in_search(task, *pin.layout, request_);
     table_.fix(task, evaluator_.shapes(task).add(seat.shape));
     pinned_layouts_[t] = std::move(seat.devices);
   } else if (stranded_.empty()) {

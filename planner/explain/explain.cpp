@@ -107,7 +107,9 @@ PlanResult plan_on(const Decided& decided, const Cluster& cluster, const Pins& p
   request.budget = old.budget;
   request.seed = old.seed;
   request.threads = old.threads;
-  request.executions = old.executions;
+  request.choices = old.choices;
+  request.shared_devices = old.shared_devices;
+  request.bounds_every_execution = old.bounds_every_execution;
   request.weight_sync = old.weight_sync;
   request.is_cancelled = old.is_cancelled;
   return decided.planner.plan(request);

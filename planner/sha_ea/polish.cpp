@@ -122,7 +122,7 @@ class Polish {
     if (kind == TaskKind::generation || lengths.is_fixed() || shape.data_parallel() < 2 ||
         replicas.size() != shape.sequences.size())
       return false;
-    const bool is_packed = evaluator_.execution(task).packed;
+    const bool is_packed = evaluator_.execution(task, shape).packed;
     const std::vector<SequenceRange> ranges = length_ranges(shape);
     std::vector<double> rates;
     for (std::size_t i = 0; i < ranges.size(); ++i) {
@@ -161,6 +161,7 @@ class Polish {
 
   // On the same devices in the same order.
   bool try_shape(int task, const Shape& shape) {
+    if (!can_deal(evaluator_.execution(task, shape), shape.layers, !shape.length_ranks.empty())) return false;
     ShapeTable& shapes = evaluator_.shapes(task);
     const int known = shapes.size();
     Placement placement = evaluator_.placement(task);

@@ -17,7 +17,7 @@ ComposedPlan::ComposedPlan(Evaluator& evaluator, const OptionTable& table, const
     : evaluator_(evaluator),
       workflow_(workflow),
       objective_(objective),
-      is_time_alone_(objective.is_time_alone()),
+      is_time_alone_(objective.is_time_alone() && evaluator.shared_devices().empty()),
       types_(static_cast<std::size_t>(table.types())),
       words_(words_of(room_bytes.size())) {
   for (TypeRoom& type : types_) {
@@ -117,9 +117,13 @@ Score ComposedPlan::score() const {
       evaluator_.phases().closed_form_s(now_.phases_s, overlaps_) + now_.sync_s + evaluator_.overhead_s();
   const double excess = now_.excess_bytes;
   if (is_time_alone_) return {time_s, excess, time_s, 0};
-  if (!objective_.needs_devices()) return judged(objective_, time_s, excess, {});
   const auto used_of = [this](std::size_t word) { return used(word); };
-  return judged(objective_, time_s, excess, evaluator_.prices().rented(words_, used_of));
+  const Rented rented = objective_.needs_devices() ? evaluator_.prices().rented(words_, used_of) : Rented{};
+  Score score = judged(objective_, time_s, excess, rented);
+  for (const auto& [task, other] : evaluator_.shared_devices()) {
+    if (!is_same(parts_[task].devices, parts_[other].devices)) ++score.overrun;
+  }
+  return score;
 }
 
 // ---- memory and devices ----

@@ -82,6 +82,7 @@ void pass_shape(Stream& stream, OfShape& shape) {
   pass(stream, shape.micro_batch_sequences);
   pass(stream, shape.decode_batch_sequences);
   pass(stream, shape.recompute);
+  pass(stream, shape.execution);
   pass(stream, shape.layers);
   pass(stream, shape.sequences);
   pass(stream, shape.length_ranks);

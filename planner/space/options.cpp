@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 namespace sextant {
@@ -10,6 +11,8 @@ namespace {
 
 // What other micro-batches, and other ways to deal a load, hardly make up for.
 constexpr double kSlowerMicroBatch = 1.2, kSlowerLoad = 2;
+// What another execution with the same degrees hardly makes up for.
+constexpr double kSlowerExecution = 2;
 
 // By how much more memory an option may need and beat another: a factor, then bytes.
 struct Slack {
@@ -113,11 +116,12 @@ const std::vector<OptionTable::Sizes>& OptionTable::shapes_for(int task, int dev
   const auto [entry, is_new] = shapes_.try_emplace({task, devices});
   if (!is_new) return entry->second;
   const Task& of = workflow_.tasks[static_cast<std::size_t>(task)];
-  std::map<std::pair<int, Recompute>, std::size_t> place;  // by degrees
+  std::map<std::tuple<int, Recompute, int>, std::size_t> place;  // by execution and degrees
   for (const Shape& shape : shapes_of(of, workflow_, devices, limits_)) {
     const int position = evaluator_.shapes(task).add(shape);
-    const auto [at, is_first] =
-        place.try_emplace({evaluator_.shapes(task).cut(position), shape.recompute}, entry->second.size());
+    const auto [at, is_first] = place.try_emplace(
+        {evaluator_.shapes(task).cut(position), shape.recompute, shape.decode_batch_sequences},
+        entry->second.size());
     if (is_first) entry->second.emplace_back();
     entry->second[at->second].push_back(position);
   }
@@ -239,17 +243,18 @@ double OptionTable::gain_of_smallest(int task, const Sizes& sizes) const {
          with_bubble(shapes.at(sizes.front()), mini_batches);
 }
 
-std::vector<Option> OptionTable::look_at_promising(int task, const Devices& devices) {
-  struct Degrees {
-    const Sizes* sizes;
-    DeviceOrder order;
-  };
+// Devices of a stage and stages, which say how many replicas there are.
+std::pair<int, int> OptionTable::degrees_of(int task, const Sizes& sizes) const {
+  const Shape& shape = evaluator_.shapes(task).at(sizes.front());
+  return {shape.tensor_parallel, shape.pipeline_parallel()};
+}
+
+// One micro-batch size of every way to execute the task with these degrees: of degrees that are slow in the
+// first way, the others are not looked at.
+void OptionTable::add_ways_of_degrees(int task, const std::vector<const Sizes*>& shapes, const Devices& devices,
+                                      std::vector<Option>& options, std::vector<Degrees>& degrees) {
   const Slack slack{1, negligible_bytes()};
-  std::vector<Degrees> degrees;
-  std::vector<Option> options;
-  const std::vector<const Sizes*> shapes = near_shapes_for(task, devices);
-  first_dealt_ = evaluator_.shapes(task).size();
-  for (const Sizes* sizes : shapes) {
+  const auto add = [&](const Sizes* sizes) {
     const Shape& shape = evaluator_.shapes(task).at(sizes->front());
     const bool has_both = shape.pipeline_parallel() > 1 && shape.data_parallel() > 1;
     for (const DeviceOrder order : {DeviceOrder::by_replica, DeviceOrder::by_stage}) {
@@ -257,7 +262,33 @@ std::vector<Option> OptionTable::look_at_promising(int task, const Devices& devi
       add_costed(task, (*sizes)[sizes->size() / 2], order, devices, options);
       degrees.resize(options.size(), {sizes, order});
     }
+  };
+  std::map<std::pair<int, int>, std::vector<const Sizes*>> others;
+  std::map<std::pair<int, int>, Option> first;
+  for (const Sizes* sizes : shapes) {
+    const std::pair<int, int> of = degrees_of(task, *sizes);
+    if (first.contains(of)) {
+      others[of].push_back(sizes);
+      continue;
+    }
+    const std::size_t before = options.size();
+    add(sizes);
+    first.emplace(of, options[before]);
   }
+  const std::vector<Option> firsts = options;
+  for (const auto& [of, ways] : others) {
+    if (is_slower(kSlowerExecution, first.at(of), firsts, slack)) continue;
+    for (const Sizes* sizes : ways) add(sizes);
+  }
+}
+
+std::vector<Option> OptionTable::look_at_promising(int task, const Devices& devices) {
+  const Slack slack{1, negligible_bytes()};
+  std::vector<Degrees> degrees;
+  std::vector<Option> options;
+  const std::vector<const Sizes*> shapes = near_shapes_for(task, devices);
+  first_dealt_ = evaluator_.shapes(task).size();
+  add_ways_of_degrees(task, shapes, devices, options, degrees);
   const std::vector<Option> in_the_middle = options;
   const auto is_slow = [&](const Option& option, double gain) {
     return is_slower(kSlowerMicroBatch * gain, option, in_the_middle, slack);

@@ -78,6 +78,11 @@ class OptionTable {
  private:
   using Devices = std::vector<std::uint16_t>;
   using Sizes = std::vector<int>;  // positions of shapes that differ in their micro-batches alone
+  // What one of the options that were costed first is of.
+  struct Degrees {
+    const Sizes* sizes;
+    DeviceOrder order;
+  };
   // What sets of devices that differ in their links alone have shown.
   struct Kin {
     static constexpr int kEnough = 3;
@@ -93,7 +98,10 @@ class OptionTable {
   [[nodiscard]] bool has_kin(int task) const;
   static void learn(const std::vector<Option>& options, Kin& kin);
   [[nodiscard]] std::vector<Option> look(int task, const Devices& devices);
+  void add_ways_of_degrees(int task, const std::vector<const Sizes*>& shapes, const Devices& devices,
+                           std::vector<Option>& options, std::vector<Degrees>& degrees);
   [[nodiscard]] double gain_of_smallest(int task, const Sizes& sizes) const;
+  [[nodiscard]] std::pair<int, int> degrees_of(int task, const Sizes& sizes) const;
   [[nodiscard]] std::vector<Option> look_at_promising(int task, const Devices& devices);
   [[nodiscard]] std::vector<Option> look_like_kin(int task, const Devices& devices);
   [[nodiscard]] std::vector<int> class_counts(int task, const Devices& devices) const;

@@ -21,14 +21,20 @@ int OptionTable::dealt_shape(int task, int even_shape, DeviceOrder order, Dealin
   if (dealing == Dealing::evenly) return even_shape;
   ShapeTable& shapes = evaluator_.shapes(task);
   const LoadWeights& weights = weights_[static_cast<std::size_t>(task)];
-  return shapes.add(balanced(shapes.at(even_shape), order, devices, weights, dealing));
+  Shape dealt = balanced(shapes.at(even_shape), order, devices, weights, dealing);
+  const Execution& execution = evaluator_.execution(task, dealt);
+  return can_deal(execution, dealt.layers, !dealt.length_ranks.empty()) ? shapes.add(dealt) : even_shape;
 }
 
 int OptionTable::shape_dealt_by_cost(int task, const Option& way, const Devices& devices) {
   ShapeTable& shapes = evaluator_.shapes(task);
   const Shape& shape = shapes.at(way.shape);
   const auto times = evaluator_.stage_times(task, placed(shape, way.shape, way.order, devices));
-  return times.empty() ? way.shape : shapes.add(balanced(shape, times));
+  if (times.empty()) return way.shape;
+  Shape dealt = balanced(shape, times);
+  const bool is_by_length = !dealt.length_ranks.empty();
+  return can_deal(evaluator_.execution(task, dealt), dealt.layers, is_by_length) ? shapes.add(dealt)
+                                                                                 : way.shape;
 }
 
 // With micro-batches of its own.

@@ -5,6 +5,7 @@
 
 #include "costmodel/vocabulary/workflow.h"
 #include "planner/evaluate/candidate.h"
+#include "planner/space/task_choices.h"
 
 namespace sextant {
 
@@ -13,14 +14,17 @@ struct ShapeLimits {
   bool try_recompute = false;     // training with and without recomputation
   int most_tensor_parallel = 64;  // the devices of a machine: wider stages cross its slow links
   int most_pipeline_parallel = 64;
+  std::vector<TaskChoices> choices = {};  // by task; none: the default of all
+  MemoryRange memory = {};                // of the cluster's devices, which decode batches are chosen by
 };
 
 // Whether a model's matrices can be cut `tensor_parallel` times: heads, key-value heads, intermediate size and
 // vocabulary.
 [[nodiscard]] bool can_cut(const Model& model, int tensor_parallel);
 
-// Every dp * pp * tp = `devices` that the model and the batch allow, layers and batch dealt evenly, with each
-// micro-batch size that a replica's share can fill; no size is cut at less. Empty where there is none.
+// Every dp * pp * tp * cp = `devices` that the model, the batch and the task's choices allow, layers and batch
+// dealt evenly, in every execution, with each micro-batch size that a replica's share can fill; no size is cut
+// at less. Empty where there is none. The task is one of the workflow's.
 [[nodiscard]] std::vector<Shape> shapes_of(const Task& task, const Workflow& workflow, int devices,
                                            const ShapeLimits& limits);
 

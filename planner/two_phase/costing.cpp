@@ -9,21 +9,17 @@
 namespace sextant {
 
 Costing::Costing(const PlanRequest& request, Workflow workflow)
-    : request_(request),
-      workflow_(std::move(workflow)),
-      executions_(request.executions),
-      rooms_(rooms_of_devices(request)) {
+    : request_(request), workflow_(std::move(workflow)), rooms_(rooms_of_devices(request)) {
   frame_plan_.weight_sync = request.weight_sync;
   Hardware<double> hardware(request.cluster, workflow_.precision);
   CoefficientValues<double> values = resolve(request.coefficients, hardware, request.framework);
   frame_ =
       std::make_unique<const Problem<double>>(workflow_, frame_plan_, std::move(hardware), std::move(values));
-  executions_.resize(workflow_.tasks.size());
-  std::size_t training = 0;
+  int training = 0;
   if (workflow_.has_weight_sync())
-    training = static_cast<std::size_t>(&workflow_.actor_training() - workflow_.tasks.data());
-  for (std::size_t t = 0; t < workflow_.tasks.size(); ++t)
-    models_.emplace_back(workflow_.tasks[t], executions_[t], executions_[training], *frame_);
+    training = static_cast<int>(&workflow_.actor_training() - workflow_.tasks.data());
+  for (int t = 0; t < task_count(); ++t)
+    models_.emplace_back(task(t), std::vector<Execution>{execution(t)}, execution(training), *frame_);
 }
 
 ChoicePtr Costing::cost(int task, TaskPlan plan) const {

@@ -51,7 +51,10 @@ class Costing {
   [[nodiscard]] const Problem<double>& frame() const { return *frame_; }
   [[nodiscard]] int task_count() const { return static_cast<int>(workflow_.tasks.size()); }
   [[nodiscard]] const Task& task(int t) const { return workflow_.tasks[static_cast<std::size_t>(t)]; }
-  [[nodiscard]] const Execution& execution(int t) const { return executions_[static_cast<std::size_t>(t)]; }
+  // The default of its choices, which is the only one that this planner tries.
+  [[nodiscard]] const Execution& execution(int t) const {
+    return choices_for(request_.choices, static_cast<std::size_t>(t)).executions.front();
+  }
   [[nodiscard]] const TaskModel& model(int t) const { return models_[static_cast<std::size_t>(t)]; }
 
   // Bytes of a device that tasks may take.
@@ -85,9 +88,8 @@ class Costing {
   Workflow workflow_;
   Plan frame_plan_;
   std::unique_ptr<const Problem<double>> frame_;
-  std::vector<Execution> executions_;  // by task
-  std::vector<TaskModel> models_;      // likewise
-  std::vector<double> rooms_;          // by device
+  std::vector<TaskModel> models_;  // by task
+  std::vector<double> rooms_;      // by device
 };
 
 // The devices' numbers as ids.

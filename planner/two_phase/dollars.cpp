@@ -136,7 +136,7 @@ RentedPlan plan_within_budget(const PlanRequest& request, double usd_per_hour) {
     of_rented.budget = request.budget;
     of_rented.seed = request.seed;
     of_rented.threads = request.threads;
-    of_rented.executions = request.executions;
+    of_rented.choices = request.choices;
     of_rented.weight_sync = request.weight_sync;
     of_rented.is_cancelled = request.is_cancelled;
     tried.result = plan_by_two_phase(of_rented);

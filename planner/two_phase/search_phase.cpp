@@ -46,7 +46,7 @@ SearchPhase::SearchPhase(const Costing& costing, SearchPhaseLimits limits)
 // Replicas of any width, by the integer program; decoding as many sequences at once as memory holds.
 std::vector<ChoicePtr> SearchPhase::dealt(int task, const std::vector<DeviceId>& devices, int patience) {
   std::vector<ChoicePtr> found;
-  if (!costing_.model(task).is_separable()) return found;
+  if (!costing_.model(task).is_always_separable()) return found;
   const std::vector<PieceClass> pieces = pieces_of(costing_.cluster(), devices);
   RolloutSearch& rollouts = rollouts_[static_cast<std::size_t>(task)];
   Dealt& known = dealt_[static_cast<std::size_t>(task)];

@@ -91,7 +91,7 @@ const TaskPlan& TrainingSearch::plan_of(const Trial& trial) {
 
 double TrainingSearch::least_s(const Trial& trial) {
   // Nothing is known before of tasks whose replicas depend on each other.
-  if (!costing_->model(task_).is_separable()) return 0;
+  if (!costing_->model(task_).is_always_separable()) return 0;
   const TaskPlan& plan = plan_of(trial);
   const Fingerprint print = print_of(layouts_[trial.layout].print_of_first, plan);
   if (const double* known = known_least_s_.find(print)) return *known;

@@ -51,7 +51,7 @@ PlanResult search(const Contestant& contestant, const Cluster& cluster, const Wo
   if (planner->traits.has_budget && !ends_by_itself) request.budget.seconds = options.budget_s;
   request.seed = options.seed;
   request.threads = planner->traits.has_threads ? options.threads : 1;
-  request.executions = executions;
+  request.choices = choices_of(executions);
   request.is_cancelled = options.is_cancelled;
   request.limits.balances_load = contestant.balances_load;
   return planner->plan(request);
@@ -158,7 +158,7 @@ DeviceType mean_type(const Cluster& cluster) {
 
 double least_s(const StudyCell& cell, const StudyCoefficients& coefficients) {
   PlanRequest request{cell.cluster, cell.workflow, coefficients.coefficients, coefficients.framework};
-  request.executions = cell.executions;
+  request.choices = choices_of(cell.executions);
   return least_iteration_s(request);
 }
 

@@ -31,7 +31,7 @@ FactList facts_of(const SearchRecord& search) {
   facts.facts.push_back({"Best found", seconds_cell(search.iteration_s), search.plan});
   if (search.usd_per_iteration)
     facts.facts.push_back({"Dollars an iteration", number_cell(*search.usd_per_iteration), ""});
-  if (search.goal == "time") {
+  if (search.goal == "time" && search.is_near_bound()) {
     facts.facts.push_back(
         {"At most from the best", percent_cell(search.gap_fraction()), "of any plan, under this model"});
   }
@@ -41,7 +41,8 @@ FactList facts_of(const SearchRecord& search) {
   }
   if (search.goal == "devices")
     facts.facts.push_back({"Devices", count_cell(static_cast<std::size_t>(search.devices)), ""});
-  facts.facts.push_back({"No plan is faster than", seconds_cell(search.lower_bound_s), ""});
+  facts.facts.push_back({"Takes at least", seconds_cell(search.lower_bound_s),
+                         "any plan " + std::string(search.bounded_plans())});
   return facts;
 }
 

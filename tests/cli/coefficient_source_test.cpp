@@ -61,15 +61,26 @@ TEST(ShippedCoefficients, OfAFamilyWithoutADocumentAreThoseOfAll) {
   EXPECT_THAT(printed.out, HasSubstr("of framework areal was calibrated"));
 }
 
-TEST(ShippedCoefficients, OfAPartOfANameSayWhichNamesThereAre) {
-  EXPECT_THAT(predict({"--framework", "verl"}).err,
-              HasSubstr("no values of framework \"verl\" in " + kShipped +
-                        "verl.json, took those for all; it knows verl-fsdp, verl-fsdp-v0, verl-megatron, "
-                        "verl-megatron-v0\n"));
-  // No family: nothing but the beginning or end of a name is alike.
+TEST(ShippedCoefficients, OfAFamilyAreThoseOfItsDefault) {
+  EXPECT_EQ(predicted({"--framework", "verl"}), predicted({"--framework", "verl-fsdp"}));
+}
+
+TEST(ShippedCoefficients, UnknownFrameworksAreRefusedWithTheList) {
   for (const char* other : {"vreal", "verlx", "nemo-aligner"}) {
-    EXPECT_THAT(predict({"--framework", other}).err, HasSubstr(kShipped + "any.json")) << other;
+    const Printed printed = predict({"--framework", other});
+    EXPECT_EQ(printed.exit_code, 2) << other;
+    EXPECT_THAT(printed.err, AllOf(HasSubstr("--framework: there is no framework \"" + std::string(other)),
+                                   HasSubstr("verl-megatron"), HasSubstr("transformers")));
   }
+}
+
+// A file of one framework is that framework's: "transformers.json" alone once meant the values of all.
+TEST(ShippedCoefficients, OfAFileWithOneFrameworkAreThatFrameworks) {
+  const std::string file = kShipped + "transformers.json";
+  const Printed printed = predict({"--coefficients", file});
+  EXPECT_THAT(printed.err, HasSubstr("is of framework transformers alone: took that for --framework"));
+  EXPECT_EQ(predicted({"--coefficients", file}),
+            predicted({"--coefficients", file, "--framework", "transformers"}));
 }
 
 TEST(ShippedCoefficients, FrameworksIgnoreCase) {

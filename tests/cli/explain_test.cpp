@@ -47,7 +47,7 @@ TEST_F(ExplainCommand, PrintsAndWritesWhy) {
               AllOf(HasSubstr("\nbottleneck  "), HasSubstr("\nwhere the time goes"), HasSubstr("\n10 % better"),
                     HasSubstr("\nverl-colocated"), HasSubstr("no uncertainty, as nobody fitted them")));
   const auto explanation = load_document<Explanation>(file).content;
-  EXPECT_EQ(explanation.planner, "sha-ea");
+  EXPECT_EQ(explanation.planner, "portfolio");
   EXPECT_EQ(explanation.draws, 0);
   EXPECT_FALSE(explanation.alternatives.empty());
   EXPECT_TRUE(explanation.what_ifs.empty());

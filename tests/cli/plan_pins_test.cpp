@@ -133,7 +133,7 @@ TEST_F(PlanPins, ThatAreWrong) {
 
 TEST_F(PlanPins, ThatThePlannerCannotKeep) {
   expect_refused({"--planner", "two-phase", "--pin", training_on(0)},
-                 "--pin: planner two-phase has no use for it; sha-ea, exact, ");
+                 "--pin: planner two-phase has no use for it; portfolio, sha-ea, exact, ");
 }
 
 TEST_F(PlanPins, OfAProof) {

@@ -31,7 +31,7 @@ std::vector<std::string> plan_arguments(const TinyFolder& folder, const std::vec
 TEST(PlanOnRanks, GivesThePlanOfOneProcessAndWritesItOnce) {
   const TinyFolder folder;
   const std::string out = folder.file("best.json"), search = folder.file("search.json");
-  const std::vector<std::string> how = {"--evaluations", "400", "--threads", "1"};
+  const std::vector<std::string> how = {"--planner", "sha-ea", "--evaluations", "400", "--threads", "1"};
   std::vector<std::string> files = how;
   files.insert(files.end(), {"--out", out, "--search-out", search});
   const Printed alone = run_sextant(plan_arguments(folder, files));

@@ -46,7 +46,7 @@ Prediction asked() {
 TEST(PredictCommand, WritesWhatTheModelSays) {
   const TemporaryFolder folder;
   const std::string out = folder.path() / "prediction.json";
-  const Printed printed = run_sextant(predict_data({"--out", out}));
+  const Printed printed = run_sextant(predict_data({"--framework", "*", "--out", out}));
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "wrote " + out + "\n");
   const auto written = load_document<Prediction>(out);
@@ -57,7 +57,7 @@ TEST(PredictCommand, WritesWhatTheModelSays) {
 TEST(PredictCommand, WritesTheTimelineAsATrace) {
   const TemporaryFolder folder;
   const std::string trace = folder.path() / "trace.json";
-  const Printed printed = run_sextant(predict_data({"--trace", trace}));
+  const Printed printed = run_sextant(predict_data({"--framework", "*", "--trace", trace}));
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "wrote " + trace + "\n");
   const Json written = parse_json(read_text_file(trace));
@@ -66,7 +66,7 @@ TEST(PredictCommand, WritesTheTimelineAsATrace) {
 }
 
 TEST(PredictCommand, ShowsTasksMemoryAndBottleneck) {
-  const Printed printed = run_sextant(predict_data({}));
+  const Printed printed = run_sextant(predict_data({"--framework", "*"}));
   EXPECT_THAT(printed.out, StartsWith("iteration  "));
   for (const auto& [name, task] : load<Plan>(data("plan.json")).tasks)
     EXPECT_THAT(printed.out, HasSubstr("\n" + name));
@@ -75,7 +75,7 @@ TEST(PredictCommand, ShowsTasksMemoryAndBottleneck) {
 }
 
 TEST(PredictCommand, JsonIsTheDocumentAndNothingElse) {
-  const Printed printed = run_sextant(predict_data({"--json"}));
+  const Printed printed = run_sextant(predict_data({"--framework", "*", "--json"}));
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "");
   EXPECT_EQ(parse_document<Prediction>(printed.out).content.tasks.size(), 6U);
@@ -88,7 +88,9 @@ TEST(PredictCommand, UsesTheFrameworkAsked) {
         .content.tasks.at("actor_training")
         .time_s;
   };
-  EXPECT_NE(time_of({"--json", "--framework", "sextant-proxy"}), time_of({"--json"}));
+  EXPECT_NE(time_of({"--json", "--framework", "sextant-proxy"}), time_of({"--json", "--framework", "*"}));
+  EXPECT_EQ(time_of({"--json", "--framework", "sextant-proxy"}),
+            time_of({"--json"}));  // the only one of the file
 }
 
 TEST(PredictCommand, Exits1WhenThePlanDoesNotFit) {

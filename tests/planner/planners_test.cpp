@@ -216,15 +216,15 @@ TEST_P(EveryPlanner, PlansWithTheExecutionsAndWeightSyncThatItIsAskedFor) {
   const Workflow workflow = small_workflow();
   PlanRequest request = request_of(cluster, workflow);
   request.weight_sync.method = WeightSyncMethod::flat;
-  request.executions.resize(workflow.tasks.size());
+  request.choices.resize(workflow.tasks.size());
   for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
-    if (workflow.tasks[t].kind == TaskKind::training) request.executions[t].zero_stage = 1;
+    if (workflow.tasks[t].kind == TaskKind::training) request.choices[t].executions.front().zero_stage = 1;
   }
   const PlanResult result = planned(request);
   ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
   EXPECT_EQ(result.plan->weight_sync.method, WeightSyncMethod::flat);
   for (std::size_t t = 0; t < workflow.tasks.size(); ++t)
-    EXPECT_EQ(result.plan->tasks.at(workflow.tasks[t].name).execution, request.executions[t]);
+    EXPECT_EQ(result.plan->tasks.at(workflow.tasks[t].name).execution, request.choices[t].executions.front());
   EXPECT_EQ(predict(cluster, workflow, *result.plan, kNeutral).iteration_s, result.prediction->iteration_s);
   EXPECT_NEAR(result.improvements.back().iteration_s, result.prediction->iteration_s,
               kRounding * result.prediction->iteration_s);

@@ -135,7 +135,7 @@ TEST_P(Moves, EqualTheWholeModel) {
   SCOPED_TRACE(planned.name);
   const Coefficients coefficients = fitted();
   EvaluatedProblem problem{planned.cluster, planned.workflow, coefficients};
-  problem.executions.assign(planned.workflow.tasks.size(), planned.execution);
+  problem.choices.assign(planned.workflow.tasks.size(), one_choice(planned.execution));
   problem.weight_sync.method = planned.method;
   const WholeModel model(problem);
   Evaluator evaluator(problem), fresh(problem);

@@ -119,7 +119,7 @@ TEST(PlanExactly, EqualsEveryPlanOfUnevenLengths) {
     PlanRequest request = request_of(small, coefficients);
     Execution execution;
     execution.packed = is_packed;
-    request.executions.assign(small.workflow.tasks.size(), execution);
+    request.choices.assign(small.workflow.tasks.size(), one_choice(execution));
     ExactLimits limits;
     limits.wanted_units = small.wanted_units;
     const PlanResult exact = plan_exactly(request, limits);
@@ -320,7 +320,7 @@ TEST(PlanExactly, SaysWhatIsShort) {
   const PlanResult one = plan_exactly({tiny, workflow, coefficients});
   EXPECT_EQ(one.outcome, PlanOutcome::infeasible);
   EXPECT_EQ(one.proof, Proof::optimal);
-  EXPECT_NE(one.message.find("actor_generation fits on no part"), std::string::npos) << one.message;
+  EXPECT_NE(one.message.find("actor_training fits on no part"), std::string::npos) << one.message;
   const Cluster small = cluster_of({{"a100", 1, 4}});
   const PlanResult all = plan_exactly({small, workflow, coefficients});
   EXPECT_EQ(all.outcome, PlanOutcome::infeasible);

@@ -52,8 +52,8 @@ class BruteForce {
   BruteForce(const PlanRequest& request, int wanted_units, OptionsOf options = OptionsOf::unbeaten)
       : request_(request),
         options_of_(options),
-        evaluator_({request.cluster, request.workflow, request.coefficients, request.framework,
-                    request.executions, request.weight_sync}),
+        evaluator_({request.cluster, request.workflow, request.coefficients, request.framework, request.choices,
+                    request.weight_sync}),
         classes_(unit_classes(request.cluster, wanted_units, marks_of(request.limits.pins, request.cluster))) {}
 
   // Of the best plan that fits; infinite where none does.

@@ -149,7 +149,7 @@ TEST(Mcmc, FewStepsComeNearWhatManyFind) {
   PlanRequest request{cluster, workflow, kNeutral};
   request.budget.evaluations = 200'000;
   const double many_s = plan_by_mcmc(request).prediction->iteration_s;
-  request.budget.evaluations = 10'000;
+  request.budget.evaluations = 20'000;  // decode batches doubled the table of options
   for (request.seed = 1; request.seed <= 4; ++request.seed)
     EXPECT_LT(plan_by_mcmc(request).prediction->iteration_s, 1.03 * many_s);
 }

@@ -26,18 +26,20 @@ struct Seen {
   }
 };
 
-const std::vector<std::uint16_t> kA100s = {0, 1, 2, 3}, kL40s = {4, 5, 6, 7}, kAll = {0, 1, 2, 3, 4, 5, 6, 7};
+const std::vector<std::uint16_t> kFirstFour = {0, 1, 2, 3}, kLastFour = {4, 5, 6, 7},
+                                 kAllEight = {0, 1, 2, 3, 4, 5, 6, 7};
 
 TEST(SeenSets, HoldEachSetOnceWithItsOptions) {
   Seen seen;
-  seen.add(0, kA100s);
-  seen.add(0, kA100s);
-  seen.add(0, kL40s);
-  const std::size_t options = seen.run.options().of(0, kA100s).size() + seen.run.options().of(0, kL40s).size();
+  seen.add(0, kFirstFour);
+  seen.add(0, kFirstFour);
+  seen.add(0, kLastFour);
+  const std::size_t options =
+      seen.run.options().of(0, kFirstFour).size() + seen.run.options().of(0, kLastFour).size();
   constexpr double kForever_s = 1e300;
   EXPECT_EQ(seen.sets.of(0, kForever_s).size(), options);
   EXPECT_TRUE(seen.sets.of(1, kForever_s).empty());
-  const double fastest_s = seen.run.options().of(0, kA100s).front().value.time_s;
+  const double fastest_s = seen.run.options().of(0, kFirstFour).front().value.time_s;
   const std::vector<TaskChoice> fast = seen.sets.of(0, 1.5 * fastest_s);
   EXPECT_LT(fast.size(), options);
   for (const TaskChoice& choice : fast)
@@ -51,9 +53,9 @@ TEST(Recombination, FindsTheBestOfAFewTaskChoices) {
   const int tasks = static_cast<int>(seen.workflow.tasks.size());
   for (int task = 0; task < tasks; ++task) {
     if (task < 2) {
-      for (const auto& devices : {kA100s, kL40s, kAll}) seen.add(task, devices);
+      for (const auto& devices : {kFirstFour, kLastFour, kAllEight}) seen.add(task, devices);
     } else {
-      seen.add(task, kAll);
+      seen.add(task, kAllEight);
     }
   }
   std::vector<std::vector<TaskChoice>> options;
@@ -87,7 +89,7 @@ TEST(Recombination, KeepsToItsStepsAndToWhatItWasGiven) {
   Seen seen;
   Scored scored;
   for (int task = 0; task < static_cast<int>(seen.workflow.tasks.size()); ++task) {
-    seen.add(task, kAll);
+    seen.add(task, kAllEight);
     scored.candidate.tasks.push_back(seen.placement(task, seen.sets.of(task, 1e300).front()));
   }
   scored.score = seen.run.evaluator().evaluate(scored.candidate);
@@ -97,7 +99,7 @@ TEST(Recombination, KeepsToItsStepsAndToWhatItWasGiven) {
   for (const Placement& task : scored.candidate.tasks) {
     std::vector<std::uint16_t> devices = task.devices;
     std::sort(devices.begin(), devices.end());
-    EXPECT_EQ(devices, kAll);
+    EXPECT_EQ(devices, kAllEight);
   }
 }
 

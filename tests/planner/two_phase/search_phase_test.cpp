@@ -150,7 +150,7 @@ TEST(Training, NothingThatIsFasterAndFitsIsLeftOut) {
   Execution packed;
   packed.packed = true;
   packed.fused_attention = true;
-  request.executions.assign(workflow.tasks.size(), packed);
+  request.choices.assign(workflow.tasks.size(), one_choice(packed));
   const Costing costing(request, workflow);
   TrainingSearch search(costing, position(workflow, task_names::kActorTraining));
   for (const int devices : {5, 8, 13, 20, 24}) {

@@ -47,7 +47,7 @@ class TwoPhase : public ::testing::TestWithParam<SmallCase> {
   [[nodiscard]] PlanRequest request() const {
     PlanRequest request = request_of(GetParam(), kNeutral);
     if (GetParam().workflow.response_tokens.kind == LengthKind::lognormal)
-      request.executions.assign(GetParam().workflow.tasks.size(), of_an_engine());
+      request.choices.assign(GetParam().workflow.tasks.size(), one_choice(of_an_engine()));
     return request;
   }
 };
@@ -140,7 +140,7 @@ TEST(TwoPhasePlans, SameSeedSamePlanOfSampledLengths) {
   const Cluster cluster = hex_cluster(1, 1, 4);
   const Workflow workflow = with_uneven_lengths(small_grpo(Mode::asynchronous));
   PlanRequest request{cluster, workflow, kNeutral};
-  request.executions.assign(workflow.tasks.size(), of_an_engine());
+  request.choices.assign(workflow.tasks.size(), one_choice(of_an_engine()));
   for (const std::uint64_t seed : {1U, 5U}) {
     request.seed = seed;
     const PlanResult first = plan_by_two_phase(request), second = plan_by_two_phase(request);
@@ -153,7 +153,7 @@ TEST(TwoPhasePlans, KeepToTheirBudgetOfEvaluations) {
   const Cluster cluster = hex_cluster(1, 1);
   const Workflow workflow = with_uneven_lengths(hex_grpo());
   PlanRequest request{cluster, workflow, kNeutral};
-  request.executions.assign(workflow.tasks.size(), of_an_engine());
+  request.choices.assign(workflow.tasks.size(), one_choice(of_an_engine()));
   std::uint64_t before = 0;
   for (const std::uint64_t evaluations : {50U, 150U}) {
     request.budget.evaluations = evaluations;

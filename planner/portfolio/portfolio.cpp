@@ -1,0 +1,244 @@
+#include "planner/portfolio/portfolio.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <string_view>
+
+#include "planner/baselines/verl.h"
+#include "planner/exact/exact.h"
+#include "planner/search_run.h"
+#include "planner/sha_ea/sha_ea.h"
+#include "planner/two_phase/two_phase.h"
+
+namespace sextant {
+namespace {
+
+constexpr double kDefaultBudget_s = 2;
+constexpr double kWorthUnevenness = 0.02;
+
+bool are_devices_alike(const Cluster& cluster) {
+  return std::all_of(cluster.nodes().begin(), cluster.nodes().end(),
+                     [&](const Node& node) { return node.device_type == cluster.nodes().front().device_type; });
+}
+
+bool always(const PlanRequest&) { return true; }
+
+// Clusters whose options exact has worked out in a fraction of a second.
+bool is_small(const PlanRequest& request) {
+  constexpr int kMostDevices = 16, kMostWays = 64;  // of one task, besides its degrees
+  if (request.workflow.algorithm == Algorithm::custom || request.cluster.device_count() > kMostDevices ||
+      !request.limits.pins.empty())
+    return false;
+  for (std::size_t t = 0; t < request.workflow.tasks.size(); ++t) {
+    const TaskChoices& choices = choices_for(request.choices, t);
+    if (choices.executions.size() * std::max<std::size_t>(1, choices.recompute.size()) > kMostWays)
+      return false;
+  }
+  return true;
+}
+
+// Where links tell machines apart, its bipartitions are too many to list within a budget.
+bool is_for_two_phase(const PlanRequest& request) {
+  constexpr int kMostDevices = 1024;
+  if (!request.cluster.has_zonal_links() || request.cluster.device_count() > kMostDevices) return false;
+  const bool has_rules = std::any_of(request.choices.begin(), request.choices.end(),
+                                     [](const TaskChoices& choices) { return choices.has_rules(); });
+  return !has_rules && request.shared_devices.empty() && request.limits.pins.empty() &&
+         request.objective.is_time_alone() && request.workflow.algorithm != Algorithm::custom;
+}
+
+PlanResult plan_exactly_from(const PlanRequest& request) {
+  ExactLimits limits;
+  limits.start = request.start;
+  return plan_exactly(request, limits);
+}
+
+struct Member {
+  std::string_view name;
+  PlanResult (*search)(const PlanRequest&);
+  double share;  // of the budget, at most
+  bool (*is_of_use)(const PlanRequest&);
+};
+
+constexpr Member kMembers[] = {
+    {"verl-colocated", plan_by_verl_colocated, 0.25, always},
+    {"exact", plan_exactly_from, 0.2, is_small},
+    {"two-phase", plan_by_two_phase, 0.2, is_for_two_phase},
+};
+
+class Portfolio {
+ public:
+  explicit Portfolio(const PlanRequest& request)
+      : request_(request),
+        is_alike_(are_devices_alike(request.cluster)),
+        start_(std::chrono::steady_clock::now()) {
+    budget_ = request.budget;
+    if (budget_.seconds <= 0 && budget_.evaluations == 0) budget_.seconds = kDefaultBudget_s;
+  }
+
+  PlanResult run() {
+    if (request_.start != nullptr) offer(*request_.start, "the plan it began with");
+    if (request_.ranks == nullptr) {
+      for (const Member& member : kMembers) {
+        if (member.is_of_use(request_)) search(member.name, member.search, member.share, request_.limits);
+      }
+    }
+    SearchLimits limits = request_.limits;
+    if (is_alike_ && limits.balances_load && request_.ranks == nullptr) {
+      limits.balances_load = false;
+      search("sha-ea", plan_by_sha_ea, share_left() / 2, limits);
+      limits.balances_load = true;
+    }
+    search("sha-ea", plan_by_sha_ea, share_left(), limits);
+    return result();
+  }
+
+ private:
+  struct Found {
+    PlanResult result;
+    std::string by;
+    double loss = std::numeric_limits<double>::infinity();
+    [[nodiscard]] bool is_there() const { return result.plan.has_value(); }
+  };
+
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+  [[nodiscard]] bool is_cancelled() const {
+    return request_.is_cancelled != nullptr && request_.is_cancelled->load(std::memory_order_relaxed);
+  }
+
+  // Of the whole budget.
+  [[nodiscard]] double share_left() const {
+    double left = 1;
+    if (budget_.evaluations > 0)
+      left = 1 - static_cast<double>(std::min(spent_, budget_.evaluations)) /
+                     static_cast<double>(budget_.evaluations);
+    if (budget_.seconds > 0) left = std::min(left, 1 - seconds() / budget_.seconds);
+    return std::max(0.0, left);
+  }
+
+  [[nodiscard]] double loss_of(const PlanResult& result) const {
+    return sextant::loss_of(request_.objective, result.prediction->iteration_s,
+                            rented_by(*result.plan, request_.cluster));
+  }
+
+  void search(std::string_view name, PlanResult (*planner)(const PlanRequest&), double share,
+              const SearchLimits& limits) {
+    share = std::min(share, share_left());
+    const auto evaluations = static_cast<std::uint64_t>(share * static_cast<double>(budget_.evaluations));
+    if (share <= 0 || is_cancelled() || (budget_.evaluations > 0 && evaluations == 0)) return;
+    PlanRequest own = request_;
+    own.limits = limits;
+    own.budget = {share * budget_.seconds, evaluations};
+    if (best_.is_there()) own.start = &best_.result;
+    const double began_s = seconds();
+    const std::uint64_t spent_before = spent_;
+    own.on_improvement = {};
+    if (request_.on_improvement) {
+      own.on_improvement = [&](const Improvement& improvement) {
+        if (improvement.loss >= shown_loss_) return;
+        shown_loss_ = improvement.loss;
+        request_.on_improvement(later(improvement, began_s, spent_before));
+      };
+    }
+    PlanResult result = planner(own);
+    for (const Improvement& improvement : result.improvements)
+      add_to_curve(later(improvement, began_s, spent_before));
+    spent_ += name == "exact" ? result.nodes : result.candidates;
+    feasible_ += result.feasible;
+    candidates_ += result.candidates;
+    threads_ = std::max(threads_, result.threads);
+    if (name == "exact" && result.proof == Proof::optimal) proved_ = result;
+    if (result.outcome == PlanOutcome::found) {
+      offer(result, name);
+    } else {
+      last_reason_ = result.message;
+    }
+  }
+
+  static Improvement later(Improvement improvement, double seconds, std::uint64_t evaluations) {
+    improvement.seconds += seconds;
+    improvement.evaluations += evaluations;
+    return improvement;
+  }
+
+  void add_to_curve(Improvement improvement) {
+    if (!curve_.empty()) {
+      if (improvement.loss >= curve_.back().loss) return;
+      improvement.evaluations = std::max(improvement.evaluations, curve_.back().evaluations);
+      improvement.seconds = std::max(improvement.seconds, curve_.back().seconds);
+    }
+    curve_.push_back(improvement);
+  }
+
+  void offer(const PlanResult& result, std::string_view by) {
+    Found found{result, std::string(by), loss_of(result)};
+    if (is_alike_ && is_even(*result.plan, request_.workflow.sequences()) && found.loss < best_even_.loss)
+      best_even_ = found;
+    if (found.loss < best_.loss) best_ = std::move(found);
+  }
+
+  [[nodiscard]] PlanResult result() {
+    PlanResult result;
+    result.candidates = candidates_;
+    result.feasible = feasible_;
+    result.threads = threads_;
+    result.gap_fraction = std::numeric_limits<double>::infinity();
+    if (!best_.is_there()) {
+      result.message = last_reason_;
+      return result;
+    }
+    const bool takes_even = best_even_.is_there() && best_even_.loss <= (1 + kWorthUnevenness) * best_.loss;
+    const Found& answer = takes_even ? best_even_ : best_;
+    result.outcome = PlanOutcome::found;
+    result.plan = answer.result.plan;
+    result.prediction = answer.result.prediction;
+    result.improvements = curve_;
+    while (result.improvements.size() > 1 && result.improvements.back().loss < answer.loss * (1 - kRounding))
+      result.improvements.pop_back();  // uneven, and hardly better
+    result.message = best_of_plans(feasible_, candidates_) + "; found by " + answer.by;
+    if (proved_ && proved_->lower_bound >= answer.loss * (1 - kRounding))
+      result.message += "; no plan of whole units is better (proved by exact)";
+    return result;
+  }
+
+  static constexpr double kRounding = 1e-9;  // relative
+
+  const PlanRequest& request_;
+  bool is_alike_;
+  std::chrono::steady_clock::time_point start_;
+  Budget budget_;
+  std::uint64_t spent_ = 0, candidates_ = 0, feasible_ = 0;
+  int threads_ = 1;
+  Found best_, best_even_;
+  std::optional<PlanResult> proved_;
+  std::vector<Improvement> curve_;
+  double shown_loss_ = std::numeric_limits<double>::infinity();  // of what the caller was told last
+  std::string last_reason_ = "no plan was looked at: the budget was spent before";
+};
+
+bool is_about_equal(const std::vector<int>& parts) {
+  const auto [least, most] = std::minmax_element(parts.begin(), parts.end());
+  return *most - *least <= 1;
+}
+
+}  // namespace
+
+bool is_even(const Plan& plan, int sequences) {
+  return std::all_of(plan.tasks.begin(), plan.tasks.end(), [&](const auto& named) {
+    const TaskPlan& task = named.second;
+    if (!is_about_equal(replica_sequences(task, sequences))) return false;
+    return std::all_of(task.replicas.begin(), task.replicas.end(), [&](const Replica& replica) {
+      std::vector<int> layers;
+      for (const Stage& stage : replica.stages) layers.push_back(stage.layers);
+      return replica.stages.size() == task.replicas.front().stages.size() && is_about_equal(layers);
+    });
+  });
+}
+
+PlanResult plan_by_portfolio(const PlanRequest& request) { return Portfolio(request).run(); }
+
+}  // namespace sextant

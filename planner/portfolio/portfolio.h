@@ -1,0 +1,22 @@
+// Several planners share one budget, and the best of their plans is the answer: what `sextant plan` runs by
+// default.
+//
+// First all tasks on all devices with the best degrees (verl-colocated), which is what most people run; then a
+// proof over whole units of small clusters (exact); then generation and training apart, each planned for itself
+// (two-phase); then sha-ea with what is left. A planner is left out where it has no use for the request.
+//
+// On devices that are all alike, a plan with uneven shares or stages is the answer only where it is faster by
+// more than a fiftieth than the best even one: people who read it would ask why.
+#pragma once
+
+#include "planner/planner.h"
+
+namespace sextant {
+
+// Without a budget 2 s. With ranks (PlanRequest::ranks) sha-ea alone searches, which knows how to share them.
+[[nodiscard]] PlanResult plan_by_portfolio(const PlanRequest& request);
+
+// Whether replicas of each task have equal shares, to one sequence, and stages equal layers, to one layer.
+[[nodiscard]] bool is_even(const Plan& plan, int sequences);
+
+}  // namespace sextant

@@ -1,0 +1,46 @@
+// Questions that people ask: a model of a usual size, RL with usual batches and lengths, on nodes of one GPU
+// type, run by a framework; and the layout that people who ran it write down.
+//
+// The recipes are rules of thumb, typed from the frameworks' own example scripts, not searched: shard over all
+// GPUs (FSDP) or tensor parallelism inside a node and pipelines between them (Megatron), full recomputation,
+// 16k tokens a micro-batch, states on the host while the engine runs, an engine of as few GPUs as hold the
+// weights in a quarter of their memory, 40 % of the memory for the KV cache.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "calibrate/import/facts.h"
+#include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/framework_profile.h"
+#include "costmodel/vocabulary/plan.h"
+#include "costmodel/vocabulary/workflow.h"
+
+namespace sextant::testing {
+
+struct OrdinaryQuestion {
+  std::string gpu;
+  int nodes = 1;
+  std::string model;
+  std::string framework;
+  Algorithm algorithm = Algorithm::grpo;
+  int prompts = 128;
+  int responses = 8;
+  double mean_response_tokens = 1500;
+  int max_response_tokens = 4096;
+
+  [[nodiscard]] std::string name() const;  // "grpo Qwen3-14B 512x8 4k, 4 x 8 H100-SXM-80GB, verl-fsdp"
+};
+
+// At least 60: dense models of 1.5B to 72B and mixtures to 235B, on 8 to 256 GPUs.
+[[nodiscard]] std::vector<OrdinaryQuestion> ordinary_questions();
+
+[[nodiscard]] Cluster cluster_of(const OrdinaryQuestion& question, const Facts& facts);
+[[nodiscard]] Workflow workflow_of(const OrdinaryQuestion& question, const Facts& facts);
+
+// The customary layout, executed as the profile says with what is said above.
+[[nodiscard]] Plan recipe_of(const OrdinaryQuestion& question, const FrameworkProfile& profile,
+                             const Workflow& workflow, const Cluster& cluster);
+
+}  // namespace sextant::testing

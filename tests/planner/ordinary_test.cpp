@@ -1,0 +1,145 @@
+// Ordinary questions get a plan that the framework can run, and that is no slower than what people write down.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "calibrate/claims/public_fit.h"
+#include "core/document.h"
+#include "costmodel/predict.h"
+#include "planner/planners.h"
+#include "planner/portfolio/portfolio.h"
+#include "planner/profile.h"
+#include "tests/planner/ordinary_questions.h"
+
+namespace sextant::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kData = fs::path(SEXTANT_SOURCE_DIR) / "data";
+const fs::path kField = fs::path(SEXTANT_TEST_DATA) / "field";
+
+const std::vector<FrameworkProfile>& profiles() {
+  static const std::vector<FrameworkProfile> all = load_framework_profiles(kData / "frameworks");
+  return all;
+}
+
+Coefficients coefficients_of(const std::string& framework) {
+  fs::path file = kData / "coefficients" / (std::string(family_of_framework(framework)) + ".json");
+  if (!fs::exists(file)) file = kData / "coefficients" / "any.json";
+  return load_document<Coefficients>(file).content;
+}
+
+struct Asked {
+  Cluster cluster;
+  Workflow workflow;
+  const FrameworkProfile& profile;
+  Coefficients coefficients;
+};
+
+PlanResult answer(const Asked& asked) {
+  PlanRequest request{asked.cluster, asked.workflow, asked.coefficients, asked.profile.coefficients};
+  take_profile(asked.profile, LayoutRules::as_framework, request);
+  constexpr std::uint64_t kEvaluations = 4000;  // the same plan on every machine
+  request.budget.evaluations = kEvaluations;
+  return find_planner("portfolio")->plan(request);
+}
+
+double time_of(const Asked& asked, const Plan& plan) {
+  const Prediction prediction =
+      predict(asked.cluster, asked.workflow, plan, asked.coefficients, asked.profile.coefficients);
+  EXPECT_TRUE(prediction.fits());
+  return prediction.iteration_s;
+}
+
+Asked field_case(const std::string& folder, const std::string& prefix, const std::string& framework) {
+  const FrameworkProfile& profile = *find_profile(profiles(), framework);
+  return {load_document<Cluster>(kField / folder / (prefix + "cluster.json")).content,
+          load_document<Workflow>(kField / folder / (prefix + "workflow.json")).content, profile,
+          coefficients_of(profile.coefficients)};
+}
+
+// Recipes of the threads: FSDP over all GPUs, vLLM with 48 GB for its cache (field/01).
+TEST(OrdinaryQuestion, Grpo7bIsPlannedNoSlowerThanByHand) {
+  for (const std::string which : {"a", "b", "c", "d"}) {
+    const Asked asked = field_case("01-plan-7b-grpo", which + "-", "verl");
+    const PlanResult result = answer(asked);
+    ASSERT_EQ(result.outcome, PlanOutcome::found) << which << ": " << result.message;
+    const Plan hand = load_document<Plan>(kField / "01-plan-7b-grpo" / (which + "-hand.json")).content;
+    EXPECT_LE(result.prediction->iteration_s, time_of(asked, hand)) << which;
+    for (const auto& [name, task] : result.plan->tasks) {
+      EXPECT_EQ(task.replicas.front().pipeline_parallel(), 1) << name;  // FSDP and vLLM in verl have none
+      if (name == task_names::kActorGeneration) continue;
+      EXPECT_EQ(task.tensor_parallel(task.replicas.front().stages.front()), 1) << name;
+      EXPECT_EQ(task.execution.zero_stage, 3) << name;
+    }
+    EXPECT_TRUE(is_even(*result.plan, asked.workflow.sequences())) << which;
+  }
+}
+
+// Expert parallelism of 8, which people use, is among what is tried; under this model tensor parallelism inside
+// the experts is faster here.
+TEST(OrdinaryQuestion, MixtureIsPlannedNoSlowerThanByHand) {
+  const Asked asked = field_case("02-plan-qwen3-30b-a3b", "", "verl-megatron");
+  const PlanResult result = answer(asked);
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  const Plan hand = load_document<Plan>(kField / "02-plan-qwen3-30b-a3b" / "hand-plan.json").content;
+  EXPECT_LE(result.prediction->iteration_s, time_of(asked, hand));
+  const auto& executions = space_of(asked.profile, asked.workflow, asked.cluster).choices.back().executions;
+  EXPECT_TRUE(std::any_of(executions.begin(), executions.end(),
+                          [](const Execution& execution) { return execution.expert_parallel == 8; }));
+}
+
+// The most ordinary question of all: Qwen3-14B, 512 x 8 sequences, on four nodes of eight H100.
+TEST(OrdinaryQuestion, Grpo14bOn32H100IsPlanned) {
+  const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
+  const OrdinaryQuestion question{"H100-SXM-80GB", 4, "Qwen3-14B", "verl", Algorithm::grpo, 512, 8, 1500, 4096};
+  const FrameworkProfile& profile = *find_profile(profiles(), question.framework);
+  const Asked asked{cluster_of(question, facts), workflow_of(question, facts), profile,
+                    coefficients_of(profile.coefficients)};
+  const PlanResult result = answer(asked);
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  EXPECT_TRUE(is_even(*result.plan, asked.workflow.sequences()));
+  EXPECT_LE(result.prediction->iteration_s,
+            time_of(asked, recipe_of(question, profile, asked.workflow, asked.cluster)));
+}
+
+TEST(OrdinaryQuestions, AreSixtyAndTheirRecipesCanBeRun) {
+  const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
+  const std::vector<OrdinaryQuestion> questions = ordinary_questions();
+  EXPECT_GE(questions.size(), 60U);
+  std::set<std::string> names;
+  for (const OrdinaryQuestion& question : questions) {
+    EXPECT_TRUE(names.insert(question.name()).second) << question.name();
+    const FrameworkProfile* profile = find_profile(profiles(), question.framework);
+    ASSERT_NE(profile, nullptr) << question.framework;
+    const Cluster cluster = cluster_of(question, facts);
+    const Workflow workflow = workflow_of(question, facts);
+    EXPECT_NO_THROW(check_plan(recipe_of(question, *profile, workflow, cluster), workflow, cluster))
+        << question.name();
+  }
+}
+
+TEST(FrameworkProfiles, HaveNamesOfTheirOwnAndOneDefaultAFamily) {
+  std::set<std::string> names, families, with_default;
+  for (const FrameworkProfile& profile : profiles()) {
+    EXPECT_TRUE(names.insert(profile.name).second) << profile.name;
+    families.insert(profile.family);
+    if (profile.is_family_default) {
+      EXPECT_TRUE(with_default.insert(profile.family).second) << profile.family;
+    }
+    EXPECT_EQ(find_profile(profiles(), profile.name)->name, profile.name);
+    EXPECT_TRUE(profile.same_devices.contains(Mode::synchronous)) << profile.name;
+    for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training})
+      EXPECT_TRUE(profile.tasks.contains(kind)) << profile.name;
+  }
+  EXPECT_EQ(families, with_default);
+  for (const char* family : {"verl", "nemo-rl", "openrlhf", "areal", "roll", "slime", "trl", "real", "any"})
+    EXPECT_TRUE(families.contains(family)) << family;
+  EXPECT_EQ(find_profile(profiles(), "VERL")->name, "verl-fsdp");
+  EXPECT_EQ(find_profile(profiles(), "nonsense"), nullptr);
+}
+
+}  // namespace
+}  // namespace sextant::testing

@@ -1,0 +1,110 @@
+#include "planner/profile.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include "core/json_value.h"
+#include "tests/planner/planning_case.h"
+
+namespace sextant::testing {
+namespace {
+
+FrameworkProfile profile_of(const std::string& tasks, const std::string& others = "") {
+  const Json json = parse_json(R"({"schema": "sextant.framework_profile/1.0", "name": "one", "family": "one",
+    "version": "1", "coefficients": "*", "modes": ["synchronous"], "tasks": )" +
+                               tasks + others + "}");
+  return FrameworkProfile::parse(JsonView(json));
+}
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FrameworkProfile, CombinesWhatVariesWithTheDefaultFirst) {
+  const FrameworkProfile profile = profile_of(R"({"training": {"execution": {"zero_stage": 3, "packed": true},
+      "recompute": "full", "vary": {"zero_stage": [1, 3], "micro_batch_tokens": [8192], "recompute": ["none"]}}})");
+  const TaskProfile& training = profile.tasks.at(TaskKind::training);
+  // ZeRO 3 and 1, each with and without a budget of tokens: 3 is not there twice.
+  ASSERT_EQ(training.executions.size(), 4U);
+  EXPECT_EQ(training.executions.front().zero_stage, 3);
+  EXPECT_EQ(training.executions.front().micro_batch_tokens, 0);
+  EXPECT_EQ(training.executions.back().zero_stage, 1);
+  EXPECT_EQ(training.executions.back().micro_batch_tokens, 8192);
+  EXPECT_EQ(training.recompute, (std::vector{Recompute::full, Recompute::none}));
+}
+
+TEST(FrameworkProfile, NamesThePathOfWhatIsWrong) {
+  const auto fault = [](const std::string& tasks) { return message_of([&] { (void)profile_of(tasks); }); };
+  EXPECT_NE(fault(R"({"training": {"vary": {"zero_stage": [7]}}})").find("/tasks/training"), std::string::npos);
+  EXPECT_NE(fault(R"({"training": {"vary": {"no_such": [1]}}})").find("no_such"), std::string::npos);
+  EXPECT_NE(fault(R"({"dreaming": {}})").find("dreaming"), std::string::npos);
+}
+
+// 80 GB cards: 0.25 and 0.5 of 8e10; the type with 2.4e10 gets 6e9 and 1.2e10.
+TEST(SpaceOf, GivesTheCacheItsPartsOfTheMemoryOfEveryDeviceType) {
+  const FrameworkProfile profile = profile_of(
+      R"({"generation": {"execution": {"continuous_batching": true}, "kv_memory_fraction": 0.25,
+          "vary": {"kv_memory_fraction": [0.5]}}})");
+  const Cluster cluster = cluster_of({{"a100", 1}, {"l4", 1}});
+  const ProfiledSpace space = space_of(profile, ppo_8b(), cluster);
+  const auto memory = [&](const char* type) { return cluster.device_types().at(type).memory_bytes.value; };
+  std::set<double> sizes, expected;
+  for (const Execution& execution : space.choices.front().executions) sizes.insert(execution.kv_cache_bytes);
+  for (const char* type : {"a100", "l4"}) {
+    for (const double part : {0.25, 0.5}) expected.insert(std::floor(part * memory(type) / 1e6) * 1e6);
+  }
+  EXPECT_EQ(sizes, expected);
+}
+
+TEST(SpaceOf, LeavesOutWhatTheModelOrTheClusterCannotDo) {
+  const FrameworkProfile profile = profile_of(R"({"training": {"execution": {"zero_stage": 1},
+      "vary": {"expert_parallel": [2, 4, 8], "offload_weights": [true]}}})");
+  Cluster cluster = cluster_of({{"a100", 1}});
+  const auto executions = [&] { return space_of(profile, ppo_8b(), cluster).choices.back().executions; };
+  const bool has_host_link = cluster.type_of(DeviceId{0}).host_bytes_per_s.has_value();
+  // A dense model: one way to deal experts; offloading only where the cluster says how fast the host is.
+  EXPECT_EQ(executions().size(), has_host_link ? 2U : 1U);
+}
+
+TEST(SpaceOf, RefusesAModeThatTheFrameworkDoesNotHave) {
+  const FrameworkProfile profile = profile_of(R"({"training": {}})");
+  const Cluster cluster = cluster_of({{"a100", 1}});
+  const Workflow workflow = ppo_8b(Mode::one_step_off);
+  const std::string message = message_of([&] { (void)space_of(profile, workflow, cluster); });
+  EXPECT_NE(message.find("no mode \"one_step_off\""), std::string::npos) << message;
+  EXPECT_NE(message.find("it offers synchronous"), std::string::npos) << message;
+  EXPECT_NO_THROW((void)space_of(profile, workflow, cluster, LayoutRules::any));
+}
+
+TEST(TakeProfile, KeepsToItsLayoutsUnlessAnyIsAsked) {
+  const FrameworkProfile profile =
+      profile_of(R"({"training": {"max_tensor_parallel": 1, "max_pipeline_parallel": 1}})",
+                 R"(, "layout": {"even_batch": true},
+                    "same_devices": {"synchronous": [["actor_generation", "actor_training"]]})");
+  const Cluster cluster = cluster_of({{"a100", 1}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  take_profile(profile, LayoutRules::as_framework, request);
+  EXPECT_FALSE(request.limits.balances_load);
+  ASSERT_EQ(request.shared_devices.size(), 1U);
+  EXPECT_EQ(workflow.tasks[request.shared_devices.front().first].name, task_names::kActorGeneration);
+  EXPECT_EQ(workflow.tasks[request.shared_devices.front().second].name, task_names::kActorTraining);
+  EXPECT_TRUE(request.choices.back().has_rules());
+  PlanRequest any{cluster, workflow, coefficients};
+  take_profile(profile, LayoutRules::any, any);
+  EXPECT_TRUE(any.limits.balances_load);
+  EXPECT_TRUE(any.shared_devices.empty());
+  EXPECT_FALSE(any.choices.back().has_rules());
+}
+
+}  // namespace
+}  // namespace sextant::testing

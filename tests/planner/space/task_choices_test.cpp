@@ -1,0 +1,118 @@
+#include "planner/space/task_choices.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <tuple>
+
+#include "planner/space/shapes.h"
+#include "tests/costmodel/small_problem.h"
+#include "tests/planner/planning_case.h"
+
+namespace sextant::testing {
+namespace {
+
+// A model whose cache takes 2 (keys and values) x 2 heads x 16 x 2 bytes = 128 bytes a token and layer: 4
+// layers and sequences of 100 + 156 tokens take 131,072 bytes each.
+Workflow cached_workflow(int sequences) {
+  Workflow workflow = ppo_8b();
+  Model& model = workflow.models.at("actor");
+  model.layers = 4;
+  model.heads = model.kv_heads = 2;
+  model.head_dim = 16;
+  workflow.prompts = sequences;
+  workflow.responses_per_prompt = 1;
+  workflow.prompt_tokens = fixed_length(100);
+  workflow.response_tokens = fixed_length(156);
+  return workflow;
+}
+
+constexpr double kSequence_bytes = 131072;
+
+std::vector<int> batches_of(int sequences, const MemoryRange& memory, int stages = 1, int width = 1) {
+  const Workflow workflow = cached_workflow(sequences);
+  return decode_batches(workflow.actor_generation(), workflow, {}, sequences, stages, width, memory);
+}
+
+TEST(DecodeBatches, AreAllAtOnceWhereTheCacheIsSmall) {
+  // 64 sequences in a sixteenth of the memory: none of it is worth waiting for.
+  const MemoryRange memory{16 * 64 * kSequence_bytes, 16 * 64 * kSequence_bytes};
+  EXPECT_EQ(batches_of(64, memory), (std::vector{0}));
+}
+
+TEST(DecodeBatches, HalveUntilTheCacheIsASixteenthOfTheMemory) {
+  // All 64 fit; 4 of them are a sixteenth.
+  const MemoryRange memory{64 * kSequence_bytes, 64 * kSequence_bytes};
+  EXPECT_EQ(batches_of(64, memory), (std::vector{0, 32, 16, 8, 4}));
+  // On twice the devices, each half the heads: 8 are a sixteenth.
+  EXPECT_EQ(batches_of(64, memory, 1, 2), (std::vector{0, 32, 16, 8}));
+}
+
+TEST(DecodeBatches, LeaveOutWhatFitsNoDevice) {
+  const MemoryRange memory{20 * kSequence_bytes, 20 * kSequence_bytes};
+  EXPECT_EQ(batches_of(64, memory), (std::vector{16, 8, 4, 2, 1}));
+}
+
+TEST(DecodeBatches, OfAPipelineAreThoseOfAllItsStages) {
+  // Two stages with two layers each hold half of a sequence; two batches are on their way at once.
+  const MemoryRange memory{20 * kSequence_bytes, 20 * kSequence_bytes};
+  EXPECT_EQ(batches_of(64, memory, 2), (std::vector{16, 8, 4, 2, 1}));
+}
+
+TEST(DecodeBatches, AreNoChoiceWhereTheExecutionBoundsTheCache) {
+  const Workflow workflow = cached_workflow(64);
+  Execution execution;
+  execution.kv_cache_bytes = kSequence_bytes;
+  const MemoryRange memory{20 * kSequence_bytes, 20 * kSequence_bytes};
+  EXPECT_EQ(decode_batches(workflow.actor_generation(), workflow, execution, 64, 1, 1, memory),
+            (std::vector{0}));
+  EXPECT_EQ(decode_batches(workflow.actor_training(), workflow, {}, 64, 1, 1, memory), (std::vector{0}));
+}
+
+TEST(CanExecute, HoldsContextsExpertsStagesAndTokenBudgets) {
+  Workflow workflow = cached_workflow(64);
+  const Task& training = workflow.actor_training();
+  Execution execution;
+  execution.context_parallel = 2;
+  EXPECT_TRUE(can_execute(execution, training, workflow, 1, 1, 4));
+  EXPECT_FALSE(can_execute(execution, training, workflow, 1, 1, 3));
+  execution = {};
+  execution.virtual_stages = 2;
+  EXPECT_TRUE(can_execute(execution, training, workflow, 1, 2, 1));
+  EXPECT_FALSE(can_execute(execution, training, workflow, 1, 4, 1));  // one layer a stage
+  execution = {};
+  execution.micro_batch_tokens = 255;  // sequences have 256
+  EXPECT_FALSE(can_execute(execution, training, workflow, 1, 1, 1));
+  execution.micro_batch_tokens = 256;
+  EXPECT_TRUE(can_execute(execution, training, workflow, 1, 1, 1));
+  execution = {};
+  execution.expert_parallel = 4;
+  EXPECT_FALSE(can_execute(execution, training, workflow, 4, 1, 1));  // no experts
+  workflow.models.at("actor").experts = Experts{8, 2, 24, 0, 0};
+  EXPECT_TRUE(can_execute(execution, training, workflow, 4, 1, 1));
+  EXPECT_FALSE(can_execute(execution, training, workflow, 2, 1, 1));  // two devices for four ranks
+}
+
+TEST(ShapesOf, HaveTheExecutionsAndDegreesOfTheChoices) {
+  const Workflow workflow = ppo_8b();
+  const Task& training = workflow.actor_training();
+  ShapeLimits limits;
+  limits.choices.resize(workflow.tasks.size());
+  TaskChoices& choices = limits.choices[static_cast<std::size_t>(&training - workflow.tasks.data())];
+  choices.executions.push_back({});
+  choices.executions.back().context_parallel = 2;
+  choices.max_pipeline_parallel = 1;
+  choices.max_tensor_parallel = 2;
+  choices.has_even_batch = true;
+  choices.micro_batch_sequences = {4};
+  std::set<std::tuple<int, int, int>> seen;  // execution, width, replicas
+  for (const Shape& shape : shapes_of(training, workflow, 8, limits)) {
+    EXPECT_EQ(shape.pipeline_parallel(), 1);
+    EXPECT_EQ(shape.micro_batch_sequences, 4);
+    seen.emplace(shape.execution, shape.tensor_parallel, shape.data_parallel());
+  }
+  EXPECT_EQ(seen, (std::set<std::tuple<int, int, int>>{{0, 1, 8}, {0, 2, 4}, {1, 2, 4}, {1, 4, 2}}));
+}
+
+}  // namespace
+}  // namespace sextant::testing
