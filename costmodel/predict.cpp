@@ -69,6 +69,8 @@ Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan&
   prediction.plan = plan.name;
   prediction.cluster = cluster.name();
   prediction.weight_sync_s = cost.weight_sync_s;
+  prediction.controller_s = controller_s(workflow, problem.coefficients);
+  prediction.rule_reward_s = rule_reward_s(workflow);
   for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
     TaskPrediction task;
     task.time_s = cost.tasks[t].time_s;
