@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "calibrate/trust.h"
 #include "cli/command.h"
@@ -26,10 +27,12 @@ struct Options {
 
 int run(const Options& options) {
   const LoadedInputs loaded = load(options.inputs);
-  const Plan plan = load_plan(options.plan, loaded);
+  std::vector<std::string> assumed;
+  const Plan plan = load_plan(options.plan, loaded, &assumed);
   say(loaded.chosen.notes);
   const Asked asked{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework};
   Prediction prediction = predict_with_trust(asked);
+  prediction.notes = std::move(assumed);
   name_coefficients(prediction, loaded.chosen);
   if (options.sensitivities) prediction.sensitivities = sensitivities_of(asked);
   if (!options.out.empty()) save_document(options.out, prediction);

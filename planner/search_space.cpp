@@ -133,7 +133,7 @@ class Enumeration {
     const bool training = task_.kind == TaskKind::training;
     for (const int size : sizes) {
       for (int recompute = 0; recompute <= (training && limits_.try_recompute ? 1 : 0); ++recompute) {
-        layouts_.push_back({replicas, size, 0, recompute == 1 ? Recompute::full : Recompute::none, {}});
+        layouts_.push_back({replicas, size, true, 0, recompute == 1 ? Recompute::full : Recompute::none, {}});
         if (layouts_.size() > limits_.most_layouts_per_task) {
           throw_bad_input("task " + task_.name + " has more than " +
                           std::to_string(limits_.most_layouts_per_task) + " layouts on " +

@@ -74,6 +74,15 @@ TEST(PredictCommand, ShowsTasksMemoryAndBottleneck) {
   EXPECT_EQ(printed.err, "");
 }
 
+TEST(PredictCommand, ListsWhatThePlanLeavesOut) {
+  const Printed printed = run_sextant(predict_data({}));  // critic_inference has no micro_batch_sequences
+  EXPECT_THAT(printed.out,
+              HasSubstr("\nAssumed for critic_inference, whose plan does not say: micro-batches of one "
+                        "sequence (micro_batch_sequences).\n"));
+  const auto prediction = parse_document<Prediction>(run_sextant(predict_data({"--json"})).out).content;
+  EXPECT_EQ(prediction.notes.size(), 1U);
+}
+
 TEST(PredictCommand, RowsSumToTheIterationOrSayByHowMuchTasksOverlap) {
   const TinyFolder folder;
   Coefficient overhead;
