@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "calibrate/familiarity.h"
 #include "calibrate/posterior.h"
@@ -30,7 +31,9 @@ class Imagined {
     run.iteration.samples_s = {1.0};
     runs_.clusters.emplace(run.cluster, asked.cluster);
     runs_.workflows.emplace(run.workflow, asked.workflow);
-    runs_.plans.emplace(run.plan, asked.plan);
+    Plan plan = asked.plan;
+    (void)fill_in_unstated(plan, asked.workflow);
+    runs_.plans.emplace(run.plan, std::move(plan));
     runs_.runs.push_back(std::move(run));
     prepared_.emplace_back(runs_, runs_.runs.front());
   }

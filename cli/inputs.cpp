@@ -1,5 +1,7 @@
 #include "cli/inputs.h"
 
+#include <utility>
+
 #include "cli/framework.h"
 #include "core/document.h"
 #include "core/error.h"
@@ -29,12 +31,18 @@ LoadedInputs load(const ModelInputs& inputs) {
   return loaded;
 }
 
-Plan load_plan(const std::string& file, const LoadedInputs& loaded) {
+Plan load_plan(const std::string& file, const LoadedInputs& loaded, std::vector<std::string>* assumed) {
   Plan plan = load_document<Plan>(file).content;
   try {
     check_plan(plan, loaded.workflow, loaded.cluster);
   } catch (const Error& error) {
     throw Error(error.kind(), file + ": " + error.what());
+  }
+  std::vector<std::string> sentences = fill_in_unstated(plan, loaded.workflow);
+  if (assumed != nullptr) {
+    *assumed = std::move(sentences);
+  } else {
+    say(sentences);
   }
   return plan;
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/coefficient_source.h"
 #include "cli/command_line/command.h"
@@ -32,8 +33,10 @@ struct LoadedInputs {
 void add_model_inputs(const Command& command, ModelInputs& inputs);
 [[nodiscard]] LoadedInputs load(const ModelInputs& inputs);
 
-// Loads and checks a plan; every fault names the plan's file.
-[[nodiscard]] Plan load_plan(const std::string& file, const LoadedInputs& loaded);
+// Loads and checks a plan; every fault names the plan's file. What the document leaves out is filled in
+// (fill_in_unstated); `assumed` receives the sentences about it, and without it they go to standard error.
+[[nodiscard]] Plan load_plan(const std::string& file, const LoadedInputs& loaded,
+                             std::vector<std::string>* assumed = nullptr);
 
 // Writes into the prediction which coefficients made it.
 void name_coefficients(Prediction& prediction, const ChosenCoefficients& chosen);

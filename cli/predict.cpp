@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "calibrate/trust.h"
 #include "cli/command.h"
@@ -26,10 +27,12 @@ struct Options {
 
 int run(const Options& options) {
   const LoadedInputs loaded = load(options.inputs);
-  const Plan plan = load_plan(options.plan, loaded);
+  std::vector<std::string> assumed;
+  const Plan plan = load_plan(options.plan, loaded, &assumed);
   say(loaded.chosen.notes);
   const Asked asked{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework};
   Prediction prediction = predict_with_trust(asked);
+  prediction.notes = std::move(assumed);
   name_coefficients(prediction, loaded.chosen);
   if (options.sensitivities) prediction.sensitivities = sensitivities_of(asked);
   if (!options.out.empty()) save_document(options.out, prediction);
@@ -88,6 +91,14 @@ std::string describe_familiarity(const Prediction& prediction) {
   return out;
 }
 
+// Why the rows do not sum to the iteration, where they do not.
+std::string describe_overlap(const Prediction& prediction) {
+  const double overlapped_s = prediction.overlapped_s();
+  if (overlapped_s <= 0) return "";
+  return "The rows sum to " + format_seconds(prediction.iteration_s + overlapped_s) + ", " +
+         format_seconds(overlapped_s) + " more than the iteration, because tasks run at the same time.\n";
+}
+
 // Whose coefficients they are.
 std::string describe_source(const Prediction& prediction) {
   if (prediction.coefficients.empty()) return "";
@@ -114,10 +125,14 @@ std::string describe_prediction(const Prediction& prediction) {
                    ? ""
                    : std::string(name_of(largest->first)) + " " + format_seconds(largest->second)});
   }
-  tasks.add({"weight sync", format_seconds(prediction.weight_sync_s),
-             format_percent(prediction.weight_sync_s / prediction.iteration_s, 0),
-             format_seconds(prediction.weight_sync_s), ""});
-  out += tasks.text();
+  const auto add = [&](const char* what, double time_s) {
+    tasks.add({what, format_seconds(time_s), format_percent(time_s / prediction.iteration_s, 0),
+               format_seconds(time_s), ""});
+  };
+  add("weight sync", prediction.weight_sync_s);
+  if (prediction.controller_s > 0) add("controller", prediction.controller_s);
+  if (prediction.rule_reward_s > 0) add("rule reward", prediction.rule_reward_s);
+  out += tasks.text() + describe_overlap(prediction);
   Table memory({"device", "needed", "of", "fits"});
   for (std::size_t first = 0; first < prediction.memory.size();) {
     const DeviceMemory& device = prediction.memory[first];
@@ -130,6 +145,7 @@ std::string describe_prediction(const Prediction& prediction) {
     first = end;
   }
   out += memory.text() + "bottleneck: " + prediction.bottleneck + "\n" + describe_familiarity(prediction);
+  for (const std::string& note : prediction.notes) out += note + "\n";
   return prediction.sensitivities.empty() ? out : out + describe_sensitivities(prediction.sensitivities);
 }
 
@@ -146,6 +162,7 @@ void add_predict(CommandLine& line) {
   command.footer(
       "adds: how much shorter the iteration would be if the task took no time; less than its time where it\n"
       "runs beside longer ones.\n"
+      "controller: what the controller of an RL framework takes between the tasks.\n"
       "Exits 1 when the plan does not fit in memory.\n"
       "Example: sextant predict --cluster cluster.json --workflow workflow.json --plan plan.json\n"
       "         --coefficients coefficients.json --json");

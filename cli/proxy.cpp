@@ -90,7 +90,8 @@ Experiments load_experiments(const Options& options) {
   if (!options.experiments.empty()) return load_document<Experiments>(options.experiments).content;
   Experiments one;
   const Workflow workflow = load_document<Workflow>(options.workflow).content;
-  const Plan plan = load_document<Plan>(options.plan).content;
+  Plan plan = load_document<Plan>(options.plan).content;
+  take_as_stated(plan);
   one.workflows[workflow.name] = workflow;
   one.plans[plan.name] = plan;
   one.experiments.push_back({workflow.name + "/" + plan.name, workflow.name, plan.name});

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/coefficient_source.h"
 #include "cli/command.h"
 #include "cli/command_line/checks.h"
 #include "cli/data_files.h"
@@ -132,6 +133,7 @@ Loaded load(const Options& options) {
   setup.plan = load_document<Plan>(options.plan).content;
   setup.name = options.name.empty() ? setup.workflow.name + "/" + setup.plan.name : options.name;
   check_plan(setup.plan, setup.workflow, setup.cluster);
+  say(fill_in_unstated(setup.plan, setup.workflow));
   loaded.setup = std::move(setup);
   if (options.append && fs::exists(options.out)) loaded.runs = load_document<Runs>(options.out).content;
   return loaded;

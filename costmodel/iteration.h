@@ -6,6 +6,9 @@
 //   SyncGRPO  = C1 + Phi({C2, C3}) + C5 + C_reshard
 //   AsyncGRPO = max(C1, Phi({C2, C3}) + C5) + C_sync
 //
+// A graph without a reference leaves C3 out; old_log_prob, inference of the actor, is one more task of the
+// first Phi.
+//
 // Decisions: the appendix's GRPO lines write C^6 and mean the actor's training, C^5. A synchronous plan
 // whose generation has devices of its own pays C_sync in place of C_reshard; an asynchronous plan whose
 // generation shares devices with other tasks cannot overlap them and pays the sum. Tasks of one Phi that share
@@ -119,15 +122,25 @@ template <typename T>
   return overlaps ? streamed_s(workflow, generation, rest) : rest;
 }
 
-// What an iteration costs beside its tasks and weight sync: rewards of a rule, and what the controller of an RL
-// framework does between tasks, once and for every sequence.
+// Rewards of a rule, for all sequences of an iteration.
+[[nodiscard]] inline double rule_reward_s(const Workflow& workflow) {
+  return workflow.rule_reward_s_per_sequence * workflow.sequences();
+}
+
+// What the controller of an RL framework does between the tasks of an iteration, once and for every sequence.
+// What a call of a task takes (call_overhead_s) is in the task's own time.
+template <typename T>
+[[nodiscard]] T controller_s(const Workflow& workflow, const CoefficientValues<T>& coefficients) {
+  if (!workflow.has_controller()) return T(0.0);
+  const double sequences = workflow.sequences();
+  return coefficients.at(CoefficientId::iteration_overhead_s) +
+         sequences * coefficients.at(CoefficientId::sequence_overhead_s);
+}
+
+// What an iteration costs in addition to its tasks and weight sync.
 template <typename T>
 [[nodiscard]] T iteration_overhead_s(const Workflow& workflow, const CoefficientValues<T>& coefficients) {
-  const T rewards = T(workflow.rule_reward_s_per_sequence * workflow.sequences());
-  if (!workflow.has_controller()) return rewards;
-  const double sequences = workflow.sequences();
-  return rewards + coefficients.at(CoefficientId::iteration_overhead_s) +
-         sequences * coefficients.at(CoefficientId::sequence_overhead_s);
+  return rule_reward_s(workflow) + controller_s(workflow, coefficients);
 }
 
 template <typename T>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "core/units.h"
 #include "costmodel/iteration.h"
@@ -58,6 +59,13 @@ void place_in_time(Prediction& prediction, const Workflow& workflow,
 Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan& plan,
                    const Coefficients& coefficients, std::string_view framework) {
   check_plan(plan, workflow, cluster);
+  if (!states_all(plan)) {
+    Plan filled = plan;
+    std::vector<std::string> assumed = fill_in_unstated(filled, workflow);
+    Prediction prediction = predict(cluster, workflow, filled, coefficients, framework);
+    prediction.notes = std::move(assumed);
+    return prediction;
+  }
   Hardware<double> hardware(cluster);
   CoefficientValues<double> values = resolve(coefficients, hardware, framework);
   const Problem<double> problem(workflow, plan, std::move(hardware), std::move(values));
@@ -69,6 +77,8 @@ Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan&
   prediction.plan = plan.name;
   prediction.cluster = cluster.name();
   prediction.weight_sync_s = cost.weight_sync_s;
+  prediction.controller_s = controller_s(workflow, problem.coefficients);
+  prediction.rule_reward_s = rule_reward_s(workflow);
   for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
     TaskPrediction task;
     task.time_s = cost.tasks[t].time_s;

@@ -11,7 +11,8 @@
 
 namespace sextant {
 
-// Checks the plan first (check_plan). Without intervals: those are calibrate/trust.h's. `framework` chooses
+// Checks the plan first (check_plan). Values that its document leaves out are filled in (fill_in_unstated), and
+// the notes of the prediction list them. Without intervals: those are calibrate/trust.h's. `framework` chooses
 // coefficients that belong to one.
 [[nodiscard]] Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan& plan,
                                  const Coefficients& coefficients, std::string_view framework = kAny);

@@ -158,6 +158,14 @@ void plan_prefill(const TaskWork& work, const Workflow& workflow, ReplicaWork& r
   }
 }
 
+// An engine with a chunk size has no micro-batches: whatever the plan says about them, layers are passed a
+// chunk at a time.
+void pass_in_chunks(ReplicaWork& replica) {
+  replica.micro_batches = replica.prefill_passes;
+  replica.micro_batch_sequences = replica.sequences / replica.prefill_passes;
+  replica.largest_micro_batch_sequences = std::ceil(replica.micro_batch_sequences);
+}
+
 // What each replica of a task is given.
 struct Shares {
   std::vector<int> sequences;
@@ -206,6 +214,7 @@ ReplicaWork replica_work(const TaskWork& work, const Replica& plan, const Workfl
   if (work.kind() == TaskKind::generation) {
     plan_decoding(work, plan, workflow, replica);
     plan_prefill(work, workflow, replica);
+    if (work.execution().prefill_chunk_tokens > 0) pass_in_chunks(replica);
   } else {
     replica.decode_waves = 1;
   }

@@ -7,6 +7,7 @@
 //   micro_batch_tokens   micro-batches are filled up to a number of tokens
 //   micro_batches        counted as the framework counts them (semantics.h)
 //   shared_prompts       one prefill serves all responses to a prompt
+//   prefill_chunk_tokens prompts pass in chunks, which take the place of micro-batches of generation
 //
 // Replicas of inference and training may get sequences by length (Replica::length_rank, HetRL 4.2): each then
 // has lengths of its own, sorted_lengths.h, and pads to the longest of its own.
@@ -36,7 +37,7 @@ namespace sextant {
 
 struct ReplicaWork {
   double sequences = 0;              // nm * mbs: this replica's share of the global batch
-  double micro_batches = 0;          // nm, over all mini-batches
+  double micro_batches = 0;          // nm, over all mini-batches; of generation with a chunk size its chunks
   double flushes = 1;                // times that the pipeline fills and drains
   double micro_batch_sequences = 0;  // mbs: mean size, smaller than the plan's when it does not divide
   // What memory must hold: sequences do not come in parts, and micro-batches are not of one size.

@@ -173,7 +173,7 @@ class Enumeration {
     const int share = (workflow_.sequences() + count - 1) / count;
     for (const int batch : batches_of(replicas, share, execution)) {
       for (const int size : sizes_within(share, execution)) {
-        for (const Recompute recompute : recomputes()) add({replicas, size, batch, recompute, execution});
+        for (const Recompute recompute : recomputes()) add({replicas, size, true, batch, recompute, execution});
       }
     }
   }

@@ -18,7 +18,7 @@
 namespace sextant {
 
 // Beside task_names: the actor's log-probabilities of what it generated, where a framework computes them again.
-inline constexpr const char* kOldLogProb = "old_log_prob";
+inline constexpr const char* kOldLogProb = task_names::kOldLogProb;
 
 // Ends the name of a framework whose serving engine is the first generation of vLLM (V0, to the middle of
 // 2025): its scheduler and sampler are Python between two steps, a tenth of a millisecond a sequence, ten times

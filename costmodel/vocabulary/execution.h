@@ -38,6 +38,7 @@ struct Execution {
   int micro_batch_tokens = 0;        // token budget of a micro-batch (semantics); 0: counted in sequences
   int micro_batches = 0;             // as the framework counts them (semantics); 0: by size
   int prefill_chunk_tokens = 0;      // tokens of prompts that pass at once; 0: a micro-batch's
+                                     // (fill_in_unstated in plan.h chooses it where neither is stated)
   bool shared_prompts = false;       // prefill of a prompt once for its group of responses
 
   // Kernels.

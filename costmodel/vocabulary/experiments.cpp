@@ -12,7 +12,11 @@ Experiments Experiments::parse(const JsonView& view) {
   for (const auto& [name, workflow] : view.required("workflows").members()) {
     all.workflows[name] = Workflow::parse(workflow);
   }
-  for (const auto& [name, plan] : view.required("plans").members()) all.plans[name] = Plan::parse(plan);
+  for (const auto& [name, member] : view.required("plans").members()) {
+    Plan plan = Plan::parse(member);
+    take_as_stated(plan);
+    all.plans[name] = std::move(plan);
+  }
   std::set<std::string> names;
   for (const JsonView& entry : view.required("experiments").items()) {
     entry.allow_only({"name", "workflow", "plan"});

@@ -51,6 +51,7 @@ struct Replica {
 struct TaskPlan {
   std::vector<Replica> replicas;
   int micro_batch_sequences = 1;   // mbs; the last micro-batch of a replica may be smaller
+  bool states_micro_batch = true;  // false: a document that leaves mbs out; see fill_in_unstated
   int decode_batch_sequences = 0;  // dbs of generation: sequences decoded together; 0 = all of the replica's
   Recompute recompute = Recompute::none;  // training: activations computed again in the backward pass
   Execution execution;
@@ -132,6 +133,21 @@ struct SequenceRange {
 
 // Whether replicas differ in their ranks.
 [[nodiscard]] bool deals_by_length(const TaskPlan& task);
+
+// Chooses how tasks are cut into micro-batches whose document leaves micro_batch_sequences out and has no other
+// option that says it (micro_batch_tokens, micro_batches, prefill_chunk_tokens of generation):
+//   generation with continuous_batching   prefill_chunk_tokens 8192, the default of engines
+//   packed inference and training         micro_batch_tokens 16384, the default of verl, or the longest
+//   sequence everything else                       one sequence
+// All tasks of the plan state their micro-batch after it. Returns a sentence for each value that was assumed.
+// predict() does this itself; whoever hands a plan on to a search or costs it otherwise calls it.
+[[nodiscard]] std::vector<std::string> fill_in_unstated(Plan& plan, const Workflow& workflow);
+
+// Whether fill_in_unstated would do nothing.
+[[nodiscard]] bool states_all(const Plan& plan);
+
+// For plans that were run: what their document does not state was one sequence.
+void take_as_stated(Plan& plan);
 
 // One line for people: "gen dp2 tp1 pp1 on 0-1".
 [[nodiscard]] std::string describe(const TaskPlan& task);

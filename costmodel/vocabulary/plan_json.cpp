@@ -116,9 +116,9 @@ TaskPlan parse_task(const JsonView& view) {
     }
     out.replicas = parse_compact(view, out.execution.context_parallel);
   }
-  if (const auto micro_batch = view.optional("micro_batch_sequences")) {
-    out.micro_batch_sequences = micro_batch->count(1);
-  }
+  const auto micro_batch = view.optional("micro_batch_sequences");
+  out.states_micro_batch = micro_batch.has_value();
+  if (micro_batch) out.micro_batch_sequences = micro_batch->count(1);
   if (const auto decode_batch = view.optional("decode_batch_sequences")) {
     out.decode_batch_sequences = decode_batch->count(0);
   }
@@ -168,7 +168,7 @@ Json layout_to_json(const TaskPlan& task) {
 
 Json to_json(const TaskPlan& task) {
   Json out = layout_to_json(task);
-  out["micro_batch_sequences"] = task.micro_batch_sequences;
+  if (task.states_micro_batch) out["micro_batch_sequences"] = task.micro_batch_sequences;
   out["decode_batch_sequences"] = task.decode_batch_sequences;
   out["recompute"] = name_of(task.recompute);
   if (const Json execution = task.execution.to_json(); !execution.empty()) {

@@ -1,6 +1,7 @@
 #include "costmodel/vocabulary/prediction.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/json_value.h"
 #include "costmodel/vocabulary/names.h"
@@ -154,6 +155,15 @@ Json to_json(const DeviceMemory& memory) {
           {"working_bytes", memory.working_bytes}};
 }
 
+// It follows from the other members and is written for readers who do not compute.
+void check_overlapped(const JsonView& view, const Prediction& prediction) {
+  constexpr double kRounding = 1e-6;  // relative to the iteration
+  const double stated_s = view.non_negative();
+  if (std::abs(stated_s - prediction.overlapped_s()) > kRounding * (prediction.iteration_s + stated_s)) {
+    view.fail("is not the sum of the tasks, the weight sync, the controller and the rewards less iteration_s");
+  }
+}
+
 HostMemory parse_host_memory(const JsonView& view) {
   view.allow_only({"node", "capacity_bytes", "needed_bytes"});
   HostMemory out;
@@ -182,6 +192,14 @@ bool Prediction::fits() const {
          std::all_of(host_memory.begin(), host_memory.end(), [](const auto& host) { return host.fits(); });
 }
 
+double Prediction::overlapped_s() const {
+  constexpr double kRounding = 1e-9;  // relative, of sums in another order
+  double sum_s = weight_sync_s + controller_s + rule_reward_s;
+  for (const auto& [name, task] : tasks) sum_s += task.time_s;
+  const double more_s = sum_s - iteration_s;
+  return more_s > kRounding * sum_s ? more_s : 0;
+}
+
 bool Prediction::extrapolating() const {
   return std::any_of(tasks.begin(), tasks.end(), [](const auto& named) {
     return named.second.familiarity && named.second.familiarity->extrapolating();
@@ -190,8 +208,8 @@ bool Prediction::extrapolating() const {
 
 Prediction Prediction::parse(const JsonView& view) {
   view.allow_only({"workflow", "plan", "cluster", "coefficients", "framework", "iteration_s",
-                   "iteration_interval_s", "sequences_per_s", "weight_sync_s", "tasks", "memory", "host_memory",
-                   "bottleneck", "sensitivities"});
+                   "iteration_interval_s", "sequences_per_s", "weight_sync_s", "controller_s", "rule_reward_s",
+                   "overlapped_s", "tasks", "memory", "host_memory", "bottleneck", "notes", "sensitivities"});
   Prediction out;
   out.workflow = view.required("workflow").text();
   out.plan = view.required("plan").text();
@@ -208,6 +226,8 @@ Prediction Prediction::parse(const JsonView& view) {
   }
   out.sequences_per_s = view.required("sequences_per_s").non_negative();
   out.weight_sync_s = view.required("weight_sync_s").non_negative();
+  if (const auto controller = view.optional("controller_s")) out.controller_s = controller->non_negative();
+  if (const auto reward = view.optional("rule_reward_s")) out.rule_reward_s = reward->non_negative();
   for (const auto& [name, task] : view.required("tasks").members()) {
     out.tasks.emplace(name, parse_task(task));
   }
@@ -220,6 +240,10 @@ Prediction Prediction::parse(const JsonView& view) {
     }
   }
   out.bottleneck = view.required("bottleneck").any_text();
+  if (const auto notes = view.optional("notes")) {
+    for (const JsonView& note : notes->items()) out.notes.push_back(note.text());
+  }
+  if (const auto overlapped = view.optional("overlapped_s")) check_overlapped(*overlapped, out);
   if (const auto sensitivities = view.optional("sensitivities")) {
     for (const JsonView& sensitivity : sensitivities->items()) {
       out.sensitivities.push_back(parse_sensitivity(sensitivity));
@@ -242,6 +266,11 @@ Json Prediction::to_json() const {
   }
   out["sequences_per_s"] = sequences_per_s;
   out["weight_sync_s"] = weight_sync_s;
+  out["controller_s"] = controller_s;
+  if (rule_reward_s > 0) {
+    out["rule_reward_s"] = rule_reward_s;
+  }
+  out["overlapped_s"] = overlapped_s();
   out["tasks"] = Json::object();
   for (const auto& [name, task] : tasks) {
     out["tasks"][name] = sextant::to_json(task);
@@ -257,6 +286,9 @@ Json Prediction::to_json() const {
     }
   }
   out["bottleneck"] = bottleneck;
+  if (!notes.empty()) {
+    out["notes"] = notes;
+  }
   if (!sensitivities.empty()) {
     out["sensitivities"] = Json::array();
     for (const Sensitivity& sensitivity : sensitivities) {

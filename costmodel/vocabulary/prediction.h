@@ -89,7 +89,7 @@ struct HostMemory {
 
 struct Prediction {
   static constexpr std::string_view kKind = "prediction";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: what the controller takes, notes
 
   std::string workflow;  // names
   std::string plan;
@@ -100,14 +100,20 @@ struct Prediction {
   std::optional<Interval> iteration_interval_s;
   double sequences_per_s = 0;
   double weight_sync_s = 0;  // resharding or synchronization, whichever the plan pays
+  double controller_s = 0;   // the controller of an RL framework between the tasks of the iteration
+  double rule_reward_s = 0;  // rewards of a rule
   std::map<std::string, TaskPrediction> tasks;
   std::vector<DeviceMemory> memory;
-  std::vector<HostMemory> host_memory;     // of nodes that hold offloaded states
-  std::string bottleneck;                  // one sentence
+  std::vector<HostMemory> host_memory;  // of nodes that hold offloaded states
+  std::string bottleneck;               // one sentence
+  std::vector<std::string> notes;       // values that the plan leaves out and what was assumed, a sentence each
   std::vector<Sensitivity> sensitivities;  // where asked for; largest first
 
   [[nodiscard]] bool extrapolating() const;  // in any task
   [[nodiscard]] bool fits() const;           // on every device and host
+  // By how much the tasks, the weight sync, the controller and the rewards together take longer than the
+  // iteration, because tasks run at the same time. Zero where they run one after the other.
+  [[nodiscard]] double overlapped_s() const;
   friend bool operator==(const Prediction&, const Prediction&) = default;
   static Prediction parse(const JsonView& view);
   [[nodiscard]] Json to_json() const;

@@ -189,6 +189,7 @@ Runs Runs::parse(const JsonView& view) {
   out.clusters = parse_named<Cluster>(view.required("clusters"));
   out.workflows = parse_named<Workflow>(view.required("workflows"));
   out.plans = parse_named<Plan>(view.required("plans"));
+  for (auto& [name, plan] : out.plans) take_as_stated(plan);
   std::set<std::string> names;
   std::set<std::tuple<std::string, std::string, std::string>> checked;
   for (const JsonView& item : view.required("runs").items()) {

@@ -15,6 +15,7 @@ set(SEXTANT_VOCABULARY_SOURCES
     vocabulary/model_json.cpp
     vocabulary/plan.cpp
     vocabulary/plan_check.cpp
+    vocabulary/plan_defaults.cpp
     vocabulary/plan_json.cpp
     vocabulary/precision.cpp
     vocabulary/prediction.cpp

@@ -49,29 +49,53 @@ bool Workflow::has_weight_sync() const {
          find_actor_task(*this, TaskKind::training) != nullptr;
 }
 
-std::vector<Task> ppo_tasks() {
-  using namespace task_names;
-  const std::vector<std::string> experience{kRewardInference, kReferenceInference, kCriticInference};
-  return {{kActorGeneration, TaskKind::generation, "actor", {}},
-          {kRewardInference, TaskKind::inference, "reward", {kActorGeneration}},
-          {kReferenceInference, TaskKind::inference, "reference", {kActorGeneration}},
-          {kCriticInference, TaskKind::inference, "critic", {kActorGeneration}},
-          {kActorTraining, TaskKind::training, "actor", experience},
-          {kCriticTraining, TaskKind::training, "critic", experience}};
+namespace {
+
+struct NamedModel {
+  const char* task;
+  const char* model;
+};
+
+// Generation, inference tasks that need its responses, and training tasks that need the results of all of
+// these.
+std::vector<Task> standard_graph(const std::vector<NamedModel>& inference,
+                                 const std::vector<NamedModel>& training) {
+  std::vector<Task> tasks{{task_names::kActorGeneration, TaskKind::generation, "actor", {}}};
+  std::vector<std::string> experience;
+  for (const NamedModel& task : inference) {
+    tasks.push_back({task.task, TaskKind::inference, task.model, {task_names::kActorGeneration}});
+    experience.emplace_back(task.task);
+  }
+  if (experience.empty()) experience.emplace_back(task_names::kActorGeneration);
+  for (const NamedModel& task : training)
+    tasks.push_back({task.task, TaskKind::training, task.model, experience});
+  return tasks;
 }
 
-std::vector<Task> grpo_tasks(bool with_reward_model) {
+std::vector<NamedModel> inference_of(bool with_reward_model, const GraphOptions& options) {
   using namespace task_names;
-  std::vector<Task> tasks{{kActorGeneration, TaskKind::generation, "actor", {}}};
-  std::vector<std::string> experience;
-  if (with_reward_model) {
-    tasks.push_back({kRewardInference, TaskKind::inference, "reward", {kActorGeneration}});
-    experience.emplace_back(kRewardInference);
-  }
-  tasks.push_back({kReferenceInference, TaskKind::inference, "reference", {kActorGeneration}});
-  experience.emplace_back(kReferenceInference);
-  tasks.push_back({kActorTraining, TaskKind::training, "actor", experience});
+  std::vector<NamedModel> tasks;
+  if (with_reward_model) tasks.push_back({kRewardInference, "reward"});
+  if (options.has_old_log_prob) tasks.push_back({kOldLogProb, "actor"});
+  if (options.has_reference) tasks.push_back({kReferenceInference, "reference"});
   return tasks;
+}
+
+}  // namespace
+
+std::vector<Task> ppo_tasks(const GraphOptions& options) {
+  using namespace task_names;
+  std::vector<NamedModel> inference = inference_of(true, options);
+  inference.push_back({kCriticInference, "critic"});
+  return standard_graph(inference, {{kActorTraining, "actor"}, {kCriticTraining, "critic"}});
+}
+
+std::vector<Task> grpo_tasks(bool with_reward_model, const GraphOptions& options) {
+  return standard_graph(inference_of(with_reward_model, options), {{task_names::kActorTraining, "actor"}});
+}
+
+GraphOptions graph_options_of(const Workflow& workflow) {
+  return {workflow.has_task(task_names::kReferenceInference), workflow.has_task(task_names::kOldLogProb)};
 }
 
 }  // namespace sextant

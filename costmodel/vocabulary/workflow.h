@@ -21,9 +21,12 @@ enum class TaskKind { generation, inference, training };
 enum class Orchestration { controller, loop };
 
 // Names of the tasks of PPO; GRPO has no critic tasks, and no reward_inference with a rule-based reward.
+// old_log_prob computes the actor's own log-probabilities again before training; a graph has it where the
+// document says so.
 namespace task_names {
 inline constexpr const char* kActorGeneration = "actor_generation";
 inline constexpr const char* kRewardInference = "reward_inference";
+inline constexpr const char* kOldLogProb = "old_log_prob";
 inline constexpr const char* kReferenceInference = "reference_inference";
 inline constexpr const char* kCriticInference = "critic_inference";
 inline constexpr const char* kActorTraining = "actor_training";
@@ -41,7 +44,7 @@ struct Task {
 
 struct Workflow {
   static constexpr std::string_view kKind = "workflow";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: reference, old_log_prob
 
   std::string name;
   Algorithm algorithm = Algorithm::grpo;
@@ -85,10 +88,19 @@ struct Workflow {
   [[nodiscard]] Json to_json() const;
 };
 
-// The standard graphs: six tasks for PPO, four for GRPO (three when reward_model is null).
-// `critic` and `reward_model` get a value head.
-[[nodiscard]] std::vector<Task> ppo_tasks();
-[[nodiscard]] std::vector<Task> grpo_tasks(bool with_reward_model);
+// What the standard graphs of PPO and GRPO may have or leave out.
+struct GraphOptions {
+  bool has_reference = true;      // false: training has no KL term, so that no task needs the reference model
+  bool has_old_log_prob = false;  // the actor's own log-probabilities are computed again before training
+};
+
+// The standard graphs: six tasks for PPO, four for GRPO (three without a reward model).
+// The models "critic" and "reward" have a value head.
+[[nodiscard]] std::vector<Task> ppo_tasks(const GraphOptions& options = {});
+[[nodiscard]] std::vector<Task> grpo_tasks(bool with_reward_model, const GraphOptions& options = {});
+
+// The options of the standard graph that has these tasks, as far as their names tell.
+[[nodiscard]] GraphOptions graph_options_of(const Workflow& workflow);
 
 [[nodiscard]] std::string_view name_of(Algorithm algorithm);
 [[nodiscard]] std::string_view name_of(Mode mode);

@@ -60,10 +60,13 @@ void check_actor_tasks(const Workflow& workflow) {
   }
 }
 
+// old_log_prob is of the actor by its meaning; the other tasks may use any model that plays their part.
 bool has_standard_tasks(const Workflow& workflow, const std::vector<Task>& standard) {
   return workflow.tasks.size() == standard.size() &&
          std::all_of(standard.begin(), standard.end(), [&workflow](const Task& task) {
-           return workflow.has_task(task.name) && workflow.task(task.name).kind == task.kind;
+           if (!workflow.has_task(task.name)) return false;
+           const Task& own = workflow.task(task.name);
+           return own.kind == task.kind && (own.name != task_names::kOldLogProb || own.model == task.model);
          });
 }
 
@@ -77,16 +80,17 @@ std::string names_of(const std::vector<Task>& tasks) {
 
 // The closed forms of the model know the tasks of the two algorithms by name.
 void check_standard_names(const Workflow& workflow) {
-  if (workflow.algorithm == Algorithm::ppo && !has_standard_tasks(workflow, ppo_tasks())) {
-    throw_bad_input("/tasks: expected the six tasks of ppo: " + names_of(ppo_tasks()) +
-                    "; for another graph use the algorithm \"custom\"");
+  constexpr const char* kOptional =
+      "reference_inference may be left out and old_log_prob, inference of the actor, added; for another graph "
+      "use the algorithm \"custom\"";
+  const GraphOptions options = graph_options_of(workflow);
+  if (workflow.algorithm == Algorithm::ppo && !has_standard_tasks(workflow, ppo_tasks(options))) {
+    throw_bad_input("/tasks: expected the six tasks of ppo: " + names_of(ppo_tasks()) + "; " + kOptional);
   }
-  if (workflow.algorithm == Algorithm::grpo && !has_standard_tasks(workflow, grpo_tasks(false)) &&
-      !has_standard_tasks(workflow, grpo_tasks(true))) {
-    throw_bad_input(
-        "/tasks: expected the tasks of grpo: " + names_of(grpo_tasks(true)) +
-        " (without reward_inference when a rule gives the reward); for another graph use the algorithm "
-        "\"custom\"");
+  if (workflow.algorithm == Algorithm::grpo && !has_standard_tasks(workflow, grpo_tasks(false, options)) &&
+      !has_standard_tasks(workflow, grpo_tasks(true, options))) {
+    throw_bad_input("/tasks: expected the tasks of grpo: " + names_of(grpo_tasks(true)) +
+                    " (without reward_inference when a rule gives the reward); " + kOptional);
   }
 }
 

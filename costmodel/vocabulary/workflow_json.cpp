@@ -28,13 +28,40 @@ Task parse_task(const JsonView& view) {
   return out;
 }
 
-// The standard graph of the algorithm, for a document that does not draw its own.
+// Without the members: with a reference, without old_log_prob.
+GraphOptions parse_graph_options(const JsonView& view) {
+  GraphOptions options;
+  if (const auto reference = view.optional("reference")) options.has_reference = reference->flag();
+  if (const auto old_log_prob = view.optional("old_log_prob")) options.has_old_log_prob = old_log_prob->flag();
+  return options;
+}
+
+// The members say of a standard graph what its tasks say too, where the document lists them.
+void check_graph_options(const JsonView& view, const Workflow& workflow) {
+  const GraphOptions listed = graph_options_of(workflow);
+  const auto check = [&](const char* member, const char* task, bool is_listed) {
+    const auto stated = view.optional(member);
+    if (!stated) return;
+    if (workflow.algorithm == Algorithm::custom) {
+      stated->fail("has no meaning for a custom algorithm, whose tasks say what it has");
+    }
+    if (stated->flag() != is_listed) {
+      stated->fail(std::string("the tasks of the workflow ") + (is_listed ? "have" : "lack") + " " + task);
+    }
+  };
+  check("reference", task_names::kReferenceInference, listed.has_reference);
+  check("old_log_prob", task_names::kOldLogProb, listed.has_old_log_prob);
+}
+
+// The standard graph of the algorithm, for a document that does not list its own tasks.
 std::vector<Task> standard_tasks(const JsonView& view, const Workflow& workflow) {
   if (workflow.algorithm == Algorithm::custom) {
     view.fail("missing member \"tasks\": a custom algorithm has no standard graph");
   }
-  std::vector<Task> tasks =
-      workflow.algorithm == Algorithm::ppo ? ppo_tasks() : grpo_tasks(workflow.models.contains("reward"));
+  const GraphOptions options = parse_graph_options(view);
+  std::vector<Task> tasks = workflow.algorithm == Algorithm::ppo
+                                ? ppo_tasks(options)
+                                : grpo_tasks(workflow.models.contains("reward"), options);
   for (Task& task : tasks) {
     if (task.model == "reference" && !workflow.models.contains("reference")) {
       task.model = "actor";  // the reference is an earlier state of the actor
@@ -88,10 +115,26 @@ std::string_view name_of(TaskKind kind) { return name_in(kTaskKinds, kind); }
 TaskKind parse_task_kind(const JsonView& view) { return parse_name<TaskKind>(view, kTaskKinds); }
 
 Workflow Workflow::parse(const JsonView& view) {
-  view.allow_only({"name", "algorithm", "mode", "staleness", "streamed_parts", "orchestration", "models",
-                   "tasks", "prompts", "responses_per_prompt", "mini_batches", "prompt_tokens",
-                   "response_tokens", "precision", "rule_reward_s_per_sequence", "turns",
-                   "environment_s_per_turn", "observation_tokens_per_turn"});
+  view.allow_only({"name",
+                   "algorithm",
+                   "mode",
+                   "staleness",
+                   "streamed_parts",
+                   "orchestration",
+                   "reference",
+                   "old_log_prob",
+                   "models",
+                   "tasks",
+                   "prompts",
+                   "responses_per_prompt",
+                   "mini_batches",
+                   "prompt_tokens",
+                   "response_tokens",
+                   "precision",
+                   "rule_reward_s_per_sequence",
+                   "turns",
+                   "environment_s_per_turn",
+                   "observation_tokens_per_turn"});
   Workflow out;
   out.name = view.required("name").text();
   out.algorithm = parse_name<Algorithm>(view.required("algorithm"), kAlgorithms);
@@ -111,6 +154,7 @@ Workflow Workflow::parse(const JsonView& view) {
   } else {
     out.tasks = standard_tasks(view, out);
   }
+  check_graph_options(view, out);
   parse_batch(view, out);
   out.prompt_tokens = Lengths::parse(view.required("prompt_tokens"));
   out.response_tokens = Lengths::parse(view.required("response_tokens"));
@@ -142,6 +186,11 @@ Json Workflow::to_json() const {
       {"name", name}, {"algorithm", name_of(algorithm)}, {"mode", name_of(mode)}, {"staleness", staleness}};
   if (streamed_parts > 1) out["streamed_parts"] = streamed_parts;
   if (orchestration != Orchestration::controller) out["orchestration"] = name_of(orchestration);
+  if (algorithm != Algorithm::custom) {
+    const GraphOptions options = graph_options_of(*this);
+    if (!options.has_reference) out["reference"] = false;
+    if (options.has_old_log_prob) out["old_log_prob"] = true;
+  }
   out["models"] = Json::object();
   for (const auto& [role, model] : models) {
     out["models"][role] = model.to_json();

@@ -74,7 +74,7 @@ const TaskChoices& choices_for(const std::vector<TaskChoices>& choices, std::siz
 bool counts_micro_batches_in_sequences(TaskKind kind, const Execution& execution) {
   if (execution.micro_batches > 0) return false;
   if (kind != TaskKind::generation) return execution.micro_batch_tokens == 0;
-  return !(execution.continuous_batching && execution.prefill_chunk_tokens > 0);
+  return execution.prefill_chunk_tokens == 0;
 }
 
 bool can_execute(const Execution& execution, const Task& task, const Workflow& workflow, int data_parallel,

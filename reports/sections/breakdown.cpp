@@ -1,4 +1,5 @@
 #include "core/json_value.h"
+#include "core/units.h"
 #include "reports/charts/plan_charts.h"
 #include "reports/sections/names.h"
 #include "reports/sections/sections.h"
@@ -41,7 +42,29 @@ Table terms_table(const Prediction& prediction) {
     }
     table.rows.push_back(std::move(row));
   }
+  const auto add = [&](const char* what, const char* name, double time_s) {
+    if (time_s <= 0) return;
+    std::vector<Cell> row(table.columns.size(), empty_cell());
+    row[0] = {what, name};
+    row[2] = seconds_cell(time_s);
+    table.rows.push_back(std::move(row));
+  };
+  add("weight sync", "weight_sync", prediction.weight_sync_s);
+  add("controller", "controller", prediction.controller_s);
+  add("rule reward", "rule_reward", prediction.rule_reward_s);
   return table;
+}
+
+// Nothing of a document that does not hold what the controller takes.
+std::string sum_of_rows(const Prediction& prediction) {
+  constexpr double kRounding = 1e-6;  // relative
+  double sum_s = prediction.weight_sync_s + prediction.controller_s + prediction.rule_reward_s;
+  for (const auto& [task, predicted] : prediction.tasks) sum_s += predicted.time_s;
+  if (sum_s < prediction.iteration_s * (1 - kRounding)) return "";
+  const double overlapped_s = prediction.overlapped_s();
+  if (overlapped_s <= 0) return " The rows of the table add up to the iteration.";
+  return " The rows of the table add up to " + format_seconds(prediction.iteration_s + overlapped_s) + ", " +
+         format_seconds(overlapped_s) + " more than the iteration, because tasks run at the same time.";
 }
 
 }  // namespace
@@ -53,7 +76,9 @@ std::optional<Section> breakdown_section(const ReportInput& input) {
   section.blocks.emplace_back(
       Text{"Terms of the cost model on the slowest replica and stage of each task; they add up to the task's "
            "predicted "
-           "time. Shorten the longest term of a task on the longest path of the timeline first."});
+           "time. Shorten the longest term of a task on the longest path of the timeline first." +
+           sum_of_rows(prediction)});
+  for (const std::string& note : prediction.notes) section.blocks.emplace_back(Text{note});
   Json seconds = charts::breakdown_seconds(prediction);
   if (!seconds.is_null()) {
     section.blocks.emplace_back(

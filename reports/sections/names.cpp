@@ -68,9 +68,10 @@ std::string shown_name(RunSource source) {
 }
 
 std::vector<std::string> in_task_order(const std::set<std::string>& tasks) {
-  const std::vector<std::string> first = {task_names::kActorGeneration,    task_names::kRewardInference,
-                                          task_names::kReferenceInference, task_names::kCriticInference,
-                                          task_names::kActorTraining,      task_names::kCriticTraining};
+  const std::vector<std::string> first = {task_names::kActorGeneration, task_names::kRewardInference,
+                                          task_names::kOldLogProb,      task_names::kReferenceInference,
+                                          task_names::kCriticInference, task_names::kActorTraining,
+                                          task_names::kCriticTraining};
   const auto rank = [&](const std::string& task) {
     if (task == kIteration) return first.size() + 2;
     if (task == kWeightSync) return first.size() + 1;

@@ -74,6 +74,34 @@ TEST(PredictCommand, ShowsTasksMemoryAndBottleneck) {
   EXPECT_EQ(printed.err, "");
 }
 
+TEST(PredictCommand, ListsWhatThePlanLeavesOut) {
+  const Printed printed = run_sextant(predict_data({}));  // critic_inference has no micro_batch_sequences
+  EXPECT_THAT(printed.out,
+              HasSubstr("\nAssumed for critic_inference, whose plan does not say: micro-batches of one "
+                        "sequence (micro_batch_sequences).\n"));
+  const auto prediction = parse_document<Prediction>(run_sextant(predict_data({"--json"})).out).content;
+  EXPECT_EQ(prediction.notes.size(), 1U);
+}
+
+TEST(PredictCommand, RowsSumToTheIterationOrSayByHowMuchTasksOverlap) {
+  const TinyFolder folder;
+  Coefficient overhead;
+  overhead.id = CoefficientId::iteration_overhead_s;
+  overhead.value = 3;
+  Coefficients coefficients;
+  coefficients.values.push_back(overhead);
+  save_document(folder.file("coefficients.json"), coefficients);
+  const std::vector<std::string> with = {"--coefficients", folder.file("coefficients.json")};
+  const Printed one_by_one = run_sextant(folder.with_plan("predict", with));
+  EXPECT_THAT(one_by_one.out, HasSubstr("\ncontroller "));
+  EXPECT_THAT(one_by_one.out, Not(HasSubstr("The rows sum to")));
+  const auto prediction =
+      parse_document<Prediction>(
+          run_sextant(folder.with_plan("predict", {"--json", with.front(), with.back()})).out)
+          .content;
+  EXPECT_EQ(prediction.controller_s, 3);
+}
+
 TEST(PredictCommand, JsonIsTheDocumentAndNothingElse) {
   const Printed printed = run_sextant(predict_data({"--framework", "*", "--json"}));
   EXPECT_EQ(printed.exit_code, 0);

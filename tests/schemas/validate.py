@@ -118,7 +118,7 @@ def case_faults(schemas, data):
 def main(schema_folder, data):
     schemas = {path.name: load(path) for path in sorted(schema_folder.glob("*.schema.json"))}
     faults, checked, refused = [], 0, 0
-    for path in sorted(data.glob("*.json")):
+    for path in sorted([*data.glob("*.json"), *data.glob("field/*/*.json")]):
         document = load(path)
         kind = document["schema"].removeprefix("sextant.").split("/")[0]
         validator = make_validator(schemas, kind)

@@ -15,7 +15,9 @@ TEST(ExperimentsTest, HoldsWorkflowsPlansAndTheirOrder) {
   EXPECT_EQ(all.experiments[1], (Experiment{"ppo-mixed-2", "ppo-small", "ppo-mixed"}));
   EXPECT_EQ(all.experiments[2].name, "grpo-split-1");
   EXPECT_EQ(all.workflows.at("ppo-small"), load_fixture<Workflow>("workflow_ppo.json"));
-  EXPECT_EQ(all.plans.at("grpo-split"), load_fixture<Plan>("plan_grpo.json"));
+  auto plan = load_fixture<Plan>("plan_grpo.json");
+  take_as_stated(plan);  // the proxy runs one sequence at a time where a plan does not say
+  EXPECT_EQ(all.plans.at("grpo-split"), plan);
 }
 
 // Experiments may share a workflow and a plan, but not a name: runs are found by it.

@@ -67,6 +67,22 @@ TEST(PlanTest, CompactAndExpandedTasksAreTheSame) {
   EXPECT_EQ(compact.to_json()["tasks"]["t"].contains("data_parallel"), true);  // as short as it can be
 }
 
+TEST(PlanTest, KnowsWhetherAMicroBatchIsStated) {
+  const auto task = [](const char* more) {
+    return parse_as<Plan>(parse_json(std::string(R"({"name": "p", "tasks": {"t": {"data_parallel": 1,
+        "pipeline_parallel": 1, "tensor_parallel": 1, "devices": {"count": 1}, "layers": 2)") +
+                                     more + "}}}"));
+  };
+  const Plan unstated = task(""), stated = task(R"(, "micro_batch_sequences": 1)");
+  EXPECT_FALSE(states_all(unstated));
+  EXPECT_TRUE(states_all(stated));
+  EXPECT_EQ(parse_as<Plan>(unstated.to_json()), unstated);
+  EXPECT_EQ(parse_as<Plan>(stated.to_json()), stated);
+  Plan run = unstated;
+  take_as_stated(run);
+  EXPECT_EQ(run, stated);
+}
+
 TEST(PlanTest, RefusesCompactTasksThatDoNotAddUp) {
   EXPECT_EQ(
       task_refusal(

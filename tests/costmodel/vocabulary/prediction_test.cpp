@@ -35,6 +35,29 @@ TEST(PredictionTest, TermsHaveDifferentNames) {
   EXPECT_EQ(parse_as<Prediction>(prediction.to_json()), prediction);
 }
 
+TEST(PredictionTest, SaysHowFarItsRowsOverlap) {
+  Prediction prediction;
+  prediction.tasks["a"].time_s = 3;
+  prediction.tasks["b"].time_s = 4;
+  prediction.weight_sync_s = 1;
+  prediction.controller_s = 0.5;
+  prediction.rule_reward_s = 0.25;
+  prediction.iteration_s = 8.75;
+  EXPECT_EQ(prediction.overlapped_s(), 0);
+  prediction.iteration_s = 5.75;  // b runs at the same time as a
+  EXPECT_DOUBLE_EQ(prediction.overlapped_s(), 3);
+  prediction.workflow = prediction.plan = prediction.cluster = "x";
+  prediction.notes = {"Assumed."};
+  Json json = prediction.to_json();
+  EXPECT_EQ(json["controller_s"], 0.5);
+  EXPECT_EQ(json["overlapped_s"], 3);
+  EXPECT_EQ(parse_as<Prediction>(json), prediction);
+  json["overlapped_s"] = 2;
+  EXPECT_EQ(refusal_as<Prediction>(json),
+            "/overlapped_s: is not the sum of the tasks, the weight sync, the controller and the rewards less "
+            "iteration_s");
+}
+
 TEST(PredictionTest, Refuses) {
   Json json = fixture_body("prediction.json");
   json["tasks"]["actor_training"]["terms_s"]["waiting"] = 1;

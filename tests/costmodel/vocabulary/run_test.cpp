@@ -15,7 +15,9 @@ TEST(RunsTest, RefersToItsClustersWorkflowsAndPlans) {
   const auto& run = runs.runs[0];
   EXPECT_EQ(runs.cluster_of(run), load_fixture<Cluster>("cluster.json"));
   EXPECT_EQ(runs.workflow_of(run), load_fixture<Workflow>("workflow_grpo.json"));
-  EXPECT_EQ(runs.plan_of(run), load_fixture<Plan>("plan_grpo.json"));
+  auto plan = load_fixture<Plan>("plan_grpo.json");
+  take_as_stated(plan);  // what was run had micro-batches of one sequence where its plan does not say
+  EXPECT_EQ(runs.plan_of(run), plan);
   EXPECT_EQ(run.iteration.median_s(), 1.9);
   EXPECT_NEAR(run.iteration.spread_fraction(), 0.02 / 1.9, 1e-12);  // 1.87 to 1.91
   EXPECT_EQ(run.tasks.at(kWeightSync).samples_s.size(), 3U);

@@ -48,6 +48,70 @@ TEST(WorkflowTest, GrpoHasThreeTasksOrFour) {
             "/rule_reward_s_per_sequence: expected 0 where a reward model gives the reward");
 }
 
+TEST(WorkflowTest, GrpoMayLeaveTheReferenceOutAndRecomputeLogProbs) {
+  Json json = fixture_body("workflow_grpo.json");
+  json["reference"] = false;
+  EXPECT_THAT(names_of(parse_as<Workflow>(json).tasks), ElementsAre("actor_generation", "actor_training"));
+  EXPECT_THAT(parse_as<Workflow>(json).task("actor_training").after, ElementsAre("actor_generation"));
+  json["old_log_prob"] = true;
+  const auto workflow = parse_as<Workflow>(json);
+  EXPECT_THAT(names_of(workflow.tasks), ElementsAre("actor_generation", "old_log_prob", "actor_training"));
+  EXPECT_EQ(workflow.task("old_log_prob").kind, TaskKind::inference);
+  EXPECT_EQ(workflow.task("old_log_prob").model, "actor");
+  EXPECT_THAT(workflow.task("old_log_prob").after, ElementsAre("actor_generation"));
+  EXPECT_THAT(workflow.task("actor_training").after, ElementsAre("old_log_prob"));
+}
+
+TEST(WorkflowTest, PpoMayLeaveTheReferenceOutAndRecomputeLogProbs) {
+  Json json = fixture_body("workflow_ppo.json");
+  json.erase("tasks");
+  json["old_log_prob"] = true;
+  EXPECT_THAT(names_of(parse_as<Workflow>(json).tasks),
+              ElementsAre("actor_generation", "reward_inference", "old_log_prob", "reference_inference",
+                          "critic_inference", "actor_training", "critic_training"));
+  json["reference"] = false;
+  EXPECT_EQ(refusal_as<Workflow>(json), "/models/reference: no task of ppo uses a model of this name");
+  json["models"].erase("reference");
+  EXPECT_EQ(parse_as<Workflow>(json).tasks.size(), 6U);
+}
+
+TEST(WorkflowTest, GraphOptionsComeBackAsTheyWere) {
+  Json json = fixture_body("workflow_grpo.json");
+  const Json plain = parse_as<Workflow>(json).to_json();
+  EXPECT_FALSE(plain.contains("reference") || plain.contains("old_log_prob"));
+  json["reference"] = false;
+  json["old_log_prob"] = true;
+  const auto workflow = parse_as<Workflow>(json);
+  const Json written = workflow.to_json();
+  EXPECT_EQ(written["reference"], false);
+  EXPECT_EQ(written["old_log_prob"], true);
+  EXPECT_EQ(parse_as<Workflow>(written), workflow);
+}
+
+TEST(WorkflowTest, GraphOptionsAgreeWithTasksThatAreListed) {
+  Json json = load_fixture<Workflow>("workflow_grpo.json").to_json();
+  json["reference"] = true;
+  json["old_log_prob"] = false;
+  EXPECT_EQ(parse_as<Workflow>(json).tasks.size(), 3U);
+  json["reference"] = false;
+  EXPECT_EQ(refusal_as<Workflow>(json), "/reference: the tasks of the workflow have reference_inference");
+  json["reference"] = true;
+  json["old_log_prob"] = true;
+  EXPECT_EQ(refusal_as<Workflow>(json), "/old_log_prob: the tasks of the workflow lack old_log_prob");
+  json["algorithm"] = "custom";
+  EXPECT_EQ(refusal_as<Workflow>(json),
+            "/reference: has no meaning for a custom algorithm, whose tasks say what it has");
+}
+
+TEST(WorkflowTest, OldLogProbIsInferenceOfTheActor) {
+  Json json = fixture_body("workflow_grpo.json");
+  json["old_log_prob"] = true;
+  json = parse_as<Workflow>(json).to_json();
+  json["models"]["other"] = json["models"]["actor"];
+  json["tasks"][1]["model"] = "other";
+  EXPECT_THAT(refusal_as<Workflow>(json), HasSubstr("/tasks: expected the tasks of grpo: "));
+}
+
 TEST(WorkflowTest, WritesTheTasksOut) {
   const auto workflow = load_fixture<Workflow>("workflow_grpo.json");
   const Json json = workflow.to_json();
