@@ -263,6 +263,7 @@ HeldOutSummary summary_of(const Runs& runs, const CrossValidation& validation, L
   summary.coverage_90 = validation.coverage([](const HeldOut& time) { return time.what != kPeakMemory; });
   if (of_tasks.count > 0) summary.task_log_deviation = model_deviation(validation, tasks);
   if (of_iterations.count > 0) summary.iteration_log_deviation = model_deviation(validation, iterations);
+  if (of_memories.count > 0) summary.memory_log_deviation = model_deviation(validation, memories);
   std::map<std::string, const Run*> by_name;
   for (const Run& run : runs.runs) by_name[run.name] = &run;
   std::vector<ComparedIteration> compared;

@@ -58,13 +58,13 @@ class Fitted {
     return posterior;
   }
 
-  [[nodiscard]] std::vector<double> log_errors(bool iterations) const {
+  template <typename Wanted>
+  [[nodiscard]] std::vector<double> log_errors(Wanted is_wanted) const {
     std::vector<double> errors;
     for (const Evidence::Observed& observed : evidence_.observed()) {
       const std::vector<double> of_run = evidence_.log_errors_of(observed, solved_.coordinates);
       for (std::size_t t = 0; t < of_run.size(); ++t) {
-        const MeasuredTime& time = observed.run->times()[t];
-        if (!time.is_memory() && time.is_iteration() == iterations) errors.push_back(std::abs(of_run[t]));
+        if (is_wanted(observed.run->times()[t])) errors.push_back(std::abs(of_run[t]));
       }
     }
     return errors;
@@ -72,8 +72,9 @@ class Fitted {
 
   // Spread of new predictions: the 90 % quantile of the errors in sample as a standard deviation, enlarged for
   // the freedom that the fit had.
-  [[nodiscard]] double predictive_deviation(bool iterations, double used) const {
-    const std::vector<double> errors = log_errors(iterations);
+  template <typename Wanted>
+  [[nodiscard]] double predictive_deviation(Wanted is_wanted, double used) const {
+    const std::vector<double> errors = log_errors(is_wanted);
     if (errors.empty()) return 0;
     const double all = evidence_.times();
     const double freedom = std::min(used, 0.75 * all);
@@ -96,8 +97,12 @@ class Fitted {
     fit.message = solved_.message;
     fit.initial_cost = solved_.initial_cost;
     fit.final_cost = solved_.final_cost;
-    fit.task_log_deviation = predictive_deviation(false, used);
-    fit.iteration_log_deviation = predictive_deviation(true, used);
+    const auto is_task = [](const MeasuredTime& time) { return !time.is_memory() && !time.is_iteration(); };
+    fit.task_log_deviation = predictive_deviation(is_task, used);
+    fit.iteration_log_deviation =
+        predictive_deviation([](const MeasuredTime& time) { return time.is_iteration(); }, used);
+    fit.memory_log_deviation =
+        predictive_deviation([](const MeasuredTime& time) { return time.is_memory(); }, used);
     fit.outliers = outliers();
     return fit;
   }

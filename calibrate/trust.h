@@ -31,7 +31,10 @@ struct Asked {
 // that of the coefficients (posterior.h) and that of the model itself: of held-out runs where the fit was
 // cross-validated, else of the errors in sample, more the farther a task lies outside
 // of what was calibrated (familiarity.h). A framework that no run showed may have no controller: the
-// intervals then reach down to those of a loop. Nothing changes where nobody fitted the coefficients.
+// intervals then reach down to those of a loop. Where nobody fitted the coefficients no time gets an interval.
+// Memory always gets its interval and its probability of fitting: of a device from the coefficients' variance
+// (that of the device which needs most) and from what the model left on measured peaks, or a usual deviation
+// where no run of the fit has one; of a host from a usual deviation.
 void qualify(Prediction& prediction, const Asked& asked);
 
 // The same with the cost model's answer made first.

@@ -53,6 +53,29 @@ bool alike(const DeviceMemory& a, const DeviceMemory& b) {
   return a.needed_bytes() == b.needed_bytes() && a.capacity_bytes == b.capacity_bytes;
 }
 
+bool alike(const HostMemory& a, const HostMemory& b) {
+  return a.needed_bytes == b.needed_bytes && a.capacity_bytes == b.capacity_bytes;
+}
+
+std::string describe_interval(const std::optional<MemoryTrust>& trust) {
+  if (!trust) return "";
+  return format_bytes(trust->needed_bytes.low) + " to " + format_bytes(trust->needed_bytes.high);
+}
+
+// One row for hosts in a row that need the same.
+void add_hosts(const std::vector<HostMemory>& hosts, Table& memory) {
+  for (std::size_t first = 0; first < hosts.size();) {
+    const HostMemory& host = hosts[first];
+    std::size_t end = first + 1;
+    while (end < hosts.size() && alike(host, hosts[end])) ++end;
+    const std::string last = end == first + 1 ? "" : " to " + hosts[end - 1].node;
+    memory.add({"host " + host.node + last, format_bytes(host.needed_bytes), describe_interval(host.trust),
+                host.capacity_bytes ? format_bytes(*host.capacity_bytes) : "not stated",
+                host.capacity_bytes ? describe_fit(host.fits(), host.trust) : "not known"});
+    first = end;
+  }
+}
+
 // What 10 % more of each number would do, the largest first.
 std::string describe_sensitivities(const std::vector<Sensitivity>& sensitivities) {
   constexpr std::size_t kShown = 12;  // of coefficients and of hardware; the document has all
@@ -133,17 +156,19 @@ std::string describe_prediction(const Prediction& prediction) {
   if (prediction.controller_s > 0) add("controller", prediction.controller_s);
   if (prediction.rule_reward_s > 0) add("rule reward", prediction.rule_reward_s);
   out += tasks.text() + describe_overlap(prediction);
-  Table memory({"device", "needed", "of", "fits"});
+  Table memory({"memory", "needed", "90 %", "of", "fits"});
   for (std::size_t first = 0; first < prediction.memory.size();) {
     const DeviceMemory& device = prediction.memory[first];
     std::size_t end = first + 1;  // of the devices after it that need as much
     while (end < prediction.memory.size() && alike(device, prediction.memory[end])) ++end;
     const std::string last =
         end == first + 1 ? "" : " to " + std::to_string(prediction.memory[end - 1].device.value);
-    memory.add({std::to_string(device.device.value) + last, format_bytes(device.needed_bytes()),
-                format_bytes(device.capacity_bytes), device.fits() ? "yes" : "NO"});
+    memory.add({"device " + std::to_string(device.device.value) + last, format_bytes(device.needed_bytes()),
+                describe_interval(device.trust), format_bytes(device.capacity_bytes),
+                describe_fit(device.fits(), device.trust)});
     first = end;
   }
+  add_hosts(prediction.host_memory, memory);
   out += memory.text() + "bottleneck: " + prediction.bottleneck + "\n" + describe_familiarity(prediction);
   for (const std::string& note : prediction.notes) out += note + "\n";
   return prediction.sensitivities.empty() ? out : out + describe_sensitivities(prediction.sensitivities);

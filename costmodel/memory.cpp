@@ -13,15 +13,18 @@ int stages_of(const TaskWork& task, int replica) {
   return task.plan->replicas[static_cast<std::size_t>(replica)].pipeline_parallel();
 }
 
+constexpr double kFp32Bytes = 4;
+
 struct States {
   double weights = 0;
   double gradients = 0;
   double optimizer = 0;
+  double handed_over = 0;  // of an optimizer on the host: gradients that come in, weights that go back
   [[nodiscard]] double total() const { return weights + gradients + optimizer; }
 };
 
-// Weights of one stage on one device, those of routed experts apart: they are dealt over their own devices,
-// have fewer copies and may be stored in a format of their own.
+// Numbers of one stage on one device. Those of routed experts stand apart, because they are distributed over
+// their own devices, have fewer copies and may be stored in a format of their own.
 struct Held {
   double shared = 0;
   double experts = 0;
@@ -52,11 +55,20 @@ Held copies_of(const TaskWork& task, int replica, int stage) {
   return {parts, std::max(1.0, parts * tp / expert_width(task.execution(), tp))};
 }
 
+// Bytes of a format that a plan may state.
+double bytes_or(const std::optional<Precision>& stated, double otherwise) {
+  return stated ? bytes_per_element(*stated) : otherwise;
+}
+
 void add_trained(const Execution& execution, double parameters, double bytes, double copies, States& states) {
-  const double moments = 8, master = bytes >= 4 ? 0 : 4;
+  const double moments = 2 * bytes_or(execution.moment_precision, kFp32Bytes);
+  const double master = execution.master_weights && bytes < kFp32Bytes ? kFp32Bytes : 0;
+  const double gradient = bytes_or(execution.main_gradient_precision, bytes);
+  const double optimized = parameters / (execution.zero_stage >= 1 ? copies : 1.0);
   states.weights += bytes * parameters / (execution.zero_stage >= 3 ? copies : 1.0);
-  states.gradients += bytes * parameters / (execution.zero_stage >= 2 ? copies : 1.0);
-  states.optimizer += (moments + master) * parameters / (execution.zero_stage >= 1 ? copies : 1.0);
+  states.gradients += gradient * parameters / (execution.zero_stage >= 2 ? copies : 1.0);
+  states.optimizer += (moments + master) * optimized;
+  states.handed_over += (kFp32Bytes + bytes) * optimized;
 }
 
 States states_of(const TaskWork& task, int replica, int stage) {
@@ -78,22 +90,23 @@ States states_of(const TaskWork& task, int replica, int stage) {
   return states;
 }
 
-// Kept for the backward pass by one layer for one token.
+// Elements of one layer that its backward pass needs of one token: all of them, or those that are kept.
 double kept_elements(const TaskWork& task, const ReplicaWork& work, double tensor_parallel,
                      Recompute recompute) {
   const Model& model = *task.model;
   const double hidden = model.hidden / (task.execution().sequence_parallel ? tensor_parallel : 1.0);
   if (recompute == Recompute::full) return hidden;
   const double attention = (2.0 * model.heads + 2.0 * model.kv_heads) * model.head_dim;
-  double mlp = (model.gated_mlp ? 3.0 : 2.0) * model.intermediate;
+  double mlp = (model.gated_mlp ? 3.0 : 2.0) * model.intermediate, routed = 0;
   if (model.experts) {
     mlp = (model.gated_mlp ? 3.0 : 2.0) *
           (static_cast<double>(model.experts->active_per_token) * model.experts->intermediate +
            model.experts->shared_intermediate);
+    routed = (task.execution().fused_experts ? 2.0 : 4.0) * model.experts->active_per_token;
   }
   const bool keeps_scores = !task.execution().fused_attention && recompute == Recompute::none;
   const double scores = keeps_scores ? model.attended_tokens(work.sequence_tokens) * model.heads : 0.0;
-  return 4.0 * hidden + (attention + mlp + scores) / tensor_parallel;
+  return (4.0 + routed) * hidden + (attention + mlp + scores) / tensor_parallel;
 }
 
 double logit_elements(const TaskWork& task, int replica, int stage) {
@@ -141,25 +154,82 @@ double kept_in_training(const TaskWork& task, int replica, int stage) {
     kept = in_flight * (layout.layers - away) * layer + largest * layer;
   }
   if (stage == 0) kept += in_flight * kept_elements(task, work, tp, Recompute::full);  // the embedding's output
-  if (task.plan->recompute == Recompute::full) kept += largest * kept_elements(task, work, tp, Recompute::none);
   return kept;
+}
+
+// Elements of the layer at work, of one token position of one micro-batch.
+double layer_elements(const TaskWork& task, int replica, int stage) {
+  const double tp = task.plan->tensor_parallel(stage_of(task, replica, stage));
+  const ReplicaWork& work = task.replicas[static_cast<std::size_t>(replica)];
+  const double values = kept_elements(task, work, tp, Recompute::none);
+  if (task.kind() != TaskKind::training) return values;
+  return 2 * values - kept_elements(task, work, tp, task.plan->recompute);
+}
+
+// What a task holds of one logit.
+double bytes_of_logit(const TaskWork& task) {
+  const bool is_training = task.kind() == TaskKind::training;
+  const double computed = task.element_bytes;
+  if (task.execution().fused_loss) return (is_training ? 2.0 : 1.0) * computed;
+  const double copied = computed < kFp32Bytes ? kFp32Bytes : 0.0, log_softmax = kFp32Bytes;
+  if (!is_training) return computed + copied + log_softmax;
+  const double gradients = kFp32Bytes + (computed < kFp32Bytes ? computed : 0.0);
+  return computed + copied + log_softmax + gradients;
+}
+
+// Tokens whose logits exist at once.
+double logit_tokens(const TaskWork& task, double tokens) {
+  const int chunk = task.execution().logit_chunk_tokens;
+  return chunk > 0 ? std::min<double>(chunk, tokens) : tokens;
+}
+
+// Weights and gradients that FSDP holds whole on a device for a while.
+void add_gathered(const TaskWork& task, int replica, int stage, StageMemory& memory) {
+  if (task.execution().zero_stage < 3) return;
+  const Held copies = copies_of(task, replica, stage);
+  const bool is_cast = task.weight_bytes > task.moved_weight_bytes();
+  if (copies.shared <= 1 && !is_cast) return;
+  const Model& model = *task.model;
+  const double tp = task.plan->tensor_parallel(stage_of(task, replica, stage));
+  const double experts = model.layer_expert_parameters() / expert_width(task.execution(), tp);
+  const double shared = (model.layer_parameters() - model.layer_expert_parameters()) / tp;
+  const bool is_first = stage == 0, is_last = stage + 1 == stages_of(task, replica);
+  const double embedding = is_first ? model.embedding_parameters() / tp : 0.0;
+  const double head = is_last ? model.head_parameters() / tp : 0.0;
+  const bool trains_all = task.kind() == TaskKind::training && task.execution().lora_rank == 0;
+  const double gradient = trains_all ? task.element_bytes + task.gradient_bytes : 0.0;
+  const double bytes = task.moved_weight_bytes();
+  double layer_bytes = (2 * bytes + gradient) * shared;
+  if (copies.experts > 1 || is_cast) layer_bytes += (2 * task.moved_expert_weight_bytes() + gradient) * experts;
+  memory.gathered_head_bytes = bytes * head;
+  memory.gathered_layer_bytes = std::max(layer_bytes, (bytes + gradient) * std::max(embedding, head));
 }
 
 void add_working_set(const TaskWork& task, int replica, int stage, StageMemory& memory) {
   const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
-  const double logits = logit_elements(task, replica, stage), bytes = task.element_bytes;
+  const double logits = bytes_of_logit(task) * logit_elements(task, replica, stage);
   if (task.kind() == TaskKind::generation) {
     memory.activation_bytes = cache_bytes(task, replica, stage);
-    memory.logit_bytes = bytes * share.decode_together * logits;
+    memory.logit_bytes = logit_tokens(task, share.decode_together) * logits;
     return;
   }
-  const double tokens = tokens_on_device(task, share), largest = share.largest_micro_batch_sequences;
-  const double tp = task.plan->tensor_parallel(stage_of(task, replica, stage));
-  memory.logit_bytes = bytes * tokens * largest * logits;
-  memory.activation_bytes =
-      bytes * tokens *
-      (task.kind() == TaskKind::training ? kept_in_training(task, replica, stage)
-                                         : largest * kept_elements(task, share, tp, Recompute::none));
+  const double bytes = task.element_bytes, tokens = tokens_on_device(task, share),
+               largest = share.largest_micro_batch_sequences;
+  memory.logit_bytes = logit_tokens(task, tokens * largest) * logits;
+  memory.layer_bytes = bytes * tokens * largest * layer_elements(task, replica, stage);
+  if (task.kind() == TaskKind::training) {
+    memory.activation_bytes = bytes * tokens * kept_in_training(task, replica, stage);
+  }
+  add_gathered(task, replica, stage, memory);
+}
+
+// Devices of the tasks whose weights go to the host.
+std::set<DeviceId> devices_in_turns(std::span<const TaskWork> works) {
+  std::set<DeviceId> devices;
+  for (const TaskWork& task : works) {
+    if (task.execution().offload_weights) devices.insert(task.devices.begin(), task.devices.end());
+  }
+  return devices;
 }
 
 }  // namespace
@@ -178,11 +248,12 @@ StageMemory stage_memory(const TaskWork& task, int replica, int stage) {
   const States states = states_of(task, replica, stage);
   const Execution& execution = task.execution();
   StageMemory memory;
+  if (execution.offload_optimizer) memory.host_bytes = states.handed_over;
   if (execution.offload_weights) {
-    memory.host_bytes = states.total();
+    memory.host_bytes += states.total();
     memory.loaded_bytes = execution.offload_optimizer ? states.weights + states.gradients : states.total();
   } else if (execution.offload_optimizer) {
-    memory.host_bytes = states.optimizer;
+    memory.host_bytes += states.optimizer;
     memory.state_bytes = states.weights + states.gradients;
   } else {
     memory.state_bytes = states.total();
@@ -221,14 +292,19 @@ std::vector<DeviceMemory> plan_memory(const Workflow& workflow, const Plan& plan
 }
 
 std::vector<HostMemory> host_memory(std::span<const TaskWork> works, const Cluster& cluster) {
+  const std::set<DeviceId> in_turns = devices_in_turns(works);
   std::map<NodeId, double> by_node;
   for (const TaskWork& task : works) {
     for (std::size_t i = 0; i < task.replicas.size(); ++i) {
       const std::vector<Stage>& stages = task.plan->replicas[i].stages;
       for (std::size_t j = 0; j < stages.size(); ++j) {
-        const double bytes = stage_memory(task, static_cast<int>(i), static_cast<int>(j)).host_bytes;
-        if (bytes == 0) continue;
-        for (const DeviceId device : stages[j].devices) by_node[cluster.node_of(device)] += bytes;
+        const StageMemory memory = stage_memory(task, static_cast<int>(i), static_cast<int>(j));
+        for (const DeviceId device : stages[j].devices) {
+          double bytes = memory.host_bytes;
+          const bool sleeps = task.kind() == TaskKind::generation && in_turns.contains(device);
+          if (sleeps && !task.execution().offload_weights) bytes += memory.state_bytes;
+          if (bytes > 0) by_node[cluster.node_of(device)] += kPinnedShare * bytes;
+        }
       }
     }
   }

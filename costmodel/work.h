@@ -23,6 +23,7 @@
 // batches at once.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <set>
@@ -123,6 +124,12 @@ struct TaskWork {
   [[nodiscard]] TaskKind kind() const { return task->kind; }
   [[nodiscard]] double sequence_tokens() const { return prompt_tokens + response_tokens + observed_tokens; }
   [[nodiscard]] const Execution& execution() const { return plan->execution; }
+  // Of a weight as layers read it and sharded ones are gathered: weights that are stored in more than the
+  // format of arithmetic are cast first.
+  [[nodiscard]] double moved_weight_bytes() const { return std::min(weight_bytes, element_bytes); }
+  [[nodiscard]] double moved_expert_weight_bytes() const {
+    return std::min(expert_weight_bytes, element_bytes);
+  }
 };
 
 // Weights of a slice of `layers` layers of a model over all its shards, with the embedding if it is the first

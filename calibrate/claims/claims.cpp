@@ -22,6 +22,8 @@ constexpr std::array<std::string_view, 2> kFramework{"framework.iterations.leave
 constexpr std::array<std::string_view, 1> kGeneration{"generation.leave_one_gpu_out"};
 constexpr std::array<std::string_view, 3> kGpu{"gpu.proxy.tasks.held_out", "gpu.trace.iterations.held_out",
                                                "gpu.trace.iterations.shipped_coefficients"};
+constexpr std::array<std::string_view, 2> kMemory{"memory.leave_one_source_out.median",
+                                                  "memory.leave_one_source_out.p90"};
 constexpr std::array<std::string_view, 3> kProbe{"probe.gpu.gemm", "probe.gpu.copy", "probe.gpu.time"};
 constexpr std::array<std::string_view, 4> kProxy{"proxy.tasks.held_out", "proxy.kendall_tau",
                                                  "proxy.kendall_tau_told_apart", "proxy.regret"};
@@ -38,10 +40,11 @@ constexpr std::array<std::string_view, 5> kVtrain{"vtrain.five_fold", "vtrain.fr
                                                   "vtrain.leave_hidden_out", "vtrain.leave_tp8_out",
                                                   "vtrain.single_to_multi_node"};
 
-constexpr std::array<ClaimFamily, 12> kFamilies{{
+constexpr std::array<ClaimFamily, 13> kFamilies{{
     {"framework", claims::framework, kFramework},
     {"generation", claims::generation, kGeneration},
     {"gpu", claims::gpu, kGpu},
+    {"memory", claims::memory, kMemory},
     {"probe", claims::probe, kProbe},
     {"proxy", claims::proxy, kProxy},
     {"real", claims::real, kReal},

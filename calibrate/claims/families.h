@@ -13,6 +13,7 @@ namespace sextant::claims {
 void framework(const ClaimContext& context, ClaimReport& report);
 void generation(const ClaimContext& context, ClaimReport& report);
 void gpu(const ClaimContext& context, ClaimReport& report);
+void memory(const ClaimContext& context, ClaimReport& report);
 void probe(const ClaimContext& context, ClaimReport& report);
 void proxy(const ClaimContext& context, ClaimReport& report);
 void real(const ClaimContext& context, ClaimReport& report);

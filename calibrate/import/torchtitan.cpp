@@ -13,6 +13,9 @@ constexpr const char* kSource =
     "torchtitan benchmarks, github.com/pytorch/torchtitan benchmarks/ "
     "@b5bcd76c66d0acb1a08b176d9639425bc55e0b2a: ";
 
+// From this year on torchtitan compiles its loss with the model.
+constexpr std::string_view kFirstCompiledLoss = "2025";
+
 // Selective recomputation of torchtitan keeps the results of attention and of every other matrix product, or
 // skips whole layers: neither is what the plan's "selective" repeats, so the share is left to the fit.
 void set_selective(MeasuredStep& step) {
@@ -42,6 +45,11 @@ std::string gpu_name(const CsvRow& row, const Facts& facts) {
   const std::string variant =
       type + "-" + Json(std::lround(row.positive("gpu_memory_bytes") / 1e9)).dump() + "GB";
   return facts.has_gpu(variant) ? variant : type;
+}
+
+bool is_loss_compiled(const CsvRow& row) {
+  const auto compiled = row.optional_text("torch_compile"), measured = row.optional_text("measured");
+  return compiled == "1" && measured && *measured >= kFirstCompiledLoss;
 }
 
 Degrees degrees_of(const CsvRow& row) {
@@ -85,6 +93,7 @@ MeasuredStep step_of(const CsvRow& row, const Facts& facts) {
   step.step_s = step.sequences * step.sequence_tokens / (row.positive("tokens_per_s_per_gpu") * step.gpus);
   step.peak_memory_bytes = row.optional_number("peak_memory_bytes");
   set_torchtitan(step, knobs_of(row));
+  step.execution.fused_loss = is_loss_compiled(row);
   add_notes(step, row);
   return step;
 }
@@ -100,6 +109,10 @@ void set_torchtitan(MeasuredStep& step, const TorchtitanKnobs& knobs) {
   step.execution.sequence_parallel = step.degrees.tensor_parallel > 1;
   step.execution.fused_attention = true;
   step.execution.gradient_precision = Precision::fp32;  // mixed_precision_reduce, its default
+  if (step.degrees.pipeline_parallel > 1) {
+    // Without a reduction after every micro-batch FSDP accumulates whole gradients in the format of the reduction.
+    step.execution.main_gradient_precision = Precision::fp32;
+  }
   if (knobs.fp8_linears) {
     step.execution.precision = Precision::fp8;
     step.execution.weight_precision = Precision::bf16;

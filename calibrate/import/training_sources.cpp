@@ -111,8 +111,12 @@ void set_megatron_lm(MeasuredStep& step, const JsonView& config) {
   step.execution.sequence_parallel = has_flag(config, "sequence_parallel");
 }
 
+// prime-rl's RL trainer computes log-probabilities by blocks of the vocabulary (its fused head); its SFT
+// trainer holds all logits. A block of 8,192 columns takes about what this number of tokens does with all
+// columns.
 void set_prime_rl(MeasuredStep& step, const JsonView& config) {
   constexpr double kHopper = 9;
+  constexpr int kFusedHeadTokens = 1024;
   step.framework = "prime-rl";
   const auto attention = config.optional("attention");
   const bool is_newer = step.gpu.compute_capability.value_or(0) >= kHopper;
@@ -123,6 +127,10 @@ void set_prime_rl(MeasuredStep& step, const JsonView& config) {
   step.execution.zero_stage = step.degrees.data_parallel > 1 ? 3 : 0;
   step.execution.fused_attention = true;
   step.execution.expert_parallel = std::max(1, count_or(config, "ep", 1));
+  step.execution.weight_precision = Precision::fp32;  // FSDP's mixed precision casts what it gathers
+  if (const auto task = config.optional("task"); task && task->text().starts_with("rl")) {
+    step.execution.logit_chunk_tokens = kFusedHeadTokens;
+  }
   set_recompute(step, config);
 }
 

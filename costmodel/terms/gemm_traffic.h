@@ -20,9 +20,9 @@ template <typename T>
   // In and out of query-key-value, output, up (and gate), down.
   const double moved = 4.0 * model.hidden + (2 * query + 2 * key + (model.gated_mlp ? 3.0 : 2.0) * inner) / tp;
   const double dense = model.layer_parameters() - model.layer_expert_parameters();
-  double weights = s.task.weight_bytes * dense / tp;
+  double weights = s.task.moved_weight_bytes() * dense / tp;
   if (model.experts) {
-    weights += s.task.expert_weight_bytes * model.layer_expert_parameters() *
+    weights += s.task.moved_expert_weight_bytes() * model.layer_expert_parameters() *
                expert_share_read(s.task, tp, rows_at_once);
   }
   return s.layers() * (weights * stage_passes(s) + s.task.element_bytes * moved * tokens);

@@ -1,8 +1,9 @@
 // Optimizer step: not in the appendix, neutral at zero.
 //
-// Adam reads parameter, gradient and two moments and writes parameter and moments, all in fp32: seven passes
-// of four bytes over the parameters that a device holds, once a mini-batch; over its shard of them from ZeRO
-// stage 1 on. An offloaded optimizer sends the gradients to the host and takes the weights back.
+// Adam reads parameter, gradient and two moments and writes parameter and moments: by default seven passes of
+// four bytes over the parameters that a device holds, once a mini-batch; over its shard of them from ZeRO stage
+// 1 on. The moments pass in their own format, and without a master copy the parameter in the one it is stored
+// in. An offloaded optimizer sends the gradients to the host and takes the weights back.
 #pragma once
 
 #include "costmodel/problem.h"
@@ -10,7 +11,15 @@
 
 namespace sextant::terms {
 
-inline constexpr double kAdamBytesPerParameter = 7 * 4.0;
+// Bytes that one step of Adam reads and writes of a parameter.
+[[nodiscard]] inline double adam_bytes_per_parameter(const TaskWork& task) {
+  constexpr double kFp32Bytes = 4;
+  const Execution& execution = task.execution();
+  const double moment =
+      execution.moment_precision ? bytes_per_element(*execution.moment_precision) : kFp32Bytes;
+  const double parameter = execution.master_weights ? kFp32Bytes : task.weight_bytes;
+  return 2 * parameter + kFp32Bytes + 4 * moment;
+}
 
 // Trained parameters whose optimizer state a device of this stage keeps.
 template <typename T>
@@ -33,7 +42,7 @@ template <typename T>
   }
   return max_over_devices(s, [&](DeviceId d) {
     return T(s.problem.coefficient(CoefficientId::optimizer_traffic_weight, d) * parameters *
-             kAdamBytesPerParameter / s.problem.hardware.memory_bytes_per_s(d));
+             adam_bytes_per_parameter(s.task) / s.problem.hardware.memory_bytes_per_s(d));
   });
 }
 

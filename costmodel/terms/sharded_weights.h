@@ -29,7 +29,7 @@ template <typename T>
     const double holders = std::max(1.0, n * s.tensor_parallel() / width);
     const double dealt = (s.parameters() - experts) / s.tensor_parallel() * (n - 1.0) / n +
                          experts / width * (holders - 1.0) / holders;
-    const double volume = s.task.weight_bytes * dealt;
+    const double volume = s.task.moved_weight_bytes() * dealt;
     const T cost = ring_step_s(s.problem, group, volume, reached);
     if (slowest < cost) slowest = cost;
   }

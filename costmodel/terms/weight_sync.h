@@ -47,14 +47,14 @@ namespace sextant::terms {
 // Bytes of one copy of the weights as far as they are sent.
 template <typename T>
 [[nodiscard]] double sent_bytes(const Problem<T>& problem, const TaskWork& training) {
-  return problem.plan.weight_sync.fraction_sent * training.weight_bytes * sent_parameters(training);
+  return problem.plan.weight_sync.fraction_sent * training.moved_weight_bytes() * sent_parameters(training);
 }
 
 // The same as far as they are gathered.
 template <typename T>
 [[nodiscard]] double gathered_bytes(const Problem<T>& problem, const TaskWork& training) {
   if (training.execution().zero_stage < 3) return sent_bytes(problem, training);
-  return problem.plan.weight_sync.fraction_sent * training.weight_bytes * training.model->parameters();
+  return problem.plan.weight_sync.fraction_sent * training.moved_weight_bytes() * training.model->parameters();
 }
 
 // Weight tensors of a model as checkpoints name them: norms, projections, each expert's matrices.

@@ -53,11 +53,14 @@ Execution Execution::parse(const JsonView& view) {
                    "cuda_graphs",
                    "training_graphs",
                    "kv_cache_bytes",
+                   "logit_chunk_tokens",
+                   "fused_loss",
                    "offload_optimizer",
                    "offload_weights",
                    "offload_activations",
                    "offload_activation_layers",
                    "lora_rank",
+                   "master_weights",
                    "precision",
                    "weight_precision",
                    "expert_precision",
@@ -65,6 +68,8 @@ Execution Execution::parse(const JsonView& view) {
                    "attention_precision",
                    "cache_precision",
                    "gradient_precision",
+                   "main_gradient_precision",
+                   "moment_precision",
                    "semantics"});
   Execution out;
   read(view, "context_parallel", 1, out.context_parallel);
@@ -90,11 +95,14 @@ Execution Execution::parse(const JsonView& view) {
     out.training_graphs = parse_name<TrainingGraphs>(*graphs, kTrainingGraphs);
   }
   if (const auto bytes = view.optional("kv_cache_bytes")) out.kv_cache_bytes = bytes->non_negative();
+  read(view, "logit_chunk_tokens", 0, out.logit_chunk_tokens);
+  read(view, "fused_loss", out.fused_loss);
   read(view, "offload_optimizer", out.offload_optimizer);
   read(view, "offload_weights", out.offload_weights);
   read(view, "offload_activations", out.offload_activations);
   read(view, "offload_activation_layers", 0, out.offload_activation_layers);
   read(view, "lora_rank", 0, out.lora_rank);
+  read(view, "master_weights", out.master_weights);
   read(view, "precision", out.precision);
   read(view, "weight_precision", out.weight_precision);
   read(view, "expert_precision", out.expert_precision);
@@ -102,6 +110,8 @@ Execution Execution::parse(const JsonView& view) {
   read(view, "attention_precision", out.attention_precision);
   read(view, "cache_precision", out.cache_precision);
   read(view, "gradient_precision", out.gradient_precision);
+  read(view, "main_gradient_precision", out.main_gradient_precision);
+  read(view, "moment_precision", out.moment_precision);
   if (const auto semantics = view.optional("semantics")) {
     out.semantics = semantics_table()[semantics->one_of(semantics_names())].name;
   }
@@ -139,11 +149,14 @@ Json Execution::to_json() const {
   write("training_graphs", name_in(kTrainingGraphs, training_graphs),
         name_in(kTrainingGraphs, off.training_graphs));
   write("kv_cache_bytes", kv_cache_bytes, off.kv_cache_bytes);
+  write("logit_chunk_tokens", logit_chunk_tokens, off.logit_chunk_tokens);
+  write("fused_loss", fused_loss, off.fused_loss);
   write("offload_optimizer", offload_optimizer, off.offload_optimizer);
   write("offload_weights", offload_weights, off.offload_weights);
   write("offload_activations", offload_activations, off.offload_activations);
   write("offload_activation_layers", offload_activation_layers, off.offload_activation_layers);
   write("lora_rank", lora_rank, off.lora_rank);
+  write("master_weights", master_weights, off.master_weights);
   write_precision("precision", precision);
   write_precision("weight_precision", weight_precision);
   write_precision("expert_precision", expert_precision);
@@ -151,6 +164,8 @@ Json Execution::to_json() const {
   write_precision("attention_precision", attention_precision);
   write_precision("cache_precision", cache_precision);
   write_precision("gradient_precision", gradient_precision);
+  write_precision("main_gradient_precision", main_gradient_precision);
+  write_precision("moment_precision", moment_precision);
   write("semantics", semantics, off.semantics);
   return out;
 }

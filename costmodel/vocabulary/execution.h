@@ -54,6 +54,10 @@ struct Execution {
   // Engine.
   double kv_cache_bytes = 0;  // a device keeps for the cache; 0: not limited
 
+  // Loss.
+  int logit_chunk_tokens = 0;  // tokens whose logits exist at once (chunked loss); 0: those of a micro-batch
+  bool fused_loss = false;     // one kernel makes the loss and its gradient from the logits as computed
+
   // Memory.
   bool offload_optimizer = false;     // Adam runs on the host: gradients and weights cross the host link
   bool offload_weights = false;       // states move to the host while other tasks run
@@ -62,6 +66,9 @@ struct Execution {
 
   int lora_rank = 0;  // low-rank adapters on every projection; 0: all weights train
 
+  // Optimizer (Adam).
+  bool master_weights = true;  // the optimizer keeps an fp32 copy of weights that are stored in less
+
   std::optional<Precision> precision;                // of arithmetic; absent: the workflow's
   std::optional<Precision> weight_precision;         // as weights are stored; absent: as arithmetic
   std::optional<Precision> expert_precision;         // of arithmetic in routed experts; absent: `precision`
@@ -69,6 +76,8 @@ struct Execution {
   std::optional<Precision> attention_precision;      // of arithmetic in attention; absent: the workflow's
   std::optional<Precision> cache_precision;          // of the KV cache; absent: the workflow's
   std::optional<Precision> gradient_precision;       // as replicas reduce gradients; absent: as activations
+  std::optional<Precision> main_gradient_precision;  // of the gradients that accumulate; absent: as weights
+  std::optional<Precision> moment_precision;         // of Adam's two moments; absent: fp32
 
   std::string semantics{kPlainSemantics};
 

@@ -35,7 +35,8 @@ Json to_json(const LearnedDirection& direction) {
 
 HeldOutSummary parse_held_out(const JsonView& view) {
   view.allow_only({"left_out", "folds", "tasks", "iterations", "task_mape", "iteration_mape", "memories",
-                   "memory_mape", "coverage_90", "task_log_deviation", "iteration_log_deviation", "order"});
+                   "memory_mape", "coverage_90", "task_log_deviation", "iteration_log_deviation",
+                   "memory_log_deviation", "order"});
   HeldOutSummary out;
   out.left_out = view.required("left_out").text();
   out.folds = view.required("folds").count(2);
@@ -46,8 +47,13 @@ HeldOutSummary parse_held_out(const JsonView& view) {
   if (const auto memories = view.optional("memories")) {
     out.memories = memories->count(1);
     out.memory_mape = view.required("memory_mape").non_negative();
-  } else if (const auto stray = view.optional("memory_mape")) {
-    stray->fail("only with \"memories\"");
+    if (const auto deviation = view.optional("memory_log_deviation")) {
+      out.memory_log_deviation = deviation->non_negative();
+    }
+  } else {
+    for (const char* member : {"memory_mape", "memory_log_deviation"}) {
+      if (const auto stray = view.optional(member)) stray->fail("only with \"memories\"");
+    }
   }
   out.coverage_90 = view.required("coverage_90").fraction();
   out.task_log_deviation = view.required("task_log_deviation").non_negative();
@@ -69,6 +75,7 @@ Json to_json(const HeldOutSummary& held_out) {
   if (held_out.memories > 0) {
     out["memories"] = held_out.memories;
     out["memory_mape"] = held_out.memory_mape;
+    if (held_out.memory_log_deviation > 0) out["memory_log_deviation"] = held_out.memory_log_deviation;
   }
   if (held_out.order) out["order"] = held_out.order->to_json();
   return out;
@@ -145,8 +152,8 @@ Json PlanOrder::to_json() const {
 
 FitSummary FitSummary::parse(const JsonView& view, std::size_t values) {
   view.allow_only({"runs", "residuals", "free_coefficients", "converged", "message", "initial_cost",
-                   "final_cost", "task_log_deviation", "iteration_log_deviation", "directions", "held_out",
-                   "experience", "outliers"});
+                   "final_cost", "task_log_deviation", "iteration_log_deviation", "memory_log_deviation",
+                   "directions", "held_out", "experience", "outliers"});
   FitSummary out;
   out.runs = parse_texts(view.required("runs"));
   out.residuals = view.required("residuals").count(0);
@@ -157,6 +164,9 @@ FitSummary FitSummary::parse(const JsonView& view, std::size_t values) {
   out.final_cost = view.required("final_cost").non_negative();
   out.task_log_deviation = view.required("task_log_deviation").non_negative();
   out.iteration_log_deviation = view.required("iteration_log_deviation").non_negative();
+  if (const auto deviation = view.optional("memory_log_deviation")) {
+    out.memory_log_deviation = deviation->positive();
+  }
   if (const auto directions = view.optional("directions")) {
     for (const JsonView& item : directions->items()) out.directions.push_back(parse_direction(item, values));
   }
@@ -178,6 +188,7 @@ Json FitSummary::to_json() const {
               {"final_cost", final_cost},
               {"task_log_deviation", task_log_deviation},
               {"iteration_log_deviation", iteration_log_deviation}};
+  if (memory_log_deviation > 0) out["memory_log_deviation"] = memory_log_deviation;
   write_list(out, "directions", directions);
   if (held_out) out["held_out"] = sextant::to_json(*held_out);
   write_list(out, "experience", experience);

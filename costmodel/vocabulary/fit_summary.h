@@ -53,7 +53,8 @@ struct HeldOutSummary {
   // that 90 % of the held-out errors lie in their intervals.
   double task_log_deviation = 0;
   double iteration_log_deviation = 0;
-  std::optional<PlanOrder> order;  // by iteration times; none where no plans are alternatives
+  double memory_log_deviation = 0;  // where there are memories
+  std::optional<PlanOrder> order;   // by iteration times; none where no plans are alternatives
 
   friend bool operator==(const HeldOutSummary&, const HeldOutSummary&) = default;
 };
@@ -89,6 +90,7 @@ struct FitSummary {
   double final_cost = 0;
   double task_log_deviation = 0;       // spread of log(predicted / measured) in sample, task times
   double iteration_log_deviation = 0;  // same, iteration times
+  double memory_log_deviation = 0;     // same, peaks of a device's memory; 0: no run has one
   std::vector<LearnedDirection> directions;
   std::optional<HeldOutSummary> held_out;
   std::vector<TaskExperience> experience;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/json_value.h"
+#include "core/units.h"
 #include "costmodel/vocabulary/names.h"
 
 namespace sextant {
@@ -138,21 +139,40 @@ Json to_json(const TaskPrediction& task) {
   return out;
 }
 
+// The members of a device's or host's memory that say how sure the prediction is: both or none.
+std::optional<MemoryTrust> parse_memory_trust(const JsonView& view) {
+  const auto interval = view.optional("needed_interval_bytes");
+  const auto probability = view.optional("fit_probability");
+  if (!interval && !probability) return std::nullopt;
+  return MemoryTrust{parse_interval(view.required("needed_interval_bytes")),
+                     view.required("fit_probability").fraction()};
+}
+
+void add_memory_trust(Json& out, const std::optional<MemoryTrust>& trust) {
+  if (!trust) return;
+  out["needed_interval_bytes"] = to_json(trust->needed_bytes);
+  out["fit_probability"] = trust->fit_probability;
+}
+
 DeviceMemory parse_memory(const JsonView& view) {
-  view.allow_only({"device", "capacity_bytes", "resident_bytes", "working_bytes"});
+  view.allow_only({"device", "capacity_bytes", "resident_bytes", "working_bytes", "needed_interval_bytes",
+                   "fit_probability"});
   DeviceMemory out;
   out.device = DeviceId{view.required("device").count(0)};
   out.capacity_bytes = view.required("capacity_bytes").non_negative();
   out.resident_bytes = view.required("resident_bytes").non_negative();
   out.working_bytes = view.required("working_bytes").non_negative();
+  out.trust = parse_memory_trust(view);
   return out;
 }
 
 Json to_json(const DeviceMemory& memory) {
-  return {{"device", memory.device.value},
-          {"capacity_bytes", memory.capacity_bytes},
-          {"resident_bytes", memory.resident_bytes},
-          {"working_bytes", memory.working_bytes}};
+  Json out = {{"device", memory.device.value},
+              {"capacity_bytes", memory.capacity_bytes},
+              {"resident_bytes", memory.resident_bytes},
+              {"working_bytes", memory.working_bytes}};
+  add_memory_trust(out, memory.trust);
+  return out;
 }
 
 // It follows from the other members and is written for readers who do not compute.
@@ -165,13 +185,14 @@ void check_overlapped(const JsonView& view, const Prediction& prediction) {
 }
 
 HostMemory parse_host_memory(const JsonView& view) {
-  view.allow_only({"node", "capacity_bytes", "needed_bytes"});
+  view.allow_only({"node", "capacity_bytes", "needed_bytes", "needed_interval_bytes", "fit_probability"});
   HostMemory out;
   out.node = view.required("node").text();
   if (const auto capacity = view.optional("capacity_bytes")) {
     out.capacity_bytes = capacity->non_negative();
   }
   out.needed_bytes = view.required("needed_bytes").non_negative();
+  out.trust = parse_memory_trust(view);
   return out;
 }
 
@@ -180,12 +201,32 @@ Json to_json(const HostMemory& memory) {
   if (memory.capacity_bytes) {
     out["capacity_bytes"] = *memory.capacity_bytes;
   }
+  add_memory_trust(out, memory.trust);
   return out;
 }
 
 }  // namespace
 
 std::string_view name_of(Term term) { return name_in(kTerms, term); }
+
+Fit fit_of(bool fits, const std::optional<MemoryTrust>& trust) {
+  constexpr double kSure = 0.95;
+  if (!trust) return fits ? Fit::fits : Fit::does_not_fit;
+  if (trust->fit_probability >= kSure) return Fit::fits;
+  return trust->fit_probability <= 1 - kSure ? Fit::does_not_fit : Fit::uncertain;
+}
+
+std::string describe_fit(bool fits, const std::optional<MemoryTrust>& trust) {
+  switch (fit_of(fits, trust)) {
+    case Fit::fits:
+      return "fits";
+    case Fit::does_not_fit:
+      return "does not fit";
+    case Fit::uncertain:
+      break;
+  }
+  return "uncertain (" + format_percent(trust->fit_probability, 0) + ")";
+}
 
 bool Prediction::fits() const {
   return std::all_of(memory.begin(), memory.end(), [](const auto& device) { return device.fits(); }) &&

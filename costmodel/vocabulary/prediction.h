@@ -68,21 +68,37 @@ struct TaskPrediction {
   friend bool operator==(const TaskPrediction&, const TaskPrediction&) = default;
 };
 
+// How sure a prediction is of what a device or a host needs.
+struct MemoryTrust {
+  Interval needed_bytes;       // 90 %
+  double fit_probability = 1;  // that the need is at most the capacity
+
+  friend bool operator==(const MemoryTrust&, const MemoryTrust&) = default;
+};
+
+// The answer to "does it fit": fits and does_not_fit where the probability of it is at least 95 %.
+enum class Fit { fits, does_not_fit, uncertain };
+[[nodiscard]] Fit fit_of(bool fits, const std::optional<MemoryTrust>& trust);
+// "fits", "does not fit", "uncertain (62 %)": the probability that it fits.
+[[nodiscard]] std::string describe_fit(bool fits, const std::optional<MemoryTrust>& trust);
+
 struct DeviceMemory {
   DeviceId device;
   double capacity_bytes = 0;
   double resident_bytes = 0;  // weights, gradients, optimizer of every task that lives here
   double working_bytes = 0;   // largest activations, KV cache and buffers of one task
+  std::optional<MemoryTrust> trust = std::nullopt;
   [[nodiscard]] double needed_bytes() const { return resident_bytes + working_bytes; }
   [[nodiscard]] bool fits() const { return needed_bytes() <= capacity_bytes; }
   friend bool operator==(const DeviceMemory&, const DeviceMemory&) = default;
 };
 
-// States that a plan keeps in the memory of a host.
+// What a plan keeps in the memory of a host: offloaded states and their copies.
 struct HostMemory {
   std::string node;
   std::optional<double> capacity_bytes;  // absent: the cluster does not say
   double needed_bytes = 0;
+  std::optional<MemoryTrust> trust = std::nullopt;  // absent without a capacity
   [[nodiscard]] bool fits() const { return !capacity_bytes || needed_bytes <= *capacity_bytes; }
   friend bool operator==(const HostMemory&, const HostMemory&) = default;
 };

@@ -30,6 +30,7 @@ class ValueRules {
     at_least(0, execution.prefill_chunk_tokens, "prefill_chunk_tokens");
     at_least(0, execution.offload_activation_layers, "offload_activation_layers");
     at_least(0, execution.lora_rank, "lora_rank");
+    at_least(0, execution.logit_chunk_tokens, "logit_chunk_tokens");
     if (!(execution.kv_cache_bytes >= 0) || !std::isfinite(execution.kv_cache_bytes)) {
       add("kv_cache_bytes is " + format_number(execution.kv_cache_bytes) + " bytes, expected 0 or more");
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/units.h"
 #include "planner/verify/batch.h"
@@ -10,19 +11,25 @@
 namespace sextant {
 namespace {
 
-// Calls f(device, memory) for every tasklet.
+// Calls f(task, device, memory) for every tasklet.
 template <typename F>
-void for_each_tasklet(std::span<const PlannedTask> tasks, F f) {
+void for_each_task_and_tasklet(std::span<const PlannedTask> tasks, F f) {
   for (const PlannedTask& task : tasks) {
     const std::vector<int> sequences = dealt_sequences(task);
     for (std::size_t i = 0; i < task.plan.replicas.size(); ++i) {
       const std::vector<Stage>& stages = task.plan.replicas[i].stages;
       for (std::size_t j = 0; j < stages.size(); ++j) {
         const TaskletMemory memory = tasklet_memory(task, i, j, sequences[i]);
-        for (const DeviceId device : stages[j].devices) f(device, memory);
+        for (const DeviceId device : stages[j].devices) f(task, device, memory);
       }
     }
   }
+}
+
+template <typename F>
+void for_each_tasklet(std::span<const PlannedTask> tasks, F f) {
+  for_each_task_and_tasklet(
+      tasks, [&](const PlannedTask&, DeviceId device, const TaskletMemory& memory) { f(device, memory); });
 }
 
 // "needs 9.00 GiB (states ...), 8.00 GiB are there"; whole bytes too, since what is short may be few of them.
@@ -45,9 +52,13 @@ std::vector<DeviceMemory> used_devices(std::span<const PlannedTask> tasks, const
     DeviceMemory first{device, cluster.type_of(device).memory_bytes.value, value(memory_context_bytes), 0};
     DeviceMemory& memory = used.emplace(device, first).first->second;
     memory.resident_bytes += value(memory_state_weight) * tasklet.resident_bytes;
+    const double of_loss = value(memory_logit_weight) * tasklet.logit_bytes +
+                           value(memory_state_weight) * tasklet.whole_head_bytes;
+    const double of_layer = value(memory_activation_weight) * tasklet.layer_bytes +
+                            value(memory_state_weight) * tasklet.whole_unit_bytes;
     const double working = value(memory_state_weight) * tasklet.loaded_bytes +
                            value(memory_activation_weight) * tasklet.activation_bytes +
-                           value(memory_logit_weight) * tasklet.logit_bytes;
+                           std::max(of_loss, of_layer);
     memory.working_bytes = std::max(memory.working_bytes, working);
   });
   std::vector<DeviceMemory> all;
@@ -57,9 +68,17 @@ std::vector<DeviceMemory> used_devices(std::span<const PlannedTask> tasks, const
 }
 
 std::vector<HostMemory> used_hosts(std::span<const PlannedTask> tasks) {
+  constexpr double kPinnedBlocks = 1.1;  // as costmodel/memory.h explains it
+  std::set<DeviceId> shared_by_turns;
+  for (const PlannedTask& task : tasks) {
+    if (task.execution().offload_weights) shared_by_turns.merge(task.plan.devices());
+  }
   std::map<NodeId, double> bytes_of;
-  for_each_tasklet(tasks, [&](DeviceId device, const TaskletMemory& tasklet) {
-    if (tasklet.host_bytes > 0) bytes_of[tasks.front().cluster.node_of(device)] += tasklet.host_bytes;
+  for_each_task_and_tasklet(tasks, [&](const PlannedTask& task, DeviceId device, const TaskletMemory& tasklet) {
+    double bytes = tasklet.host_bytes;
+    // An engine that takes turns leaves a copy of its weights while it sleeps.
+    if (task.is_generation() && shared_by_turns.count(device) > 0) bytes += tasklet.resident_bytes;
+    if (bytes > 0) bytes_of[tasks.front().cluster.node_of(device)] += kPinnedBlocks * bytes;
   });
   std::vector<HostMemory> all;
   for (const auto& [id, bytes] : bytes_of) {

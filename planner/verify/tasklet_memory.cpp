@@ -13,6 +13,7 @@ struct States {
   double weights = 0;
   double gradients = 0;
   double optimizer = 0;
+  double exchanged = 0;  // with an optimizer on the host
 };
 
 // Weights that do not train.
@@ -20,12 +21,23 @@ void add_frozen(States& states, double parameters, double format_bytes, double s
   states.weights += format_bytes * parameters / shards;
 }
 
-// Two moments in fp32, and a master copy where weights are stored in less.
-void add_trained(States& states, double parameters, double format_bytes, int zero_stage, double copies) {
+// Two moments, and a master copy in fp32 where weights are stored in less and the plan does not do without.
+double adam_bytes(const Execution& execution, double format_bytes) {
+  double bytes = 4 + 4;
+  if (execution.moment_precision) bytes = 2 * bytes_per_element(*execution.moment_precision);
+  if (format_bytes < 4 && execution.master_weights) bytes += 4;
+  return bytes;
+}
+
+void add_trained(States& states, double parameters, double format_bytes, const Execution& execution,
+                 double copies) {
+  const int zero_stage = execution.zero_stage;
+  double gradient_bytes = format_bytes;
+  if (execution.main_gradient_precision) gradient_bytes = bytes_per_element(*execution.main_gradient_precision);
   states.weights += format_bytes * parameters / (zero_stage >= 3 ? copies : 1);
-  states.gradients += format_bytes * parameters / (zero_stage >= 2 ? copies : 1);
-  const double adam_bytes = format_bytes < 4 ? 4 + 4 + 4 : 4 + 4;
-  states.optimizer += adam_bytes * parameters / (zero_stage >= 1 ? copies : 1);
+  states.gradients += gradient_bytes * parameters / (zero_stage >= 2 ? copies : 1);
+  states.optimizer += adam_bytes(execution, format_bytes) * parameters / (zero_stage >= 1 ? copies : 1);
+  states.exchanged += (4 + format_bytes) * parameters / (zero_stage >= 1 ? copies : 1);
 }
 
 struct Formats {
@@ -52,8 +64,8 @@ States states_of(const PlannedTask& task, const Replica& replica, std::size_t st
   const int zero = task.execution().zero_stage;
   States states;
   if (task.is_training() && task.execution().lora_rank == 0) {
-    add_trained(states, held.shared, formats.shared_bytes, zero, copies.shared);
-    add_trained(states, held.experts, formats.expert_bytes, zero, copies.experts);
+    add_trained(states, held.shared, formats.shared_bytes, task.execution(), copies.shared);
+    add_trained(states, held.experts, formats.expert_bytes, task.execution(), copies.experts);
     return states;
   }
   const bool sharded = zero == 3 && !task.is_generation();
@@ -61,19 +73,19 @@ States states_of(const PlannedTask& task, const Replica& replica, std::size_t st
   add_frozen(states, held.experts, formats.expert_bytes, sharded ? copies.experts : 1);
   if (!task.is_training()) return states;
   const Weights adapters = adapter_weights(task, layout);
-  add_trained(states, adapters.shared, formats.shared_bytes, zero, copies.shared);
-  add_trained(states, adapters.experts, formats.shared_bytes, zero, copies.experts);
+  add_trained(states, adapters.shared, formats.shared_bytes, task.execution(), copies.shared);
+  add_trained(states, adapters.experts, formats.shared_bytes, task.execution(), copies.experts);
   return states;
 }
 
 void place_states(const States& states, const Execution& execution, TaskletMemory& memory) {
   const double used = states.weights + states.gradients;
   if (execution.offload_weights) {
-    memory.host_bytes = used + states.optimizer;
+    memory.host_bytes = used + states.optimizer + (execution.offload_optimizer ? states.exchanged : 0);
     memory.loaded_bytes = execution.offload_optimizer ? used : used + states.optimizer;
     return;
   }
-  memory.host_bytes = execution.offload_optimizer ? states.optimizer : 0;
+  memory.host_bytes = execution.offload_optimizer ? states.optimizer + states.exchanged : 0;
   memory.resident_bytes = execution.offload_optimizer ? used : used + states.optimizer;
 }
 
@@ -120,7 +132,13 @@ class KeptElements {
     if (with_scores && !task_.execution().fused_attention) {
       scores = model.heads * attended(model, tokens_);
     }
-    return 4 * input() + (attention + mlp + scores) / split_;
+    return 4 * input() + routed_copies() * input() + (attention + mlp + scores) / split_;
+  }
+
+  // Of the layer that runs, less what the backward pass finds kept.
+  [[nodiscard]] double at_work() const {
+    const double values = whole_layer(true);
+    return task_.is_training() ? values + values - layer(task_.plan.recompute) : values;
   }
 
   [[nodiscard]] double layer(Recompute recompute) const {
@@ -129,6 +147,12 @@ class KeptElements {
   }
 
  private:
+  [[nodiscard]] double routed_copies() const {
+    if (!task_.model().experts) return 0;
+    const int routed = task_.model().experts->active_per_token;
+    return task_.execution().fused_experts ? 2 * routed : 4 * routed;
+  }
+
   const PlannedTask& task_;
   double tokens_, split_;
 };
@@ -163,9 +187,6 @@ double training_elements(const PlannedTask& task, const Replica& replica, std::s
   double kept = in_flight * (layout.layers - away) * layer;
   if (away > 0) kept += batches.largest_sequences * layer;  // on its way to the host or back, one at a time
   if (stage == 0) kept += in_flight * elements.input();     // the embedding's output
-  if (task.plan.recompute == Recompute::full) {             // the layer that is being computed again
-    kept += batches.largest_sequences * elements.whole_layer(true);
-  }
   return kept;
 }
 
@@ -176,6 +197,59 @@ double logits_of_token(const PlannedTask& task, const Replica& replica, std::siz
   return static_cast<double>(task.model().vocabulary) * task.execution().context_parallel / layout.width();
 }
 
+// One logit from the head to the end of its use.
+double logit_bytes(const PlannedTask& task) {
+  const double format = activation_format_bytes(task);
+  if (task.execution().fused_loss) return task.is_training() ? format + format : format;
+  double bytes = format + 4;   // as computed, log-softmax
+  if (format < 4) bytes += 4;  // copy in fp32
+  if (!task.is_training()) return bytes;
+  bytes += 4;                       // gradient
+  if (format < 4) bytes += format;  // the gradient as the head's backward pass takes it
+  return bytes;
+}
+
+// Logits of `tokens` tokens, or of a chunk of them.
+double held_logits_bytes(const PlannedTask& task, const Replica& replica, std::size_t stage, double tokens) {
+  const double chunk = task.execution().logit_chunk_tokens;
+  const double together = chunk > 0 && chunk < tokens ? chunk : tokens;
+  return logit_bytes(task) * together * logits_of_token(task, replica, stage);
+}
+
+// Sharded weights are gathered in the format of activations where they are stored in more.
+double gathered_bytes(const PlannedTask& task, double format_bytes) {
+  return std::min(format_bytes, activation_format_bytes(task));
+}
+
+// Bytes of the gradient of one weight before replicas have reduced it: as computed, and as it is sent.
+double whole_gradient_bytes(const PlannedTask& task) {
+  if (!task.is_training() || task.execution().lora_rank > 0) return 0;
+  const double computed = activation_format_bytes(task);
+  const auto& sent = task.execution().gradient_precision;
+  return computed + (sent ? bytes_per_element(*sent) : computed);
+}
+
+void set_whole_units(const PlannedTask& task, const Replica& replica, std::size_t stage,
+                     TaskletMemory& memory) {
+  const Stage& layout = replica.stages[stage];
+  const Formats formats = weight_formats(task);
+  const Copies copies = copies_of(task, layout);
+  const double dense = gathered_bytes(task, formats.shared_bytes),
+               routed = gathered_bytes(task, formats.expert_bytes), gradient = whole_gradient_bytes(task);
+  const bool is_cast = dense < formats.shared_bytes;
+  if (task.execution().zero_stage != 3 || (copies.shared <= 1 && !is_cast)) return;
+  const Weights layer = layer_weights(task, layout);
+  double layer_bytes = layer.shared * (dense + dense + gradient);
+  if (is_cast || copies.experts > 1) layer_bytes += layer.experts * (routed + routed + gradient);
+  const double tensor_parallel = static_cast<double>(layout.width()) / task.execution().context_parallel;
+  const double table = 1.0 * task.model().vocabulary * task.model().hidden / tensor_parallel;
+  const bool is_last = stage + 1 == replica.stages.size();
+  const double head = task.model().value_head ? task.model().hidden / tensor_parallel : table;
+  const double end = std::max(stage == 0 ? table : 0, is_last ? head : 0);
+  memory.whole_head_bytes = is_last ? dense * head : 0;
+  memory.whole_unit_bytes = std::max(layer_bytes, end * (dense + gradient));
+}
+
 void set_decoding(const PlannedTask& task, const Replica& replica, std::size_t stage, int sequences,
                   TaskletMemory& memory) {
   const DecodeBatch batch = decode_batch(task, replica, sequences);
@@ -183,7 +257,7 @@ void set_decoding(const PlannedTask& task, const Replica& replica, std::size_t s
   memory.activation_bytes = waves * cache_bytes(task, replica.stages[stage], batch.cached_tokens);
   const double room = task.execution().kv_cache_bytes;
   if (room > 0) memory.activation_bytes = std::min(memory.activation_bytes, room);
-  memory.logit_bytes = activation_format_bytes(task) * batch.places * logits_of_token(task, replica, stage);
+  memory.logit_bytes = held_logits_bytes(task, replica, stage, batch.places);
 }
 
 void set_pass(const PlannedTask& task, const Replica& replica, std::size_t stage, int sequences,
@@ -192,11 +266,13 @@ void set_pass(const PlannedTask& task, const Replica& replica, std::size_t stage
   const MicroBatches batches = micro_batches(task, replica, static_cast<double>(sequences) / steps);
   const double tokens = own_tokens(task, replica) / task.execution().context_parallel;  // of a sequence here
   const double bytes = activation_format_bytes(task);
-  const double elements =
-      task.is_training() ? training_elements(task, replica, stage, batches)
-                         : batches.largest_sequences * KeptElements(task, replica, stage).whole_layer(true);
-  memory.activation_bytes = bytes * tokens * elements;
-  memory.logit_bytes = bytes * tokens * batches.largest_sequences * logits_of_token(task, replica, stage);
+  const double together = tokens * batches.largest_sequences;
+  if (task.is_training()) {
+    memory.activation_bytes = bytes * tokens * training_elements(task, replica, stage, batches);
+  }
+  memory.layer_bytes = bytes * together * KeptElements(task, replica, stage).at_work();
+  memory.logit_bytes = held_logits_bytes(task, replica, stage, together);
+  set_whole_units(task, replica, stage, memory);
 }
 
 }  // namespace

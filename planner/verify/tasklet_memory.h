@@ -8,7 +8,15 @@
 //   3 w             both products of a gated MLP of width w and what goes into the last (2 w without gate); of
 //                   experts those that a token is routed to, and the shared ones, side by side
 //   a s             scores over s tokens, unless attention is fused or computed again
-// of which hidden-sized ones are split with sequence parallelism only, the others by tensor parallelism.
+//   4 k h           where a token is routed to k experts: its hidden state sent to each of them, returned by
+//                   each, and weighted in fp32 (2 k h where the kernels of experts are fused)
+// of which hidden-sized ones are split with sequence parallelism only, the others by tensor parallelism. The
+// pass of a layer needs its values, in training also their gradients.
+//
+// Loss: PyTorch's cross entropy in fp32 holds the logits, their copy and their log-softmax when it computes the
+// gradient, which it then casts back. FSDP (Zhao et al. 2023, section 3): the unit that runs is whole on a
+// device and the next one is fetched; a unit's gradient is whole until it is reduced. Embedding and head are
+// units.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +29,11 @@ struct TaskletMemory {
   double resident_bytes = 0;    // states on the device all the time
   double loaded_bytes = 0;      // states on the device while the task runs
   double host_bytes = 0;        // states on the host
-  double activation_bytes = 0;  // with the KV cache
+  double activation_bytes = 0;  // kept, with the KV cache
   double logit_bytes = 0;
+  double whole_head_bytes = 0;  // of sharded weights, while the loss is computed
+  double layer_bytes = 0;       // of the layer that runs
+  double whole_unit_bytes = 0;  // of sharded weights and gradients, while a unit runs
 };
 
 // Every device of a stage holds the same. `sequences`: of the replica (dealt_sequences).

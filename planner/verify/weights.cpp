@@ -117,6 +117,12 @@ Weights held_weights(const PlannedTask& task, const Replica& replica, std::size_
           layout.layers * layer.experts / static_cast<double>(expert_devices(task, layout))};
 }
 
+Weights layer_weights(const PlannedTask& task, const Stage& stage) {
+  const Weights layer = mean_layer(task.model(), count_weights);
+  return {layer.shared / tensor_parallel_of(task, stage),
+          layer.experts / static_cast<double>(expert_devices(task, stage))};
+}
+
 Weights adapter_weights(const PlannedTask& task, const Stage& stage) {
   const double rank = task.execution().lora_rank;
   const Weights layer =

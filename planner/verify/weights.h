@@ -23,6 +23,9 @@ struct Weights {
 // since plans say how many layers a stage has and not which.
 [[nodiscard]] Weights held_weights(const PlannedTask& task, const Replica& replica, std::size_t stage);
 
+// One layer of it.
+[[nodiscard]] Weights layer_weights(const PlannedTask& task, const Stage& stage);
+
 // Of one device: adapters of rank r on every projection, r (a + b) weights on one from a to b (Hu et al. 2021).
 [[nodiscard]] Weights adapter_weights(const PlannedTask& task, const Stage& stage);
 

@@ -23,7 +23,7 @@ Table memory_table(const Prediction& prediction, const Cluster* cluster) {
                           bytes_cell(memory.working_bytes),
                           bytes_cell(memory.needed_bytes()),
                           bytes_cell(memory.capacity_bytes),
-                          {memory.fits() ? "yes" : "no", memory.fits()}});
+                          {describe_fit(memory.fits(), memory.trust), memory.fits()}});
   }
   return table;
 }

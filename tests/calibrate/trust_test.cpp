@@ -119,6 +119,33 @@ TEST(Trust, TheIntervalIsThatOfTheCoefficientsAndOfTheModelTogether) {
   EXPECT_NEAR(prediction.iteration_s / prediction.iteration_interval_s->low, factor, 1e-9);
 }
 
+// Deviations that calibrate/trust.cpp states.
+TEST(Trust, MemoryHasAnIntervalAndAProbabilityOfFitting) {
+  const Asked asked = fitted().ask(run_named(fitted().unseen.front()));
+  const Coefficients nobodys;
+  const Prediction usual = predict_with_trust({asked.cluster, asked.workflow, asked.plan, nobodys, kAny});
+  const DeviceMemory& device = usual.memory.front();
+  const double factor = std::exp(1.6449 * 0.1);
+  EXPECT_NEAR(device.trust->needed_bytes.high / device.needed_bytes(), factor, 1e-4);
+  EXPECT_NEAR(device.needed_bytes() / device.trust->needed_bytes.low, factor, 1e-4);
+  const double deviations = std::log(device.capacity_bytes / device.needed_bytes()) / 0.1;
+  EXPECT_NEAR(device.trust->fit_probability, 0.5 * std::erfc(-deviations / std::sqrt(2)), 1e-6);
+  // A fit that saw peaks of memory knows its own spread, and the coefficients add theirs.
+  Coefficients coefficients = fitted().coefficients;
+  coefficients.fit->held_out.emplace().left_out = "run";
+  coefficients.fit->held_out->memories = 10;
+  const auto width = [&](double model) {
+    coefficients.fit->held_out->memory_log_deviation = model;
+    const Prediction known =
+        predict_with_trust({asked.cluster, asked.workflow, asked.plan, coefficients, asked.framework});
+    const DeviceMemory& memory = known.memory.front();
+    return std::log(memory.trust->needed_bytes.high / memory.needed_bytes());
+  };
+  const double narrow = width(0.05), wide = width(0.3);
+  EXPECT_GT(wide, 1.64 * 0.3);
+  EXPECT_NEAR(wide * wide - narrow * narrow, 1.6449 * 1.6449 * (0.3 * 0.3 - 0.05 * 0.05), 1e-3);
+}
+
 // Of a run that the fit saw, by coefficients that someone else's fit with several frameworks left.
 Prediction asked_for(const std::string& framework, const Coefficients& coefficients,
                      Orchestration orchestration = Orchestration::controller) {

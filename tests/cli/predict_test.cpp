@@ -127,7 +127,7 @@ TEST(PredictCommand, Exits1WhenThePlanDoesNotFit) {
   save_document(folder.file("cluster.json"), with_memory(testing::two_cores(), 1e4));
   const Printed printed = run_sextant(folder.with_plan("predict", {}));
   EXPECT_EQ(printed.exit_code, 1);
-  EXPECT_THAT(printed.out, HasSubstr("NO"));
+  EXPECT_THAT(printed.out, HasSubstr("does not fit"));
 }
 
 TEST(PredictCommand, NamesTheNearestRunAndSaysExtrapolating) {

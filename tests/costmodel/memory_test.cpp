@@ -49,13 +49,17 @@ TEST(Memory, KvCacheByHand) {
 TEST(Memory, ActivationsByHand) {
   const Workflow workflow = small_workflow();
   // A layer keeps a token's 4 * 4 + (2*4 + 2*4) * 1 + 8 * 4 + 3 * 8 = 88 elements; 8 tokens, 3 sequences, 3
-  // layers, and 4 elements a token of the embedding's output.
+  // layers, and 4 elements a token of the embedding's output. The layer at work adds its gradients, 88.
   EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_training"), on_device(0), workflow)[0].working_bytes,
-                   2.0 * 3 * 8 * (3 * 88 + 4));
+                   2.0 * 3 * 8 * (3 * 88 + 4 + 88));
   TaskPlan recomputed = on_device(0);
-  recomputed.recompute = Recompute::full;  // three inputs of 8 * 4, and one whole layer
+  // Three inputs of 4, the embedding's output, and the values and gradients of one layer but for its input.
+  recomputed.recompute = Recompute::full;
   EXPECT_DOUBLE_EQ(task_memory(workflow.task("actor_training"), recomputed, workflow)[0].working_bytes,
-                   2.0 * 3 * (3 * 32 + 8 * 88 + 8 * 4));
+                   2.0 * 3 * 8 * (3 * 4 + 4 + 2 * 88 - 4));
+  // Inference has the values of one layer at a time.
+  EXPECT_DOUBLE_EQ(task_memory(workflow.task("reference_inference"), on_device(0), workflow)[0].working_bytes,
+                   2.0 * 3 * 8 * 88);
 }
 
 TEST(Memory, EarlierStagesKeepMoreMicroBatches) {
@@ -63,7 +67,9 @@ TEST(Memory, EarlierStagesKeepMoreMicroBatches) {
   TaskPlan plan = on_device(0);
   plan.replicas = {{1.0, {stage(1, {0}), stage(1, {1}), stage(1, {2})}}};
   const auto memory = task_memory(workflow.task("actor_training"), plan, workflow);
-  EXPECT_DOUBLE_EQ(memory[0].working_bytes, 3 * (memory[2].working_bytes + 2.0 * 3 * 8 * 4));
+  // Three micro-batches of 24 tokens are in flight on the first stage, and gradients of one of them.
+  EXPECT_DOUBLE_EQ(memory[2].working_bytes, 2.0 * 24 * (88 + 88));
+  EXPECT_DOUBLE_EQ(memory[0].working_bytes, 2.0 * 24 * (3 * (88 + 4) + 88));
 }
 
 TEST(Memory, PlanSumsResidentStatesAndTakesTheLargestWorkingSet) {

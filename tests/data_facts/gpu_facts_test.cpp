@@ -44,6 +44,8 @@ std::vector<double> values(const JsonView& figures) {
   return result;
 }
 
+double first(const JsonView& figures) { return values(figures).front(); }
+
 TEST_F(GpuFacts, SayTheirSchema) {
   EXPECT_EQ(JsonView(json_).required("schema").text(), "sextant.gpu_facts/1.1");
   EXPECT_GE(gpus().size(), 29U);
@@ -119,7 +121,18 @@ TEST_F(GpuFacts, HaveLinksInSiUnits) {
   }
 }
 
-double first(const JsonView& figures) { return values(figures).front(); }
+// What PyTorch or nvidia-smi reports as total, which a marketing GB of 1e9 bytes misses by 6 to 7 %.
+TEST_F(GpuFacts, BeginWithTheCapacityThatAnAllocatorReports) {
+  constexpr double kGib = 1024.0 * 1024 * 1024, kMib = 1024.0 * 1024, kRounding = 0.01;  // GiB
+  const auto gib = [this](const std::string& name) { return first(gpu(name).required("memory_bytes")) / kGib; };
+  EXPECT_NEAR(gib("H100-SXM-80GB"), 79.19, kRounding);
+  EXPECT_NEAR(gib("H100-SXM-96GB"), 94.99, kRounding);  // 81.85 GiB were 86.17 % of it
+  EXPECT_NEAR(gib("V100-SXM-32GB"), 31.74, kRounding);
+  EXPECT_NEAR(gib("A40"), 46068 * kMib / kGib, kRounding);
+  EXPECT_NEAR(gib("RTX-A6000"), 49140 * kMib / kGib, kRounding);
+  EXPECT_NEAR(gib("MI300X"), 191.98, kRounding);
+  EXPECT_NEAR(gib("H200-SXM-141GB"), 143771 * kMib / kGib, kRounding);
+}
 
 // A node cannot send less than one of its GPUs, nor more than all of them together.
 TEST_F(GpuFacts, HaveNetworksOfTheirAdapters) {

@@ -50,12 +50,13 @@ TEST(MemoryOptions, OffloadingMovesStatesToTheHost) {
   execution.offload_optimizer = true;
   const StageMemory optimizer = memory_of(TermCase(kTraining, with(on_device(0), execution)));
   EXPECT_DOUBLE_EQ(optimizer.state_bytes, 4 * 480);
-  EXPECT_DOUBLE_EQ(optimizer.host_bytes, 12 * 480);
+  // Its state, gradients in fp32 and the new weights.
+  EXPECT_DOUBLE_EQ(optimizer.host_bytes, (12 + 4 + 2) * 480);
   EXPECT_EQ(optimizer.loaded_bytes, 0);
   execution.offload_weights = true;
   const StageMemory both = memory_of(TermCase(kTraining, with(on_device(0), execution)));
   EXPECT_EQ(both.state_bytes, 0);
-  EXPECT_DOUBLE_EQ(both.host_bytes, 16 * 480);
+  EXPECT_DOUBLE_EQ(both.host_bytes, (16 + 4 + 2) * 480);
   EXPECT_DOUBLE_EQ(both.loaded_bytes, 4 * 480);
   execution.offload_optimizer = false;
   const StageMemory weights = memory_of(TermCase(kTraining, with(on_device(0), execution)));
@@ -89,8 +90,8 @@ TEST(MemoryOptions, TheLargestMicroBatchCounts) {
   plan.micro_batch_sequences = 5;
   const Workflow worded = small_workflow(Mode::synchronous, 10);
   EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan, worded)).activation_bytes, 2 * 5 * 8 * (3 * 88 + 4.0));
-  EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, plan, worded)).activation_bytes, 2 * 5 * 8 * 88.0);
-  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan, worded)).logit_bytes, 2 * 5 * 8 * 10);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, plan, worded)).layer_bytes, 2 * 5 * 8 * 88.0);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan, worded)).logit_bytes, 16 * 5 * 8 * 10);
   // So too with a budget of 43 tokens; two micro-batches are dealt evenly.
   plan.execution.micro_batch_tokens = 43;
   EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan)).activation_bytes, 2 * 43 * (3 * 88 + 4.0));
@@ -175,8 +176,12 @@ TEST(MemoryOptions, AdaptersAreShardedLikeWeights) {
 
 TEST(MemoryOptions, KeptActivationsOfExperts) {
   const TermCase training(kTraining, on_device(0), with_model(small_mixture()));
-  // 4 * 4 + 16 + scores 32 + three matrices of 2 * 5 + 3 columns.
-  EXPECT_DOUBLE_EQ(memory_of(training).activation_bytes, 2 * 24 * (3 * (16 + 16 + 32 + 39) + 4.0));
+  // 4 * 4 + 16 + scores 32 + three matrices of 2 * 5 + 3 columns + four copies of 4 for each of 2 experts.
+  EXPECT_DOUBLE_EQ(memory_of(training).activation_bytes, 2 * 24 * (3 * (16 + 16 + 32 + 39 + 32) + 4.0));
+  Execution execution;
+  execution.fused_experts = true;  // two copies
+  const TermCase fused(kTraining, with(on_device(0), execution), with_model(small_mixture()));
+  EXPECT_DOUBLE_EQ(memory_of(fused).activation_bytes, 2 * 24 * (3 * (16 + 16 + 32 + 39 + 16) + 4.0));
 }
 
 TEST(MemoryOptions, FusedAttentionAndSelectiveRecomputationKeepNoScores) {
@@ -250,13 +255,96 @@ TEST(MemoryOptions, TheCacheIsNeverLargerThanItsRoom) {
   EXPECT_DOUBLE_EQ(memory_of(eight).activation_bytes, 12 * 8 * 3 * 8 * 1);
 }
 
+// 24 tokens of one micro-batch, 12 sequences that decode together, a vocabulary of 10.
 TEST(MemoryOptions, LogitsOfOneMicroBatch) {
   const Workflow worded = small_workflow(Mode::synchronous, 10);
   EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, uneven_pipeline(), worded), 0).logit_bytes, 0);
-  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, uneven_pipeline(), worded), 1).logit_bytes, 2 * 24 * 10);
+  // bf16 logits, fp32 copy, log-softmax, its gradient, bf16 gradient: 2 + 4 + 4 + 4 + 2.
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, uneven_pipeline(), worded), 1).logit_bytes, 16 * 24 * 10);
   EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, plan_of({{stage(3, {0, 1})}}), worded)).logit_bytes,
-                   2 * 24 * 5);
-  EXPECT_DOUBLE_EQ(memory_of(TermCase(kGeneration, on_device(0), worded)).logit_bytes, 2 * 12 * 10);
+                   16 * 24 * 5);
+  // Without the gradients 2 + 4 + 4.
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, on_device(0), worded)).logit_bytes, 10 * 24 * 10);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kGeneration, on_device(0), worded)).logit_bytes, 10 * 12 * 10);
+  Workflow exact = worded;
+  exact.precision = Precision::fp32;  // logits, log-softmax, its gradient
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, on_device(0), exact)).logit_bytes, 12 * 24 * 10);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, on_device(0), exact)).logit_bytes, 8 * 24 * 10);
+}
+
+TEST(MemoryOptions, ChunkedAndFusedLossesHoldFewerLogits) {
+  const Workflow worded = small_workflow(Mode::synchronous, 10);
+  Execution execution;
+  execution.logit_chunk_tokens = 5;
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(on_device(0), execution), worded)).logit_bytes, 16 * 5 * 10);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, with(on_device(0), execution), worded)).logit_bytes, 10 * 5 * 10);
+  execution.logit_chunk_tokens = 100;  // more than a micro-batch has
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(on_device(0), execution), worded)).logit_bytes,
+                   16 * 24 * 10);
+  execution.logit_chunk_tokens = 0;
+  execution.fused_loss = true;  // logits and their gradient in bf16
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(on_device(0), execution), worded)).logit_bytes, 4 * 24 * 10);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, with(on_device(0), execution), worded)).logit_bytes, 2 * 24 * 10);
+}
+
+TEST(MemoryOptions, OptimizersKeepTheFormatsOfThePlan) {
+  const auto state_bytes = [](const Execution& execution) {
+    return memory_of(TermCase(kTraining, with(on_device(0), execution))).state_bytes / 480;
+  };
+  Execution megatron;
+  megatron.main_gradient_precision = Precision::fp32;
+  EXPECT_DOUBLE_EQ(state_bytes(megatron), 2 + 4 + 8 + 4);
+  Execution bf16_adam;
+  bf16_adam.moment_precision = Precision::bf16;
+  bf16_adam.master_weights = false;
+  EXPECT_DOUBLE_EQ(state_bytes(bf16_adam), 2 + 2 + 4);
+  Execution eight_bit;
+  eight_bit.moment_precision = Precision::fp8;
+  EXPECT_DOUBLE_EQ(state_bytes(eight_bit), 2 + 2 + 2 + 4);
+}
+
+TEST(MemoryOptions, ShardedWeightsAreWholeWhereALayerRuns) {
+  const Workflow worded = small_workflow(Mode::synchronous, 10);
+  Execution execution;
+  execution.zero_stage = 3;
+  const StageMemory training = memory_of(TermCase(kTraining, with(two_fast(), execution), worded));
+  // A layer has 160 weights: itself and the next one in bf16, its gradient in bf16 twice; the head has 40.
+  EXPECT_DOUBLE_EQ(training.gathered_layer_bytes, (2 * 2 + 2 + 2) * 160);
+  EXPECT_DOUBLE_EQ(training.gathered_head_bytes, 2 * 40);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, with(two_fast(), execution), worded)).gathered_layer_bytes,
+                   2 * 2 * 160);
+  const StageMemory engine = memory_of(TermCase(kGeneration, with(two_fast(), execution), worded));
+  EXPECT_EQ(engine.gathered_layer_bytes, 0);
+  // Embedding and head are gathered alone: 100 * 4 weights beat a layer.
+  const Workflow wide = small_workflow(Mode::synchronous, 100);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(two_fast(), execution), wide)).gathered_layer_bytes,
+                   (2 + 2 + 2) * 400);
+  execution.gradient_precision = Precision::fp32;
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(two_fast(), execution), worded)).gathered_layer_bytes,
+                   (2 * 2 + 2 + 4) * 160);
+  execution.lora_rank = 2;  // frozen weights have no gradient
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(two_fast(), execution), worded)).gathered_layer_bytes,
+                   2 * 2 * 160);
+  execution.lora_rank = 0;
+  // One replica has nothing to gather, but casts weights that it stores in fp32.
+  EXPECT_EQ(memory_of(TermCase(kTraining, with(on_device(0), execution), worded)).gathered_layer_bytes, 0);
+  execution.weight_precision = Precision::fp32;
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(on_device(0), execution), worded)).gathered_layer_bytes,
+                   (2 * 2 + 2 + 4) * 160);
+}
+
+// The loss is over before the backward pass begins.
+TEST(MemoryOptions, LossAndLayerDoNotMeet) {
+  const TermCase training(kTraining, on_device(0), small_workflow(Mode::synchronous, 10));
+  const StageMemory counted = memory_of(training);
+  EXPECT_LT(counted.logit_bytes, counted.layer_bytes);
+  const auto memory = plan_memory(std::vector<TaskWork>{training.task}, training.problem().cluster(),
+                                  CoefficientValues<double>(2), training.problem().hardware);
+  EXPECT_DOUBLE_EQ(memory[0].working_bytes, counted.activation_bytes + counted.layer_bytes);
+  const TermCase wide(kTraining, on_device(0), small_workflow(Mode::synchronous, 100));
+  const auto more = plan_memory(std::vector<TaskWork>{wide.task}, wide.problem().cluster(),
+                                CoefficientValues<double>(2), wide.problem().hardware);
+  EXPECT_DOUBLE_EQ(more[0].working_bytes, counted.activation_bytes + 16 * 24 * 100);
 }
 
 TEST(MemoryOptions, CoefficientsMakeItWhatAFrameworkTakes) {
@@ -274,7 +362,9 @@ TEST(MemoryOptions, CoefficientsMakeItWhatAFrameworkTakes) {
       plan_memory(std::vector<TaskWork>{training.task}, training.problem().cluster(), values, hardware);
   ASSERT_EQ(memory.size(), 1u);
   EXPECT_DOUBLE_EQ(memory[0].resident_bytes, 100 + 1.5 * 16 * (480 + 80));
-  EXPECT_DOUBLE_EQ(memory[0].working_bytes, 2 * counted.activation_bytes + 3 * counted.logit_bytes);
+  EXPECT_DOUBLE_EQ(memory[0].working_bytes,
+                   2 * counted.activation_bytes + std::max(3 * counted.logit_bytes, 2 * counted.layer_bytes));
+  EXPECT_GT(3 * counted.logit_bytes, 2 * counted.layer_bytes);
 }
 
 TEST(MemoryOptions, ContextIsHeldOncePerDevice) {
@@ -293,12 +383,27 @@ TEST(MemoryOptions, HostsSumWhatTheirDevicesOffload) {
   const auto hosts = host_memory(std::vector<TaskWork>{training.task}, training.problem().cluster());
   ASSERT_EQ(hosts.size(), 2u);
   EXPECT_EQ(hosts[0].node, "a");
-  EXPECT_DOUBLE_EQ(hosts[0].needed_bytes, 2 * 16 * 160);  // two devices with a half of two layers each
-  EXPECT_DOUBLE_EQ(hosts[1].needed_bytes, 16 * 160);
+  // Two devices with a half of two layers each.
+  EXPECT_DOUBLE_EQ(hosts[0].needed_bytes, kPinnedShare * 2 * 16 * 160);
+  EXPECT_DOUBLE_EQ(hosts[1].needed_bytes, kPinnedShare * 16 * 160);
   EXPECT_TRUE(hosts[0].fits());  // the cluster does not say how much there is
   const HostMemory full{"a", 100.0, 101.0}, enough{"a", 101.0, 101.0};
   EXPECT_FALSE(full.fits());
   EXPECT_TRUE(enough.fits());
+}
+
+TEST(MemoryOptions, EnginesThatTakeTurnsKeepACopyOnTheHost) {
+  Execution execution;
+  execution.offload_weights = true;
+  const TermCase training(kTraining, with(on_device(0), execution));
+  const TermCase together(kGeneration, on_device(0)), apart(kGeneration, on_device(1));
+  const Cluster& cluster = training.problem().cluster();
+  const auto needed = [&cluster](const std::vector<TaskWork>& works) {
+    return host_memory(works, cluster).front().needed_bytes;
+  };
+  EXPECT_DOUBLE_EQ(needed({training.task, together.task}), kPinnedShare * (16 + 2) * 480);
+  EXPECT_DOUBLE_EQ(needed({training.task, apart.task}), kPinnedShare * 16 * 480);
+  EXPECT_TRUE(host_memory(std::vector<TaskWork>{together.task}, cluster).empty());
 }
 
 }  // namespace

@@ -28,6 +28,17 @@ TEST(PredictionTest, FitsOnlyWhenEveryDeviceDoes) {
   EXPECT_FALSE(prediction.fits());
 }
 
+TEST(PredictionTest, SaysHowSureItIsThatMemorySuffices) {
+  const auto prediction = load_fixture<Prediction>("prediction_trust.json");
+  const DeviceMemory& memory = prediction.memory.front();
+  EXPECT_EQ(memory.trust, (MemoryTrust{{3e9, 5e9}, 0.875}));
+  EXPECT_EQ(describe_fit(memory.fits(), memory.trust), "uncertain (88 %)");
+  EXPECT_EQ(describe_fit(true, MemoryTrust{{3e9, 5e9}, 0.96}), "fits");
+  EXPECT_EQ(describe_fit(false, MemoryTrust{{3e9, 5e9}, 0.04}), "does not fit");
+  EXPECT_EQ(describe_fit(true, std::nullopt), "fits");
+  EXPECT_EQ(describe_fit(false, std::nullopt), "does not fit");
+}
+
 TEST(PredictionTest, TermsHaveDifferentNames) {
   Prediction prediction = load_fixture<Prediction>("prediction.json");
   auto& terms = prediction.tasks.at("actor_training").terms_s;

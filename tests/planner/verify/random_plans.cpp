@@ -136,6 +136,8 @@ void set_formats(Draw& draw, Execution& execution) {
   maybe(execution.attention_precision);
   maybe(execution.cache_precision);
   maybe(execution.gradient_precision);
+  maybe(execution.main_gradient_precision);
+  maybe(execution.moment_precision);
 }
 
 Execution random_execution(Draw& draw, const Model& model) {
@@ -157,6 +159,9 @@ Execution random_execution(Draw& draw, const Model& model) {
   execution.fused_attention = draw.chance(0.5);
   execution.portable_attention = draw.chance(0.2);
   execution.fused_experts = draw.chance(0.2);
+  execution.fused_loss = draw.chance(0.2);
+  execution.logit_chunk_tokens = draw.chance(0.2) ? draw.number(1, 40) : 0;
+  execution.master_weights = draw.chance(0.8);
   execution.fused_dispatch = draw.chance(0.2);
   execution.overlap_dispatch = draw.chance(0.2);
   execution.unfused = draw.chance(0.2);
