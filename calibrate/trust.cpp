@@ -170,6 +170,10 @@ Intervals intervals_of_loop(const Asked& asked, const Posterior& posterior) {
 
 double model_log_deviation(const FitSummary& fit) { return std::sqrt(ModelVariance(fit).iteration); }
 
+double memory_log_deviation(const Coefficients& coefficients) {
+  return coefficients.fit ? memory_log_deviation(*coefficients.fit) : kUncalibratedMemory;
+}
+
 void qualify(Prediction& prediction, const Asked& asked) {
   const std::optional<Posterior> posterior = posterior_of(asked.coefficients);
   if (!posterior) return qualify_memory(prediction, kUncalibratedMemory * kUncalibratedMemory);

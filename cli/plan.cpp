@@ -10,6 +10,7 @@
 #include "cli/explain.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/memory_risk.h"
 #include "cli/plan_sets.h"
 #include "cli/planner_options.h"
 #include "cli/rank_group.h"
@@ -39,6 +40,7 @@ struct Options {
   std::vector<std::string> excluded;
   int pareto_points = 0;
   bool any_layout = false;
+  double max_memory_risk = kUsualRisk;
   bool compares_modes = false;
   bool is_list = false;
   bool json = false;
@@ -228,6 +230,8 @@ Question::Question(const Options& options, const RankGroup& ranks)
                       " cannot keep to the layouts that framework " + loaded.profile->name +
                       " can run; --any-layout leaves them");
     take_profile(*loaded.profile, rules, request);
+    request.memory_share =
+        share_for_risk(options.max_memory_risk, memory_log_deviation(loaded.chosen.coefficients));
   } else if (options.any_layout) {
     throw_bad_input("--any-layout: no framework is said whose layouts could be left; see --framework");
   }
@@ -260,6 +264,38 @@ void say_cost_of_limits(const Question& asked, const PlanResult& found) {
     text += std::string("can run no plan: ") + error.what();
   }
   std::fprintf(stderr, "sextant: %s\n", text.c_str());
+}
+
+Prediction qualified(const Question& asked, const PlanResult& result) {
+  const ChosenCoefficients& chosen = asked.loaded.chosen;
+  Prediction prediction = *result.prediction;
+  qualify(prediction, {asked.request.cluster, asked.loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
+  return prediction;
+}
+
+// A plan whose memory is at most as uncertain as asked, where there is one: the part of the memory that a search may
+// fill follows from the deviation of the model alone first, then from that of the plan it found. Where nothing is
+// that sure to fit, the best plan that is more likely to fit than not.
+Answer search_within_risk(const Options& options, const Question& asked, RankGroup& ranks) {
+  Answer answer = search(asked.planner, asked.request, ranks);
+  if (!asked.loaded.profile || !ranks.is_alone() || answer.record.was_interrupted) return answer;
+  PlanRequest other = asked.request;
+  if (answer.result.outcome != PlanOutcome::found) {
+    other.memory_share = 1;
+    Answer risky = search(asked.planner, other, ranks);
+    if (risky.result.outcome != PlanOutcome::found) return answer;
+    std::fprintf(stderr, "sextant: no plan fits with a risk of at most %s; this one may run out of memory\n",
+                 format_percent(options.max_memory_risk).c_str());
+    return risky;
+  }
+  const std::optional<MemoryRisk> risk = memory_risk_of(qualified(asked, answer.result));
+  if (!risk || risk->probability <= options.max_memory_risk) return answer;
+  other.memory_share = std::min(other.memory_share, share_for_risk(options.max_memory_risk, risk->log_deviation));
+  Answer surer = search(asked.planner, other, ranks);
+  if (surer.result.outcome == PlanOutcome::found) return surer;
+  std::fprintf(stderr, "sextant: the plan runs out of memory with a probability of %s; none that is surer was found\n",
+               format_percent(risk->probability).c_str());
+  return answer;
 }
 
 int say_plan(const Options& options, const Question& asked, Answer& answer) {
@@ -301,7 +337,7 @@ int run(const Options& options) {
   try {
     const auto asked = ranks.together([&] { return std::make_unique<Question>(options, ranks); });
     if (options.makes_several()) return plan_several(options, asked->planner, asked->left, asked->request);
-    Answer answer = ranks.together([&] { return search(asked->planner, asked->request, ranks); });
+    Answer answer = ranks.together([&] { return search_within_risk(options, *asked, ranks); });
     return ranks.first_alone([&] { return say_plan(options, *asked, answer); });
   } catch (const FailedOnAll& failure) {
     return say_failure(failure, ranks);
@@ -329,6 +365,11 @@ void add_plan(CommandLine& line) {
       .excludes(pareto);
   command.add_flag("--any-layout", options->any_layout,
                    "Also layouts that the framework cannot run, to see what its limits cost");
+  command
+      .add_option("--max-memory-risk", options->max_memory_risk,
+                  "Probability that the plan may have of running out of memory; for plans of a framework")
+      .check(number_between(0.001, 0.5))
+      .shows_default();
   add_explain_options(command, options->explain);
   command.add_option("--out", options->out, "Write the plan document here");
   command.add_option("--prediction", options->prediction_out, "Write its prediction document here");

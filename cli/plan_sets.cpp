@@ -40,6 +40,7 @@ PlanRequest with_workflow(const PlanRequest& request, const Workflow& workflow) 
   other.threads = request.threads;
   other.choices = request.choices;
   other.shared_devices = request.shared_devices;
+  other.memory_share = request.memory_share;
   other.bounds_every_execution = request.bounds_every_execution;
   other.weight_sync = request.weight_sync;
   other.is_cancelled = request.is_cancelled;

@@ -52,6 +52,9 @@ struct PlanRequest {
   // the same weights, not for the executions above alone.
   bool bounds_every_execution = false;
   WeightSyncPlan weight_sync = {};
+  // Part of a device's memory that a plan may need, context included: less than 1 leaves headroom for what the
+  // prediction of memory may be off by.
+  double memory_share = 1;
   const std::atomic<bool>* is_cancelled = nullptr;  // set by anyone: the best so far is returned
   // Of planners that start from a plan (planners.h): a feasible one of the same request, with its prediction.
   const PlanResult* start = nullptr;

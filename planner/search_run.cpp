@@ -41,7 +41,7 @@ std::vector<double> rooms_of_devices(const PlanRequest& request) {
   std::vector<double> rooms;
   for (int d = 0; d < request.cluster.device_count(); ++d) {
     const DeviceId device{d};
-    rooms.push_back(hardware.memory_bytes(device) -
+    rooms.push_back(request.memory_share * hardware.memory_bytes(device) -
                     values.at(CoefficientId::memory_context_bytes, hardware.type_index(device)));
   }
   return rooms;
@@ -49,7 +49,7 @@ std::vector<double> rooms_of_devices(const PlanRequest& request) {
 
 SearchTables::SearchTables(const PlanRequest& request)
     : evaluator({request.cluster, request.workflow, request.coefficients, request.framework, request.choices,
-                 request.weight_sync, request.objective, request.shared_devices}),
+                 request.weight_sync, request.objective, request.shared_devices, request.memory_share}),
       options(evaluator, request.cluster, request.workflow, shape_limits_of(request), Thoroughness::promising),
       room_bytes(rooms_of_devices(request)) {}
 
@@ -163,6 +163,9 @@ std::string SearchRun::shortage() const {
   if (!best_) return message;
   if (best_->score.excess_bytes > 0)
     return message + "; the nearest lacks " + format_bytes(best_->score.excess_bytes) + " on a device";
+  if (!request_.objective.has_limits())
+    return message +
+           "; the nearest needs more memory of its hosts than there is, or parts tasks that must share devices";
   std::ostringstream overrun;
   overrun.precision(3);
   overrun << 100 * best_->score.overrun;

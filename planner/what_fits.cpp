@@ -72,6 +72,7 @@ std::string with_more_nodes(const PlanRequest& request, const FrameworkProfile* 
     other.threads = request.threads;
     other.is_cancelled = request.is_cancelled;
     other.weight_sync = request.weight_sync;
+    other.memory_share = request.memory_share;
     if (profile != nullptr) {
       take_profile(*profile, LayoutRules::as_framework, other);
     } else {

@@ -39,11 +39,11 @@ Seating seating_of(const Problem<double>& frame) {
   return seating;
 }
 
-std::vector<double> rooms_of(const Problem<double>& frame) {
+std::vector<double> rooms_of(const Problem<double>& frame, double memory_share) {
   std::vector<double> rooms;
   for (int d = 0; d < frame.cluster().device_count(); ++d) {
     const DeviceId device{d};
-    rooms.push_back(frame.hardware.memory_bytes(device) -
+    rooms.push_back(memory_share * frame.hardware.memory_bytes(device) -
                     frame.coefficient(CoefficientId::memory_context_bytes, device));
   }
   return rooms;
@@ -74,8 +74,10 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
       sorted_(problem.workflow),
       objective_(problem.objective),
       shared_devices_(problem.shared_devices),
+      host_memory_(problem.cluster),
       prices_(problem.cluster),
-      is_time_alone_(problem.objective.is_time_alone() && problem.shared_devices.empty()) {
+      is_time_alone_(problem.objective.is_time_alone() && problem.shared_devices.empty() &&
+                     !host_memory_.is_there()) {
   constexpr int kMostDevices = 65536;  // of a candidate's 16-bit numbers
   const int devices = problem.cluster.device_count();
   if (devices > kMostDevices) {
@@ -106,7 +108,7 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
   }
   phases_.emplace(workflow_, frame_->coefficient(CoefficientId::task_overlap));
   overhead_s_ = iteration_overhead_s(workflow_, frame_->coefficients);
-  std::vector<double> rooms = rooms_of(*frame_);
+  std::vector<double> rooms = rooms_of(*frame_, problem.memory_share);
   least_room_bytes_ = *std::min_element(rooms.begin(), rooms.end());
   memory_ = std::make_unique<MemoryUse>(std::move(rooms));
   time_s_.resize(parts_.size());

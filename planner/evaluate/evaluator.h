@@ -59,6 +59,28 @@ struct WeightPath {
 // exceeds the limits of the search by one for each (Score::overrun).
 using SharedDevices = std::vector<std::pair<std::size_t, std::size_t>>;
 
+// What tasks put on hosts, held to the least that nodes have for each of their devices. It is no less than what any
+// node has to hold: as if all devices of a node did every task in the way that needs most.
+class HostMemoryLimit {
+ public:
+  explicit HostMemoryLimit(const Cluster& cluster);
+  [[nodiscard]] bool is_there() const { return bytes_per_device_ > 0; }
+  // By which part the tasks' needs exceed it; zero where they do not.
+  template <typename Values>
+  [[nodiscard]] double overrun(const Values& values) const {
+    double bytes = 0, sleeping = 0;
+    for (const TaskValue* value : values) {
+      bytes += value->most_host_bytes;
+      sleeping += value->most_sleeping_bytes;
+    }
+    if (bytes > 0) bytes += sleeping;  // an engine takes turns with tasks whose states go to the host
+    return bytes > bytes_per_device_ ? bytes / bytes_per_device_ - 1 : 0;
+  }
+
+ private:
+  double bytes_per_device_ = 0;  // none: no node says
+};
+
 // What stays the same in a search.
 struct EvaluatedProblem {
   const Cluster& cluster;
@@ -69,6 +91,7 @@ struct EvaluatedProblem {
   WeightSyncPlan weight_sync = {};
   Objective objective = {};
   SharedDevices shared_devices = {};
+  double memory_share = 1;  // as PlanRequest has it
 };
 
 class Evaluator {
@@ -125,6 +148,7 @@ class Evaluator {
   [[nodiscard]] double overhead_s() const { return overhead_s_; }
   // Pairs of tasks that must run on the same devices.
   [[nodiscard]] const SharedDevices& shared_devices() const { return shared_devices_; }
+  [[nodiscard]] const HostMemoryLimit& host_memory() const { return host_memory_; }
 
   // An iteration follows from tasks' values and sets of devices: it is of the closed form, and what the weights
   // take is a sum (space/composed_plan.h).
@@ -155,7 +179,7 @@ class Evaluator {
   void find_path();
   [[nodiscard]] double excess_bytes(bool anew);
   [[nodiscard]] Score judged(double time_s, double excess_bytes) const;
-  [[nodiscard]] double broken_pairs() const;
+  [[nodiscard]] double broken_rules() const;
 
   const Workflow& workflow_;
   Plan frame_plan_;  // the weight synchronization
@@ -172,6 +196,7 @@ class Evaluator {
   double least_room_bytes_ = 0;
   Objective objective_;
   SharedDevices shared_devices_;
+  HostMemoryLimit host_memory_;
   DevicePrices prices_;
   bool is_time_alone_ = true;
   std::unique_ptr<MemoryUse> memory_;

@@ -1,5 +1,6 @@
 // Whether a candidate has room in memory, and what the objective makes of it.
 #include <algorithm>
+#include <vector>
 
 #include "planner/evaluate/evaluator.h"
 
@@ -35,8 +36,23 @@ Score judged(const Objective& objective, double time_s, double excess_bytes, con
   return {time_s, excess_bytes, loss_of(objective, time_s, rented), overrun_of(objective, time_s, rented)};
 }
 
-double Evaluator::broken_pairs() const {
-  return static_cast<double>(
+HostMemoryLimit::HostMemoryLimit(const Cluster& cluster) {
+  for (const Node& node : cluster.nodes()) {
+    if (!node.host_memory_bytes) continue;
+    const double each = *node.host_memory_bytes / node.devices;
+    bytes_per_device_ = bytes_per_device_ > 0 ? std::min(bytes_per_device_, each) : each;
+  }
+}
+
+double Evaluator::broken_rules() const {
+  double broken = 0;
+  if (host_memory_.is_there()) {
+    std::vector<const TaskValue*> values;
+    values.reserve(parts_.size());
+    for (const TaskPart& part : parts_) values.push_back(&part.value());
+    broken = host_memory_.overrun(values);
+  }
+  return broken + static_cast<double>(
       std::count_if(shared_devices_.begin(), shared_devices_.end(), [&](const auto& pair) {
         const auto some = parts_[pair.first].used(), others = parts_[pair.second].used();
         return !std::equal(some.begin(), some.end(), others.begin(), others.end());
@@ -47,7 +63,7 @@ Score Evaluator::judged(double time_s, double excess_bytes) const {
   if (is_time_alone_) return {time_s, excess_bytes, time_s, 0};
   if (!objective_.needs_devices()) {
     Score score = sextant::judged(objective_, time_s, excess_bytes, {});
-    score.overrun += broken_pairs();
+    score.overrun += broken_rules();
     return score;
   }
   const Rented rented = prices_.rented(seating_.used_words, [this](std::size_t word) {
@@ -56,7 +72,7 @@ Score Evaluator::judged(double time_s, double excess_bytes) const {
     return used;
   });
   Score score = sextant::judged(objective_, time_s, excess_bytes, rented);
-  score.overrun += broken_pairs();
+  score.overrun += broken_rules();
   return score;
 }
 

@@ -21,6 +21,9 @@ int total_of(const std::vector<int>& parts) {
 TaskModel::TaskModel(const Task& task, std::vector<Execution> executions, const Execution& training,
                      const Problem<double>& frame, const SortedLengths* sorted)
     : task_(&task), executions_(std::move(executions)), frame_(&frame), sorted_(sorted) {
+  const auto& nodes = frame.cluster().nodes();
+  counts_host_memory_ =
+      std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.host_memory_bytes.has_value(); });
   const Workflow& workflow = frame.workflow;
   if (!workflow.has_weight_sync()) return;
   is_actor_training_ = task.name == workflow.actor_training().name;
@@ -61,7 +64,20 @@ void TaskModel::add_sync(const TaskWork& work, ReplicaValue& value) const {
   }
 }
 
+void TaskModel::add_host_memory(const TaskWork& work, ReplicaValue& value) const {
+  for (const ReplicaClass& of_class : work.classes) {
+    const int stages = work.plan->replicas[static_cast<std::size_t>(of_class.replica)].pipeline_parallel();
+    for (int j = 0; j < stages; ++j) {
+      const StageMemory memory = stage_memory(work, of_class.replica, j);
+      value.most_host_bytes = std::max(value.most_host_bytes, kPinnedShare * memory.host_bytes);
+      if (work.kind() == TaskKind::generation && !work.execution().offload_weights)
+        value.most_sleeping_bytes = std::max(value.most_sleeping_bytes, kPinnedShare * memory.state_bytes);
+    }
+  }
+}
+
 void TaskModel::add_memory(const TaskWork& work, bool all, ReplicaValue& value) const {
+  if (counts_host_memory_) add_host_memory(work, value);
   const auto type_of = [this](DeviceId device) { return frame_->hardware.type_index(device); };
   const std::vector<TaskMemory<double>> memory = task_memory(work, frame_->coefficients, type_of, all);
   PositionBytes bytes;

@@ -30,6 +30,8 @@ struct alignas(64) ReplicaValue {
   double fetched_s = 0;            // actor: from the host and back
   double most_resident_bytes = 0;  // of any of its devices
   double most_working_bytes = 0;
+  double most_host_bytes = 0;      // of any of its devices: offloaded to its host
+  double most_sleeping_bytes = 0;  // of an engine: its weights, which wait on the host where others take turns
   double gather_s = 0;  // actor: the weights all-gathered, or broadcast inside (weight_sync.h)
   std::shared_ptr<const PositionBytes> bytes;  // of values kept together: the same where the bytes are
   double compute_s = 0;                        // the compute term in time_s
@@ -89,12 +91,14 @@ class TaskModel {
  private:
   void add_sync(const TaskWork& work, ReplicaValue& value) const;
   // all: of every replica, not of the first of each class.
+  void add_host_memory(const TaskWork& work, ReplicaValue& value) const;
   void add_memory(const TaskWork& work, bool all, ReplicaValue& value) const;
 
   const Task* task_;
   std::vector<Execution> executions_;
   const Problem<double>* frame_;
   const SortedLengths* sorted_;
+  bool counts_host_memory_ = false;  // some node says how much it has
   bool is_actor_training_ = false;
   bool is_actor_generation_ = false;
   // The actor's training on one device: what it sends depends on nothing else of its plan.

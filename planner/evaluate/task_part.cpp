@@ -234,7 +234,9 @@ void TaskPart::sum_up(State& state) const {
                   slowest->copied_s,
                   slowest->fetched_s,
                   slowest->most_resident_bytes,
-                  slowest->most_working_bytes};
+                  slowest->most_working_bytes,
+                  slowest->most_host_bytes,
+                  slowest->most_sleeping_bytes};
   for (const ReplicaValue* replica : state.replicas) {
     if (slowest->time_s < replica->time_s) slowest = replica;
     optimizer_s = std::max(optimizer_s, replica->optimizer_s);
@@ -244,6 +246,8 @@ void TaskPart::sum_up(State& state) const {
     value.fetched_s = std::max(value.fetched_s, replica->fetched_s);
     value.most_resident_bytes = std::max(value.most_resident_bytes, replica->most_resident_bytes);
     value.most_working_bytes = std::max(value.most_working_bytes, replica->most_working_bytes);
+    value.most_host_bytes = std::max(value.most_host_bytes, replica->most_host_bytes);
+    value.most_sleeping_bytes = std::max(value.most_sleeping_bytes, replica->most_sleeping_bytes);
   }
   value.time_s = slowest->time_s * (1.0 + seating_->straggler_factor[state.placement.devices.size()]);
   if (model_.is_training()) value.time_s += exposed_reductions_s(state, slowest->compute_s) + optimizer_s;

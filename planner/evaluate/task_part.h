@@ -35,6 +35,8 @@ struct TaskValue {
   double fetched_s = 0;
   double most_resident_bytes = 0;  // of any device
   double most_working_bytes = 0;
+  double most_host_bytes = 0;  // of any device, where nodes say what they have
+  double most_sleeping_bytes = 0;
 
   friend bool operator==(const TaskValue&, const TaskValue&) = default;
 };

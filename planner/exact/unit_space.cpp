@@ -54,7 +54,7 @@ std::string why_too_large(const Cluster& cluster, int wanted_units, const Pins& 
 UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
     : request_(checked(request, wanted_units)),
       evaluator_({request.cluster, request.workflow, request.coefficients, request.framework, request.choices,
-                  request.weight_sync, request.objective}),
+                  request.weight_sync, request.objective, {}, request.memory_share}),
       table_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)),
       classes_(unit_classes(request.cluster, wanted_units, marks_of(request.limits.pins, request.cluster))) {
   if (request.limits.balances_load) table_.balance_load();
@@ -81,7 +81,7 @@ UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
   frame_ = std::make_unique<const Problem<double>>(request.workflow, frame_plan_, std::move(hardware),
                                                    std::move(values));
   for (int d = 0; d < cluster.device_count(); ++d) {
-    rooms_.push_back(frame_->hardware.memory_bytes(DeviceId{d}) -
+    rooms_.push_back(request.memory_share * frame_->hardware.memory_bytes(DeviceId{d}) -
                      frame_->coefficient(CoefficientId::memory_context_bytes, DeviceId{d}));
   }
   decomposes_sync_ = request.weight_sync.method == WeightSyncMethod::shortest;
@@ -248,7 +248,8 @@ bool UnitSpace::beats(int task, const ExactOption& a, const ExactOption& b) cons
   if (of_a.time_s > of_b.time_s || of_a.most_resident_bytes > of_b.most_resident_bytes ||
       of_a.most_working_bytes > of_b.most_working_bytes || of_a.fastest_gather_s > of_b.fastest_gather_s ||
       of_a.slowest_gather_s > of_b.slowest_gather_s || of_a.copied_s > of_b.copied_s ||
-      of_a.fetched_s > of_b.fetched_s)
+      of_a.fetched_s > of_b.fetched_s || of_a.most_host_bytes > of_b.most_host_bytes ||
+      of_a.most_sleeping_bytes > of_b.most_sleeping_bytes)
     return false;
   const auto none_is_more = [](const std::vector<double>& some, const std::vector<double>& others) {
     return std::equal(some.begin(), some.end(), others.begin(), [](double x, double y) { return x <= y; });

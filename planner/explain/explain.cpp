@@ -109,6 +109,7 @@ PlanResult plan_on(const Decided& decided, const Cluster& cluster, const Pins& p
   request.threads = old.threads;
   request.choices = old.choices;
   request.shared_devices = old.shared_devices;
+  request.memory_share = old.memory_share;
   request.bounds_every_execution = old.bounds_every_execution;
   request.weight_sync = old.weight_sync;
   request.is_cancelled = old.is_cancelled;

@@ -17,7 +17,8 @@ ComposedPlan::ComposedPlan(Evaluator& evaluator, const OptionTable& table, const
     : evaluator_(evaluator),
       workflow_(workflow),
       objective_(objective),
-      is_time_alone_(objective.is_time_alone() && evaluator.shared_devices().empty()),
+      is_time_alone_(objective.is_time_alone() && evaluator.shared_devices().empty() &&
+                     !evaluator.host_memory().is_there()),
       types_(static_cast<std::size_t>(table.types())),
       words_(words_of(room_bytes.size())) {
   for (TypeRoom& type : types_) {
@@ -122,6 +123,12 @@ Score ComposedPlan::score() const {
   Score score = judged(objective_, time_s, excess, rented);
   for (const auto& [task, other] : evaluator_.shared_devices()) {
     if (!is_same(parts_[task].devices, parts_[other].devices)) ++score.overrun;
+  }
+  if (evaluator_.host_memory().is_there()) {
+    std::vector<const TaskValue*> values;
+    values.reserve(parts_.size());
+    for (const Part& part : parts_) values.push_back(&part.option->value);
+    score.overrun += evaluator_.host_memory().overrun(values);
   }
   return score;
 }

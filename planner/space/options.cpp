@@ -27,6 +27,9 @@ struct Slack {
 // Both are of the same devices.
 bool beats(const Option& a, const Option& b, const Slack& slack) {
   if (a.value.time_s > b.value.time_s || b.syncs_faster_than(a)) return false;
+  if (a.value.most_host_bytes > b.value.most_host_bytes ||
+      a.value.most_sleeping_bytes > b.value.most_sleeping_bytes)
+    return false;
   const int types = std::max(1, static_cast<int>(a.by_type.size()));
   for (int type = 0; type < types; ++type) {
     const MemoryNeeds of_a = a.needs_on(type), of_b = b.needs_on(type);

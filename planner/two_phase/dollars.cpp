@@ -138,6 +138,7 @@ RentedPlan plan_within_budget(const PlanRequest& request, double usd_per_hour) {
     of_rented.threads = request.threads;
     of_rented.choices = request.choices;
     of_rented.weight_sync = request.weight_sync;
+    of_rented.memory_share = request.memory_share;
     of_rented.is_cancelled = request.is_cancelled;
     tried.result = plan_by_two_phase(of_rented);
     if (best.usd_per_hour == 0 || is_better(tried.result, best.result)) best = std::move(tried);
