@@ -97,7 +97,9 @@ std::string why_none(PlanRequest request, const Answer& answer) {
   constexpr const char* kMayBe = "; a larger --budget or --recompute may find one";
   if (answer.record.proof == Proof::optimal || answer.record.was_interrupted) return "";
   if (!request.limits.pins.empty()) return "; another --pin may leave one";
-  if (request.cluster.device_count() > kMostDevices) return kMayBe;
+  const bool is_custom =
+      request.workflow.algorithm == Algorithm::custom;  // of which exact planners know nothing
+  if (is_custom || request.cluster.device_count() > kMostDevices) return kMayBe;
   request.budget = {1, 0};
   request.start = nullptr;
   const PlanResult exact = plan_exactly(request);
