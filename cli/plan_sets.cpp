@@ -47,6 +47,18 @@ PlanRequest with_workflow(const PlanRequest& request, const Workflow& workflow) 
   return other;
 }
 
+std::string compared_ends(const ParetoPoint& fastest, const ParetoPoint& cheapest) {
+  const double slower = cheapest.result.prediction->iteration_s / fastest.result.prediction->iteration_s;
+  const double most_usd = fastest.usd_per_iteration, least_usd = cheapest.usd_per_iteration;
+  if (least_usd <= 0) {
+    return "the fastest costs " + format_number(most_usd) +
+           " dollars an iteration, the cheapest nothing; the fastest takes 1 / " + format_number(slower) +
+           " of its time\n";
+  }
+  return "the fastest costs " + format_percent(most_usd / least_usd - 1) +
+         " more an iteration than the cheapest and takes 1 / " + format_number(slower) + " of its time\n";
+}
+
 }  // namespace
 
 PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Subcluster& part, int points) {
@@ -56,9 +68,10 @@ PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Sub
   Json json = Json::array();
   for (const ParetoPoint& point : front) {
     const double iteration_s = point.result.prediction->iteration_s;
-    const double dollar_gap = std::max(0.0, point.usd_per_iteration / *point.result.least_usd - 1);
+    const std::optional<double> dollar_gap = relative_gap(point.usd_per_iteration, *point.result.least_usd);
     table.add({format_seconds(iteration_s), "at most " + format_percent(point.result.gap_of_all()),
-               format_number(point.usd_per_iteration), "at most " + format_percent(dollar_gap),
+               format_number(point.usd_per_iteration),
+               dollar_gap ? "at most " + format_percent(*dollar_gap) : "not known",
                format_number(point.rented.usd_per_hour),
                std::to_string(static_cast<int>(point.rented.devices))});
     json.push_back({{"iteration_s", iteration_s},
@@ -72,11 +85,7 @@ PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Sub
   }
   std::string text = table.text();
   if (front.size() > 1) {
-    const double dearer = front.front().usd_per_iteration / front.back().usd_per_iteration - 1;
-    const double faster =
-        front.back().result.prediction->iteration_s / front.front().result.prediction->iteration_s;
-    text += "the fastest costs " + format_percent(dearer) +
-            " more an iteration than the cheapest and takes 1 / " + format_number(faster) + " of its time\n";
+    text += compared_ends(front.front(), front.back());
   }
   const bool are_proved = std::all_of(front.begin(), front.end(), [](const ParetoPoint& point) {
     return point.result.proof == Proof::optimal;

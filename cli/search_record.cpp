@@ -29,11 +29,13 @@ void fill_request(const Searched& searched, SearchRecord& record) {
   fill_objective(request.objective, record);
 }
 
-// What the bound is of depends on the goal (planner/objective.h); an infinite one is not known.
-void fill_space_bound(const Objective& objective, double bound, SearchRecord& record) {
+// What the bound is of depends on the goal (planner/objective.h); an infinite one is not known. Dollars are
+// without what planners add for the time.
+void fill_space_bound(const Objective& objective, double bound, double iteration_s, SearchRecord& record) {
   if (!(bound > 0) || !std::isfinite(bound)) return;
   if (objective.goal == Goal::time) record.space_lower_bound_s = bound;
-  if (objective.goal == Goal::cost) record.space_lower_bound_usd = bound;
+  if (objective.goal == Goal::cost)
+    record.space_lower_bound_usd = std::max(0.0, bound - usd_per_iteration({0, kTieUsdPerHour}, iteration_s));
   if (objective.goal == Goal::devices) record.space_lower_bound_devices = static_cast<int>(bound);
 }
 
@@ -44,7 +46,8 @@ void fill_bounds(const Searched& searched, SearchRecord& record) {
   record.lower_bound_usd = result.least_usd;
   record.proof = result.proof;
   if (result.proof == Proof::none) return;
-  fill_space_bound(searched.request.objective, result.lower_bound, record);
+  const double iteration_s = result.prediction ? result.prediction->iteration_s : 0;
+  fill_space_bound(searched.request.objective, result.lower_bound, iteration_s, record);
   if (result.plan && std::isfinite(result.gap_fraction))
     record.space_gap_fraction = std::max(0.0, result.gap_fraction);
 }
@@ -52,7 +55,7 @@ void fill_bounds(const Searched& searched, SearchRecord& record) {
 void fill_price(const PlanRequest& request, const Plan& plan, SearchRecord& record) {
   const Rented rented = rented_by(plan, request.cluster);
   record.devices = static_cast<int>(rented.devices);
-  if (!has_prices(request.cluster) || rented.usd_per_hour <= 0) return;
+  if (!has_prices(request.cluster)) return;
   record.usd_per_hour = rented.usd_per_hour;
   record.usd_per_iteration = usd_per_iteration(rented, record.iteration_s);
   record.usd_per_token = *record.usd_per_iteration / tokens_per_iteration(request.workflow);
@@ -113,7 +116,7 @@ std::string describe_price(const SearchRecord& search) {
   text += ": " + format_number(*search.usd_per_hour) + " dollars an hour, " +
           format_number(*search.usd_per_iteration) + " an iteration, " +
           format_number(kMillion * *search.usd_per_token) + " a million tokens";
-  if (search.lower_bound_usd)
+  if (search.lower_bound_usd && *search.lower_bound_usd > 0)
     text += "; no plan costs less than " + format_number(*search.lower_bound_usd) + " an iteration";
   return text + "\n";
 }

@@ -9,6 +9,9 @@
 namespace sextant {
 namespace {
 
+// Dollars an hour that a plan is compared by.
+double compared_usd_per_hour(const Rented& rented) { return rented.usd_per_hour + kTieUsdPerHour; }
+
 double overrun(double value, double most) { return most > 0 ? std::max(0.0, value / most - 1) : 0.0; }
 
 }  // namespace
@@ -26,7 +29,7 @@ double loss_of(const Objective& objective, double iteration_s, const Rented& ren
     case Goal::time:
       break;
     case Goal::cost:
-      return usd_per_iteration(rented, iteration_s);
+      return usd_per_iteration({rented.devices, compared_usd_per_hour(rented)}, iteration_s);
     case Goal::devices:
       return rented.devices + iteration_s / (1 + iteration_s);
   }
@@ -39,7 +42,7 @@ double time_as_good(const Objective& objective, double iteration_s, const Rented
     case Goal::time:
       break;
     case Goal::cost:
-      return other.usd_per_hour > 0 ? iteration_s * rented.usd_per_hour / other.usd_per_hour : kAnyTime;
+      return iteration_s * compared_usd_per_hour(rented) / compared_usd_per_hour(other);
     case Goal::devices:
       if (other.devices != rented.devices) return other.devices < rented.devices ? kAnyTime : 0;
       break;

@@ -14,7 +14,7 @@ namespace sextant {
 
 enum class Goal {
   time,     // seconds of an iteration
-  cost,     // dollars of an iteration
+  cost,     // dollars of an iteration; of plans that cost the same the faster
   devices,  // as few devices as can be; of as many the faster
 };
 
@@ -51,11 +51,16 @@ inline constexpr double kSecondsPerHour = 3600;
   return rented.usd_per_hour * iteration_s / kSecondsPerHour;
 }
 
-// What is lowered, the smaller the better: seconds, dollars, or devices with a fraction for the time.
+// Time has this price where plans are compared by cost, so that of two that cost the same, nothing for
+// instance, the faster is better. It is far less than any device costs, and no plan is charged for it.
+inline constexpr double kTieUsdPerHour = 1e-9;
+
+// What is lowered, the smaller the better: seconds, dollars with kTieUsdPerHour, or devices with a fraction for
+// the time.
 [[nodiscard]] double loss_of(const Objective& objective, double iteration_s, const Rented& rented);
 
 // What a plan that rents `other` may take to be as good as one that takes iteration_s with `rented`: infinite
-// where it is better whatever it takes, zero where it never is.
+// where it is better whatever it takes (fewer devices), zero where it never is.
 [[nodiscard]] double time_as_good(const Objective& objective, double iteration_s, const Rented& rented,
                                   const Rented& other);
 

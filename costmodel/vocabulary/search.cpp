@@ -24,7 +24,7 @@ std::optional<T> parse_optional(const JsonView& view, std::string_view key, Pars
 }
 
 // Ever better, never earlier.
-// has_loss: of another goal than time, which is lower at every point.
+// has_loss: of another goal than time; it is lower at every point, or the time is.
 std::vector<Improvement> parse_curve(const JsonView& view, bool has_loss) {
   std::vector<Improvement> curve;
   for (const JsonView& point : view.items()) {
@@ -34,13 +34,16 @@ std::vector<Improvement> parse_curve(const JsonView& view, bool has_loss) {
       point.allow_only({"evaluations", "seconds", "iteration_s"});
     }
     const std::string_view lower = has_loss ? "loss" : "iteration_s";
-    const Improvement improvement{parse_whole(point.required("evaluations")),
-                                  point.required("seconds").non_negative(),
-                                  point.required("iteration_s").positive(), point.required(lower).positive()};
+    const Improvement improvement{
+        parse_whole(point.required("evaluations")), point.required("seconds").non_negative(),
+        point.required("iteration_s").positive(),
+        has_loss ? point.required(lower).non_negative() : point.required(lower).positive()};
     if (!curve.empty() && improvement.evaluations < curve.back().evaluations)
       point.required("evaluations").fail("fewer than at the point before");
-    if (!curve.empty() && improvement.loss >= curve.back().loss)
-      point.required(lower).fail("no better than the point before");
+    const bool is_better =
+        curve.empty() || improvement.loss < curve.back().loss ||
+        (improvement.loss == curve.back().loss && improvement.iteration_s < curve.back().iteration_s);
+    if (!is_better) point.required(lower).fail("no better than the point before");
     curve.push_back(improvement);
   }
   return curve;
@@ -99,7 +102,7 @@ void parse_bounds(const JsonView& view, SearchRecord& search) {
       view, "space_lower_bound_devices", [](const JsonView& member) { return member.count(0); });
   search.space_gap_fraction = parse_optional<double>(view, "space_gap_fraction", non_negative);
   search.lower_bound_s = view.required("lower_bound_s").positive();
-  search.lower_bound_usd = parse_positive(view, "lower_bound_usd");
+  search.lower_bound_usd = parse_optional<double>(view, "lower_bound_usd", non_negative);
 }
 
 // gap_fraction follows from the others: for readers who do not compute.
@@ -113,9 +116,10 @@ void parse_plan(const JsonView& view, SearchRecord& search) {
   search.plan = view.required("plan").text();
   search.iteration_s = view.required("iteration_s").positive();
   search.devices = view.required("devices").count(1);
-  search.usd_per_hour = parse_positive(view, "usd_per_hour");
-  search.usd_per_iteration = parse_positive(view, "usd_per_iteration");
-  search.usd_per_token = parse_positive(view, "usd_per_token");
+  const auto non_negative = [](const JsonView& member) { return member.non_negative(); };
+  search.usd_per_hour = parse_optional<double>(view, "usd_per_hour", non_negative);
+  search.usd_per_iteration = parse_optional<double>(view, "usd_per_iteration", non_negative);
+  search.usd_per_token = parse_optional<double>(view, "usd_per_token", non_negative);
   const double gap = view.required("gap_fraction").non_negative();
   constexpr double kRounding = 1e-6;  // of the two times that it is a ratio of
   if (std::abs(gap - search.gap_fraction()) > kRounding * (1 + gap))
@@ -153,7 +157,13 @@ std::string_view name_of(Proof proof) { return name_in(kProofs, proof); }
 
 std::optional<double> SearchRecord::usd_gap_fraction() const {
   if (!usd_per_iteration || !lower_bound_usd) return std::nullopt;
-  return std::max(0.0, *usd_per_iteration / *lower_bound_usd - 1);
+  return relative_gap(*usd_per_iteration, *lower_bound_usd);
+}
+
+std::optional<double> relative_gap(double value, double lower_bound) {
+  if (value <= lower_bound) return 0;
+  if (lower_bound <= 0) return std::nullopt;
+  return value / lower_bound - 1;
 }
 
 std::string_view SearchRecord::bounded_plans() const {

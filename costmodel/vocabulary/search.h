@@ -36,10 +36,16 @@ struct Improvement {
   std::uint64_t evaluations = 0;  // that it took: the same on every machine
   double seconds = 0;             // since the search began, of a wall clock
   double iteration_s = 0;
-  double loss = 0;  // what the goal lowers (planner/objective.h): for the goal "time" iteration_s
+  // What the goal lowers (planner/objective.h): for the goal "time" iteration_s; for "cost" dollars and next to
+  // nothing for the time, by which plans that cost the same differ.
+  double loss = 0;
 
   friend bool operator==(const Improvement&, const Improvement&) = default;
 };
+
+// By what share `value` exceeds its lower bound; 0 where it does not. Missing: the bound is zero, and says
+// nothing.
+[[nodiscard]] std::optional<double> relative_gap(double value, double lower_bound);
 
 [[nodiscard]] std::string_view name_of(PlanOutcome outcome);  // "found", ...
 [[nodiscard]] std::string_view name_of(Proof proof);          // "time_limit", ...
@@ -101,7 +107,8 @@ struct SearchRecord {
   [[nodiscard]] std::string_view bounded_plans() const;
   // The plan is at most so far from the best of all.
   [[nodiscard]] double gap_fraction() const { return std::max(0.0, iteration_s / lower_bound_s - 1); }
-  // The same of dollars an iteration. Missing: no prices, or no plan.
+  // The same of dollars an iteration. Missing: no prices, no plan, or a plan that costs something where nothing
+  // is known but that none costs less than nothing.
   [[nodiscard]] std::optional<double> usd_gap_fraction() const;
 
   [[nodiscard]] bool has_limits() const {

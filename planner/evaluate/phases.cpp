@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/error.h"
 #include "costmodel/iteration.h"
 
 namespace sextant {
@@ -20,10 +19,11 @@ Phases::Phases(const Workflow& workflow, double eta) : workflow_(workflow), eta_
 }
 
 double Phases::phase_s(TaskKind kind, Overlaps overlaps, std::span<const double> times_s) const {
-  constexpr std::size_t kMostTasks = 32;
-  std::array<double, kMostTasks> end_s;  // NOLINT: those before `t` are set
+  constexpr std::size_t kFewTasks = 32;  // as all graphs but custom ones have
+  std::array<double, kFewTasks> few_s;   // NOLINT: those before `t` are set
   const std::vector<std::size_t>& tasks = tasks_of_kind_[index_of(kind)];
-  SEXTANT_CHECK(tasks.size() <= kMostTasks);
+  std::vector<double> many_s(tasks.size() > kFewTasks ? tasks.size() : 0);
+  const std::span<double> end_s = many_s.empty() ? std::span<double>(few_s) : std::span<double>(many_s);
   double sum = 0, makespan = 0;
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const Overlaps overlap = overlaps.subspan(tasks[t] * times_s.size(), times_s.size());

@@ -118,14 +118,14 @@ bool is_of_dealt(const TaskGrouping& grouping, const PlanRequest& request) {
   return true;
 }
 
-// All ways to part the tasks in two, each once.
+// All ways to part the tasks in two, each once; of many tasks those with one apart.
 std::vector<FoundAlternative> find_splits(const PlanRequest& request, const Plan& plan,
                                           const std::vector<FoundAlternative>& known) {
   const std::vector<int> chosen = groups_of(plan, request.workflow);
   std::vector<FoundAlternative> splits;
   SearchTables tables(request);  // groupings have their tasks on the same sets of devices
-  for (const TaskGrouping& grouping : task_groupings(static_cast<int>(request.workflow.tasks.size()))) {
-    if (grouping.groups != 2 || is_same_partition(grouping.group_of, chosen)) continue;
+  for (const TaskGrouping& grouping : groupings_in_two(static_cast<int>(request.workflow.tasks.size()))) {
+    if (is_same_partition(grouping.group_of, chosen)) continue;
     if (!is_of_dealt(grouping, request)) continue;
     PlanResult result = plan_split(request, grouping, tables);
     if (result.outcome != PlanOutcome::found || is_known(known, result) || is_known(splits, result)) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "planner/sha_ea/sharing.h"
 #include "planner/space/counts.h"
 
 namespace sextant {
@@ -44,9 +45,14 @@ std::vector<int> drawn_cuts(int units, int count, std::mt19937_64& random) {
 
 }  // namespace
 
-std::vector<Arms> arms_of(int tasks, int units, std::size_t most, std::mt19937_64& random) {
+std::vector<Arms> arms_of(int tasks, int units, const ArmLimits& limits, std::mt19937_64& random) {
+  const std::size_t most = limits.of_grouping;
   std::vector<Arms> arms;
-  for (TaskGrouping& grouping : task_groupings(tasks)) {
+  std::vector<TaskGrouping> groupings =
+      tasks <= kMostListedTasks
+          ? task_groupings(tasks)
+          : sampled_groupings(tasks, std::min(units, kMostSets), limits.groupings, random);
+  for (TaskGrouping& grouping : groupings) {
     if (grouping.groups > units) continue;
     Arms of_grouping{std::move(grouping), {}};
     const int groups = of_grouping.grouping.groups;

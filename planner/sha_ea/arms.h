@@ -15,8 +15,14 @@ struct Arms {
   std::vector<std::vector<int>> sizes;
 };
 
-// Of every grouping with at most as many groups as there are `units`: all ways to write `units` as an ordered
-// sum, or `most` of them drawn evenly where there are more.
-[[nodiscard]] std::vector<Arms> arms_of(int tasks, int units, std::size_t most, std::mt19937_64& random);
+// How many arms there may be.
+struct ArmLimits {
+  std::size_t groupings = 1;    // where there are more tasks than kMostListedTasks
+  std::size_t of_grouping = 1;  // sizes of its groups
+};
+
+// Of every grouping with at most as many groups as there are `units`, or of a sample of them: all ways to write
+// `units` as an ordered sum, or as many as the limit drawn evenly where there are more.
+[[nodiscard]] std::vector<Arms> arms_of(int tasks, int units, const ArmLimits& limits, std::mt19937_64& random);
 
 }  // namespace sextant

@@ -35,7 +35,10 @@ std::vector<int> structure_of(const Sharing& sharing) {
     for (const Region& region : of_class) masks.insert(region.sets);
   }
   std::vector<int> structure = sharing.set_of;
-  for (const SetMask mask : masks) structure.push_back(static_cast<int>(mask));
+  for (const SetMask mask : masks) {  // which may not fit into one int
+    structure.push_back(static_cast<int>(mask & 0x7FFFFFFF));
+    structure.push_back(static_cast<int>(mask >> 31U & 0x7FFFFFFF));
+  }
   return structure;
 }
 

@@ -205,6 +205,7 @@ std::optional<Sharing> applied(const Step& step, const Sharing& sharing) {
       move_units(after, step.other_class, step.to, step.from, 1);
       break;
     default:
+      if (sharing.sets() >= kMostSets) return std::nullopt;
       after = Taking(step, sharing).done();
       break;
   }

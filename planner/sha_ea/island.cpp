@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kWantedUnits = 8;
 constexpr std::size_t kMostArms = 64;       // of a grouping
+constexpr std::size_t kMostSampled = 4096;  // groupings of a round, where they are too many to list
 constexpr std::size_t kPolished = 8;        // at the end of a round, of what was nearly as good as its best
 constexpr std::uint64_t kFirstRound = 512;  // looks; every round has twice as many as the one before
 constexpr std::uint64_t kGlance = 16;       // looks before the first round
@@ -115,17 +116,17 @@ void Island::halve_arms(Group& group, std::uint64_t budget) {
 }
 
 // Where idle devices make a plan better, or tasks that are not dealt have devices already, some arms leave
-// units idle: a further part of the deal. most: arms of a grouping.
-std::vector<Island::Group> Island::groups(std::size_t most) {
+// units idle: a further part of the deal.
+std::vector<Island::Group> Island::groups(const ArmLimits& limits) {
   int units = 0;
   for (const UnitClass& of_class : classes()) units += of_class.count();
   std::vector<Group> groups;
-  add_arms(units, 0, most, groups);
+  add_arms(units, 0, limits, groups);
   if (run_.request().objective.needs_devices()) {
-    for (int used = units / 2; used > 0; used /= 2) add_arms(used, units - used, most, groups);
+    for (int used = units / 2; used > 0; used /= 2) add_arms(used, units - used, limits, groups);
   }
   const int taken = arranger_.pinned_units(classes());
-  if (taken > 0 && taken < units) add_arms(units - taken, taken, most, groups);
+  if (taken > 0 && taken < units) add_arms(units - taken, taken, limits, groups);
   return own_of(std::move(groups));
 }
 
@@ -154,8 +155,8 @@ std::vector<Island::Group> Island::own_of(std::vector<Group> groups) const {
   return own;
 }
 
-void Island::add_arms(int used, int idle, std::size_t most, std::vector<Group>& groups) {
-  for (Arms& arms : arms_of(static_cast<int>(run_.dealt_tasks().size()), used, most, random_)) {
+void Island::add_arms(int used, int idle, const ArmLimits& limits, std::vector<Group>& groups) {
+  for (Arms& arms : arms_of(static_cast<int>(run_.dealt_tasks().size()), used, limits, random_)) {
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const Group& other) { return other.grouping == arms.grouping; });
     if (group == groups.end()) {
@@ -235,7 +236,7 @@ const Individual* Island::halve(std::vector<Group>& groups, std::uint64_t budget
 // A few groupings, and a chain and a climb from the best of them: where looks are dear, halving all of them
 // takes a second before anything is made of what it finds.
 void Island::glance() {
-  std::vector<Group> some = groups(1);
+  std::vector<Group> some = groups({kGlance / kLooks, 1});
   draw(some, share_of(kGlance / kLooks));
   const Individual* best = halve(some, share_of(kGlance));
   const auto telling = static_cast<std::size_t>(is_told_ ? team_.size : 1);
@@ -247,9 +248,12 @@ void Island::glance() {
 // them are dealt to the islands of the team, and so are the steps of long chains, so that it takes each a part
 // of the time; how thoroughly each of the best is polished stays.
 void Island::round(std::uint64_t budget) {
-  const double groupings = bell_number(static_cast<int>(run_.dealt_tasks().size()));
+  // Of very many groupings a sample, another one every round.
+  const std::size_t sampled = std::min<std::uint64_t>(budget / kLooks, kMostSampled);
+  const auto tasks = static_cast<int>(run_.dealt_tasks().size());
+  const double groupings = tasks <= kMostListedTasks ? bell_number(tasks) : static_cast<double>(sampled);
   const auto most = static_cast<std::size_t>(static_cast<double>(budget) / (kLooks * groupings));
-  std::vector<Group> all = groups(std::clamp<std::size_t>(most, 1, kMostArms));
+  std::vector<Group> all = groups({sampled, std::clamp<std::size_t>(most, 1, kMostArms)});
   const Individual* best = halve(all, share_of(budget));
   if (best != nullptr)
     ascent_.improve(best->scored, starts_from(all), budget, share_of(budget), share_of(kPolished));

@@ -66,13 +66,13 @@ class Island {
   // are.
   [[nodiscard]] bool is_within_unit_space() const { return run_.request().limits.within_unit_space; }
   [[nodiscard]] SetMask sets_that_want_all(const Sharing& sharing) const;
-  [[nodiscard]] std::vector<Group> groups(std::size_t most);
+  [[nodiscard]] std::vector<Group> groups(const ArmLimits& limits);
   [[nodiscard]] std::vector<Group> own_of(std::vector<Group> groups) const;
   // Leaves so many.
   void draw(std::vector<Group>& groups, std::size_t most);
   // What is left to one island of the team.
   [[nodiscard]] std::size_t share_of(std::size_t count) const;
-  void add_arms(int used, int idle, std::size_t most, std::vector<Group>& groups);
+  void add_arms(int used, int idle, const ArmLimits& limits, std::vector<Group>& groups);
   [[nodiscard]] std::vector<bool> trains(const TaskGrouping& grouping) const;
 
   SearchRun run_;

@@ -37,6 +37,46 @@ void renumber_regions(const std::vector<int>& number, std::vector<Region>& regio
   for (const auto& [sets, count] : units) regions.push_back({sets, count});
 }
 
+// By unit of all classes, one class after the other: whether a set has it.
+using Members = std::vector<bool>;
+
+Members members_of(const std::vector<UnitClass>& classes, const std::vector<std::uint16_t>& devices) {
+  Members members;
+  for (const UnitClass& of_class : classes) {
+    for (const std::vector<std::uint16_t>& unit : of_class.units) {
+      members.push_back(std::any_of(unit.begin(), unit.end(), [&](std::uint16_t device) {
+        return std::binary_search(devices.begin(), devices.end(), device);
+      }));
+    }
+  }
+  return members;
+}
+
+// In the order of their first tasks.
+std::vector<Members> distinct_sets(const std::vector<UnitClass>& classes,
+                                   const std::vector<std::vector<std::uint16_t>>& devices) {
+  std::vector<Members> sets;
+  for (const std::vector<std::uint16_t>& of_task : devices) {
+    Members members = members_of(classes, of_task);
+    const bool is_known = std::find(sets.begin(), sets.end(), members) != sets.end();
+    if (!is_known && sets.size() < std::size_t{kMostSets}) sets.push_back(std::move(members));
+  }
+  return sets;
+}
+
+int most_alike(const std::vector<Members>& sets, const Members& members) {
+  const auto same = std::find(sets.begin(), sets.end(), members);
+  if (same != sets.end()) return static_cast<int>(same - sets.begin());
+  const auto common = [&members](const Members& set) {
+    int units = 0;
+    for (std::size_t u = 0; u < set.size(); ++u) units += set[u] && members[u] ? 1 : 0;
+    return units;
+  };
+  const auto best = std::max_element(sets.begin(), sets.end(),
+                                     [&](const Members& a, const Members& b) { return common(a) < common(b); });
+  return static_cast<int>(best - sets.begin());
+}
+
 }  // namespace
 
 int Sharing::sets() const { return 1 + *std::max_element(set_of.begin(), set_of.end()); }
@@ -56,22 +96,22 @@ Sharing sharing_of(const TaskGrouping& grouping, const Deal& deal) {
 
 Sharing sharing_of(const std::vector<UnitClass>& classes,
                    const std::vector<std::vector<std::uint16_t>>& devices) {
+  const std::vector<Members> sets = distinct_sets(classes, devices);
   Sharing sharing;
-  for (std::size_t t = 0; t < devices.size(); ++t) sharing.set_of.push_back(static_cast<int>(t));
+  for (const std::vector<std::uint16_t>& of_task : devices)
+    sharing.set_of.push_back(most_alike(sets, members_of(classes, of_task)));
+  std::size_t unit = 0;
   for (const UnitClass& of_class : classes) {
     std::map<SetMask, int> units;
-    for (const std::vector<std::uint16_t>& unit : of_class.units) {
-      SetMask sets = 0;
-      for (std::size_t t = 0; t < devices.size(); ++t) {
-        const bool belongs = std::any_of(unit.begin(), unit.end(), [&](std::uint16_t device) {
-          return std::binary_search(devices[t].begin(), devices[t].end(), device);
-        });
-        if (belongs) sets |= bit(static_cast<int>(t));
+    for (int u = 0; u < of_class.count(); ++u, ++unit) {
+      SetMask mask = 0;
+      for (std::size_t s = 0; s < sets.size(); ++s) {
+        if (sets[s][unit]) mask |= bit(static_cast<int>(s));
       }
-      ++units[sets];
+      ++units[mask];
     }
     sharing.regions.emplace_back();
-    for (const auto& [sets, count] : units) sharing.regions.back().push_back({sets, count});
+    for (const auto& [mask, count] : units) sharing.regions.back().push_back({mask, count});
   }
   return normalized(sharing);
 }

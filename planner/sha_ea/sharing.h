@@ -13,7 +13,8 @@
 
 namespace sextant {
 
-using SetMask = std::uint32_t;  // a bit a set
+using SetMask = std::uint64_t;        // a bit a set
+inline constexpr int kMostSets = 63;  // of a sharing, so that a step can add one
 
 // Units of one class that belong to exactly the sets of a mask; to none: idle.
 struct Region {
@@ -34,7 +35,8 @@ struct Sharing {
 // Groups as sets; what a deal has beyond them stays idle.
 [[nodiscard]] Sharing sharing_of(const TaskGrouping& grouping, const Deal& deal);
 
-// Of the devices that each task has, ascending: a unit belongs to a set where one of its devices does.
+// Of the devices that each task has, ascending: a unit belongs to a set where one of its devices does. Of more
+// than kMostSets different sets the last ones are replaced by those that have most units with them in common.
 [[nodiscard]] Sharing sharing_of(const std::vector<UnitClass>& classes,
                                  const std::vector<std::vector<std::uint16_t>>& devices);
 

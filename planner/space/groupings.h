@@ -1,6 +1,8 @@
 // Level 1 of HetRL's search (section 3.2): which tasks share their GPUs.
 #pragma once
 
+#include <cstddef>
+#include <random>
 #include <vector>
 
 namespace sextant {
@@ -16,5 +18,17 @@ struct TaskGrouping {
 // All partitions of `tasks` >= 1 tasks, Bell(tasks) of them; all tasks together first, each alone last. In the
 // order of restricted growth strings (Knuth 7.2.1.5).
 [[nodiscard]] std::vector<TaskGrouping> task_groupings(int tasks);
+
+// The number of partitions grows faster than any power (Bell numbers: 4,140 of 8 tasks, 4.2 million of 12), so
+// that workflows with more tasks than this are searched by samples.
+inline constexpr int kMostListedTasks = 8;
+
+// `count` different partitions of `tasks` in at most `most_groups` groups, or fewer where there are not as
+// many: all tasks together first, then groups of random tasks, every number of groups equally often.
+[[nodiscard]] std::vector<TaskGrouping> sampled_groupings(int tasks, int most_groups, std::size_t count,
+                                                          std::mt19937_64& random);
+
+// Partitions of `tasks` >= 1 in two groups: all of them up to kMostListedTasks, else those with one task apart.
+[[nodiscard]] std::vector<TaskGrouping> groupings_in_two(int tasks);
 
 }  // namespace sextant

@@ -11,6 +11,7 @@
 namespace sextant::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -18,10 +19,12 @@ using ::testing::StartsWith;
 // Two devices for a dollar an hour each.
 class PlanGoals : public ::testing::Test {
  protected:
-  PlanGoals() {
+  PlanGoals() { set_price(1.0); }
+
+  void set_price(double usd_per_hour) const {
     const Cluster cluster = testing::two_cores();
     auto types = cluster.device_types();
-    for (auto& [name, type] : types) type.price_usd_per_hour = assumed(1.0);
+    for (auto& [name, type] : types) type.price_usd_per_hour = assumed(usd_per_hour);
     save_document(folder_.file("cluster.json"),
                   Cluster(cluster.name(), types, cluster.nodes(), cluster.levels(), cluster.exceptions()));
   }
@@ -58,6 +61,22 @@ TEST_F(PlanGoals, NoPlanIsCheaperThanTheBound) {
   EXPECT_GE(*cheapest.usd_per_iteration, *cheapest.lower_bound_usd);
   EXPECT_LE(*cheapest.usd_per_iteration, *fastest.usd_per_iteration * (1 + 1e-9));
   EXPECT_GT(*cheapest.lower_bound_usd, 0.01 * *cheapest.usd_per_iteration);
+}
+
+// searched() reads its document again.
+TEST_F(PlanGoals, WhereDevicesCostNothingTheFasterPlanIsBetter) {
+  set_price(0);
+  for (const char* planner : {"exact", "sha-ea"}) {
+    const SearchRecord fastest = searched({"--planner", planner});
+    EXPECT_EQ(fastest.lower_bound_usd, 0);
+    EXPECT_EQ(fastest.usd_per_iteration, 0);
+    const SearchRecord cheapest = searched({"--goal", "cost", "--planner", planner});
+    EXPECT_EQ(cheapest.usd_per_hour, 0) << planner;
+    EXPECT_NEAR(cheapest.iteration_s, fastest.iteration_s, 1e-6 * fastest.iteration_s) << planner;
+  }
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--goal", "cost"}, std::vector<std::string>{"--pareto", "3"}})
+    EXPECT_THAT(plan(more).out, AllOf(Not(HasSubstr("inf")), Not(HasSubstr("nan"))));
 }
 
 TEST_F(PlanGoals, ADeadlineThatNoPlanMeetsIsNo) {

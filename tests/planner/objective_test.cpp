@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "core/error.h"
 #include "planner/exact/exact.h"
 #include "planner/exhaustive.h"
@@ -67,8 +69,10 @@ TEST(Objective, TimesThatAreAsGoodFollowFromWhatIsRented) {
   constexpr double kAny = std::numeric_limits<double>::infinity();
   const Rented eight{8, 16}, four{4, 4};
   EXPECT_EQ(time_as_good({}, 10, eight, four), 10);
-  EXPECT_EQ(time_as_good({.goal = Goal::cost}, 10, eight, four), 40);
-  EXPECT_EQ(time_as_good({.goal = Goal::cost}, 10, eight, {4, 0}), kAny);
+  EXPECT_NEAR(time_as_good({.goal = Goal::cost}, 10, eight, four), 40, 1e-6);
+  EXPECT_GT(time_as_good({.goal = Goal::cost}, 10, eight, {4, 0}), 1e10) << "centuries";
+  EXPECT_LT(time_as_good({.goal = Goal::cost}, 10, {4, 0}, eight), 1e-8);
+  EXPECT_EQ(time_as_good({.goal = Goal::cost}, 10, {8, 0}, {4, 0}), 10);
   EXPECT_EQ(time_as_good({.goal = Goal::devices}, 10, eight, four), kAny);
   EXPECT_EQ(time_as_good({.goal = Goal::devices}, 10, four, eight), 0);
   EXPECT_EQ(time_as_good({.goal = Goal::devices}, 10, four, {4, 99}), 10);
@@ -89,6 +93,43 @@ TEST(Objective, EachGoalIsBestAtWhatItIsFor) {
             kSearched * usd_per_iteration(small.rented, small.iteration_s));
   EXPECT_LT(small.rented.devices, cheap.rented.devices + 1);
   EXPECT_LT(small.rented.devices, fast.rented.devices);
+}
+
+TEST(Objective, OfPlansThatCostNothingTheFasterIsBetter) {
+  const Objective cost{.goal = Goal::cost};
+  const Rented nothing{4, 0};
+  EXPECT_LT(loss_of(cost, 0.2, nothing), loss_of(cost, 46.6, nothing));
+  EXPECT_LT(loss_of(cost, 46.6, nothing), loss_of(cost, 0.2, {4, 0.01}))
+      << "a cent an hour is more than nothing";
+  EXPECT_LT(loss_of({.goal = Goal::devices}, 0.2, nothing), loss_of({.goal = Goal::devices}, 46.6, nothing));
+}
+
+// Plans of price 0 differ by their time alone, so that the cheapest is the fastest.
+TEST(Objective, TheCheapestPlanOfFreeDevicesIsTheFastest) {
+  const Cluster cluster = cluster_of({{"a100", 1, 4}});
+  std::map<std::string, DeviceType> types = cluster.device_types();
+  types["a100"].price_usd_per_hour = assumed(0.0);
+  const Cluster free(cluster.name(), types, cluster.nodes(), cluster.levels());
+  Workflow workflow = ppo_8b();
+  workflow.tasks = grpo_tasks(false);
+  workflow.algorithm = Algorithm::grpo;
+  for (const Model& model : {model_8b()}) workflow.models["actor"] = workflow.models["reference"] = model;
+  workflow.models.at("actor").layers = workflow.models.at("reference").layers = 4;
+  workflow.prompts = 64;
+  const Coefficients coefficients;
+  for (const std::string_view planner : {"exact", "sha-ea", "mcmc"}) {
+    PlanRequest request{free, workflow, coefficients};
+    request.budget.evaluations = 20'000;
+    const PlanResult fastest = find_planner(planner)->plan(request);
+    request.objective.goal = Goal::cost;
+    const PlanResult cheapest = find_planner(planner)->plan(request);
+    ASSERT_EQ(cheapest.outcome, PlanOutcome::found) << planner << cheapest.message;
+    EXPECT_NEAR(cheapest.prediction->iteration_s, fastest.prediction->iteration_s,
+                0.01 * fastest.prediction->iteration_s)
+        << planner;
+    EXPECT_TRUE(std::isfinite(cheapest.gap_fraction) || cheapest.proof == Proof::none) << planner;
+    EXPECT_EQ(*cheapest.least_usd, 0) << planner;
+  }
 }
 
 TEST(Objective, LimitsHold) {

@@ -33,6 +33,19 @@ TEST(SearchTest, AGapIsNeverNegative) {
   EXPECT_EQ(search.gap_fraction(), 0);
 }
 
+TEST(SearchTest, APlanMayCostNothing) {
+  Json json = fixture_body("search.json");
+  json["goal"] = "cost";
+  for (const char* dollars : {"usd_per_hour", "usd_per_iteration", "usd_per_token", "lower_bound_usd"})
+    json[dollars] = 0;
+  for (Json& point : json["curve"]) point["loss"] = 0;  // of which the later is faster
+  const auto search = parse_as<SearchRecord>(json);
+  EXPECT_EQ(search.usd_gap_fraction(), 0);
+  EXPECT_EQ(parse_as<SearchRecord>(search.to_json()), search);
+  json["usd_per_iteration"] = 1;
+  EXPECT_FALSE(parse_as<SearchRecord>(json).usd_gap_fraction()) << "a bound of zero says nothing";
+}
+
 TEST(SearchTest, RefusesACurveThatRises) {
   Json json = fixture_body("search.json");
   json["curve"][1]["iteration_s"] = json["curve"][0]["iteration_s"];

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "costmodel/memory.h"
+#include "costmodel/predict.h"
 #include "planner/exact/exact.h"
 #include "planner/exhaustive.h"
 #include "planner/sha_ea/arms.h"
@@ -24,7 +25,7 @@ TEST(Arms, AreAllWhereTheyAreFew) {
   std::mt19937_64 random(1);
   // Six tasks in eight units: as counts.h says, 4,929.
   std::size_t arms = 0;
-  for (const Arms& of_grouping : arms_of(6, 8, 64, random)) {
+  for (const Arms& of_grouping : arms_of(6, 8, {1, 64}, random)) {
     arms += of_grouping.sizes.size();
     for (const std::vector<int>& sizes : of_grouping.sizes) {
       EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), 0), 8);
@@ -36,12 +37,22 @@ TEST(Arms, AreAllWhereTheyAreFew) {
 
 TEST(Arms, AreDrawnWhereTheyAreMany) {
   std::mt19937_64 random(1);
-  for (const Arms& of_grouping : arms_of(6, 128, 64, random)) {
+  for (const Arms& of_grouping : arms_of(6, 128, {1, 64}, random)) {
     EXPECT_LE(of_grouping.sizes.size(), 64U);
     for (const std::vector<int>& sizes : of_grouping.sizes) {
       EXPECT_EQ(std::accumulate(sizes.begin(), sizes.end(), 0), 128);
       for (const int size : sizes) EXPECT_GE(size, 1);
     }
+  }
+}
+
+TEST(Arms, AreOfASampleOfGroupingsWhereTasksAreMany) {
+  std::mt19937_64 random(1);
+  const std::vector<Arms> all = arms_of(40, 4, {100, 64}, random);
+  EXPECT_EQ(all.size(), 100U);
+  for (const Arms& of_grouping : all) {
+    EXPECT_LE(of_grouping.grouping.groups, 4);
+    EXPECT_EQ(static_cast<double>(of_grouping.sizes.size()), group_size_count(4, of_grouping.grouping.groups));
   }
 }
 
@@ -63,6 +74,39 @@ TEST(Deals, KeepTheirSizes) {
       for (const UnitShare& share : deal) units += share[c];
       EXPECT_EQ(units, classes[c].count());
     }
+  }
+}
+
+// One generation, inference by many models, one training of the actor.
+Workflow custom_workflow(int tasks) {
+  Workflow workflow = small_workflow();
+  workflow.algorithm = Algorithm::custom;
+  workflow.tasks = {{"actor_generation", TaskKind::generation, "actor", {}}};
+  std::vector<std::string> experience;
+  for (int t = 0; t < tasks - 2; ++t) {
+    experience.push_back("inference-" + std::to_string(t));
+    workflow.tasks.push_back({experience.back(), TaskKind::inference, "reference", {"actor_generation"}});
+  }
+  workflow.tasks.push_back({"actor_training", TaskKind::training, "actor", experience});
+  return workflow;
+}
+
+TEST(CustomGraphs, OfManyTasksObeyABudgetOfEvaluations) {
+  const Cluster cluster = small_cluster();
+  const Coefficients coefficients;
+  for (const int tasks : {12, 40, 100}) {
+    const Workflow workflow = custom_workflow(tasks);
+    workflow.check();
+    PlanRequest request{cluster, workflow, coefficients};
+    request.budget.evaluations = 400;
+    const PlanResult result = plan_by_sha_ea(request);
+    ASSERT_EQ(result.outcome, PlanOutcome::found) << tasks << ": " << result.message;
+    EXPECT_LE(result.candidates, 440U) << tasks << ": a few are counted after the last look at the budget";
+    check_plan(*result.plan, workflow, cluster);
+    Plan together = *result.plan;  // all tasks on device 0, one after the other
+    for (auto& [name, task] : together.tasks) task = on_device(0);
+    EXPECT_LE(result.prediction->iteration_s, predict(cluster, workflow, together, coefficients).iteration_s)
+        << tasks;
   }
 }
 

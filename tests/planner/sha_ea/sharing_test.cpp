@@ -22,6 +22,20 @@ TEST(Sharing, GroupsAreSetsThatDoNotOverlap) {
   EXPECT_EQ(normalized(sharing_of(grouping, {{2}, {1}, {1}})), with_idle) << "a third part is idle";
 }
 
+TEST(Sharing, OfMoreSetsThanItCanHoldTakesThoseMostAlike) {
+  std::vector<std::vector<std::uint16_t>> units, devices;
+  for (std::uint16_t u = 0; u < 70; ++u) {
+    units.push_back({u});
+    devices.push_back({u});  // 70 tasks, each on a device of its own
+  }
+  devices.push_back({0, 69});  // like the first task's more than any other
+  const Sharing sharing = sharing_of({{1, units}}, devices);
+  EXPECT_EQ(sharing.sets(), kMostSets);
+  EXPECT_EQ(sharing.set_of[62], 62);
+  EXPECT_EQ(sharing.set_of[70], 0);
+  EXPECT_TRUE(has_no_empty_set(sharing));
+}
+
 TEST(Sharing, HasOneFormForSetsWithTheSameUnits) {
   // Sets 0 and 2 have the same units, set 1 has no task.
   const Sharing twice{{2, 0}, {{{0b101, 3}, {0b010, 1}}}};

@@ -47,6 +47,35 @@ TEST(TaskGroupings, AreAsManyAsBellSays) {
   }
 }
 
+TEST(TaskGroupings, OfManyTasksAreSampled) {
+  std::mt19937_64 random(1);
+  const std::vector<TaskGrouping> some = sampled_groupings(100, 7, 500, random);
+  ASSERT_THAT(some, SizeIs(500));
+  EXPECT_EQ(some.front().groups, 1) << "all tasks together";
+  std::set<std::vector<int>> distinct;
+  for (const TaskGrouping& grouping : some) {
+    distinct.insert(grouping.group_of);
+    EXPECT_THAT(grouping.group_of, SizeIs(100));
+    EXPECT_EQ(*std::max_element(grouping.group_of.begin(), grouping.group_of.end()) + 1, grouping.groups);
+    EXPECT_LE(grouping.groups, 7);
+    EXPECT_EQ(grouping.group_of.front(), 0) << "numbered as they first appear";
+  }
+  EXPECT_EQ(distinct.size(), some.size());
+}
+
+TEST(TaskGroupings, ASampleEndsWhereThereAreNoMore) {
+  std::mt19937_64 random(1);
+  EXPECT_THAT(sampled_groupings(9, 1, 100, random), SizeIs(1));
+  EXPECT_THAT(sampled_groupings(3, 3, 1000, random), SizeIs(5));
+}
+
+TEST(TaskGroupings, InTwoAreAllOfFewTasksAndOneApartOfMany) {
+  EXPECT_THAT(groupings_in_two(4), SizeIs(7));  // 2^3 - 1
+  const std::vector<TaskGrouping> many = groupings_in_two(40);
+  ASSERT_THAT(many, SizeIs(40));
+  for (const TaskGrouping& grouping : many) EXPECT_EQ(grouping.groups, 2);
+}
+
 // Sizes of groups, one after another.
 int sizes_by_hand(int gpus, int groups) {
   if (groups == 1) return gpus >= 1 ? 1 : 0;
