@@ -80,6 +80,22 @@ TEST(Offload, TheOptimizerOnTheHost) {
   EXPECT_DOUBLE_EQ(terms::optimizer_s(training->at()), 480 * (2 + 2) / 2.5);
 }
 
+// On the device, which moves 50 bytes/s: parameter (read and written) and gradient in fp32, and the moments (read
+// and written) in their format.
+TEST(Offload, AdamMovesTheFormatsOfThePlan) {
+  Execution execution;
+  const auto seconds = [](const Execution& of) {
+    TermCase training(kTraining, with(on_device(0), of));
+    training.set(optimizer_traffic_weight, 1);
+    return terms::optimizer_s(training.at());
+  };
+  EXPECT_DOUBLE_EQ(seconds(execution), 480 * (2 * 4 + 4 + 4 * 4) / 50.0);
+  execution.moment_precision = Precision::bf16;
+  EXPECT_DOUBLE_EQ(seconds(execution), 480 * (2 * 4 + 4 + 4 * 2) / 50.0);
+  execution.master_weights = false;  // the parameter in bf16
+  EXPECT_DOUBLE_EQ(seconds(execution), 480 * (2 * 2 + 4 + 4 * 2) / 50.0);
+}
+
 TEST(Offload, OncePerMiniBatchOfTheShard) {
   Execution execution;
   execution.offload_optimizer = true;
