@@ -3,6 +3,8 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -10,7 +12,9 @@
 
 #include "calibrate/claims/public_fit.h"
 #include "calibrate/import/facts.h"
-#include "calibrate/spelling.h"
+#include "calibrate/trust.h"
+#include "core/document.h"
+#include "core/statistics.h"
 #include "costmodel/predict.h"
 #include "planner/planners.h"
 #include "planner/profile.h"
@@ -44,12 +48,17 @@ Outcome answer(const OrdinaryQuestion& question, const FrameworkProfile& profile
   Outcome outcome;
   check_plan(recipe, workflow, cluster);
   const Prediction of_recipe = predict(cluster, workflow, recipe, coefficients, profile.coefficients);
-  outcome.recipe_fits = of_recipe.fits();
+  // As sure to fit as `sextant plan` asks: 95 %.
+  const double share = std::exp(-kNormal90 * memory_log_deviation(coefficients));
+  outcome.recipe_fits = std::all_of(
+      of_recipe.memory.begin(), of_recipe.memory.end(),
+      [&](const DeviceMemory& device) { return device.needed_bytes() <= share * device.capacity_bytes; });
   outcome.recipe_s = of_recipe.iteration_s;
   PlanRequest request{cluster, workflow, coefficients, profile.coefficients};
   take_profile(profile, LayoutRules::as_framework, request);
   request.budget.seconds = kBudget_s;
   request.threads = 2;
+  request.memory_share = share;
   const auto start = std::chrono::steady_clock::now();
   const PlanResult result = find_planner("portfolio")->plan(request);
   outcome.search_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

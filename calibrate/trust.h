@@ -37,8 +37,8 @@ struct Asked {
 // where no run of the fit has one; of a host from a usual deviation.
 void qualify(Prediction& prediction, const Asked& asked);
 
-// Standard deviation of the logarithm of a device's predicted memory, without that of the coefficients: of runs that
-// the fit left out or saw, or a usual one.
+// Standard deviation of the logarithm of a device's predicted memory, without that of the coefficients: of runs
+// that the fit left out or saw, or a usual one.
 [[nodiscard]] double memory_log_deviation(const Coefficients& coefficients);
 
 // The same with the cost model's answer made first.

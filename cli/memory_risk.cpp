@@ -32,8 +32,9 @@ std::optional<MemoryRisk> memory_risk_of(const Prediction& prediction) {
     if (!device.trust) continue;
     const double probability = 1 - device.trust->fit_probability;
     if (worst && worst->probability >= probability) continue;
-    const double deviation =
-        device.needed_bytes() > 0 ? std::log(device.trust->needed_bytes.high / device.needed_bytes()) / kNormal90 : 0;
+    const double deviation = device.needed_bytes() > 0
+                                 ? std::log(device.trust->needed_bytes.high / device.needed_bytes()) / kNormal90
+                                 : 0;
     worst = MemoryRisk{probability, deviation};
   }
   return worst;

@@ -22,6 +22,7 @@
 #include "core/units.h"
 #include "costmodel/predict.h"
 #include "planner/exact/exact.h"
+#include "planner/portfolio/portfolio.h"
 #include "planner/profile.h"
 #include "planner/space/subcluster.h"
 #include "planner/verify/answer.h"
@@ -266,36 +267,62 @@ void say_cost_of_limits(const Question& asked, const PlanResult& found) {
   std::fprintf(stderr, "sextant: %s\n", text.c_str());
 }
 
+constexpr double kPartForRisk = 0.1;  // of the budget
+
 Prediction qualified(const Question& asked, const PlanResult& result) {
   const ChosenCoefficients& chosen = asked.loaded.chosen;
   Prediction prediction = *result.prediction;
-  qualify(prediction, {asked.request.cluster, asked.loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
+  qualify(prediction,
+          {asked.request.cluster, asked.loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
   return prediction;
 }
 
-// A plan whose memory is at most as uncertain as asked, where there is one: the part of the memory that a search may
-// fill follows from the deviation of the model alone first, then from that of the plan it found. Where nothing is
-// that sure to fit, the best plan that is more likely to fit than not.
+// A tenth of the budget finds a plan, whose uncertainty says how much of the memory the search may fill: that
+// of the coefficients differs from plan to plan.
+double memory_share_of(const Options& options, const Question& asked, const Budget& budget) {
+  PlanRequest quick = asked.request;
+  quick.budget = budget;
+  quick.budget.seconds *= kPartForRisk;
+  quick.budget.evaluations =
+      static_cast<std::uint64_t>(kPartForRisk * static_cast<double>(quick.budget.evaluations));
+  quick.start = nullptr;
+  const Interrupt interrupt;
+  quick.is_cancelled = &interrupt.flag();
+  const PlanResult result = asked.planner.plan(quick);
+  if (result.outcome != PlanOutcome::found) return asked.request.memory_share;
+  const std::optional<MemoryRisk> risk = memory_risk_of(qualified(asked, result));
+  constexpr double kForOtherPlans = 0.99;
+  return risk ? std::min(asked.request.memory_share,
+                         kForOtherPlans * share_for_risk(options.max_memory_risk, risk->log_deviation))
+              : asked.request.memory_share;
+}
+
+// A plan whose memory is at most as uncertain as asked, where there is one; else the best that is more likely
+// to fit than not.
 Answer search_within_risk(const Options& options, const Question& asked, RankGroup& ranks) {
-  Answer answer = search(asked.planner, asked.request, ranks);
-  if (!asked.loaded.profile || !ranks.is_alone() || answer.record.was_interrupted) return answer;
-  PlanRequest other = asked.request;
-  if (answer.result.outcome != PlanOutcome::found) {
-    other.memory_share = 1;
-    Answer risky = search(asked.planner, other, ranks);
-    if (risky.result.outcome != PlanOutcome::found) return answer;
-    std::fprintf(stderr, "sextant: no plan fits with a risk of at most %s; this one may run out of memory\n",
-                 format_percent(options.max_memory_risk).c_str());
-    return risky;
+  if (!asked.loaded.profile || !ranks.is_alone()) return search(asked.planner, asked.request, ranks);
+  PlanRequest request = asked.request;
+  const bool has_budget = request.budget.seconds > 0 || request.budget.evaluations > 0;
+  if (!has_budget && asked.planner.name == "portfolio") request.budget.seconds = kPortfolioBudget_s;
+  if (request.budget.seconds > 0 || request.budget.evaluations > 0) {
+    request.memory_share = memory_share_of(options, asked, request.budget);
+    request.budget.seconds *= 1 - kPartForRisk;
   }
-  const std::optional<MemoryRisk> risk = memory_risk_of(qualified(asked, answer.result));
-  if (!risk || risk->probability <= options.max_memory_risk) return answer;
-  other.memory_share = std::min(other.memory_share, share_for_risk(options.max_memory_risk, risk->log_deviation));
-  Answer surer = search(asked.planner, other, ranks);
-  if (surer.result.outcome == PlanOutcome::found) return surer;
-  std::fprintf(stderr, "sextant: the plan runs out of memory with a probability of %s; none that is surer was found\n",
-               format_percent(risk->probability).c_str());
-  return answer;
+  Answer answer = search(asked.planner, request, ranks);
+  if (answer.result.outcome == PlanOutcome::found) {
+    const std::optional<MemoryRisk> risk = memory_risk_of(qualified(asked, answer.result));
+    if (risk && risk->probability > options.max_memory_risk)
+      std::fprintf(stderr, "sextant: the plan may run out of memory: %s, asked for at most %s\n",
+                   format_percent(risk->probability).c_str(), format_percent(options.max_memory_risk).c_str());
+    return answer;
+  }
+  if (answer.record.was_interrupted) return answer;
+  request.memory_share = 1;
+  Answer risky = search(asked.planner, request, ranks);
+  if (risky.result.outcome != PlanOutcome::found) return answer;
+  std::fprintf(stderr, "sextant: no plan fits with a risk of at most %s; this one may run out of memory\n",
+               format_percent(options.max_memory_risk).c_str());
+  return risky;
 }
 
 int say_plan(const Options& options, const Question& asked, Answer& answer) {

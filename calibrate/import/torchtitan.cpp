@@ -110,7 +110,8 @@ void set_torchtitan(MeasuredStep& step, const TorchtitanKnobs& knobs) {
   step.execution.fused_attention = true;
   step.execution.gradient_precision = Precision::fp32;  // mixed_precision_reduce, its default
   if (step.degrees.pipeline_parallel > 1) {
-    // Without a reduction after every micro-batch FSDP accumulates whole gradients in the format of the reduction.
+    // Without a reduction after every micro-batch FSDP accumulates whole gradients in the format of the
+    // reduction.
     step.execution.main_gradient_precision = Precision::fp32;
   }
   if (knobs.fp8_linears) {

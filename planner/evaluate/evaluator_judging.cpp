@@ -53,10 +53,10 @@ double Evaluator::broken_rules() const {
     broken = host_memory_.overrun(values);
   }
   return broken + static_cast<double>(
-      std::count_if(shared_devices_.begin(), shared_devices_.end(), [&](const auto& pair) {
-        const auto some = parts_[pair.first].used(), others = parts_[pair.second].used();
-        return !std::equal(some.begin(), some.end(), others.begin(), others.end());
-      }));
+                      std::count_if(shared_devices_.begin(), shared_devices_.end(), [&](const auto& pair) {
+                        const auto some = parts_[pair.first].used(), others = parts_[pair.second].used();
+                        return !std::equal(some.begin(), some.end(), others.begin(), others.end());
+                      }));
 }
 
 Score Evaluator::judged(double time_s, double excess_bytes) const {

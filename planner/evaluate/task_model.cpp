@@ -22,8 +22,8 @@ TaskModel::TaskModel(const Task& task, std::vector<Execution> executions, const 
                      const Problem<double>& frame, const SortedLengths* sorted)
     : task_(&task), executions_(std::move(executions)), frame_(&frame), sorted_(sorted) {
   const auto& nodes = frame.cluster().nodes();
-  counts_host_memory_ =
-      std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.host_memory_bytes.has_value(); });
+  counts_host_memory_ = std::any_of(nodes.begin(), nodes.end(),
+                                    [](const Node& node) { return node.host_memory_bytes.has_value(); });
   const Workflow& workflow = frame.workflow;
   if (!workflow.has_weight_sync()) return;
   is_actor_training_ = task.name == workflow.actor_training().name;

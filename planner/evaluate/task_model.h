@@ -32,7 +32,7 @@ struct alignas(64) ReplicaValue {
   double most_working_bytes = 0;
   double most_host_bytes = 0;      // of any of its devices: offloaded to its host
   double most_sleeping_bytes = 0;  // of an engine: its weights, which wait on the host where others take turns
-  double gather_s = 0;  // actor: the weights all-gathered, or broadcast inside (weight_sync.h)
+  double gather_s = 0;             // actor: the weights all-gathered, or broadcast inside (weight_sync.h)
   std::shared_ptr<const PositionBytes> bytes;  // of values kept together: the same where the bytes are
   double compute_s = 0;                        // the compute term in time_s
   double micro_batches = 0;                    // over all mini-batches

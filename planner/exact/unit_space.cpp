@@ -53,8 +53,15 @@ std::string why_too_large(const Cluster& cluster, int wanted_units, const Pins& 
 
 UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
     : request_(checked(request, wanted_units)),
-      evaluator_({request.cluster, request.workflow, request.coefficients, request.framework, request.choices,
-                  request.weight_sync, request.objective, {}, request.memory_share}),
+      evaluator_({request.cluster,
+                  request.workflow,
+                  request.coefficients,
+                  request.framework,
+                  request.choices,
+                  request.weight_sync,
+                  request.objective,
+                  {},
+                  request.memory_share}),
       table_(evaluator_, request.cluster, request.workflow, shape_limits_of(request)),
       classes_(unit_classes(request.cluster, wanted_units, marks_of(request.limits.pins, request.cluster))) {
   if (request.limits.balances_load) table_.balance_load();

@@ -14,7 +14,6 @@
 namespace sextant {
 namespace {
 
-constexpr double kDefaultBudget_s = 2;
 constexpr double kWorthUnevenness = 0.02;
 
 bool are_devices_alike(const Cluster& cluster) {
@@ -74,7 +73,7 @@ class Portfolio {
         is_alike_(are_devices_alike(request.cluster)),
         start_(std::chrono::steady_clock::now()) {
     budget_ = request.budget;
-    if (budget_.seconds <= 0 && budget_.evaluations == 0) budget_.seconds = kDefaultBudget_s;
+    if (budget_.seconds <= 0 && budget_.evaluations == 0) budget_.seconds = kPortfolioBudget_s;
   }
 
   PlanResult run() {

@@ -13,6 +13,8 @@
 
 namespace sextant {
 
+inline constexpr double kPortfolioBudget_s = 2;  // where none is asked for
+
 // Without a budget 2 s. With ranks (PlanRequest::ranks) sha-ea alone searches, which knows how to share them.
 [[nodiscard]] PlanResult plan_by_portfolio(const PlanRequest& request);
 

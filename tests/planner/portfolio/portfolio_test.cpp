@@ -101,5 +101,48 @@ TEST(Portfolio, KeepsTasksTogetherThatMustShareDevices) {
   }
 }
 
+// Two nodes of eight A100 whose hosts have so much memory each.
+Cluster with_host_memory(double bytes) {
+  const Cluster plain = cluster_of({{"a100", 2}});
+  std::map<std::string, DeviceType> types = plain.device_types();
+  for (auto& [name, type] : types) type.host_bytes_per_s = assumed(32e9);
+  std::vector<Node> nodes = plain.nodes();
+  for (Node& node : nodes) node.host_memory_bytes = bytes;
+  return Cluster("hosts", types, nodes, plain.levels());
+}
+
+// Nodes with little memory: states may not wait on the host, though that is fastest.
+TEST(SharedHosts, AreNotFilledBeyondWhatTheyHave) {
+  Workflow workflow = ppo_8b();
+  Execution offloads;
+  offloads.offload_weights = true;
+  const Coefficients coefficients;
+  for (const double bytes : {1e13, 64e9}) {
+    const Cluster cluster = with_host_memory(bytes);
+    PlanRequest request{cluster, workflow, coefficients};
+    request.choices.resize(workflow.tasks.size());
+    request.choices.back().executions = {offloads};
+    request.budget.evaluations = 2000;
+    const PlanResult result = find_planner("portfolio")->plan(request);
+    EXPECT_EQ(result.outcome == PlanOutcome::found, bytes > 1e12) << result.message;
+  }
+}
+
+// A device may be filled up to the part that the request allows.
+TEST(MemoryShare, LeavesHeadroom) {
+  const Cluster cluster = cluster_of({{"a100", 1}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  for (const double share : {1.0, 0.7}) {
+    PlanRequest request{cluster, workflow, coefficients};
+    request.memory_share = share;
+    request.budget.evaluations = 4000;
+    const PlanResult result = find_planner("portfolio")->plan(request);
+    ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+    for (const DeviceMemory& device : result.prediction->memory)
+      EXPECT_LE(device.needed_bytes(), share * device.capacity_bytes);
+  }
+}
+
 }  // namespace
 }  // namespace sextant::testing
