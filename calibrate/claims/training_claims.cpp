@@ -64,17 +64,17 @@ void memory(const ClaimContext& context, ClaimReport& report) {
        context.import("sailor", {"sailor/plans.json", "sailor/layer_times.csv", "sailor/network_curves.csv",
                                  "sailor/gpu_types.csv", "sailor/layer_sizes.csv", "sailor/models.json"})});
   // A plan cannot say what torchtitan's selective recomputation keeps.
-  const Runs all = subset(published,
-                          [](const Run& run) { return run.peak_memory_bytes.has_value() && run.unstated.empty(); });
+  const Runs all = subset(
+      published, [](const Run& run) { return run.peak_memory_bytes.has_value() && run.unstated.empty(); });
   context.say("memory: " + std::to_string(all.runs.size()) + " runs");
   const CrossValidation left_out =
       cross_validate(all, leave_one_out(all, [](const Run& run) { return run.framework; }));
   const ErrorSummary errors = left_out.errors(is_memory);
   add_claim(report, "memory.leave_one_source_out.median",
-            "largest memory of a GPU in training, one source left out, median error", errors.median, 0.10, left_out,
-            errors.count);
-  add_claim(report, "memory.leave_one_source_out.p90",
-            "the same, the error that nine of ten stay below", errors.p90, 0.30, left_out, errors.count);
+            "largest memory of a GPU in training, one source left out, median error", errors.median, 0.10,
+            left_out, errors.count);
+  add_claim(report, "memory.leave_one_source_out.p90", "the same, the error that nine of ten stay below",
+            errors.p90, 0.30, left_out, errors.count);
 }
 
 void training(const ClaimContext& context, ClaimReport& report) {

@@ -48,8 +48,8 @@ std::string gpu_name(const CsvRow& row, const Facts& facts) {
 }
 
 bool is_loss_compiled(const CsvRow& row) {
-  const auto compiled = row.optional_text("torch_compile"), measured = row.optional_text("measured");
-  return compiled == "1" && measured && *measured >= kFirstCompiledLoss;
+  if (!row.has_column("torch_compile") || !row.has_column("measured")) return false;
+  return row.flag("torch_compile") && row.optional_text("measured").value_or("") >= kFirstCompiledLoss;
 }
 
 Degrees degrees_of(const CsvRow& row) {
@@ -110,7 +110,8 @@ void set_torchtitan(MeasuredStep& step, const TorchtitanKnobs& knobs) {
   step.execution.fused_attention = true;
   step.execution.gradient_precision = Precision::fp32;  // mixed_precision_reduce, its default
   if (step.degrees.pipeline_parallel > 1) {
-    // Without a reduction after every micro-batch FSDP accumulates whole gradients in the format of the reduction.
+    // Without a reduction after every micro-batch FSDP accumulates whole gradients in the format of the
+    // reduction.
     step.execution.main_gradient_precision = Precision::fp32;
   }
   if (knobs.fp8_linears) {

@@ -1,5 +1,6 @@
-// Does it fit? What people measured on their machines, or where they ran out of memory, against the coefficients
-// that ship. The documents in tests/data/field are what a user would write; each test names the public report.
+// Does it fit? What people measured on their machines, or where they ran out of memory, against the
+// coefficients that ship. The documents in tests/data/field are what a user would write; each test names the
+// public report.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -79,8 +80,8 @@ Prediction torchtitan_32b(const std::string& cluster, const std::string& layout)
   return field.predict(cluster, layout + "-workflow", field.plan(layout + "-plan"), "pytorch", "torchtitan");
 }
 
-// pytorch/torchtitan#1690: Qwen3-32B, 4,096 tokens, full recomputation, 16 bytes a parameter, GPUs of 94.99 GiB.
-// With TP 8 and FSDP 4 the states are 32.8e9 x 16 / 32 = 16.4 GB. A sequence adds its layers' inputs,
+// pytorch/torchtitan#1690: Qwen3-32B, 4,096 tokens, full recomputation, 16 bytes a parameter, GPUs of 94.99
+// GiB. With TP 8 and FSDP 4 the states are 32.8e9 x 16 / 32 = 16.4 GB. A sequence adds its layers' inputs,
 // 4,096 x 64 x 5,120 x 2 / 8 = 0.34 GB, and its logits, 4,096 x 151,936 x 16 / 8 = 1.24 GB: 16 sequences are
 // 25.3 GB, and with a context of 2 GB 43.7 GB = 40.7 GiB (measured 43.45), 32 are 64.3 GiB (70.79).
 TEST(FieldMemory, EachLayoutOfA32BModelTakesWhatWasMeasured) {
@@ -99,8 +100,8 @@ TEST(FieldMemory, TheLayoutThatRanOutDoesNotFit) {
 }
 
 // huggingface/trl#6869: Qwen3-30B-A3B on 8 H100 takes 34 GB each. 30.5e9 parameters of 8 bytes (weights,
-// gradients and two moments in bf16) over 8 devices are 30.5 GB; inputs of 48 layers, a layer and a context make
-// some 3 GB.
+// gradients and two moments in bf16) over 8 devices are 30.5 GB; inputs of 48 layers, a layer and a context
+// make some 3 GB.
 TEST(FieldMemory, AdamInBf16TakesEightBytes) {
   const FieldCase field("05-optimizer-bytes");
   Plan plan = field.plan("a-plan");
@@ -111,10 +112,10 @@ TEST(FieldMemory, AdamInBf16TakesEightBytes) {
   expect_close(fullest(prediction).needed_bytes() / 1e9, 34, "bf16 Adam");
 }
 
-// THUDM/slime#280: Qwen3-235B-A22B on 32 H100 with Megatron's gradients in fp32, 18 bytes a parameter, is stated to
-// take 132.2 GiB of states, so that the script offloads the optimizer. The distributed optimizer (ZeRO 1) divides
-// 12 of the 18 bytes, but experts over 8 ranks with TP 4 x DP 2 have one copy: 235.1e9 x 18 / 32 = 132 GB but for
-// the dense part, which is divided less.
+// THUDM/slime#280: Qwen3-235B-A22B on 32 H100 with Megatron's gradients in fp32, 18 bytes a parameter, is
+// stated to take 132.2 GiB of states, so that the script offloads the optimizer. The distributed optimizer
+// (ZeRO 1) divides 12 of the 18 bytes, but experts over 8 ranks with TP 4 x DP 2 have one copy: 235.1e9 x 18 /
+// 32 = 132 GB but for the dense part, which is divided less.
 TEST(FieldMemory, GradientsInFp32MakeEighteenBytes) {
   const FieldCase field("05-optimizer-bytes");
   Plan plan = field.plan("c-plan");
@@ -126,13 +127,14 @@ TEST(FieldMemory, GradientsInFp32MakeEighteenBytes) {
   const double megatron = states(plan);
   expect_close(megatron / kGib, 132.2, "18 bytes");
   EXPECT_GT(megatron, usual);
-  EXPECT_EQ(fit_of(field.predict("c-cluster", "c-workflow", plan, "megatron", "megatron-lm")), Fit::does_not_fit);
+  EXPECT_EQ(fit_of(field.predict("c-cluster", "c-workflow", plan, "megatron", "megatron-lm")),
+            Fit::does_not_fit);
   plan.tasks.at("training").execution.offload_optimizer = true;
   EXPECT_TRUE(field.predict("c-cluster", "c-workflow", plan, "megatron", "megatron-lm").fits());
 }
 
-// THUDM/slime#1851: Qwen3-30B-A3B with the optimizer on the host of 1,007.5 GB is killed with 999.9 GB in use, of
-// which the trainers have 820 GB. By parameter a trainer holds 2 + 2 (weights and gradients of the sleeping
+// THUDM/slime#1851: Qwen3-30B-A3B with the optimizer on the host of 1,007.5 GB is killed with 999.9 GB in use,
+// of which the trainers have 820 GB. By parameter a trainer holds 2 + 2 (weights and gradients of the sleeping
 // task) + 12 (optimizer) + 4 + 2 (gradients in fp32, new weights) = 22 bytes, the reference 2, the engine 2:
 // 26 x 30.5e9 x 1.1 (pinned) = 873 GB.
 TEST(FieldMemory, AnOptimizerOnTheHostFillsIt) {
@@ -144,9 +146,9 @@ TEST(FieldMemory, AnOptimizerOnTheHostFillsIt) {
   EXPECT_EQ(fit_of(host.fits(), host.trust), Fit::uncertain);
 }
 
-// foundation-model-stack/fms-acceleration#14: LoRA of Mistral-7B, 4 x 4,096 tokens, takes 29.03 GiB. Frozen weights
-// 7.24e9 x 2 = 14.5 GB, adapters of rank 16 0.7 GB, inputs of 32 layers 16,384 x 32 x 4,096 x 2 = 4.3 GB, logits
-// 16,384 x 32,000 x 16 = 8.4 GB, a context of 2 GB: 29.9 GB = 27.8 GiB.
+// foundation-model-stack/fms-acceleration#14: LoRA of Mistral-7B, 4 x 4,096 tokens, takes 29.03 GiB. Frozen
+// weights 7.24e9 x 2 = 14.5 GB, adapters of rank 16 0.7 GB, inputs of 32 layers 16,384 x 32 x 4,096 x 2 = 4.3
+// GB, logits 16,384 x 32,000 x 16 = 8.4 GB, a context of 2 GB: 29.9 GB = 27.8 GiB.
 class EveryFramework : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(EveryFramework, LoraOfA7BModelTakesWhatWasMeasured) {
@@ -160,8 +162,9 @@ TEST_P(EveryFramework, LoraOfA7BModelTakesWhatWasMeasured) {
 TEST_P(EveryFramework, LoraOfASmallModelFitsA16GbV100) {
   const auto [shipped, framework] = GetParam();
   const FieldCase field("21-context-bytes");
-  EXPECT_EQ(fit_of(field.predict("small-cluster", "small-workflow", field.plan("small-plan"), shipped, framework)),
-            Fit::fits);
+  EXPECT_EQ(
+      fit_of(field.predict("small-cluster", "small-workflow", field.plan("small-plan"), shipped, framework)),
+      Fit::fits);
 }
 
 INSTANTIATE_TEST_SUITE_P(FieldMemory, EveryFramework,

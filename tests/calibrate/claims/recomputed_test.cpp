@@ -42,8 +42,8 @@ TEST_P(Family, IsWhatIsStatedAndHolds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Claims, Family,
-                         ::testing::Values("framework", "generation", "gpu", "memory", "probe", "proxy", "real", "rl",
-                                           "sailor", "tracer", "training", "verl", "vtrain"));
+                         ::testing::Values("framework", "generation", "gpu", "memory", "probe", "proxy", "real",
+                                           "rl", "sailor", "tracer", "training", "verl", "vtrain"));
 
 // No family is left out of this test.
 TEST(Families, AllAreRecomputed) { EXPECT_EQ(claim_families().size(), 13U); }

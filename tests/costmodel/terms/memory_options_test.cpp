@@ -276,15 +276,19 @@ TEST(MemoryOptions, ChunkedAndFusedLossesHoldFewerLogits) {
   const Workflow worded = small_workflow(Mode::synchronous, 10);
   Execution execution;
   execution.logit_chunk_tokens = 5;
-  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(on_device(0), execution), worded)).logit_bytes, 16 * 5 * 10);
-  EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, with(on_device(0), execution), worded)).logit_bytes, 10 * 5 * 10);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(on_device(0), execution), worded)).logit_bytes,
+                   16 * 5 * 10);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, with(on_device(0), execution), worded)).logit_bytes,
+                   10 * 5 * 10);
   execution.logit_chunk_tokens = 100;  // more than a micro-batch has
   EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(on_device(0), execution), worded)).logit_bytes,
                    16 * 24 * 10);
   execution.logit_chunk_tokens = 0;
   execution.fused_loss = true;  // logits and their gradient in bf16
-  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(on_device(0), execution), worded)).logit_bytes, 4 * 24 * 10);
-  EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, with(on_device(0), execution), worded)).logit_bytes, 2 * 24 * 10);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kTraining, with(on_device(0), execution), worded)).logit_bytes,
+                   4 * 24 * 10);
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kInference, with(on_device(0), execution), worded)).logit_bytes,
+                   2 * 24 * 10);
 }
 
 TEST(MemoryOptions, OptimizersKeepTheFormatsOfThePlan) {

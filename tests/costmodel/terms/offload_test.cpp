@@ -80,8 +80,8 @@ TEST(Offload, TheOptimizerOnTheHost) {
   EXPECT_DOUBLE_EQ(terms::optimizer_s(training->at()), 480 * (2 + 2) / 2.5);
 }
 
-// On the device, which moves 50 bytes/s: parameter (read and written) and gradient in fp32, and the moments (read
-// and written) in their format.
+// On the device, which moves 50 bytes/s: parameter (read and written) and gradient in fp32, and the moments
+// (read and written) in their format.
 TEST(Offload, AdamMovesTheFormatsOfThePlan) {
   Execution execution;
   const auto seconds = [](const Execution& of) {
