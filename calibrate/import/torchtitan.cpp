@@ -48,8 +48,8 @@ std::string gpu_name(const CsvRow& row, const Facts& facts) {
 }
 
 bool is_loss_compiled(const CsvRow& row) {
-  const auto compiled = row.optional_text("torch_compile"), measured = row.optional_text("measured");
-  return compiled == "1" && measured && *measured >= kFirstCompiledLoss;
+  if (!row.has_column("torch_compile") || !row.has_column("measured")) return false;
+  return row.flag("torch_compile") && row.optional_text("measured").value_or("") >= kFirstCompiledLoss;
 }
 
 Degrees degrees_of(const CsvRow& row) {
