@@ -25,7 +25,7 @@ struct TaskletMemory {
   double logit_bytes = 0;
 };
 
-// Every device of a stage holds the same. `sequences`: of the replica (dealt_sequences).
+// Every device of a stage holds the same. `sequences`: of the replica (batch.h).
 [[nodiscard]] TaskletMemory tasklet_memory(const PlannedTask& task, std::size_t replica, std::size_t stage,
                                            int sequences);
 
