@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <numeric>
 
 #include "costmodel/vocabulary/semantics.h"
 
@@ -69,6 +71,50 @@ double tokens_cached(const PlannedTask& task, double waves) {
   return task.workflow.response_tokens.most_live(prompt_kept(task) + sequence_tokens(task).observed);
 }
 
+// Sequences of each replica.
+std::vector<int> shared_out(const PlannedTask& task) {
+  constexpr double kRounding = 1e-6;  // a third of three is one
+  const int all = task.workflow.prompts * task.workflow.responses_per_prompt;
+  double shares = 0;
+  for (const Replica& replica : task.plan.replicas) shares += replica.batch_share;
+  std::vector<int> sequences;
+  std::vector<double> remainder;
+  int left = all;
+  for (const Replica& replica : task.plan.replicas) {
+    const double exact = replica.batch_share / shares * all;
+    sequences.push_back(std::min(left, static_cast<int>(std::floor(exact + kRounding))));
+    remainder.push_back(exact - sequences.back());
+    left -= sequences.back();
+  }
+  std::vector<std::size_t> order(sequences.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
+  for (std::size_t next = 0; left > 0 && !order.empty(); --left, ++next)
+    ++sequences[order[next % order.size()]];
+  return sequences;
+}
+
+// Replicas of one rank have the next longer sequences of the batch after those of all lower ranks.
+std::map<int, double> tokens_of_length(const PlannedTask& task, const std::vector<int>& sequences) {
+  std::map<int, int> count;
+  for (std::size_t i = 0; i < sequences.size(); ++i) count[task.plan.replicas[i].length_rank] += sequences[i];
+  const int all = task.workflow.prompts * task.workflow.responses_per_prompt;
+  std::map<int, double> tokens;
+  int shorter = 0;
+  for (const auto& [rank, alike] : count) {
+    if (alike == all || alike == 0) {
+      tokens[rank] = sequence_tokens(task).all();
+    } else if (!task.execution().packed) {
+      tokens[rank] = task.sorted->longest(shorter + alike);
+    } else {
+      tokens[rank] = task.sorted->tokens(shorter, shorter + alike) / alike;
+    }
+    shorter += alike;
+  }
+  return tokens;
+}
+
 }  // namespace
 
 SequenceTokens sequence_tokens(const PlannedTask& task) {
@@ -82,17 +128,7 @@ SequenceTokens sequence_tokens(const PlannedTask& task) {
 }
 
 double own_tokens(const PlannedTask& task, const Replica& replica) {
-  int shorter = 0, alike = 0;
-  const std::vector<int> sequences = dealt_sequences(task);
-  for (std::size_t i = 0; i < sequences.size(); ++i) {
-    const int rank = task.plan.replicas[i].length_rank;
-    if (rank < replica.length_rank) shorter += sequences[i];
-    if (rank == replica.length_rank) alike += sequences[i];
-  }
-  const int all = task.workflow.prompts * task.workflow.responses_per_prompt;
-  if (alike == all || alike == 0) return sequence_tokens(task).all();
-  if (!task.execution().packed) return task.sorted->longest(shorter + alike);
-  return task.sorted->tokens(shorter, shorter + alike) / alike;
+  return task.batch.tokens_of_length.at(replica.length_rank);
 }
 
 double token_budget(const PlannedTask& task) {
@@ -100,26 +136,11 @@ double token_budget(const PlannedTask& task) {
   return meaning_of(task).budgets_whole_sequences ? stated : stated * task.execution().context_parallel;
 }
 
-std::vector<int> dealt_sequences(const PlannedTask& task) {
-  constexpr double kRounding = 1e-6;  // a third of three is one
-  const int all = task.workflow.prompts * task.workflow.responses_per_prompt;
-  double shares = 0;
-  for (const Replica& replica : task.plan.replicas) shares += replica.batch_share;
-  std::vector<int> dealt;
-  std::vector<double> remainder;
-  int left = all;
-  for (const Replica& replica : task.plan.replicas) {
-    const double exact = replica.batch_share / shares * all;
-    dealt.push_back(std::min(left, static_cast<int>(std::floor(exact + kRounding))));
-    remainder.push_back(exact - dealt.back());
-    left -= dealt.back();
-  }
-  for (; left > 0 && !dealt.empty(); --left) {
-    const auto largest = std::max_element(remainder.begin(), remainder.end());
-    ++dealt[static_cast<std::size_t>(largest - remainder.begin())];
-    *largest -= 1;
-  }
-  return dealt;
+TaskBatch batch_of(const PlannedTask& task) {
+  TaskBatch batch;
+  batch.sequences = shared_out(task);
+  batch.tokens_of_length = tokens_of_length(task, batch.sequences);
+  return batch;
 }
 
 MicroBatches micro_batches(const PlannedTask& task, const Replica& replica, double sequences) {

@@ -19,12 +19,13 @@ struct SequenceTokens {
 
 [[nodiscard]] SequenceTokens sequence_tokens(const PlannedTask& task);
 
-// The batch shares of a task, rounded to whole sequences that add up to the global batch: the whole part of
-// each exact share, then one more to those with the largest remainders, the first ones of equals.
-[[nodiscard]] std::vector<int> dealt_sequences(const PlannedTask& task);
+// Sequences: the batch shares of a task, rounded to whole sequences that add up to the global batch: the whole
+// part of each exact share, then one more to those with the largest remainders, the first ones of equals.
+// Tokens: of all sequences, or of those that a rank gets where the batch is split by length, of which a replica
+// has the mean or pads to the longest.
+[[nodiscard]] TaskBatch batch_of(const PlannedTask& task);
 
-// Tokens of a sequence of one replica: of all sequences, or of those that its rank gets where the batch is
-// dealt by length, of which it has the mean or pads to the longest.
+// Tokens of a sequence of one replica. The task must have its batch.
 [[nodiscard]] double own_tokens(const PlannedTask& task, const Replica& replica);
 
 // Tokens that a micro-batch may hold, where the plan says: a device's budget times the devices that split a

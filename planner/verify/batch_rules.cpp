@@ -16,7 +16,7 @@ class BatchRules {
   std::vector<Violation> run() {
     look_at_sum();
     look_at_budget();
-    const std::vector<int> sequences = dealt_sequences(task_);
+    const std::vector<int>& sequences = task_.batch.sequences;
     for (std::size_t i = 0; i < sequences.size(); ++i) {
       if (sequences[i] < 1) {
         add(place_of(task_.name(), i), rules::kBatchShares,

@@ -15,7 +15,7 @@ namespace {
 template <typename F>
 void for_each_task_and_tasklet(std::span<const PlannedTask> tasks, F f) {
   for (const PlannedTask& task : tasks) {
-    const std::vector<int> sequences = dealt_sequences(task);
+    const std::vector<int>& sequences = task.batch.sequences;
     for (std::size_t i = 0; i < task.plan.replicas.size(); ++i) {
       const std::vector<Stage>& stages = task.plan.replicas[i].stages;
       for (std::size_t j = 0; j < stages.size(); ++j) {

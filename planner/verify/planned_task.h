@@ -1,12 +1,22 @@
 // One task of a workflow with its part of a plan: what every rule of the verifier looks at.
 #pragma once
 
+#include <map>
+#include <vector>
+
 #include "costmodel/vocabulary/cluster.h"
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/sorted_lengths.h"
 #include "costmodel/vocabulary/workflow.h"
 
 namespace sextant {
+
+// What the replicas of a task work on (batch.h). It is worked out once, because there may be thousands of
+// replicas.
+struct TaskBatch {
+  std::vector<int> sequences;              // by replica
+  std::map<int, double> tokens_of_length;  // of one sequence, by the length rank of the replica
+};
 
 // Refers to the caller's documents.
 struct PlannedTask {
@@ -15,6 +25,7 @@ struct PlannedTask {
   const Workflow& workflow;
   const Cluster& cluster;
   const SortedLengths* sorted = nullptr;  // of the workflow, where a task deals by length
+  TaskBatch batch = {};                   // empty until values and layout are known to be sound
 
   [[nodiscard]] const std::string& name() const { return task.name; }
   [[nodiscard]] const Model& model() const { return workflow.models.at(task.model); }

@@ -36,7 +36,7 @@ struct TaskletMemory {
   double whole_unit_bytes = 0;  // of sharded weights and gradients, while a unit runs
 };
 
-// Every device of a stage holds the same. `sequences`: of the replica (dealt_sequences).
+// Every device of a stage holds the same. `sequences`: of the replica (batch.h).
 [[nodiscard]] TaskletMemory tasklet_memory(const PlannedTask& task, std::size_t replica, std::size_t stage,
                                            int sequences);
 

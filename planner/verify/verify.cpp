@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "planner/verify/batch.h"
 #include "planner/verify/batch_rules.h"
 #include "planner/verify/execution_rules.h"
 #include "planner/verify/layout_rules.h"
@@ -17,10 +18,11 @@ void append(std::vector<Violation>& all, const std::vector<Violation>& more) {
 }
 
 // Each kind of rule may take for granted that those before it hold.
-std::vector<Violation> violations_of(const PlannedTask& task) {
+std::vector<Violation> violations_of(PlannedTask& task) {
   std::vector<Violation> found = value_violations(task);
   if (found.empty()) found = layout_violations(task);
   if (!found.empty()) return found;
+  task.batch = batch_of(task);
   append(found, execution_violations(task));
   append(found, batch_violations(task));
   return found;
