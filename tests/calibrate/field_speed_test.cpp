@@ -13,12 +13,12 @@
 namespace sextant {
 namespace {
 
-const std::filesystem::path kSource = SEXTANT_SOURCE_DIR;
+const std::filesystem::path kCheckout = SEXTANT_SOURCE_DIR;
 
 double iteration_s(const std::string& gpu, const std::string& workflow) {
-  const std::filesystem::path folder = kSource / "tests/data/field/14-h100-slower-than-a100";
+  const std::filesystem::path folder = kCheckout / "tests/data/field/14-h100-slower-than-a100";
   const auto cluster = load_document<Cluster>(folder / (gpu + "-cluster.json")).content;
-  const auto coefficients = load_document<Coefficients>(kSource / "data/coefficients/nemo-rl.json").content;
+  const auto coefficients = load_document<Coefficients>(kCheckout / "data/coefficients/nemo-rl.json").content;
   return predict(cluster, load_document<Workflow>(folder / (workflow + "-workflow.json")).content,
                  load_document<Plan>(folder / "plan.json").content, coefficients, "nemo-rl")
       .iteration_s;
@@ -34,7 +34,7 @@ TEST(FieldSpeed, AnH100IsNeverSlowerThanAnA100) {
 // Where a few runs of small models alone told types apart they were three times apart.
 TEST(FieldSpeed, HostOverheadsOfDeviceTypesAreAlike) {
   constexpr double kAlike = 1.5;
-  for (const auto& entry : std::filesystem::directory_iterator(kSource / "data/coefficients")) {
+  for (const auto& entry : std::filesystem::directory_iterator(kCheckout / "data/coefficients")) {
     std::map<CoefficientId, std::pair<double, double>> ranges;
     for (const Coefficient& value : load_document<Coefficients>(entry.path()).content.values) {
       const bool is_host = value.id == CoefficientId::layer_overhead_s ||
