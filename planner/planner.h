@@ -15,7 +15,6 @@
 #include "costmodel/vocabulary/prediction.h"
 #include "costmodel/vocabulary/search.h"
 #include "costmodel/vocabulary/workflow.h"
-#include "planner/evaluate/evaluator.h"
 #include "planner/objective.h"
 #include "planner/search_space.h"
 #include "planner/space/task_choices.h"

@@ -55,10 +55,6 @@ struct WeightPath {
   double transfer_s = 0;      // between those that differ
 };
 
-// Pairs of tasks, by number, that a framework runs on one and the same set of devices. A plan that parts a pair
-// exceeds the limits of the search by one for each (Score::overrun).
-using SharedDevices = std::vector<std::pair<std::size_t, std::size_t>>;
-
 // What tasks put on hosts, held to the least that nodes have for each of their devices. It is no less than what
 // any node has to hold: as if all devices of a node did every task in the way that needs most.
 class HostMemoryLimit {

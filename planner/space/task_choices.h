@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "costmodel/vocabulary/cluster.h"
@@ -34,6 +35,10 @@ struct TaskChoices {
   }
   friend bool operator==(const TaskChoices&, const TaskChoices&) = default;
 };
+
+// Pairs of tasks, by number, that a framework runs on one and the same set of devices. A plan that parts a pair
+// exceeds the limits of the search by one for each (Score::overrun).
+using SharedDevices = std::vector<std::pair<std::size_t, std::size_t>>;
 
 // With this execution alone.
 [[nodiscard]] TaskChoices one_choice(const Execution& execution);
