@@ -20,7 +20,7 @@ namespace sextant {
 namespace {
 
 constexpr int kMostExhaustive = 16;  // as search_space.cpp; 4 to 8 in practice
-constexpr int kMostIlp = 24;         // of 64 the solver made nothing in minutes
+constexpr int kMostIlp = 16;         // which take seconds; of 24 it can take more than five minutes
 
 PlanResult plan_exactly_from_start(const PlanRequest& request) {
   ExactLimits limits;

@@ -37,14 +37,27 @@ bool is_small(const PlanRequest& request) {
   return true;
 }
 
+bool offloads(const Execution& execution) { return execution.offload_weights || execution.offload_optimizer; }
+
+// Whether plans may need more of a host than it has, which two-phase does not count.
+bool may_fill_hosts(const PlanRequest& request) {
+  const auto& nodes = request.cluster.nodes();
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const Node& node) { return node.host_memory_bytes.has_value(); }) &&
+         std::any_of(request.choices.begin(), request.choices.end(), [](const TaskChoices& choices) {
+           return std::any_of(choices.executions.begin(), choices.executions.end(), offloads);
+         });
+}
+
 // Where links tell machines apart, its bipartitions are too many to list within a budget.
 bool is_for_two_phase(const PlanRequest& request) {
   constexpr int kMostDevices = 1024;
   if (!request.cluster.has_zonal_links() || request.cluster.device_count() > kMostDevices) return false;
   const bool has_rules = std::any_of(request.choices.begin(), request.choices.end(),
                                      [](const TaskChoices& choices) { return choices.has_rules(); });
-  return !has_rules && request.shared_devices.empty() && request.limits.pins.empty() &&
-         request.objective.is_time_alone() && request.workflow.algorithm != Algorithm::custom;
+  return !has_rules && !may_fill_hosts(request) && request.shared_devices.empty() &&
+         request.limits.pins.empty() && request.objective.is_time_alone() &&
+         request.workflow.algorithm != Algorithm::custom;
 }
 
 PlanResult plan_exactly_from(const PlanRequest& request) {
