@@ -60,8 +60,12 @@ void add_search(FactList& facts, const SearchRecord& search) {
     facts.facts.push_back({"Plan, best in", Cell(search.goal), "found by " + search.planner});
     return;
   }
-  facts.facts.push_back({"Plan, at most from the best", percent_cell(search.gap_fraction()),
-                         "of any plan under this model; found by " + search.planner});
+  const std::string of = "any plan " + std::string(search.bounded_plans()) + "; found by " + search.planner;
+  if (search.is_near_bound()) {
+    facts.facts.push_back({"Plan, at most from the best", percent_cell(search.gap_fraction()), "of " + of});
+  } else {
+    facts.facts.push_back({"Takes at least", seconds_cell(search.lower_bound_s), of});
+  }
 }
 
 void add_runs(FactList& facts, const Runs& runs) {
