@@ -48,7 +48,7 @@ Outcome answer(const OrdinaryQuestion& question, const FrameworkProfile& profile
   Outcome outcome;
   check_plan(recipe, workflow, cluster);
   const Prediction of_recipe = predict(cluster, workflow, recipe, coefficients, profile.coefficients);
-  // As sure to fit as `sextant plan` asks: 95 %.
+  // The recipe must fit with 95 % probability, as `sextant plan` asks of its own answer.
   const double share = std::exp(-kNormal90 * memory_log_deviation(coefficients));
   outcome.recipe_fits = std::all_of(
       of_recipe.memory.begin(), of_recipe.memory.end(),

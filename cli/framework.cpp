@@ -97,7 +97,7 @@ ChosenFramework choose_framework(const FrameworkQuestion& asked, const Cluster& 
                         is_fitted(name, out.chosen.coefficients) || fitted_frameworks().contains(name);
   if (!is_known) refuse(name, profiles);
   if (profile != nullptr) out.profile = *profile;
-  // Who names nothing and has GPUs gets what most frameworks do.
+  // Without a framework, a GPU cluster gets the profile that most frameworks have in common.
   const bool takes_usual = name.empty() && asked.coefficients.empty() && out.chosen.name != kNoCoefficients;
   if (takes_usual) {
     if (const FrameworkProfile* usual = find_profile(profiles, kUsual)) out.profile = *usual;

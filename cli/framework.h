@@ -1,4 +1,4 @@
-// What --framework and --coefficients mean together: whose coefficients are taken, and how tasks are executed.
+// This resolves --framework and --coefficients: it chooses the coefficients and the profile of execution.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ struct ChosenFramework {
 // that neither a profile nor any coefficients have, with the list of those there are.
 [[nodiscard]] ChosenFramework choose_framework(const FrameworkQuestion& asked, const Cluster& cluster);
 
-// Those in the data folder; none where there is no such folder.
+// Returns the profiles in the data folder, or none if there is no such folder.
 [[nodiscard]] std::vector<FrameworkProfile> shipped_profiles();
 
 }  // namespace sextant::cli
