@@ -5,8 +5,11 @@
 #include <limits>
 #include <string_view>
 
+#include "core/json_value.h"
+#include "costmodel/predict.h"
 #include "planner/baselines/verl.h"
 #include "planner/exact/exact.h"
+#include "planner/islands.h"
 #include "planner/search_run.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/two_phase/two_phase.h"
@@ -91,18 +94,20 @@ class Portfolio {
 
   PlanResult run() {
     if (request_.start != nullptr) offer(*request_.start, "the plan it began with");
-    if (request_.ranks == nullptr) {
+    if (is_first_rank()) {
       for (const Member& member : kMembers) {
-        if (member.is_of_use(request_)) search(member.name, member.search, member.share, request_.limits);
+        if (member.is_of_use(request_))
+          search(member.name, member.search, std::min(member.share, share_left()), request_.limits);
       }
     }
+    take_from_first_rank();
     SearchLimits limits = request_.limits;
-    if (is_alike_ && limits.balances_load && request_.ranks == nullptr) {
+    if (is_alike_ && limits.balances_load) {
       limits.balances_load = false;
-      search("sha-ea", plan_by_sha_ea, share_left() / 2, limits);
+      search("sha-ea", plan_by_sha_ea, agreed(share_left()) / 2, limits);
       limits.balances_load = true;
     }
-    search("sha-ea", plan_by_sha_ea, share_left(), limits);
+    search("sha-ea", plan_by_sha_ea, agreed(share_left()), limits);
     return result();
   }
 
@@ -122,8 +127,46 @@ class Portfolio {
     return request_.is_cancelled != nullptr && request_.is_cancelled->load(std::memory_order_relaxed);
   }
 
-  // Of the whole budget.
+  [[nodiscard]] bool is_first_rank() const { return request_.ranks == nullptr || request_.ranks->rank() == 0; }
+
+  // The first rank's value on all ranks. All of them must take the same way, and their clocks differ.
+  [[nodiscard]] double agreed(double value) {
+    if (request_.ranks == nullptr) return value;
+    return parse_json(request_.ranks->gather(format_json(Json(value))).front()).get<double>();
+  }
+
+  // What the other planners found is searched for on the first rank alone; every rank continues from it.
+  void take_from_first_rank() {
+    if (request_.ranks == nullptr) return;
+    Json found = Json::array();
+    if (is_first_rank()) {
+      for (const Found& one : {best_, best_even_}) {
+        if (one.is_there()) found.push_back({{"by", one.by}, {"plan", one.result.plan->to_json()}});
+      }
+    }
+    const Json told{{"found", found},           {"spent", spent_},
+                    {"candidates", candidates_}, {"feasible", feasible_},
+                    {"reason", last_reason_},    {"proved", proved_ ? Json(*proved_) : Json()}};
+    const Json heard = parse_json(request_.ranks->gather(format_json(told)).front());
+    if (is_first_rank()) return;
+    spent_ = heard.at("spent");
+    candidates_ = heard.at("candidates");
+    feasible_ = heard.at("feasible");
+    last_reason_ = heard.at("reason");
+    if (!heard.at("proved").is_null()) proved_ = heard.at("proved").get<double>();
+    for (const Json& one : heard.at("found")) {
+      PlanResult result;
+      result.outcome = PlanOutcome::found;
+      result.plan = Plan::parse(JsonView(one.at("plan")));
+      result.prediction = predict(request_.cluster, request_.workflow, *result.plan, request_.coefficients,
+                                  request_.framework);
+      offer(result, one.at("by").get<std::string>());
+    }
+  }
+
+  // Of the whole budget; none where the search was cancelled.
   [[nodiscard]] double share_left() const {
+    if (is_cancelled()) return 0;
     double left = 1;
     if (budget_.evaluations > 0)
       left = 1 - static_cast<double>(std::min(spent_, budget_.evaluations)) /
@@ -139,10 +182,10 @@ class Portfolio {
 
   void search(std::string_view name, PlanResult (*planner)(const PlanRequest&), double share,
               const SearchLimits& limits) {
-    share = std::min(share, share_left());
     const auto evaluations = static_cast<std::uint64_t>(share * static_cast<double>(budget_.evaluations));
-    if (share <= 0 || is_cancelled() || (budget_.evaluations > 0 && evaluations == 0)) return;
+    if (share <= 0 || (budget_.evaluations > 0 && evaluations == 0)) return;
     PlanRequest own = request_;
+    if (name != "sha-ea") own.ranks = nullptr;
     own.limits = limits;
     own.budget = {share * budget_.seconds, evaluations};
     if (best_.is_there()) own.start = &best_.result;
@@ -163,7 +206,7 @@ class Portfolio {
     feasible_ += result.feasible;
     candidates_ += result.candidates;
     threads_ = std::max(threads_, result.threads);
-    if (name == "exact" && result.proof == Proof::optimal) proved_ = result;
+    if (name == "exact" && result.proof == Proof::optimal) proved_ = result.lower_bound;
     if (result.outcome == PlanOutcome::found) {
       offer(result, name);
     } else {
@@ -212,7 +255,7 @@ class Portfolio {
     while (result.improvements.size() > 1 && result.improvements.back().loss < answer.loss * (1 - kRounding))
       result.improvements.pop_back();  // uneven, and hardly better
     result.message = best_of_plans(feasible_, candidates_) + "; found by " + answer.by;
-    if (proved_ && proved_->lower_bound >= answer.loss * (1 - kRounding))
+    if (proved_ && *proved_ >= answer.loss * (1 - kRounding))
       result.message += "; no plan of whole units is better (proved by exact)";
     return result;
   }
@@ -226,7 +269,7 @@ class Portfolio {
   std::uint64_t spent_ = 0, candidates_ = 0, feasible_ = 0;
   int threads_ = 1;
   Found best_, best_even_;
-  std::optional<PlanResult> proved_;
+  std::optional<double> proved_;  // no plan of whole units has a lower loss
   std::vector<Improvement> curve_;
   double shown_loss_ = std::numeric_limits<double>::infinity();  // of what the caller was told last
   std::string last_reason_ = "no plan was looked at: the budget was spent before";

@@ -15,7 +15,8 @@ namespace sextant {
 
 inline constexpr double kPortfolioBudget_s = 2;  // where none is asked for
 
-// Without a budget 2 s. With ranks (PlanRequest::ranks) sha-ea alone searches, which knows how to share them.
+// Without a budget 2 s. With ranks (PlanRequest::ranks) the first rank alone asks the other planners, and sha-ea
+// continues from their plans on all ranks. Counted in evaluations, the answer is the same on any number of ranks.
 [[nodiscard]] PlanResult plan_by_portfolio(const PlanRequest& request);
 
 // Whether replicas of each task have equal shares, to one sequence, and stages equal layers, to one layer.

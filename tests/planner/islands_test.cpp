@@ -4,10 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <barrier>
-#include <functional>
 #include <set>
-#include <thread>
 
 #include "core/json_value.h"
 #include "costmodel/predict.h"
@@ -15,67 +12,10 @@
 #include "planner/verify/verify.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/planning_case.h"
+#include "tests/planner/thread_ranks.h"
 
 namespace sextant::testing {
 namespace {
-
-// Ranks that are threads.
-class Job {
- public:
-  explicit Job(int ranks)
-      : said_(static_cast<std::size_t>(ranks)), told_(static_cast<std::size_t>(ranks)), all_(ranks) {}
-
-  // What every rank makes of it.
-  std::vector<PlanResult> run(const std::function<PlanResult(IslandRanks&)>& search) {
-    std::vector<PlanResult> results(said_.size());
-    std::vector<std::jthread> threads;
-    for (std::size_t r = 0; r < said_.size(); ++r) {
-      threads.emplace_back([&, r] {
-        Member member(*this, static_cast<int>(r));
-        results[r] = search(member);
-      });
-    }
-    threads.clear();
-    return results;
-  }
-  [[nodiscard]] const std::vector<std::string>& said() const { return said_; }
-  // How many ranks told on the way.
-  [[nodiscard]] int messages() const { return messages_; }
-
- private:
-  class Member final : public IslandRanks {
-   public:
-    Member(Job& job, int rank) : job_(job), rank_(rank) {}
-    [[nodiscard]] int rank() const override { return rank_; }
-    [[nodiscard]] int size() const override { return static_cast<int>(job_.said_.size()); }
-    [[nodiscard]] std::vector<std::string> gather(const std::string& mine) override {
-      job_.said_[static_cast<std::size_t>(rank_)] = mine;
-      job_.all_.arrive_and_wait();
-      std::vector<std::string> all = job_.said_;
-      job_.all_.arrive_and_wait();
-      return all;
-    }
-    void tell_next(const std::string& message) override {
-      const std::scoped_lock lock(job_.telling_);
-      ++job_.messages_;
-      job_.told_[static_cast<std::size_t>((rank_ + 1) % size())].push_back(message);
-    }
-    [[nodiscard]] std::vector<std::string> told() override {
-      const std::scoped_lock lock(job_.telling_);
-      return std::exchange(job_.told_[static_cast<std::size_t>(rank_)], {});
-    }
-
-   private:
-    Job& job_;
-    int rank_;
-  };
-
-  std::vector<std::string> said_;
-  std::vector<std::vector<std::string>> told_;  // by rank
-  std::mutex telling_;
-  int messages_ = 0;
-  std::barrier<> all_;
-};
 
 class Islands : public ::testing::Test {
  protected:
@@ -84,7 +24,7 @@ class Islands : public ::testing::Test {
     request.budget.evaluations = evaluations;
     return request;
   }
-  [[nodiscard]] static std::vector<PlanResult> on_ranks(Job& job, const PlanRequest& request, int ranks) {
+  [[nodiscard]] static std::vector<PlanResult> on_ranks(ThreadRanks& job, const PlanRequest& request, int ranks) {
     EXPECT_EQ(job.said().size(), static_cast<std::size_t>(ranks));
     return job.run([request](IslandRanks& of_job) {
       PlanRequest own = request;
@@ -93,11 +33,11 @@ class Islands : public ::testing::Test {
     });
   }
   [[nodiscard]] std::vector<PlanResult> on_ranks(const PlanRequest& request, int ranks) const {
-    Job job(ranks);
+    ThreadRanks job(ranks);
     return on_ranks(job, request, ranks);
   }
   // As they were handed over.
-  static std::vector<IslandEnd> ends_of(const Job& job) {
+  static std::vector<IslandEnd> ends_of(const ThreadRanks& job) {
     std::vector<IslandEnd> ends;
     for (const std::string& text : job.said()) {
       const Json json = parse_json(text);
@@ -138,7 +78,7 @@ TEST_F(Islands, PlansDoNotDependOnUpToFourRanksAndTheirThreads) {
 }
 
 TEST_F(Islands, MoreRanksHaveOneEachAndAllTheSameAnswer) {
-  Job job(6);
+  ThreadRanks job(6);
   const std::vector<PlanResult> results = on_ranks(job, request(6'000), 6);
   for (const PlanResult& result : results) {
     expect_same_search(result, results.front());
@@ -151,7 +91,7 @@ TEST_F(Islands, MoreRanksHaveOneEachAndAllTheSameAnswer) {
 TEST_F(Islands, AreUnlike) {
   std::set<std::vector<double>> curves;
   for (const std::uint64_t seed : {1U, 2U}) {
-    Job job(6);
+    ThreadRanks job(6);
     PlanRequest asked = request(6'000);
     asked.seed = seed;
     (void)on_ranks(job, asked, 6);
@@ -169,7 +109,7 @@ TEST_F(Islands, AreUnlike) {
 
 // By the clock every thread of every rank has one, also where ranks have unlike threads.
 TEST_F(Islands, OfAClockAreNumberedOverRanksAndThreads) {
-  Job job(2);
+  ThreadRanks job(2);
   (void)job.run([&](IslandRanks& ranks) {
     PlanRequest own = request(0);
     own.budget.seconds = 0.05;
@@ -185,7 +125,7 @@ TEST_F(Islands, OfAClockAreNumberedOverRanksAndThreads) {
 
 // What they hear of each other depends on clocks, so that there they must not listen.
 TEST_F(Islands, OfEvaluationsTellNothingOnTheWay) {
-  Job job(2);
+  ThreadRanks job(2);
   (void)on_ranks(job, request(2'000), 2);
   EXPECT_EQ(job.messages(), 0);
 }

@@ -5,6 +5,7 @@
 #include "planner/planners.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/planning_case.h"
+#include "tests/planner/thread_ranks.h"
 
 namespace sextant::testing {
 namespace {
@@ -80,6 +81,51 @@ TEST(Portfolio, IsEvenOnIdenticalDevices) {
   const PlanResult free = find_planner("sha-ea")->plan(request);
   const bool gains_much = free.prediction->iteration_s * 1.02 < result.prediction->iteration_s;
   EXPECT_TRUE(is_even(*result.plan, workflow.sequences()) || gains_much);
+}
+
+// Ranks once searched with sha-ea alone, and found another plan than one process.
+TEST(Portfolio, GivesTheSamePlanOnAnyNumberOfRanks) {
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  for (const Cluster& cluster : {cluster_of({{"a100", 2}}), cluster_of({{"a100", 1}, {"l40s", 1}})}) {
+    PlanRequest request{cluster, workflow, coefficients};
+    request.budget.evaluations = 4'000;
+    const PlanResult alone = plan_by_portfolio(request);
+    ASSERT_EQ(alone.outcome, PlanOutcome::found);
+    for (const int ranks : {2, 3}) {
+      const std::vector<PlanResult> results = ThreadRanks(ranks).run([&](IslandRanks& of_job) {
+        PlanRequest own = request;
+        own.ranks = &of_job;
+        return plan_by_portfolio(own);
+      });
+      for (const PlanResult& result : results) {
+        ASSERT_EQ(result.outcome, PlanOutcome::found);
+        EXPECT_EQ(*result.plan, *alone.plan) << ranks << " ranks";
+        EXPECT_EQ(result.candidates, alone.candidates);
+        EXPECT_EQ(result.message, alone.message);
+      }
+    }
+  }
+}
+
+// Clocks of ranks differ: they must agree all the same on which searches they join.
+TEST(Portfolio, EndsByTheClockOnRanks) {
+  const Cluster cluster = cluster_of({{"a100", 2}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  for (const double seconds : {1e-6, 0.05, 0.3}) {
+    request.budget = {seconds, 0};
+    const std::vector<PlanResult> results = ThreadRanks(3).run([&](IslandRanks& of_job) {
+      PlanRequest own = request;
+      own.ranks = &of_job;
+      return plan_by_portfolio(own);
+    });
+    for (const PlanResult& result : results) {
+      EXPECT_EQ(result.outcome, results.front().outcome);
+      EXPECT_EQ(result.plan, results.front().plan);
+    }
+  }
 }
 
 TEST(Portfolio, KeepsTasksTogetherThatMustShareDevices) {
