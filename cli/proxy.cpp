@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "cli/command.h"
 #include "cli/command_line/checks.h"
@@ -18,6 +19,7 @@
 #include "probes/cuda/gpu_self_check.h"
 #include "probes/proxy/engine.h"
 #include "probes/proxy/proxy.h"
+#include "probes/proxy/simplify.h"
 
 namespace sextant::cli {
 namespace {
@@ -91,7 +93,10 @@ Experiments load_experiments(const Options& options) {
   Experiments one;
   const Workflow workflow = load_document<Workflow>(options.workflow).content;
   Plan plan = load_document<Plan>(options.plan).content;
-  take_as_stated(plan);
+  const std::vector<std::string> assumed = fill_in_unstated(plan, workflow);
+  if (world().rank() == 0) {
+    for (const std::string& sentence : assumed) std::fprintf(stderr, "%s\n", sentence.c_str());
+  }
   one.workflows[workflow.name] = workflow;
   one.plans[plan.name] = plan;
   one.experiments.push_back({workflow.name + "/" + plan.name, workflow.name, plan.name});
@@ -108,6 +113,29 @@ void check_experiments(const Experiments& all, const Cluster& cluster, const std
                   file + ": experiment " + experiment.name + ": plan " + experiment.plan + ": " + error.what());
     }
   }
+}
+
+// The experiments as the proxy runs them; what it leaves out of a plan is said once.
+Experiments simplified(Experiments all, const proxy::EngineLimits& limits, bool says_so) {
+  std::map<std::string, Plan> plans;
+  std::set<std::string> said;
+  for (Experiment& experiment : all.experiments) {
+    const Workflow& workflow = all.workflows.at(experiment.workflow);
+    proxy::SimplifiedPlan simple = proxy::simplify(all.plans.at(experiment.plan), workflow, limits);
+    // Budgets of tokens are other micro-batches for another workflow.
+    const auto known = plans.find(experiment.plan);
+    if (known != plans.end() && known->second != simple.plan) {
+      experiment.plan += " of " + experiment.workflow;
+      simple.plan.name = experiment.plan;
+    }
+    plans[experiment.plan] = simple.plan;
+    for (const std::string& sentence : simple.left_out) {
+      if (says_so && said.insert(sentence).second)
+        std::fprintf(stderr, "note: %s, for which the proxy has no code\n", sentence.c_str());
+    }
+  }
+  all.plans = std::move(plans);
+  return all;
 }
 
 constexpr const char* kPasses = "passes";  // note: how often the experiment was visited
@@ -258,11 +286,13 @@ int run(Options options) {
   if (options.self_check) return check_device(options);
   if (options.cluster.empty()) throw_bad_input("give --cluster FILE, from sextant probe");
   const Cluster cluster = load_document<Cluster>(options.cluster).content;
-  const Experiments all = load_experiments(options);
-  check_experiments(all, cluster, options.experiments.empty() ? options.plan : options.experiments);
+  const Experiments asked = load_experiments(options);
+  check_experiments(asked, cluster, options.experiments.empty() ? options.plan : options.experiments);
   Communicator& ranks = world();
   const std::unique_ptr<proxy::TaskEngine> engine = make_engine(options, cluster, ranks);
   options.proxy.engine = engine.get();
+  const Experiments all =
+      simplified(asked, engine ? engine->limits() : proxy::EngineLimits{}, ranks.rank() == 0);
   Runs runs = start_runs(options, cluster);
   std::vector<std::string> failed;
   std::signal(SIGINT, on_interrupt);

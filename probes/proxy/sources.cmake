@@ -26,6 +26,7 @@ set(SEXTANT_PROXY_HEADERS
     proxy/schedule.h
     proxy/session.h
     proxy/shard.h
+    proxy/simplify.h
     proxy/stage.h
     proxy/task_work.h
     proxy/training.h
@@ -58,6 +59,7 @@ set(SEXTANT_PROXY_SOURCES
     proxy/schedule.cpp
     proxy/session.cpp
     proxy/shard.cpp
+    proxy/simplify.cpp
     proxy/stage.cpp
     proxy/training.cpp
     proxy/weight_sync.cpp

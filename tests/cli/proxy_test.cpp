@@ -71,6 +71,18 @@ TEST_F(ProxyCommand, MeasuresOnePlan) {
   }
 }
 
+// Plans of `sextant plan` have execution options; the document of runs says what was really run.
+TEST_F(ProxyCommand, RunsAPlanWithoutTheOptionsItHasNoCodeForAndSaysSo) {
+  Plan plan = tiny_plan(1, 1, 1);
+  plan.tasks.at(task_names::kActorTraining).execution.fused_attention = true;
+  save_document(folder_.file("plan.json"), plan);
+  const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--most", "1"}));
+  EXPECT_EQ(printed.exit_code, 0);
+  EXPECT_THAT(printed.err, HasSubstr("note: task 'actor_training' of plan '" + plan.name +
+                                     "' runs without fused_attention, for which the proxy has no code\n"));
+  EXPECT_EQ(runs().plans.at(plan.name), tiny_plan(1, 1, 1));
+}
+
 TEST_F(ProxyCommand, JsonIsTheDocumentAndNothingElse) {
   const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--json", "--most", "1"}));
   EXPECT_EQ(printed.exit_code, 0);

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "probes/proxy/checks.h"
+#include "probes/proxy/simplify.h"
 #include "tests/probes/proxy/fixture.h"
 
 namespace sextant {
@@ -179,6 +180,39 @@ TEST(Checks, RefuseOverlapOnSharedDevices) {
   for (const Mode mode : {Mode::one_step_off, Mode::asynchronous}) {
     EXPECT_THAT(refusal_after([&](Workflow& w) { w.mode = mode; }), HasSubstr("other devices only"));
   }
+}
+
+TEST(Simplify, LeavesOutOptionsThatDoNotChangeWhoComputesWhat) {
+  Workflow workflow = test::small_grpo();  // 8 sequences of 6 + 5 tokens
+  Plan plan = test::plan_all(workflow, test::uniform(2, 1, 1));
+  TaskPlan& training = plan.tasks.at(task_names::kActorTraining);
+  training.execution.fused_attention = training.execution.packed = true;
+  training.execution.zero_stage = 3;
+  training.execution.micro_batch_tokens = 23;  // two sequences of mean length
+  training.recompute = Recompute::selective;
+  const proxy::SimplifiedPlan simple = proxy::simplify(plan, workflow, {});
+  const TaskPlan& ran = simple.plan.tasks.at(task_names::kActorTraining);
+  Execution packed;
+  packed.packed = true;
+  EXPECT_EQ(ran.execution, packed);
+  EXPECT_EQ(ran.micro_batch_sequences, 2);
+  EXPECT_EQ(ran.recompute, Recompute::full);
+  EXPECT_EQ(ran.replicas, training.replicas);
+  EXPECT_THAT(simple.left_out,
+              testing::ElementsAre("task 'actor_training' of plan '" + plan.name +
+                                   "' runs without zero_stage, micro_batch_tokens, fused_attention, selective "
+                                   "recomputation (whole layers are recomputed)"));
+  EXPECT_NO_THROW(proxy::check_runnable(workflow, simple.plan, 2));
+}
+
+TEST(Simplify, KeepsOptionsThatChangeWhoComputesWhat) {
+  Workflow workflow = test::small_grpo();
+  Plan plan = test::plan_all(workflow, test::uniform(1, 1, 2));
+  plan.tasks.at(task_names::kActorTraining).execution.context_parallel = 2;
+  const proxy::SimplifiedPlan simple = proxy::simplify(plan, workflow, {});
+  EXPECT_EQ(simple.plan, plan);
+  EXPECT_THAT(simple.left_out, testing::IsEmpty());
+  EXPECT_THROW(proxy::check_runnable(workflow, simple.plan, 2), Error);
 }
 
 }  // namespace
