@@ -140,5 +140,26 @@ TEST(FrameworkProfiles, HaveNamesOfTheirOwnAndOneDefaultAFamily) {
   EXPECT_EQ(find_profile(profiles(), "nonsense"), nullptr);
 }
 
+// The same plan on the better card, under the coefficients that ship for each framework.
+TEST(OrdinaryQuestion, AnH100IsNeverSlowerThanAnA100) {
+  const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
+  for (OrdinaryQuestion question : ordinary_questions()) {
+    const FrameworkProfile& profile = *find_profile(profiles(), question.framework);
+    const Coefficients coefficients = coefficients_of(profile.coefficients);
+    question.gpu = "A100-SXM-80GB";
+    const Workflow workflow = workflow_of(question, facts);
+    const Cluster slow = cluster_of(question, facts);
+    const Plan plan = recipe_of(question, profile, workflow, slow);
+    question.gpu = "H100-SXM-80GB";
+    const Cluster fast = cluster_of(question, facts);
+    const Prediction before = predict(slow, workflow, plan, coefficients, profile.coefficients);
+    const Prediction after = predict(fast, workflow, plan, coefficients, profile.coefficients);
+    EXPECT_LT(after.iteration_s, before.iteration_s) << question.name();
+    for (const auto& [name, task] : after.tasks) {
+      EXPECT_LT(task.time_s, before.tasks.at(name).time_s) << question.name() << ", " << name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sextant::testing

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <map>
 
 #include "core/error.h"
 #include "costmodel/memory.h"
@@ -61,6 +63,34 @@ TEST(PlanExactly, EqualsEveryPlanWithOtherCoefficients) {
     coefficients.values.push_back(coefficient);
   }
   for (const SmallCase& small : small_cases()) (void)expect_equal_to_brute_force(small, coefficients);
+}
+
+double best_exact_s(const SmallCase& small) {
+  const Coefficients coefficients;
+  ExactLimits limits;
+  limits.wanted_units = small.wanted_units;
+  const PlanResult result = plan_exactly(request_of(small, coefficients), limits);
+  return result.outcome == PlanOutcome::found ? result.prediction->iteration_s
+                                              : std::numeric_limits<double>::infinity();
+}
+
+TEST(PlanExactly, IsNoFasterWithLessMemoryOrMoreWork) {
+  for (const SmallCase& small : small_cases()) {
+    SCOPED_TRACE(small.name);
+    double faster_s = best_exact_s(small);
+    for (const double share : {0.7, 0.4, 0.2}) {
+      SmallCase less = small;
+      std::map<std::string, DeviceType> types = small.cluster.device_types();
+      for (auto& [name, type] : types) type.memory_bytes.value *= share;
+      less.cluster = Cluster(small.cluster.name(), types, small.cluster.nodes(), small.cluster.levels());
+      const double slower_s = best_exact_s(less);
+      EXPECT_GE(slower_s, faster_s * (1 - kRounding)) << share << " of the memory";
+      faster_s = slower_s;
+    }
+    SmallCase more = small;
+    more.workflow.prompts *= 2;
+    EXPECT_GE(best_exact_s(more), best_exact_s(small) * (1 - kRounding)) << "twice the prompts";
+  }
 }
 
 TEST(PlanExactly, EqualsEveryPlanThatObeysPins) {

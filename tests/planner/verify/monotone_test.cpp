@@ -1,0 +1,164 @@
+// Directions that hold for every plan: what is better in every number is never slower, and more work is never
+// faster. On random plans with random execution options, with neutral coefficients and with those that ship.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "core/document.h"
+#include "core/error.h"
+#include "costmodel/predict.h"
+#include "tests/planner/verify/random_plans.h"
+
+namespace sextant::testing {
+namespace {
+
+constexpr double kMonotoneRounding = 1e-9;  // relative
+
+double iteration_s(const RandomCase& one) {
+  return predict(one.cluster, one.workflow, one.plan, one.coefficients, one.framework).iteration_s;
+}
+
+using Change = std::function<void(RandomCase&)>;
+
+void scale(double factor, Quantity& quantity) { quantity.value *= factor; }
+
+Change change_of_types(const std::function<void(DeviceType&)>& change) {
+  return [change](RandomCase& one) {
+    std::map<std::string, DeviceType> types = one.cluster.device_types();
+    for (auto& [name, type] : types) change(type);
+    one.cluster = Cluster(one.cluster.name(), types, one.cluster.nodes(), one.cluster.levels());
+  };
+}
+
+std::vector<RandomCase> cases(std::size_t count, const Coefficients* coefficients = nullptr,
+                              const std::string& framework = "") {
+  std::vector<RandomCase> all;
+  for (unsigned seed = 1; all.size() < count; ++seed) {
+    RandomCase one = random_case(seed);
+    if (coefficients != nullptr) {
+      one.coefficients = *coefficients;
+      one.framework = framework;
+    }
+    try {
+      (void)iteration_s(one);
+      all.push_back(std::move(one));
+    } catch (const Error&) {
+      continue;
+    }
+  }
+  return all;
+}
+
+struct Direction {
+  const char* name;
+  Change change;
+  bool may_be_slower;  // else it may be faster
+  bool lengthens = false;  // sequences
+};
+
+const std::vector<Direction>& directions() {
+  static const std::vector<Direction> all{
+      {"arithmetic three times as fast",
+       change_of_types([](DeviceType& type) {
+         for (auto& [precision, rate] : type.flop_per_s) scale(3, rate);
+       }),
+       false},
+      {"memory three times as fast",
+       change_of_types([](DeviceType& type) { scale(3, type.memory_bytes_per_s); }), false},
+      {"device three times as fast in all",
+       change_of_types([](DeviceType& type) {
+         for (auto& [precision, rate] : type.flop_per_s) scale(3, rate);
+         scale(3, type.memory_bytes_per_s);
+         if (type.host_bytes_per_s) scale(3, *type.host_bytes_per_s);
+       }),
+       false},
+      {"half the memory", change_of_types([](DeviceType& type) { scale(0.5, type.memory_bytes); }), true},
+      {"links three times as fast",
+       [](RandomCase& one) {
+         auto links = one.cluster.levels();
+         for (auto& [level, rate] : links) {
+           scale(3, rate.bytes_per_s);
+           scale(1.0 / 3, rate.latency_s);
+         }
+         one.cluster = Cluster(one.cluster.name(), one.cluster.device_types(), one.cluster.nodes(), links);
+       },
+       false},
+      {"twice the prompts", [](RandomCase& one) { one.workflow.prompts *= 2; }, true},
+      {"twice the responses", [](RandomCase& one) { one.workflow.responses_per_prompt *= 2; }, true},
+      {"longer prompts",
+       [](RandomCase& one) {
+         one.workflow.prompt_tokens = fixed_length(one.workflow.prompt_tokens.max_tokens() + 3);
+       },
+       true, true},
+      {"longer responses",
+       [](RandomCase& one) {
+         one.workflow.response_tokens = fixed_length(one.workflow.response_tokens.max_tokens() + 3);
+       },
+       true, true},
+      {"wider MLPs",
+       [](RandomCase& one) {
+         for (auto& [name, model] : one.workflow.models) model.intermediate *= 2;
+       },
+       true},
+  };
+  return all;
+}
+
+// A budget of tokens makes more micro-batches of longer sequences, which may fill a pipeline better.
+bool has_pipeline_with_token_budget(const RandomCase& one) {
+  return std::any_of(one.plan.tasks.begin(), one.plan.tasks.end(), [](const auto& named) {
+    const TaskPlan& task = named.second;
+    return task.execution.micro_batch_tokens > 0 &&
+           std::any_of(task.replicas.begin(), task.replicas.end(),
+                       [](const Replica& replica) { return replica.pipeline_parallel() > 1; });
+  });
+}
+
+void expect_directions(const std::vector<RandomCase>& all) {
+  std::vector<double> before(all.size());
+  std::transform(all.begin(), all.end(), before.begin(), iteration_s);
+  for (const Direction& direction : directions()) {
+    int wrong = 0;
+    double worst = 1;
+    std::string example;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (direction.lengthens && has_pipeline_with_token_budget(all[i])) continue;
+      RandomCase other = all[i];
+      direction.change(other);
+      double after_s = 0;
+      try {
+        after_s = iteration_s(other);
+      } catch (const Error&) {
+        continue;  // longer sequences may exceed a stated budget of tokens
+      }
+      const double before_s = before[i];
+      const double ratio = direction.may_be_slower ? before_s / after_s : after_s / before_s;
+      if (ratio <= 1 + kMonotoneRounding) continue;
+      ++wrong;
+      if (ratio > worst) {
+        worst = ratio;
+        example = std::to_string(i) + ": " + std::to_string(before_s) + " s, then " + std::to_string(after_s) + " s";
+      }
+    }
+    EXPECT_EQ(wrong, 0) << direction.name << ", of " << all.size() << " cases, worst " << worst << ", case " << example;
+  }
+}
+
+TEST(Directions, HoldForNeutralCoefficients) { expect_directions(cases(3'000)); }
+
+TEST(Directions, HoldForTheCoefficientsThatShip) {
+  for (const char* framework : {"verl", "nemo-rl", "openrlhf"}) {
+    const std::filesystem::path file =
+        std::filesystem::path(SEXTANT_SOURCE_DIR) / "data/coefficients" / (std::string(framework) + ".json");
+    if (!std::filesystem::exists(file)) continue;
+    SCOPED_TRACE(framework);
+    const auto coefficients = load_document<Coefficients>(file).content;
+    expect_directions(cases(300, &coefficients, framework));
+  }
+}
+
+}  // namespace
+}  // namespace sextant::testing
