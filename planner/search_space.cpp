@@ -152,13 +152,6 @@ class Enumeration {
     return sizes;
   }
 
-  [[nodiscard]] std::vector<Recompute> recomputes() const {
-    if (task_.kind != TaskKind::training) return {Recompute::none};
-    if (!choices_.recompute.empty()) return choices_.recompute;
-    if (limits_.try_recompute) return {Recompute::none, Recompute::full};
-    return {Recompute::none};
-  }
-
   [[nodiscard]] std::vector<int> batches_of(const std::vector<Replica>& replicas, int share,
                                             const Execution& execution) const {
     if (task_.kind == TaskKind::generation && !choices_.decode_batch_sequences.empty())
@@ -173,7 +166,8 @@ class Enumeration {
     const int share = (workflow_.sequences() + count - 1) / count;
     for (const int batch : batches_of(replicas, share, execution)) {
       for (const int size : sizes_within(share, execution)) {
-        for (const Recompute recompute : recomputes()) add({replicas, size, true, batch, recompute, execution});
+        for (const Recompute recompute : recompute_choices(task_.kind, choices_, limits_.try_recompute))
+          add({replicas, size, true, batch, recompute, execution});
       }
     }
   }

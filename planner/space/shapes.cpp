@@ -15,13 +15,6 @@ std::vector<int> sizes_within(int share, const std::vector<int>& wanted) {
   return sizes;
 }
 
-std::vector<Recompute> recomputes_of(const Task& task, const ShapeLimits& limits, const TaskChoices& choices) {
-  if (task.kind != TaskKind::training) return {Recompute::none};
-  if (!choices.recompute.empty()) return choices.recompute;
-  if (limits.try_recompute) return {Recompute::none, Recompute::full};
-  return {Recompute::none};
-}
-
 // Everything that a shape says of batches and of the execution, for the degrees that it has already.
 class BatchCuts {
  public:
@@ -30,7 +23,7 @@ class BatchCuts {
         workflow_(workflow),
         limits_(limits),
         choices_(choices),
-        recomputes_(recomputes_of(task, limits, choices)) {}
+        recomputes_(recompute_choices(task.kind, choices, limits.try_recompute)) {}
 
   void add(Shape shape, std::vector<Shape>& shapes) const {
     const Execution& execution = choices_.executions[static_cast<std::size_t>(shape.execution)];

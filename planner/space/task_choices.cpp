@@ -71,6 +71,13 @@ const TaskChoices& choices_for(const std::vector<TaskChoices>& choices, std::siz
   return task < choices.size() ? choices[task] : kDefault;
 }
 
+std::vector<Recompute> recompute_choices(TaskKind kind, const TaskChoices& choices, bool try_recompute) {
+  if (kind != TaskKind::training) return {Recompute::none};
+  if (!choices.recompute.empty()) return choices.recompute;
+  if (try_recompute) return {Recompute::none, Recompute::full};
+  return {Recompute::none};
+}
+
 bool counts_micro_batches_in_sequences(TaskKind kind, const Execution& execution) {
   if (execution.micro_batches > 0) return false;
   if (kind != TaskKind::generation) return execution.micro_batch_tokens == 0;

@@ -49,6 +49,10 @@ using SharedDevices = std::vector<std::pair<std::size_t, std::size_t>>;
 // The choices of a task; the default of all where none are given. `choices` is by task, or empty.
 [[nodiscard]] const TaskChoices& choices_for(const std::vector<TaskChoices>& choices, std::size_t task);
 
+// What is recomputed in the layouts that a search tries for a task of this kind.
+[[nodiscard]] std::vector<Recompute> recompute_choices(TaskKind kind, const TaskChoices& choices,
+                                                       bool try_recompute);
+
 // Whether the micro-batch size of a plan changes what it costs: not where a token budget, a number of
 // micro-batches or an engine's prefill chunk says how a batch is cut.
 [[nodiscard]] bool counts_micro_batches_in_sequences(TaskKind kind, const Execution& execution);
