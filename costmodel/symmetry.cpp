@@ -82,13 +82,6 @@ std::vector<Segment> common_segments(const TaskPlan& plan) {
   return segments;
 }
 
-bool share_a_stage(const Segment& a, const Segment& b) {
-  for (std::size_t i = 0; i < a.stage_of.size(); ++i) {
-    if (a.stage_of[i] == b.stage_of[i]) return true;
-  }
-  return false;
-}
-
 bool has_member_on(const GradientGroup& group, NodeId node, const Cluster& cluster) {
   return std::any_of(group.members.begin(), group.members.end(),
                      [&](DeviceId device) { return cluster.node_of(device) == node; });
@@ -338,7 +331,6 @@ std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& 
       }
       group.holds_embedding = s == 0;
       group.holds_head = s + 1 == segments.size();
-      group.starts_stage = s == 0 || !share_a_stage(segments[s], segments[s - 1]);
       group.ring = outermost_edge(cluster, group.members);
       if (group.ring) {
         group.nodes = nodes_of_ring(cluster, group.members);

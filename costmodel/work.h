@@ -88,7 +88,6 @@ struct GradientGroup {
   double tensor_parallel = 1;  // least of the replicas: the largest shard
   bool holds_embedding = false;
   bool holds_head = false;
-  bool starts_stage = false;       // no replica holds it in the same stage as the group before
   std::vector<DeviceId> members;   // one a replica and context-parallel part
   double sharing_network = 1;      // such groups that leave one node at the same time
   std::optional<RingEdge> ring;    // its slowest edge, where that does not depend on coefficients

@@ -38,27 +38,47 @@ namespace sextant::terms {
 // that are dealt over EP ranks are smaller shards with fewer holders.
 [[nodiscard]] double reduced_share(const TaskWork& task, const GradientGroup& group, double n);
 
+// Layers that no replica cuts, and what their gradients take: the slowest of their groups.
+template <typename T>
+struct ReducedSegment {
+  int first_layer = 0;
+  T time_s = T(0.0);
+};
+
+// A device's segments one after another, of the device that has most to wait for.
+template <typename T>
+[[nodiscard]] T slowest_stage_s(const TaskPlan& plan, const std::vector<ReducedSegment<T>>& segments) {
+  T slowest(0.0);
+  for (const Replica& replica : plan.replicas) {
+    int first = 0;
+    std::size_t at = 0;
+    for (const Stage& stage : replica.stages) {
+      const int end = first + stage.layers;
+      T sum(0.0);
+      for (; at < segments.size() && segments[at].first_layer < end; ++at) sum += segments[at].time_s;
+      if (slowest < sum) slowest = sum;
+      first = end;
+    }
+  }
+  return slowest;
+}
+
 // backward_s: of the whole task on its slowest stage, which the reductions can run beside.
 template <typename T>
 [[nodiscard]] T data_parallel_s(const Problem<T>& problem, const TaskWork& task, const T& backward_s) {
   const Reached<T> reached = within_nodes(problem.coefficient(CoefficientId::data_parallel_efficiency));
   const double share_of_all_reduce = task.execution().zero_stage == 3 ? 0.5 : 1.0;
   const double reductions = reductions_per_mini_batch(task);
-  T slowest(0.0), stage_sum(0.0), segment_s(0.0);
-  for (std::size_t g = 0; g < task.gradient_groups.size(); ++g) {
-    const GradientGroup& group = task.gradient_groups[g];
+  std::vector<ReducedSegment<T>> segments;
+  for (const GradientGroup& group : task.gradient_groups) {
     const double n = static_cast<double>(group.members.size());
-    const bool new_segment = g == 0 || group.first_layer != task.gradient_groups[g - 1].first_layer;
-    if (new_segment) {
-      stage_sum += segment_s;
-      segment_s = T(0.0);
-      if (group.starts_stage) stage_sum = T(0.0);
-    }
+    if (segments.empty() || segments.back().first_layer != group.first_layer)
+      segments.push_back({group.first_layer, T(0.0)});
     const double volume = task.gradient_bytes * share_of_all_reduce * reduced_share(task, group, n);
     const T cost = ring_step_s(problem, group, volume, reached);
-    if (segment_s < cost) segment_s = cost;
-    if (slowest < stage_sum + segment_s) slowest = stage_sum + segment_s;
+    if (segments.back().time_s < cost) segments.back().time_s = cost;
   }
+  const T slowest = slowest_stage_s(*task.plan, segments);
   // Reduced once, gradients are ready only while the last micro-batch's backward pass runs.
   const double micro_batches = task.replicas.front().micro_batches / task.mini_batches;
   const T beside_s = backward_s / (task.mini_batches * (reductions > 1 ? 1.0 : micro_batches));

@@ -31,4 +31,17 @@ double sent_tensors(const TaskWork& training) {
   return sends_adapters(training) ? training.model->layers : weight_tensors(*training.model);
 }
 
+double largest_part(const TaskWork& task) {
+  double largest = 0;
+  for (const Replica& replica : task.plan->replicas) {
+    for (std::size_t j = 0; j < replica.stages.size(); ++j) {
+      const Stage& stage = replica.stages[j];
+      largest =
+          std::max(largest, part_of_weights(*task.model, stage.layers, j == 0, j + 1 == replica.stages.size(),
+                                            task.plan->tensor_parallel(stage)));
+    }
+  }
+  return largest;
+}
+
 }  // namespace sextant::terms

@@ -2,24 +2,27 @@
 //
 // Resharding, where every generation device is a training device:
 //   cv_all-gather(t,i) = B * P * (n_i - 1) / n_i,   C_reshard = max over i of the ring over replica i
-// Synchronization, where generation has devices of its own:
-//   C_sync = min_i C_all-gather(t,i) + max_i' C_broadcast(t',i') + C_p2p(t,t')
+// Synchronization, where generation has devices of its own (WeightSyncMethod::per_replica):
+//   C_sync = min_i C_all-gather(t,i) + max_i' C_broadcast(t',i') + max_i' C_p2p(t,t',i')
 // with cv_p2p = B * P and the broadcast's own volume cv_broadcast(t',i') (the appendix writes the
-// all-gather's in its place). P are all parameters, embedding and head included.
+// all-gather's in its place). P are all parameters, embedding and head included. The appendix has one C_p2p and
+// says that it is "for G_D_i'": each replica i' gets its copy, so the last of them counts.
 //
 // Ours, neutral by default: experts of expert-parallel ranks gathered from them, a fixed time and a time for
 // every tensor, what is copied in a device's own memory (the parts of tensor-parallel stages put together, the
 // engine's own copy filled), only the fraction of the weights that is sent (WeightSyncPlan::fraction_sent),
-// weights that wait on the host (fetched), and four other ways between pools (the first two: seed 002, 5.2):
-//   flat            all generation devices fetch the weights: n' * B * P over the pools' links
-//   topology-aware  one copy in shards on all links at once, then a broadcast: B * P over them, C_broadcast
+// weights that wait on the host (fetched), and the ways that frameworks have between pools of n and n' devices
+// (the first two: seed 002, 5.2), with weight_transfer.h for what devices fetch from trainers:
+//   flat            every generation device fetches all B * P bytes
+//   topology-aware  every generation device fetches B * P / n', and C_broadcast around all of them
+//   sharded         every generation device fetches its own part (NeMo RL's nccl_reshard): as much as the one
+//                   with the largest, of a stage's weights what its tensor parallelism leaves
 //   broadcast       B * P around one ring of both pools' devices, on all rails of a node, beside C_all-gather
-//   (one
-//                   NCCL group of trainers and engines: verl's one-step-off, NeMo RL's packed broadcast)
-//   sharded         a copy for each replica, shard to shard: B * P a replica over the pools' links (NeMo RL's
-//                   nccl_reshard)
-// Links between pools add up device by device until a node's network is full. Adapters are sent alone: nothing
-// else is copied into the engine. Where weights are sharded a layer is gathered as one to get at its adapters.
+//                   (one NCCL group of trainers and engines: verl's one-step-off, NeMo RL's packed broadcast)
+//   shortest        the least of these four
+// The first three fetch from the nearest trainer, while all replicas of training gather. Adapters are sent
+// alone: nothing else is copied into the engine. Where weights are sharded a layer is gathered as one to get at
+// its adapters.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +33,7 @@
 #include "costmodel/terms/collective.h"
 #include "costmodel/terms/data_parallel.h"
 #include "costmodel/terms/expert_parallel.h"
+#include "costmodel/terms/weight_transfer.h"
 
 namespace sextant::terms {
 
@@ -152,74 +156,81 @@ template <typename T>
   return sharded_gather_s(problem, training) + fastest;
 }
 
+// Everything passes every device once, so the slowest edge of the ring paces it.
 template <typename T>
-[[nodiscard]] T synchronize_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
-  const double bytes = sent_bytes(problem, training);
-  const T broadcast = slowest_gather_s(problem, generation, bytes);
-  const std::vector<DeviceId> from = devices_of(training), to = devices_of(generation);
-  const T transfer = fastest_transfer_s(problem, std::span<const DeviceId>(from), std::span<const DeviceId>(to),
-                                        bytes, problem.coefficient(CoefficientId::weight_sync_efficiency));
-  return fastest_gather_s(problem, training) + broadcast + transfer;
-}
-
-// `copies` of the weights over all links between the two pools at once.
-template <typename T>
-[[nodiscard]] T between_pools_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation,
-                                double copies) {
-  const std::vector<DeviceId> from = devices_of(training), to = devices_of(generation);
-  const double streams = static_cast<double>(std::min(from.size(), to.size()));
-  const Cluster& cluster = problem.cluster();
-  const T& efficiency = problem.coefficient(CoefficientId::weight_sync_efficiency);
-  if (from.front() == to.front()) return T(0.0);
-  const LinkCost<T> link = problem.hardware.link(from.front(), to.front());
-  T rate = streams * link.bytes_per_s;
-  for (const auto* pool : {&from, &to}) {
-    double network = 0;
-    bool known = true;
-    std::set<NodeId> nodes;
-    for (const DeviceId device : *pool) {
-      const NodeId node = cluster.node_of(device);
-      if (!nodes.insert(node).second) continue;
-      const auto& of_node = cluster.nodes()[node.index()].network_bytes_per_s;
-      known = known && of_node.has_value();
-      network += of_node.value_or(0);
-    }
-    if (known && T(network) < rate) rate = T(network);
-  }
-  return problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
-         copies * sent_bytes(problem, training) / (efficiency * rate);
-}
-
-template <typename T>
-[[nodiscard]] T topology_aware_s(const Problem<T>& problem, const TaskWork& training,
-                                 const TaskWork& generation) {
-  const std::vector<DeviceId> to = devices_of(generation);
-  const double n = static_cast<double>(to.size());
-  return between_pools_s(problem, training, generation, 1) +
-         ring_step_s(problem, std::span<const DeviceId>(to), sent_bytes(problem, training) * (n - 1.0) / n,
-                     problem.coefficient(CoefficientId::reshard_efficiency));
-}
-
-// Everything passes every device once, so the slowest edge of the ring paces it. Tensors are gathered while
-// those before them are sent.
-template <typename T>
-[[nodiscard]] T broadcast_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
-  std::set<DeviceId> both = training.devices;
-  both.insert(generation.devices.begin(), generation.devices.end());
-  const std::vector<DeviceId> members(both.begin(), both.end());
+[[nodiscard]] T around_both_s(const Problem<T>& problem, std::span<const DeviceId> training,
+                              std::span<const DeviceId> generation, double bytes) {
+  std::vector<DeviceId> members(training.begin(), training.end());
+  members.insert(members.end(), generation.begin(), generation.end());
+  std::sort(members.begin(), members.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
+  if (members.size() < 2) return T(0.0);
   const NetworkUse use{1, nodes_of_ring(problem.cluster(), members)};
-  const double bytes = sent_bytes(problem, training);
   const auto cost = [&](DeviceId from, DeviceId to) -> T {
     const LinkCost<T> link = problem.hardware.link(from, to);
     const Reached<T> reached(problem.coefficient(CoefficientId::weight_sync_efficiency));
     return problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
            bytes / group_bytes_per_s(problem, from, to, link, reached, use);
   };
-  if (members.size() < 2) return T(0.0);
   const RingEdge slowest = slowest_ring_edge(
       problem.cluster(), members, [&](DeviceId from, DeviceId to) { return plain_value(cost(from, to)); });
-  const T gathering = fastest_gather_s(problem, training), sending = cost(slowest.from, slowest.to);
-  return gathering < sending ? sending : gathering;
+  return cost(slowest.from, slowest.to);
+}
+
+// Both in ascending order. part: the largest part of the weights on a device of generation. bytes: of one copy.
+template <typename T>
+[[nodiscard]] WeightWays<T> weight_ways(const Problem<T>& problem, std::span<const DeviceId> training,
+                                        std::span<const DeviceId> generation, double part, double bytes) {
+  const WeightSyncMethod method = problem.plan.weight_sync.method;
+  const auto wants = [method](WeightSyncMethod one) {
+    return method == one || method == WeightSyncMethod::shortest;
+  };
+  WeightWays<T> ways;
+  if (wants(WeightSyncMethod::broadcast))
+    ways.around_both_s = around_both_s(problem, training, generation, bytes);
+  if (method == WeightSyncMethod::broadcast) return ways;
+  const Fetching<T> fetching(problem, training, generation);
+  if (method == WeightSyncMethod::flat) ways.flat_s = fetching.time_s(bytes);
+  if (wants(WeightSyncMethod::sharded)) ways.sharded_s = fetching.time_s(bytes * part);
+  if (wants(WeightSyncMethod::topology_aware)) {
+    const double n = static_cast<double>(generation.size());
+    ways.topology_aware_s =
+        fetching.time_s(bytes / n) + ring_step_s(problem, generation, bytes * (n - 1.0) / n,
+                                                 problem.coefficient(CoefficientId::reshard_efficiency));
+  }
+  return ways;
+}
+
+// The part of the weights that a device of such a stage holds.
+[[nodiscard]] inline double part_of_weights(const Model& model, int layers, bool is_first, bool is_last,
+                                            int tensor_parallel) {
+  return slice_parameters(model, layers, is_first, is_last) / (model.parameters() * tensor_parallel);
+}
+
+// The largest of any device.
+[[nodiscard]] double largest_part(const TaskWork& task);
+
+// Of so many bytes between the first device and the last, which are as far apart as most are: for comparing
+// layouts of one pool before the other is known.
+[[nodiscard]] inline double usual_fetching_s(const Problem<double>& problem, double bytes) {
+  const int last = problem.cluster().device_count() - 1;
+  if (last < 1) return 0;
+  const LinkCost<double> link = problem.hardware.link(DeviceId{0}, DeviceId{last});
+  return bytes / (link.bytes_per_s * problem.coefficient(CoefficientId::weight_sync_efficiency));
+}
+
+template <typename T>
+[[nodiscard]] T synchronize_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
+  const double bytes = sent_bytes(problem, training);
+  const std::vector<DeviceId> from = devices_of(training), to = devices_of(generation);
+  const std::span<const DeviceId> senders(from), receivers(to);
+  const WeightSyncMethod method = problem.plan.weight_sync.method;
+  const T fastest_s = fastest_gather_s(problem, training);
+  if (method == WeightSyncMethod::per_replica)
+    return fastest_s + slowest_gather_s(problem, generation, bytes) +
+           copies_to_replicas_s(problem, senders, *generation.plan, bytes);
+  return between_pools_s(method, weight_ways(problem, senders, receivers, largest_part(generation), bytes),
+                         Gathers<T>{fastest_s, reshard_s(problem, training)});
 }
 
 // Read and written at the measured memory bandwidth, by the slowest device of a stage.
@@ -307,21 +318,7 @@ template <typename T>
 template <typename T>
 [[nodiscard]] T moved_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
   if (is_colocated(generation, training)) return reshard_s(problem, training);
-  switch (problem.plan.weight_sync.method) {
-    case WeightSyncMethod::shortest:
-      return synchronize_s(problem, training, generation);
-    case WeightSyncMethod::flat:
-      return between_pools_s(problem, training, generation, static_cast<double>(generation.devices.size()));
-    case WeightSyncMethod::topology_aware:
-      return topology_aware_s(problem, training, generation);
-    case WeightSyncMethod::broadcast:
-      return broadcast_s(problem, training, generation);
-    case WeightSyncMethod::sharded:
-      return between_pools_s(problem, training, generation,
-                             static_cast<double>(generation.plan->data_parallel()));
-  }
-  SEXTANT_CHECK(false);
-  return T(0.0);
+  return synchronize_s(problem, training, generation);
 }
 
 // What telling the workers of both sides costs, once and for every tensor that changes hands. A loop has no one

@@ -65,13 +65,14 @@ struct TaskPlan {
   friend bool operator==(const TaskPlan&, const TaskPlan&) = default;
 };
 
-// How trained weights reach generation.
+// How trained weights reach generation that has devices of its own; costmodel/terms/weight_sync.h.
 enum class WeightSyncMethod {
-  shortest,        // HetRL B.2: resharding where generation trains too, else gather, transfer, broadcast
+  shortest,        // the least of the next four
   flat,            // every generation device fetches all weights from the trainers (seed 002, figure 9 top)
   topology_aware,  // one copy crosses to generation on all links at once, then a broadcast there (5.2)
   broadcast,       // gathered, then every tensor to all devices of both pools in one collective (verl, NeMo RL)
-  sharded,         // every replica of generation gets one copy, shard to shard on all links at once
+  sharded,         // every device of generation fetches its own part, on all links at once
+  per_replica,     // HetRL B.2: gathered, a whole copy to each replica of generation, broadcast inside it
 };
 
 struct WeightSyncPlan {

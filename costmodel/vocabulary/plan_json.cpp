@@ -177,8 +177,8 @@ Json to_json(const TaskPlan& task) {
   return out;
 }
 
-constexpr std::array<std::string_view, 5> kMethods{"shortest", "flat", "topology_aware", "broadcast",
-                                                   "sharded"};
+constexpr std::array<std::string_view, 6> kMethods{"shortest",  "flat",    "topology_aware",
+                                                   "broadcast", "sharded", "per_replica"};
 
 }  // namespace
 

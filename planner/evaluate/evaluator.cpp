@@ -101,10 +101,11 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
     if (task.name == workflow_.actor_training().name) training_ = static_cast<int>(t);
   }
   if (training_ >= 0) {
-    decomposes_sync_ = problem.weight_sync.method == WeightSyncMethod::shortest &&
+    decomposes_sync_ = problem.weight_sync.method != WeightSyncMethod::per_replica &&
                        part(training_).model().is_always_separable() &&
                        part(generation_).model().is_always_separable();
     handover_s_ = part(training_).model().handover_s();
+    sent_bytes_ = part(training_).model().sent_bytes();
   }
   phases_.emplace(workflow_, frame_->coefficient(CoefficientId::task_overlap));
   overhead_s_ = iteration_overhead_s(workflow_, frame_->coefficients);
@@ -157,18 +158,20 @@ double Evaluator::working_s() const {
 
 // ---- weight synchronization (costmodel/terms/weight_sync.h) ----
 
-double Evaluator::transfer_s(std::span<const std::uint64_t> from, std::span<const std::uint64_t> to) {
-  words_.assign(from.begin(), from.end());
-  words_.insert(words_.end(), to.begin(), to.end());
+terms::WeightWays<double> Evaluator::weight_ways(std::span<const std::uint64_t> training,
+                                                 std::span<const std::uint64_t> generation,
+                                                 double largest_part) {
+  words_.assign(training.begin(), training.end());
+  words_.insert(words_.end(), generation.begin(), generation.end());
+  words_.push_back(std::bit_cast<std::uint64_t>(largest_part));
   const Fingerprint print = SeatPrints::of_words(words_);
-  if (const double* known = known_transfers_.find(print)) return *known;
+  if (const terms::WeightWays<double>* known = known_ways_.find(print)) return *known;
   ++asked_syncs_;
-  const std::vector<DeviceId> senders = devices_of(from), receivers = devices_of(to);
-  const double time_s = terms::fastest_transfer_s(
-      *frame_, std::span<const DeviceId>(senders), std::span<const DeviceId>(receivers),
-      part(training_).model().sent_bytes(), frame_->coefficient(CoefficientId::weight_sync_efficiency));
-  known_transfers_.insert(print, time_s);
-  return time_s;
+  const std::vector<DeviceId> from = devices_of(training), to = devices_of(generation);
+  const terms::WeightWays<double> ways = terms::weight_ways(
+      *frame_, std::span<const DeviceId>(from), std::span<const DeviceId>(to), largest_part, sent_bytes_);
+  known_ways_.insert(print, ways);
+  return ways;
 }
 
 double Evaluator::whole_sync_s(const TaskPart& training, const TaskPart& generation) {
@@ -188,14 +191,19 @@ double Evaluator::whole_sync_s(const TaskPart& training, const TaskPart& generat
 }
 
 WeightPath Evaluator::weight_path(std::span<const std::uint64_t> training,
-                                  std::span<const std::uint64_t> generation) {
-  if (holds_all(training, generation)) return {true, 0};
-  return {false, transfer_s(training, generation)};
+                                  std::span<const std::uint64_t> generation, double largest_part) {
+  if (holds_all(training, generation)) return {true, {}};
+  return {false, weight_ways(training, generation, largest_part)};
 }
 
 void Evaluator::find_path() {
   if (training_ < 0 || !decomposes_sync_) return;
-  now_.path = weight_path(part(training_).used(), part(generation_).used());
+  now_.path =
+      weight_path(part(training_).used(), part(generation_).used(), part(generation_).value().largest_part);
+}
+
+double Evaluator::part_of_weights_s(double part) const {
+  return training_ < 0 ? 0 : terms::usual_fetching_s(*frame_, sent_bytes_ * part);
 }
 
 double Evaluator::sync_s() {
@@ -209,7 +217,8 @@ double Evaluator::sync_s() {
 double Evaluator::sync_s(const TaskValue& trained, const TaskValue& generated, const WeightPath& path) const {
   const double fixed = trained.fetched_s + handover_s_;
   if (path.is_colocated) return trained.slowest_gather_s + trained.copied_s + generated.copied_s + fixed;
-  return trained.fastest_gather_s + generated.slowest_gather_s + path.transfer_s +
+  return terms::between_pools_s(frame_plan_.weight_sync.method, path.ways,
+                                terms::Gathers<double>{trained.fastest_gather_s, trained.slowest_gather_s}) +
          std::max(trained.copied_s, generated.copied_s) + fixed;
 }
 
@@ -292,7 +301,7 @@ Score Evaluator::score() {
     if (task != training_ && task != generation_) continue;
     // What is sent as a whole depends on the order of devices too.
     has_other_weights = has_other_weights || has_other_value || has_other_devices || !decomposes_sync_;
-    has_other_senders = has_other_senders || has_other_devices;
+    has_other_senders = has_other_senders || has_other_devices || task == generation_;
   }
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training}) {
     if (changed[index_of(kind)]) now_.phase_s[index_of(kind)] = phases_->phase_s(kind, overlap_, time_s_);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "costmodel/problem.h"
+#include "costmodel/terms/weight_ways.h"
 #include "planner/evaluate/candidate.h"
 #include "planner/evaluate/device_words.h"
 #include "planner/evaluate/fingerprints.h"
@@ -52,7 +53,7 @@ struct Score {
 // How weights get from the devices of training to those of generation.
 struct WeightPath {
   bool is_colocated = false;  // generation has no device that training has not
-  double transfer_s = 0;      // between those that differ
+  terms::WeightWays<double> ways;
 };
 
 // What tasks put on hosts, held to the least that nodes have for each of their devices. It is no less than what
@@ -151,11 +152,15 @@ class Evaluator {
   [[nodiscard]] bool is_composable() const {
     return workflow_.algorithm != Algorithm::custom && (training_ < 0 || decomposes_sync_);
   }
-  // Sets of devices, a bit each, in whatever order tasks have them. For workflows that synchronize weights.
+  // Sets of devices, a bit each, in whatever order tasks have them; largest_part: of the weights, on
+  // any device of generation. For workflows that synchronize weights.
   [[nodiscard]] WeightPath weight_path(std::span<const std::uint64_t> training,
-                                       std::span<const std::uint64_t> generation);
+                                       std::span<const std::uint64_t> generation, double largest_part);
   [[nodiscard]] double sync_s(const TaskValue& trained, const TaskValue& generated,
                               const WeightPath& path) const;
+
+  // About what a generation device waits for such a part of the weights; for comparisons.
+  [[nodiscard]] double part_of_weights_s(double part) const;
 
   // How often the cost model itself was asked.
   [[nodiscard]] std::uint64_t asked() const;
@@ -169,7 +174,9 @@ class Evaluator {
   void find_overlaps(std::size_t task, std::size_t others);
   [[nodiscard]] double custom_s() const;
   [[nodiscard]] double working_s() const;
-  [[nodiscard]] double transfer_s(std::span<const std::uint64_t> from, std::span<const std::uint64_t> to);
+  [[nodiscard]] terms::WeightWays<double> weight_ways(std::span<const std::uint64_t> training,
+                                                      std::span<const std::uint64_t> generation,
+                                                      double largest_part);
   [[nodiscard]] double whole_sync_s(const TaskPart& training, const TaskPart& generation);
   [[nodiscard]] double sync_s();
   void find_path();
@@ -189,6 +196,7 @@ class Evaluator {
   bool decomposes_sync_ = false;
   double overhead_s_ = 0;
   double handover_s_ = 0;
+  double sent_bytes_ = 0;  // of one copy of the weights
   double least_room_bytes_ = 0;
   Objective objective_;
   SharedDevices shared_devices_;
@@ -210,7 +218,8 @@ class Evaluator {
   bool is_moving_ = false;
   std::vector<std::uint8_t> overlap_, old_overlap_;  // by task, then task
   bool has_other_overlaps_ = false;
-  KnownParts<double> known_transfers_, known_syncs_;
+  KnownParts<terms::WeightWays<double>> known_ways_;
+  KnownParts<double> known_syncs_;
   std::vector<std::uint64_t> words_;
   std::uint64_t asked_syncs_ = 0;
 };

@@ -48,6 +48,19 @@ TaskPlan TaskModel::plan(const Shape& shape, const Placement& placement) const {
 double TaskModel::sent_bytes() const { return terms::sent_bytes(*frame_, trained_->work); }
 double TaskModel::handover_s() const { return terms::handover_s(*frame_, trained_->work); }
 
+double TaskModel::largest_part(const Shape& shape) const {
+  if (!is_actor_generation_) return 0;
+  const Model& model = frame_->workflow.model_of(*task_);
+  const int tensor_parallel = shape.tensor_parallel / execution(shape).context_parallel;
+  double largest = 0;
+  for (std::size_t j = 0; j < shape.layers.size(); ++j) {
+    const bool is_last = j + 1 == shape.layers.size();
+    largest =
+        std::max(largest, terms::part_of_weights(model, shape.layers[j], j == 0, is_last, tensor_parallel));
+  }
+  return largest;
+}
+
 TaskWork TaskModel::work(const TaskPlan& plan) const {
   return work_of(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
 }

@@ -84,6 +84,8 @@ class TaskModel {
   // Of the actor's training: what reaches generation, and what telling the workers costs (weight_sync.h).
   [[nodiscard]] double sent_bytes() const;
   [[nodiscard]] double handover_s() const;
+  // Of the actor's generation: the largest part of the weights that a device holds. Zero of other tasks.
+  [[nodiscard]] double largest_part(const Shape& shape) const;
 
   [[nodiscard]] TaskPlan plan(const Shape& shape, const Placement& placement) const;
   [[nodiscard]] TaskWork work(const TaskPlan& plan) const;

@@ -236,7 +236,8 @@ void TaskPart::sum_up(State& state) const {
                   slowest->most_resident_bytes,
                   slowest->most_working_bytes,
                   slowest->most_host_bytes,
-                  slowest->most_sleeping_bytes};
+                  slowest->most_sleeping_bytes,
+                  model_.largest_part(shapes_.at(state.placement.shape))};
   for (const ReplicaValue* replica : state.replicas) {
     if (slowest->time_s < replica->time_s) slowest = replica;
     optimizer_s = std::max(optimizer_s, replica->optimizer_s);

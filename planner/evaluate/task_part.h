@@ -37,6 +37,7 @@ struct TaskValue {
   double most_working_bytes = 0;
   double most_host_bytes = 0;  // of any device, where nodes say what they have
   double most_sleeping_bytes = 0;
+  double largest_part = 0;  // of the weights, on any device: actor's generation
 
   friend bool operator==(const TaskValue&, const TaskValue&) = default;
 };

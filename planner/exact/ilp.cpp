@@ -14,6 +14,9 @@
 namespace sextant {
 namespace {
 
+// Of times that the solver adds up and of what it holds for whole.
+constexpr double kSolverTolerance = 1e-6;
+
 // The solver's own times, within its tolerances; the plan is costed again.
 void fill_plan(UnitSpace& space, const Candidate& candidate, PlanResult& result) {
   const Score score = space.evaluator().evaluate(candidate);
@@ -65,8 +68,7 @@ std::string size_of(const MilpProblem& problem) {
          " rows";
 }
 
-Proof proof_of(const MilpSolution& solution, const Budget& budget) {
-  if (solution.status != MilpStatus::limit) return Proof::optimal;
+Proof proof_at_limit(const Budget& budget) {
   return budget.evaluations > 0 && budget.seconds <= 0 ? Proof::gap : Proof::time_limit;
 }
 
@@ -104,29 +106,57 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     return result;
   }
   const SyncCost sync(space);
-  const IlpModel model(space, sync);
-  const std::optional<Candidate> start_plan = plan_to_begin_with(space, sync);
+  IlpModel model(space, sync);
+  std::optional<Candidate> found = plan_to_begin_with(space, sync);
   MilpLimits solver_limits;
-  if (start_plan) solver_limits.start = model.values_of(*space.choice_of(*start_plan));
   if (request.is_cancelled != nullptr)
     solver_limits.is_cancelled = [&] { return request.is_cancelled->load(std::memory_order_relaxed); };
-  solver_limits.seconds = request.budget.seconds;
   constexpr std::uint64_t kMostNodes = 1'000'000'000;
-  solver_limits.nodes = static_cast<int>(std::min(request.budget.evaluations, kMostNodes));
-  const MilpSolution solution = solver.solve(model.problem(), solver_limits);
-
-  result.nodes = static_cast<std::uint64_t>(solution.nodes);
-  result.proof = proof_of(solution, request.budget);
-  result.message = std::string(solver.name()) + ", " + size_of(model.problem()) + ": ";
+  const auto passed_s = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  double found_s = found ? space.evaluator().evaluate(*found).time_s : kMilpInfinity;
+  int solved = 0;
+  bool is_proved = false;
+  MilpSolution solution;
+  // Until the best plan found is no slower than the model says that any is.
+  while (true) {
+    solver_limits.start = found ? model.values_of(*space.choice_of(*found)) : std::vector<MilpValue>{};
+    if (request.budget.seconds > 0) {
+      solver_limits.seconds = request.budget.seconds - (solved > 0 ? passed_s() : 0);
+      if (solver_limits.seconds <= 0) break;
+    }
+    if (request.budget.evaluations > 0) {
+      if (result.nodes >= request.budget.evaluations) break;
+      solver_limits.nodes = static_cast<int>(std::min(request.budget.evaluations - result.nodes, kMostNodes));
+    }
+    solution = solver.solve(model.problem(), solver_limits);
+    ++solved;
+    result.nodes += static_cast<std::uint64_t>(solution.nodes);
+    is_proved = solution.status == MilpStatus::infeasible;
+    if (is_proved) break;
+    result.lower_bound = std::max(result.lower_bound, std::max(0.0, solution.bound) + sync.fixed_s());
+    if (solution.values.empty()) break;
+    const UnitChoice choice = model.choice(solution.values);
+    const Candidate candidate = space.candidate(choice.grouping, choice.shares, choice.chosen);
+    const double time_s = space.evaluator().evaluate(candidate).time_s;
+    if (time_s < found_s) {
+      found = candidate;
+      found_s = time_s;
+    }
+    const double missing_s = time_s - solution.objective - sync.fixed_s();
+    if (solution.status == MilpStatus::limit) break;
+    is_proved =
+        missing_s <= kSolverTolerance * time_s || found_s <= result.lower_bound * (1 + kSolverTolerance);
+    if (is_proved) break;
+    model.require_sync(choice, model.sync_s(solution.values) + missing_s);
+  }
+  result.proof = is_proved ? Proof::optimal : proof_at_limit(request.budget);
+  result.message = std::string(solver.name()) + ", " + size_of(model.problem()) +
+                   (solved > 1 ? ", solved " + std::to_string(solved) + " times: " : ": ");
   if (solution.status == MilpStatus::infeasible) {
     result.message += "no plan of the space fits";
     return result;
-  }
-  result.lower_bound = std::max(0.0, solution.bound) + sync.fixed_s();
-  std::optional<Candidate> found = start_plan;
-  if (!solution.values.empty()) {
-    const UnitChoice choice = model.choice(solution.values);
-    found = space.candidate(choice.grouping, choice.shares, choice.chosen);
   }
   if (!found) {
     result.message += "the limit was reached before a plan was found";
@@ -139,9 +169,8 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     result.prediction = request.start->prediction;
   }
   result.candidates = result.feasible = 1;
-  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
   const double time_s = result.prediction->iteration_s;
-  result.improvements = {{1, passed.count(), time_s, time_s}};
+  result.improvements = {{1, passed_s(), time_s, time_s}};
   if (request.on_improvement) request.on_improvement(result.improvements.back());
   result.lower_bound = std::min(result.lower_bound, result.prediction->iteration_s);
   result.gap_fraction = result.prediction->iteration_s / result.lower_bound - 1;

@@ -13,7 +13,7 @@ constexpr double kGigabyte = 1e9;  // rows in bytes would be too unlike the othe
 }  // namespace
 
 IlpModel::IlpModel(UnitSpace& space, const SyncCost& sync)
-    : space_(space), sync_(sync), deal_(space, problem_) {
+    : space_(space), parts_of_sync_(sync), deal_(space, problem_) {
   if (!sync.decomposes()) {
     throw_bad_input(
         "the integer program knows the shortest way to synchronize weights, of tasks whose replicas "
@@ -149,11 +149,11 @@ int IlpModel::add_alone() {
   const bool may = space_.request().workflow.mode != Mode::synchronous;
   const int alone = problem_.add_whole(0, may ? 1 : 0);
   for (int t = 0; may && t < space_.tasks(); ++t) {
-    if (t == sync_.generation()) continue;
-    for (int slot = 0; slot <= std::min(t, sync_.generation()); ++slot) {
-      problem_.add_row(-kMilpInfinity,
-                       {{alone, 1}, {deal_.in_slot(t, slot), 1}, {deal_.in_slot(sync_.generation(), slot), 1}},
-                       2);
+    if (t == parts_of_sync_.generation()) continue;
+    for (int slot = 0; slot <= std::min(t, parts_of_sync_.generation()); ++slot) {
+      problem_.add_row(
+          -kMilpInfinity,
+          {{alone, 1}, {deal_.in_slot(t, slot), 1}, {deal_.in_slot(parts_of_sync_.generation(), slot), 1}}, 2);
     }
   }
   return alone;
@@ -227,15 +227,13 @@ void IlpModel::add_transfer(int shares, int transfer) {
   MilpTerms one{{shares, 1}}, cost{{transfer, -1}};
   for (const IlpDeal::Place& from : places) {
     for (const IlpDeal::Place& to : places) {
-      const UnitClass &sends = space_.classes()[from.of_class], &receives = space_.classes()[to.of_class];
+      const UnitClass& sends = space_.classes()[from.of_class];
       const bool is_same = from.of_class == to.of_class && from.unit == to.unit;
       if (is_same && (from.unit >= 0 || sends.count() < 2)) continue;  // both cannot have it
-      const auto at = [](int unit, std::size_t any) { return unit < 0 ? any : static_cast<std::size_t>(unit); };
-      const double time_s =
-          sync_.transfer_s(sends.units[at(from.unit, 0)], receives.units[at(to.unit, is_same ? 1 : 0)]);
+      const double time_s = parts_of_sync_.least_between_s(from.of_class, to.of_class);
       const int goes = problem_.add_binary();
-      from_slots(sync_.training(), from, goes);
-      from_slots(sync_.generation(), to, goes);
+      from_slots(parts_of_sync_.training(), from, goes);
+      from_slots(parts_of_sync_.generation(), to, goes);
       one.push_back({goes, 1});
       cost.push_back({goes, time_s});
     }
@@ -245,18 +243,20 @@ void IlpModel::add_transfer(int shares, int transfer) {
 }
 
 void IlpModel::add_sync() {
-  const int training = sync_.training(), generation = sync_.generation();
+  const int training = parts_of_sync_.training(), generation = parts_of_sync_.generation();
   const int shares = add_sharing(training, generation);
-  const int sync = problem_.add_variable(0, kMilpInfinity, 1),
-            transfer = problem_.add_variable(0, kMilpInfinity),
+  sync_ = problem_.add_variable(0, kMilpInfinity, 1);
+  const int transfer = problem_.add_variable(0, kMilpInfinity),
             copied = problem_.add_variable(0, kMilpInfinity);
   add_transfer(shares, transfer);
   // A variable is at least a sum over strategies of both sides, in one of the two cases.
-  MilpTerms together{{sync, 1}}, apart{{sync, 1}, {transfer, -1}, {copied, -1}};
+  MilpTerms together{{sync_, 1}}, apart{{sync_, 1}, {transfer, -1}, {copied, -1}};
   double most_together_s = 0, most_apart_s = 0;
   for (const int task : {training, generation}) {
-    const auto together_s = [&](const ExactOption& option) { return sync_.together_s(task, option.value); };
-    const auto apart_s = [&](const ExactOption& option) { return sync_.apart_s(task, option.value); };
+    const auto together_s = [&](const ExactOption& option) {
+      return parts_of_sync_.together_s(task, option.value);
+    };
+    const auto apart_s = [&](const ExactOption& option) { return parts_of_sync_.apart_s(task, option.value); };
     const auto copied_s = [](const ExactOption& option) { return option.value.copied_s; };
     for (const MilpTerm& term : sum_over_strategies(task, together_s))
       together.push_back({term.variable, -term.coefficient});
@@ -272,6 +272,35 @@ void IlpModel::add_sync() {
   problem_.add_row(-most_together_s, together, kMilpInfinity);
   apart.push_back({shares, most_apart_s});
   problem_.add_row(0, apart, kMilpInfinity);
+}
+
+double IlpModel::sync_s(const std::vector<double>& values) const {
+  return sync_ < 0 ? 0 : values[static_cast<std::size_t>(sync_)];
+}
+
+void IlpModel::require_sync(const UnitChoice& choice, double sync_s) {
+  SEXTANT_CHECK(sync_ >= 0);
+  MilpTerms terms{{sync_, 1}};
+  double all = 0;
+  const auto add = [&](int variable) {
+    terms.push_back({variable, -sync_s});
+    all += 1;
+  };
+  for (const MilpValue& value : deal_.values_of(choice)) {
+    if (value.value > 0.5) add(value.variable);
+  }
+  const std::vector<int> slots = IlpDeal::slots_of(choice.grouping);
+  const std::vector<int> blocks = space_.blocks_of_deal(choice.shares);
+  for (const int task : {parts_of_sync_.training(), parts_of_sync_.generation()}) {
+    const auto t = static_cast<std::size_t>(task);
+    const auto group = static_cast<std::size_t>(choice.grouping.group_of[t]);
+    for (const Strategy& strategy : strategies_[t]) {
+      if (strategy.slot == slots[group] && strategy.block == blocks[group] &&
+          strategy.option == choice.chosen[t])
+        add(strategy.variable);
+    }
+  }
+  problem_.add_row(sync_s * (1 - all), terms, kMilpInfinity);
 }
 
 UnitChoice IlpModel::choice(const std::vector<double>& values) const {

@@ -18,12 +18,19 @@ namespace sextant {
 
 class IlpModel {
  public:
-  // Both must outlive it. Throws Error(bad_input) where weight synchronization is not a sum of parts of
-  // strategies (SyncCost::decomposes).
+  // Both must outlive it. Throws Error(bad_input) where parts of weight synchronization are not known
+  // (SyncCost::decomposes). For plans whose generation has devices of its own the model has the least that
+  // weight synchronization can take; see require_sync.
   IlpModel(UnitSpace& space, const SyncCost& sync);
 
   // Its objective is the iteration without what every plan pays (SyncCost::fixed_s).
   [[nodiscard]] const MilpProblem& problem() const { return problem_; }
+
+  // Of a solution: what weight synchronization takes in it.
+  [[nodiscard]] double sync_s(const std::vector<double>& values) const;
+  // From now on it takes at least so much in plans with the devices and the strategies of this choice, which it
+  // depends on: a cut of Benders' decomposition.
+  void require_sync(const UnitChoice& choice, double sync_s);
 
   // Of a solution.
   [[nodiscard]] UnitChoice choice(const std::vector<double>& values) const;
@@ -57,11 +64,12 @@ class IlpModel {
   [[nodiscard]] TaskKind kind_of(int task) const;
 
   UnitSpace& space_;
-  const SyncCost& sync_;
+  const SyncCost& parts_of_sync_;
   MilpProblem problem_;
   IlpDeal deal_;
   std::vector<std::vector<Strategy>> strategies_;  // by task
   std::vector<Times> times_;                       // by task
+  int sync_ = -1;                                  // the variable; -1: there is none
   double horizon_s_ = 0;                           // no plan takes longer
 };
 

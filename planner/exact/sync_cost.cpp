@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "costmodel/iteration.h"
+#include "costmodel/terms/weight_sync.h"
 #include "planner/evaluate/task_model.h"
 
 namespace sextant {
@@ -37,7 +38,16 @@ SyncCost::SyncCost(const UnitSpace& space) : space_(space) {
   fixed_s_ += training.handover_s();
   sent_bytes_ = training.sent_bytes();
   decomposes_ = space.decomposes_sync();
+  for (const Node& node : request.cluster.nodes()) most_on_a_node_ = std::max(most_on_a_node_, node.devices);
   if (decomposes_) find_least_transfers();
+}
+
+int SyncCost::devices_of_share(int share) const {
+  int devices = 0;
+  const UnitShare units = space_.units_of(share);
+  for (std::size_t c = 0; c < space_.classes().size(); ++c)
+    devices += units[c] * static_cast<int>(space_.classes()[c].units.front().size());
+  return devices;
 }
 
 // Where links do not tell machines apart, all of a class are to others what the first is.
@@ -52,7 +62,12 @@ void SyncCost::find_least_transfers() {
       for (const std::uint16_t device : senders) {
         std::vector<std::uint16_t> others = devices_of(to);
         std::erase(others, device);
-        if (!others.empty()) least = std::min(least, transfer_s({device}, others));
+        if (others.empty()) continue;
+        const std::vector<DeviceId> from_one{DeviceId{device}}, to_others = ascending(others);
+        least = std::min(least, terms::fastest_transfer_s(
+                                    space_.frame(), std::span<const DeviceId>(from_one),
+                                    std::span<const DeviceId>(to_others), sent_bytes_,
+                                    space_.frame().coefficient(CoefficientId::weight_sync_efficiency)));
       }
       least_s_.back().push_back(least);
     }
@@ -67,19 +82,28 @@ double SyncCost::together_s(int task, const TaskValue& value) const {
 
 double SyncCost::apart_s(int task, const TaskValue& value) const {
   if (!decomposes_) return 0;
-  if (task == training_) return value.fastest_gather_s + value.fetched_s;
-  return task == generation_ ? value.slowest_gather_s : 0;
+  return task == training_ ? value.fetched_s : 0;
 }
 
 double SyncCost::transfer_s(const std::vector<std::uint16_t>& from,
                             const std::vector<std::uint16_t>& to) const {
   if (!decomposes_) return 0;
   const std::vector<DeviceId> senders = ascending(from), receivers = ascending(to);
-  return terms::fastest_transfer_s(space_.frame(), std::span<const DeviceId>(senders),
-                                   std::span<const DeviceId>(receivers), sent_bytes_,
-                                   space_.frame().coefficient(CoefficientId::weight_sync_efficiency));
+  // One replica on all devices fetches the smallest parts; gathers come beside.
+  const terms::WeightWays<double> ways = terms::weight_ways(
+      space_.frame(), std::span<const DeviceId>(senders), std::span<const DeviceId>(receivers),
+      1.0 / static_cast<double>(receivers.size()), sent_bytes_);
+  return terms::between_pools_s(space_.frame().plan.weight_sync.method, ways, terms::Gathers<double>{});
 }
 
+double SyncCost::least_between_s(std::size_t from_class, std::size_t to_class) const {
+  if (!decomposes_) return 0;
+  const int links = std::max(space_.request().cluster.device_count() / 2, most_on_a_node_);
+  return least_s_[from_class][to_class] / links;
+}
+
+// A copy is fetched over as many links at once as either side has devices, or passes a ring on as many rails
+// as a node has.
 double SyncCost::least_transfer_s(int from_share, int to_share) const {
   if (!decomposes_) return 0;
   double least = std::numeric_limits<double>::infinity();
@@ -89,7 +113,8 @@ double SyncCost::least_transfer_s(int from_share, int to_share) const {
       if (space_.units_of(to_share, to) > 0) least = std::min(least, least_s_[from][to]);
     }
   }
-  return least;
+  const int links = std::min(devices_of_share(from_share), devices_of_share(to_share));
+  return least / std::max(links, most_on_a_node_);
 }
 
 }  // namespace sextant

@@ -1,5 +1,6 @@
 // What weight synchronization adds, cut into what options of training and generation decide and what their
-// devices do (costmodel/terms/weight_sync.h), so that bounds can have each part at its least.
+// devices do (costmodel/terms/weight_sync.h), so that bounds can have each part at its least. Where both have
+// the same devices the parts add up to it; where they have their own, to no more than it.
 #pragma once
 
 #include "planner/exact/unit_space.h"
@@ -13,8 +14,8 @@ class SyncCost {
 
   [[nodiscard]] int generation() const { return generation_; }  // position of the actor's; -1: there is no sync
   [[nodiscard]] int training() const { return training_; }
-  // Whether the parts below add up to all of it, as they do for the shortest way and tasks whose replicas are
-  // apart. Where not, they are zero and the whole is known of whole plans alone.
+  // Whether the parts below are known, as they are of tasks whose replicas are apart. Where not, they are zero
+  // and the whole is known of whole plans alone.
   [[nodiscard]] bool decomposes() const { return decomposes_; }
 
   // Paid by every plan: handing tensors over, rewards of rules, the controller.
@@ -23,21 +24,25 @@ class SyncCost {
   // other tasks.
   [[nodiscard]] double together_s(int task, const TaskValue& value) const;
   [[nodiscard]] double apart_s(int task, const TaskValue& value) const;
-  // Where they have their own: what goes over the fastest link between their devices.
+  // Where they have their own: what the ways between their devices take at least, however both are laid out.
   [[nodiscard]] double transfer_s(const std::vector<std::uint16_t>& from,
                                   const std::vector<std::uint16_t>& to) const;
+  // The least of it for devices of any shares that lie in these classes, by number.
+  [[nodiscard]] double least_between_s(std::size_t from_class, std::size_t to_class) const;
   // The least of it for any devices of these shares.
   [[nodiscard]] double least_transfer_s(int from_share, int to_share) const;
 
  private:
   void find_least_transfers();
+  [[nodiscard]] int devices_of_share(int share) const;
 
   const UnitSpace& space_;
   int generation_ = -1, training_ = -1;
   bool decomposes_ = false;
   double fixed_s_ = 0;
   double sent_bytes_ = 0;
-  std::vector<std::vector<double>> least_s_;  // by class, then class
+  int most_on_a_node_ = 1;                    // devices
+  std::vector<std::vector<double>> least_s_;  // of one copy over one link, by class, then class
 };
 
 }  // namespace sextant

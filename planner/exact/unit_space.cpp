@@ -91,7 +91,7 @@ UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
     rooms_.push_back(request.memory_share * frame_->hardware.memory_bytes(DeviceId{d}) -
                      frame_->coefficient(CoefficientId::memory_context_bytes, DeviceId{d}));
   }
-  decomposes_sync_ = request.weight_sync.method == WeightSyncMethod::shortest;
+  decomposes_sync_ = request.weight_sync.method != WeightSyncMethod::per_replica;
   for (int t = 0; t < tasks(); ++t) {
     const auto& executions = choices_for(request.choices, static_cast<std::size_t>(t)).executions;
     if (synchronizes(t)) {
@@ -256,7 +256,8 @@ bool UnitSpace::beats(int task, const ExactOption& a, const ExactOption& b) cons
       of_a.most_working_bytes > of_b.most_working_bytes || of_a.fastest_gather_s > of_b.fastest_gather_s ||
       of_a.slowest_gather_s > of_b.slowest_gather_s || of_a.copied_s > of_b.copied_s ||
       of_a.fetched_s > of_b.fetched_s || of_a.most_host_bytes > of_b.most_host_bytes ||
-      of_a.most_sleeping_bytes > of_b.most_sleeping_bytes)
+      of_a.most_sleeping_bytes > of_b.most_sleeping_bytes ||
+      (synchronizes(task) && of_a.largest_part > of_b.largest_part))
     return false;
   const auto none_is_more = [](const std::vector<double>& some, const std::vector<double>& others) {
     return std::equal(some.begin(), some.end(), others.begin(), [](double x, double y) { return x <= y; });

@@ -62,7 +62,9 @@ void ComposedPlan::begin(std::vector<Part> parts) {
 void ComposedPlan::find_sync(bool has_other_devices) {
   const Part& training = parts_[static_cast<std::size_t>(training_)];
   const Part& generation = parts_[static_cast<std::size_t>(generation_)];
-  if (has_other_devices) now_.path = evaluator_.weight_path(training.devices, generation.devices);
+  if (has_other_devices)
+    now_.path =
+        evaluator_.weight_path(training.devices, generation.devices, generation.option->value.largest_part);
   now_.sync_s = evaluator_.sync_s(training.option->value, generation.option->value, now_.path);
 }
 
@@ -98,7 +100,7 @@ Score ComposedPlan::replace(std::size_t task, const Part& part) {
   old_excess_ = excess_;
   find_excess(part.types | old_part_.types);
   const int t = static_cast<int>(task);
-  if (t == training_ || t == generation_) find_sync(has_other_devices);
+  if (t == training_ || t == generation_) find_sync(has_other_devices || t == generation_);
   return score();
 }
 

@@ -39,10 +39,10 @@ ChoicePtr Costing::cost(int task, TaskPlan plan) const {
   if (!workflow_.has_weight_sync()) return choice;
   const Task& of = this->task(task);
   if (&of == &workflow_.actor_training()) {
-    choice->sync_s =
-        terms::fastest_gather_s(*frame_, choice->work) + terms::assembling_s(*frame_, choice->work);
+    choice->sync_s = terms::reshard_s(*frame_, choice->work) + terms::assembling_s(*frame_, choice->work);
   } else if (&of == &workflow_.actor_generation()) {
-    choice->sync_s = terms::slowest_gather_s(*frame_, choice->work, model(task).sent_bytes());
+    choice->sync_s =
+        terms::usual_fetching_s(*frame_, model(task).sent_bytes() * terms::largest_part(choice->work));
   }
   return choice;
 }

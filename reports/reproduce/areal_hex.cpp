@@ -179,7 +179,13 @@ class Builder {
   std::string add(const Published& published, const std::string& name, const Cluster& cluster,
                   const Workflow& workflow) {
     std::string cell = name + "/" + published.size;
-    study_.cells.push_back({cell, cluster, workflow, usual_executions(workflow), {{planner_, planner_}}});
+    // "Training workers broadcast the new weights to rollout workers via NCCL" (figure 1).
+    study_.cells.push_back({cell,
+                            cluster,
+                            workflow,
+                            usual_executions(workflow),
+                            {{planner_, planner_}},
+                            {WeightSyncMethod::broadcast}});
     return cell;
   }
 

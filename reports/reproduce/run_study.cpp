@@ -40,8 +40,8 @@ void fill(const StudyCell& cell, const Plan& plan, const Prediction& prediction,
 
 // A search's answer, or why there is none.
 PlanResult search(const Contestant& contestant, const Cluster& cluster, const Workflow& workflow,
-                  const std::vector<Execution>& executions, const StudyCoefficients& coefficients,
-                  const StudyOptions& options) {
+                  const std::vector<Execution>& executions, const WeightSyncPlan& weight_sync,
+                  const StudyCoefficients& coefficients, const StudyOptions& options) {
   const Planner* planner = find_planner(contestant.planner);
   if (planner == nullptr) throw_bad_input("no planner is named " + contestant.planner);
   if (!contestant.balances_load && !planner->traits.balances_load)
@@ -52,6 +52,7 @@ PlanResult search(const Contestant& contestant, const Cluster& cluster, const Wo
   request.seed = options.seed;
   request.threads = planner->traits.has_threads ? options.threads : 1;
   request.choices = choices_of(executions);
+  request.weight_sync = weight_sync;
   request.is_cancelled = options.is_cancelled;
   request.limits.balances_load = contestant.balances_load;
   return planner->plan(request);
@@ -86,7 +87,7 @@ PlanResult search_halves(const StudyCell& cell, Contestant contestant, const Stu
   if (contestant.planner == "two-phase") contestant.planner = "sha-ea";  // of one side there are no two phases
   PlanResult joined;
   joined.outcome = PlanOutcome::found;
-  joined.plan = Plan{"halves", {}, {}};
+  joined.plan = Plan{"halves", {}, cell.weight_sync};
   for (const bool generates : {true, false}) {
     const auto keeps = [&](const Task& task) { return (task.kind == TaskKind::generation) == generates; };
     std::vector<Execution> executions;
@@ -94,7 +95,7 @@ PlanResult search_halves(const StudyCell& cell, Contestant contestant, const Stu
       if (keeps(cell.workflow.tasks[i])) executions.push_back(cell.executions[i]);
     }
     PlanResult part = search(contestant, cut(cell.cluster, half, generates), part_of(cell.workflow, keeps),
-                             executions, coefficients, options);
+                             executions, cell.weight_sync, coefficients, options);
     if (!part.plan) return part;
     for (auto& [name, task] : part.plan->tasks) {
       if (!generates) shift(task, half);
@@ -116,11 +117,13 @@ PlanResult answer(const StudyCell& cell, const Contestant& contestant, const Stu
     case ContestantPlacement::halves:
       return search_halves(cell, contestant, coefficients, options);
     case ContestantPlacement::alike:
-      return search(contestant, all_alike(cell.cluster), cell.workflow, cell.executions, coefficients, options);
+      return search(contestant, all_alike(cell.cluster), cell.workflow, cell.executions, cell.weight_sync,
+                    coefficients, options);
     case ContestantPlacement::planned:
       break;
   }
-  return search(contestant, cell.cluster, cell.workflow, cell.executions, coefficients, options);
+  return search(contestant, cell.cluster, cell.workflow, cell.executions, cell.weight_sync, coefficients,
+                options);
 }
 
 // What the paper ran is not judged by our memory model.
@@ -159,6 +162,7 @@ DeviceType mean_type(const Cluster& cluster) {
 double least_s(const StudyCell& cell, const StudyCoefficients& coefficients) {
   PlanRequest request{cell.cluster, cell.workflow, coefficients.coefficients, coefficients.framework};
   request.choices = choices_of(cell.executions);
+  request.weight_sync = cell.weight_sync;
   return least_iteration_s(request);
 }
 

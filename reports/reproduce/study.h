@@ -37,6 +37,7 @@ struct StudyCell {
   Workflow workflow;
   std::vector<Execution> executions;  // by task, of planned contestants
   std::vector<Contestant> contestants;
+  WeightSyncPlan weight_sync = {};  // likewise
 };
 
 enum class Measure {

@@ -110,13 +110,36 @@ struct Appendix {
     return slowest;
   }
 
+  // cv_all-gather and the ring inside one replica, which is cv_broadcast's too.
+  double inside(const Replica& replica) const {
+    const double n = static_cast<double>(replica.devices().size());
+    return ring(g, ids(replica.devices()), bytes * nl * params() * (n - 1) / n);
+  }
+
   double reshard(const TaskPlan& training) const {
     double slowest = 0;
-    for (const Replica& replica : training.replicas) {
-      const double n = static_cast<double>(replica.devices().size());
-      slowest = std::max(slowest, ring(g, ids(replica.devices()), bytes * nl * params() * (n - 1) / n));
-    }
+    for (const Replica& replica : training.replicas) slowest = std::max(slowest, inside(replica));
     return slowest;
+  }
+
+  // "The point-to-point communication cost for G_D_i'^t'": each replica of generation gets its copy.
+  double synchronize(const TaskPlan& training, const TaskPlan& generation) const {
+    double gather = 1e300, broadcast = 0, slowest = 0;
+    for (const Replica& replica : training.replicas) gather = std::min(gather, inside(replica));
+    for (const Replica& replica : generation.replicas) {
+      broadcast = std::max(broadcast, inside(replica));
+      double fastest = 1e300;
+      for (const Replica& from : training.replicas) {
+        for (const int a : ids(from.devices())) {
+          for (const int b : ids(replica.devices())) {
+            const auto d = static_cast<std::size_t>(a), e = static_cast<std::size_t>(b);
+            fastest = std::min(fastest, a == b ? 0 : g.alpha[d][e] + bytes * nl * params() / g.beta[d][e]);
+          }
+        }
+      }
+      slowest = std::max(slowest, fastest);
+    }
+    return gather + broadcast + slowest;
   }
 };
 
@@ -192,9 +215,10 @@ TEST(Appendix, NeutralModelEqualsTheTransliteration) {
     workflow.response_tokens = fixed_length(random.integer(1, 20));
     const int layers = random.integer(3, 9);
     workflow.models["actor"].layers = workflow.models["reference"].layers = layers;
-    Case<> c(
-        cluster, workflow,
-        plan_with(random_layout(random, layers), random_layout(random, layers), random_layout(random, layers)));
+    Plan laid_out =
+        plan_with(random_layout(random, layers), random_layout(random, layers), random_layout(random, layers));
+    laid_out.weight_sync.method = WeightSyncMethod::per_replica;
+    Case<> c(cluster, workflow, laid_out);
     const Appendix appendix{g,
                             4,
                             8,
@@ -217,6 +241,10 @@ TEST(Appendix, NeutralModelEqualsTheTransliteration) {
     }
     const TaskPlan& training = c.plan.tasks.at("actor_training");
     EXPECT_NEAR(terms::reshard_s(c.problem, c.work("actor_training")), appendix.reshard(training), 1e-10);
+    const double synchronized_s = appendix.synchronize(training, c.plan.tasks.at("actor_generation"));
+    EXPECT_NEAR(terms::synchronize_s(c.problem, c.work("actor_training"), c.work("actor_generation")),
+                synchronized_s, 1e-12 * synchronized_s)
+        << repeat;
   }
 }
 

@@ -143,9 +143,18 @@ TEST_F(Terms, DataParallelOfUnequalTensorParallelism) {
   ASSERT_EQ(groups.size(), 2u);  // shards 0 and 1 cost the same
   EXPECT_EQ(groups[0].layers, 1);
   EXPECT_EQ(groups[1].members, (std::vector<DeviceId>{DeviceId{0}, DeviceId{3}}));
-  EXPECT_FALSE(groups[1].starts_stage);
   // Devices 0 and 1 hold both segments and pay for both.
   EXPECT_DOUBLE_EQ(terms::data_parallel_s(mixed.problem, task, 0.0), (5 + 32.0) + (5 + 64.0));
+}
+
+TEST_F(Terms, DataParallelCountsOnlySegmentsThatADeviceHolds) {
+  // Replica 0: 2 layers on {0}, 1 on {1}; replica 1: 1 on {2}, 2 on {3}. Segments of one layer, 320 bytes over
+  // a-b: 0 and 3 hold two of them, nobody all three.
+  TaskPlan plan;
+  plan.replicas = {{0.5, {stage(2, {0}), stage(1, {1})}}, {0.5, {stage(1, {2}), stage(2, {3})}}};
+  plan.micro_batch_sequences = 3;
+  Case<> cut(small_cluster(), small_workflow(), same_everywhere(plan));
+  EXPECT_DOUBLE_EQ(terms::data_parallel_s(cut.problem, cut.work(kTraining), 0.0), 2 * (5 + 32.0));
 }
 
 TEST_F(Terms, DataParallelOncePerMiniBatch) {
@@ -215,15 +224,21 @@ TEST_F(Terms, SynchronizeGathersSendsAndBroadcasts) {
   Case<> split(small_cluster(), small_workflow(), apart);
   const TaskWork from = split.work(kTraining), to = split.work(kGeneration);
   EXPECT_FALSE(terms::is_colocated(to, from));
-  // Gather 69, nothing to broadcast on one device, 960 bytes from 2 to 3: 2 + 19.2.
-  EXPECT_DOUBLE_EQ(terms::synchronize_s(split.problem, from, to), 69 + 21.2);
-  EXPECT_DOUBLE_EQ(terms::weight_sync_s(split.problem, from, to), 69 + 21.2);
+  // Gather 69, nothing to broadcast on one device, 960 bytes from 2 to 3 beside it: 2 + 19.2.
+  EXPECT_DOUBLE_EQ(terms::synchronize_s(split.problem, from, to), 69);
+  EXPECT_DOUBLE_EQ(terms::weight_sync_s(split.problem, from, to), 69);
+  Plan one_by_one = apart;
+  one_by_one.weight_sync.method = WeightSyncMethod::per_replica;
+  Case<> appendix(small_cluster(), small_workflow(), one_by_one);
+  EXPECT_DOUBLE_EQ(terms::weight_sync_s(appendix.problem, appendix.work(kTraining), appendix.work(kGeneration)),
+                   69 + 21.2);
 }
 
 TEST_F(Terms, BroadcastHasItsOwnVolume) {
   TaskPlan pair;
   pair.replicas = {{1.0, {stage(3, {2, 3})}}};
-  const Plan apart = plan_with(pair, on_device(0), on_device(0));
+  Plan apart = plan_with(pair, on_device(0), on_device(0));
+  apart.weight_sync.method = WeightSyncMethod::per_replica;
   Case<> split(small_cluster(), small_workflow(), apart);
   const TaskWork from = split.work(kTraining), to = split.work(kGeneration);
   // Gather on one device 0; broadcast of 960 * 1/2 bytes over b-b 2 + 9.6; transfer of 960 over a-b 5 + 96.

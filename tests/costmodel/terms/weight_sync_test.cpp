@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "costmodel/vocabulary/model.h"
 #include "tests/costmodel/terms/term_case.h"
 
@@ -31,9 +33,76 @@ struct Pools {
   [[nodiscard]] double sync_s() const { return terms::weight_sync_s(whole.problem, training, generation); }
 };
 
-TEST(WeightSync, Shortest) {
+TEST(WeightSync, PerReplica) {
   // All-gather 480 over a-a, broadcast 480 over b-b, 960 across on the fastest link.
-  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::shortest).sync_s(), (1 + 4.8) + (1 + 4.8) + (5 + 96));
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::per_replica).sync_s(), (1 + 4.8) + (1 + 4.8) + (5 + 96));
+}
+
+TEST(WeightSync, ShortestIsTheLeastOfWhatFrameworksHave) {
+  for (const std::optional<double> network : {std::optional<double>(), std::optional<double>(6.0)}) {
+    const auto sync_s = [&](WeightSyncMethod method) { return Pools(method, 1, network).sync_s(); };
+    const double least = std::min({sync_s(WeightSyncMethod::flat), sync_s(WeightSyncMethod::topology_aware),
+                                   sync_s(WeightSyncMethod::broadcast), sync_s(WeightSyncMethod::sharded)});
+    EXPECT_DOUBLE_EQ(sync_s(WeightSyncMethod::shortest), least);
+  }
+}
+
+constexpr WeightSyncMethod kMethods[] = {WeightSyncMethod::shortest,       WeightSyncMethod::flat,
+                                         WeightSyncMethod::topology_aware, WeightSyncMethod::broadcast,
+                                         WeightSyncMethod::sharded,        WeightSyncMethod::per_replica};
+
+// Trains on node n0; generates with one replica on n1 beside it and one on n2 in another region, to which links
+// have `far` bytes/s.
+double far_and_near_s(WeightSyncMethod method, double far) {
+  std::vector<Node> nodes = row_of_nodes(3, 2).nodes();
+  nodes[2].zone = "z2";
+  nodes[2].region = "r2";
+  const Cluster cluster("apart", {{"fast", device_type(100, 50)}}, nodes,
+                        {{LinkLevel::within_node, link_rate(1, 100)},
+                         {LinkLevel::within_zone, link_rate(5, 10)},
+                         {LinkLevel::within_region, link_rate(5, 10)},
+                         {LinkLevel::between_regions, link_rate(7, far)}});
+  const TaskPlan trains = plan_of({{stage(3, {0, 1})}});
+  Plan plan = plan_with(plan_of({{stage(3, {2, 3})}, {stage(3, {4, 5})}}), trains, trains);
+  plan.weight_sync.method = method;
+  const Case<> whole(cluster, small_workflow(), plan);
+  return terms::weight_sync_s(whole.problem, whole.work(kTraining), whole.work(kGeneration));
+}
+
+// Weights once reached all replicas for the price of the nearest: from 4 H800 to 12 beside them and 16 H20
+// behind a slow link they took the same time at any rate of that link.
+TEST(WeightSync, ReachesTheReplicaBehindTheSlowLink) {
+  // A whole copy of 960 bytes for each replica, which takes longest to the far one.
+  EXPECT_DOUBLE_EQ(far_and_near_s(WeightSyncMethod::per_replica, 0.5), (1 + 4.8) + (1 + 4.8) + (7 + 960 / 0.5));
+  // Each device fetches half of them over a link of its own; two trainers send two such halves near and two
+  // far, one after the other.
+  EXPECT_DOUBLE_EQ(far_and_near_s(WeightSyncMethod::sharded, 0.5), 7 + 480 * (2 / 10.0 + 2 / 0.5) / 2);
+  EXPECT_DOUBLE_EQ(far_and_near_s(WeightSyncMethod::flat, 0.5), 7 + 960 * (2 / 10.0 + 2 / 0.5) / 2);
+  // A quarter for each device, then around all four, over the slow link.
+  EXPECT_DOUBLE_EQ(far_and_near_s(WeightSyncMethod::topology_aware, 0.5),
+                   (7 + 240 * (2 / 10.0 + 2 / 0.5) / 2) + (7 + 720 / 0.5));
+  EXPECT_DOUBLE_EQ(far_and_near_s(WeightSyncMethod::broadcast, 0.5), 7 + 960 / 0.5);
+  for (const WeightSyncMethod method : kMethods) {
+    // At least half a copy over each of two links.
+    for (const double far : {5.0, 0.5, 0.01}) EXPECT_GE(far_and_near_s(method, far), 480 / far);
+  }
+}
+
+// Pools that had their first device in common paid nothing (F1b).
+TEST(WeightSync, PoolsThatShareADevicePayForTheOthers) {
+  const TaskPlan trains = plan_of({{stage(3, {0, 1})}});
+  for (const WeightSyncMethod method : kMethods) {
+    Plan plan = plan_with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), trains, trains);
+    plan.weight_sync.method = method;
+    const Case<> whole(row_of_nodes(2, 2), small_workflow(), plan);
+    // At least the all-gather of the trainers and half a copy over each of two links, side by side.
+    EXPECT_GE(terms::weight_sync_s(whole.problem, whole.work(kTraining), whole.work(kGeneration)), 5 + 24.0);
+  }
+  Plan plan = plan_with(plan_of({{stage(3, {0, 1})}, {stage(3, {2, 3})}}), trains, trains);
+  plan.weight_sync.method = WeightSyncMethod::sharded;
+  const Case<> whole(row_of_nodes(2, 2), small_workflow(), plan);
+  EXPECT_DOUBLE_EQ(terms::weight_sync_s(whole.problem, whole.work(kTraining), whole.work(kGeneration)),
+                   5 + 480 / 10.0);
 }
 
 TEST(WeightSync, FlatSendsACopyToEveryDevice) {
@@ -98,7 +167,7 @@ TEST(WeightSync, TheNetworkOfANodeIsTheLimit) {
 TEST(WeightSync, OnlyTheFractionThatIsSent) {
   EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::flat, 0.25).sync_s(), 5 + 2 * 240 / 20.0);
   EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::topology_aware, 0.25).sync_s(), (5 + 12.0) + (1 + 1.2));
-  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::shortest, 0.25).sync_s(), (1 + 1.2) + (1 + 1.2) + (5 + 24));
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::per_replica, 0.25).sync_s(), (1 + 1.2) + (1 + 1.2) + (5 + 24));
 }
 
 TEST(WeightSync, EfficiencyAndLatency) {
@@ -109,7 +178,7 @@ TEST(WeightSync, EfficiencyAndLatency) {
 }
 
 TEST(WeightSync, GatheringAndBroadcastingHaveAnEfficiencyOfTheirOwn) {
-  Pools apart(WeightSyncMethod::shortest);
+  Pools apart(WeightSyncMethod::per_replica);
   apart.whole.set(reshard_efficiency, 0.5);  // of the two rings, not of the way between
   EXPECT_DOUBLE_EQ(apart.sync_s(), (1 + 9.6) + (1 + 9.6) + (5 + 96));
   apart.whole.set(weight_sync_efficiency, 0.25);
@@ -150,18 +219,19 @@ TEST(WeightSync, AdaptersAreSentAlone) {
 
 TEST(WeightSync, AdaptersOfShardedWeightsAreGatheredWithTheirLayers) {
   const double sent = 2 * 3 * 136;
-  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::shortest, 1, std::nullopt, training_adapters(0)).sync_s(),
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::per_replica, 1, std::nullopt, training_adapters(0)).sync_s(),
                    (1 + sent / 200) + (1 + sent / 200) + (5 + sent / 10));
-  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::shortest, 1, std::nullopt, training_adapters(3)).sync_s(),
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::per_replica, 1, std::nullopt, training_adapters(3)).sync_s(),
                    (1 + 4.8) + (1 + sent / 200) + (5 + sent / 10));
 }
 
 TEST(WeightSync, ShardedWeightsAreGatheredFromAllReplicas) {
   // Two replicas of one device: half of 960 bytes comes from the other.
   TaskPlan trains = plan_of({{stage(3, {0})}, {stage(3, {1})}});
-  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::shortest, 1, std::nullopt, trains).sync_s(), (1 + 4.8) + (5 + 96));
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::per_replica, 1, std::nullopt, trains).sync_s(),
+                   (1 + 4.8) + (5 + 96));
   trains.execution.zero_stage = 3;
-  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::shortest, 1, std::nullopt, trains).sync_s(),
+  EXPECT_DOUBLE_EQ(Pools(WeightSyncMethod::per_replica, 1, std::nullopt, trains).sync_s(),
                    (1 + 4.8) + (1 + 4.8) + (5 + 96));
 }
 

@@ -141,7 +141,7 @@ TEST(PlanExecution, CompactTasksCountTheirDevices) {
 
 TEST(PlanExecution, WeightSyncIsWrittenWhereItIsNotTheDefault) {
   Json json = plan_with(compact_task());
-  for (const char* method : {"shortest", "flat", "topology_aware", "broadcast", "sharded"}) {
+  for (const char* method : {"shortest", "flat", "topology_aware", "broadcast", "sharded", "per_replica"}) {
     json["weight_sync"] = {{"method", method}, {"fraction_sent", 0.5}};
     EXPECT_EQ(parse_as<Plan>(json).to_json(), json);
   }

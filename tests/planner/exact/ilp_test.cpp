@@ -134,7 +134,7 @@ TEST(PlanByIlpAlone, RefusesSynchronizationThatIsNoSum) {
   const Workflow workflow = small_grpo();
   const Coefficients coefficients;
   PlanRequest request{cluster, workflow, coefficients};
-  request.weight_sync.method = WeightSyncMethod::flat;
+  request.weight_sync.method = WeightSyncMethod::per_replica;
   EXPECT_THROW((void)plan_by_ilp(request, {}, Never{}), Error);
 }
 

@@ -1,5 +1,6 @@
-// Directions that hold for every plan: what is better in every number is never slower, and more work is never
-// faster. On random plans with random execution options, with neutral coefficients and with those that ship.
+// What holds for every plan whatever the model: a device that is better in every number is never slower, more work
+// is never faster, and no weights arrive faster than links carry them. On random plans with random execution
+// options, with neutral coefficients and with those that ship.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "core/document.h"
 #include "core/error.h"
 #include "costmodel/predict.h"
+#include "costmodel/terms/weight_sync.h"
 #include "tests/planner/verify/random_plans.h"
 
 namespace sextant::testing {
@@ -158,6 +160,59 @@ TEST(Directions, HoldForTheCoefficientsThatShip) {
     const auto coefficients = load_document<Coefficients>(file).content;
     expect_directions(cases(300, &coefficients, framework));
   }
+}
+
+// Bytes that devices of a node without trainers hold of one copy of the weights, in the replica that has most of
+// them there.
+double bytes_that_enter(const RandomCase& one, const TaskWork& generation, double bytes, NodeId node) {
+  double most = 0;
+  for (const Replica& replica : generation.plan->replicas) {
+    double held = 0;
+    for (const Stage& stage : replica.stages) {
+      const auto there = std::count_if(stage.devices.begin(), stage.devices.end(), [&](DeviceId device) {
+        return one.cluster.node_of(device) == node;
+      });
+      held += static_cast<double>(there) / stage.width() * stage.layers;
+    }
+    most = std::max(most, held / generation.model->layers * bytes);
+  }
+  return most;
+}
+
+// Links of the generator carry 10 bytes/s between nodes, and each device has one of them.
+TEST(Cuts, WeightsEnterANodeNoFasterThanItsLinksCarryThem) {
+  int cuts = 0;
+  for (RandomCase& one : cases(2000)) {
+    if (!one.workflow.has_weight_sync()) continue;
+    for (int method = 0; method <= static_cast<int>(WeightSyncMethod::per_replica); ++method) {
+      one.plan.weight_sync.method = static_cast<WeightSyncMethod>(method);
+      const Hardware<double> hardware(one.cluster);
+      const Problem<double> problem(one.workflow, one.plan, hardware,
+                                    resolve(one.coefficients, hardware, one.framework));
+      const TaskWork training = problem.work(one.workflow.actor_training()),
+                     generation = problem.work(one.workflow.actor_generation());
+      // Layers alone: the ends lie on some stage.
+      const Model& model = *training.model;
+      if (training.execution().lora_rank > 0 || model.vocabulary > 0) continue;
+      const double time_s = terms::weight_sync_s(problem, training, generation);
+      const double bytes = terms::sent_bytes(problem, training);
+      for (int n = 0; n < static_cast<int>(one.cluster.nodes().size()); ++n) {
+        const auto on_node = [&](const std::set<DeviceId>& devices) {
+          return std::count_if(devices.begin(), devices.end(), [&](DeviceId device) {
+            return one.cluster.node_of(device) == NodeId{n};
+          });
+        };
+        const auto receivers = on_node(generation.devices);
+        if (receivers == 0 || on_node(training.devices) > 0) continue;
+        constexpr double kBytesPerS = 10;
+        const double least_s =
+            bytes_that_enter(one, generation, bytes, NodeId{n}) / (kBytesPerS * static_cast<double>(receivers));
+        EXPECT_GE(time_s, least_s * (1 - kMonotoneRounding)) << "method " << method;
+        ++cuts;
+      }
+    }
+  }
+  EXPECT_GT(cuts, 100);
 }
 
 }  // namespace

@@ -1,0 +1,143 @@
+// The weights on their way from trainers to engines on devices of their own.
+//
+// Every device d of generation that does not train gets x bytes from trainers, all at the same time. Over links
+// l from trainers to d, with n trainers and the network N of a node:
+//   time = max( max over d of min over l of alpha_l + x / beta_l         each has one link,
+//               alpha + x (sum over d of 1 / (max over l of beta_l)) / n  trainers send to one at a time,
+//               alpha + x max over nodes of receivers / N                 what arrives at a node,
+//               alpha + x (crossing receivers) / sum of N )               what leaves the trainers' nodes
+// with alpha = max over d of min over l of alpha_l. The last two count receivers on nodes without trainers,
+// where nodes say what their network carries.
+// Rates are what weight_sync_efficiency and network_efficiency leave of them.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "costmodel/problem.h"
+#include "costmodel/terms/collective.h"
+#include "costmodel/terms/weight_ways.h"
+
+namespace sextant::terms {
+
+// Devices of generation to which all ways from trainers are alike: on one node, or on nodes of one class in one
+// zone.
+struct ReceivingPlace {
+  DeviceId example;
+  std::vector<DeviceId> senders;  // trainers that tell links apart; the fastest is among them
+  double devices = 0;
+  double most_on_a_node = 0;
+  bool has_trainers = false;  // on its node; then it is one node
+};
+
+// Of the devices that generate and do not train. Both in ascending order.
+[[nodiscard]] std::vector<ReceivingPlace> receiving_places(const Cluster& cluster,
+                                                           std::span<const DeviceId> training,
+                                                           std::span<const DeviceId> generation);
+
+// What the networks of the devices' nodes carry together; infinity where one of them does not say.
+[[nodiscard]] double network_of_nodes(const Cluster& cluster, std::span<const DeviceId> devices);
+
+template <typename T>
+class Fetching {
+ public:
+  // The problem must outlive it. Both pools in ascending order.
+  Fetching(const Problem<T>& problem, std::span<const DeviceId> training, std::span<const DeviceId> generation)
+      : senders_(static_cast<double>(training.size())) {
+    const Cluster& cluster = problem.cluster();
+    const Reached<T> reached(problem.coefficient(CoefficientId::weight_sync_efficiency));
+    const T crossing_share = problem.coefficient(CoefficientId::network_efficiency) * reached.between;
+    double crossing = 0;
+    for (const ReceivingPlace& place : receiving_places(cluster, training, generation)) {
+      std::vector<Link> links;
+      T best_rate(0.0), least_latency(0.0);
+      for (const DeviceId sender : place.senders) {
+        const LinkCost<T> link = problem.hardware.link(sender, place.example);
+        const T rate = group_bytes_per_s(problem, sender, place.example, link, reached, NetworkUse{});
+        const T latency = problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s;
+        if (links.empty() || latency < least_latency) least_latency = latency;
+        if (best_rate < rate) best_rate = rate;
+        links.push_back({latency, rate});
+      }
+      if (latency_s_ < least_latency) latency_s_ = least_latency;
+      links_.push_back(std::move(links));
+      sending_s_per_byte_ += place.devices / best_rate;
+      if (place.has_trainers) continue;
+      crossing += place.devices;
+      const auto& network = cluster.nodes()[cluster.node_of(place.example).index()].network_bytes_per_s;
+      if (network) limit(T(place.most_on_a_node / (crossing_share * *network)));
+    }
+    if (senders_ > 0) limit(T(sending_s_per_byte_ / senders_));
+    const double network = crossing > 0 ? network_of_nodes(cluster, training) : kNoLimit;
+    if (network < kNoLimit) limit(T(crossing / (crossing_share * network)));
+  }
+
+  // x: for each device that generates only.
+  [[nodiscard]] T time_s(double bytes) const {
+    T slowest = latency_s_ + bytes * s_per_byte_;
+    for (const std::vector<Link>& links : links_) {
+      T fastest = links.front().time_s(bytes);
+      for (const Link& link : links) {
+        const T time = link.time_s(bytes);
+        if (time < fastest) fastest = time;
+      }
+      if (slowest < fastest) slowest = fastest;
+    }
+    return slowest;
+  }
+
+ private:
+  static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  struct Link {
+    T latency_s, bytes_per_s;
+    [[nodiscard]] T time_s(double bytes) const { return latency_s + bytes / bytes_per_s; }
+  };
+  void limit(const T& s_per_byte) {
+    if (s_per_byte_ < s_per_byte) s_per_byte_ = s_per_byte;
+  }
+
+  double senders_;
+  T sending_s_per_byte_ = T(0.0), latency_s_ = T(0.0), s_per_byte_ = T(0.0);
+  std::vector<std::vector<Link>> links_;  // by place
+};
+
+// HetRL B.2, for each replica of generation: the fastest transfer of a whole copy from any trainer to any of
+// its devices, all of them at the same time. A replica with a trainer's device has its copy. Nodes that say
+// what their network carries share it among the copies that they get or send.
+template <typename T>
+[[nodiscard]] T copies_to_replicas_s(const Problem<T>& problem, std::span<const DeviceId> training,
+                                     const TaskPlan& generation, double bytes) {
+  const Cluster& cluster = problem.cluster();
+  const T crossing_share = problem.coefficient(CoefficientId::network_efficiency) *
+                           problem.coefficient(CoefficientId::weight_sync_efficiency);
+  const T& efficiency = problem.coefficient(CoefficientId::weight_sync_efficiency);
+  T slowest(0.0);
+  double crossing = 0;
+  std::map<NodeId, double> copies_of_node;
+  for (const Replica& replica : generation.replicas) {
+    const std::vector<DeviceId> devices = replica.devices();
+    const std::span<const DeviceId> to(devices);
+    const RingEdge way = fastest_way(problem, training, to, bytes, efficiency);
+    if (way.from == way.to) continue;
+    const T cost = fastest_transfer_s(problem, training, to, bytes, efficiency);
+    if (slowest < cost) slowest = cost;
+    if (cluster.level_between(way.from, way.to) == LinkLevel::within_node) continue;
+    crossing += 1;
+    copies_of_node[cluster.node_of(way.to)] += 1;
+  }
+  for (const auto& [node, copies] : copies_of_node) {
+    const auto& network = cluster.nodes()[node.index()].network_bytes_per_s;
+    if (!network) continue;
+    const T cost = copies * bytes / (crossing_share * *network);
+    if (slowest < cost) slowest = cost;
+  }
+  if (crossing == 0) return slowest;
+  const T sent = crossing * bytes / (crossing_share * network_of_nodes(cluster, training));
+  return slowest < sent ? sent : slowest;
+}
+
+}  // namespace sextant::terms

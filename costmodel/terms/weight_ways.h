@@ -1,0 +1,55 @@
+// The ways for weights between two pools of devices, which a search can keep (weight_sync.h).
+#pragma once
+
+#include "core/error.h"
+#include "costmodel/vocabulary/plan.h"
+
+namespace sextant::terms {
+
+// What the ways of frameworks take, as far as it follows from which devices train, which generate and how many
+// of these hold a replica. Those that the plan's method does not ask for are zero.
+template <typename T>
+struct WeightWays {
+  T flat_s = T(0.0);
+  T topology_aware_s = T(0.0);
+  T sharded_s = T(0.0);
+  T around_both_s = T(0.0);  // broadcast
+};
+
+// The all-gathers inside replicas of training, after which their devices have all weights: one replica's is
+// enough where one sends to all, everyone's where engines fetch from the nearest trainer.
+template <typename T>
+struct Gathers {
+  T fastest_s = T(0.0);
+  T slowest_s = T(0.0);
+};
+
+// Tensors are gathered while those before them are sent. Not for per_replica.
+template <typename T>
+[[nodiscard]] T between_pools_s(WeightSyncMethod method, const WeightWays<T>& ways, const Gathers<T>& gathers) {
+  const auto beside = [](const T& a, const T& b) { return a < b ? b : a; };
+  const auto fetched = [&](const T& time_s) { return beside(gathers.slowest_s, time_s); };
+  switch (method) {
+    case WeightSyncMethod::flat:
+      return fetched(ways.flat_s);
+    case WeightSyncMethod::sharded:
+      return fetched(ways.sharded_s);
+    case WeightSyncMethod::topology_aware:
+      return fetched(ways.topology_aware_s);
+    case WeightSyncMethod::broadcast:
+      return beside(gathers.fastest_s, ways.around_both_s);
+    case WeightSyncMethod::shortest: {
+      T least = fetched(ways.sharded_s);  // flat is never less
+      for (const T& other : {fetched(ways.topology_aware_s), beside(gathers.fastest_s, ways.around_both_s)}) {
+        if (other < least) least = other;
+      }
+      return least;
+    }
+    case WeightSyncMethod::per_replica:
+      break;
+  }
+  SEXTANT_CHECK(false);
+  return T(0.0);
+}
+
+}  // namespace sextant::terms
