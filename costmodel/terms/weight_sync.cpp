@@ -1,6 +1,7 @@
 #include "costmodel/terms/weight_sync.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace sextant::terms {
 
@@ -29,6 +30,12 @@ double sent_parameters(const TaskWork& training) {
 
 double sent_tensors(const TaskWork& training) {
   return sends_adapters(training) ? training.model->layers : weight_tensors(*training.model);
+}
+
+std::vector<DeviceId> union_of(std::span<const DeviceId> some, std::span<const DeviceId> others) {
+  std::vector<DeviceId> all;
+  std::set_union(some.begin(), some.end(), others.begin(), others.end(), std::back_inserter(all));
+  return all;
 }
 
 double largest_part(const TaskWork& task) {

@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "costmodel/problem.h"
@@ -156,14 +157,14 @@ template <typename T>
   return sharded_gather_s(problem, training) + fastest;
 }
 
+// Of two ascending sets, ascending.
+[[nodiscard]] std::vector<DeviceId> union_of(std::span<const DeviceId> some, std::span<const DeviceId> others);
+
 // Everything passes every device once, so the slowest edge of the ring paces it.
 template <typename T>
 [[nodiscard]] T around_both_s(const Problem<T>& problem, std::span<const DeviceId> training,
                               std::span<const DeviceId> generation, double bytes) {
-  std::vector<DeviceId> members(training.begin(), training.end());
-  members.insert(members.end(), generation.begin(), generation.end());
-  std::sort(members.begin(), members.end());
-  members.erase(std::unique(members.begin(), members.end()), members.end());
+  const std::vector<DeviceId> members = union_of(training, generation);
   if (members.size() < 2) return T(0.0);
   const NetworkUse use{1, nodes_of_ring(problem.cluster(), members)};
   const auto cost = [&](DeviceId from, DeviceId to) -> T {
