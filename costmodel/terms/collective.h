@@ -221,18 +221,25 @@ template <typename T>
   return best;
 }
 
+// One transfer of so many bytes: alpha + bytes / beta. Zero from a device to itself.
+template <typename T>
+[[nodiscard]] T transfer_s(const Problem<T>& problem, const RingEdge& way, double bytes, const T& efficiency,
+                           double sharing = 1) {
+  if (way.from == way.to) return T(0.0);
+  const LinkCost<T> link = problem.hardware.link(way.from, way.to);
+  return problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
+         bytes / group_bytes_per_s(problem, way.from, way.to, link, Reached<T>(efficiency),
+                                   NetworkUse{sharing, {}});
+}
+
 // The fastest transfer from any of `from` to any of `to`: min over pairs of (alpha + bytes / beta). Zero where
 // a device is in both.
 template <typename T>
 [[nodiscard]] T fastest_transfer_s(const Problem<T>& problem, std::span<const DeviceId> from,
                                    std::span<const DeviceId> to, double bytes, const T& efficiency,
                                    double sharing = 1) {
-  const RingEdge best = fastest_way(problem, from, to, bytes, efficiency, sharing);
-  if (best.from == best.to) return T(0.0);
-  const LinkCost<T> link = problem.hardware.link(best.from, best.to);
-  return problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
-         bytes / group_bytes_per_s(problem, best.from, best.to, link, Reached<T>(efficiency),
-                                   NetworkUse{sharing, {}});
+  return transfer_s(problem, fastest_way(problem, from, to, bytes, efficiency, sharing), bytes, efficiency,
+                    sharing);
 }
 
 }  // namespace sextant::terms

@@ -157,7 +157,7 @@ template <typename T>
   return sharded_gather_s(problem, training) + fastest;
 }
 
-// Of two ascending sets, ascending.
+// The union of two ascending sets, ascending.
 [[nodiscard]] std::vector<DeviceId> union_of(std::span<const DeviceId> some, std::span<const DeviceId> others);
 
 // Everything passes every device once, so the slowest edge of the ring paces it.
@@ -202,17 +202,17 @@ template <typename T>
   return ways;
 }
 
-// The part of the weights that a device of such a stage holds.
+// The fraction of a model's weights that a device of such a stage holds.
 [[nodiscard]] inline double part_of_weights(const Model& model, int layers, bool is_first, bool is_last,
                                             int tensor_parallel) {
   return slice_parameters(model, layers, is_first, is_last) / (model.parameters() * tensor_parallel);
 }
 
-// The largest of any device.
+// The largest such fraction of any device of the task.
 [[nodiscard]] double largest_part(const TaskWork& task);
 
-// Of so many bytes between the first device and the last, which are as far apart as most are: for comparing
-// layouts of one pool before the other is known.
+// Time of so many bytes from the first device to the last, which are as far apart as most are: compares layouts
+// of one pool before the other is known.
 [[nodiscard]] inline double usual_fetching_s(const Problem<double>& problem, double bytes) {
   const int last = problem.cluster().device_count() - 1;
   if (last < 1) return 0;

@@ -6,7 +6,8 @@
 namespace sextant::terms {
 namespace {
 
-// Trainers of one node, or of one class of nodes in a zone, reach other nodes alike.
+// The trainers that tell links apart: those of one node, or of one class of nodes in a zone, reach other nodes
+// alike.
 class Senders {
  public:
   Senders(const Cluster& cluster, std::span<const DeviceId> training) : cluster_(cluster) {
@@ -68,7 +69,7 @@ std::vector<ReceivingPlace> receiving_places(const Cluster& cluster, std::span<c
     on_last_node = node == last_node ? on_last_node + 1 : 1;
     last_node = node;
     place.devices += 1;
-    place.most_on_a_node = std::max(place.most_on_a_node, on_last_node);
+    place.max_per_node = std::max(place.max_per_node, on_last_node);
   }
   return places;
 }

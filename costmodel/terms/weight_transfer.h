@@ -24,24 +24,24 @@
 
 namespace sextant::terms {
 
-// Devices of generation to which all ways from trainers are alike: on one node, or on nodes of one class in one
-// zone.
+// Devices of generation that all trainers reach alike: on one node, or on nodes of one class in one zone.
 struct ReceivingPlace {
   DeviceId example;
   std::vector<DeviceId> senders;  // trainers that tell links apart; the fastest is among them
   double devices = 0;
-  double most_on_a_node = 0;
+  double max_per_node = 0;
   bool has_trainers = false;  // on its node; then it is one node
 };
 
-// Of the devices that generate and do not train. Both in ascending order.
+// The places of the devices that generate and do not train. Both pools in ascending order.
 [[nodiscard]] std::vector<ReceivingPlace> receiving_places(const Cluster& cluster,
                                                            std::span<const DeviceId> training,
                                                            std::span<const DeviceId> generation);
 
-// What the networks of the devices' nodes carry together; infinity where one of them does not say.
+// Sum of network_bytes_per_s over the nodes of the devices; infinity if a node does not state it.
 [[nodiscard]] double network_of_nodes(const Cluster& cluster, std::span<const DeviceId> devices);
 
+// The formula above for two pools: rates in bytes/s, times in s.
 template <typename T>
 class Fetching {
  public:
@@ -54,29 +54,29 @@ class Fetching {
     double crossing = 0;
     for (const ReceivingPlace& place : receiving_places(cluster, training, generation)) {
       std::vector<Link> links;
-      T best_rate(0.0), least_latency(0.0);
+      T max_rate(0.0), min_latency_s(0.0);
       for (const DeviceId sender : place.senders) {
         const LinkCost<T> link = problem.hardware.link(sender, place.example);
         const T rate = group_bytes_per_s(problem, sender, place.example, link, reached, NetworkUse{});
-        const T latency = problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s;
-        if (links.empty() || latency < least_latency) least_latency = latency;
-        if (best_rate < rate) best_rate = rate;
-        links.push_back({latency, rate});
+        const T latency_s = problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s;
+        if (links.empty() || latency_s < min_latency_s) min_latency_s = latency_s;
+        if (max_rate < rate) max_rate = rate;
+        links.push_back({latency_s, rate});
       }
-      if (latency_s_ < least_latency) latency_s_ = least_latency;
+      if (latency_s_ < min_latency_s) latency_s_ = min_latency_s;
       links_.push_back(std::move(links));
-      sending_s_per_byte_ += place.devices / best_rate;
+      sending_s_per_byte_ += place.devices / max_rate;
       if (place.has_trainers) continue;
       crossing += place.devices;
       const auto& network = cluster.nodes()[cluster.node_of(place.example).index()].network_bytes_per_s;
-      if (network) limit(T(place.most_on_a_node / (crossing_share * *network)));
+      if (network) limit(T(place.max_per_node / (crossing_share * *network)));
     }
     if (senders_ > 0) limit(T(sending_s_per_byte_ / senders_));
     const double network = crossing > 0 ? network_of_nodes(cluster, training) : kNoLimit;
     if (network < kNoLimit) limit(T(crossing / (crossing_share * network)));
   }
 
-  // x: for each device that generates only.
+  // bytes: x, what each device gets.
   [[nodiscard]] T time_s(double bytes) const {
     T slowest = latency_s_ + bytes * s_per_byte_;
     for (const std::vector<Link>& links : links_) {
@@ -123,7 +123,7 @@ template <typename T>
     const std::span<const DeviceId> to(devices);
     const RingEdge way = fastest_way(problem, training, to, bytes, efficiency);
     if (way.from == way.to) continue;
-    const T cost = fastest_transfer_s(problem, training, to, bytes, efficiency);
+    const T cost = transfer_s(problem, way, bytes, efficiency);
     if (slowest < cost) slowest = cost;
     if (cluster.level_between(way.from, way.to) == LinkLevel::within_node) continue;
     crossing += 1;

@@ -6,8 +6,9 @@
 
 namespace sextant::terms {
 
-// What the ways of frameworks take, as far as it follows from which devices train, which generate and how many
-// of these hold a replica. Those that the plan's method does not ask for are zero.
+// Seconds that the methods of frameworks take between two pools, without the trainers' gathers. They follow
+// from the two sets of devices and from the largest part of the weights on a device of generation. Methods that
+// the plan does not ask for are zero.
 template <typename T>
 struct WeightWays {
   T flat_s = T(0.0);
@@ -24,7 +25,8 @@ struct Gathers {
   T slowest_s = T(0.0);
 };
 
-// Tensors are gathered while those before them are sent. Not for per_replica.
+// What the method takes with the trainers' gathers: tensors are gathered while others are sent, so the longer
+// of both counts. Not for per_replica.
 template <typename T>
 [[nodiscard]] T between_pools_s(WeightSyncMethod method, const WeightWays<T>& ways, const Gathers<T>& gathers) {
   const auto beside = [](const T& a, const T& b) { return a < b ? b : a; };

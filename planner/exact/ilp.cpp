@@ -14,7 +14,7 @@
 namespace sextant {
 namespace {
 
-// Of times that the solver adds up and of what it holds for whole.
+// The solver adds times up and takes numbers for whole within tolerances of its own. Relative.
 constexpr double kSolverTolerance = 1e-6;
 
 // The solver's own times, within its tolerances; the plan is costed again.
@@ -146,8 +146,8 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     }
     const double missing_s = time_s - solution.objective - sync.fixed_s();
     if (solution.status == MilpStatus::limit) break;
-    is_proved =
-        missing_s <= kSolverTolerance * time_s || found_s <= result.lower_bound * (1 + kSolverTolerance);
+    is_proved = !model.has_sync() || missing_s <= kSolverTolerance * time_s ||
+                found_s <= result.lower_bound * (1 + kSolverTolerance);
     if (is_proved) break;
     model.require_sync(choice, model.sync_s(solution.values) + missing_s);
   }

@@ -230,7 +230,7 @@ void IlpModel::add_transfer(int shares, int transfer) {
       const UnitClass& sends = space_.classes()[from.of_class];
       const bool is_same = from.of_class == to.of_class && from.unit == to.unit;
       if (is_same && (from.unit >= 0 || sends.count() < 2)) continue;  // both cannot have it
-      const double time_s = parts_of_sync_.least_between_s(from.of_class, to.of_class);
+      const double time_s = parts_of_sync_.min_between_s(from.of_class, to.of_class);
       const int goes = problem_.add_binary();
       from_slots(parts_of_sync_.training(), from, goes);
       from_slots(parts_of_sync_.generation(), to, goes);

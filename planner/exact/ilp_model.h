@@ -26,10 +26,11 @@ class IlpModel {
   // Its objective is the iteration without what every plan pays (SyncCost::fixed_s).
   [[nodiscard]] const MilpProblem& problem() const { return problem_; }
 
-  // Of a solution: what weight synchronization takes in it.
+  [[nodiscard]] bool has_sync() const { return sync_ >= 0; }
+  // What weight synchronization takes in a solution.
   [[nodiscard]] double sync_s(const std::vector<double>& values) const;
-  // From now on it takes at least so much in plans with the devices and the strategies of this choice, which it
-  // depends on: a cut of Benders' decomposition.
+  // Adds a cut of Benders' decomposition: plans with the devices and the strategies of this choice, on which
+  // weight synchronization depends, take at least so much for it. There must be one.
   void require_sync(const UnitChoice& choice, double sync_s);
 
   // Of a solution.

@@ -38,7 +38,7 @@ SyncCost::SyncCost(const UnitSpace& space) : space_(space) {
   fixed_s_ += training.handover_s();
   sent_bytes_ = training.sent_bytes();
   decomposes_ = space.decomposes_sync();
-  for (const Node& node : request.cluster.nodes()) most_on_a_node_ = std::max(most_on_a_node_, node.devices);
+  for (const Node& node : request.cluster.nodes()) max_per_node_ = std::max(max_per_node_, node.devices);
   if (decomposes_) find_least_transfers();
 }
 
@@ -96,9 +96,9 @@ double SyncCost::transfer_s(const std::vector<std::uint16_t>& from,
   return terms::between_pools_s(space_.frame().plan.weight_sync.method, ways, terms::Gathers<double>{});
 }
 
-double SyncCost::least_between_s(std::size_t from_class, std::size_t to_class) const {
+double SyncCost::min_between_s(std::size_t from_class, std::size_t to_class) const {
   if (!decomposes_) return 0;
-  const int links = std::max(space_.request().cluster.device_count() / 2, most_on_a_node_);
+  const int links = std::max(space_.request().cluster.device_count() / 2, max_per_node_);
   return least_s_[from_class][to_class] / links;
 }
 
@@ -114,7 +114,7 @@ double SyncCost::least_transfer_s(int from_share, int to_share) const {
     }
   }
   const int links = std::min(devices_of_share(from_share), devices_of_share(to_share));
-  return least / std::max(links, most_on_a_node_);
+  return least / std::max(links, max_per_node_);
 }
 
 }  // namespace sextant

@@ -28,7 +28,7 @@ class SyncCost {
   [[nodiscard]] double transfer_s(const std::vector<std::uint16_t>& from,
                                   const std::vector<std::uint16_t>& to) const;
   // The least of it for devices of any shares that lie in these classes, by number.
-  [[nodiscard]] double least_between_s(std::size_t from_class, std::size_t to_class) const;
+  [[nodiscard]] double min_between_s(std::size_t from_class, std::size_t to_class) const;
   // The least of it for any devices of these shares.
   [[nodiscard]] double least_transfer_s(int from_share, int to_share) const;
 
@@ -41,7 +41,7 @@ class SyncCost {
   bool decomposes_ = false;
   double fixed_s_ = 0;
   double sent_bytes_ = 0;
-  int most_on_a_node_ = 1;                    // devices
+  int max_per_node_ = 1;                      // devices
   std::vector<std::vector<double>> least_s_;  // of one copy over one link, by class, then class
 };
 

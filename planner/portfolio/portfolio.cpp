@@ -144,9 +144,9 @@ class Portfolio {
         if (one.is_there()) found.push_back({{"by", one.by}, {"plan", one.result.plan->to_json()}});
       }
     }
-    const Json told{{"found", found},           {"spent", spent_},
-                    {"candidates", candidates_}, {"feasible", feasible_},
-                    {"reason", last_reason_},    {"proved", proved_ ? Json(*proved_) : Json()}};
+    const Json told{
+        {"found", found},        {"spent", spent_},        {"candidates", candidates_},
+        {"feasible", feasible_}, {"reason", last_reason_}, {"proved", proved_ ? Json(*proved_) : Json()}};
     const Json heard = parse_json(request_.ranks->gather(format_json(told)).front());
     if (is_first_rank()) return;
     spent_ = heard.at("spent");
@@ -158,8 +158,8 @@ class Portfolio {
       PlanResult result;
       result.outcome = PlanOutcome::found;
       result.plan = Plan::parse(JsonView(one.at("plan")));
-      result.prediction = predict(request_.cluster, request_.workflow, *result.plan, request_.coefficients,
-                                  request_.framework);
+      result.prediction =
+          predict(request_.cluster, request_.workflow, *result.plan, request_.coefficients, request_.framework);
       offer(result, one.at("by").get<std::string>());
     }
   }

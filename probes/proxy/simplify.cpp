@@ -32,7 +32,8 @@ int micro_batch_sequences(const TaskPlan& plan, const Workflow& workflow, TaskKi
   int sequences = plan.micro_batch_sequences;
   if (execution.micro_batches > 0) {
     sequences = (share + execution.micro_batches - 1) / execution.micro_batches;
-  } else if (const int tokens = std::max(execution.micro_batch_tokens, execution.prefill_chunk_tokens); tokens > 0) {
+  } else if (const int tokens = std::max(execution.micro_batch_tokens, execution.prefill_chunk_tokens);
+             tokens > 0) {
     sequences = static_cast<int>(tokens / std::max(1.0, mean_tokens(workflow, kind)));
   }
   return std::clamp(sequences, 1, std::max(1, share));
@@ -71,9 +72,11 @@ std::vector<std::string> simplify_task(TaskPlan& plan, const Workflow& workflow,
 SimplifiedPlan simplify(const Plan& plan, const Workflow& workflow, const EngineLimits& limits) {
   SimplifiedPlan out{plan, {}};
   for (const Task& task : workflow.tasks) {
-    const std::vector<std::string> names = simplify_task(out.plan.tasks.at(task.name), workflow, task.kind, limits);
+    const std::vector<std::string> names =
+        simplify_task(out.plan.tasks.at(task.name), workflow, task.kind, limits);
     if (names.empty()) continue;
-    out.left_out.push_back("task '" + task.name + "' of plan '" + plan.name + "' runs without " + joined(names));
+    out.left_out.push_back("task '" + task.name + "' of plan '" + plan.name + "' runs without " +
+                           joined(names));
   }
   return out;
 }

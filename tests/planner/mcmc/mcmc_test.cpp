@@ -149,9 +149,9 @@ TEST(Mcmc, FewStepsComeNearWhatManyFind) {
   PlanRequest request{cluster, workflow, kNeutral};
   request.budget.evaluations = 200'000;
   const double many_s = plan_by_mcmc(request).prediction->iteration_s;
-  request.budget.evaluations = 20'000;  // decode batches doubled the table of options
+  request.budget.evaluations = 40'000;  // one of four seeds stays 3.2 % above until 30,000
   for (request.seed = 1; request.seed <= 4; ++request.seed)
-    EXPECT_LT(plan_by_mcmc(request).prediction->iteration_s, 1.05 * many_s);
+    EXPECT_LT(plan_by_mcmc(request).prediction->iteration_s, 1.03 * many_s);
 }
 
 // (a) The public search cannot start: its graph builder returns what its caller does not expect.
