@@ -39,7 +39,7 @@ PlanRequest with_workflow(const PlanRequest& request, const Workflow& workflow) 
   other.seed = request.seed;
   other.threads = request.threads;
   other.choices = request.choices;
-  other.shared_devices = request.shared_devices;
+  other.device_rules = request.device_rules;
   other.memory_share = request.memory_share;
   other.bounds_every_execution = request.bounds_every_execution;
   other.weight_sync = request.weight_sync;

@@ -45,8 +45,8 @@ struct PlanRequest {
   // What may be chosen for each task besides its devices, by task; empty: one execution, HetRL's Appendix B,
   // with the decode batches that memory tells apart.
   std::vector<TaskChoices> choices = {};
-  // Pairs of tasks that must run on the same devices. Planners whose traits do not say so ignore them.
-  SharedDevices shared_devices = {};
+  // Planners whose traits do not say so ignore them.
+  DeviceRules device_rules = {};
   // The bound of any plan (PlanResult::least_s) holds for every execution that keeps the precisions and trains
   // the same weights, not for the executions above alone.
   bool bounds_every_execution = false;

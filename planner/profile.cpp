@@ -75,22 +75,31 @@ std::string joined_modes(const FrameworkProfile& profile) {
   return all;
 }
 
-SharedDevices pairs_of(const FrameworkProfile& profile, const Workflow& workflow) {
-  const auto sets = profile.same_devices.find(workflow.mode);
-  if (sets == profile.same_devices.end())
-    throw_bad_input("framework " + profile.name + " " + profile.version + " has no mode " +
-                    in_quotes(std::string(name_of(workflow.mode))) + "; it offers " + joined_modes(profile) +
-                    "; --any-layout plans it all the same");
-  SharedDevices pairs;
-  for (const std::vector<std::string>& names : sets->second) {
-    std::optional<std::size_t> first;
+// Each task of a set with its first, or with every other one.
+TaskPairs pairs_of(const std::vector<std::vector<std::string>>& sets, const Workflow& workflow, bool every) {
+  TaskPairs pairs;
+  for (const std::vector<std::string>& names : sets) {
+    std::vector<std::size_t> tasks;
     for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
-      if (std::find(names.begin(), names.end(), workflow.tasks[t].name) == names.end()) continue;
-      if (first) pairs.emplace_back(*first, t);
-      if (!first) first = t;
+      if (std::find(names.begin(), names.end(), workflow.tasks[t].name) != names.end()) tasks.push_back(t);
+    }
+    for (std::size_t i = 1; i < tasks.size(); ++i) {
+      for (std::size_t j = 0; j < (every ? i : 1); ++j) pairs.emplace_back(tasks[j], tasks[i]);
     }
   }
   return pairs;
+}
+
+DeviceRules rules_of(const FrameworkProfile& profile, const Workflow& workflow) {
+  const auto same = profile.same_devices.find(workflow.mode);
+  if (same == profile.same_devices.end())
+    throw_bad_input("framework " + profile.name + " " + profile.version + " has no mode " +
+                    in_quotes(std::string(name_of(workflow.mode))) + "; it offers " + joined_modes(profile) +
+                    "; --any-layout plans it all the same");
+  const auto apart = profile.apart_devices.find(workflow.mode);
+  DeviceRules rules{pairs_of(same->second, workflow, false), {}};
+  if (apart != profile.apart_devices.end()) rules.apart = pairs_of(apart->second, workflow, true);
+  return rules;
 }
 
 }  // namespace
@@ -98,7 +107,7 @@ SharedDevices pairs_of(const FrameworkProfile& profile, const Workflow& workflow
 ProfiledSpace space_of(const FrameworkProfile& profile, const Workflow& workflow, const Cluster& cluster,
                        LayoutRules rules) {
   ProfiledSpace space;
-  if (rules == LayoutRules::as_framework) space.shared_devices = pairs_of(profile, workflow);
+  if (rules == LayoutRules::as_framework) space.device_rules = rules_of(profile, workflow);
   for (const Task& task : workflow.tasks) {
     const auto of_kind = profile.tasks.find(task.kind);
     const TaskProfile& of_task = of_kind == profile.tasks.end() ? TaskProfile{} : of_kind->second;
@@ -118,7 +127,7 @@ ProfiledSpace space_of(const FrameworkProfile& profile, const Workflow& workflow
 void take_profile(const FrameworkProfile& profile, LayoutRules rules, PlanRequest& request) {
   ProfiledSpace space = space_of(profile, request.workflow, request.cluster, rules);
   request.choices = std::move(space.choices);
-  request.shared_devices = std::move(space.shared_devices);
+  request.device_rules = std::move(space.device_rules);
   request.weight_sync = profile.weight_sync;
   request.bounds_every_execution = true;
   const bool is_even =

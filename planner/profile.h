@@ -13,7 +13,7 @@ namespace sextant {
 
 struct ProfiledSpace {
   std::vector<TaskChoices> choices;  // by task
-  SharedDevices shared_devices;
+  DeviceRules device_rules;
 };
 
 enum class LayoutRules { as_framework, any };

@@ -49,7 +49,7 @@ std::vector<double> rooms_of_devices(const PlanRequest& request) {
 
 SearchTables::SearchTables(const PlanRequest& request)
     : evaluator({request.cluster, request.workflow, request.coefficients, request.framework, request.choices,
-                 request.weight_sync, request.objective, request.shared_devices, request.memory_share}),
+                 request.weight_sync, request.objective, request.device_rules, request.memory_share}),
       options(evaluator, request.cluster, request.workflow, shape_limits_of(request), Thoroughness::promising),
       room_bytes(rooms_of_devices(request)) {}
 

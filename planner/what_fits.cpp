@@ -43,7 +43,7 @@ std::string with_recompute(const PlanRequest& request) {
 }
 
 std::string with_any_layout(const PlanRequest& request, const FrameworkProfile* profile) {
-  if (profile == nullptr || request.shared_devices.empty()) {
+  if (profile == nullptr || request.device_rules.empty()) {
     const bool has_rules = std::any_of(request.choices.begin(), request.choices.end(),
                                        [](const TaskChoices& choices) { return choices.has_rules(); });
     if (profile == nullptr || !has_rules) return "";

@@ -102,16 +102,24 @@ TaskProfile parse_task(const JsonView& view) {
   return task;
 }
 
+using TaskSets = std::vector<std::vector<std::string>>;
+
+TaskSets parse_sets(const std::optional<JsonView>& by_mode, const std::string& mode) {
+  TaskSets sets;
+  const auto of_mode = by_mode ? by_mode->optional(mode) : std::nullopt;
+  if (!of_mode) return sets;
+  for (const JsonView& set : of_mode->items()) {
+    auto& tasks = sets.emplace_back();
+    for (const JsonView& task : set.items()) tasks.push_back(task.text());
+  }
+  return sets;
+}
+
 void parse_modes(const JsonView& view, FrameworkProfile& profile) {
-  const auto same = view.optional("same_devices");
+  const auto same = view.optional("same_devices"), apart = view.optional("apart_devices");
   for (const JsonView& mode : view.required("modes").items()) {
-    auto& sets = profile.same_devices[parse_mode(mode)];
-    const auto of_mode = same ? same->optional(mode.text()) : std::nullopt;
-    if (!of_mode) continue;
-    for (const JsonView& set : of_mode->items()) {
-      auto& tasks = sets.emplace_back();
-      for (const JsonView& task : set.items()) tasks.push_back(task.text());
-    }
+    profile.same_devices[parse_mode(mode)] = parse_sets(same, mode.text());
+    profile.apart_devices[parse_mode(mode)] = parse_sets(apart, mode.text());
   }
 }
 
@@ -133,8 +141,8 @@ bool flag_of(const JsonView& view, std::string_view object, std::string_view mem
 
 FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   view.allow_only({"schema", "name", "family", "is_family_default", "version", "coefficients", "weight_sync",
-                   "tasks_by_default", "layout", "same_devices", "modes", "tasks", "option_names", "cannot",
-                   "notes", "sources"});
+                   "tasks_by_default", "layout", "same_devices", "apart_devices", "modes", "tasks",
+                   "option_names", "cannot", "notes", "sources"});
   if (const std::string schema = view.required("schema").text(); schema != kSchema)
     view.required("schema").fail("expected " + in_quotes(std::string(kSchema)) + ", got " + in_quotes(schema));
   FrameworkProfile profile;

@@ -43,6 +43,8 @@ struct FrameworkProfile {
   bool has_even_layers = false;   // stages get equally many layers
   // Modes that it offers, each with the sets of tasks that run on the same devices.
   std::map<Mode, std::vector<std::vector<std::string>>> same_devices;
+  // Sets of tasks of which no two have a device in common, by mode.
+  std::map<Mode, std::vector<std::vector<std::string>>> apart_devices;
   std::map<TaskKind, TaskProfile> tasks;
   // "generation.kv_memory_fraction": the option of the framework that says it.
   std::map<std::string, std::string> option_names;

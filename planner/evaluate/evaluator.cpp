@@ -73,10 +73,10 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
     : workflow_(problem.workflow),
       sorted_(problem.workflow),
       objective_(problem.objective),
-      shared_devices_(problem.shared_devices),
+      device_rules_(problem.device_rules),
       host_memory_(problem.cluster),
       prices_(problem.cluster),
-      is_time_alone_(problem.objective.is_time_alone() && problem.shared_devices.empty() &&
+      is_time_alone_(problem.objective.is_time_alone() && problem.device_rules.empty() &&
                      !host_memory_.is_there()) {
   constexpr int kMostDevices = 65536;  // of a candidate's 16-bit numbers
   const int devices = problem.cluster.device_count();

@@ -87,7 +87,7 @@ struct EvaluatedProblem {
   std::vector<TaskChoices> choices = {};  // by task; none: the default of all
   WeightSyncPlan weight_sync = {};
   Objective objective = {};
-  SharedDevices shared_devices = {};
+  DeviceRules device_rules = {};
   double memory_share = 1;  // as PlanRequest has it
 };
 
@@ -143,8 +143,7 @@ class Evaluator {
   [[nodiscard]] const Phases& phases() const { return *phases_; }
   [[nodiscard]] const DevicePrices& prices() const { return prices_; }
   [[nodiscard]] double overhead_s() const { return overhead_s_; }
-  // Pairs of tasks that must run on the same devices.
-  [[nodiscard]] const SharedDevices& shared_devices() const { return shared_devices_; }
+  [[nodiscard]] const DeviceRules& device_rules() const { return device_rules_; }
   [[nodiscard]] const HostMemoryLimit& host_memory() const { return host_memory_; }
 
   // An iteration follows from tasks' values and sets of devices: it is of the closed form, and what the weights
@@ -199,7 +198,7 @@ class Evaluator {
   double sent_bytes_ = 0;  // of one copy of the weights
   double least_room_bytes_ = 0;
   Objective objective_;
-  SharedDevices shared_devices_;
+  DeviceRules device_rules_;
   HostMemoryLimit host_memory_;
   DevicePrices prices_;
   bool is_time_alone_ = true;

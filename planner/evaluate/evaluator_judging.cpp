@@ -52,11 +52,14 @@ double Evaluator::broken_rules() const {
     for (const TaskPart& part : parts_) values.push_back(&part.value());
     broken = host_memory_.overrun(values);
   }
-  return broken + static_cast<double>(
-                      std::count_if(shared_devices_.begin(), shared_devices_.end(), [&](const auto& pair) {
-                        const auto some = parts_[pair.first].used(), others = parts_[pair.second].used();
-                        return !std::equal(some.begin(), some.end(), others.begin(), others.end());
-                      }));
+  const auto is_same = [this](std::size_t task, std::size_t other) {
+    const auto some = parts_[task].used(), others = parts_[other].used();
+    return std::equal(some.begin(), some.end(), others.begin(), others.end());
+  };
+  const auto overlap = [this](std::size_t task, std::size_t other) {
+    return overlap_[task * parts_.size() + other] != 0;
+  };
+  return broken + device_rules_.broken(is_same, overlap);
 }
 
 Score Evaluator::judged(double time_s, double excess_bytes) const {

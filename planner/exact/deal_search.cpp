@@ -21,11 +21,11 @@ void DealSearch::begin(const TaskGrouping& grouping) {
   place_of_ = order_;
 }
 
-bool DealSearch::keeps_pairs(const TaskGrouping& grouping) const {
-  const SharedDevices& pairs = space_.request().shared_devices;
-  return std::all_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
-    return grouping.group_of[pair.first] == grouping.group_of[pair.second];
-  });
+bool DealSearch::keeps_rules(const TaskGrouping& grouping) const {
+  const auto is_one_group = [&](std::size_t task, std::size_t other) {
+    return grouping.group_of[task] == grouping.group_of[other];
+  };
+  return space_.request().device_rules.broken(is_one_group, is_one_group) == 0;
 }
 
 double DealSearch::cheap_bound_s(const TaskGrouping& grouping) {
@@ -152,7 +152,7 @@ struct Root {
 std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units, DealSearch& deals) {
   std::vector<Root> roots;
   for (const TaskGrouping& grouping : groupings) {
-    if (grouping.groups <= units && deals.keeps_pairs(grouping))
+    if (grouping.groups <= units && deals.keeps_rules(grouping))
       roots.push_back({&grouping, deals.cheap_bound_s(grouping)});
   }
   std::stable_sort(roots.begin(), roots.end(),

@@ -33,8 +33,8 @@ class DealSearch {
   [[nodiscard]] double cheap_bound_s(const TaskGrouping& grouping);
   [[nodiscard]] double bound_s(const TaskGrouping& grouping);
 
-  // Whether tasks that must share devices (PlanRequest::shared_devices) are in one group.
-  [[nodiscard]] bool keeps_pairs(const TaskGrouping& grouping) const;
+  // Whether the grouping keeps to PlanRequest::device_rules: groups have no device in common.
+  [[nodiscard]] bool keeps_rules(const TaskGrouping& grouping) const;
 
   // Offers `progress` every plan of the grouping that is not ruled out.
   void search(const TaskGrouping& grouping);

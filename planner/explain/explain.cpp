@@ -108,7 +108,7 @@ PlanResult plan_on(const Decided& decided, const Cluster& cluster, const Pins& p
   request.seed = old.seed;
   request.threads = old.threads;
   request.choices = old.choices;
-  request.shared_devices = old.shared_devices;
+  request.device_rules = old.device_rules;
   request.memory_share = old.memory_share;
   request.bounds_every_execution = old.bounds_every_execution;
   request.weight_sync = old.weight_sync;

@@ -7,6 +7,7 @@
 
 #include "core/json_value.h"
 #include "costmodel/predict.h"
+#include "planner/baselines/streamrl.h"
 #include "planner/baselines/verl.h"
 #include "planner/exact/exact.h"
 #include "planner/islands.h"
@@ -24,7 +25,10 @@ bool are_devices_alike(const Cluster& cluster) {
                      [&](const Node& node) { return node.device_type == cluster.nodes().front().device_type; });
 }
 
-bool always(const PlanRequest&) { return true; }
+bool may_share_all(const PlanRequest& request) { return request.device_rules.apart.empty(); }
+
+// Generation on devices of its own pays where it runs beside the rest.
+bool may_overlap(const PlanRequest& request) { return request.workflow.mode != Mode::synchronous; }
 
 // Clusters whose options exact has worked out in a fraction of a second.
 bool is_small(const PlanRequest& request) {
@@ -58,7 +62,7 @@ bool is_for_two_phase(const PlanRequest& request) {
   if (!request.cluster.has_zonal_links() || request.cluster.device_count() > kMostDevices) return false;
   const bool has_rules = std::any_of(request.choices.begin(), request.choices.end(),
                                      [](const TaskChoices& choices) { return choices.has_rules(); });
-  return !has_rules && !may_fill_hosts(request) && request.shared_devices.empty() &&
+  return !has_rules && !may_fill_hosts(request) && request.device_rules.empty() &&
          request.limits.pins.empty() && request.objective.is_time_alone() &&
          request.workflow.algorithm != Algorithm::custom;
 }
@@ -77,7 +81,8 @@ struct Member {
 };
 
 constexpr Member kMembers[] = {
-    {"verl-colocated", plan_by_verl_colocated, 0.25, always},
+    {"verl-colocated", plan_by_verl_colocated, 0.25, may_share_all},
+    {"streamrl", plan_by_streamrl, 0.4, may_overlap},
     {"exact", plan_exactly_from, 0.2, is_small},
     {"two-phase", plan_by_two_phase, 0.2, is_for_two_phase},
 };

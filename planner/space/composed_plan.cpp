@@ -17,7 +17,7 @@ ComposedPlan::ComposedPlan(Evaluator& evaluator, const OptionTable& table, const
     : evaluator_(evaluator),
       workflow_(workflow),
       objective_(objective),
-      is_time_alone_(objective.is_time_alone() && evaluator.shared_devices().empty() &&
+      is_time_alone_(objective.is_time_alone() && evaluator.device_rules().empty() &&
                      !evaluator.host_memory().is_there()),
       types_(static_cast<std::size_t>(table.types())),
       words_(words_of(room_bytes.size())) {
@@ -123,9 +123,11 @@ Score ComposedPlan::score() const {
   const auto used_of = [this](std::size_t word) { return used(word); };
   const Rented rented = objective_.needs_devices() ? evaluator_.prices().rented(words_, used_of) : Rented{};
   Score score = judged(objective_, time_s, excess, rented);
-  for (const auto& [task, other] : evaluator_.shared_devices()) {
-    if (!is_same(parts_[task].devices, parts_[other].devices)) ++score.overrun;
-  }
+  score.overrun += evaluator_.device_rules().broken(
+      [this](std::size_t task, std::size_t other) {
+        return is_same(parts_[task].devices, parts_[other].devices);
+      },
+      [this](std::size_t task, std::size_t other) { return overlaps_[task * parts_.size() + other] != 0; });
   if (evaluator_.host_memory().is_there()) {
     std::vector<const TaskValue*> values;
     values.reserve(parts_.size());

@@ -36,9 +36,24 @@ struct TaskChoices {
   friend bool operator==(const TaskChoices&, const TaskChoices&) = default;
 };
 
-// Pairs of tasks, by number, that a framework runs on one and the same set of devices. A plan that parts a pair
-// exceeds the limits of the search by one for each (Score::overrun).
-using SharedDevices = std::vector<std::pair<std::size_t, std::size_t>>;
+// What a framework demands of the devices of two tasks, by number: that both have one and the same set, or no
+// device in common. A plan exceeds the limits of the search by one for each pair that breaks its rule
+// (Score::overrun).
+using TaskPairs = std::vector<std::pair<std::size_t, std::size_t>>;
+struct DeviceRules {
+  TaskPairs same;
+  TaskPairs apart;
+
+  [[nodiscard]] bool empty() const { return same.empty() && apart.empty(); }
+  // is_same, overlap: of two tasks' sets of devices.
+  template <typename IsSame, typename Overlap>
+  [[nodiscard]] int broken(IsSame is_same, Overlap overlap) const {
+    int count = 0;
+    for (const auto& [task, other] : same) count += is_same(task, other) ? 0 : 1;
+    for (const auto& [task, other] : apart) count += overlap(task, other) ? 1 : 0;
+    return count;
+  }
+};
 
 // With this execution alone.
 [[nodiscard]] TaskChoices one_choice(const Execution& execution);

@@ -140,6 +140,27 @@ TEST(FrameworkProfiles, HaveNamesOfTheirOwnAndOneDefaultAFamily) {
   EXPECT_EQ(find_profile(profiles(), "nonsense"), nullptr);
 }
 
+// What verl's, NeMo RL's and slime's trainers do beside generation, on GPUs of their own: one plan once mixed
+// both on 12 of 16 H100, which none of them can run, and took half as long again as in turns.
+TEST(OrdinaryQuestion, AsynchronousPlansGenerateOnDevicesOfTheirOwn) {
+  const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
+  for (const char* framework : {"verl-fsdp", "verl-megatron", "nemo-rl-dtensor", "slime"}) {
+    const OrdinaryQuestion question{"H100-SXM-80GB", 2, "Qwen3-8B", framework};
+    const FrameworkProfile& profile = *find_profile(profiles(), framework);
+    Workflow workflow = workflow_of(question, facts);
+    const Asked in_turns{cluster_of(question, facts), workflow, profile, coefficients_of(profile.coefficients)};
+    workflow.mode = Mode::one_step_off;
+    workflow.staleness = 1;
+    const Asked beside{cluster_of(question, facts), workflow, profile, coefficients_of(profile.coefficients)};
+    const PlanResult result = answer(beside);
+    ASSERT_EQ(result.outcome, PlanOutcome::found) << framework << ": " << result.message;
+    const std::set<DeviceId> generates = result.plan->tasks.at(task_names::kActorGeneration).devices();
+    for (const DeviceId device : result.plan->tasks.at(task_names::kActorTraining).devices())
+      EXPECT_FALSE(generates.contains(device)) << framework;
+    EXPECT_LT(result.prediction->iteration_s, 1.25 * answer(in_turns).prediction->iteration_s) << framework;
+  }
+}
+
 // The same plan on the better card, under the coefficients that ship for each framework.
 TEST(OrdinaryQuestion, AnH100IsNeverSlowerThanAnA100) {
   const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");

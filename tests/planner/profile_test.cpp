@@ -14,7 +14,7 @@ namespace {
 
 FrameworkProfile profile_of(const std::string& tasks, const std::string& others = "") {
   const Json json = parse_json(R"({"schema": "sextant.framework_profile/1.0", "name": "one", "family": "one",
-    "version": "1", "coefficients": "*", "modes": ["synchronous"], "tasks": )" +
+    "version": "1", "coefficients": "*", "modes": ["synchronous", "one_step_off"], "tasks": )" +
                                tasks + others + "}");
   return FrameworkProfile::parse(JsonView(json));
 }
@@ -77,9 +77,9 @@ TEST(SpaceOf, LeavesOutWhatTheModelOrTheClusterCannotDo) {
 TEST(SpaceOf, RefusesAModeThatTheFrameworkDoesNotHave) {
   const FrameworkProfile profile = profile_of(R"({"training": {}})");
   const Cluster cluster = cluster_of({{"a100", 1}});
-  const Workflow workflow = ppo_8b(Mode::one_step_off);
+  const Workflow workflow = ppo_8b(Mode::asynchronous);
   const std::string message = message_of([&] { (void)space_of(profile, workflow, cluster); });
-  EXPECT_NE(message.find("no mode \"one_step_off\""), std::string::npos) << message;
+  EXPECT_NE(message.find("no mode \"asynchronous\""), std::string::npos) << message;
   EXPECT_NE(message.find("it offers synchronous"), std::string::npos) << message;
   EXPECT_NO_THROW((void)space_of(profile, workflow, cluster, LayoutRules::any));
 }
@@ -95,15 +95,26 @@ TEST(TakeProfile, KeepsToItsLayoutsUnlessAnyIsAsked) {
   PlanRequest request{cluster, workflow, coefficients};
   take_profile(profile, LayoutRules::as_framework, request);
   EXPECT_FALSE(request.limits.balances_load);
-  ASSERT_EQ(request.shared_devices.size(), 1U);
-  EXPECT_EQ(workflow.tasks[request.shared_devices.front().first].name, task_names::kActorGeneration);
-  EXPECT_EQ(workflow.tasks[request.shared_devices.front().second].name, task_names::kActorTraining);
+  ASSERT_EQ(request.device_rules.same.size(), 1U);
+  EXPECT_EQ(workflow.tasks[request.device_rules.same.front().first].name, task_names::kActorGeneration);
+  EXPECT_EQ(workflow.tasks[request.device_rules.same.front().second].name, task_names::kActorTraining);
   EXPECT_TRUE(request.choices.back().has_rules());
   PlanRequest any{cluster, workflow, coefficients};
   take_profile(profile, LayoutRules::any, any);
   EXPECT_TRUE(any.limits.balances_load);
-  EXPECT_TRUE(any.shared_devices.empty());
+  EXPECT_TRUE(any.device_rules.empty());
   EXPECT_FALSE(any.choices.back().has_rules());
+}
+
+TEST(TakeProfile, KeepsTasksApartThatCannotShareDevices) {
+  const FrameworkProfile profile = profile_of(
+      "{}",
+      R"(, "apart_devices": {"one_step_off": [["actor_generation", "actor_training", "critic_training"]]})");
+  const Workflow workflow = ppo_8b(Mode::one_step_off);
+  const ProfiledSpace space = space_of(profile, workflow, cluster_of({{"a100", 1}}));
+  EXPECT_TRUE(space.device_rules.same.empty());
+  EXPECT_EQ(space.device_rules.apart.size(), 3U);  // every two of three tasks
+  EXPECT_TRUE(space_of(profile, ppo_8b(), cluster_of({{"a100", 1}})).device_rules.empty());
 }
 
 }  // namespace

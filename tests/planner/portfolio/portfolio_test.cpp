@@ -134,7 +134,7 @@ TEST(Portfolio, KeepsTasksTogetherThatMustShareDevices) {
   const Coefficients coefficients;
   PlanRequest request{cluster, workflow, coefficients};
   const auto number = [&](const Task& task) { return static_cast<std::size_t>(&task - workflow.tasks.data()); };
-  request.shared_devices = {{number(workflow.actor_generation()), number(workflow.actor_training())}};
+  request.device_rules.same = {{number(workflow.actor_generation()), number(workflow.actor_training())}};
   request.budget.evaluations = 10'000;
   for (const Planner& planner : planners()) {
     if (!planner.traits.has_layout_rules || planner.name == "streamrl")
