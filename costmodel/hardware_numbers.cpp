@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, kLinkScopeCount> kExceptions{"exception o
 void scale(LinkRate& rate, const HardwareNumber& number, double factor) {
   if (number.name == "link_latency_s") rate.latency_s.value *= factor;
   if (number.name == "link_bytes_per_s") rate.bytes_per_s.value *= factor;
+  if (number.name == "link_capacity_bytes_per_s" && rate.capacity_bytes_per_s)
+    rate.capacity_bytes_per_s->value *= factor;
 }
 
 void scale(DeviceType& type, const HardwareNumber& number, double factor) {
@@ -48,15 +50,19 @@ std::vector<HardwareNumber> hardware_numbers(const Cluster& cluster) {
     if (type.host_bytes_per_s) numbers.push_back({"host_bytes_per_s", name});
     if (with_network.contains(name)) numbers.push_back({"network_bytes_per_s", name});
   }
-  std::set<std::string> links;
-  for (const auto& [level, rate] : cluster.levels()) links.emplace(kLevels[static_cast<std::size_t>(level)]);
+  std::set<std::string> links, trunks;
+  const auto add = [&](std::string_view of, const LinkRate& rate) {
+    links.emplace(of);
+    if (rate.capacity_bytes_per_s) trunks.emplace(of);
+  };
+  for (const auto& [level, rate] : cluster.levels()) add(kLevels[static_cast<std::size_t>(level)], rate);
   if (own_links) links.emplace(kLevels[0]);
-  for (const LinkException& exception : cluster.exceptions()) {
-    links.emplace(kExceptions[static_cast<std::size_t>(exception.scope)]);
-  }
+  for (const LinkException& exception : cluster.exceptions())
+    add(kExceptions[static_cast<std::size_t>(exception.scope)], exception.rate);
   for (const std::string& of : links) {
     numbers.push_back({"link_latency_s", of});
     numbers.push_back({"link_bytes_per_s", of});
+    if (trunks.contains(of)) numbers.push_back({"link_capacity_bytes_per_s", of});
   }
   return numbers;
 }

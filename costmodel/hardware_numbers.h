@@ -16,7 +16,8 @@ namespace sextant {
 
 struct HardwareNumber {
   std::string name;  // "flop_per_s", "memory_bytes_per_s", "host_bytes_per_s", "network_bytes_per_s",
-                     // "link_latency_s", "link_bytes_per_s"; "memory_bytes", which takes no time, is not listed
+                     // "link_latency_s", "link_bytes_per_s", "link_capacity_bytes_per_s"; "memory_bytes",
+                     // which takes no time, is not listed
   std::string of;    // device type, or level or exception of links: "within_node", "exception of node", ...
 
   friend bool operator==(const HardwareNumber&, const HardwareNumber&) = default;

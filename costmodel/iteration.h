@@ -9,6 +9,9 @@
 // A graph without a reference leaves C3 out; old_log_prob, inference of the actor, is one more task of the
 // first Phi.
 //
+// C_sync and C_reshard are of the actor's weights on their way to generation. Weights that another task uses
+// elsewhere (a critic's in its evaluation) go at the same time, so the longest way counts.
+//
 // Decisions: the appendix's GRPO lines write C^6 and mean the actor's training, C^5. A synchronous plan
 // whose generation has devices of its own pays C_sync in place of C_reshard; an asynchronous plan whose
 // generation shares devices with other tasks cannot overlap them and pays the sum. Tasks of one Phi that share
@@ -187,15 +190,31 @@ template <typename T>
   return simulate_timeline(tasks);
 }
 
-// Zero where a custom workflow has no training or no generation of the actor.
-template <typename T>
-[[nodiscard]] T plan_weight_sync_s(const Problem<T>& problem, std::span<const TaskWork> works) {
-  if (!problem.workflow.has_weight_sync()) return T(0.0);
-  const auto work_of_task = [&](const Task& task) -> const TaskWork& {
-    return works[static_cast<std::size_t>(&task - problem.workflow.tasks.data())];
-  };
-  return terms::weight_sync_s(problem, work_of_task(problem.workflow.actor_training()),
-                              work_of_task(problem.workflow.actor_generation()));
+// A task that trains weights and another that uses them, by position in the workflow.
+struct WeightUse {
+  std::size_t trained = 0;
+  std::size_t used = 0;
+};
+
+// All but the actor's training and generation.
+[[nodiscard]] std::vector<WeightUse> other_weight_uses(const Workflow& workflow);
+
+// The longest way of weights to tasks that use them; zero where no other task uses what is trained.
+// work_of(task): the TaskWork of the task at that position.
+template <typename T, typename WorkOf>
+[[nodiscard]] T plan_weight_sync_s(const Problem<T>& problem, WorkOf work_of) {
+  const Workflow& workflow = problem.workflow;
+  T longest(0.0);
+  if (workflow.has_weight_sync()) {
+    const auto position = [&](const Task& task) {
+      return static_cast<std::size_t>(&task - workflow.tasks.data());
+    };
+    longest = terms::weight_sync_s(problem, work_of(position(workflow.actor_training())),
+                                   work_of(position(workflow.actor_generation())));
+  }
+  for (const WeightUse& use : other_weight_uses(workflow))
+    longest = longer(longest, terms::used_elsewhere_s(problem, work_of(use.trained), work_of(use.used)));
+  return longest;
 }
 
 // works: of the problem's tasks, in their order (works_of).
@@ -209,7 +228,7 @@ template <typename T>
     std::vector<int> after = is_custom ? parents_of(workflow, *work.task) : std::vector<int>{};
     cost.placed.push_back({work.kind(), cost.tasks.back().time_s, &work.devices, std::move(after)});
   }
-  cost.weight_sync_s = plan_weight_sync_s(problem, works);
+  cost.weight_sync_s = plan_weight_sync_s(problem, [&](std::size_t t) -> const TaskWork& { return works[t]; });
   const T& eta = problem.coefficient(CoefficientId::task_overlap);
   cost.iteration_s = working_s(workflow, std::span<const PlacedTask<T>>(cost.placed), eta) +
                      cost.weight_sync_s + iteration_overhead_s(workflow, problem.coefficients);

@@ -1,6 +1,7 @@
 #include "costmodel/symmetry.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -82,26 +83,39 @@ std::vector<Segment> common_segments(const TaskPlan& plan) {
   return segments;
 }
 
-bool has_member_on(const GradientGroup& group, NodeId node, const Cluster& cluster) {
-  return std::any_of(group.members.begin(), group.members.end(),
-                     [&](DeviceId device) { return cluster.node_of(device) == node; });
+bool are_on_one_island(const Cluster& cluster, std::span<const DeviceId> devices) {
+  return std::all_of(devices.begin(), devices.end(),
+                     [&](DeviceId device) { return cluster.is_one_island(device, devices.front()); });
 }
 
-// For each group of one segment: how many rings, its own too, leave a node of its first member.
-void count_sharing_network(std::vector<GradientGroup>& groups, const Cluster& cluster) {
+// For each group of one segment: how many rings, its own too, leave the island of its first member.
+void count_leaving_islands(std::vector<GradientGroup>& groups, const Cluster& cluster) {
   std::vector<const GradientGroup*> leaving;
   for (const GradientGroup& group : groups) {
-    if (!are_on_one_node(cluster, group.members)) leaving.push_back(&group);
+    if (!are_on_one_island(cluster, group.members)) leaving.push_back(&group);
   }
   for (GradientGroup& group : groups) {
-    group.sharing_network = 1;
-    if (are_on_one_node(cluster, group.members)) continue;
-    const NodeId node = cluster.node_of(group.members.front());
-    group.sharing_network =
+    if (are_on_one_island(cluster, group.members)) continue;
+    const DeviceId first = group.members.front();
+    group.leaving.node =
         static_cast<double>(std::count_if(leaving.begin(), leaving.end(), [&](const GradientGroup* other) {
-          return has_member_on(*other, node, cluster);
+          return std::any_of(other->members.begin(), other->members.end(),
+                             [&](DeviceId device) { return cluster.is_one_island(device, first); });
         }));
   }
+}
+
+// Likewise of its zone or region. Stages are on nodes of their own but cross the same trunk at the same time.
+double count_leaving(const GradientGroup& group, const std::vector<GradientGroup>& groups, LinkScope scope,
+                     int stages, const Cluster& cluster) {
+  const int place = cluster.place_number(scope, group.members.front());
+  const auto is_in = [&](DeviceId device) { return cluster.place_number(scope, device) == place; };
+  const auto leaves = [&](const GradientGroup& other) {
+    return std::any_of(other.members.begin(), other.members.end(), is_in) &&
+           !std::all_of(other.members.begin(), other.members.end(), is_in);
+  };
+  if (!leaves(group)) return 1;
+  return stages * static_cast<double>(std::count_if(groups.begin(), groups.end(), leaves));
 }
 
 std::vector<GradientGroup> groups_of(const Segment& segment, const TaskPlan& plan) {
@@ -170,36 +184,46 @@ std::optional<RingEdge> outermost_edge(const Cluster& cluster, std::span<const D
 
 namespace {
 
-// Members of a group that are on one node, the first two of them.
-struct NodeMembers {
-  NodeId node;
+// Members of a group that are on one node or one island, the first two of them.
+struct MembersTogether {
+  int place = 0;  // number of the node or island
   std::size_t count = 0;
   DeviceId first, second;
 };
 
-// In the order of the nodes, which members mostly have already.
-std::vector<NodeMembers> by_node(const Cluster& cluster, std::span<const DeviceId> members) {
-  std::vector<NodeMembers> nodes;
-  nodes.reserve(std::min(members.size(), cluster.nodes().size()));
+// In the order of the places, which members mostly have already. place_of: of a node.
+template <typename PlaceOf>
+std::vector<MembersTogether> by_place(const Cluster& cluster, std::span<const DeviceId> members,
+                                      PlaceOf place_of) {
+  std::vector<MembersTogether> places;
+  places.reserve(std::min(members.size(), cluster.nodes().size()));
   for (const DeviceId device : members) {
-    const NodeId node = cluster.node_of(device);
-    auto at = nodes.empty() || nodes.back().node < node ? nodes.end() : nodes.end() - 1;
-    if (at != nodes.end() && at->node != node)
-      at = std::lower_bound(nodes.begin(), nodes.end(), node,
-                            [](const NodeMembers& of, NodeId other) { return of.node < other; });
-    if (at == nodes.end() || at->node != node) at = nodes.insert(at, {node, 0, device, device});
+    const int place = place_of(cluster.node_of(device));
+    auto at = places.empty() || places.back().place < place ? places.end() : places.end() - 1;
+    if (at != places.end() && at->place != place)
+      at = std::lower_bound(places.begin(), places.end(), place,
+                            [](const MembersTogether& of, int other) { return of.place < other; });
+    if (at == places.end() || at->place != place) at = places.insert(at, {place, 0, device, device});
     if (++at->count == 2) at->second = device;
   }
-  return nodes;
+  return places;
+}
+
+std::vector<MembersTogether> by_node(const Cluster& cluster, std::span<const DeviceId> members) {
+  return by_place(cluster, members, [](NodeId node) { return node.value; });
+}
+
+std::vector<MembersTogether> by_island(const Cluster& cluster, std::span<const DeviceId> members) {
+  return by_place(cluster, members, [&](NodeId node) { return cluster.island(node); });
 }
 
 }  // namespace
 
 std::optional<RingEdge> edge_inside(const Cluster& cluster, std::span<const DeviceId> members) {
-  const std::vector<NodeMembers> nodes = by_node(cluster, members);
-  if (nodes.size() < 2) return std::nullopt;
-  for (const NodeMembers& node : nodes) {
-    if (2 * node.count > members.size()) return RingEdge{node.first, node.second};
+  const std::vector<MembersTogether> islands = by_island(cluster, members);
+  if (islands.size() < 2) return std::nullopt;
+  for (const MembersTogether& island : islands) {
+    if (2 * island.count > members.size()) return RingEdge{island.first, island.second};
   }
   return std::nullopt;
 }
@@ -233,11 +257,11 @@ std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const D
     return RingEdge{from.front(), to.front()};
   if (const auto both = first_in_both(from, to)) return RingEdge{*both, *both};
   // Devices of one node are as near as each other to anything.
-  const std::vector<NodeMembers> senders = by_node(cluster, from), receivers = by_node(cluster, to);
+  const std::vector<MembersTogether> senders = by_node(cluster, from), receivers = by_node(cluster, to);
   RingEdge nearest{senders.front().first, receivers.front().first};
   LinkLevel level = cluster.level_between(nearest.from, nearest.to);
-  for (const NodeMembers& sending : senders) {
-    for (const NodeMembers& receiving : receivers) {
+  for (const MembersTogether& sending : senders) {
+    for (const MembersTogether& receiving : receivers) {
       const LinkLevel other = cluster.level_between(sending.first, receiving.first);
       if (other >= level) continue;
       nearest = {sending.first, receiving.first};
@@ -247,24 +271,46 @@ std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const D
   return nearest;
 }
 
-RingNodes nodes_of_ring(const Cluster& cluster, std::span<const DeviceId> members) {
-  const std::vector<NodeMembers> of_node = by_node(cluster, members);
-  RingNodes nodes;
-  nodes.count = static_cast<double>(of_node.size());
-  nodes.rails = static_cast<double>(members.size());
-  for (const NodeMembers& node : of_node) {
-    nodes.rails = std::min(nodes.rails, static_cast<double>(node.count));
-    const auto& network = cluster.nodes()[node.node.index()].network_bytes_per_s;
-    if (network) nodes.network_bytes_per_s = std::min(nodes.network_bytes_per_s, *network);
+namespace {
+
+double network_of(const Cluster& cluster, NodeId node) {
+  return cluster.nodes()[node.index()].network_bytes_per_s.value_or(std::numeric_limits<double>::infinity());
+}
+
+// Adapters of all nodes of an island that have members, of the island that has least.
+double narrowest_network(const Cluster& cluster, std::span<const DeviceId> members,
+                         const std::vector<MembersTogether>& islands) {
+  double least = std::numeric_limits<double>::infinity();
+  if (!cluster.has_islands()) {
+    for (const MembersTogether& node : islands)
+      least = std::min(least, network_of(cluster, NodeId{node.place}));
+    return least;
   }
+  std::map<int, double> of_island;
+  for (const MembersTogether& node : by_node(cluster, members))
+    of_island[cluster.island(NodeId{node.place})] += network_of(cluster, NodeId{node.place});
+  for (const auto& [island, network] : of_island) least = std::min(least, network);
+  return least;
+}
+
+}  // namespace
+
+RingNodes nodes_of_ring(const Cluster& cluster, std::span<const DeviceId> members) {
+  const std::vector<MembersTogether> islands = by_island(cluster, members);
+  RingNodes nodes;
+  nodes.count = static_cast<double>(islands.size());
+  nodes.rails = static_cast<double>(members.size());
+  for (const MembersTogether& island : islands)
+    nodes.rails = std::min(nodes.rails, static_cast<double>(island.count));
+  nodes.network_bytes_per_s = narrowest_network(cluster, members, islands);
   // What several rails carry out of a node has passed between its members.
   if (nodes.rails < 2) return nodes;
   NodeId last{-1};
   for (std::size_t i = 0; i + 1 < members.size(); ++i) {
-    const NodeId node = cluster.node_of(members[i]);
-    if (node != cluster.node_of(members[i + 1])) continue;
+    if (!cluster.is_one_island(members[i], members[i + 1])) continue;
+    const NodeId node = cluster.node_of(members[i]), next = cluster.node_of(members[i + 1]);
     // Links of one node are alike, unless an exception tells its devices apart.
-    if (node == last && !cluster.has_links_of_devices()) continue;
+    if (node == last && node == next && !cluster.has_links_of_devices()) continue;
     last = node;
     const double inner = cluster.link(members[i], members[i + 1]).bytes_per_s.value;
     if (nodes.inner && inner >= nodes.inner_bytes_per_s) continue;
@@ -279,8 +325,10 @@ std::vector<ReplicaClass> replica_classes(const TaskPlan& plan, const std::vecto
   std::vector<ReplicaClass> classes;
   std::map<std::vector<int>, std::size_t> class_of;
   std::vector<int> signature;
+  // Replicas that are alike may be behind trunks that are not the same.
+  const bool are_alike = cluster.has_uniform_links() && !cluster.has_trunks();
   for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
-    if (cluster.has_uniform_links()) {
+    if (are_alike) {
       sign(plan.replicas[i], work[i], cluster, signature);
       const auto [found, is_new] = class_of.try_emplace(signature, classes.size());
       if (!is_new) {
@@ -313,17 +361,27 @@ std::vector<std::vector<DeviceId>> device_kinds(const Replica& replica, const Cl
   return kinds;
 }
 
-std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& cluster) {
+std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& cluster,
+                                           std::optional<int> stages) {
   std::vector<GradientGroup> distinct;
   const std::vector<Segment> segments = common_segments(plan);
   std::vector<int> signature;
   for (std::size_t s = 0; s < segments.size(); ++s) {
     std::vector<GradientGroup> groups = groups_of(segments[s], plan);
-    count_sharing_network(groups, cluster);
+    count_leaving_islands(groups, cluster);
+    if (cluster.has_trunks()) {
+      const int at_once = stages.value_or(plan.replicas.front().pipeline_parallel());
+      for (GradientGroup& group : groups) {
+        group.leaving.zone = count_leaving(group, groups, LinkScope::zone, at_once, cluster);
+        group.leaving.region = count_leaving(group, groups, LinkScope::region, at_once, cluster);
+      }
+    }
     std::set<std::vector<int>> seen;
     for (GradientGroup& group : groups) {
       if (cluster.has_uniform_links() && groups.size() > 1) {
-        signature.assign({static_cast<int>(group.sharing_network)});
+        const Leaving& leaving = group.leaving;
+        signature.assign(
+            {static_cast<int>(leaving.node), static_cast<int>(leaving.zone), static_cast<int>(leaving.region)});
         Places places(cluster);
         for (const DeviceId device : group.members) places.append(device, signature);
         if (seen.count(signature) > 0) continue;

@@ -1,8 +1,8 @@
 // Which parts of a plan differ in the names of devices only.
 //
 // A device's place is its type, its node, zone and region; numbered as they first appear in a part, places give
-// a signature, and parts with equal signatures cost the same. On a cluster with exceptional links every part
-// is a class of its own.
+// a signature, and parts with equal signatures cost the same. On a cluster with exceptional links, or with
+// trunks that replicas share, every replica is a class of its own.
 #pragma once
 
 #include <optional>
@@ -45,7 +45,9 @@ namespace sextant {
 // The gradient all-reduces of a training task, one for each class. Where replicas are cut into different
 // stages the layers are grouped into segments that no replica cuts; shard k of a segment is reduced over the
 // device that holds it in each replica (shard floor(k TP_i / TP_max) where degrees differ). In order of layers;
-// of one segment all groups follow each other.
-[[nodiscard]] std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& cluster);
+// of one segment all groups follow each other. stages: that reduce at the same time, where the plan has one of
+// them alone; else those of its first replica.
+[[nodiscard]] std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& cluster,
+                                                         std::optional<int> stages = std::nullopt);
 
 }  // namespace sextant

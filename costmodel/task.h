@@ -8,8 +8,8 @@
 // of the whole sum is meant, as its training line writes it. Our terms join where they belong: traffic, context
 // and expert parallelism, gathered weights and the host's overhead in the stage's sum, pipeline fill and
 // serialization beside the bubble, offloading after the stages, the wait for longer sequences of other replicas
-// after these, that for stragglers after the replicas, the optimizer after the data-parallel all-reduce.
-// Replicas that are alike (symmetry.h) are looked at once.
+// after these, that for stragglers after the replicas, the optimizer after
+// the data-parallel all-reduce. Replicas that are alike (symmetry.h) are looked at once.
 #pragma once
 
 #include <array>
@@ -28,6 +28,7 @@
 #include "costmodel/terms/pipeline_parallel.h"
 #include "costmodel/terms/prefill.h"
 #include "costmodel/terms/sharded_weights.h"
+#include "costmodel/terms/shared_links.h"
 #include "costmodel/terms/stragglers.h"
 #include "costmodel/terms/tensor_parallel.h"
 #include "costmodel/terms/traffic.h"
@@ -124,15 +125,31 @@ template <typename T>
   return slowest;
 }
 
+// The slowest replica's, waiting for others on links that they share.
+template <typename T>
+[[nodiscard]] TaskCost<T> slowest_replica_cost(const Problem<T>& problem, const TaskWork& task) {
+  std::vector<terms::TrunkLoads<T>> loads;  // none on clusters without trunks
+  terms::TrunkLoads<T> all;
+  if (problem.cluster().has_trunks()) {
+    for (std::size_t c = 0; c < task.classes.size(); ++c) {
+      loads.push_back(terms::trunk_loads(problem, task, static_cast<int>(c)));
+      terms::add_loads(all, loads.back());
+    }
+  }
+  TaskCost<T> slowest;
+  for (std::size_t c = 0; c < task.classes.size(); ++c) {
+    TaskCost<T> cost = replica_cost(problem, task, static_cast<int>(c));
+    if (!loads.empty()) add(cost, Term::pipeline_parallel, terms::trunk_wait_s(all, loads[c], cost.time_s));
+    if (c == 0 || slowest.time_s < cost.time_s) slowest = std::move(cost);
+  }
+  return slowest;
+}
+
 }  // namespace detail
 
 template <typename T>
 [[nodiscard]] TaskCost<T> task_cost(const Problem<T>& problem, const TaskWork& task) {
-  TaskCost<T> slowest;
-  for (std::size_t c = 0; c < task.classes.size(); ++c) {
-    TaskCost<T> cost = detail::replica_cost(problem, task, static_cast<int>(c));
-    if (c == 0 || slowest.time_s < cost.time_s) slowest = std::move(cost);
-  }
+  TaskCost<T> slowest = detail::slowest_replica_cost(problem, task);
   detail::add(slowest, Term::stragglers, terms::stragglers_s(problem, task, slowest.time_s));
   if (task.kind() == TaskKind::training) {
     constexpr double kBackwardShare = 2.0 / 3.0;  // of forward and backward

@@ -72,13 +72,27 @@ struct RingEdge {
   DeviceId to;
 };
 
-// What the nodes of a ring's members give it: it passes through all of them, so the least counts.
+// What the nodes of a ring's members give it: it passes through all of them, so the least counts. Nodes that
+// are one island (vocabulary/cluster.h) count as one.
 struct RingNodes {
   double count = 1;
   double rails = 1;  // members in a node: rings that can leave it side by side
   double network_bytes_per_s = std::numeric_limits<double>::infinity();
   double inner_bytes_per_s = std::numeric_limits<double>::infinity();  // between members of one node
   std::optional<RingEdge> inner;  // two members of one node, where every node has several
+};
+
+// Groups of devices like one, itself too, that leave its node, its zone or its region at the same time: what
+// they share outside.
+struct Leaving {
+  double node = 1;  // or island
+  double zone = 1;
+  double region = 1;
+
+  static constexpr Leaving all(double groups) { return {groups, groups, groups}; }
+  [[nodiscard]] double of(LinkScope scope) const {
+    return scope == LinkScope::region ? region : scope == LinkScope::zone ? zone : node;
+  }
 };
 
 // Devices that hold the same shard of the same layers in every replica, and reduce gradients together.
@@ -88,8 +102,8 @@ struct GradientGroup {
   double tensor_parallel = 1;  // least of the replicas: the largest shard
   bool holds_embedding = false;
   bool holds_head = false;
-  std::vector<DeviceId> members;   // one a replica and context-parallel part
-  double sharing_network = 1;      // such groups that leave one node at the same time
+  std::vector<DeviceId> members;  // one a replica and context-parallel part
+  Leaving leaving;
   std::optional<RingEdge> ring;    // its slowest edge, where that does not depend on coefficients
   RingNodes nodes;                 // where there is `ring`
   std::optional<RingEdge> inside;  // the same: an edge inside a node that the ring has to pass

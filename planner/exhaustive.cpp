@@ -1,6 +1,7 @@
 #include "planner/exhaustive.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <limits>
 #include <map>
@@ -97,8 +98,7 @@ class Search {
       }
       const double work_s = closed_form_s(workflow_, std::span<const PlacedTask<double>>(placed),
                                           values_.at(CoefficientId::task_overlap));
-      found(choice,
-            work_s + sync_s(choice[generation_], choice[training_]) + iteration_overhead_s(workflow_, values_));
+      found(choice, work_s + sync_s(choice) + iteration_overhead_s(workflow_, values_));
     }
   }
 
@@ -224,7 +224,27 @@ class Search {
     return true;
   }
 
-  double sync_s(std::size_t generation, std::size_t training) {
+  double sync_s(const std::vector<std::size_t>& choice) {
+    double longest = actor_sync_s(choice[generation_], choice[training_]);
+    for (std::size_t u = 0; u < uses_.size(); ++u)
+      longest = std::max(longest, used_elsewhere_s(u, choice[uses_[u].trained], choice[uses_[u].used]));
+    return longest;
+  }
+
+  double used_elsewhere_s(std::size_t use, std::size_t trained, std::size_t used) {
+    const auto [entry, is_new] = used_s_.try_emplace({use, trained, used}, 0.0);
+    if (is_new) {
+      const Task &training = workflow_.tasks[uses_[use].trained], &user = workflow_.tasks[uses_[use].used];
+      Plan pair;
+      pair.tasks[training.name] = options_[uses_[use].trained][trained].plan;
+      pair.tasks[user.name] = options_[uses_[use].used][used].plan;
+      const Problem<double> problem(workflow_, pair, hardware_, values_);
+      entry->second = terms::used_elsewhere_s(problem, problem.work(training), problem.work(user));
+    }
+    return entry->second;
+  }
+
+  double actor_sync_s(std::size_t generation, std::size_t training) {
     const auto [entry, is_new] = sync_s_.try_emplace({generation, training}, 0.0);
     if (is_new) {
       Plan pair;
@@ -247,6 +267,8 @@ class Search {
   std::size_t generation_ = 0;
   std::size_t training_ = 0;
   std::map<std::pair<std::size_t, std::size_t>, double> sync_s_;
+  std::vector<WeightUse> uses_ = other_weight_uses(workflow_);
+  std::map<std::array<std::size_t, 3>, double> used_s_;  // by use, and the options of both tasks
   std::chrono::steady_clock::time_point start_;
   std::vector<Improvement> improvements_;
 };

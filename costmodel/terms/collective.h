@@ -4,7 +4,8 @@
 // Beyond the appendix, each neutral by default: a ring of n members takes 2 (n - 1) steps and pays the link's
 // latency for each, a tree 2 log2(n) (collective_step_weight: share of the fewer of the two that is paid beyond
 // the one latency of the appendix), inside nodes at the latency of their links; groups that leave a node
-// together share its network adapters; a group with several members in a node can leave it on as many rails
+// together share its network adapters, and those that leave a node, zone or region the capacity of the link
+// there (Trunk); a group with several members in a node can leave it on as many rails
 // (rail_weight: share of the further ones it uses), and works by nodes then: m nodes exchange (m - 1) / m of
 // what they reduce, not the (n - 1) / n of a flat ring (NCCL's trees; the same share); links between nodes
 // reach less of their rate than those within (network_efficiency).
@@ -54,7 +55,7 @@ template <typename Edge>
 [[nodiscard]] RingEdge slowest_ring_edge(const Cluster& cluster, std::span<const DeviceId> members,
                                          Edge edge_s) {
   if (const auto edge = outermost_edge(cluster, members)) {
-    if (cluster.level_between(edge->from, edge->to) == LinkLevel::within_node) return *edge;
+    if (cluster.is_one_island(edge->from, edge->to)) return *edge;
     const auto inside = edge_inside(cluster, members);
     return inside && edge_s(edge->from, edge->to) < edge_s(inside->from, inside->to) ? *inside : *edge;
   }
@@ -68,7 +69,7 @@ template <typename Edge>
 
 // What a collective between nodes has at its disposal.
 struct NetworkUse {
-  double sharing = 1;  // groups like this one that leave a node at once
+  Leaving leaving = {};
   RingNodes nodes = {};
 };
 
@@ -88,21 +89,26 @@ template <typename T>
 }
 
 // Bandwidth between two members: the link's own; between nodes times the rails that are used, at most what
-// the adapters of a node give each group and what its inner links carry to them.
+// the adapters of a node and the link's capacity give each group and what its inner links carry to them.
 template <typename T>
 [[nodiscard]] T group_bytes_per_s(const Problem<T>& problem, DeviceId from, DeviceId to,
                                   const LinkCost<T>& link, const Reached<T>& reached, const NetworkUse& use) {
   const Cluster& cluster = problem.cluster();
-  if (cluster.level_between(from, to) == LinkLevel::within_node) return reached.within * link.bytes_per_s;
+  if (cluster.is_one_island(from, to)) return reached.within * link.bytes_per_s;
   T rate = link.bytes_per_s;
   if (use.nodes.rails > 1)
     rate *= 1.0 + (use.nodes.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);
-  if (T(use.nodes.network_bytes_per_s / use.sharing) < rate)
-    rate = T(use.nodes.network_bytes_per_s / use.sharing);
+  const auto share = [&rate](double bytes_per_s, double groups) {
+    if (T(bytes_per_s / groups) < rate) rate = T(bytes_per_s / groups);
+  };
+  share(use.nodes.network_bytes_per_s, use.leaving.node);
+  const bool is_ring = use.nodes.count > 1;  // then its nodes have counted already
   for (const DeviceId device : {from, to}) {
+    if (is_ring) break;
     const auto& network = cluster.nodes()[cluster.node_of(device).index()].network_bytes_per_s;
-    if (network && T(*network / use.sharing) < rate) rate = T(*network / use.sharing);
+    if (network) share(*network, use.leaving.node);
   }
+  if (const auto trunk = cluster.trunk(from, to)) share(trunk->bytes_per_s, use.leaving.of(trunk->scope));
   rate *= problem.coefficient(CoefficientId::network_efficiency) * reached.between;
   const T inner = reached.within * std::max(plain_value(link.bytes_per_s), use.nodes.inner_bytes_per_s);
   return inner < rate ? inner : rate;
@@ -143,7 +149,7 @@ template <typename T>
                        const Reached<T>& reached, const NetworkUse& use) {
   const LinkCost<T> link = problem.hardware.link(edge.from, edge.to);
   const T rate = group_bytes_per_s(problem, edge.from, edge.to, link, reached, use);
-  const bool within = problem.cluster().level_between(edge.from, edge.to) == LinkLevel::within_node;
+  const bool within = problem.cluster().is_one_island(edge.from, edge.to);
   const T latency_s = steps_latency_s(problem, link.latency_s, n, within ? RingNodes{} : use.nodes);
   const T moving_s = volume_bytes * (within ? T(1.0) : crossing_share(problem, n, use.nodes)) / rate;
   return latency_s + moving_s + ramp_s(problem, latency_s, moving_s);
@@ -165,13 +171,13 @@ template <typename T>
   }));
 }
 
-// sharing: groups like this one that use a node's network at once.
+// sharing: groups like this one that leave the node at once.
 template <typename T>
 [[nodiscard]] T ring_step_s(const Problem<T>& problem, std::span<const DeviceId> members, double volume_bytes,
                             const std::type_identity_t<Reached<T>>& reached, double sharing = 1) {
   if (members.size() < 2) return T(0.0);
   return ring_step_s(problem, members, volume_bytes, reached,
-                     NetworkUse{sharing, nodes_of_ring(problem.cluster(), members)});
+                     NetworkUse{Leaving::all(sharing), nodes_of_ring(problem.cluster(), members)});
 }
 
 // The same for a group whose ring was found once (symmetry.h).
@@ -179,10 +185,10 @@ template <typename T>
 [[nodiscard]] T ring_step_s(const Problem<T>& problem, const GradientGroup& group, double volume_bytes,
                             const std::type_identity_t<Reached<T>>& reached) {
   if (!group.ring) {
-    return ring_step_s(problem, std::span<const DeviceId>(group.members), volume_bytes, reached,
-                       group.sharing_network);
+    const NetworkUse use{group.leaving, nodes_of_ring(problem.cluster(), group.members)};
+    return ring_step_s(problem, std::span<const DeviceId>(group.members), volume_bytes, reached, use);
   }
-  const NetworkUse use{group.sharing_network, group.nodes};
+  const NetworkUse use{group.leaving, group.nodes};
   const double n = static_cast<double>(group.members.size());
   const T between = edge_s(problem, *group.ring, n, volume_bytes, reached, use);
   if (!group.inside) return between;
@@ -200,7 +206,7 @@ template <typename T>
   for (const DeviceId device : from) {
     if (std::find(to.begin(), to.end(), device) != to.end()) return {device, device};
   }
-  const NetworkUse use{sharing, {}};
+  const NetworkUse use{Leaving::all(sharing), {}};
   const T& latency_scale = problem.coefficient(CoefficientId::link_latency_scale);
   RingEdge best{};
   bool found = false;
@@ -229,7 +235,7 @@ template <typename T>
   const LinkCost<T> link = problem.hardware.link(way.from, way.to);
   return problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
          bytes / group_bytes_per_s(problem, way.from, way.to, link, Reached<T>(efficiency),
-                                   NetworkUse{sharing, {}});
+                                   NetworkUse{Leaving::all(sharing), {}});
 }
 
 // The fastest transfer from any of `from` to any of `to`: min over pairs of (alpha + bytes / beta). Zero where

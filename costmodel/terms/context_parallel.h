@@ -24,19 +24,34 @@ template <typename T>
   return members;
 }
 
+// Of one device to the next, once.
 template <typename T>
-[[nodiscard]] T context_parallel_s(const StageOfTask<T>& s, const T& compute_s) {
-  const double cp = s.context_parallel();
-  if (cp < 2) return T(0.0);
+[[nodiscard]] double context_volume_bytes(const StageOfTask<T>& s) {
   const double tokens = s.is_generation() ? s.task.prompt_tokens : s.work().sequence_tokens;
   const double elements = s.model().kv_cache_elements_per_token() / s.tensor_parallel();
-  const double volume = s.task.element_bytes * s.work().micro_batch_sequences * tokens / cp * elements;
+  return s.task.element_bytes * s.work().micro_batch_sequences * tokens / s.context_parallel() * elements;
+}
+
+// How often in all.
+template <typename T>
+[[nodiscard]] double context_transfers(const StageOfTask<T>& s) {
   const double passes = s.is_training() ? (s.task.plan->recompute == Recompute::full ? 4 : 3) : 1;
+  return passes * s.work().micro_batches * s.layers() * (s.context_parallel() - 1.0);
+}
+
+template <typename T>
+[[nodiscard]] T context_transfers_s(const StageOfTask<T>& s) {
   const std::vector<DeviceId> members = context_group(s);
-  const T moved = passes * s.work().micro_batches * s.layers() * (cp - 1.0) *
-                  ring_step_s(s.problem, std::span<const DeviceId>(members), volume,
-                              s.problem.coefficient(CoefficientId::context_parallel_efficiency));
-  return exposed(moved, compute_s, s.problem.coefficient(CoefficientId::context_parallel_overlap));
+  return context_transfers(s) * ring_step_s(s.problem, std::span<const DeviceId>(members),
+                                            context_volume_bytes(s),
+                                            s.problem.coefficient(CoefficientId::context_parallel_efficiency));
+}
+
+template <typename T>
+[[nodiscard]] T context_parallel_s(const StageOfTask<T>& s, const T& compute_s) {
+  if (s.context_parallel() < 2) return T(0.0);
+  return exposed(context_transfers_s(s), compute_s,
+                 s.problem.coefficient(CoefficientId::context_parallel_overlap));
 }
 
 }  // namespace sextant::terms

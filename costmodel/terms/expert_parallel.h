@@ -70,8 +70,10 @@ template <typename T>
     return ring_step_s(problem, members, copy_bytes * (copies.inside + copies.outside), efficiency);
   }
   const DispatchedCopies copies = dispatched_copies(experts, fused, devices, devices / nodes.rails);
-  const T outside =
-      ring_step_s(problem, members, copy_bytes * copies.outside, efficiency, NetworkUse{nodes.rails, {}});
+  NetworkUse each{Leaving::all(nodes.rails), nodes};  // each on one of the rails
+  each.nodes.rails = 1;
+  each.nodes.inner.reset();
+  const T outside = ring_step_s(problem, members, copy_bytes * copies.outside, efficiency, each);
   const T inside = copy_bytes * copies.inside / (efficiency * nodes.inner_bytes_per_s);
   return outside < inside ? inside : outside;
 }

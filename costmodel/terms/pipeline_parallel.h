@@ -21,26 +21,43 @@
 
 namespace sextant::terms {
 
-// One micro-batch from one stage to another, one direction.
+// What one micro-batch takes from one stage to another, in parts side by side.
+struct StageTransfer {
+  double bytes = 0;  // of all parts
+  double parts = 1;
+  double gathered = 1;  // parts that the next stage puts together
+};
 template <typename T>
-[[nodiscard]] T stage_transfer_s(const StageOfTask<T>& s, const Stage& from, const Stage& to) {
+[[nodiscard]] StageTransfer stage_transfer(const StageOfTask<T>& s, const Stage& from, const Stage& to) {
   const double volume = s.task.element_bytes * s.work().micro_batch_sequences * s.work().sequence_tokens *
                         s.model().hidden / s.context_parallel();
   const double narrower = std::min(s.task.plan->tensor_parallel(from), s.task.plan->tensor_parallel(to));
-  const bool split = s.execution().sequence_parallel;
-  const bool scatters = !split && semantics_of(s.execution().semantics).scatters_to_next_stage;
-  const double parts = split ? s.task.plan->tensor_parallel(from) : scatters ? narrower : 1.0;
+  if (s.execution().sequence_parallel) return {volume, s.task.plan->tensor_parallel(from) * 1.0, 1};
+  const bool scatters = semantics_of(s.execution().semantics).scatters_to_next_stage;
+  return {volume, scatters ? narrower : 1, scatters ? narrower : 1};
+}
+
+// One micro-batch from one stage to another, one direction.
+template <typename T>
+[[nodiscard]] T stage_transfer_s(const StageOfTask<T>& s, const Stage& from, const Stage& to) {
+  const auto [volume, parts, narrower] = stage_transfer(s, from, to);
   T time = fastest_transfer_s(s.problem, std::span<const DeviceId>(from.devices),
                               std::span<const DeviceId>(to.devices), volume / parts,
                               s.problem.coefficient(CoefficientId::pipeline_parallel_efficiency), parts) +
            s.problem.coefficient(CoefficientId::pipeline_transfer_overhead_s);
-  if (scatters && narrower > 1) {
+  if (narrower > 1) {
     const auto wide = static_cast<std::size_t>(s.task.plan->tensor_parallel(to));
     time += ring_step_s(s.problem, std::span<const DeviceId>(to.devices).first(wide),
                         volume * (narrower - 1.0) / narrower,
                         within_nodes(s.problem.coefficient(CoefficientId::tensor_parallel_efficiency)));
   }
   return time;
+}
+
+// How often a stage sends to the next, both directions and all micro-batches.
+template <typename T>
+[[nodiscard]] double stage_transfers(const StageOfTask<T>& s) {
+  return (s.is_training() ? 2.0 : 1.0) * s.work().micro_batches * s.execution().virtual_stages;
 }
 
 template <typename T>

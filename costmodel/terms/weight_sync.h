@@ -20,7 +20,9 @@
 //   broadcast       B * P around one ring of both pools' devices, on all rails of a node, beside C_all-gather
 //                   (one NCCL group of trainers and engines: verl's one-step-off, NeMo RL's packed broadcast)
 //   shortest        the least of these four
-// The first three fetch from the nearest trainer, while all replicas of training gather. Adapters are sent
+// Weights that another task uses on devices that do not all train them - a critic's in its evaluation, the
+// actor's in old_log_prob - are fetched there in shards (ReaL's parameter reallocation), beside the actor's own
+// way. The first three fetch from the nearest trainer, while all replicas of training gather. Adapters are sent
 // alone: nothing else is copied into the engine. Where weights are sharded a layer is gathered as one to get at
 // its adapters.
 #pragma once
@@ -166,7 +168,7 @@ template <typename T>
                               std::span<const DeviceId> generation, double bytes) {
   const std::vector<DeviceId> members = union_of(training, generation);
   if (members.size() < 2) return T(0.0);
-  const NetworkUse use{1, nodes_of_ring(problem.cluster(), members)};
+  const NetworkUse use{{}, nodes_of_ring(problem.cluster(), members)};
   const auto cost = [&](DeviceId from, DeviceId to) -> T {
     const LinkCost<T> link = problem.hardware.link(from, to);
     const Reached<T> reached(problem.coefficient(CoefficientId::weight_sync_efficiency));
@@ -232,6 +234,27 @@ template <typename T>
            copies_to_replicas_s(problem, senders, *generation.plan, bytes);
   return between_pools_s(method, weight_ways(problem, senders, receivers, largest_part(generation), bytes),
                          Gathers<T>{fastest_s, reshard_s(problem, training)});
+}
+
+// Weights that are trained here and used elsewhere: every device of the using task fetches its part. Both sets
+// ascending. part: the largest part of the weights on a device that uses them; bytes: of one copy.
+template <typename T>
+[[nodiscard]] T used_elsewhere_s(const Problem<T>& problem, std::span<const DeviceId> training,
+                                 std::span<const DeviceId> used, double part, double bytes) {
+  if (std::includes(training.begin(), training.end(), used.begin(), used.end())) return T(0.0);
+  return Fetching<T>(problem, training, used).time_s(bytes * part);
+}
+
+// Bytes of one copy of what a task trains.
+[[nodiscard]] inline double trained_bytes(const TaskWork& training) {
+  return training.moved_weight_bytes() * sent_parameters(training);
+}
+
+template <typename T>
+[[nodiscard]] T used_elsewhere_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& user) {
+  const std::vector<DeviceId> from = devices_of(training), to = devices_of(user);
+  return used_elsewhere_s(problem, std::span<const DeviceId>(from), std::span<const DeviceId>(to),
+                          largest_part(user), trained_bytes(training));
 }
 
 // Read and written at the measured memory bandwidth, by the slowest device of a stage.

@@ -5,9 +5,10 @@
 //   time = max( max over d of min over l of alpha_l + x / beta_l         each has one link,
 //               alpha + x (sum over d of 1 / (max over l of beta_l)) / n  trainers send to one at a time,
 //               alpha + x max over nodes of receivers / N                 what arrives at a node,
-//               alpha + x (crossing receivers) / sum of N )               what leaves the trainers' nodes
-// with alpha = max over d of min over l of alpha_l. The last two count receivers on nodes without trainers,
-// where nodes say what their network carries.
+//               alpha + x (crossing receivers) / sum of N                 what leaves the trainers' nodes,
+//               alpha + x max over trunks of receivers / capacity )       what a shared link carries
+// with alpha = max over d of min over l of alpha_l. The third and the fourth count receivers on nodes without
+// trainers, where nodes say what their network carries; a trunk is that of the receiver's fastest link.
 // Rates are what weight_sync_efficiency and network_efficiency leave of them.
 #pragma once
 
@@ -41,6 +42,23 @@ struct ReceivingPlace {
 // Sum of network_bytes_per_s over the nodes of the devices; infinity if a node does not state it.
 [[nodiscard]] double network_of_nodes(const Cluster& cluster, std::span<const DeviceId> devices);
 
+// How many receive over each trunk at the same time.
+class TrunkUsers {
+ public:
+  void add(const Cluster& cluster, DeviceId from, DeviceId to, double receivers) {
+    if (const auto trunk = cluster.trunk(from, to)) users_[*trunk] += receivers;
+  }
+  // Seconds until all of one trunk have a byte each, of the slowest; zero without trunks.
+  [[nodiscard]] double most_s_per_byte() const {
+    double most = 0;
+    for (const auto& [trunk, users] : users_) most = std::max(most, users / trunk.bytes_per_s);
+    return most;
+  }
+
+ private:
+  std::map<Trunk, double> users_;
+};
+
 // The formula above for two pools: rates in bytes/s, times in s.
 template <typename T>
 class Fetching {
@@ -52,21 +70,27 @@ class Fetching {
     const Reached<T> reached(problem.coefficient(CoefficientId::weight_sync_efficiency));
     const T crossing_share = problem.coefficient(CoefficientId::network_efficiency) * reached.between;
     double crossing = 0;
+    TrunkUsers users;
     for (const ReceivingPlace& place : receiving_places(cluster, training, generation)) {
       std::vector<Link> links;
       T max_rate(0.0), min_latency_s(0.0);
+      DeviceId fastest = place.senders.front();
       for (const DeviceId sender : place.senders) {
         const LinkCost<T> link = problem.hardware.link(sender, place.example);
         const T rate = group_bytes_per_s(problem, sender, place.example, link, reached, NetworkUse{});
         const T latency_s = problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s;
         if (links.empty() || latency_s < min_latency_s) min_latency_s = latency_s;
-        if (max_rate < rate) max_rate = rate;
+        if (max_rate < rate) {
+          max_rate = rate;
+          fastest = sender;
+        }
         links.push_back({latency_s, rate});
       }
+      users.add(cluster, fastest, place.example, place.devices);
       if (latency_s_ < min_latency_s) latency_s_ = min_latency_s;
       links_.push_back(std::move(links));
       sending_s_per_byte_ += place.devices / max_rate;
-      if (place.has_trainers) continue;
+      if (place.has_trainers || cluster.is_one_island(fastest, place.example)) continue;
       crossing += place.devices;
       const auto& network = cluster.nodes()[cluster.node_of(place.example).index()].network_bytes_per_s;
       if (network) limit(T(place.max_per_node / (crossing_share * *network)));
@@ -74,6 +98,7 @@ class Fetching {
     if (senders_ > 0) limit(T(sending_s_per_byte_ / senders_));
     const double network = crossing > 0 ? network_of_nodes(cluster, training) : kNoLimit;
     if (network < kNoLimit) limit(T(crossing / (crossing_share * network)));
+    limit(T(users.most_s_per_byte() / crossing_share));
   }
 
   // bytes: x, what each device gets.
@@ -107,7 +132,7 @@ class Fetching {
 
 // HetRL B.2, for each replica of generation: the fastest transfer of a whole copy from any trainer to any of
 // its devices, all of them at the same time. A replica with a trainer's device has its copy. Nodes that say
-// what their network carries share it among the copies that they get or send.
+// what their network carries share it among the copies that they get or send, and so do links with a capacity.
 template <typename T>
 [[nodiscard]] T copies_to_replicas_s(const Problem<T>& problem, std::span<const DeviceId> training,
                                      const TaskPlan& generation, double bytes) {
@@ -118,6 +143,7 @@ template <typename T>
   T slowest(0.0);
   double crossing = 0;
   std::map<NodeId, double> copies_of_node;
+  TrunkUsers users;
   for (const Replica& replica : generation.replicas) {
     const std::vector<DeviceId> devices = replica.devices();
     const std::span<const DeviceId> to(devices);
@@ -125,9 +151,10 @@ template <typename T>
     if (way.from == way.to) continue;
     const T cost = transfer_s(problem, way, bytes, efficiency);
     if (slowest < cost) slowest = cost;
-    if (cluster.level_between(way.from, way.to) == LinkLevel::within_node) continue;
+    if (cluster.is_one_island(way.from, way.to)) continue;
     crossing += 1;
     copies_of_node[cluster.node_of(way.to)] += 1;
+    users.add(cluster, way.from, way.to, 1);
   }
   for (const auto& [node, copies] : copies_of_node) {
     const auto& network = cluster.nodes()[node.index()].network_bytes_per_s;
@@ -136,6 +163,8 @@ template <typename T>
     if (slowest < cost) slowest = cost;
   }
   if (crossing == 0) return slowest;
+  const T shared = bytes * users.most_s_per_byte() / crossing_share;
+  if (slowest < shared) slowest = shared;
   const T sent = crossing * bytes / (crossing_share * network_of_nodes(cluster, training));
   return slowest < sent ? sent : slowest;
 }

@@ -1,6 +1,7 @@
 #include "costmodel/vocabulary/cluster.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -38,6 +39,13 @@ Cluster::Cluster(std::string name, std::map<std::string, DeviceType> device_type
   index_devices();
   check_levels();
   index_exceptions();
+  check_capacities();
+  has_trunks_ = std::any_of(levels_.begin(), levels_.end(),
+                            [](const auto& level) { return level.second.capacity_bytes_per_s.has_value(); }) ||
+                std::any_of(exceptions_.begin(), exceptions_.end(), [](const LinkException& exception) {
+                  return exception.rate.capacity_bytes_per_s.has_value();
+                });
+  find_islands();
   monotone_ = find_monotone();
 }
 
@@ -95,8 +103,14 @@ bool Cluster::find_monotone() const {
     if (node.network_bytes_per_s != nodes_.front().network_bytes_per_s) return false;
     if (node.link != nodes_.front().link) return false;
   }
-  const auto no_slower = [](const LinkRate& inner, const LinkRate& outer) {
-    return inner.latency_s.value <= outer.latency_s.value && inner.bytes_per_s.value >= outer.bytes_per_s.value;
+  const auto capacity_of = [](const LinkRate& rate) {
+    return rate.capacity_bytes_per_s ? rate.capacity_bytes_per_s->value
+                                     : std::numeric_limits<double>::infinity();
+  };
+  // Members of more groups share what is farther out.
+  const auto no_slower = [&](const LinkRate& inner, const LinkRate& outer) {
+    return inner.latency_s.value <= outer.latency_s.value &&
+           inner.bytes_per_s.value >= outer.bytes_per_s.value && capacity_of(inner) >= capacity_of(outer);
   };
   for (auto outer = levels_.begin(); outer != levels_.end(); ++outer) {
     for (auto inner = levels_.begin(); inner != outer; ++inner) {
@@ -108,6 +122,34 @@ bool Cluster::find_monotone() const {
     }
   }
   return true;
+}
+
+void Cluster::find_islands() {
+  constexpr double kNearlyAsFast = 0.5;           // as links within a node
+  std::vector<bool> is_one(nodes_.size(), true);  // by zone
+  std::vector<int> nodes_in(nodes_.size(), 0), first_in(nodes_.size(), -1);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const auto zone = static_cast<std::size_t>(zone_of_[i]);
+    if (nodes_in[zone]++ == 0) {
+      first_in[zone] = static_cast<int>(i);
+      continue;
+    }
+    // Each with the first: exceptions within a rack do not make it another.
+    const Node& node = nodes_[i];
+    const DeviceId there{first_device_[static_cast<std::size_t>(first_in[zone])]}, here{first_device_[i]};
+    const double rate = link(there, here).bytes_per_s.value;
+    const auto joins = [&](const Node& one, DeviceId device) {
+      return one.devices > 1 && one.network_bytes_per_s && rate > *one.network_bytes_per_s &&
+             rate >= kNearlyAsFast * link(device, DeviceId{device.value + 1}).bytes_per_s.value;
+    };
+    if (!joins(nodes_[static_cast<std::size_t>(first_in[zone])], there) || !joins(node, here))
+      is_one[zone] = false;
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const auto zone = static_cast<std::size_t>(zone_of_[i]);
+    island_of_.push_back(is_one[zone] ? first_in[zone] : static_cast<int>(i));
+    if (island_of_.back() != static_cast<int>(i)) has_islands_ = true;
+  }
 }
 
 int Cluster::find_class(std::size_t node) const {

@@ -8,9 +8,18 @@
 // so ten thousand devices need a handful of numbers, and a bad cable one exception.
 // An exception from a zone to itself is about two nodes of that zone, and one from a region to itself about
 // two zones of it: what lies further in keeps its own rate.
+//
+// Nodes of a zone can be one island: a rack whose NVLink switch joins all of them. It is one where each of its
+// nodes has several devices, says what its adapters carry together, and reaches other nodes of the zone faster
+// than that, and at least half as fast as its devices reach each other: such links cannot pass the adapters.
+// Any other node is an island of its own. Adapters carry what leaves an island.
+//
+// A rate is that of two devices on their own. Where all devices of two nodes, two zones or two regions share
+// one connection, the rate has a capacity as well (Trunk).
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -54,6 +63,8 @@ struct DeviceType {
 struct LinkRate {
   Quantity latency_s;    // alpha of HetRL B.1
   Quantity bytes_per_s;  // beta
+  // What all transfers between the two nodes, zones or regions carry together; absent: never the limit.
+  std::optional<Quantity> capacity_bytes_per_s = {};
 
   friend bool operator==(const LinkRate&, const LinkRate&) = default;
   static LinkRate parse(const JsonView& view);
@@ -92,10 +103,21 @@ struct LinkException {
   friend bool operator==(const LinkException&, const LinkException&) = default;
 };
 
+// A connection that all devices of two nodes, zones or regions share in one direction.
+struct Trunk {
+  LinkScope scope = LinkScope::node;
+  int from = 0;  // number of the node, zone or region
+  int to = 0;
+  double bytes_per_s = 0;
+
+  friend auto operator<=>(const Trunk&, const Trunk&) = default;
+};
+
 class Cluster {
  public:
   static constexpr std::string_view kKind = "cluster";
-  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: measurements of devices and links, environment
+  // 1.1: measurements of devices and links, environment. 1.2: capacities of links.
+  static constexpr SchemaVersion kVersion{1, 2};
 
   Cluster() = default;
   // Checks the whole: node types exist, names are unique, links cover every pair of devices.
@@ -144,8 +166,21 @@ class Cluster {
   [[nodiscard]] int node_class(NodeId node) const { return class_of_[node.index()]; }
   [[nodiscard]] int zone_number(NodeId node) const { return zone_of_[node.index()]; }
   [[nodiscard]] int region_number(NodeId node) const { return region_of_[node.index()]; }
+  // Several nodes are one island somewhere.
+  [[nodiscard]] bool has_islands() const { return has_islands_; }
+  // By number: nodes of one island have the same; a node on its own has its own.
+  [[nodiscard]] int island(NodeId node) const { return island_of_[node.index()]; }
+  [[nodiscard]] bool is_one_island(DeviceId a, DeviceId b) const {
+    return island(node_of(a)) == island(node_of(b));
+  }
   // from != to.
   [[nodiscard]] const LinkRate& link(DeviceId from, DeviceId to) const;
+  // Some link has a capacity.
+  [[nodiscard]] bool has_trunks() const { return has_trunks_; }
+  // The connection that the link between two devices is part of, where it has a capacity. from != to.
+  [[nodiscard]] std::optional<Trunk> trunk(DeviceId from, DeviceId to) const;
+  // The node, zone or region of a device, by number. Not LinkScope::device.
+  [[nodiscard]] int place_number(LinkScope scope, DeviceId device) const;
 
   friend bool operator==(const Cluster&, const Cluster&) = default;
   static Cluster parse(const JsonView& view);
@@ -164,12 +199,20 @@ class Cluster {
   void index_devices();
   void index_exceptions();
   [[nodiscard]] bool find_monotone() const;
+  void find_islands();
   [[nodiscard]] int find_class(std::size_t node) const;
   void check_nodes() const;
   void check_levels() const;
   [[nodiscard]] NumberOf number_by_scope() const;
   [[nodiscard]] int find_in_scope(const NumberOf& numbers, LinkScope scope, const std::string& name) const;
   [[nodiscard]] const LinkRate* exception_between(LinkScope scope, int from, int to) const;
+  void check_capacities() const;
+  // A rate and what the devices are in for which it holds.
+  struct FoundLink {
+    const LinkRate* rate;
+    LinkScope between;
+  };
+  [[nodiscard]] FoundLink find_link(DeviceId from, DeviceId to) const;
 
   std::string name_;
   std::map<std::string, DeviceType> device_types_;
@@ -183,7 +226,10 @@ class Cluster {
   std::vector<int> zone_of_;       // by node; zones and regions are numbered as they appear
   std::vector<int> region_of_;     // by node
   std::vector<int> class_of_;      // by node
+  std::vector<int> island_of_;     // by node
   bool monotone_ = true;
+  bool has_trunks_ = false;
+  bool has_islands_ = false;
   std::array<ExceptionIndex, kLinkScopeCount> exception_of_;  // by scope
 };
 

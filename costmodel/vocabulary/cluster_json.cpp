@@ -127,14 +127,21 @@ std::map<LinkLevel, LinkRate> parse_levels(const JsonView& view) {
   return out;
 }
 
+LinkRate parse_rate(const JsonView& view) {
+  LinkRate rate{Quantity::parse(view.required("latency_s"), true),
+                Quantity::parse(view.required("bytes_per_s"))};
+  if (const auto capacity = view.optional("capacity_bytes_per_s"))
+    rate.capacity_bytes_per_s = Quantity::parse(*capacity);
+  return rate;
+}
+
 LinkException parse_exception(const JsonView& view) {
-  view.allow_only({"scope", "from", "to", "latency_s", "bytes_per_s", "both_ways"});
+  view.allow_only({"scope", "from", "to", "latency_s", "bytes_per_s", "capacity_bytes_per_s", "both_ways"});
   LinkException out;
   out.scope = parse_name<LinkScope>(view.required("scope"), kScopes);
   out.from = view.required("from").text();
   out.to = view.required("to").text();
-  out.rate.latency_s = Quantity::parse(view.required("latency_s"), true);
-  out.rate.bytes_per_s = Quantity::parse(view.required("bytes_per_s"));
+  out.rate = parse_rate(view);
   if (const auto both_ways = view.optional("both_ways")) {
     out.both_ways = both_ways->flag();
   }
@@ -151,12 +158,14 @@ Json to_json(const LinkException& exception) {
 }  // namespace
 
 LinkRate LinkRate::parse(const JsonView& view) {
-  view.allow_only({"latency_s", "bytes_per_s"});
-  return {Quantity::parse(view.required("latency_s"), true), Quantity::parse(view.required("bytes_per_s"))};
+  view.allow_only({"latency_s", "bytes_per_s", "capacity_bytes_per_s"});
+  return parse_rate(view);
 }
 
 Json LinkRate::to_json() const {
-  return {{"latency_s", latency_s.to_json()}, {"bytes_per_s", bytes_per_s.to_json()}};
+  Json out = {{"latency_s", latency_s.to_json()}, {"bytes_per_s", bytes_per_s.to_json()}};
+  if (capacity_bytes_per_s) out["capacity_bytes_per_s"] = capacity_bytes_per_s->to_json();
+  return out;
 }
 
 Cluster Cluster::parse(const JsonView& view) {

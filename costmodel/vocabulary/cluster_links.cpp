@@ -1,4 +1,4 @@
-// The links of costmodel/vocabulary/cluster.h: which rate holds between two devices.
+// The links of costmodel/vocabulary/cluster.h: which rate and which capacity hold between two devices.
 #include <charconv>
 
 #include "core/error.h"
@@ -145,28 +145,66 @@ const LinkRate* Cluster::exception_between(LinkScope scope, int from, int to) co
   return found == index.end() ? nullptr : &exceptions_[found->second].rate;
 }
 
-const LinkRate& Cluster::link(DeviceId from, DeviceId to) const {
+void Cluster::check_capacities() const {
+  const auto refuse = [](const std::string& path, const std::string& between) {
+    throw_bad_input(path + "/capacity_bytes_per_s: links between " + between +
+                    " have no capacity; it is for those of nodes, zones and regions");
+  };
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const std::string path = "/nodes/" + std::to_string(i) + "/link";
+    if (nodes_[i].link && nodes_[i].link->capacity_bytes_per_s) refuse(path, "devices of one node");
+  }
+  const auto inner = levels_.find(LinkLevel::within_node);
+  if (inner != levels_.end() && inner->second.capacity_bytes_per_s)
+    refuse("/links/within_node", "devices of one node");
+  for (std::size_t i = 0; i < exceptions_.size(); ++i) {
+    if (exceptions_[i].scope == LinkScope::device && exceptions_[i].rate.capacity_bytes_per_s)
+      refuse("/link_exceptions/" + std::to_string(i), "two devices");
+  }
+}
+
+Cluster::FoundLink Cluster::find_link(DeviceId from, DeviceId to) const {
   SEXTANT_CHECK(from != to);
   const NodeId a = node_of(from);
   const NodeId b = node_of(to);
   const LinkLevel level = level_between(from, to);
-  const LinkRate* rate = exception_between(LinkScope::device, from.value, to.value);
-  if (rate == nullptr) {
-    rate = exception_between(LinkScope::node, a.value, b.value);
+  if (const LinkRate* rate = exception_between(LinkScope::device, from.value, to.value))
+    return {rate, LinkScope::device};
+  // What holds for a zone or a region with itself is about its nodes or zones.
+  const LinkScope between = level == LinkLevel::between_regions ? LinkScope::region
+                            : level == LinkLevel::within_region ? LinkScope::zone
+                                                                : LinkScope::node;
+  if (const LinkRate* rate = exception_between(LinkScope::node, a.value, b.value))
+    return {rate, LinkScope::node};
+  if (level >= LinkLevel::within_zone) {
+    const int one = zone_of_[a.index()], other = zone_of_[b.index()];
+    if (const LinkRate* rate = exception_between(LinkScope::zone, one, other))
+      return {rate, one == other ? between : LinkScope::zone};
   }
-  if (rate == nullptr && level >= LinkLevel::within_zone) {
-    rate = exception_between(LinkScope::zone, zone_of_[a.index()], zone_of_[b.index()]);
+  if (level >= LinkLevel::within_region) {
+    const LinkRate* rate = exception_between(LinkScope::region, region_of_[a.index()], region_of_[b.index()]);
+    if (rate != nullptr) return {rate, between};
   }
-  if (rate == nullptr && level >= LinkLevel::within_region) {
-    rate = exception_between(LinkScope::region, region_of_[a.index()], region_of_[b.index()]);
-  }
-  if (rate != nullptr) {
-    return *rate;
-  }
-  if (level == LinkLevel::within_node && nodes_[a.index()].link) {
-    return *nodes_[a.index()].link;
-  }
-  return levels_.find(level)->second;
+  if (level == LinkLevel::within_node && nodes_[a.index()].link)
+    return {&*nodes_[a.index()].link, LinkScope::device};
+  return {&levels_.find(level)->second, between};
+}
+
+const LinkRate& Cluster::link(DeviceId from, DeviceId to) const { return *find_link(from, to).rate; }
+
+int Cluster::place_number(LinkScope scope, DeviceId device) const {
+  SEXTANT_CHECK(scope != LinkScope::device);
+  const NodeId node = node_of(device);
+  if (scope == LinkScope::node) return node.value;
+  return scope == LinkScope::zone ? zone_number(node) : region_number(node);
+}
+
+std::optional<Trunk> Cluster::trunk(DeviceId from, DeviceId to) const {
+  if (!has_trunks_ || node_of(from) == node_of(to)) return std::nullopt;
+  const FoundLink found = find_link(from, to);
+  if (!found.rate->capacity_bytes_per_s) return std::nullopt;
+  return Trunk{found.between, place_number(found.between, from), place_number(found.between, to),
+               found.rate->capacity_bytes_per_s->value};
 }
 
 }  // namespace sextant

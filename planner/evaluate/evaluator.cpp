@@ -24,7 +24,7 @@ Seating seating_of(const Problem<double>& frame) {
       std::any_of(cluster.exceptions().begin(), cluster.exceptions().end(),
                   [](const LinkException& exception) { return exception.scope == LinkScope::device; });
   Seating seating;
-  seating.parts_are_alike = cluster.has_zonal_links();
+  seating.parts_are_alike = cluster.has_zonal_links() && !cluster.has_trunks();
   seating.zones_are_alike = cluster.has_uniform_links();
   seating.used_words = words_of(static_cast<std::size_t>(cluster.device_count()));
   seating.straggler_factor.push_back(0);
@@ -106,6 +106,14 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
                        part(generation_).model().is_always_separable();
     handover_s_ = part(training_).model().handover_s();
     sent_bytes_ = part(training_).model().sent_bytes();
+  }
+  for (const WeightUse& use : other_weight_uses(workflow_)) {
+    const Task& trained = workflow_.tasks[use.trained];
+    const TaskPlan plan =
+        one_device_plan({}, workflow_.model_of(trained).layers,
+                        choices_for(problem.choices, use.trained).executions.front(), workflow_.sequences());
+    const TaskWork work = work_of(trained, plan, workflow_, problem.cluster);
+    other_uses_.push_back({use.trained, use.used, terms::trained_bytes(work)});
   }
   phases_.emplace(workflow_, frame_->coefficient(CoefficientId::task_overlap));
   overhead_s_ = iteration_overhead_s(workflow_, frame_->coefficients);
@@ -202,6 +210,31 @@ void Evaluator::find_path() {
       weight_path(part(training_).used(), part(generation_).used(), part(generation_).value().largest_part);
 }
 
+double Evaluator::other_use_s(const OtherUse& use, std::span<const std::uint64_t> training,
+                              std::span<const std::uint64_t> used, double largest_part) {
+  if (holds_all(training, used)) return 0;
+  words_.assign(training.begin(), training.end());
+  words_.insert(words_.end(), used.begin(), used.end());
+  words_.push_back(std::bit_cast<std::uint64_t>(largest_part * use.bytes));
+  const Fingerprint print = SeatPrints::of_words(words_);
+  if (const double* known = known_uses_.find(print)) return *known;
+  ++asked_syncs_;
+  const std::vector<DeviceId> from = devices_of(training), to = devices_of(used);
+  const double time_s = terms::used_elsewhere_s(*frame_, std::span<const DeviceId>(from),
+                                                std::span<const DeviceId>(to), largest_part, use.bytes);
+  known_uses_.insert(print, time_s);
+  return time_s;
+}
+
+void Evaluator::find_other_uses() {
+  now_.other_use_s = 0;
+  for (const OtherUse& use : other_uses_) {
+    const TaskPart &trained = parts_[use.trained], &used = parts_[use.used];
+    now_.other_use_s =
+        std::max(now_.other_use_s, other_use_s(use, trained.used(), used.used(), used.value().largest_part));
+  }
+}
+
 double Evaluator::part_of_weights_s(double part) const {
   return training_ < 0 ? 0 : terms::usual_fetching_s(*frame_, sent_bytes_ * part);
 }
@@ -257,7 +290,8 @@ Score Evaluator::evaluate(const Candidate& candidate) {
     now_.phase_s[index_of(kind)] = phases_->phase_s(kind, overlap_, time_s_);
   find_path();
   now_.sync_s = sync_s();
-  return judged(working_s() + now_.sync_s + overhead_s_, excess_bytes(true));
+  find_other_uses();
+  return judged(working_s() + now_.weights_s() + overhead_s_, excess_bytes(true));
 }
 
 TaskPart& Evaluator::changing(int task) {
@@ -285,7 +319,7 @@ Score Evaluator::score() {
   if (!is_moving_) before_ = now_;
   is_moving_ = true;
   std::array<bool, Phases::kKinds> changed{};
-  bool has_other_weights = false, has_other_senders = false;
+  bool has_other_weights = false, has_other_senders = false, has_other_uses = false;
   for (const std::size_t t : changed_tasks_) {
     TaskPart& part = parts_[t];
     const bool has_other_value = part.refresh(), has_other_devices = part.uses_other_devices();
@@ -297,6 +331,7 @@ Score Evaluator::score() {
     }
     const std::size_t kind = index_of(part.model().task().kind);
     changed[kind] = changed[kind] || has_other_value || has_other_devices;
+    has_other_uses = has_other_uses || has_other_value || has_other_devices;
     const int task = static_cast<int>(t);
     if (task != training_ && task != generation_) continue;
     // What is sent as a whole depends on the order of devices too.
@@ -308,7 +343,8 @@ Score Evaluator::score() {
   }
   if (has_other_senders) find_path();
   if (has_other_weights) now_.sync_s = sync_s();
-  return judged(working_s() + now_.sync_s + overhead_s_, excess_bytes(false));
+  if (has_other_uses) find_other_uses();
+  return judged(working_s() + now_.weights_s() + overhead_s_, excess_bytes(false));
 }
 
 void Evaluator::keep() {

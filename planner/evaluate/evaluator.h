@@ -6,6 +6,7 @@
 // tested). What was not seen before is asked and kept. Not for several threads: each has its own.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <deque>
@@ -158,6 +159,16 @@ class Evaluator {
   [[nodiscard]] double sync_s(const TaskValue& trained, const TaskValue& generated,
                               const WeightPath& path) const;
 
+  // Weights that are trained and used by tasks other than the actor's training and generation.
+  struct OtherUse {
+    std::size_t trained = 0, used = 0;  // tasks
+    double bytes = 0;                   // of one copy
+  };
+  [[nodiscard]] const std::vector<OtherUse>& other_uses() const { return other_uses_; }
+  // Their way between such sets of devices (terms::used_elsewhere_s).
+  [[nodiscard]] double other_use_s(const OtherUse& use, std::span<const std::uint64_t> training,
+                                   std::span<const std::uint64_t> used, double largest_part);
+
   // About what a generation device waits for such a part of the weights; for comparisons.
   [[nodiscard]] double part_of_weights_s(double part) const;
 
@@ -179,6 +190,7 @@ class Evaluator {
   [[nodiscard]] double whole_sync_s(const TaskPart& training, const TaskPart& generation);
   [[nodiscard]] double sync_s();
   void find_path();
+  void find_other_uses();
   [[nodiscard]] double excess_bytes(bool anew);
   [[nodiscard]] Score judged(double time_s, double excess_bytes) const;
   [[nodiscard]] double broken_rules() const;
@@ -196,6 +208,7 @@ class Evaluator {
   double overhead_s_ = 0;
   double handover_s_ = 0;
   double sent_bytes_ = 0;  // of one copy of the weights
+  std::vector<OtherUse> other_uses_;
   double least_room_bytes_ = 0;
   Objective objective_;
   DeviceRules device_rules_;
@@ -210,15 +223,18 @@ class Evaluator {
   // Of the current candidate with the move that is tried, and before it.
   struct Totals {
     Phases::Times phase_s{};
-    double sync_s = 0;
+    double sync_s = 0;       // of the actor's weights
+    double other_use_s = 0;  // the longest of the others
     WeightPath path;
+
+    [[nodiscard]] double weights_s() const { return std::max(sync_s, other_use_s); }
   };
   Totals now_, before_;
   bool is_moving_ = false;
   std::vector<std::uint8_t> overlap_, old_overlap_;  // by task, then task
   bool has_other_overlaps_ = false;
   KnownParts<terms::WeightWays<double>> known_ways_;
-  KnownParts<double> known_syncs_;
+  KnownParts<double> known_syncs_, known_uses_;
   std::vector<std::uint64_t> words_;
   std::uint64_t asked_syncs_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "costmodel/iteration.h"
 #include "costmodel/memory.h"
 #include "costmodel/symmetry.h"
 #include "costmodel/task.h"
@@ -25,6 +26,10 @@ TaskModel::TaskModel(const Task& task, std::vector<Execution> executions, const 
   counts_host_memory_ = std::any_of(nodes.begin(), nodes.end(),
                                     [](const Node& node) { return node.host_memory_bytes.has_value(); });
   const Workflow& workflow = frame.workflow;
+  const std::vector<WeightUse> uses = other_weight_uses(workflow);
+  uses_trained_weights_ = std::any_of(uses.begin(), uses.end(), [&](const WeightUse& use) {
+    return workflow.tasks[use.used].name == task.name;
+  });
   if (!workflow.has_weight_sync()) return;
   is_actor_training_ = task.name == workflow.actor_training().name;
   is_actor_generation_ = task.name == workflow.actor_generation().name;
@@ -49,7 +54,7 @@ double TaskModel::sent_bytes() const { return terms::sent_bytes(*frame_, trained
 double TaskModel::handover_s() const { return terms::handover_s(*frame_, trained_->work); }
 
 double TaskModel::largest_part(const Shape& shape) const {
-  if (!is_actor_generation_) return 0;
+  if (!is_actor_generation_ && !uses_trained_weights_) return 0;
   const Model& model = frame_->workflow.model_of(*task_);
   const int tensor_parallel = shape.tensor_parallel / execution(shape).context_parallel;
   double largest = 0;
@@ -114,6 +119,8 @@ ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_
   value.compute_s = cost.term(Term::compute);
   value.micro_batches = task.replicas.front().micro_batches;
   if (is_training()) value.optimizer_s = detail::slowest_optimizer_s(*frame_, task);
+  if (frame_->cluster().has_trunks())
+    value.trunk_loads = std::make_shared<const terms::TrunkLoads<double>>(terms::trunk_loads(*frame_, task, 0));
   add_sync(task, value);
   add_memory(task, false, value);
   return value;
@@ -141,11 +148,7 @@ ReplicaValue TaskModel::whole(const Shape& shape, std::span<const std::uint16_t>
   const TaskPlan plan = task_plan(shape, devices, execution(shape), total_of(shape.sequences));
   const TaskWork task = work(plan);
   ReplicaValue value;
-  TaskCost<double> slowest;
-  for (std::size_t c = 0; c < task.classes.size(); ++c) {
-    const TaskCost<double> cost = detail::replica_cost(*frame_, task, static_cast<int>(c));
-    if (c == 0 || slowest.time_s < cost.time_s) slowest = cost;
-  }
+  const TaskCost<double> slowest = detail::slowest_replica_cost(*frame_, task);
   value.time_s = slowest.time_s;
   value.compute_s = slowest.term(Term::compute);
   value.micro_batches = task.replicas.front().micro_batches;
@@ -164,7 +167,7 @@ double TaskModel::reduction_s(const Shape& shape, int stage, std::span<const std
   Shape of_stage = shape;
   of_stage.layers = {shape.layers[static_cast<std::size_t>(stage)]};
   const TaskPlan stage_plan = task_plan(of_stage, devices, execution(shape), total);
-  task.gradient_groups = gradient_groups(stage_plan, frame_->cluster());
+  task.gradient_groups = gradient_groups(stage_plan, frame_->cluster(), shape.pipeline_parallel());
   for (GradientGroup& group : task.gradient_groups) {
     group.holds_embedding = stage == 0;
     group.holds_head = stage + 1 == shape.pipeline_parallel();

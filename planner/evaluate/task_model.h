@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "costmodel/problem.h"
+#include "costmodel/terms/shared_links.h"
 #include "planner/evaluate/candidate.h"
 
 namespace sextant {
@@ -36,6 +37,7 @@ struct alignas(64) ReplicaValue {
   std::shared_ptr<const PositionBytes> bytes;  // of values kept together: the same where the bytes are
   double compute_s = 0;                        // the compute term in time_s
   double micro_batches = 0;                    // over all mini-batches
+  std::shared_ptr<const terms::TrunkLoads<double>> trunk_loads;  // with trunks, where separable
 };
 
 // Of one stage in all micro-batches: what it takes, and how much more with each further layer.
@@ -84,7 +86,8 @@ class TaskModel {
   // Of the actor's training: what reaches generation, and what telling the workers costs (weight_sync.h).
   [[nodiscard]] double sent_bytes() const;
   [[nodiscard]] double handover_s() const;
-  // Of the actor's generation: the largest part of the weights that a device holds. Zero of other tasks.
+  // Of tasks that use weights which another one trains: the largest part of them that a device holds. Zero of
+  // other tasks.
   [[nodiscard]] double largest_part(const Shape& shape) const;
 
   [[nodiscard]] TaskPlan plan(const Shape& shape, const Placement& placement) const;
@@ -103,6 +106,7 @@ class TaskModel {
   bool counts_host_memory_ = false;  // some node says how much it has
   bool is_actor_training_ = false;
   bool is_actor_generation_ = false;
+  bool uses_trained_weights_ = false;
   // The actor's training on one device: what it sends depends on nothing else of its plan.
   struct Trained {
     TaskPlan plan;

@@ -238,8 +238,21 @@ void TaskPart::sum_up(State& state) const {
                   slowest->most_host_bytes,
                   slowest->most_sleeping_bytes,
                   model_.largest_part(shapes_.at(state.placement.shape))};
+  terms::TrunkLoads<double> all;
+  const auto time_of = [&all](const ReplicaValue& replica) {
+    if (!replica.trunk_loads) return replica.time_s;
+    return replica.time_s + terms::trunk_wait_s(all, *replica.trunk_loads, replica.time_s);
+  };
   for (const ReplicaValue* replica : state.replicas) {
-    if (slowest->time_s < replica->time_s) slowest = replica;
+    if (replica->trunk_loads) terms::add_loads(all, *replica->trunk_loads);
+  }
+  double slowest_s = time_of(*slowest);
+  for (const ReplicaValue* replica : state.replicas) {
+    const double time_s = time_of(*replica);
+    if (slowest_s < time_s) {
+      slowest_s = time_s;
+      slowest = replica;
+    }
     optimizer_s = std::max(optimizer_s, replica->optimizer_s);
     value.fastest_gather_s = std::min(value.fastest_gather_s, replica->gather_s);
     value.slowest_gather_s = std::max(value.slowest_gather_s, replica->gather_s);
@@ -250,7 +263,7 @@ void TaskPart::sum_up(State& state) const {
     value.most_host_bytes = std::max(value.most_host_bytes, replica->most_host_bytes);
     value.most_sleeping_bytes = std::max(value.most_sleeping_bytes, replica->most_sleeping_bytes);
   }
-  value.time_s = slowest->time_s * (1.0 + seating_->straggler_factor[state.placement.devices.size()]);
+  value.time_s = slowest_s * (1.0 + seating_->straggler_factor[state.placement.devices.size()]);
   if (model_.is_training()) value.time_s += exposed_reductions_s(state, slowest->compute_s) + optimizer_s;
   state.value = value;
 }

@@ -37,7 +37,7 @@ struct TaskValue {
   double most_working_bytes = 0;
   double most_host_bytes = 0;  // of any device, where nodes say what they have
   double most_sleeping_bytes = 0;
-  double largest_part = 0;  // of the weights, on any device: actor's generation
+  double largest_part = 0;  // of the weights, on any device: of tasks that use what others train
 
   friend bool operator==(const TaskValue&, const TaskValue&) = default;
 };

@@ -291,8 +291,10 @@ void IlpModel::require_sync(const UnitChoice& choice, double sync_s) {
   }
   const std::vector<int> slots = IlpDeal::slots_of(choice.grouping);
   const std::vector<int> blocks = space_.blocks_of_deal(choice.shares);
-  for (const int task : {parts_of_sync_.training(), parts_of_sync_.generation()}) {
-    const auto t = static_cast<std::size_t>(task);
+  std::set<std::size_t> tasks{static_cast<std::size_t>(parts_of_sync_.training()),
+                              static_cast<std::size_t>(parts_of_sync_.generation())};
+  for (const Evaluator::OtherUse& use : space_.evaluator().other_uses()) tasks.insert({use.trained, use.used});
+  for (const std::size_t t : tasks) {
     const auto group = static_cast<std::size_t>(choice.grouping.group_of[t]);
     for (const Strategy& strategy : strategies_[t]) {
       if (strategy.slot == slots[group] && strategy.block == blocks[group] &&

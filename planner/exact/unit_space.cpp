@@ -256,8 +256,7 @@ bool UnitSpace::beats(int task, const ExactOption& a, const ExactOption& b) cons
       of_a.most_working_bytes > of_b.most_working_bytes || of_a.fastest_gather_s > of_b.fastest_gather_s ||
       of_a.slowest_gather_s > of_b.slowest_gather_s || of_a.copied_s > of_b.copied_s ||
       of_a.fetched_s > of_b.fetched_s || of_a.most_host_bytes > of_b.most_host_bytes ||
-      of_a.most_sleeping_bytes > of_b.most_sleeping_bytes ||
-      (synchronizes(task) && of_a.largest_part > of_b.largest_part))
+      of_a.most_sleeping_bytes > of_b.most_sleeping_bytes || of_a.largest_part > of_b.largest_part)
     return false;
   const auto none_is_more = [](const std::vector<double>& some, const std::vector<double>& others) {
     return std::equal(some.begin(), some.end(), others.begin(), [](double x, double y) { return x <= y; });

@@ -117,7 +117,12 @@ void apply(const RemoveMachines& change, Parts& parts) {
 template <typename Change>
 void change_rate(LinkRate& rate, const Change& change) {
   Quantity& quantity = change.what == ChangeLinks::What::latency_s ? rate.latency_s : rate.bytes_per_s;
-  quantity = assumed(change.is_factor ? quantity.value * change.value : change.value, "what if");
+  const double before = quantity.value;
+  quantity = assumed(change.is_factor ? before * change.value : change.value, "what if");
+  // A faster link is faster for all that share it.
+  if (change.what != ChangeLinks::What::latency_s && rate.capacity_bytes_per_s)
+    rate.capacity_bytes_per_s =
+        assumed(rate.capacity_bytes_per_s->value * (quantity.value / before), "what if");
 }
 
 const Node& node_of_end(const Parts& parts, LinkScope scope, const std::string& name) {

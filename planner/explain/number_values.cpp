@@ -9,7 +9,10 @@ namespace {
 constexpr double kNormal95 = 1.96;  // spreads are half of 95 % intervals
 
 void add_link(const LinkRate& rate, const HardwareNumber& number, std::vector<Quantity>& quantities) {
-  quantities.push_back(number.name == "link_latency_s" ? rate.latency_s : rate.bytes_per_s);
+  if (number.name == "link_latency_s") quantities.push_back(rate.latency_s);
+  if (number.name == "link_bytes_per_s") quantities.push_back(rate.bytes_per_s);
+  if (number.name == "link_capacity_bytes_per_s" && rate.capacity_bytes_per_s)
+    quantities.push_back(*rate.capacity_bytes_per_s);
 }
 
 void add_device(const DeviceType& type, const HardwareNumber& number, Precision precision,

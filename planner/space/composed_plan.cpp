@@ -57,6 +57,16 @@ void ComposedPlan::begin(std::vector<Part> parts) {
   excess_.assign(types_.size(), 0);
   find_excess(~std::uint64_t{0});
   if (training_ >= 0) find_sync(true);
+  find_other_uses();
+}
+
+void ComposedPlan::find_other_uses() {
+  now_.other_use_s = 0;
+  for (const Evaluator::OtherUse& use : evaluator_.other_uses()) {
+    const Part &trained = parts_[use.trained], &used = parts_[use.used];
+    now_.other_use_s = std::max(now_.other_use_s, evaluator_.other_use_s(use, trained.devices, used.devices,
+                                                                         used.option->value.largest_part));
+  }
 }
 
 void ComposedPlan::find_sync(bool has_other_devices) {
@@ -101,6 +111,7 @@ Score ComposedPlan::replace(std::size_t task, const Part& part) {
   find_excess(part.types | old_part_.types);
   const int t = static_cast<int>(task);
   if (t == training_ || t == generation_) find_sync(has_other_devices || t == generation_);
+  find_other_uses();
   return score();
 }
 
@@ -116,8 +127,8 @@ void ComposedPlan::undo() {
 }
 
 Score ComposedPlan::score() const {
-  const double time_s =
-      evaluator_.phases().closed_form_s(now_.phases_s, overlaps_) + now_.sync_s + evaluator_.overhead_s();
+  const double time_s = evaluator_.phases().closed_form_s(now_.phases_s, overlaps_) +
+                        std::max(now_.sync_s, now_.other_use_s) + evaluator_.overhead_s();
   const double excess = now_.excess_bytes;
   if (is_time_alone_) return {time_s, excess, time_s, 0};
   const auto used_of = [this](std::size_t word) { return used(word); };

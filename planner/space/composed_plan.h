@@ -49,7 +49,8 @@ class ComposedPlan {
   struct Totals {
     Phases::Times phases_s{};
     WeightPath path;
-    double sync_s = 0;
+    double sync_s = 0;       // of the actor's weights
+    double other_use_s = 0;  // the longest of the others
     double excess_bytes = 0;
   };
 
@@ -59,6 +60,7 @@ class ComposedPlan {
   void find_overlaps(std::size_t task);
   void find_phase(TaskKind kind);
   void find_sync(bool has_other_devices);
+  void find_other_uses();
   [[nodiscard]] std::uint64_t used(std::size_t word) const;
   void find_excess(std::uint64_t types);
   [[nodiscard]] double excess_bytes(std::size_t type) const;

@@ -152,9 +152,8 @@ Option OptionTable::as_option(int task, const Placement& placement) {
   Option option;
   option.shape = option.even_shape = placement.shape;
   option.value = value;
-  const bool generates = workflow_.tasks[static_cast<std::size_t>(task)].kind == TaskKind::generation;
-  option.weights_apart_s = rest_s + (is_training ? value.slowest_gather_s : 0.0) +
-                           (generates ? evaluator_.part_of_weights_s(value.largest_part) : 0.0);
+  option.weights_apart_s =
+      rest_s + (is_training ? value.slowest_gather_s : 0.0) + evaluator_.part_of_weights_s(value.largest_part);
   option.weights_together_s = rest_s + (is_training ? value.slowest_gather_s : 0.0);
   option.by_type = needs_by_type(task, placement);
   return option;

@@ -75,12 +75,7 @@ double Costing::working_s(const Choices& choices) const {
 }
 
 double Costing::sync_s(const Choices& choices) const {
-  if (!workflow_.has_weight_sync()) return 0;
-  const auto work_of_task = [&](const Task& task) -> const TaskWork& {
-    return choices[static_cast<std::size_t>(&task - workflow_.tasks.data())]->work;
-  };
-  return terms::weight_sync_s(*frame_, work_of_task(workflow_.actor_training()),
-                              work_of_task(workflow_.actor_generation()));
+  return plan_weight_sync_s(*frame_, [&](std::size_t t) -> const TaskWork& { return choices[t]->work; });
 }
 
 double Costing::iteration_s(const Choices& choices) const {

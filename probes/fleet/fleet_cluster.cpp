@@ -10,6 +10,7 @@
 #include "core/statistics.h"
 #include "core/units.h"
 #include "probes/cluster_assembly.h"
+#include "probes/fleet/links/link_capacities.h"
 
 namespace sextant {
 namespace {
@@ -122,14 +123,14 @@ Pairs pairs_of(const std::vector<Member>& members, const FleetOutcome& outcome, 
     number_of[host.name] = static_cast<int>(pairs.places.size());
     pairs.places.push_back({host.name, host.region, host.zone});
   }
-  std::map<RankPair, LinkRate> latest;
+  std::map<RankPair, std::pair<LinkRate, int>> latest;
   for (const PairMeasurement& pair : outcome.pairs) {
     const auto from = number_of.find(pair.from), to = number_of.find(pair.to);
     const auto rate = link_rate(pair, sockets);
     if (from == number_of.end() || to == number_of.end() || !rate) continue;
-    latest[{std::min(from->second, to->second), std::max(from->second, to->second)}] = *rate;
+    latest[{std::min(from->second, to->second), std::max(from->second, to->second)}] = {*rate, pair.round};
   }
-  for (const auto& [pair, rate] : latest) pairs.measured.push_back({pair, rate});
+  for (const auto& [pair, rate] : latest) pairs.measured.push_back({pair, rate.first, rate.second});
   return pairs;
 }
 
@@ -262,6 +263,8 @@ FleetCluster assemble_fleet_cluster(const std::string& name, const FleetOutcome&
   for (std::size_t i = 0; i < links.network_bytes_per_s.size(); ++i) {
     nodes[i].network_bytes_per_s = links.network_bytes_per_s[i];
   }
+  const bool share = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.devices > 1; });
+  if (!links.levels.empty()) add_capacities(pairs.places, pairs.measured, share, links);
   levels.insert(links.levels.begin(), links.levels.end());
   fleet.cluster =
       Cluster(name, types_of(members), std::move(nodes), std::move(levels), std::move(links.exceptions));

@@ -4,7 +4,7 @@
 // Hosts that were lost or whose devices were not measured are left out, with a warning. A device type that
 // several hosts have gets the median of their rates. Latency is half the median round trip; bandwidth what NCCL
 // gets over TCP: that of one stream, or with more sockets the slowest of as many streams times their number, in
-// the slower direction.
+// the slower direction. What devices of two hosts, and hosts of two zones or regions, share: link_capacities.h.
 #pragma once
 
 #include <optional>

@@ -31,6 +31,7 @@ class FleetRun {
       }
     }
     outcome_.pairs = done.pairs;
+    for (const PairMeasurement& pair : done.pairs) round_ = std::max(round_, pair.round);
   }
 
   FleetOutcome run(const std::vector<std::vector<RankPair>>& rounds) {
@@ -142,6 +143,7 @@ class FleetRun {
   // All at the same time: they are disjoint. Those that were measured.
   std::vector<Pair> measure(std::vector<Pair> pairs) {
     std::vector<Pair> measured;
+    ++round_;
     std::erase_if(pairs, [this](const Pair& pair) { return !begin(pair); });
     while (!pairs.empty() && !interrupted_) {
       attend_all();
@@ -196,6 +198,7 @@ class FleetRun {
     result["from"] = agent(pair.leader).host().name;
     result["to"] = agent(pair.other).host().name;
     result["time_utc"] = time_utc_now();
+    result["round"] = round_;
     return PairMeasurement::parse(JsonView(result));
   }
 
@@ -256,6 +259,7 @@ class FleetRun {
   const FleetProgress& progress_;
   std::vector<std::unique_ptr<AgentLink>> agents_;
   std::vector<Pair> failed_;
+  int round_ = 0;  // of the pairs that are measured, counted on from an earlier probe
   FleetOutcome outcome_;
 };
 

@@ -14,7 +14,7 @@ namespace sextant {
 
 struct FleetRecord {
   static constexpr std::string_view kKind = "fleet";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: rounds of pairs
 
   struct HostEntry {
     std::string name, region, zone;

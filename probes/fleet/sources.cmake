@@ -27,6 +27,7 @@ set(SEXTANT_FLEET_SOURCES
     fleet/links/held_out.cpp
     fleet/links/host_groups.cpp
     fleet/links/host_rates.cpp
+    fleet/links/link_capacities.cpp
     fleet/links/pair_classes.cpp
     fleet/links/pair_fit.cpp
     fleet/links/pair_model.cpp
@@ -63,6 +64,7 @@ set(SEXTANT_FLEET_HEADERS
     fleet/links/host_groups.h
     fleet/links/host_place.h
     fleet/links/host_rates.h
+    fleet/links/link_capacities.h
     fleet/links/pair_classes.h
     fleet/links/pair_fit.h
     fleet/links/pair_model.h

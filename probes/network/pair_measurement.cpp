@@ -132,12 +132,13 @@ Json PairOptions::to_json() const {
 }
 
 PairMeasurement PairMeasurement::parse(const JsonView& view) {
-  view.allow_only(
-      {"from", "to", "time_utc", "round_trips", "rates", "datagrams", "why_no_datagrams", "why_fewer_rates"});
+  view.allow_only({"from", "to", "time_utc", "round", "round_trips", "rates", "datagrams", "why_no_datagrams",
+                   "why_fewer_rates"});
   PairMeasurement pair;
   pair.from = view.required("from").text();
   pair.to = view.required("to").text();
   pair.time_utc = view.required("time_utc").text();
+  if (const auto round = view.optional("round")) pair.round = round->count(1);
   pair.round_trips = RoundTrips::parse(view.required("round_trips"));
   for (const JsonView& rate : view.required("rates").items()) pair.rates.push_back(StreamRate::parse(rate));
   if (const auto why = view.optional("why_fewer_rates")) pair.why_fewer_rates = why->text();
@@ -151,6 +152,7 @@ PairMeasurement PairMeasurement::parse(const JsonView& view) {
 
 Json PairMeasurement::to_json() const {
   Json out = {{"from", from}, {"to", to}, {"time_utc", time_utc}, {"round_trips", round_trips.to_json()}};
+  if (round > 0) out["round"] = round;
   out["rates"] = Json::array();
   for (const StreamRate& rate : rates) out["rates"].push_back(rate.to_json());
   if (!why_fewer_rates.empty()) out["why_fewer_rates"] = why_fewer_rates;

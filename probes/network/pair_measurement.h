@@ -31,6 +31,7 @@ struct PairMeasurement {
   std::string from;  // the host that led
   std::string to;
   std::string time_utc;
+  int round = 0;  // pairs of one round were measured at the same time; 0: alone, or not known
   RoundTrips round_trips;
   std::vector<StreamRate> rates;  // one stream there, one back, then several there, several back
   std::string why_fewer_rates;    // where several streams could not be measured in both directions

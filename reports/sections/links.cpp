@@ -43,14 +43,18 @@ Cell spread_cell(const Quantity& quantity) {
   return quantity.spread_fraction ? percent_cell(*quantity.spread_fraction) : empty_cell();
 }
 
-std::vector<Cell> rate_row(std::string where, const LinkRate& rate) {
-  return {std::move(where),
-          seconds_cell(rate.latency_s.value),
-          spread_cell(rate.latency_s),
-          shown_name(rate.latency_s.source),
-          {format_bytes_per_s(rate.bytes_per_s.value), rate.bytes_per_s.value},
-          spread_cell(rate.bytes_per_s),
-          shown_name(rate.bytes_per_s.source)};
+std::vector<Cell> rate_row(std::string where, const LinkRate& rate, bool has_capacity) {
+  std::vector<Cell> row{std::move(where),
+                        seconds_cell(rate.latency_s.value),
+                        spread_cell(rate.latency_s),
+                        shown_name(rate.latency_s.source),
+                        {format_bytes_per_s(rate.bytes_per_s.value), rate.bytes_per_s.value},
+                        spread_cell(rate.bytes_per_s),
+                        shown_name(rate.bytes_per_s.source)};
+  if (!has_capacity) return row;
+  const auto& capacity = rate.capacity_bytes_per_s;
+  row.push_back(capacity ? Cell{format_bytes_per_s(capacity->value), capacity->value} : empty_cell());
+  return row;
 }
 
 Table link_table(const Cluster& cluster) {
@@ -64,14 +68,18 @@ Table link_table(const Cluster& cluster) {
                {"bandwidth_spread_fraction", "spread ±", true},
                {"bandwidth_source", "source"}},
               {}};
-  for (const auto& [level, rate] : cluster.levels()) table.rows.push_back(rate_row(shown_name(level), rate));
+  const bool has_capacity = cluster.has_trunks();
+  if (has_capacity) table.columns.push_back({"capacity_bytes_per_s", "all together", true});
+  const auto add = [&](std::string where, const LinkRate& rate) {
+    table.rows.push_back(rate_row(std::move(where), rate, has_capacity));
+  };
+  for (const auto& [level, rate] : cluster.levels()) add(shown_name(level), rate);
   for (const Node& node : cluster.nodes()) {
-    if (node.link) table.rows.push_back(rate_row("within node " + node.name, *node.link));
+    if (node.link) add("within node " + node.name, *node.link);
   }
   for (const LinkException& exception : cluster.exceptions()) {
-    table.rows.push_back(rate_row(shown_name(exception.scope) + " " + exception.from +
-                                      (exception.both_ways ? " ↔ " : " → ") + exception.to,
-                                  exception.rate));
+    const std::string arrow = exception.both_ways ? " ↔ " : " → ";
+    add(shown_name(exception.scope) + " " + exception.from + arrow + exception.to, exception.rate);
   }
   table.folded = table.rows.size() > 24;
   return table;

@@ -21,7 +21,7 @@ const std::map<std::string, Names>& headers_of_names() {
   static const std::map<std::string, Names> table = [] {
     const std::vector<std::pair<Names, std::vector<std::string>>> groups = {
         {{"algorithm"},
-         {"all_of", "any_of", "clamp", "fill", "find", "find_if", "max", "min", "none_of", "sort",
+         {"all_of", "any_of", "clamp", "fill", "find", "find_if", "includes", "max", "min", "none_of", "sort",
           "stable_sort"}},
         {{"array"}, {"array"}},
         {{"bit"}, {"countr_zero", "popcount"}},

@@ -285,6 +285,44 @@ TEST(Iteration, ALoopPaysNoController) {
   EXPECT_DOUBLE_EQ(iteration_cost(small.problem).iteration_s, 411.2 + 1075.2 + 4032 + 69 + 3 * 0.5);
 }
 
+// The link between both nodes once carried a critic's weights for nothing, at any rate.
+TEST(Iteration, ACriticThatIsEvaluatedElsewherePaysForItsWeights) {
+  Workflow workflow = small_workflow();
+  workflow.algorithm = Algorithm::ppo;
+  workflow.tasks = ppo_tasks({});
+  for (const char* role : {"critic", "reward"}) {
+    workflow.models[role] = small_model();
+    workflow.models[role].value_head = true;
+  }
+  TaskPlan here;
+  here.replicas = {{1.0, {stage(3, {0})}}};
+  here.micro_batch_sequences = 3;
+  TaskPlan there = here, halves = here;
+  there.replicas.front().stages = {stage(3, {2})};
+  halves.replicas.front().stages = {stage(3, {2, 3})};
+  const auto sync_s = [&](const TaskPlan& evaluated) {
+    Plan plan;
+    for (const Task& task : workflow.tasks) plan.tasks[task.name] = here;
+    plan.tasks[task_names::kCriticInference] = evaluated;
+    const Case<> small(small_cluster(), workflow, plan);
+    const IterationCost<double> cost = iteration_cost(small.problem);
+    EXPECT_GE(cost.iteration_s, cost.weight_sync_s);
+    return cost.weight_sync_s;
+  };
+  const double bytes = 2 * workflow.models["critic"].parameters();
+  EXPECT_EQ(sync_s(here), 0);
+  EXPECT_DOUBLE_EQ(sync_s(there), 5 + bytes / 10);
+  // Each of two devices fetches half of the layers' weights; the trainer sends both.
+  EXPECT_DOUBLE_EQ(sync_s(halves), 5 + bytes / 10);
+  const std::vector<WeightUse> uses = other_weight_uses(workflow);
+  ASSERT_EQ(uses.size(), 1U);
+  EXPECT_EQ(workflow.tasks[uses[0].used].name, task_names::kCriticInference);
+  // old_log_prob uses what the actor's training makes; generation has a way of its own.
+  workflow.tasks = grpo_tasks(false, {true, true});
+  workflow.algorithm = Algorithm::grpo;
+  EXPECT_EQ(other_weight_uses(workflow).size(), 1U);
+}
+
 TEST(Iteration, RuleRewardAndOverheadAreAdded) {
   Workflow workflow = small_workflow();
   workflow.rule_reward_s_per_sequence = 0.5;

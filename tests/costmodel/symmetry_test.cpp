@@ -350,7 +350,7 @@ TEST(Symmetry, AlikeReplicasAreLookedAtOnce) {
   EXPECT_EQ(training.classes[1].replica, 4);
   ASSERT_EQ(training.gradient_groups.size(), 1u);
   EXPECT_EQ(training.gradient_groups[0].members.size(), 8u);
-  EXPECT_EQ(training.gradient_groups[0].sharing_network, 2);
+  EXPECT_EQ(training.gradient_groups[0].leaving.node, 2);
 }
 
 }  // namespace

@@ -27,6 +27,11 @@ void add_rates(const std::string& where, const LinkRate* before, const LinkRate*
   out.push_back(
       {where, "bandwidth", "bytes/s", of(before, &LinkRate::bytes_per_s), of(after, &LinkRate::bytes_per_s)});
   out.push_back({where, "latency", "s", of(before, &LinkRate::latency_s), of(after, &LinkRate::latency_s)});
+  const auto capacity_of = [](const LinkRate* rate) {
+    return rate == nullptr ? std::nullopt : rate->capacity_bytes_per_s;
+  };
+  if (capacity_of(before) || capacity_of(after))
+    out.push_back({where, "capacity", "bytes/s", capacity_of(before), capacity_of(after)});
 }
 
 const LinkRate* level_of(const Cluster& cluster, LinkLevel level) {

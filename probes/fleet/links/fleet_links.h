@@ -22,6 +22,7 @@ namespace sextant {
 struct MeasuredPair {
   RankPair pair;
   LinkRate rate;
+  int round = 0;  // as of PairMeasurement
 };
 
 struct FleetLinks {

@@ -100,6 +100,43 @@ TEST(Collective, AdaptersOfANodeAreTheLimit) {
   EXPECT_DOUBLE_EQ(row.step_s({0, 1}, 100, 2), 1 + 1);
 }
 
+// Two racks of two nodes of two devices: links of 90 B/s inside a rack, adapters of 20 B/s a node, and 10 B/s
+// from one device to another rack.
+Cluster two_racks(double rack_bytes_per_s) {
+  std::vector<Node> nodes = row_of_nodes(4, 2, 20).nodes();
+  for (std::size_t i = 0; i < nodes.size(); ++i) nodes[i].zone = i < 2 ? "rack0" : "rack1";
+  return Cluster("racks", row_of_nodes(1, 1).device_types(), nodes,
+                 {{LinkLevel::within_node, link_rate(1, 100)},
+                  {LinkLevel::within_zone, link_rate(1, rack_bytes_per_s)},
+                  {LinkLevel::within_region, link_rate(5, 10)}});
+}
+
+TEST(Collective, ARackOnOneSwitchIsLikeANode) {
+  TermCase racks(kInference, on_device(0), small_workflow(), two_racks(90));
+  racks.set(rail_weight, 1);
+  const auto step_s = [&](const std::vector<int>& members) {
+    const std::vector<DeviceId> ids = device_ids(members);
+    return terms::ring_step_s(racks.problem(), std::span<const DeviceId>(ids), 140, 1.0);
+  };
+  // No adapter is on the way inside.
+  EXPECT_DOUBLE_EQ(step_s({0, 1, 2, 3}), 1 + 140 / 90.0);
+  // Out of a rack all of its adapters and one rail a device; two racks exchange 1/2 of what 8 rings would 7/8.
+  EXPECT_DOUBLE_EQ(step_s({0, 1, 2, 3, 4, 5, 6, 7}), 5 + 140 * (4 / 7.0) / 40.0);
+}
+
+TEST(Collective, NodesBehindAdaptersAreNoRack) {
+  const Cluster behind = two_racks(15);
+  EXPECT_FALSE(behind.has_islands());
+  EXPECT_TRUE(two_racks(90).has_islands());
+  EXPECT_FALSE(two_racks(45).has_islands()) << "less than half as fast as inside a node";
+  EXPECT_FALSE(two_racks(90).is_one_island(DeviceId{0}, DeviceId{4}));
+  TermCase apart(kInference, on_device(0), small_workflow(), behind);
+  apart.set(rail_weight, 1);
+  const std::vector<DeviceId> ids = device_ids({0, 1, 2, 3});
+  EXPECT_DOUBLE_EQ(terms::ring_step_s(apart.problem(), std::span<const DeviceId>(ids), 120, 1.0),
+                   1 + 120 * (2 / 3.0) / 20.0);
+}
+
 TEST(Collective, TheNarrowestNodeOfARingIsTheLimit) {
   // Three nodes with adapters of 30, 20 and 2 B/s: a ring passes the last one, whichever pair it is charged
   // for.

@@ -66,7 +66,7 @@ TEST(DataParallel, TensorAndContextParallelPartsGoTogether) {
                           small_workflow(), row_of_nodes(2, 4));
   ASSERT_EQ(training.task.gradient_groups.size(), 1u);  // both cost the same
   EXPECT_EQ(training.task.gradient_groups[0].members, device_ids({0, 2, 4, 6}));
-  EXPECT_EQ(training.task.gradient_groups[0].sharing_network, 2);
+  EXPECT_EQ(training.task.gradient_groups[0].leaving.node, 2);
   // 2 * 480 / 2 * 2 * 3/4 = 720 bytes.
   EXPECT_DOUBLE_EQ(reduced_s(training), 5 + 72);
 }
@@ -80,7 +80,7 @@ TEST(DataParallel, GroupsThatLeaveANodeTogetherShareItsNetwork) {
   EXPECT_DOUBLE_EQ(reduced_s(wide), 5 + 48);  // the link's own 10
   // Groups inside a node do not.
   const TermCase inside(kTraining, plan, small_workflow(), row_of_nodes(1, 4, 15));
-  EXPECT_EQ(inside.task.gradient_groups[0].sharing_network, 1);
+  EXPECT_EQ(inside.task.gradient_groups[0].leaving.node, 1);
   EXPECT_DOUBLE_EQ(reduced_s(inside), 1 + 4.8);
 }
 

@@ -124,6 +124,49 @@ TEST(ClusterTest, AnExceptionWithinAPlaceLeavesWhatIsFurtherInAlone) {
   EXPECT_EQ(latency(cluster, 0, 6), 4);
 }
 
+LinkRate shared(double latency_s, double capacity) {
+  LinkRate shared = rate(latency_s, 1);
+  shared.capacity_bytes_per_s = assumed(capacity);
+  return shared;
+}
+
+TEST(ClusterTest, ATrunkIsOfWhatItsLinkIsBetween) {
+  auto levels = all_levels();
+  levels[LinkLevel::within_zone] = shared(2, 20);
+  levels[LinkLevel::within_region] = shared(3, 30);
+  levels[LinkLevel::between_regions] = shared(4, 40);
+  const Cluster cluster = cluster_of(
+      four_nodes(), levels,
+      {{LinkScope::zone, "z0", "z0", shared(5, 50), true}, {LinkScope::node, "a", "c", rate(6, 6), true}});
+  const auto trunk = [&](int from, int to) { return cluster.trunk(DeviceId{from}, DeviceId{to}); };
+  EXPECT_TRUE(cluster.has_trunks());
+  EXPECT_FALSE(trunk(0, 1)) << "one node";
+  EXPECT_EQ(trunk(0, 2), (Trunk{LinkScope::node, 0, 1, 50})) << "a zone with itself: its nodes";
+  EXPECT_EQ(trunk(3, 0), (Trunk{LinkScope::node, 1, 0, 50}));
+  EXPECT_EQ(trunk(2, 5), (Trunk{LinkScope::zone, 0, 1, 30}));
+  EXPECT_FALSE(trunk(0, 4)) << "these nodes have a link of their own, without a capacity";
+  EXPECT_EQ(trunk(0, 6), (Trunk{LinkScope::region, 0, 1, 40}));
+  EXPECT_EQ(trunk(5, 7), trunk(0, 6)) << "of all zones of the regions";
+  EXPECT_FALSE(cluster_of(four_nodes()).has_trunks());
+  const Json json = cluster.to_json();
+  EXPECT_EQ(Cluster::parse(JsonView(json)), cluster);
+}
+
+TEST(ClusterTest, LinksOfDevicesHaveNoCapacity) {
+  auto levels = all_levels();
+  levels[LinkLevel::within_node] = shared(1, 10);
+  EXPECT_EQ(
+      refusal(four_nodes(), levels),
+      "/links/within_node/capacity_bytes_per_s: links between devices of one node have no capacity; it is "
+      "for those of nodes, zones and regions");
+  auto nodes = four_nodes();
+  nodes[1].link = shared(1, 10);
+  EXPECT_NE(refusal(nodes).find("/nodes/1/link/capacity_bytes_per_s"), std::string::npos);
+  EXPECT_NE(refusal(four_nodes(), all_levels(), {{LinkScope::device, "a/0", "b/0", shared(1, 10), true}})
+                .find("/link_exceptions/0/capacity_bytes_per_s"),
+            std::string::npos);
+}
+
 // The same answer as a plain search through the exceptions, for every pair of a random cluster.
 TEST(ClusterTest, LinksEqualThoseOfASearch) {
   std::mt19937 random(17);
@@ -277,7 +320,7 @@ TEST(ClusterTest, WritesItsVersionAndReadsTheOneBefore) {
   EXPECT_TRUE(document.content.environment().empty());
   document.content.set_environment({{"NCCL_ALGO", "Ring"}});
   const std::string text = format_document(document);
-  EXPECT_NE(text.find("\"sextant.cluster/1.1\""), std::string::npos);
+  EXPECT_NE(text.find("\"sextant.cluster/1.2\""), std::string::npos);
   EXPECT_EQ(parse_document<Cluster>(text).content, document.content);
 }
 

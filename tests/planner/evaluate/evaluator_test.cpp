@@ -75,6 +75,18 @@ Coefficients fitted() {
   return coefficients;
 }
 
+// Links between nodes have a capacity one and a half times their rate.
+Cluster with_trunks(const Cluster& cluster) {
+  const auto add = [](LinkRate& rate) { rate.capacity_bytes_per_s = assumed(1.5 * rate.bytes_per_s.value); };
+  std::map<LinkLevel, LinkRate> levels = cluster.levels();
+  for (auto& [level, rate] : levels) {
+    if (level != LinkLevel::within_node) add(rate);
+  }
+  std::vector<LinkException> exceptions = cluster.exceptions();
+  for (LinkException& exception : exceptions) add(exception.rate);
+  return Cluster(cluster.name(), cluster.device_types(), cluster.nodes(), levels, exceptions);
+}
+
 struct MoveCase {
   std::string name;
   Cluster cluster;
@@ -126,6 +138,11 @@ class Moves : public ::testing::TestWithParam<int> {
     cases.push_back({"sharded lengths", cluster_of({{"a100", 1}, {"l40s", 1, 4}}), uneven, sharded,
                      WeightSyncMethod::shortest, 2'000});
     cases.push_back({"countries", countries, ppo_8b(), {}, WeightSyncMethod::shortest, 4'000});
+    cases.push_back({"trunks", with_trunks(countries), ppo_8b(), {}, WeightSyncMethod::shortest, 4'000});
+    cases.push_back(
+        {"trunks of levels", with_trunks(mixed_64()), ppo_8b(), {}, WeightSyncMethod::shortest, 2'000});
+    cases.push_back({"trunks, sharded weights", with_trunks(countries), ppo_8b(), sharded,
+                     WeightSyncMethod::shortest, 1'000});
     return cases[static_cast<std::size_t>(index)];
   }
 };
@@ -200,7 +217,7 @@ TEST_P(Moves, EqualTheWholeModel) {
   expect_same(again, model.of(last, evaluator.current()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, Moves, ::testing::Range(0, 11));
+INSTANTIATE_TEST_SUITE_P(Cases, Moves, ::testing::Range(0, 14));
 
 }  // namespace
 }  // namespace sextant::testing

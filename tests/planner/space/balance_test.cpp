@@ -240,8 +240,8 @@ TEST(Options, OfTheActorAreKeptForTheirWeightSynchronization) {
     }
     if (of.name == workflow.actor_training().name) {
       EXPECT_GT(most, 2 * least);
-    } else if (of.name != workflow.actor_generation().name) {
-      EXPECT_EQ(most, 0);
+    } else if (of.name != workflow.actor_generation().name && of.name != task_names::kCriticInference) {
+      EXPECT_EQ(most, 0);  // these two fetch what others train
     }
   }
 }

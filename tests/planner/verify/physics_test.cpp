@@ -1,6 +1,6 @@
-// What holds for every plan whatever the model: a device that is better in every number is never slower, more work
-// is never faster, and no weights arrive faster than links carry them. On random plans with random execution
-// options, with neutral coefficients and with those that ship.
+// What holds for every plan whatever the model: a device that is better in every number is never slower, more
+// work is never faster, and no weights arrive faster than links carry them. On random plans with random
+// execution options, with neutral coefficients and with those that ship.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,6 +26,10 @@ double iteration_s(const RandomCase& one) {
 using Change = std::function<void(RandomCase&)>;
 
 void scale(double factor, Quantity& quantity) { quantity.value *= factor; }
+Quantity scaled(double factor, Quantity quantity) {
+  scale(factor, quantity);
+  return quantity;
+}
 
 Change change_of_types(const std::function<void(DeviceType&)>& change) {
   return [change](RandomCase& one) {
@@ -57,21 +61,19 @@ std::vector<RandomCase> cases(std::size_t count, const Coefficients* coefficient
 struct Direction {
   const char* name;
   Change change;
-  bool may_be_slower;  // else it may be faster
+  bool may_be_slower;      // else it may be faster
   bool lengthens = false;  // sequences
 };
 
 const std::vector<Direction>& directions() {
   static const std::vector<Direction> all{
-      {"arithmetic three times as fast",
-       change_of_types([](DeviceType& type) {
+      {"arithmetic three times as fast", change_of_types([](DeviceType& type) {
          for (auto& [precision, rate] : type.flop_per_s) scale(3, rate);
        }),
        false},
       {"memory three times as fast",
        change_of_types([](DeviceType& type) { scale(3, type.memory_bytes_per_s); }), false},
-      {"device three times as fast in all",
-       change_of_types([](DeviceType& type) {
+      {"device three times as fast in all", change_of_types([](DeviceType& type) {
          for (auto& [precision, rate] : type.flop_per_s) scale(3, rate);
          scale(3, type.memory_bytes_per_s);
          if (type.host_bytes_per_s) scale(3, *type.host_bytes_per_s);
@@ -88,6 +90,17 @@ const std::vector<Direction>& directions() {
          one.cluster = Cluster(one.cluster.name(), one.cluster.device_types(), one.cluster.nodes(), links);
        },
        false},
+      {"links that carry a third of it together",
+       [](RandomCase& one) {
+         auto links = one.cluster.levels();
+         for (auto& [level, rate] : links) {
+           if (level == LinkLevel::within_node) continue;
+           if (!rate.capacity_bytes_per_s) rate.capacity_bytes_per_s = scaled(3, rate.bytes_per_s);
+           scale(1.0 / 3, *rate.capacity_bytes_per_s);
+         }
+         one.cluster = Cluster(one.cluster.name(), one.cluster.device_types(), one.cluster.nodes(), links);
+       },
+       true},
       {"twice the prompts", [](RandomCase& one) { one.workflow.prompts *= 2; }, true},
       {"twice the responses", [](RandomCase& one) { one.workflow.responses_per_prompt *= 2; }, true},
       {"longer prompts",
@@ -142,10 +155,12 @@ void expect_directions(const std::vector<RandomCase>& all) {
       ++wrong;
       if (ratio > worst) {
         worst = ratio;
-        example = std::to_string(i) + ": " + std::to_string(before_s) + " s, then " + std::to_string(after_s) + " s";
+        example =
+            std::to_string(i) + ": " + std::to_string(before_s) + " s, then " + std::to_string(after_s) + " s";
       }
     }
-    EXPECT_EQ(wrong, 0) << direction.name << ", of " << all.size() << " cases, worst " << worst << ", case " << example;
+    EXPECT_EQ(wrong, 0) << direction.name << ", of " << all.size() << " cases, worst " << worst << ", case "
+                        << example;
   }
 }
 
@@ -162,16 +177,15 @@ TEST(Directions, HoldForTheCoefficientsThatShip) {
   }
 }
 
-// Bytes that devices of a node without trainers hold of one copy of the weights, in the replica that has most of
-// them there.
+// Bytes that devices of a node without trainers hold of one copy of the weights, in the replica that has most
+// of them there.
 double bytes_that_enter(const RandomCase& one, const TaskWork& generation, double bytes, NodeId node) {
   double most = 0;
   for (const Replica& replica : generation.plan->replicas) {
     double held = 0;
     for (const Stage& stage : replica.stages) {
-      const auto there = std::count_if(stage.devices.begin(), stage.devices.end(), [&](DeviceId device) {
-        return one.cluster.node_of(device) == node;
-      });
+      const auto there = std::count_if(stage.devices.begin(), stage.devices.end(),
+                                       [&](DeviceId device) { return one.cluster.node_of(device) == node; });
       held += static_cast<double>(there) / stage.width() * stage.layers;
     }
     most = std::max(most, held / generation.model->layers * bytes);
@@ -198,9 +212,8 @@ TEST(Cuts, WeightsEnterANodeNoFasterThanItsLinksCarryThem) {
       const double bytes = terms::sent_bytes(problem, training);
       for (int n = 0; n < static_cast<int>(one.cluster.nodes().size()); ++n) {
         const auto on_node = [&](const std::set<DeviceId>& devices) {
-          return std::count_if(devices.begin(), devices.end(), [&](DeviceId device) {
-            return one.cluster.node_of(device) == NodeId{n};
-          });
+          return std::count_if(devices.begin(), devices.end(),
+                               [&](DeviceId device) { return one.cluster.node_of(device) == NodeId{n}; });
         };
         const auto receivers = on_node(generation.devices);
         if (receivers == 0 || on_node(training.devices) > 0) continue;

@@ -49,8 +49,10 @@ Cluster random_cluster(Draw& draw) {
     nodes.push_back(node("node" + std::to_string(n), draw.chance(0.5) ? "one" : "two", draw.number(1, 4)));
     if (draw.chance(0.3)) nodes.back().host_memory_bytes = draw.real(1e3, 1e6);
   }
+  LinkRate between = link_rate(5, 10);
+  if (draw.chance(0.3)) between.capacity_bytes_per_s = assumed(draw.real(5, 40));
   return Cluster("random", {{"one", random_type(draw)}, {"two", random_type(draw)}}, nodes,
-                 {{LinkLevel::within_node, link_rate(1, 100)}, {LinkLevel::within_zone, link_rate(5, 10)}});
+                 {{LinkLevel::within_node, link_rate(1, 100)}, {LinkLevel::within_zone, between}});
 }
 
 Model random_model(Draw& draw, bool value_head) {

@@ -52,6 +52,47 @@ TEST(FleetCluster, ANodeKeepsALinkOfItsOwnThatIsOdd) {
   EXPECT_DOUBLE_EQ(fleet.cluster->nodes()[2].link->bytes_per_s.value, 0.5e11);
 }
 
+// Eight pairs of GPUs of two hosts do not have eight times what the hosts have.
+TEST(FleetCluster, DevicesOfTwoHostsShareTheirRate) {
+  const Cluster cluster = *assemble_fleet_cluster("lab", three_hosts(), 1).cluster;
+  const auto trunk = cluster.trunk(DeviceId{0}, DeviceId{2});
+  ASSERT_TRUE(trunk.has_value());
+  EXPECT_EQ(trunk->scope, LinkScope::node);
+  EXPECT_DOUBLE_EQ(trunk->bytes_per_s, kRate);
+}
+
+// Two hosts in each of two regions: of four pairs two can be measured at once.
+TEST(FleetCluster, RegionsHaveWhatPairsReachedTogether) {
+  FleetOutcome outcome;
+  for (const char* name : {"a", "b", "c", "d"}) {
+    outcome.hosts.push_back(host(name));
+    Host& one = outcome.hosts.back().host;
+    one.region = one.zone = name[0] < 'c' ? "here" : "there";
+  }
+  const auto at = [&](const char* from, const char* to, double speed, int round) {
+    outcome.pairs.push_back(pair(from, to, speed));
+    outcome.pairs.back().round = round;
+  };
+  at("a", "c", 0.06, 1);  // 60 MB/s each beside each other
+  at("b", "d", 0.06, 1);
+  at("a", "d", 0.1, 2);  // 100 MB/s alone
+  at("b", "c", 0.05, 3);
+  at("a", "b", 1, 4);
+  at("c", "d", 1, 4);
+  const Cluster cluster = *assemble_fleet_cluster("lab", outcome, 1).cluster;
+  const LinkRate& between = cluster.levels().at(LinkLevel::between_regions);
+  EXPECT_DOUBLE_EQ(between.bytes_per_s.value, 0.06 * kRate);
+  ASSERT_TRUE(between.capacity_bytes_per_s.has_value());
+  EXPECT_DOUBLE_EQ(between.capacity_bytes_per_s->value, 0.12 * kRate);
+  EXPECT_THAT(between.capacity_bytes_per_s->note.value_or(""), HasSubstr("together, of 2 pairs of hosts"));
+  // Without rounds nothing is known of what they share.
+  for (PairMeasurement& one : outcome.pairs) one.round = 0;
+  EXPECT_FALSE(assemble_fleet_cluster("lab", outcome, 1)
+                   .cluster->levels()
+                   .at(LinkLevel::between_regions)
+                   .capacity_bytes_per_s.has_value());
+}
+
 // NCCL over TCP: the slowest socket times their number.
 TEST(FleetCluster, SeveralSocketsAreAsFastAsTheSlowest) {
   const PairMeasurement measured = pair("a", "b");
