@@ -8,6 +8,24 @@ namespace sextant {
 // Bytes are added up in another order than by the evaluator, which has the last word.
 constexpr double kByte = 1;
 
+namespace {
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+void take_less(const TaskValue& value, bool trains, SyncSides& sides) {
+  const auto least = [](double& so_far, double other) { so_far = std::min(so_far, other); };
+  if (trains) {
+    least(sides.fastest_gather_s, value.fastest_gather_s);
+    least(sides.slowest_gather_s, value.slowest_gather_s);
+    least(sides.trained_copied_s, value.copied_s);
+  } else {
+    least(sides.largest_part, value.largest_part);
+    least(sides.generated_copied_s, value.copied_s);
+  }
+}
+
+}  // namespace
+
 double OptionSearch::sync_s(const Step& step, const ExactOption& option) const {
   return step.shares_sync ? sync_.together_s(step.task, option.value) : sync_.apart_s(step.task, option.value);
 }
@@ -45,9 +63,47 @@ void OptionSearch::prepare(const DealtTasks& dealt) {
     step.working_bytes.assign(step.rooms->size(), 0);
   }
   find_later_needs();
+  find_least_sides();
   steps_.emplace_back();  // the end
   steps_.front().costs = std::move(costs);
+  steps_.front().transfer_s = dealt.transfer_s;
   chosen_.assign(static_cast<std::size_t>(space_.tasks()), nullptr);
+}
+
+void OptionSearch::find_least_sides() {
+  training_at_.reset();
+  generation_at_.reset();
+  least_ = {kNever, kNever, kNever, kNever, kNever};
+  if (dealt_->training.empty() || !sync_.decomposes()) return;
+  for (std::size_t at = 0; at < steps_.size(); ++at) {
+    const bool trains = steps_[at].task == sync_.training(), generates = steps_[at].task == sync_.generation();
+    if (trains) training_at_ = at;
+    if (generates) generation_at_ = at;
+    if (!trains && !generates) continue;
+    for (const ExactOption& option : *steps_[at].options) take_less(option.value, trains, least_);
+  }
+}
+
+// Weight synchronization once the task of this step has this option and later ones the least of theirs.
+double OptionSearch::transfer_s(std::size_t at, const ExactOption& option) {
+  if (!training_at_ || (at != *training_at_ && at != *generation_at_)) return steps_[at].transfer_s;
+  const auto chosen = [&](std::size_t step, int task) -> const ExactOption* {
+    if (step == at) return &option;
+    return step < at ? chosen_[static_cast<std::size_t>(task)] : nullptr;
+  };
+  SyncSides sides = least_;
+  if (const ExactOption* trained = chosen(*training_at_, sync_.training())) {
+    sides.fastest_gather_s = trained->value.fastest_gather_s;
+    sides.slowest_gather_s = trained->value.slowest_gather_s;
+    sides.trained_copied_s = trained->value.copied_s;
+  }
+  if (const ExactOption* generated = chosen(*generation_at_, sync_.generation())) {
+    sides.largest_part = generated->value.largest_part;
+    sides.generated_copied_s = generated->value.copied_s;
+  }
+  const WeightPath path =
+      space_.evaluator().weight_path(dealt_->training, dealt_->generation, sides.largest_part);
+  return std::max(steps_[at].transfer_s, sync_.transfer_s(sides, path.ways));
 }
 
 void OptionSearch::find_later_needs() {
@@ -111,7 +167,8 @@ void OptionSearch::choose(std::size_t at) {
     const ExactOption& option = (*step.options)[o];
     next.costs = step.costs;
     next.costs[step.group] = with(step, option);
-    const double bound_s = composition_.bound_s(dealt_->groups, next.costs, dealt_->transfer_s);
+    next.transfer_s = transfer_s(at, option);
+    const double bound_s = composition_.bound_s(dealt_->groups, next.costs, next.transfer_s);
     if (!progress_.is_open(bound_s)) continue;
     if (!progress_.may_go_on()) {
       progress_.leave_open(bound_s);
@@ -125,6 +182,13 @@ void OptionSearch::choose(std::size_t at) {
 
 void OptionSearch::search(const DealtTasks& dealt) {
   prepare(dealt);
+  if (training_at_) {
+    const WeightPath path =
+        space_.evaluator().weight_path(dealt.training, dealt.generation, least_.largest_part);
+    Step& first = steps_.front();
+    first.transfer_s = std::max(first.transfer_s, sync_.transfer_s(least_, path.ways));
+    if (!progress_.is_open(composition_.bound_s(dealt.groups, first.costs, first.transfer_s))) return;
+  }
   choose(0);
 }
 

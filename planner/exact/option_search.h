@@ -1,6 +1,9 @@
-// The lowest levels of branch and bound: options of all tasks once their devices are dealt.
+// The lowest levels of branch and bound: options of all tasks once their devices are dealt. What weight
+// synchronization takes is bounded by the least of the options that are open, and known once both are chosen.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,7 +17,9 @@ struct DealtTasks {
   std::span<const TaskSet> groups;
   const std::vector<int>& shares;  // by group
   std::vector<int> blocks;         // by group
-  double transfer_s = 0;           // of the weight sync
+  double transfer_s = 0;           // of the weight sync, at least
+  // Devices of training and of generation, a bit each; none where they are in one group.
+  std::vector<std::uint64_t> training = {}, generation = {};
 };
 
 class OptionSearch {
@@ -40,10 +45,13 @@ class OptionSearch {
     // What later tasks of its group need at least, likewise.
     std::vector<double> later_resident_bytes, later_working_bytes;
     std::vector<GroupCost> costs;
+    double transfer_s = 0;  // likewise
   };
 
   void prepare(const DealtTasks& dealt);
   void find_later_needs();
+  void find_least_sides();
+  [[nodiscard]] double transfer_s(std::size_t step, const ExactOption& option);
   void choose(std::size_t step);
   [[nodiscard]] double sync_s(const Step& step, const ExactOption& option) const;
   [[nodiscard]] bool add(std::size_t step, const ExactOption& option);
@@ -57,6 +65,9 @@ class OptionSearch {
   const DealtTasks* dealt_ = nullptr;
   std::vector<Step> steps_;  // by group, tasks with the longest times first; one more for the end
   std::vector<const ExactOption*> chosen_;  // by task
+  // Where training and generation are apart: their steps, and the least of their options.
+  std::optional<std::size_t> training_at_, generation_at_;
+  SyncSides least_;
 };
 
 }  // namespace sextant

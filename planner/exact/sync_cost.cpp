@@ -96,6 +96,12 @@ double SyncCost::transfer_s(const std::vector<std::uint16_t>& from,
   return terms::between_pools_s(space_.frame().plan.weight_sync.method, ways, terms::Gathers<double>{});
 }
 
+double SyncCost::transfer_s(const SyncSides& sides, const terms::WeightWays<double>& ways) const {
+  return terms::between_pools_s(space_.frame().plan.weight_sync.method, ways,
+                                terms::Gathers<double>{sides.fastest_gather_s, sides.slowest_gather_s}) +
+         std::max(sides.trained_copied_s, sides.generated_copied_s);
+}
+
 double SyncCost::min_between_s(std::size_t from_class, std::size_t to_class) const {
   if (!decomposes_) return 0;
   const int links = std::max(space_.request().cluster.device_count() / 2, max_per_node_);

@@ -7,6 +7,13 @@
 
 namespace sextant {
 
+// What options of training and of generation on devices of their own ask of the ways between them: of one
+// option each, or the least of several.
+struct SyncSides {
+  double fastest_gather_s = 0, slowest_gather_s = 0, largest_part = 0;
+  double trained_copied_s = 0, generated_copied_s = 0;
+};
+
 class SyncCost {
  public:
   // The space must outlive it.
@@ -27,6 +34,8 @@ class SyncCost {
   // Where they have their own: what the ways between their devices take at least, however both are laid out.
   [[nodiscard]] double transfer_s(const std::vector<std::uint16_t>& from,
                                   const std::vector<std::uint16_t>& to) const;
+  // The same for such sides, by the ways for their largest part: all that options do not have in apart_s.
+  [[nodiscard]] double transfer_s(const SyncSides& sides, const terms::WeightWays<double>& ways) const;
   // The least of it for devices of any shares that lie in these classes, by number.
   [[nodiscard]] double min_between_s(std::size_t from_class, std::size_t to_class) const;
   // The least of it for any devices of these shares.
