@@ -107,7 +107,9 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
     handover_s_ = part(training_).model().handover_s();
     sent_bytes_ = part(training_).model().sent_bytes();
   }
+  is_in_other_use_.resize(parts_.size());
   for (const WeightUse& use : other_weight_uses(workflow_)) {
+    is_in_other_use_[use.trained] = is_in_other_use_[use.used] = true;
     const Task& trained = workflow_.tasks[use.trained];
     const TaskPlan plan =
         one_device_plan({}, workflow_.model_of(trained).layers,
@@ -331,7 +333,7 @@ Score Evaluator::score() {
     }
     const std::size_t kind = index_of(part.model().task().kind);
     changed[kind] = changed[kind] || has_other_value || has_other_devices;
-    has_other_uses = has_other_uses || has_other_value || has_other_devices;
+    has_other_uses = has_other_uses || (is_in_other_use_[t] && (has_other_value || has_other_devices));
     const int task = static_cast<int>(t);
     if (task != training_ && task != generation_) continue;
     // What is sent as a whole depends on the order of devices too.

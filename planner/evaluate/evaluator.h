@@ -165,6 +165,8 @@ class Evaluator {
     double bytes = 0;                   // of one copy
   };
   [[nodiscard]] const std::vector<OtherUse>& other_uses() const { return other_uses_; }
+  // Whether a task is on either side of one of them.
+  [[nodiscard]] bool is_in_other_use(std::size_t task) const { return is_in_other_use_[task]; }
   // Their way between such sets of devices (terms::used_elsewhere_s).
   [[nodiscard]] double other_use_s(const OtherUse& use, std::span<const std::uint64_t> training,
                                    std::span<const std::uint64_t> used, double largest_part);
@@ -209,6 +211,7 @@ class Evaluator {
   double handover_s_ = 0;
   double sent_bytes_ = 0;  // of one copy of the weights
   std::vector<OtherUse> other_uses_;
+  std::vector<bool> is_in_other_use_;  // by task
   double least_room_bytes_ = 0;
   Objective objective_;
   DeviceRules device_rules_;

@@ -111,7 +111,7 @@ Score ComposedPlan::replace(std::size_t task, const Part& part) {
   find_excess(part.types | old_part_.types);
   const int t = static_cast<int>(task);
   if (t == training_ || t == generation_) find_sync(has_other_devices || t == generation_);
-  find_other_uses();
+  if (evaluator_.is_in_other_use(task)) find_other_uses();
   return score();
 }
 
