@@ -102,11 +102,11 @@ template <typename T>
     if (T(bytes_per_s / groups) < rate) rate = T(bytes_per_s / groups);
   };
   share(use.nodes.network_bytes_per_s, use.leaving.node);
-  const bool is_ring = use.nodes.count > 1;  // then its nodes have counted already
-  for (const DeviceId device : {from, to}) {
-    if (is_ring) break;
-    const auto& network = cluster.nodes()[cluster.node_of(device).index()].network_bytes_per_s;
-    if (network) share(*network, use.leaving.node);
+  if (use.nodes.count < 2) {  // else the nodes of the ring have counted already
+    for (const DeviceId device : {from, to}) {
+      const auto& network = cluster.nodes()[cluster.node_of(device).index()].network_bytes_per_s;
+      if (network) share(*network, use.leaving.node);
+    }
   }
   if (const auto trunk = cluster.trunk(from, to)) share(trunk->bytes_per_s, use.leaving.of(trunk->scope));
   rate *= problem.coefficient(CoefficientId::network_efficiency) * reached.between;

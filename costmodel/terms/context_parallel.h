@@ -24,7 +24,7 @@ template <typename T>
   return members;
 }
 
-// Of one device to the next, once.
+// Bytes that one device passes to the next, once.
 template <typename T>
 [[nodiscard]] double context_volume_bytes(const StageOfTask<T>& s) {
   const double tokens = s.is_generation() ? s.task.prompt_tokens : s.work().sequence_tokens;
@@ -32,7 +32,7 @@ template <typename T>
   return s.task.element_bytes * s.work().micro_batch_sequences * tokens / s.context_parallel() * elements;
 }
 
-// How often in all.
+// The number of such steps in all micro-batches and layers.
 template <typename T>
 [[nodiscard]] double context_transfers(const StageOfTask<T>& s) {
   const double passes = s.is_training() ? (s.task.plan->recompute == Recompute::full ? 4 : 3) : 1;

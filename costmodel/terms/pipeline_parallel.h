@@ -21,7 +21,7 @@
 
 namespace sextant::terms {
 
-// What one micro-batch takes from one stage to another, in parts side by side.
+// One micro-batch goes from one stage to another in parts side by side.
 struct StageTransfer {
   double bytes = 0;  // of all parts
   double parts = 1;

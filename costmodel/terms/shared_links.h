@@ -62,7 +62,9 @@ template <typename T>
       const T& efficiency = problem.coefficient(CoefficientId::pipeline_parallel_efficiency);
       const auto [bytes, parts, gathered] = stage_transfer(stage, stage.stage_plan(), stage.next_stage_plan());
       const RingEdge way = fastest_way(problem, from, to, bytes / parts, efficiency, parts);
-      if (way.from != way.to) add(cluster.trunk(way.from, way.to), stage_transfers(stage) * bytes, efficiency);
+      if (way.from != way.to)
+        add(cluster.trunk(way.from, way.to), stage.context_parallel() * stage_transfers(stage) * bytes,
+            efficiency);
     }
     if (stage.tensor_parallel() > 1) {
       add(trunk_of_ring(cluster, stage.tensor_group()),
@@ -85,7 +87,7 @@ void add_loads(TrunkLoads<T>& all, const TrunkLoads<T>& others) {
   for (const auto& [trunk, busy_s] : others) all[trunk] += busy_s;
 }
 
-// What a replica that takes time_s on its own waits for others, so that it takes the maximum above. all:
+// A replica that takes time_s on its own waits for the others, so that it takes the maximum above. `all` is
 // add_loads of every replica, this one too.
 template <typename T>
 [[nodiscard]] T trunk_wait_s(const TrunkLoads<T>& all, const TrunkLoads<T>& of_replica, const T& time_s) {

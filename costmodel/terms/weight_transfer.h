@@ -49,10 +49,10 @@ class TrunkUsers {
     if (const auto trunk = cluster.trunk(from, to)) users_[*trunk] += receivers;
   }
   // Seconds until all of one trunk have a byte each, of the slowest; zero without trunks.
-  [[nodiscard]] double most_s_per_byte() const {
-    double most = 0;
-    for (const auto& [trunk, users] : users_) most = std::max(most, users / trunk.bytes_per_s);
-    return most;
+  [[nodiscard]] double max_s_per_byte() const {
+    double max = 0;
+    for (const auto& [trunk, users] : users_) max = std::max(max, users / trunk.bytes_per_s);
+    return max;
   }
 
  private:
@@ -98,7 +98,7 @@ class Fetching {
     if (senders_ > 0) limit(T(sending_s_per_byte_ / senders_));
     const double network = crossing > 0 ? network_of_nodes(cluster, training) : kNoLimit;
     if (network < kNoLimit) limit(T(crossing / (crossing_share * network)));
-    limit(T(users.most_s_per_byte() / crossing_share));
+    limit(T(users.max_s_per_byte() / crossing_share));
   }
 
   // bytes: x, what each device gets.
@@ -163,7 +163,7 @@ template <typename T>
     if (slowest < cost) slowest = cost;
   }
   if (crossing == 0) return slowest;
-  const T shared = bytes * users.most_s_per_byte() / crossing_share;
+  const T shared = bytes * users.max_s_per_byte() / crossing_share;
   if (slowest < shared) slowest = shared;
   const T sent = crossing * bytes / (crossing_share * network_of_nodes(cluster, training));
   return slowest < sent ? sent : slowest;

@@ -170,7 +170,7 @@ Cluster::FoundLink Cluster::find_link(DeviceId from, DeviceId to) const {
   const LinkLevel level = level_between(from, to);
   if (const LinkRate* rate = exception_between(LinkScope::device, from.value, to.value))
     return {rate, LinkScope::device};
-  // What holds for a zone or a region with itself is about its nodes or zones.
+  // An exception of a zone or a region with itself is about its nodes or zones.
   const LinkScope between = level == LinkLevel::between_regions ? LinkScope::region
                             : level == LinkLevel::within_region ? LinkScope::zone
                                                                 : LinkScope::node;

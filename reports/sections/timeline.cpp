@@ -35,7 +35,7 @@ std::optional<Section> timeline_section(const ReportInput& input) {
   }
   text += ". A task starts when the tasks it needs have ended and its devices are free.";
   if (prediction.weight_sync_s > 0) {
-    text += " Bringing the new weights to the generation devices takes " +
+    text += " Bringing the new weights to the devices that use them takes " +
             format_seconds(prediction.weight_sync_s) + " and is not a bar of its own.";
   }
   Section section{"timeline", "Timeline of one iteration", {Text{text}}};

@@ -42,9 +42,9 @@ OfPlaces reached_together(std::span<const MeasuredPair> pairs, const std::vector
   return most;
 }
 
-Quantity capacity_of(const Together& together, double least_bytes_per_s) {
+Quantity capacity_of(const Together& together, double min_bytes_per_s) {
   const std::string pairs = std::to_string(together.pairs);
-  return measured(std::max(together.bytes_per_s, least_bytes_per_s), together.spread_fraction,
+  return measured(std::max(together.bytes_per_s, min_bytes_per_s), together.spread_fraction,
                   together.pairs == 1 ? "of two hosts; no others were measured at the same time"
                                       : "together, of " + pairs + " pairs of hosts at the same time");
 }

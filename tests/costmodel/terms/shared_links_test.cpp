@@ -74,6 +74,20 @@ TEST(SharedLinks, PipelinesTakeNoLessThanWhatTheySendOverATrunk) {
                    2 * 768 / 1e-3);
 }
 
+// Two context-parallel parts of a stage send half of each micro-batch, so both together send what one did.
+TEST(SharedLinks, ContextParallelPartsSendAllOfAMicroBatch) {
+  TaskPlan whole = plan_of({{stage(2, {0}), stage(1, {4})}});
+  TaskPlan parts = plan_of({{stage(2, {0, 1}), stage(1, {4, 5})}});
+  parts.execution.context_parallel = 2;
+  const TermCase one = case_of(kInference, whole, 1), two = case_of(kInference, parts, 1);
+  const auto of_one = terms::trunk_loads(one.problem(), one.task, 0);
+  const auto of_two = terms::trunk_loads(two.problem(), two.task, 0);
+  ASSERT_EQ(of_one.size(), 1U);
+  ASSERT_EQ(of_two.size(), 1U);
+  EXPECT_DOUBLE_EQ(of_one.begin()->second, of_two.begin()->second);
+  EXPECT_DOUBLE_EQ(of_one.begin()->second, 4 * 192.0);
+}
+
 // Its neighbours' transfers are nothing to a replica that stays in its zone.
 TEST(SharedLinks, AReplicaThatDoesNotCrossATrunkDoesNotWait) {
   const TaskPlan plan =
