@@ -153,6 +153,7 @@ std::string describe_prediction(const Prediction& prediction) {
                format_seconds(time_s), ""});
   };
   add("weight sync", prediction.weight_sync_s);
+  if (prediction.data_s > 0) add("data between tasks", prediction.data_s);
   if (prediction.controller_s > 0) add("controller", prediction.controller_s);
   if (prediction.rule_reward_s > 0) add("rule reward", prediction.rule_reward_s);
   out += tasks.text() + describe_overlap(prediction);

@@ -12,6 +12,9 @@
 // C_sync and C_reshard are of the actor's weights on their way to generation. Weights that another task uses
 // elsewhere (a critic's in its evaluation) go at the same time, so the longest way counts.
 //
+// Data that tasks hand on (data_edges.h) adds its transfers; the appendix has none, which is
+// Workflow::data_bytes_per_token 0.
+//
 // Decisions: the appendix's GRPO lines write C^6 and mean the actor's training, C^5. A synchronous plan
 // whose generation has devices of its own pays C_sync in place of C_reshard; an asynchronous plan whose
 // generation shares devices with other tasks cannot overlap them and pays the sum. Tasks of one Phi that share
@@ -31,6 +34,7 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/data_edges.h"
 #include "costmodel/task.h"
 #include "costmodel/terms/weight_sync.h"
 #include "costmodel/timeline.h"
@@ -125,9 +129,11 @@ template <typename T>
   return overlaps ? streamed_s(workflow, generation, rest) : rest;
 }
 
-// Rewards of a rule, for all sequences of an iteration.
+// Rewards of a rule, for all sequences that are generated; beside generation, that of the last one.
 [[nodiscard]] inline double rule_reward_s(const Workflow& workflow) {
-  return workflow.rule_reward_s_per_sequence * workflow.sequences();
+  const bool is_beside = workflow.rollout.has_rewards_beside;
+  return workflow.rule_reward_s_per_sequence *
+         (is_beside ? 1.0 : workflow.sequences() * rollout_batch(workflow).generated);
 }
 
 // What the controller of an RL framework does between the tasks of an iteration, once and for every sequence.
@@ -151,6 +157,7 @@ struct IterationCost {
   std::vector<TaskCost<T>> tasks;     // in the order of workflow.tasks
   std::vector<PlacedTask<T>> placed;  // the same, as the iteration's form takes them
   T weight_sync_s = T(0.0);
+  T data_s = T(0.0);  // of what tasks hand on
   T iteration_s = T(0.0);
 };
 
@@ -228,10 +235,12 @@ template <typename T>
     std::vector<int> after = is_custom ? parents_of(workflow, *work.task) : std::vector<int>{};
     cost.placed.push_back({work.kind(), cost.tasks.back().time_s, &work.devices, std::move(after)});
   }
-  cost.weight_sync_s = plan_weight_sync_s(problem, [&](std::size_t t) -> const TaskWork& { return works[t]; });
+  const auto work_of = [&](std::size_t t) -> const TaskWork& { return works[t]; };
+  cost.weight_sync_s = plan_weight_sync_s(problem, work_of);
+  cost.data_s = plan_data_s(problem, work_of);
   const T& eta = problem.coefficient(CoefficientId::task_overlap);
   cost.iteration_s = working_s(workflow, std::span<const PlacedTask<T>>(cost.placed), eta) +
-                     cost.weight_sync_s + iteration_overhead_s(workflow, problem.coefficients);
+                     cost.weight_sync_s + cost.data_s + iteration_overhead_s(workflow, problem.coefficients);
   return cost;
 }
 

@@ -108,7 +108,7 @@ template <typename T>
   }
   add(slowest, Term::offload, offloaded);
   add(slowest, Term::uneven_lengths, terms::uneven_lengths_s(problem, task, work, slowest.time_s));
-  add(slowest, Term::overhead, terms::task_overhead_s(problem, task, work));
+  add(slowest, Term::overhead, terms::task_overhead_s(problem, task, work, slowest.time_s));
   return slowest;
 }
 

@@ -68,15 +68,15 @@ double cached_prompt_tokens(const TaskWork& work, const Workflow& workflow) {
 
 // Tokens of a sequence in the mean once places are refilled one by one: long responses hold theirs for longer,
 // so that one met at random has E[X^2] / 2 E[X] behind it (renewal theory).
-double refilled_tokens(const TaskWork& work, const Workflow& workflow) {
-  const Lengths& response = workflow.response_tokens;
+double refilled_tokens(const TaskWork& work, const Workflow& workflow, const Lengths& response) {
   const double mean = response.mean_tokens();
   const double behind = mean > 0 ? 0.5 * response.mean_square_tokens() / mean : 0.0;
   return cached_prompt_tokens(work, workflow) + behind + 0.5 * work.observed_tokens;
 }
 
 // Places of the decode batch: what the plan allows and what the KV cache holds.
-double decode_places(const TaskWork& work, const Replica& replica, const Workflow& workflow, double sequences) {
+double decode_places(const TaskWork& work, const Replica& replica, const Workflow& workflow,
+                     const Lengths& response, double sequences) {
   const TaskPlan& plan = *work.plan;
   double places =
       plan.decode_batch_sequences > 0 ? std::min<double>(plan.decode_batch_sequences, sequences) : sequences;
@@ -86,7 +86,7 @@ double decode_places(const TaskWork& work, const Replica& replica, const Workflo
   }
   if (work.execution().kv_cache_bytes <= 0) return places;
   const double tokens =
-      work.execution().continuous_batching ? refilled_tokens(work, workflow) : work.sequence_tokens();
+      work.execution().continuous_batching ? refilled_tokens(work, workflow, response) : work.sequence_tokens();
   for (const Stage& stage : replica.stages) {
     const double elements =
         tokens * stage.layers * work.model->kv_cache_elements_per_token() / cache_split(work, stage);
@@ -101,20 +101,26 @@ bool never_drains(const TaskWork& work, const Workflow& workflow) {
   return workflow.mode == Mode::asynchronous && workflow.staleness > 0 && work.execution().continuous_batching;
 }
 
-void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& workflow, ReplicaWork& replica) {
+// Each round of a batch by itself (rollout.h): n sequences of it here, `all` in all replicas.
+void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& workflow,
+                   const RolloutBatch& batch, ReplicaWork& replica) {
   const Execution& execution = work.execution();
-  const double n = replica.sequences, all = workflow.sequences();
+  const double rounds = batch.rounds, all = workflow.sequences() * batch.generated / rounds;
+  const double n = replica.sequences * batch.generated / rounds;
+  const bool refills = never_drains(work, workflow) ||
+                       (workflow.rollout.unfinished == Unfinished::resumed && batch.unfinished() > 0);
   // As many batches are on their way as responses may be old.
-  const double in_flight = never_drains(work, workflow) ? n * std::max(1.0, workflow.staleness) : n;
-  replica.decode_together = decode_places(work, plan, workflow, in_flight);
+  const double ahead = never_drains(work, workflow) ? std::max(1.0, workflow.staleness) : 1.0;
+  const double in_flight = refills ? std::max(n * ahead, replica.sequences * batch.started) : n;
+  const Lengths& response = batch.response_tokens(workflow);
+  replica.decode_together = decode_places(work, plan, workflow, response, in_flight);
   replica.decode_waves = std::max(1.0, n / replica.decode_together);
-  const Lengths& response = workflow.response_tokens;
   const double waves = replica.decode_waves, c = replica.decode_together;
   if (!execution.packed && !execution.continuous_batching) {
-    replica.decode_steps = response.max_tokens() * waves;
-    replica.decode_tokens = response.max_tokens() * n;
+    replica.decode_steps = rounds * response.max_tokens() * waves;
+    replica.decode_tokens = rounds * response.max_tokens() * n;
     replica.decode_context_tokens =
-        n * response.max_tokens() *
+        rounds * n * response.max_tokens() *
         (work.prompt_tokens + 0.5 * (response.max_tokens() + 1.0 + work.observed_tokens));
     replica.cached_tokens = c * work.sequence_tokens();
     return;
@@ -123,13 +129,15 @@ void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& wo
   replica.decode_steps = execution.continuous_batching
                              ? (n - c) * mean / c + last
                              : (waves - 1) * response.longest_of(std::max(1.0, c)) + last;
-  if (never_drains(work, workflow)) replica.decode_steps = n * mean / c;
-  replica.decode_tokens = n * mean;
-  replica.decode_context_tokens = n * ((work.prompt_tokens + 0.5 * work.observed_tokens) * mean +
-                                       0.5 * (response.mean_square_tokens() + mean));
-  const bool is_refilled = execution.continuous_batching && (waves > 1 || never_drains(work, workflow));
+  if (refills) replica.decode_steps = n * mean / c;
+  replica.decode_steps *= rounds;
+  replica.decode_tokens = rounds * n * mean;
+  replica.decode_context_tokens =
+      rounds * n *
+      ((work.prompt_tokens + 0.5 * work.observed_tokens) * mean + 0.5 * (response.mean_square_tokens() + mean));
+  const bool is_refilled = execution.continuous_batching && (waves > 1 || refills);
   replica.cached_tokens =
-      c * (is_refilled ? refilled_tokens(work, workflow)
+      c * (is_refilled ? refilled_tokens(work, workflow, response)
                        : response.most_live(cached_prompt_tokens(work, workflow) + work.observed_tokens));
 }
 
@@ -142,14 +150,27 @@ double returning_tokens(const TaskWork& work) {
   return (work.turns - 1.0) * (work.prompt_tokens + 0.5 * work.turns * of_turn);
 }
 
-void plan_prefill(const TaskWork& work, const Workflow& workflow, ReplicaWork& replica) {
+// Sequences that new weights stop, or the end of a batch: what they have passes the layers again.
+double stopped_sequences(const TaskWork& work, const Workflow& workflow, const RolloutBatch& batch,
+                         const ReplicaWork& replica) {
+  if (workflow.rollout.is_interrupted && never_drains(work, workflow)) return replica.decode_together;
+  const bool is_resumed = workflow.rollout.unfinished == Unfinished::resumed;
+  return is_resumed ? std::min(replica.decode_together, replica.sequences * batch.unfinished()) : 0;
+}
+
+void plan_prefill(const TaskWork& work, const Workflow& workflow, const RolloutBatch& batch,
+                  ReplicaWork& replica) {
   const Execution& execution = work.execution();
-  replica.prefill_sequences = replica.sequences;
+  const double generated = replica.sequences * batch.generated;
+  replica.prefill_sequences = generated;
   if (execution.shared_prompts) {
-    replica.prefill_sequences = std::max(1.0, replica.sequences / workflow.responses_per_prompt);
+    replica.prefill_sequences = std::max(1.0, generated / workflow.responses_per_prompt);
   }
-  if (work.turns > 1)
-    replica.prefill_sequences += replica.sequences * returning_tokens(work) / work.prompt_tokens;
+  if (work.turns > 1) replica.prefill_sequences += generated * returning_tokens(work) / work.prompt_tokens;
+  if (work.prompt_tokens > 0)
+    replica.prefill_sequences += stopped_sequences(work, workflow, batch, replica) *
+                                 refilled_tokens(work, workflow, batch.response_tokens(workflow)) /
+                                 work.prompt_tokens;
   if (execution.prefill_chunk_tokens > 0) {
     const double tokens = replica.prefill_sequences * work.prompt_tokens;
     replica.prefill_passes = std::max(1.0, std::ceil(tokens / execution.prefill_chunk_tokens));
@@ -212,8 +233,9 @@ ReplicaWork replica_work(const TaskWork& work, const Replica& plan, const Workfl
   replica.largest_micro_batch_sequences = largest_micro_batch(
       work, replica.mini_batch_sequences, replica.sequence_tokens, plan.pipeline_parallel());
   if (work.kind() == TaskKind::generation) {
-    plan_decoding(work, plan, workflow, replica);
-    plan_prefill(work, workflow, replica);
+    const RolloutBatch batch = rollout_batch(workflow);
+    plan_decoding(work, plan, workflow, batch, replica);
+    plan_prefill(work, workflow, batch, replica);
     if (work.execution().prefill_chunk_tokens > 0) pass_in_chunks(replica);
   } else {
     replica.decode_waves = 1;
@@ -239,6 +261,23 @@ void set_lengths(const Workflow& workflow, TaskWork& work) {
       prompt.mean_square_tokens() + 2 * work.prompt_tokens * work.response_tokens +
       response.mean_square_tokens() + observed * (2 * (work.prompt_tokens + work.response_tokens) + observed));
   work.prompt_attention_tokens = std::sqrt(prompt.mean_square_tokens());
+}
+
+// The longest chain of a sequence: of n independent sums of t waits with mean m and deviation d about
+// t m + sqrt(2 t ln n) d (the largest of n normal numbers). And what all of them take in the environments
+// that there are.
+void set_environments(const Workflow& workflow, TaskWork& work) {
+  const double waits = workflow.turns - 1;
+  if (waits <= 0) return;
+  const RolloutRules& rollout = workflow.rollout;
+  const RolloutBatch batch = rollout_batch(workflow);
+  const double together = std::max(1.0, workflow.sequences() * batch.started);
+  work.environment_s =
+      batch.rounds * (waits * workflow.environment_s_per_turn +
+                      std::sqrt(2 * waits * std::log(together)) * rollout.environment_deviation_s_per_turn);
+  if (rollout.environments > 0)
+    work.environments_s =
+        workflow.sequences() * batch.generated * waits * workflow.environment_s_per_turn / rollout.environments;
 }
 
 void set_precisions(const Workflow& workflow, TaskWork& work) {
@@ -299,7 +338,7 @@ TaskWork work_without_replicas(const Task& task, const TaskPlan& plan, const Wor
   work.mini_batches = task.kind == TaskKind::training ? workflow.mini_batches : 1;
   if (task.kind == TaskKind::generation) {
     work.turns = workflow.turns;
-    work.environment_s = (workflow.turns - 1) * workflow.environment_s_per_turn;
+    set_environments(workflow, work);
   }
   set_lengths(workflow, work);
   set_precisions(workflow, work);

@@ -51,7 +51,7 @@ struct ReplicaWork {
   double prefill_sequences = 0;      // whose prompts pass through the layers; later turns in prompts' lengths
   double prefill_passes = 0;         // micro-batches or chunks of prompt tokens
   double decode_together = 0;        // dbs: places
-  double decode_waves = 0;           // nm * mbs / dbs; at least 1
+  double decode_waves = 0;           // nm * mbs / dbs of one round (rollout.h); at least 1
   double decode_steps = 0;           // of every stage
   double decode_tokens = 0;          // produced, all sequences
   double decode_context_tokens = 0;  // sum over produced tokens of the tokens each attends to
@@ -118,11 +118,12 @@ struct TaskWork {
   double observed_tokens = 0;   // from the tools of all turns
   double attention_tokens = 0;  // (seq_in + seq_out) as attention sees it: root of the mean square where packed
   double prompt_attention_tokens = 0;
-  double mini_batches = 1;                       // training only
-  double turns = 1;                              // of generation
-  double environment_s = 0;                      // generation: waited for in all turns of a sequence
-  Precision precision = Precision::bf16;         // of arithmetic
-  double element_bytes = 2;                      // B_BF16, or the workflow's precision: activations
+  double mini_batches = 1;                // training only
+  double turns = 1;                       // of generation
+  double environment_s = 0;               // generation: waited for in all turns of a sequence
+  double environments_s = 0;              // generation: that environments need for all; 0: they are enough
+  Precision precision = Precision::bf16;  // of arithmetic
+  double element_bytes = 2;               // B_BF16, or the workflow's precision: activations
   Precision expert_precision = Precision::bf16;  // of arithmetic in routed experts
   double weight_bytes = 2;                       // of a stored weight outside routed experts and the head
   double expert_weight_bytes = 2;                // of a stored weight of a routed expert

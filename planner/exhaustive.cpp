@@ -98,7 +98,7 @@ class Search {
       }
       const double work_s = closed_form_s(workflow_, std::span<const PlacedTask<double>>(placed),
                                           values_.at(CoefficientId::task_overlap));
-      found(choice, work_s + sync_s(choice) + iteration_overhead_s(workflow_, values_));
+      found(choice, work_s + moved_s(choice) + iteration_overhead_s(workflow_, values_));
     }
   }
 
@@ -224,11 +224,30 @@ class Search {
     return true;
   }
 
-  double sync_s(const std::vector<std::size_t>& choice) {
+  // Weights and data.
+  double moved_s(const std::vector<std::size_t>& choice) {
     double longest = actor_sync_s(choice[generation_], choice[training_]);
     for (std::size_t u = 0; u < uses_.size(); ++u)
       longest = std::max(longest, used_elsewhere_s(u, choice[uses_[u].trained], choice[uses_[u].used]));
-    return longest;
+    double sum = longest;
+    for (std::size_t e = 0; e < edges_.size(); ++e)
+      sum += data_s(e, choice[edges_[e].made], choice[edges_[e].needed]);
+    return sum;
+  }
+
+  double data_s(std::size_t edge, std::size_t made, std::size_t needed) {
+    const auto [entry, is_new] = data_s_.try_emplace({edge, made, needed}, 0.0);
+    if (is_new) {
+      const DataEdge& of = edges_[edge];
+      const std::set<DeviceId> from = options_[of.made][made].plan.devices(),
+                               to = options_[of.needed][needed].plan.devices();
+      const std::vector<DeviceId> senders(from.begin(), from.end()), receivers(to.begin(), to.end());
+      const Plan none;
+      const Problem<double> problem(workflow_, none, hardware_, values_);
+      entry->second = terms::data_transfer_s(problem, std::span<const DeviceId>(senders),
+                                             std::span<const DeviceId>(receivers), of.bytes);
+    }
+    return entry->second;
   }
 
   double used_elsewhere_s(std::size_t use, std::size_t trained, std::size_t used) {
@@ -268,6 +287,8 @@ class Search {
   std::size_t training_ = 0;
   std::map<std::pair<std::size_t, std::size_t>, double> sync_s_;
   std::vector<WeightUse> uses_ = other_weight_uses(workflow_);
+  std::vector<DataEdge> edges_ = data_edges(workflow_);
+  std::map<std::array<std::size_t, 3>, double> data_s_;  // by edge, and the options of both tasks
   std::map<std::array<std::size_t, 3>, double> used_s_;  // by use, and the options of both tasks
   std::chrono::steady_clock::time_point start_;
   std::vector<Improvement> improvements_;

@@ -46,11 +46,19 @@ template <typename T>
          work.sequences * problem.coefficient(CoefficientId::sequence_overhead_s);
 }
 
-// Of a replica in a task.
+// What environments that are too few leave to wait for, beside time_s of generation and one sequence's waits.
 template <typename T>
-[[nodiscard]] T task_overhead_s(const Problem<T>& problem, const TaskWork& task, const ReplicaWork& work) {
+[[nodiscard]] T environments_wait_s(const TaskWork& task, const T& time_s) {
+  const T wait = task.environments_s - (time_s + task.environment_s);
+  return T(0.0) < wait ? wait : T(0.0);
+}
+
+// Of a replica in a task, whose work takes time_s.
+template <typename T>
+[[nodiscard]] T task_overhead_s(const Problem<T>& problem, const TaskWork& task, const ReplicaWork& work,
+                                const T& time_s) {
   return task.mini_batches * problem.coefficient(CoefficientId::task_overhead_s) +
-         call_overhead_s(problem, work) + task.environment_s;
+         call_overhead_s(problem, work) + task.environment_s + environments_wait_s(task, time_s);
 }
 
 }  // namespace sextant::terms

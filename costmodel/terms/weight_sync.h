@@ -192,7 +192,8 @@ template <typename T>
   if (wants(WeightSyncMethod::broadcast))
     ways.around_both_s = around_both_s(problem, training, generation, bytes);
   if (method == WeightSyncMethod::broadcast) return ways;
-  const Fetching<T> fetching(problem, training, generation);
+  const Fetching<T> fetching(problem, training, generation,
+                             problem.coefficient(CoefficientId::weight_sync_efficiency));
   if (method == WeightSyncMethod::flat) ways.flat_s = fetching.time_s(bytes);
   if (wants(WeightSyncMethod::sharded)) ways.sharded_s = fetching.time_s(bytes * part);
   if (wants(WeightSyncMethod::topology_aware)) {
@@ -242,7 +243,8 @@ template <typename T>
 [[nodiscard]] T used_elsewhere_s(const Problem<T>& problem, std::span<const DeviceId> training,
                                  std::span<const DeviceId> used, double part, double bytes) {
   if (std::includes(training.begin(), training.end(), used.begin(), used.end())) return T(0.0);
-  return Fetching<T>(problem, training, used).time_s(bytes * part);
+  return Fetching<T>(problem, training, used, problem.coefficient(CoefficientId::weight_sync_efficiency))
+      .time_s(bytes * part);
 }
 
 // Bytes of one copy of what a task trains.

@@ -63,11 +63,13 @@ class TrunkUsers {
 template <typename T>
 class Fetching {
  public:
-  // The problem must outlive it. Both pools in ascending order.
-  Fetching(const Problem<T>& problem, std::span<const DeviceId> training, std::span<const DeviceId> generation)
+  // The problem must outlive it. Both pools in ascending order. efficiency: what transfers reach of the links'
+  // rates, of those between nodes after network_efficiency.
+  Fetching(const Problem<T>& problem, std::span<const DeviceId> training, std::span<const DeviceId> generation,
+           const T& efficiency)
       : senders_(static_cast<double>(training.size())) {
     const Cluster& cluster = problem.cluster();
-    const Reached<T> reached(problem.coefficient(CoefficientId::weight_sync_efficiency));
+    const Reached<T> reached(efficiency);
     const T crossing_share = problem.coefficient(CoefficientId::network_efficiency) * reached.between;
     double crossing = 0;
     TrunkUsers users;

@@ -116,6 +116,17 @@ std::vector<LengthCell> empirical_cells(const std::vector<double>& tokens, const
   return cells;
 }
 
+// z with normal_below(z) = p.
+double normal_quantile(double p) {
+  double low = -10, high = 10;
+  constexpr int kHalvings = 60;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (low + high);
+    (normal_below(middle) < p ? low : high) = middle;
+  }
+  return high;
+}
+
 std::vector<double> parse_support(const JsonView& view) {
   std::vector<double> tokens;
   for (const JsonView& item : view.items()) {
@@ -312,6 +323,26 @@ Lengths scaled(Lengths lengths, double factor) {
   SEXTANT_CHECK(factor > 0);
   for (double& tokens : lengths.tokens) tokens *= factor;
   lengths.median = std::min(lengths.max, lengths.median * factor);
+  return lengths;
+}
+
+double Lengths::quantile(double p) const {
+  SEXTANT_CHECK(p > 0 && p <= 1);
+  if (kind == LengthKind::fixed) return tokens.front();
+  if (kind == LengthKind::lognormal) return std::min(max, median * std::exp(sigma * normal_quantile(p)));
+  constexpr double kRounding = 1e-12;
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double below = 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    below += weights[i];
+    if (weights[i] > 0 && below >= (p - kRounding) * sum) return tokens[i];
+  }
+  return max_tokens();
+}
+
+Lengths cut_at(Lengths lengths, double tokens) {
+  for (double& length : lengths.tokens) length = std::min(length, tokens);
+  lengths.max = std::min(lengths.max, tokens);
   return lengths;
 }
 

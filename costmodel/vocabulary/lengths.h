@@ -35,6 +35,9 @@ struct Lengths {
   // generation ends. Exact for fixed and empirical lengths; by quadrature of 1 - F^n, to about 1e-6, for
   // log-normal ones.
   [[nodiscard]] double longest_of(double n) const;
+  // The least length that a response exceeds with probability 1 - p at most; 0 < p <= 1. Log-normal: to 1e-12
+  // of the deviations.
+  [[nodiscard]] double quantile(double p) const;
   // Most tokens that sequences of `base` tokens and a response hold when they start together and leave as they
   // end, a sequence: max over x of P(X >= x) (base + x). Log-normal lengths: to about 1e-3.
   [[nodiscard]] double most_live(double base) const;
@@ -51,5 +54,8 @@ struct Lengths {
 
 // Every length times a factor; the truncation of a log-normal distribution stays.
 [[nodiscard]] Lengths scaled(Lengths lengths, double factor);
+
+// Responses that are stopped at so many tokens.
+[[nodiscard]] Lengths cut_at(Lengths lengths, double tokens);
 
 }  // namespace sextant

@@ -235,7 +235,7 @@ bool Prediction::fits() const {
 
 double Prediction::overlapped_s() const {
   constexpr double kRounding = 1e-9;  // relative, of sums in another order
-  double sum_s = weight_sync_s + controller_s + rule_reward_s;
+  double sum_s = weight_sync_s + data_s + controller_s + rule_reward_s;
   for (const auto& [name, task] : tasks) sum_s += task.time_s;
   const double more_s = sum_s - iteration_s;
   return more_s > kRounding * sum_s ? more_s : 0;
@@ -249,8 +249,9 @@ bool Prediction::extrapolating() const {
 
 Prediction Prediction::parse(const JsonView& view) {
   view.allow_only({"workflow", "plan", "cluster", "coefficients", "framework", "iteration_s",
-                   "iteration_interval_s", "sequences_per_s", "weight_sync_s", "controller_s", "rule_reward_s",
-                   "overlapped_s", "tasks", "memory", "host_memory", "bottleneck", "notes", "sensitivities"});
+                   "iteration_interval_s", "sequences_per_s", "weight_sync_s", "data_s", "controller_s",
+                   "rule_reward_s", "overlapped_s", "tasks", "memory", "host_memory", "bottleneck", "notes",
+                   "sensitivities"});
   Prediction out;
   out.workflow = view.required("workflow").text();
   out.plan = view.required("plan").text();
@@ -267,6 +268,7 @@ Prediction Prediction::parse(const JsonView& view) {
   }
   out.sequences_per_s = view.required("sequences_per_s").non_negative();
   out.weight_sync_s = view.required("weight_sync_s").non_negative();
+  if (const auto data = view.optional("data_s")) out.data_s = data->non_negative();
   if (const auto controller = view.optional("controller_s")) out.controller_s = controller->non_negative();
   if (const auto reward = view.optional("rule_reward_s")) out.rule_reward_s = reward->non_negative();
   for (const auto& [name, task] : view.required("tasks").members()) {
@@ -307,6 +309,9 @@ Json Prediction::to_json() const {
   }
   out["sequences_per_s"] = sequences_per_s;
   out["weight_sync_s"] = weight_sync_s;
+  if (data_s > 0) {
+    out["data_s"] = data_s;
+  }
   out["controller_s"] = controller_s;
   if (rule_reward_s > 0) {
     out["rule_reward_s"] = rule_reward_s;

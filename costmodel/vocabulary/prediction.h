@@ -105,7 +105,7 @@ struct HostMemory {
 
 struct Prediction {
   static constexpr std::string_view kKind = "prediction";
-  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: what the controller takes, notes
+  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: what the controller takes, notes; 1.2: data_s
 
   std::string workflow;  // names
   std::string plan;
@@ -116,6 +116,7 @@ struct Prediction {
   std::optional<Interval> iteration_interval_s;
   double sequences_per_s = 0;
   double weight_sync_s = 0;  // resharding or synchronization, whichever the plan pays
+  double data_s = 0;         // data that tasks hand on, between their devices
   double controller_s = 0;   // the controller of an RL framework between the tasks of the iteration
   double rule_reward_s = 0;  // rewards of a rule
   std::map<std::string, TaskPrediction> tasks;

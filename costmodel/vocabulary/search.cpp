@@ -126,6 +126,62 @@ void parse_plan(const JsonView& view, SearchRecord& search) {
     view.required("gap_fraction").fail("is not iteration_s / lower_bound_s - 1");
 }
 
+std::optional<RiskRecord> parse_risk(const JsonView& view) {
+  const std::optional<JsonView> risk = view.optional("risk");
+  if (!risk) return std::nullopt;
+  risk->allow_only(
+      {"goal", "draws", "response_lengths", "far_links", "plans", "iteration_s", "fastest_iteration_s"});
+  return RiskRecord{risk->required("goal").text(),
+                    risk->required("draws").count(1),
+                    risk->required("response_lengths").non_negative(),
+                    risk->required("far_links").non_negative(),
+                    risk->required("plans").count(1),
+                    risk->required("iteration_s").positive(),
+                    risk->required("fastest_iteration_s").positive()};
+}
+
+std::optional<RunRecord> parse_run(const JsonView& view) {
+  const std::optional<JsonView> run = view.optional("run");
+  if (!run) return std::nullopt;
+  run->allow_only({"parts", "change_s", "changes", "total_s", "replanned_total_s"});
+  RunRecord out;
+  for (const JsonView& part : run->required("parts").items()) {
+    part.allow_only({"iterations", "length_factor", "iteration_s", "replanned_s"});
+    out.parts.push_back({part.required("iterations").count(1), part.required("length_factor").positive(),
+                         part.required("iteration_s").positive(), part.required("replanned_s").positive()});
+  }
+  if (out.parts.empty()) run->required("parts").fail("expected at least one part");
+  out.change_s = run->required("change_s").non_negative();
+  out.changes = run->required("changes").count(0);
+  out.total_s = run->required("total_s").positive();
+  out.replanned_total_s = run->required("replanned_total_s").positive();
+  return out;
+}
+
+Json to_json(const RunRecord& run) {
+  Json parts = Json::array();
+  for (const RunRecord::Part& part : run.parts)
+    parts.push_back({{"iterations", part.iterations},
+                     {"length_factor", part.length_factor},
+                     {"iteration_s", part.iteration_s},
+                     {"replanned_s", part.replanned_s}});
+  return {{"parts", std::move(parts)},
+          {"change_s", run.change_s},
+          {"changes", run.changes},
+          {"total_s", run.total_s},
+          {"replanned_total_s", run.replanned_total_s}};
+}
+
+Json to_json(const RiskRecord& risk) {
+  return {{"goal", risk.goal},
+          {"draws", risk.draws},
+          {"response_lengths", risk.response_lengths},
+          {"far_links", risk.far_links},
+          {"plans", risk.plans},
+          {"iteration_s", risk.iteration_s},
+          {"fastest_iteration_s", risk.fastest_iteration_s}};
+}
+
 void put(Json& json, const char* key, const std::optional<double>& value) {
   if (value) json[key] = *value;
 }
@@ -210,7 +266,9 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
                    "usd_per_hour",
                    "usd_per_iteration",
                    "usd_per_token",
-                   "gap_fraction"});
+                   "gap_fraction",
+                   "risk",
+                   "run"});
   SearchRecord search;
   parse_request(view, search);
   if (const auto framework = view.optional("framework")) search.framework = framework->text();
@@ -226,6 +284,8 @@ SearchRecord SearchRecord::parse(const JsonView& view) {
   search.curve = parse_curve(view.required("curve"), search.goal != kGoals.front());
   parse_bounds(view, search);
   parse_plan(view, search);
+  search.risk = parse_risk(view);
+  search.run = parse_run(view);
   return search;
 }
 
@@ -257,6 +317,8 @@ Json SearchRecord::to_json() const {
     put(json, "usd_per_token", usd_per_token);
     json["gap_fraction"] = gap_fraction();
   }
+  if (risk) json["risk"] = sextant::to_json(*risk);
+  if (run) json["run"] = sextant::to_json(*run);
   json["lower_bound_s"] = lower_bound_s;
   put(json, "lower_bound_usd", lower_bound_usd);
   json["proof"] = name_of(proof);

@@ -50,9 +50,40 @@ struct Improvement {
 [[nodiscard]] std::string_view name_of(PlanOutcome outcome);  // "found", ...
 [[nodiscard]] std::string_view name_of(Proof proof);          // "time_limit", ...
 
+// What a plan was judged by that is to be best at a percentile, or in expectation, of the times that an
+// iteration may take.
+struct RiskRecord {
+  std::string goal;             // "p90": of ten times nine are no longer; "mean"
+  int draws = 0;                // of coefficients, lengths of responses, far links
+  double response_lengths = 0;  // standard deviations of logarithms of what was drawn
+  double far_links = 0;
+  int plans = 0;                   // that were judged
+  double iteration_s = 0;          // the plan's percentile or mean
+  double fastest_iteration_s = 0;  // that of the plan that is fastest at the documented values
+
+  friend bool operator==(const RiskRecord&, const RiskRecord&) = default;
+};
+
+// A run whose responses grow: what one plan takes in each part of it, and what a plan for each part would.
+struct RunRecord {
+  struct Part {
+    int iterations = 1;
+    double length_factor = 1;  // of all responses
+    double iteration_s = 0;    // of the plan
+    double replanned_s = 0;    // of the plan that is in force when plans change
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+  std::vector<Part> parts;
+  double change_s = 0;  // a change of plans: checkpoint, restart
+  int changes = 0;
+  double total_s = 0, replanned_total_s = 0;  // of the run
+
+  friend bool operator==(const RunRecord&, const RunRecord&) = default;
+};
+
 struct SearchRecord {
   static constexpr std::string_view kKind = "search";
-  static constexpr SchemaVersion kVersion{1, 2};                           // 1.2: framework
+  static constexpr SchemaVersion kVersion{1, 3};                           // 1.2: framework; 1.3: risk, run
   static constexpr std::int64_t kMostCount = (std::int64_t{1} << 53) - 1;  // whole numbers that a double holds
 
   std::string workflow;
@@ -101,6 +132,8 @@ struct SearchRecord {
   double iteration_s = 0;
   int devices = 0;                                                       // that it uses
   std::optional<double> usd_per_hour, usd_per_iteration, usd_per_token;  // missing: not all have prices
+  std::optional<RunRecord> run;                                          // missing: not asked
+  std::optional<RiskRecord> risk;                                        // goal "time"; missing: not asked
   // Whether the gap to the bound of any plan says anything: half as much again is no news.
   [[nodiscard]] bool is_near_bound() const { return gap_fraction() < 0.5; }
   // "with the same precisions and trained weights" or "with these execution options": what the bound is of.

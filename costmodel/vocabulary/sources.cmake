@@ -18,6 +18,7 @@ set(SEXTANT_VOCABULARY_SOURCES
     vocabulary/plan_defaults.cpp
     vocabulary/plan_json.cpp
     vocabulary/precision.cpp
+    vocabulary/rollout.cpp
     vocabulary/prediction.cpp
     vocabulary/quantity.cpp
     vocabulary/run.cpp
@@ -41,6 +42,7 @@ set(SEXTANT_VOCABULARY_HEADERS
     vocabulary/plan.h
     vocabulary/plan_json.h
     vocabulary/precision.h
+    vocabulary/rollout.h
     vocabulary/prediction.h
     vocabulary/quantity.h
     vocabulary/run.h

@@ -10,6 +10,7 @@
 #include "costmodel/vocabulary/lengths.h"
 #include "costmodel/vocabulary/model.h"
 #include "costmodel/vocabulary/precision.h"
+#include "costmodel/vocabulary/rollout.h"
 
 namespace sextant {
 
@@ -44,7 +45,8 @@ struct Task {
 
 struct Workflow {
   static constexpr std::string_view kKind = "workflow";
-  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: reference, old_log_prob
+  // 1.1: reference, old_log_prob; 1.2: data_bytes_per_token, rollout.
+  static constexpr SchemaVersion kVersion{1, 2};
 
   std::string name;
   Algorithm algorithm = Algorithm::grpo;
@@ -66,6 +68,10 @@ struct Workflow {
   double turns = 1;                        // of a multi-turn rollout: the response is made in so many parts
   double environment_s_per_turn = 0;       // between two turns a sequence waits for its tools
   double observation_tokens_per_turn = 0;  // that they return, in its context from then on
+  // What generation hands on for each token of prompt and response: an id in 8 bytes and a log-probability in
+  // 4. More with images; 0: moving data is free.
+  double data_bytes_per_token = 12;
+  RolloutRules rollout;
 
   [[nodiscard]] int sequences() const { return prompts * responses_per_prompt; }
   [[nodiscard]] const Task& task(const std::string& name) const;  // must exist

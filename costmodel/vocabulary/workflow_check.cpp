@@ -130,6 +130,27 @@ void check_reward(const Workflow& workflow) {
   }
 }
 
+void check_rollout(const Workflow& workflow) {
+  const RolloutRules& rollout = workflow.rollout;
+  const auto fail = [](const std::string& member, const std::string& message) {
+    throw_bad_input("/rollout/" + member + ": " + message);
+  };
+  const double ready =
+      rollout.kept_fraction * (rollout.started_prompts > 0 ? rollout.started_prompts : workflow.prompts);
+  constexpr double kRounding = 1e-9;  // relative
+  if (rollout.unfinished == Unfinished::discarded && ready < workflow.prompts * (1 - kRounding))
+    fail("started_prompts", "of these " + std::string("the kept fraction is fewer than the prompts of a batch: "
+                                                      "start more, or wait for further rounds"));
+  if (rollout.is_interrupted && workflow.mode != Mode::asynchronous)
+    fail("interrupted", "new weights meet running generation in asynchronous mode alone");
+  const bool has_environment = workflow.turns > 1 && workflow.environment_s_per_turn > 0;
+  if (!has_environment && (rollout.environments > 0 || rollout.environment_deviation_s_per_turn > 0))
+    fail("environments",
+         "there is nothing to wait for: turns and environment_s_per_turn say how often and how long");
+  if (rollout.has_rewards_beside && workflow.rule_reward_s_per_sequence <= 0)
+    fail("rewards_beside_generation", "rule_reward_s_per_sequence says how long a reward takes");
+}
+
 }  // namespace
 
 void Workflow::check() const {
@@ -141,6 +162,7 @@ void Workflow::check() const {
   check_batch(*this);
   check_lengths(*this);
   check_reward(*this);
+  check_rollout(*this);
 }
 
 }  // namespace sextant

@@ -134,7 +134,9 @@ Workflow Workflow::parse(const JsonView& view) {
                    "rule_reward_s_per_sequence",
                    "turns",
                    "environment_s_per_turn",
-                   "observation_tokens_per_turn"});
+                   "observation_tokens_per_turn",
+                   "data_bytes_per_token",
+                   "rollout"});
   Workflow out;
   out.name = view.required("name").text();
   out.algorithm = parse_name<Algorithm>(view.required("algorithm"), kAlgorithms);
@@ -174,6 +176,10 @@ Workflow Workflow::parse(const JsonView& view) {
   if (const auto observation = view.optional("observation_tokens_per_turn")) {
     out.observation_tokens_per_turn = observation->non_negative();
   }
+  if (const auto data = view.optional("data_bytes_per_token")) {
+    out.data_bytes_per_token = data->non_negative();
+  }
+  if (const auto rollout = view.optional("rollout")) out.rollout = RolloutRules::parse(*rollout);
   if (out.turns > 1 && !(out.prompt_tokens.mean_tokens() > 0)) {
     view.required("turns").fail("several turns need prompt_tokens: what passes through the layers again");
   }
@@ -215,6 +221,10 @@ Json Workflow::to_json() const {
   if (observation_tokens_per_turn > 0) {
     out["observation_tokens_per_turn"] = observation_tokens_per_turn;
   }
+  if (data_bytes_per_token != Workflow{}.data_bytes_per_token) {
+    out["data_bytes_per_token"] = data_bytes_per_token;
+  }
+  if (rollout != RolloutRules{}) out["rollout"] = rollout.to_json();
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <set>
 
 #include "core/error.h"
@@ -117,6 +118,8 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
     const TaskWork work = work_of(trained, plan, workflow_, problem.cluster);
     other_uses_.push_back({use.trained, use.used, terms::trained_bytes(work)});
   }
+  data_edges_ = sextant::data_edges(workflow_);
+  data_s_.resize(data_edges_.size());
   phases_.emplace(workflow_, frame_->coefficient(CoefficientId::task_overlap));
   overhead_s_ = iteration_overhead_s(workflow_, frame_->coefficients);
   std::vector<double> rooms = rooms_of(*frame_, problem.memory_share);
@@ -237,6 +240,42 @@ void Evaluator::find_other_uses() {
   }
 }
 
+// ---- data that tasks hand on ----
+
+double Evaluator::data_s(const DataEdge& edge, std::span<const std::uint64_t> made,
+                         std::span<const std::uint64_t> needed) {
+  if (std::equal(made.begin(), made.end(), needed.begin(), needed.end())) return 0;
+  words_.assign(made.begin(), made.end());
+  words_.insert(words_.end(), needed.begin(), needed.end());
+  words_.push_back(std::bit_cast<std::uint64_t>(edge.bytes));
+  const Fingerprint print = SeatPrints::of_words(words_);
+  if (const double* known = known_data_.find(print)) return *known;
+  ++asked_syncs_;
+  const std::vector<DeviceId> from = devices_of(made), to = devices_of(needed);
+  const double time_s = terms::data_transfer_s(*frame_, std::span<const DeviceId>(from),
+                                               std::span<const DeviceId>(to), edge.bytes);
+  known_data_.insert(print, time_s);
+  return time_s;
+}
+
+void Evaluator::find_data(std::size_t edge) {
+  const DataEdge& of = data_edges_[edge];
+  data_s_[edge] = data_s(of, parts_[of.made].used(), parts_[of.needed].used());
+}
+
+// Of the tasks that the moves gave other devices.
+void Evaluator::find_data_of_moves() {
+  for (std::size_t edge = 0; edge < data_edges_.size(); ++edge) {
+    const DataEdge& of = data_edges_[edge];
+    if (!parts_[of.made].uses_other_devices() && !parts_[of.needed].uses_other_devices()) continue;
+    if (!has_other_data_) old_data_s_ = data_s_;
+    has_other_data_ = true;
+    find_data(edge);
+  }
+}
+
+double Evaluator::moved_s() const { return std::accumulate(data_s_.begin(), data_s_.end(), now_.weights_s()); }
+
 double Evaluator::part_of_weights_s(double part) const {
   return training_ < 0 ? 0 : terms::usual_fetching_s(*frame_, sent_bytes_ * part);
 }
@@ -293,7 +332,8 @@ Score Evaluator::evaluate(const Candidate& candidate) {
   find_path();
   now_.sync_s = sync_s();
   find_other_uses();
-  return judged(working_s() + now_.weights_s() + overhead_s_, excess_bytes(true));
+  for (std::size_t edge = 0; edge < data_edges_.size(); ++edge) find_data(edge);
+  return judged(working_s() + moved_s() + overhead_s_, excess_bytes(true));
 }
 
 TaskPart& Evaluator::changing(int task) {
@@ -322,10 +362,12 @@ Score Evaluator::score() {
   is_moving_ = true;
   std::array<bool, Phases::kKinds> changed{};
   bool has_other_weights = false, has_other_senders = false, has_other_uses = false;
+  bool has_new_devices = false;
   for (const std::size_t t : changed_tasks_) {
     TaskPart& part = parts_[t];
     const bool has_other_value = part.refresh(), has_other_devices = part.uses_other_devices();
     follow(t);
+    has_new_devices = has_new_devices || has_other_devices;
     if (has_other_devices) {
       if (!has_other_overlaps_) old_overlap_ = overlap_;
       has_other_overlaps_ = true;
@@ -346,7 +388,8 @@ Score Evaluator::score() {
   if (has_other_senders) find_path();
   if (has_other_weights) now_.sync_s = sync_s();
   if (has_other_uses) find_other_uses();
-  return judged(working_s() + now_.weights_s() + overhead_s_, excess_bytes(false));
+  if (has_new_devices) find_data_of_moves();
+  return judged(working_s() + moved_s() + overhead_s_, excess_bytes(false));
 }
 
 void Evaluator::keep() {
@@ -356,7 +399,7 @@ void Evaluator::keep() {
   }
   changed_tasks_.clear();
   memory_->keep();
-  is_moving_ = has_other_overlaps_ = false;
+  is_moving_ = has_other_overlaps_ = has_other_data_ = false;
 }
 
 void Evaluator::undo() {
@@ -368,7 +411,8 @@ void Evaluator::undo() {
   memory_->undo();
   if (is_moving_) now_ = before_;
   if (has_other_overlaps_) std::swap(overlap_, old_overlap_);
-  is_moving_ = has_other_overlaps_ = false;
+  if (has_other_data_) std::swap(data_s_, old_data_s_);
+  is_moving_ = has_other_overlaps_ = has_other_data_ = false;
 }
 
 Candidate Evaluator::current() const {

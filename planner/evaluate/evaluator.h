@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "costmodel/data_edges.h"
 #include "costmodel/problem.h"
 #include "costmodel/terms/weight_ways.h"
 #include "planner/evaluate/candidate.h"
@@ -171,6 +172,11 @@ class Evaluator {
   [[nodiscard]] double other_use_s(const OtherUse& use, std::span<const std::uint64_t> training,
                                    std::span<const std::uint64_t> used, double largest_part);
 
+  // Data that tasks hand on (costmodel/data_edges.h), and what it takes between such sets of devices.
+  [[nodiscard]] const std::vector<DataEdge>& data_edges() const { return data_edges_; }
+  [[nodiscard]] double data_s(const DataEdge& edge, std::span<const std::uint64_t> made,
+                              std::span<const std::uint64_t> needed);
+
   // About what a generation device waits for such a part of the weights; for comparisons.
   [[nodiscard]] double part_of_weights_s(double part) const;
 
@@ -193,6 +199,9 @@ class Evaluator {
   [[nodiscard]] double sync_s();
   void find_path();
   void find_other_uses();
+  void find_data(std::size_t edge);
+  void find_data_of_moves();
+  [[nodiscard]] double moved_s() const;
   [[nodiscard]] double excess_bytes(bool anew);
   [[nodiscard]] Score judged(double time_s, double excess_bytes) const;
   [[nodiscard]] double broken_rules() const;
@@ -212,6 +221,7 @@ class Evaluator {
   double sent_bytes_ = 0;  // of one copy of the weights
   std::vector<OtherUse> other_uses_;
   std::vector<bool> is_in_other_use_;  // by task
+  std::vector<DataEdge> data_edges_;
   double least_room_bytes_ = 0;
   Objective objective_;
   DeviceRules device_rules_;
@@ -236,8 +246,10 @@ class Evaluator {
   bool is_moving_ = false;
   std::vector<std::uint8_t> overlap_, old_overlap_;  // by task, then task
   bool has_other_overlaps_ = false;
+  std::vector<double> data_s_, old_data_s_;  // by edge
+  bool has_other_data_ = false;
   KnownParts<terms::WeightWays<double>> known_ways_;
-  KnownParts<double> known_syncs_, known_uses_;
+  KnownParts<double> known_syncs_, known_uses_, known_data_;
   std::vector<std::uint64_t> words_;
   std::uint64_t asked_syncs_ = 0;
 };

@@ -38,7 +38,11 @@ TaskPlan cheapest_plan(const Problem<double>& frame, const Task& task, Execution
   execution.expert_tensor_parallel = 0;
   // Replicas that get sequences by length pad less, the more there are of them: never below what is there.
   if (task.kind != TaskKind::generation) execution.packed = true;
-  return one_device_plan(device, frame.workflow.model_of(task).layers, execution, frame.workflow.sequences());
+  TaskPlan plan =
+      one_device_plan(device, frame.workflow.model_of(task).layers, execution, frame.workflow.sequences());
+  // What is stopped passes the layers again: no plan stops fewer than one.
+  if (frame.workflow.rollout != RolloutRules{}) plan.decode_batch_sequences = 1;
+  return plan;
 }
 
 // The arithmetic of prefill (terms/prefill.h), without any traffic.
@@ -60,9 +64,12 @@ double prefill_arithmetic_s(const StageOfTask<double>& s, DeviceId d) {
 // themselves, and fewer where several batches are on their way.
 double least_steps(const TaskWork& work, const Workflow& workflow) {
   const Execution& execution = work.execution();
-  if (!execution.packed && !execution.continuous_batching) return workflow.response_tokens.max_tokens();
+  const RolloutBatch batch = rollout_batch(workflow);
+  const Lengths& response = batch.response_tokens(workflow);
+  if (!execution.packed && !execution.continuous_batching) return batch.rounds * response.max_tokens();
   const double batches = workflow.mode == Mode::synchronous ? 1 : std::max(1.0, workflow.staleness);
-  return workflow.response_tokens.mean_tokens() / batches;
+  const double on_their_way = std::max(batches, batch.started * batch.rounds / batch.generated);
+  return batch.rounds * response.mean_tokens() / on_their_way;
 }
 
 // What decoding does on one device (terms/decode.h), item by item.

@@ -110,15 +110,6 @@ void DealSearch::deal(std::size_t place, int left, double bound_s) {
   }
 }
 
-// A set of devices, a bit each.
-std::vector<std::uint64_t> DealSearch::bits_of(const std::vector<std::uint16_t>& devices) const {
-  constexpr std::size_t kBits = 64;
-  const auto count = static_cast<std::size_t>(space_.request().cluster.device_count());
-  std::vector<std::uint64_t> bits((count + kBits - 1) / kBits, 0);
-  for (const std::uint16_t device : devices) bits[device / kBits] |= std::uint64_t{1} << device % kBits;
-  return bits;
-}
-
 // Where the groups' units lie follows from all shares.
 void DealSearch::finish(double bound_s) {
   DealtTasks dealt{*grouping_, groups_, shares_, space_.blocks_of_deal(shares_), 0};
@@ -129,15 +120,16 @@ void DealSearch::finish(double bound_s) {
   if (progress_.is_stopped()) return progress_.leave_open(bound_s);
   const int generating = composition_.group_with(groups_, sync_.generation());
   const int training = composition_.group_with(groups_, sync_.training());
+  dealt.data_s = space_.data_s(*grouping_, shares_);
   if (generating != training) {
     const auto devices = space_.devices_of_deal(shares_);
     const auto &trains = devices[static_cast<std::size_t>(training)],
                &generates = devices[static_cast<std::size_t>(generating)];
     dealt.transfer_s = sync_.transfer_s(trains, generates);
-    dealt.training = bits_of(trains);
-    dealt.generation = bits_of(generates);
+    dealt.training = space_.bits_of(trains);
+    dealt.generation = space_.bits_of(generates);
   }
-  const double exact_s = composition_.bound_s(groups_, group_costs_, dealt.transfer_s);
+  const double exact_s = composition_.bound_s(groups_, group_costs_, dealt.transfer_s) + dealt.data_s;
   if (!progress_.is_open(exact_s)) return;
   options_.search(dealt);
   if (progress_.is_stopped()) progress_.leave_open(bound_s);

@@ -51,7 +51,6 @@ class DealSearch {
   [[nodiscard]] std::vector<Child> children(std::size_t place, int left);
   [[nodiscard]] bool rest_is_possible(std::size_t place, int left);
   [[nodiscard]] double transfer_s(std::size_t place, int left) const;
-  [[nodiscard]] std::vector<std::uint64_t> bits_of(const std::vector<std::uint16_t>& devices) const;
   void finish(double bound_s);
 
   UnitSpace& space_;

@@ -146,10 +146,16 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     }
     const double missing_s = time_s - solution.objective - sync.fixed_s();
     if (solution.status == MilpStatus::limit) break;
-    is_proved = !model.has_sync() || missing_s <= kSolverTolerance * time_s ||
-                found_s <= result.lower_bound * (1 + kSolverTolerance);
+    const double data_s = space.data_s(choice.grouping, choice.shares);
+    const double missing_data_s = data_s - model.data_s(solution.values);
+    is_proved = missing_s <= kSolverTolerance * time_s ||
+                found_s <= result.lower_bound * (1 + kSolverTolerance) ||
+                (!model.has_sync() && missing_data_s <= 0);
     if (is_proved) break;
-    model.require_sync(choice, model.sync_s(solution.values) + missing_s);
+    if (missing_data_s > 0) model.require_data(choice, data_s);
+    const double missing_sync_s = missing_s - std::max(0.0, missing_data_s);
+    if (model.has_sync() && missing_sync_s > kSolverTolerance * time_s)
+      model.require_sync(choice, model.sync_s(solution.values) + missing_sync_s);
   }
   result.proof = is_proved ? Proof::optimal : proof_at_limit(request.budget);
   result.message = std::string(solver.name()) + ", " + size_of(model.problem()) +

@@ -305,6 +305,22 @@ void IlpModel::require_sync(const UnitChoice& choice, double sync_s) {
   problem_.add_row(sync_s * (1 - all), terms, kMilpInfinity);
 }
 
+void IlpModel::require_data(const UnitChoice& choice, double data_s) {
+  if (data_ < 0) data_ = problem_.add_variable(0, kMilpInfinity, 1);
+  MilpTerms terms{{data_, 1}};
+  double all = 0;
+  for (const MilpValue& value : deal_.values_of(choice)) {
+    if (value.value < 0.5) continue;
+    terms.push_back({value.variable, -data_s});
+    all += 1;
+  }
+  problem_.add_row(data_s * (1 - all), terms, kMilpInfinity);
+}
+
+double IlpModel::data_s(const std::vector<double>& values) const {
+  return data_ < 0 ? 0 : values[static_cast<std::size_t>(data_)];
+}
+
 UnitChoice IlpModel::choice(const std::vector<double>& values) const {
   const auto is_on = [&](int variable) { return values[static_cast<std::size_t>(variable)] > 0.5; };
   UnitChoice choice;

@@ -33,6 +33,10 @@ class IlpModel {
   // weight synchronization depends, take at least so much for it. There must be one.
   void require_sync(const UnitChoice& choice, double sync_s);
 
+  // The same of the data that tasks hand on, which depends on the devices alone.
+  [[nodiscard]] double data_s(const std::vector<double>& values) const;
+  void require_data(const UnitChoice& choice, double data_s);
+
   // Of a solution.
   [[nodiscard]] UnitChoice choice(const std::vector<double>& values) const;
   // The other way round, of variables that decide all others.
@@ -70,7 +74,7 @@ class IlpModel {
   IlpDeal deal_;
   std::vector<std::vector<Strategy>> strategies_;  // by task
   std::vector<Times> times_;                       // by task
-  int sync_ = -1;                                  // the variable; -1: there is none
+  int sync_ = -1, data_ = -1;                      // the variables; -1: there is none
   double horizon_s_ = 0;                           // no plan takes longer
 };
 

@@ -168,7 +168,7 @@ void OptionSearch::choose(std::size_t at) {
     next.costs = step.costs;
     next.costs[step.group] = with(step, option);
     next.transfer_s = transfer_s(at, option);
-    const double bound_s = composition_.bound_s(dealt_->groups, next.costs, next.transfer_s);
+    const double bound_s = composition_.bound_s(dealt_->groups, next.costs, next.transfer_s) + dealt_->data_s;
     if (!progress_.is_open(bound_s)) continue;
     if (!progress_.may_go_on()) {
       progress_.leave_open(bound_s);

@@ -18,6 +18,7 @@ struct DealtTasks {
   const std::vector<int>& shares;  // by group
   std::vector<int> blocks;         // by group
   double transfer_s = 0;           // of the weight sync, at least
+  double data_s = 0;               // that tasks hand on between groups
   // Devices of training and of generation, a bit each; none where they are in one group.
   std::vector<std::uint64_t> training = {}, generation = {};
 };

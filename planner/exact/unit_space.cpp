@@ -325,6 +325,28 @@ std::vector<std::vector<std::uint16_t>> UnitSpace::devices_of_deal(const std::ve
   return devices_of_groups(classes_, units);
 }
 
+std::vector<std::uint64_t> UnitSpace::bits_of(const std::vector<std::uint16_t>& devices) const {
+  constexpr std::size_t kBits = 64;
+  const auto count = static_cast<std::size_t>(request_.cluster.device_count());
+  std::vector<std::uint64_t> bits((count + kBits - 1) / kBits, 0);
+  for (const std::uint16_t device : devices) bits[device / kBits] |= std::uint64_t{1} << device % kBits;
+  return bits;
+}
+
+double UnitSpace::data_s(const TaskGrouping& grouping, const std::vector<int>& shares) {
+  if (shares.size() < 2) return 0;
+  std::vector<std::vector<std::uint64_t>> bits;
+  bits.reserve(shares.size());
+  for (const auto& devices : devices_of_deal(shares)) bits.push_back(bits_of(devices));
+  double sum = 0;
+  for (const DataEdge& edge : evaluator_.data_edges()) {
+    const auto made = static_cast<std::size_t>(grouping.group_of[edge.made]),
+               needed = static_cast<std::size_t>(grouping.group_of[edge.needed]);
+    if (made != needed) sum += evaluator_.data_s(edge, bits[made], bits[needed]);
+  }
+  return sum;
+}
+
 Candidate UnitSpace::candidate(const TaskGrouping& grouping, const std::vector<int>& shares,
                                const std::vector<const ExactOption*>& chosen) {
   const auto devices = devices_of_deal(shares);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace sextant {
 namespace {
@@ -58,6 +59,15 @@ void ComposedPlan::begin(std::vector<Part> parts) {
   find_excess(~std::uint64_t{0});
   if (training_ >= 0) find_sync(true);
   find_other_uses();
+  data_s_.resize(evaluator_.data_edges().size());
+  for (std::size_t edge = 0; edge < data_s_.size(); ++edge) find_data(edge);
+}
+
+void ComposedPlan::find_data(std::size_t edge) {
+  const DataEdge& of = evaluator_.data_edges()[edge];
+  data_s_[edge] = is_same(parts_[of.made].devices, parts_[of.needed].devices)
+                      ? 0
+                      : evaluator_.data_s(of, parts_[of.made].devices, parts_[of.needed].devices);
 }
 
 void ComposedPlan::find_other_uses() {
@@ -105,6 +115,11 @@ Score ComposedPlan::replace(std::size_t task, const Part& part) {
   if (has_other_devices) {
     std::copy_n(overlaps_.begin() + static_cast<std::ptrdiff_t>(task * tasks), tasks, old_overlaps_.begin());
     find_overlaps(task);
+    old_data_s_ = data_s_;
+    for (std::size_t edge = 0; edge < data_s_.size(); ++edge) {
+      const DataEdge& of = evaluator_.data_edges()[edge];
+      if (of.made == task || of.needed == task) find_data(edge);
+    }
   }
   find_phase(workflow_.tasks[task].kind);
   old_excess_ = excess_;
@@ -122,13 +137,16 @@ void ComposedPlan::undo() {
   now_ = before_;
   std::swap(excess_, old_excess_);
   if (!has_other_devices) return;
+  std::swap(data_s_, old_data_s_);
   for (std::size_t other = 0; other < tasks; ++other)
     overlaps_[changed_ * tasks + other] = overlaps_[other * tasks + changed_] = old_overlaps_[other];
 }
 
 Score ComposedPlan::score() const {
-  const double time_s = evaluator_.phases().closed_form_s(now_.phases_s, overlaps_) +
-                        std::max(now_.sync_s, now_.other_use_s) + evaluator_.overhead_s();
+  const double time_s =
+      evaluator_.phases().closed_form_s(now_.phases_s, overlaps_) +
+      std::accumulate(data_s_.begin(), data_s_.end(), std::max(now_.sync_s, now_.other_use_s)) +
+      evaluator_.overhead_s();
   const double excess = now_.excess_bytes;
   if (is_time_alone_) return {time_s, excess, time_s, 0};
   const auto used_of = [this](std::size_t word) { return used(word); };

@@ -61,6 +61,7 @@ class ComposedPlan {
   void find_phase(TaskKind kind);
   void find_sync(bool has_other_devices);
   void find_other_uses();
+  void find_data(std::size_t edge);
   [[nodiscard]] std::uint64_t used(std::size_t word) const;
   void find_excess(std::uint64_t types);
   [[nodiscard]] double excess_bytes(std::size_t type) const;
@@ -76,6 +77,7 @@ class ComposedPlan {
   std::vector<Part> parts_;
   std::vector<double> times_s_;
   std::vector<std::uint8_t> overlaps_;
+  std::vector<double> data_s_, old_data_s_;  // by edge of the evaluator
   Totals now_, before_;
   // Of the change that is tried.
   std::size_t changed_ = 0;

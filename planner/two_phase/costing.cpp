@@ -74,12 +74,13 @@ double Costing::working_s(const Choices& choices) const {
   return sextant::working_s(workflow_, std::span<const PlacedTask<double>>(placed), eta);
 }
 
-double Costing::sync_s(const Choices& choices) const {
-  return plan_weight_sync_s(*frame_, [&](std::size_t t) -> const TaskWork& { return choices[t]->work; });
+double Costing::moved_s(const Choices& choices) const {
+  const auto work_of = [&](std::size_t t) -> const TaskWork& { return choices[t]->work; };
+  return plan_weight_sync_s(*frame_, work_of) + plan_data_s(*frame_, work_of);
 }
 
 double Costing::iteration_s(const Choices& choices) const {
-  return working_s(choices) + sync_s(choices) + iteration_overhead_s(workflow_, frame_->coefficients);
+  return working_s(choices) + moved_s(choices) + iteration_overhead_s(workflow_, frame_->coefficients);
 }
 
 double Costing::excess_bytes(const Choices& choices) const {

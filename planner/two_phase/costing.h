@@ -74,8 +74,8 @@ class Costing {
 
   // Of an iteration without weight synchronization; tasks without a choice take no time.
   [[nodiscard]] double working_s(const Choices& choices) const;
-  // Zero where the workflow has none.
-  [[nodiscard]] double sync_s(const Choices& choices) const;
+  // Weights and data on their way between tasks.
+  [[nodiscard]] double moved_s(const Choices& choices) const;
   // The whole: equals predict's.
   [[nodiscard]] double iteration_s(const Choices& choices) const;
   // By which the fullest device is too small; negative where all have room. Tasks without a choice need none.

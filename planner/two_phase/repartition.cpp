@@ -43,7 +43,7 @@ PartitionCost Repartition::look(const DeviceSplit& split) {
       run_.spend(1);
     }
     if (!score.fits() || score.time_s >= cost.iteration_s) continue;
-    cost = {side_s(costing_, choices, false), side_s(costing_, choices, true) + costing_.sync_s(choices),
+    cost = {side_s(costing_, choices, false), side_s(costing_, choices, true) + costing_.moved_s(choices),
             score.time_s};
   }
   return cost;

@@ -21,6 +21,27 @@ double micro_batch_count(const PlannedTask& task, const Replica& replica, double
   return std::ceil(sequences / task.plan.micro_batch_sequences);
 }
 
+// For each sequence that is trained: in one round, and started together.
+struct RoundSizes {
+  double in_round = 1;
+  double started = 1;
+};
+
+RoundSizes round_sizes(const Workflow& workflow) {
+  const RolloutRules& rollout = workflow.rollout;
+  RoundSizes sizes;
+  if (rollout.started_prompts > 0)
+    sizes.started = static_cast<double>(rollout.started_prompts) / workflow.prompts;
+  sizes.in_round = rollout.unfinished == Unfinished::resumed ? 1 / rollout.kept_fraction : sizes.started;
+  return sizes;
+}
+
+// Rollouts that go on in the next iteration.
+bool goes_on(const PlannedTask& task) {
+  const RoundSizes sizes = round_sizes(task.workflow);
+  return task.workflow.rollout.unfinished == Unfinished::resumed && sizes.started > sizes.in_round;
+}
+
 // Asynchronous engines begin the next batches before the last responses of one are there.
 bool works_ahead(const PlannedTask& task) {
   return task.workflow.mode == Mode::asynchronous && task.workflow.staleness > 0 &&
@@ -35,7 +56,8 @@ double prompt_kept(const PlannedTask& task) {
 // Of a response met at random in a place that is always refilled, E[X^2] / 2 E[X] tokens are made (renewal
 // theory), and half of what tools return is there.
 double tokens_met(const PlannedTask& task) {
-  const Lengths& response = task.workflow.response_tokens;
+  const RolloutBatch batch = rollout_batch(task.workflow);
+  const Lengths& response = batch.response_tokens(task.workflow);
   const double mean = response.mean_tokens();
   const double made = mean > 0 ? response.mean_square_tokens() / (2 * mean) : 0;
   return prompt_kept(task) + made + sequence_tokens(task).observed / 2;
@@ -67,8 +89,10 @@ double places_of(const PlannedTask& task, const Replica& replica, double sequenc
 double tokens_cached(const PlannedTask& task, double waves) {
   const Execution& execution = task.execution();
   if (!execution.packed && !execution.continuous_batching) return sequence_tokens(task).all();
-  if (execution.continuous_batching && (waves > 1 || works_ahead(task))) return tokens_met(task);
-  return task.workflow.response_tokens.most_live(prompt_kept(task) + sequence_tokens(task).observed);
+  if (execution.continuous_batching && (waves > 1 || works_ahead(task) || goes_on(task)))
+    return tokens_met(task);
+  const RolloutBatch batch = rollout_batch(task.workflow);
+  return batch.response_tokens(task.workflow).most_live(prompt_kept(task) + sequence_tokens(task).observed);
 }
 
 // Sequences of each replica.
@@ -162,9 +186,13 @@ MicroBatches micro_batches(const PlannedTask& task, const Replica& replica, doub
 
 DecodeBatch decode_batch(const PlannedTask& task, const Replica& replica, double sequences) {
   DecodeBatch batch;
-  const double ahead = works_ahead(task) ? std::max(1.0, task.workflow.staleness) : 1.0;
-  batch.places = places_of(task, replica, sequences * ahead);
-  batch.waves = std::max(1.0, sequences / batch.places);
+  const RoundSizes sizes = round_sizes(task.workflow);
+  const double in_round = sequences * sizes.in_round;
+  double on_their_way = in_round;
+  if (works_ahead(task)) on_their_way *= std::max(1.0, task.workflow.staleness);
+  if (works_ahead(task) || goes_on(task)) on_their_way = std::max(on_their_way, sequences * sizes.started);
+  batch.places = places_of(task, replica, on_their_way);
+  batch.waves = std::max(1.0, in_round / batch.places);
   batch.cached_tokens = batch.places * tokens_cached(task, batch.waves);
   return batch;
 }

@@ -159,6 +159,8 @@ void check_workflow(const Workflow& workflow, const EngineLimits& limits) {
     throw_bad_input("the proxy runs whole iterations: the actor's generation and its training");
   }
   if (workflow.turns != 1) throw_bad_input("the proxy runs rollouts of one turn");
+  if (workflow.rollout != RolloutRules{})
+    throw_bad_input("the proxy starts the prompts of a batch together and trains all of them: no \"rollout\"");
   int vocabulary = 0;  // of what is read: the model's that generates
   for (const Task& task : workflow.tasks) {
     if (task.kind != TaskKind::generation) continue;

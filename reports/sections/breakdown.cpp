@@ -50,6 +50,7 @@ Table terms_table(const Prediction& prediction) {
     table.rows.push_back(std::move(row));
   };
   add("weight sync", "weight_sync", prediction.weight_sync_s);
+  add("data between tasks", "data", prediction.data_s);
   add("controller", "controller", prediction.controller_s);
   add("rule reward", "rule_reward", prediction.rule_reward_s);
   return table;
@@ -58,7 +59,7 @@ Table terms_table(const Prediction& prediction) {
 // Nothing of a document that does not hold what the controller takes.
 std::string sum_of_rows(const Prediction& prediction) {
   constexpr double kRounding = 1e-6;  // relative
-  double sum_s = prediction.weight_sync_s + prediction.controller_s + prediction.rule_reward_s;
+  double sum_s = prediction.weight_sync_s + prediction.data_s + prediction.controller_s + prediction.rule_reward_s;
   for (const auto& [task, predicted] : prediction.tasks) sum_s += predicted.time_s;
   if (sum_s < prediction.iteration_s * (1 - kRounding)) return "";
   const double overlapped_s = prediction.overlapped_s();

@@ -21,8 +21,8 @@ const std::map<std::string, Names>& headers_of_names() {
   static const std::map<std::string, Names> table = [] {
     const std::vector<std::pair<Names, std::vector<std::string>>> groups = {
         {{"algorithm"},
-         {"all_of", "any_of", "clamp", "fill", "find", "find_if", "includes", "max", "min", "none_of", "sort",
-          "stable_sort"}},
+         {"all_of", "any_of", "clamp", "fill", "find", "find_if", "includes", "max", "min", "none_of",
+          "set_difference", "sort", "stable_sort"}},
         {{"array"}, {"array"}},
         {{"bit"}, {"countr_zero", "popcount"}},
         {{"atomic"}, {"atomic", "memory_order_relaxed"}},
@@ -36,6 +36,7 @@ const std::map<std::string, Names>& headers_of_names() {
         {{"deque"}, {"deque"}},
         {{"exception"}, {"exception", "exception_ptr"}},
         {{"filesystem"}, {"filesystem"}},
+        {{"iterator"}, {"back_inserter"}},
         {{"functional"}, {"equal_to", "function", "greater", "less", "reference_wrapper"}},
         {{"functional", "optional", "string", "string_view"}, {"hash"}},
         {{"initializer_list"}, {"initializer_list"}},

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "costmodel/predict.h"
 #include "tests/costmodel/small_problem.h"
@@ -321,6 +324,56 @@ TEST(Iteration, ACriticThatIsEvaluatedElsewherePaysForItsWeights) {
   workflow.tasks = grpo_tasks(false, {true, true});
   workflow.algorithm = Algorithm::grpo;
   EXPECT_EQ(other_weight_uses(workflow).size(), 1U);
+}
+
+// 12 sequences of 8 tokens: 192 bytes from generation, 384 from the reference model. A transfer between the
+// machines takes 5 s and a byte 0.1 s.
+TEST(Iteration, DataThatTasksHandOnIsMovedBetweenTheirDevices) {
+  Workflow workflow = small_workflow();
+  workflow.data_bytes_per_token = 2;
+  const auto data_s = [&](const std::vector<int>& generation, const std::vector<int>& reference) {
+    const auto on = [](const std::vector<int>& devices) {
+      TaskPlan plan;
+      plan.replicas = {{1.0, {stage(3, devices)}}};
+      plan.micro_batch_sequences = 3;
+      return plan;
+    };
+    const Case<> small(small_cluster(), workflow, plan_with(on(generation), on(reference), on({0})));
+    const IterationCost<double> cost = iteration_cost(small.problem);
+    const Prediction prediction = predict(small_cluster(), workflow, small.plan, {});
+    EXPECT_DOUBLE_EQ(prediction.data_s, cost.data_s);
+    workflow.data_bytes_per_token = 0;
+    const Case<> free(small_cluster(), workflow, small.plan);
+    EXPECT_DOUBLE_EQ(cost.iteration_s, iteration_cost(free.problem).iteration_s + cost.data_s);
+    workflow.data_bytes_per_token = 2;
+    return cost.data_s;
+  };
+  EXPECT_EQ(data_s({0}, {0}), 0);
+  // To the reference model and back; training has what generation made.
+  EXPECT_DOUBLE_EQ(data_s({0}, {2}), 5 + 19.2 + 5 + 38.4);
+  // Each device makes half. Training and the reference model on device 0 get what device 2 made.
+  EXPECT_DOUBLE_EQ(data_s({0, 2}, {0}), 2 * (5 + 9.6));
+}
+
+TEST(DataEdges, EveryTaskGetsWhatItsAncestorsMade) {
+  Workflow workflow = small_workflow();
+  workflow.data_bytes_per_token = 12;
+  workflow.tasks = ppo_tasks();
+  std::map<std::string, std::map<std::string, double>> bytes;
+  for (const DataEdge& edge : data_edges(workflow))
+    bytes[workflow.tasks[edge.needed].name][workflow.tasks[edge.made].name] = edge.bytes;
+  constexpr double kTokens = 12 * 8;
+  const std::map<std::string, double> of_generation = {{"actor_generation", 12 * kTokens}};
+  std::map<std::string, double> of_all = of_generation;
+  for (const char* task : {"reward_inference", "reference_inference", "critic_inference"}) {
+    EXPECT_EQ(bytes[task], of_generation);
+    of_all[task] = 4 * kTokens;
+  }
+  EXPECT_EQ(bytes["actor_training"], of_all);
+  EXPECT_EQ(bytes["critic_training"], of_all);
+  EXPECT_EQ(bytes.size(), 5U);
+  workflow.data_bytes_per_token = 0;
+  EXPECT_TRUE(data_edges(workflow).empty());
 }
 
 TEST(Iteration, RuleRewardAndOverheadAreAdded) {

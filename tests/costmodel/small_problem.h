@@ -72,6 +72,7 @@ inline Workflow small_workflow(Mode mode = Mode::synchronous, int vocabulary = 0
   workflow.prompt_tokens = fixed_length(3);
   workflow.response_tokens = fixed_length(5);
   workflow.precision = Precision::bf16;
+  workflow.data_bytes_per_token = 0;  // as in the appendix
   return workflow;
 }
 

@@ -104,12 +104,12 @@ TEST(Overhead, SequencesWaitForTheirToolsBetweenTurns) {
   keeping.shared_prompts = true;
   TermCase tools(kGeneration, with(uneven_pipeline(), keeping), workflow);
   TermCase none(kGeneration, with(uneven_pipeline(), keeping));
-  EXPECT_DOUBLE_EQ(terms::task_overhead_s(tools.problem(), tools.task, tools.work()), 2.5 * 2);
+  EXPECT_DOUBLE_EQ(terms::task_overhead_s(tools.problem(), tools.task, tools.work(), 0.0), 2.5 * 2);
   EXPECT_DOUBLE_EQ(task_cost(tools.problem(), tools.task).time_s - task_cost(none.problem(), none.task).time_s,
                    2.5 * 2);
   for (const char* other : {kInference, kTraining}) {
     const TermCase task(other, uneven_pipeline(), workflow);
-    EXPECT_EQ(terms::task_overhead_s(task.problem(), task.task, task.work()), 0);
+    EXPECT_EQ(terms::task_overhead_s(task.problem(), task.task, task.work(), 0.0), 0);
   }
 }
 

@@ -276,7 +276,8 @@ TEST_F(Terms, Overheads) {
   small.set(CoefficientId::task_overhead_s, 7);
   small.set(CoefficientId::sequence_overhead_s, 0.125);
   small.set(CoefficientId::call_overhead_s, 3);
-  EXPECT_DOUBLE_EQ(terms::task_overhead_s(small.problem, training, training.replicas[0]), 7 + 3 + 12 * 0.125);
+  EXPECT_DOUBLE_EQ(terms::task_overhead_s(small.problem, training, training.replicas[0], 0.0),
+                   7 + 3 + 12 * 0.125);
 }
 
 TEST_F(Terms, ActivationTraffic) {

@@ -29,6 +29,7 @@ TEST(RoundTrip, Model) { expect_round_trip<Model>("model.json"); }
 TEST(RoundTrip, Workflow) {
   expect_round_trip<Workflow>("workflow_ppo.json");
   expect_round_trip<Workflow>("workflow_grpo.json");
+  expect_round_trip<Workflow>("workflow_rollout.json");
 }
 TEST(RoundTrip, Plan) {
   expect_round_trip<Plan>("plan.json");

@@ -213,6 +213,29 @@ TEST(WorkflowTest, StalenessFollowsTheMode) {
   EXPECT_EQ(parse_as<Workflow>(json).staleness, 0);
 }
 
+TEST(WorkflowTest, RefusesRolloutsThatCannotBe) {
+  const auto refusal = [](const char* member, const Json& value, const char* other, const Json& of_other) {
+    Json json = fixture_body("workflow_rollout.json");
+    json["rollout"][member] = value;
+    json[other] = of_other;
+    return refusal_as<Workflow>(json);
+  };
+  // 0.6 of 20 are 12, of 16 that are needed; 0.6 of 27 are enough.
+  Json json = fixture_body("workflow_rollout.json");
+  json["rollout"]["started_prompts"] = 20;
+  json["rollout"]["unfinished"] = "discarded";
+  EXPECT_THAT(refusal_as<Workflow>(json), HasSubstr("/rollout/started_prompts: "));
+  json["rollout"]["started_prompts"] = 27;
+  EXPECT_NO_THROW((void)parse_as<Workflow>(json));
+  json["mode"] = "synchronous";
+  json["staleness"] = 0;
+  EXPECT_THAT(refusal_as<Workflow>(json), HasSubstr("/rollout/interrupted: "));
+  EXPECT_THAT(refusal("environments", 4, "turns", 1),
+              HasSubstr("/rollout/environments: there is nothing to wait"));
+  EXPECT_THAT(refusal("rewards_beside_generation", true, "rule_reward_s_per_sequence", 0),
+              HasSubstr("/rollout/rewards_beside_generation: "));
+}
+
 TEST(WorkflowTest, CriticsAndRewardsHaveAValueHead) {
   for (const std::string role : {"critic", "reward"}) {
     Json json = fixture_body("workflow_ppo.json");

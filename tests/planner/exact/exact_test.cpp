@@ -93,6 +93,33 @@ TEST(PlanExactly, IsNoFasterWithLessMemoryOrMoreWork) {
   }
 }
 
+// One more device may be left idle.
+TEST(PlanExactly, IsNoSlowerWithOneMoreDevice) {
+  struct Pair {
+    SmallCase small;
+    Cluster larger;
+    int wanted_units;  // of the same size
+  };
+  const std::vector<Pair> pairs{
+      {{"in a machine", cluster_of({{"a100", 1, 4}}), small_grpo(), 4}, cluster_of({{"a100", 1, 5}}), 5},
+      {{"a machine", cluster_of({{"a100", 2, 2}}), small_grpo(Mode::asynchronous), 4},
+       cluster_of({{"a100", 3, 2}}),
+       6},
+      {{"a slow one far away", cluster_of({{"a100", 1, 2}}), small_grpo(), 2},
+       cluster_of({{"a100", 1, 2}, {"l4", 1, 1, "z2", "r2"}}),
+       3},
+      {{"another type", cluster_of({{"a100", 1, 4}}), small_grpo(Mode::asynchronous), 4},
+       cluster_of({{"a100", 1, 4}, {"l40s", 1, 1}}),
+       5},
+      {{"ppo", cluster_of({{"l40s", 1, 4}}), small_ppo(), 4, {4}}, cluster_of({{"l40s", 1, 5}}), 5}};
+  for (const Pair& pair : pairs) {
+    SmallCase larger = pair.small;
+    larger.cluster = pair.larger;
+    larger.wanted_units = pair.wanted_units;
+    EXPECT_LE(best_exact_s(larger), best_exact_s(pair.small) * (1 + kRounding)) << pair.small.name;
+  }
+}
+
 TEST(PlanExactly, EqualsEveryPlanThatObeysPins) {
   const Coefficients coefficients;
   for (const SmallCase& pinned : pinned_cases()) {

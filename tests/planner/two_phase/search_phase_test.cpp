@@ -254,9 +254,9 @@ TEST(SearchPhase, OffersWaysWithLessToSynchronize) {
   SearchPhase phase(costing, {{1, 4, 16}, false, 8, {}});
   const SplitPlans found = phase.search({range(0, 14), range(14, 10)});
   ASSERT_GT(found.plans.size(), 1U);
-  const double first_s = costing.sync_s(found.plans.front());
+  const double first_s = costing.moved_s(found.plans.front());
   double least_s = first_s;
-  for (const Choices& choices : found.plans) least_s = std::min(least_s, costing.sync_s(choices));
+  for (const Choices& choices : found.plans) least_s = std::min(least_s, costing.moved_s(choices));
   EXPECT_LT(least_s, 0.85 * first_s);  // the copies themselves stay
 }
 

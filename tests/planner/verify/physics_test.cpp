@@ -101,6 +101,13 @@ const std::vector<Direction>& directions() {
          one.cluster = Cluster(one.cluster.name(), one.cluster.device_types(), one.cluster.nodes(), links);
        },
        true},
+      {"half of the prompts are kept",
+       [](RandomCase& one) {
+         one.workflow.rollout.kept_fraction /= 2;
+         if (one.workflow.rollout.started_prompts > 0) one.workflow.rollout.started_prompts *= 2;
+       },
+       true},
+      {"more is handed on", [](RandomCase& one) { one.workflow.data_bytes_per_token *= 3; }, true},
       {"twice the prompts", [](RandomCase& one) { one.workflow.prompts *= 2; }, true},
       {"twice the responses", [](RandomCase& one) { one.workflow.responses_per_prompt *= 2; }, true},
       {"longer prompts",
@@ -164,7 +171,7 @@ void expect_directions(const std::vector<RandomCase>& all) {
   }
 }
 
-TEST(Directions, HoldForNeutralCoefficients) { expect_directions(cases(3'000)); }
+TEST(Directions, HoldForNeutralCoefficients) { expect_directions(cases(10'000)); }
 
 TEST(Directions, HoldForTheCoefficientsThatShip) {
   for (const char* framework : {"verl", "nemo-rl", "openrlhf"}) {
@@ -193,7 +200,7 @@ double bytes_that_enter(const RandomCase& one, const TaskWork& generation, doubl
   return most;
 }
 
-// Links of the generator carry 10 bytes/s between nodes, and each device has one of them.
+// Links of the generator carry at most 10 bytes/s between nodes, and each device has one of them.
 TEST(Cuts, WeightsEnterANodeNoFasterThanItsLinksCarryThem) {
   int cuts = 0;
   for (RandomCase& one : cases(2000)) {

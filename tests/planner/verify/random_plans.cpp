@@ -49,10 +49,14 @@ Cluster random_cluster(Draw& draw) {
     nodes.push_back(node("node" + std::to_string(n), draw.chance(0.5) ? "one" : "two", draw.number(1, 4)));
     if (draw.chance(0.3)) nodes.back().host_memory_bytes = draw.real(1e3, 1e6);
   }
-  LinkRate between = link_rate(5, 10);
+  LinkRate between = link_rate(5, 10), far = link_rate(8, 4);
   if (draw.chance(0.3)) between.capacity_bytes_per_s = assumed(draw.real(5, 40));
+  if (draw.chance(0.5)) far.capacity_bytes_per_s = assumed(draw.real(1, 16));
+  if (draw.chance(0.3)) nodes.back().zone = "far away";
   return Cluster("random", {{"one", random_type(draw)}, {"two", random_type(draw)}}, nodes,
-                 {{LinkLevel::within_node, link_rate(1, 100)}, {LinkLevel::within_zone, between}});
+                 {{LinkLevel::within_node, link_rate(1, 100)},
+                  {LinkLevel::within_zone, between},
+                  {LinkLevel::within_region, far}});
 }
 
 Model random_model(Draw& draw, bool value_head) {
@@ -102,6 +106,15 @@ void set_mode(Draw& draw, Workflow& workflow) {
   if (workflow.mode == Mode::asynchronous) workflow.staleness = draw.one_of<double>({0, 0.5, 1, 3});
 }
 
+void set_rollout(Draw& draw, Workflow& workflow) {
+  RolloutRules& rollout = workflow.rollout;
+  rollout.unfinished =
+      draw.one_of<Unfinished>({Unfinished::waited_for, Unfinished::discarded, Unfinished::resumed});
+  rollout.kept_fraction = draw.one_of<double>({1, 0.75, 0.5});
+  rollout.started_prompts = draw.number(2 * workflow.prompts, 6 * workflow.prompts);
+  rollout.is_interrupted = workflow.mode == Mode::asynchronous && draw.chance(0.5);
+}
+
 Workflow random_workflow(Draw& draw) {
   Workflow workflow;
   workflow.name = "random";
@@ -122,6 +135,7 @@ Workflow random_workflow(Draw& draw) {
     workflow.turns = draw.number(2, 4);
     workflow.observation_tokens_per_turn = draw.number(0, 5);
   }
+  if (draw.chance(0.3)) set_rollout(draw, workflow);
   return workflow;
 }
 

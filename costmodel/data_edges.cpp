@@ -1,0 +1,49 @@
+#include "costmodel/data_edges.h"
+
+#include <algorithm>
+
+namespace sextant {
+namespace {
+
+constexpr double kInferenceBytesPerToken = 4;  // one number in fp32
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Tasks whose results this one needs, also through others. Tasks stand in an order that respects `after`.
+std::vector<bool> ancestors_of(const Workflow& workflow, std::size_t task) {
+  std::vector<bool> is_ancestor(workflow.tasks.size(), false);
+  std::vector<bool> is_reached(workflow.tasks.size(), false);
+  is_reached[task] = true;
+  for (std::size_t t = task + 1; t-- > 0;) {
+    if (!is_reached[t]) continue;
+    for (std::size_t p = 0; p < t; ++p) {
+      if (contains(workflow.tasks[t].after, workflow.tasks[p].name)) is_reached[p] = is_ancestor[p] = true;
+    }
+  }
+  return is_ancestor;
+}
+
+}  // namespace
+
+std::vector<DataEdge> data_edges(const Workflow& workflow) {
+  std::vector<DataEdge> edges;
+  if (workflow.data_bytes_per_token <= 0) return edges;
+  const double observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+  const double tokens = workflow.sequences() * (workflow.prompt_tokens.mean_tokens() +
+                                                workflow.response_tokens.mean_tokens() + observed);
+  for (std::size_t needed = 0; needed < workflow.tasks.size(); ++needed) {
+    const std::vector<bool> is_ancestor = ancestors_of(workflow, needed);
+    for (std::size_t made = 0; made < needed; ++made) {
+      const TaskKind kind = workflow.tasks[made].kind;
+      if (!is_ancestor[made] || kind == TaskKind::training) continue;
+      const double per_token =
+          kind == TaskKind::generation ? workflow.data_bytes_per_token : kInferenceBytesPerToken;
+      edges.push_back({made, needed, tokens * per_token});
+    }
+  }
+  return edges;
+}
+
+}  // namespace sextant
