@@ -1,5 +1,6 @@
 // sextant plan: the best plan that a planner finds.
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,7 +12,9 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/memory_risk.h"
+#include "cli/plan_risk.h"
 #include "cli/plan_sets.h"
+#include "cli/plan_within_risk.h"
 #include "cli/planner_options.h"
 #include "cli/rank_group.h"
 #include "cli/search_progress.h"
@@ -42,6 +45,8 @@ struct Options {
   int pareto_points = 0;
   bool any_layout = false;
   double max_memory_risk = kUsualRisk;
+  RiskOptions risk;
+  RunOptions run;
   bool compares_modes = false;
   bool is_list = false;
   bool json = false;
@@ -75,11 +80,6 @@ PlanResult load_start(const std::string& file, const LoadedInputs& loaded, const
       predict(loaded.cluster, loaded.workflow, *start.plan, chosen.coefficients, chosen.framework);
   return start;
 }
-
-struct Answer {
-  PlanResult result;
-  SearchRecord record;
-};
 
 // Until the planner ends, or someone presses Ctrl-C, which mpirun passes on to all ranks. Rank 0 shows its own
 // best until then.
@@ -176,6 +176,12 @@ int plan_several(const Options& options, const Planner& planner, const Subcluste
   }
   if (options.explain.has_any())
     throw_bad_input("--pareto and --compare-modes make several plans: there is no one plan to explain");
+  if (!options.run.parts.empty())
+    throw_bad_input("--length-schedule: not together with --pareto and --compare-modes");
+  if (risk_goal_of(options.planner.goal))
+    throw_bad_input(
+        "--pareto and --compare-modes compare plans at the documented values: --goal mean and p50 to "
+        "p99 judge one plan");
   if (options.pareto_points > 0 && !planner.traits.has_objectives)
     throw_bad_input("--pareto: planner " + std::string(planner.name) + " knows times alone; sha-ea does not");
   const Interrupt interrupt;
@@ -191,6 +197,9 @@ void refuse_ranks(const Options& options, const Planner& planner, int ranks) {
   const std::string without = "; it was started on " + std::to_string(ranks) + " ranks: leave mpirun out";
   if (options.makes_several())
     throw_bad_input("--pareto and --compare-modes: their searches run in one process" + without);
+  if (risk_goal_of(options.planner.goal) || !options.run.parts.empty())
+    throw_bad_input("--goal mean and p50 to p99, --length-schedule: their searches run in one process" +
+                    without);
   if (!planner.traits.has_ranks)
     throw_bad_input("--planner: " + std::string(planner.name) + " searches in one process" + without +
                     ", or take " + PlannerOptions{}.planner);
@@ -220,6 +229,12 @@ Question::Question(const Options& options, const RankGroup& ranks)
       planner(chosen_planner(options.planner, left.cluster.device_count())),
       scenarios(scenarios_of(options.explain, loaded.cluster, options.json)),
       request{left.cluster, loaded.workflow, loaded.chosen.coefficients, loaded.chosen.framework} {
+  if (!risk_goal_of(options.planner.goal) && options.risk != RiskOptions{})
+    throw_bad_input("--length-drift, --link-jitter and --risk-draws: only with --goal mean or p50 to p99");
+  if (!run_parts(options.run).empty() && options.planner.goal != AskedGoal::time)
+    throw_bad_input("--length-schedule: only with --goal time");
+  if (options.run.parts.empty() && options.run != RunOptions{})
+    throw_bad_input("--change-seconds: only with --length-schedule");
   for (const Scenario& scenario : scenarios)
     (void)chosen_planner(options.planner, scenario.cluster.device_count());
   if (!ranks.is_alone()) refuse_ranks(options, planner, ranks.size());
@@ -267,8 +282,6 @@ void say_cost_of_limits(const Question& asked, const PlanResult& found) {
   std::fprintf(stderr, "sextant: %s\n", text.c_str());
 }
 
-constexpr double kPartForRisk = 0.1;  // of the budget
-
 Prediction qualified(const Question& asked, const PlanResult& result) {
   const ChosenCoefficients& chosen = asked.loaded.chosen;
   Prediction prediction = *result.prediction;
@@ -277,52 +290,61 @@ Prediction qualified(const Question& asked, const PlanResult& result) {
   return prediction;
 }
 
-// A tenth of the budget finds a plan, whose uncertainty says how much of the memory the search may fill: that
-// of the coefficients differs from plan to plan.
-double memory_share_of(const Options& options, const Question& asked, const Budget& budget) {
-  PlanRequest quick = asked.request;
-  quick.budget = budget;
-  quick.budget.seconds *= kPartForRisk;
-  quick.budget.evaluations =
-      static_cast<std::uint64_t>(kPartForRisk * static_cast<double>(quick.budget.evaluations));
-  quick.start = nullptr;
-  const Interrupt interrupt;
-  quick.is_cancelled = &interrupt.flag();
-  const PlanResult result = asked.planner.plan(quick);
-  if (result.outcome != PlanOutcome::found) return asked.request.memory_share;
-  const std::optional<MemoryRisk> risk = memory_risk_of(qualified(asked, result));
-  constexpr double kForOtherPlans = 0.99;
-  return risk ? std::min(asked.request.memory_share,
-                         kForOtherPlans * share_for_risk(options.max_memory_risk, risk->log_deviation))
-              : asked.request.memory_share;
+// Of a framework's layouts, one process: a plan that is as sure to fit as asked, where there is one.
+AnswerWithinRisk search_within_risk(const Options& options, const Question& asked, const PlanRequest& request,
+                                    RankGroup& ranks) {
+  if (!asked.loaded.profile || !ranks.is_alone())
+    return {search(asked.planner, request, ranks), "", request.memory_share};
+  AnswerWithinRisk found = plan_within_risk(
+      request,
+      {options.max_memory_risk, [&](const PlanRequest& part) { return search(asked.planner, part, ranks); },
+       [&](const PlanResult& result) { return memory_risk_of(qualified(asked, result)); }});
+  if (!found.warning.empty()) std::fprintf(stderr, "sextant: %s\n", found.warning.c_str());
+  return found;
 }
 
-// A plan whose memory is at most as uncertain as asked, where there is one; else the best that is more likely
-// to fit than not.
-Answer search_within_risk(const Options& options, const Question& asked, RankGroup& ranks) {
-  if (!asked.loaded.profile || !ranks.is_alone()) return search(asked.planner, asked.request, ranks);
+PlanRequest with_part(const PlanRequest& whole, double part) {
+  PlanRequest request = whole;
+  request.budget.seconds *= part;
+  request.budget.evaluations =
+      static_cast<std::uint64_t>(std::ceil(part * static_cast<double>(whole.budget.evaluations)));
+  return request;
+}
+
+Answer search_as_asked(const Options& options, const Question& asked, RankGroup& ranks) {
   PlanRequest request = asked.request;
   const bool has_budget = request.budget.seconds > 0 || request.budget.evaluations > 0;
-  if (!has_budget && asked.planner.name == "portfolio") request.budget.seconds = kPortfolioBudget_s;
-  if (request.budget.seconds > 0 || request.budget.evaluations > 0) {
-    request.memory_share = memory_share_of(options, asked, request.budget);
-    request.budget.seconds *= 1 - kPartForRisk;
+  if (!has_budget && asked.planner.name == "portfolio" && ranks.is_alone())
+    request.budget.seconds = kPortfolioBudget_s;
+  const std::optional<RiskGoal> goal = risk_goal_of(options.planner.goal);
+  const std::vector<RunPart> parts = run_parts(options.run);
+  if (!goal && parts.empty()) return search_within_risk(options, asked, request, ranks).answer;
+  AnswerWithinRisk first = search_within_risk(options, asked, with_part(request, kPartOfFirstSearch), ranks);
+  if (first.answer.result.outcome != PlanOutcome::found || first.answer.record.was_interrupted)
+    return std::move(first.answer);
+  const double part =
+      parts.empty() ? kPartOfSearchForRisk : kPartOfFirstSearch / static_cast<double>(parts.size());
+  PlanRequest other = with_part(request, part);
+  other.memory_share = first.memory_share;
+  other.start = nullptr;
+  const auto is_sure_to_fit = [&](const PlanResult& result) {
+    if (!asked.loaded.profile || !first.warning.empty()) return true;
+    const std::optional<MemoryRisk> risk = memory_risk_of(qualified(asked, result));
+    return !risk || risk->probability <= options.max_memory_risk;
+  };
+  const RiskQuestion question{goal.value_or(RiskGoal{}),
+                              options.risk,
+                              asked.loaded,
+                              asked.planner,
+                              other,
+                              [&](const PlanRequest& drawn) { return search(asked.planner, drawn, ranks); },
+                              is_sure_to_fit};
+  if (goal) {
+    choose_by_risk(question, first.answer);
+  } else {
+    choose_for_run(question, parts, options.run.change_s, first.answer);
   }
-  Answer answer = search(asked.planner, request, ranks);
-  if (answer.result.outcome == PlanOutcome::found) {
-    const std::optional<MemoryRisk> risk = memory_risk_of(qualified(asked, answer.result));
-    if (risk && risk->probability > options.max_memory_risk)
-      std::fprintf(stderr, "sextant: the plan may run out of memory: %s, asked for at most %s\n",
-                   format_percent(risk->probability).c_str(), format_percent(options.max_memory_risk).c_str());
-    return answer;
-  }
-  if (answer.record.was_interrupted) return answer;
-  request.memory_share = 1;
-  Answer risky = search(asked.planner, request, ranks);
-  if (risky.result.outcome != PlanOutcome::found) return answer;
-  std::fprintf(stderr, "sextant: no plan fits with a risk of at most %s; this one may run out of memory\n",
-               format_percent(options.max_memory_risk).c_str());
-  return risky;
+  return std::move(first.answer);
 }
 
 int say_plan(const Options& options, const Question& asked, Answer& answer) {
@@ -364,7 +386,7 @@ int run(const Options& options) {
   try {
     const auto asked = ranks.together([&] { return std::make_unique<Question>(options, ranks); });
     if (options.makes_several()) return plan_several(options, asked->planner, asked->left, asked->request);
-    Answer answer = ranks.together([&] { return search_within_risk(options, *asked, ranks); });
+    Answer answer = ranks.together([&] { return search_as_asked(options, *asked, ranks); });
     return ranks.first_alone([&] { return say_plan(options, *asked, answer); });
   } catch (const FailedOnAll& failure) {
     return say_failure(failure, ranks);
@@ -397,6 +419,8 @@ void add_plan(CommandLine& line) {
                   "Probability that the plan may have of running out of memory; for plans of a framework")
       .check(number_between(0.001, 0.5))
       .shows_default();
+  add_risk_options(command, options->risk);
+  add_run_options(command, options->run);
   add_explain_options(command, options->explain);
   command.add_option("--out", options->out, "Write the plan document here");
   command.add_option("--prediction", options->prediction_out, "Write its prediction document here");

@@ -30,23 +30,6 @@ Workflow in_mode(const Workflow& workflow, const ModeOfWork& mode) {
   return changed;
 }
 
-// The request's cluster and workflow are references: a request of another workflow is a new one.
-PlanRequest with_workflow(const PlanRequest& request, const Workflow& workflow) {
-  PlanRequest other{request.cluster, workflow, request.coefficients, request.framework};
-  other.limits = request.limits;
-  other.objective = request.objective;
-  other.budget = request.budget;
-  other.seed = request.seed;
-  other.threads = request.threads;
-  other.choices = request.choices;
-  other.device_rules = request.device_rules;
-  other.memory_share = request.memory_share;
-  other.bounds_every_execution = request.bounds_every_execution;
-  other.weight_sync = request.weight_sync;
-  other.is_cancelled = request.is_cancelled;
-  return other;
-}
-
 std::string compared_ends(const ParetoPoint& fastest, const ParetoPoint& cheapest) {
   const double slower = cheapest.result.prediction->iteration_s / fastest.result.prediction->iteration_s;
   const double most_usd = fastest.usd_per_iteration, least_usd = cheapest.usd_per_iteration;
@@ -103,7 +86,7 @@ PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const
   std::string best = kModes[0].name;
   for (const ModeOfWork& mode : kModes) {
     const Workflow workflow = in_mode(request.workflow, mode);
-    const PlanRequest in_this_mode = with_workflow(request, workflow);
+    const PlanRequest in_this_mode = with_inputs(request, request.cluster, workflow, request.coefficients);
     const PlanResult result = planner.plan(in_this_mode);
     if (result.outcome != PlanOutcome::found) {
       table.add({mode.name, "no plan", "", "", ""});

@@ -38,6 +38,13 @@ std::string names_with(bool PlannerTraits::*trait) {
                   (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (there are " + all + ")");
 }
 
+Objective objective_of(const PlannerOptions& options) {
+  Objective objective = options.objective;
+  if (options.goal == AskedGoal::cost) objective.goal = Goal::cost;
+  if (options.goal == AskedGoal::devices) objective.goal = Goal::devices;
+  return objective;
+}
+
 // An option of some planners only.
 struct Special {
   const char* option;
@@ -46,14 +53,15 @@ struct Special {
 };
 
 std::vector<Special> specials(const PlannerOptions& options) {
+  const Objective objective = objective_of(options);
   return {{"--budget", options.budget_s.has_value(), &PlannerTraits::has_budget},
           {"--evaluations", options.evaluations.has_value(), &PlannerTraits::has_budget},
           {"--uneven-stages", options.try_uneven_stages, &PlannerTraits::has_whole_layouts},
           {"--even-load", options.has_even_load, &PlannerTraits::balances_load},
           {"--most-plans", options.most_plans.has_value(), &PlannerTraits::has_whole_layouts},
           {"--warm-start", !options.warm_start.empty(), &PlannerTraits::starts_from_plan},
-          {"--max-usd-per-hour", options.objective.is_time_for_rent(), &PlannerTraits::has_rent},
-          {"--goal and limits", !options.objective.is_time_alone() && !options.objective.is_time_for_rent(),
+          {"--max-usd-per-hour", objective.is_time_for_rent(), &PlannerTraits::has_rent},
+          {"--goal and limits", !objective.is_time_alone() && !objective.is_time_for_rent(),
            &PlannerTraits::has_objectives},
           {"--pin", !options.pins.devices.empty(), &PlannerTraits::has_pins},
           {"--pin-from", !options.pins.layouts.empty(), &PlannerTraits::has_pins}};
@@ -105,10 +113,19 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
   command.add_option("--most-plans", options.most_plans, "Exhaustive only: refuse a larger space")
       .check(integer_between(1, SearchRecord::kMostCount));
   command.add_choice(
-      "--goal", options.objective.goal,
-      {{"time", Goal::time}, {"cost", Goal::cost}, {"devices", Goal::devices}},
+      "--goal", options.goal,
+      {{"time", AskedGoal::time},
+       {"cost", AskedGoal::cost},
+       {"devices", AskedGoal::devices},
+       {"mean", AskedGoal::mean},
+       {"p50", AskedGoal::p50},
+       {"p75", AskedGoal::p75},
+       {"p90", AskedGoal::p90},
+       {"p95", AskedGoal::p95},
+       {"p99", AskedGoal::p99}},
       "What the plan is to be best in: time of an iteration, cost of an iteration in dollars, or "
-      "devices, as few as can be. Devices that it leaves idle are not paid for");
+      "devices, as few as can be (devices that it leaves idle are not paid for); or the time in the mean or at "
+      "a percentile of what may come: p90, of ten times nine are no longer");
   command.add_option("--deadline", options.objective.most_iteration_s, "Seconds that an iteration may take")
       .check(positive_number());
   command
@@ -124,6 +141,28 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
       "--warm-start", options.warm_start,
       "Portfolio, exact and ilp only: a plan document to begin with; its execution options are one more "
       "choice");
+}
+
+std::optional<RiskGoal> risk_goal_of(AskedGoal goal) {
+  switch (goal) {
+    case AskedGoal::mean:
+      return RiskGoal{};
+    case AskedGoal::p50:
+      return RiskGoal{0.5};
+    case AskedGoal::p75:
+      return RiskGoal{0.75};
+    case AskedGoal::p90:
+      return RiskGoal{0.9};
+    case AskedGoal::p95:
+      return RiskGoal{0.95};
+    case AskedGoal::p99:
+      return RiskGoal{0.99};
+    case AskedGoal::time:
+    case AskedGoal::cost:
+    case AskedGoal::devices:
+      break;
+  }
+  return std::nullopt;
 }
 
 const Planner& chosen_planner(const PlannerOptions& options, int devices) {
@@ -152,7 +191,7 @@ void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& r
   if (options.most_plans) request.limits.most_plans = *options.most_plans;
   request.budget = {options.budget_s.value_or(0), options.evaluations.value_or(0)};
   request.seed = options.seed;
-  request.objective = options.objective;
+  request.objective = objective_of(options);
   request.threads = planner.traits.has_threads ? options.threads.value_or(few_cores()) : 1;
 }
 

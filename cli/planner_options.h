@@ -9,8 +9,12 @@
 #include "cli/command_line/command.h"
 #include "cli/pins.h"
 #include "planner/planners.h"
+#include "planner/risk/risk_goal.h"
 
 namespace sextant::cli {
+
+// What --goal names: an objective's goal, or a percentile or the mean of the times that may come.
+enum class AskedGoal { time, cost, devices, mean, p50, p75, p90, p95, p99 };
 
 struct PlannerOptions {
   std::string planner{"portfolio"};
@@ -24,11 +28,15 @@ struct PlannerOptions {
   bool has_even_load = false;
   std::optional<std::uint64_t> most_plans;
   std::string warm_start;  // a plan document
-  Objective objective;
+  AskedGoal goal = AskedGoal::time;
+  Objective objective;  // its limits; its goal follows from `goal`
   PinOptions pins;
 };
 
 void add_planner_options(const Command& command, PlannerOptions& options);
+
+// None: the goal is not about risk.
+[[nodiscard]] std::optional<RiskGoal> risk_goal_of(AskedGoal goal);
 
 // The planner of that name, which takes everything that was asked. Throws Error(bad_input): no such planner,
 // the cluster is too large for it, or an option means nothing to it.

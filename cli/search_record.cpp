@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/table.h"
 #include "core/units.h"
 
 namespace sextant::cli {
@@ -131,6 +132,35 @@ std::string describe_pins(const SearchRecord& search) {
   return text.empty() ? "" : text + "\n";
 }
 
+std::string describe_risk(const SearchRecord& search) {
+  if (!search.risk) return "";
+  const RiskRecord& risk = *search.risk;
+  const std::string what = risk.goal == "mean" ? "in the mean" : "at " + risk.goal;
+  const double shorter = 1 - risk.iteration_s / risk.fastest_iteration_s;
+  constexpr double kAlike = 5e-4;  // nothing of what is printed
+  return what + " of " + std::to_string(risk.draws) + " draws an iteration takes " +
+         format_seconds(risk.iteration_s) +
+         (shorter > kAlike ? ", " + format_percent(shorter) +
+                                 " less than the plan that is fastest at the "
+                                 "documented values"
+                           : ": the plan is also the fastest at the documented values, or as good") +
+         "; " + std::to_string(risk.plans) + (risk.plans == 1 ? " plan was" : " plans were") + " judged\n";
+}
+
+std::string describe_run(const SearchRecord& search) {
+  if (!search.run) return "";
+  const RunRecord& run = *search.run;
+  Table table({"iterations", "responses", "this plan", "re-planned"});
+  for (const RunRecord::Part& part : run.parts)
+    table.add({std::to_string(part.iterations), "x " + format_number(part.length_factor),
+               format_seconds(part.iteration_s), format_seconds(part.replanned_s)});
+  std::string text = table.text() + "the run takes " + format_seconds(run.total_s) + " with this plan";
+  if (run.changes == 0) return text + "; no other plan is worth a change\n";
+  return text + ", " + format_seconds(run.replanned_total_s) + " with " + std::to_string(run.changes) +
+         (run.changes == 1 ? " change" : " changes") + " of plans that take " + format_seconds(run.change_s) +
+         " each\n";
+}
+
 // Of what the plan is to be best in. How few devices could do is not known beyond what time tells.
 std::string describe_gap(const SearchRecord& search) {
   std::string least = "any plan " + std::string(search.bounded_plans()) + " takes at least " +
@@ -145,7 +175,8 @@ std::string describe_gap(const SearchRecord& search) {
 
 std::string describe(const SearchRecord& search) {
   return search.planner + ": " + search.message + "; " + format_seconds(search.wall_s) + "\n" +
-         describe_pins(search) + describe_proof(search) + describe_gap(search) + describe_price(search);
+         describe_pins(search) + describe_proof(search) + describe_gap(search) + describe_risk(search) +
+         describe_run(search) + describe_price(search);
 }
 
 }  // namespace sextant::cli

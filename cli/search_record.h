@@ -19,6 +19,12 @@ struct Searched {
 
 [[nodiscard]] SearchRecord record_of(const Searched& searched);
 
+// In words, a line; empty where risk was not asked for.
+[[nodiscard]] std::string describe_risk(const SearchRecord& search);
+
+// A table of the parts of a run and a line; empty where none was asked for.
+[[nodiscard]] std::string describe_run(const SearchRecord& search);
+
 // What the search looked at, what it proves and how far the plan can be from the best; lines.
 [[nodiscard]] std::string describe(const SearchRecord& search);
 

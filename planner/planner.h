@@ -64,6 +64,25 @@ struct PlanRequest {
   std::function<void(const Improvement&)> on_improvement = {};
 };
 
+// The same question about other inputs, whose references the request keeps; without a start, ranks and who is
+// called. Pins name devices by number: they are the caller's to renumber on another cluster.
+[[nodiscard]] inline PlanRequest with_inputs(const PlanRequest& request, const Cluster& cluster,
+                                             const Workflow& workflow, const Coefficients& coefficients) {
+  PlanRequest other{cluster, workflow, coefficients, request.framework};
+  other.limits = request.limits;
+  other.objective = request.objective;
+  other.budget = request.budget;
+  other.seed = request.seed;
+  other.threads = request.threads;
+  other.choices = request.choices;
+  other.device_rules = request.device_rules;
+  other.bounds_every_execution = request.bounds_every_execution;
+  other.weight_sync = request.weight_sync;
+  other.memory_share = request.memory_share;
+  other.is_cancelled = request.is_cancelled;
+  return other;
+}
+
 struct PlanResult {
   PlanOutcome outcome = PlanOutcome::infeasible;
   std::string message;

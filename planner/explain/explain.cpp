@@ -100,19 +100,8 @@ std::vector<Rival> rivals_of(const std::vector<FoundAlternative>& found,
 // Planned anew there. PlanRequest refers to its cluster.
 PlanResult plan_on(const Decided& decided, const Cluster& cluster, const Pins& pins) {
   const PlanRequest& old = decided.request;
-  PlanRequest request{cluster, old.workflow, old.coefficients, old.framework};
-  request.limits = old.limits;
+  PlanRequest request = with_inputs(old, cluster, old.workflow, old.coefficients);
   request.limits.pins = pins;  // devices are numbered anew there
-  request.objective = old.objective;
-  request.budget = old.budget;
-  request.seed = old.seed;
-  request.threads = old.threads;
-  request.choices = old.choices;
-  request.device_rules = old.device_rules;
-  request.memory_share = old.memory_share;
-  request.bounds_every_execution = old.bounds_every_execution;
-  request.weight_sync = old.weight_sync;
-  request.is_cancelled = old.is_cancelled;
   return decided.planner.plan(request);
 }
 

@@ -26,6 +26,16 @@ std::string proved(const SearchRecord& search) {
   return "It is at most " + format_percent(*search.space_gap_fraction) + " from the best of its own space.";
 }
 
+std::string judged_by_risk(const RiskRecord& risk) {
+  return "It was chosen by risk: " + std::string(risk.goal == "mean" ? "in the mean" : "at " + risk.goal) +
+         " of " + std::to_string(risk.draws) +
+         " draws of the coefficients, of the lengths of responses (standard deviation of the logarithm " +
+         format_number(risk.response_lengths) + ") and of the rates between zones (" +
+         format_number(risk.far_links) + ") an iteration takes " + format_seconds(risk.iteration_s) +
+         "; that of the plan that is fastest at the documented values takes " +
+         format_seconds(risk.fastest_iteration_s) + ".";
+}
+
 FactList facts_of(const SearchRecord& search) {
   FactList facts;
   facts.facts.push_back({"Best found", seconds_cell(search.iteration_s), search.plan});
@@ -75,6 +85,7 @@ std::optional<Section> search_section(const ReportInput& input) {
   if (search.outcome != PlanOutcome::found) return section;
   section.blocks.emplace_back(facts_of(search));
   section.blocks.emplace_back(Text{proved(search)});
+  if (search.risk) section.blocks.emplace_back(Text{judged_by_risk(*search.risk)});
   Json spec = charts::search_curve(search);
   if (spec.is_null()) return section;
   section.blocks.emplace_back(

@@ -166,7 +166,8 @@ TEST_F(PlanGoals, PlannersThatKnowTimesAloneRefuseOtherGoals) {
 TEST_F(PlanGoals, GoalsThatThereAreNot) {
   const Printed printed = plan({"--goal", "fame"});
   EXPECT_EQ(printed.exit_code, 2);
-  EXPECT_THAT(printed.err, StartsWith("sextant: --goal: fame not in {time,cost,devices}"));
+  EXPECT_THAT(printed.err,
+              StartsWith("sextant: --goal: fame not in {time,cost,devices,mean,p50,p75,p90,p95,p99}"));
 }
 
 TEST_F(PlanGoals, GoalsInDollarsNeedPrices) {
@@ -175,6 +176,60 @@ TEST_F(PlanGoals, GoalsInDollarsNeedPrices) {
   EXPECT_EQ(printed.exit_code, 2);
   EXPECT_THAT(printed.err, HasSubstr("price_usd_per_hour"));
   EXPECT_FALSE(searched({}).usd_per_hour);
+}
+
+TEST_F(PlanGoals, RiskIsOfDrawsAndSaysWhatItIsWorth) {
+  const std::string file = folder_.file("search.json");
+  const Printed printed =
+      plan({"--goal", "p90", "--length-drift", "0.3", "--risk-draws", "40", "--search-out", file});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("at p90 of 40 draws an iteration takes "));
+  const SearchRecord record = load_document<SearchRecord>(file).content;
+  ASSERT_TRUE(record.risk);
+  EXPECT_EQ(record.goal, "time");
+  EXPECT_EQ(record.risk->goal, "p90");
+  EXPECT_EQ(record.risk->draws, 40);
+  EXPECT_EQ(record.risk->response_lengths, 0.3);
+  EXPECT_LE(record.risk->iteration_s, record.risk->fastest_iteration_s);
+  EXPECT_GT(record.risk->iteration_s, record.iteration_s);
+  EXPECT_FALSE(searched({}).risk);
+  EXPECT_EQ(searched({"--goal", "mean"}).risk->goal, "mean");
+}
+
+TEST_F(PlanGoals, ARunThatGrowsHasOnePlanAndSaysWhetherChangesPay) {
+  const std::string file = folder_.file("search.json");
+  const Printed printed =
+      plan({"--length-schedule", "10:0.5,30:1", "--change-seconds", "5", "--search-out", file});
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("the run takes "));
+  const SearchRecord record = load_document<SearchRecord>(file).content;
+  ASSERT_TRUE(record.run);
+  ASSERT_EQ(record.run->parts.size(), 2U);
+  EXPECT_EQ(record.run->parts[1].iterations, 30);
+  EXPECT_LT(record.run->parts[0].iteration_s, record.run->parts[1].iteration_s);
+  EXPECT_NEAR(record.run->parts[1].iteration_s, record.iteration_s, 1e-9 * record.iteration_s);
+  EXPECT_NEAR(record.run->total_s,
+              10 * record.run->parts[0].iteration_s + 30 * record.run->parts[1].iteration_s,
+              1e-9 * record.run->total_s);
+  EXPECT_LE(record.run->replanned_total_s, record.run->total_s * (1 + 1e-12));
+  for (const char* part : {"10", "10:", ":2", "0:1", "10:-1", "10:1:2", "ten:1", "10:1e9"}) {
+    const Printed refused = plan({"--length-schedule", part});
+    EXPECT_EQ(refused.exit_code, 2) << part;
+    EXPECT_THAT(refused.err, HasSubstr("as 300:1.5")) << part;
+  }
+  EXPECT_EQ(plan({"--change-seconds", "5"}).exit_code, 2);
+  EXPECT_EQ(plan({"--length-schedule", "10:1", "--goal", "p90"}).exit_code, 2);
+  EXPECT_EQ(plan({"--length-schedule", "10:1", "--compare-modes"}).exit_code, 2);
+}
+
+TEST_F(PlanGoals, RiskIsRefusedWhereItMeansNothing) {
+  const Printed no_goal = plan({"--length-drift", "0.3"});
+  EXPECT_EQ(no_goal.exit_code, 2);
+  EXPECT_THAT(no_goal.err, HasSubstr("only with --goal mean"));
+  const Printed several = plan({"--goal", "p90", "--compare-modes"});
+  EXPECT_EQ(several.exit_code, 2);
+  EXPECT_THAT(several.err, HasSubstr("judge one plan"));
+  EXPECT_EQ(plan({"--goal", "p42"}).exit_code, 2);
 }
 
 }  // namespace
