@@ -198,8 +198,7 @@ void add_reproduce(CommandLine& line) {
   command.footer(
       "Nothing is measured: planners plan the papers' workflows on the papers' clusters, and the model "
       "predicts\n"
-      "their plans. A figure that is further than a factor of 1.25 from what is published comes with a "
-      "sentence.\n"
+      "their plans. A figure that is more than 10 % outside the published range comes with a sentence.\n"
       "Ctrl-C keeps the cells that are done.\n"
       "Example: sextant reproduce hetrl --only single-region/Qwen3-8B --budget 1");
   command.runs([options] { return run(*options); });

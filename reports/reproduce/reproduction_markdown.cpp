@@ -124,6 +124,17 @@ std::string section(const ReproducedExperiment& experiment) {
   return out;
 }
 
+// kAgreementShare and its companions in words.
+std::string agreement_rule() {
+  return "A figure agrees where it lies within the printed range widened by " +
+         format_percent(kAgreementShare, 0) + " at either end, or within " +
+         format_percent(kAgreementShare, 0) + " of a single printed number.\nAn end of a ratio below " +
+         format_number(kSmallRatio) + "x is widened by " + format_percent(kAgreementShare, 0) +
+         " of its gain (the ratio minus one), at least " + format_number(kLeastTolerance) +
+         ", because 1.05x\nis not nearly 1.20x. A ratio on the other side of "
+         "one never agrees. Where a figure disagrees, its sentence is computed\nfrom the predictions.\n";
+}
+
 }  // namespace
 
 std::vector<std::string> outdone(const ReproducedExperiment& experiment) {
@@ -189,12 +200,8 @@ std::string reproduction_as_markdown(const Reproduction& reproduction, const std
       "Nothing here was measured: planners and baselines plan the papers' workflows on the papers' clusters, "
       "and "
       "the cost model\n"
-      "predicts what they plan. Published figures were measured on real clusters. A figure agrees where it is "
-      "within a factor of " +
-      format_number(kAgreementFactor) +
-      "\nof what is published, or of the range over models and algorithms that is, and on the same side of "
-      "one. "
-      "Where it does\nnot, the sentence is computed from the predictions.\n";
+      "predicts what they plan. Published figures were measured on real clusters.\n\n" +
+      agreement_rule();
   if (reproduction.was_interrupted) out += "\nThe run was interrupted: what was done until then.\n";
   for (const ReproducedExperiment& experiment : reproduction.experiments) out += section(experiment);
   return out;
