@@ -218,7 +218,7 @@ std::string opening(const Comparison& comparison) {
 
 void judge(const Figure& figure, const FoundSide& of, const std::optional<FoundSide>& over,
            Comparison& comparison) {
-  comparison.agrees = is_within(comparison) && !is_reversed(comparison);
+  comparison.agrees = is_agreeing(comparison);
   if (comparison.agrees) return;
   comparison.sentence = opening(comparison) + (over ? explain_ratio(comparison, figure.measure, of, *over)
                                                     : explain_one(figure, *of.plan));
@@ -293,6 +293,8 @@ std::vector<Comparison> compare(const std::vector<Figure>& figures, const std::v
   }
   return all;
 }
+
+bool is_agreeing(const Comparison& comparison) { return is_within(comparison) && !is_reversed(comparison); }
 
 std::string shown_ours(const Comparison& comparison) {
   return comparison.ours ? shown(*comparison.ours, comparison.unit) : "none";

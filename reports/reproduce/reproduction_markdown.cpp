@@ -104,6 +104,25 @@ std::string disagreements(const ReproducedExperiment& experiment) {
   return out.empty() ? "\nNone.\n" : out;
 }
 
+// Causes of the groups in which a figure disagrees.
+std::string causes(const ReproducedExperiment& experiment) {
+  std::string out;
+  for (const Cause& cause : experiment.causes) {
+    const bool is_needed =
+        std::any_of(experiment.comparisons.begin(), experiment.comparisons.end(),
+                    [&](const Comparison& one) { return one.group == cause.group && !one.agrees; });
+    if (is_needed) out += "- " + cause.group + ": " + cause.sentence + "\n";
+  }
+  return out.empty() ? "" : "\n### Why, found by changing one thing at a time\n\n" + out;
+}
+
+std::string contradictions(const ReproducedExperiment& experiment) {
+  if (experiment.contradictions.empty()) return "";
+  std::string out = "\n### Contradictions inside the paper\n\n";
+  for (const std::string& sentence : experiment.contradictions) out += "- " + sentence + "\n";
+  return out;
+}
+
 std::string section(const ReproducedExperiment& experiment) {
   const auto agreeing = std::count_if(experiment.comparisons.begin(), experiment.comparisons.end(),
                                       [](const Comparison& one) { return one.agrees; });
@@ -111,6 +130,7 @@ std::string section(const ReproducedExperiment& experiment) {
                     experiment.coefficients + "`, framework `" + experiment.framework + "`.\n\n" +
                     std::to_string(agreeing) + " of " + std::to_string(experiment.comparisons.size()) +
                     " figures agree with what is published.\n\n" + summary(experiment);
+  out += causes(experiment) + contradictions(experiment);
   out += "\n### Throughput, sequences/s\n\n" + throughputs(experiment);
   const std::vector<std::string> worse = outdone(experiment);
   if (!worse.empty()) {
