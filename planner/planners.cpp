@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "planner/baselines/placements.h"
 #include "planner/baselines/plain_ea.h"
 #include "planner/baselines/random_search.h"
 #include "planner/baselines/streamrl.h"
@@ -36,6 +37,7 @@ constexpr PlannerTraits kSearch{
     .has_seed = true, .has_objectives = true, .has_rent = true, .has_pins = true, .has_layout_rules = true};
 constexpr PlannerTraits kSweep{
     .has_objectives = true, .has_rent = true, .has_pins = true, .has_layout_rules = true};
+constexpr PlannerTraits kPlacement{.has_objectives = true, .has_rent = true};
 constexpr PlannerTraits kTwoPhase{.has_seed = true, .has_rent = true};
 constexpr PlannerTraits kHetRl{.has_threads = true,
                                .has_ranks = true,
@@ -88,6 +90,9 @@ constexpr std::array kPlanners = {
             kSweep},
     Planner{"verl-split", "actor and reference on one set, critic and reward on another", plan_by_verl_split, 0,
             kSweep},
+    Planner{"verl-auto", "HybridFlow's search: every partition of models over machines that are taken as alike",
+            plan_by_verl_auto, 0, kPlacement},
+    Planner{"openrlhf", "actor, critic and generation on sets of their own", plan_by_openrlhf, 0, kPlacement},
     Planner{"streamrl", "generation on its own devices, everything else on the others", plan_by_streamrl, 0,
             kSweep},
     Planner{"plain-ea", "a standard evolutionary algorithm, as DEAP runs it", plan_by_plain_ea, 0, kSearch},

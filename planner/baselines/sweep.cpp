@@ -1,6 +1,7 @@
 #include "planner/baselines/sweep.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "planner/space/units.h"
@@ -38,6 +39,17 @@ std::vector<UnitClass> merged(const std::vector<UnitClass>& fine, std::size_t wa
     ++count;
   }
   return coarse;
+}
+
+// The next ascending choice of numbers below `limit`; false after the last.
+bool advance(std::vector<std::size_t>& chosen, std::size_t limit) {
+  for (std::size_t i = chosen.size(); i-- > 0;) {
+    if (chosen[i] + (chosen.size() - i) >= limit) continue;
+    ++chosen[i];
+    for (std::size_t j = i + 1; j < chosen.size(); ++j) chosen[j] = chosen[j - 1] + 1;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -132,6 +144,26 @@ void Sweep::look_at_splits(const TaskGrouping& grouping, const std::vector<UnitC
     const auto unit = static_cast<std::size_t>(at - in_order.begin());
     std::swap(deal[0][unit], deal[1][unit]);
     look_at(in_order, sharing_of(dealt, deal));
+  }
+}
+
+void Sweep::look_at_cuts(const TaskGrouping& grouping, const std::vector<UnitClass>& units) {
+  const auto groups = static_cast<std::size_t>(grouping.groups);
+  const std::vector<UnitClass> in_order = sorted(units);
+  if (in_order.size() < groups) return;
+  // The unit that ends each group but the last: every ascending choice of them.
+  std::vector<std::size_t> ends(groups - 1);
+  std::iota(ends.begin(), ends.end(), std::size_t{0});
+  for (bool is_any_left = true; is_any_left && !run_.is_over();) {
+    Deal deal(groups, UnitShare(units.size(), 0));
+    for (std::size_t u = 0, group = 0; u < units.size(); ++u) {
+      const auto at = std::find_if(in_order.begin(), in_order.end(),
+                                   [&](const UnitClass& unit) { return unit.units == units[u].units; });
+      deal[group][static_cast<std::size_t>(at - in_order.begin())] = 1;
+      if (group < ends.size() && u == ends[group]) ++group;
+    }
+    look_at(in_order, sharing_of(grouping, deal));
+    is_any_left = advance(ends, units.size() - 1);
   }
 }
 

@@ -24,6 +24,10 @@ class Sweep {
   // of a group are pinned there is nothing to try: the others take what these leave.
   void look_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
 
+  // Tasks of group 0 on the first units, those of group 1 on the next, and so on, for every way to cut `units`
+  // that leaves no group empty. Nothing may be pinned.
+  void look_at_cuts(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
+
   // All tasks on all devices.
   void look_at_one_set();
 

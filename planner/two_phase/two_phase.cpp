@@ -64,7 +64,7 @@ PlanResult plan_by_two_phase(const PlanRequest& request) {
   require_time_alone(request.objective, "two-phase");
   require_no_pins(request.limits.pins, "two-phase");
   SearchRun run(request, 0);
-  Sweep(run).look_at_one_set();
+  if (request.device_rules.apart.empty()) Sweep(run).look_at_one_set();
   if (!can_be_split(request)) return run.result("two-phase");
   const PartitionGraph graph(request, kWantedUnits);
   const std::optional<Partition> start = partition_of_windows(run, graph);

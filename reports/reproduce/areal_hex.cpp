@@ -3,7 +3,7 @@
 
 #include "calibrate/import/facts.h"
 #include "calibrate/import/measured_iteration.h"
-#include "planner/planners.h"
+#include "reports/reproduce/areal_hex_text.h"
 #include "reports/reproduce/study.h"
 
 namespace sextant {
@@ -22,6 +22,32 @@ constexpr double kBetweenNodes = 5e9, kBetweenTypes = 1.5e9;  // bytes/s
 constexpr double kNetworkLatency_s = 1e-5;                    // not in the paper
 constexpr int kDevicesOfNode = 8;
 
+// The paper's own numbers, and one of them changed at a time.
+struct Reading {
+  const char* study;
+  HexGpu h800 = kH800, h20 = kH20;
+  bool has_adapters = true;  // rates between machines are of a machine, else of every pair of GPUs
+  bool has_rates_of_table_1 = false, has_rates_of_table_3 = false;  // Published
+};
+// WEAVE (Wu et al.), Table 1: the same GPU at the same price.
+constexpr HexGpu kWeaveH800{"H800", "h800", 989.5e12, 3.35e12, 200e9, 5.28};
+
+Reading reading_of(HexReading reading) {
+  switch (reading) {
+    case HexReading::as_printed:
+      break;
+    case HexReading::links_of_pairs:
+      return {"areal-hex-pair-links", kH800, kH20, false};
+    case HexReading::weave_h800:
+      return {"areal-hex-weave-h800", kWeaveH800, kH20, true};
+    case HexReading::table_1:
+      return {"areal-hex-table-1", kH800, kH20, true, true};
+    case HexReading::tables_1_and_3:
+      return {"areal-hex-tables-1-and-3", kH800, kH20, true, true, true};
+  }
+  return {"areal-hex"};
+}
+
 DeviceType type_of(const HexGpu& gpu, const Facts& facts) {
   DeviceType type = facts.gpu(gpu.name).type;
   type.memory_bytes_per_s = datasheet(gpu.memory_bytes_per_s, kPaper);
@@ -31,7 +57,8 @@ DeviceType type_of(const HexGpu& gpu, const Facts& facts) {
   return type;
 }
 
-void add_nodes(std::vector<Node>& nodes, const HexGpu& gpu, int devices, const Facts& facts) {
+void add_nodes(std::vector<Node>& nodes, const HexGpu& gpu, int devices, bool has_adapters,
+               const Facts& facts) {
   for (int number = 0; number * kDevicesOfNode < devices; ++number) {
     Node node;
     node.name = std::string(gpu.short_name) + "-" + std::to_string(number);
@@ -41,22 +68,24 @@ void add_nodes(std::vector<Node>& nodes, const HexGpu& gpu, int devices, const F
     node.devices = std::min(kDevicesOfNode, devices - number * kDevicesOfNode);
     node.link =
         LinkRate{facts.gpu(gpu.name).within_node.latency_s, datasheet(gpu.within_node_bytes_per_s, kPaper)};
+    if (has_adapters) node.network_bytes_per_s = kBetweenNodes;
     nodes.push_back(node);
   }
 }
 
 // A zone a type: their machines meet at the slower rate.
-Cluster hex_cluster(const Facts& facts, int h800, int h20) {
+Cluster hex_cluster(const Facts& facts, const Reading& reading, int h800, int h20) {
   std::map<std::string, DeviceType> types;
   std::vector<Node> nodes;
-  for (const auto& [gpu, devices] : {std::pair{kH800, h800}, std::pair{kH20, h20}}) {
+  for (const auto& [gpu, devices] : {std::pair{reading.h800, h800}, std::pair{reading.h20, h20}}) {
     if (devices == 0) continue;
     types.emplace(gpu.name, type_of(gpu, facts));
-    add_nodes(nodes, gpu, devices, facts);
+    add_nodes(nodes, gpu, devices, reading.has_adapters, facts);
   }
   const Quantity latency = assumed(kNetworkLatency_s, "not in the paper");
   const LinkRate within_zone{latency, datasheet(kBetweenNodes, kPaper)};
-  const LinkRate between_zones{latency, datasheet(kBetweenTypes, kPaper)};
+  LinkRate between_zones{latency, datasheet(kBetweenTypes, kPaper)};
+  if (reading.has_adapters) between_zones.capacity_bytes_per_s = between_zones.bytes_per_s;
   const LinkRate within_node{latency, datasheet(kH800.within_node_bytes_per_s, kPaper)};  // no node uses it
   const std::string name = (h800 > 0 ? std::to_string(h800) + " H800" : "") +
                            (h800 > 0 && h20 > 0 ? " + " : "") + (h20 > 0 ? std::to_string(h20) + " H20" : "");
@@ -102,6 +131,27 @@ constexpr std::array kPublished = {
     Published{"Qwen2.5-14B", "14B", 1.50, 1.50, 2.29, 2.29, 3.43 / 1.27, 3.10e-2 / 0.99e-2, 26.00, 13.05,
               112.93, 1.29e3, 2.16e3, 2.30e3}};
 
+// Shares of what the model says that a GPU does.
+struct Rates {
+  double training, decode;
+};
+
+// Found by trial, for experiments that change rates (reading_of).
+struct ModelRates {
+  // With which the model has the ratios of Table 1 for 8 GPUs: as printed it says 1.05, 1.29 and 1.17 for 3.11
+  // to 3.13 (training) and 3.28, 3.27 and 4.04 for 2.70 to 2.75 (generation).
+  Rates h20;
+  // With which it has about the throughput of Table 3. Of uniform halves 12 GPUs generate, so that one
+  // generates 975, 297 or 107 tokens/s; the best allocation leaves 5.1, 3.9 or 3.9 GPUs for the rest, 3,588,
+  // 1,533 or 553 tokens/s each. The model has 4,209, 1,986 and 958 for generation; 12,908, 4,264 and 1,829 for
+  // the rest.
+  Rates h800;
+  Rates h20_beside;  // of H20, in addition to those of H800, so that Table 1 holds as well
+};
+constexpr std::array kRates = {ModelRates{{0.337, 0.83}, {0.19, 0.156}, {0.52, 0.52}},  // 1.5B
+                               ModelRates{{0.413, 0.84}, {0.31, 0.09}, {0.53, 0.49}},   // 7B
+                               ModelRates{{0.375, 0.67}, {0.245, 0.1}, {0.53, 0.44}}};  // 14B
+
 // Table 5.
 struct Searched {
   int h800, h20;
@@ -110,20 +160,38 @@ struct Searched {
 constexpr std::array kSearched = {Searched{8, 16, 14.9}, Searched{8, 24, 23.1}, Searched{16, 24, 46.7},
                                   Searched{24, 32, 120}};
 
+void add_factors(std::vector<CoefficientFactor>& all, const char* type, const Rates& rates) {
+  all.push_back({CoefficientId::training_efficiency, type, rates.training});
+  all.push_back({CoefficientId::inference_efficiency, type, rates.training});
+  all.push_back({CoefficientId::decode_bandwidth_efficiency, type, rates.decode});
+  all.push_back({CoefficientId::decode_kv_read_weight, type, 1 / rates.decode});
+}
+
+std::vector<CoefficientFactor> factors_of(const Reading& reading, const Published& published) {
+  const ModelRates& rates = kRates.at(static_cast<std::size_t>(&published - kPublished.data()));
+  std::vector<CoefficientFactor> all;
+  Rates h20{1, 1};
+  if (reading.has_rates_of_table_1) h20 = rates.h20;
+  if (reading.has_rates_of_table_3) {
+    add_factors(all, kH800.name, rates.h800);
+    h20 = {rates.h800.training * rates.h20_beside.training, rates.h800.decode * rates.h20_beside.decode};
+  }
+  if (reading.has_rates_of_table_1) add_factors(all, kH20.name, h20);
+  return all;
+}
+
 class Builder {
  public:
-  Builder(const Facts& facts, Study& study)
-      : facts_(facts), study_(study), planner_(find_planner("two-phase") ? "two-phase" : "sha-ea") {}
-
-  [[nodiscard]] const std::string& planner() const { return planner_; }
+  Builder(const Facts& facts, const Reading& reading, Study& study)
+      : facts_(facts), reading_(reading), study_(study), planner_("two-phase") {}
 
   void add_model(const Published& published) {
     const Workflow workflow = hex_workflow(facts_.model(published.model));
-    const std::string hex = add(published, "24-h800-24-h20", hex_cluster(facts_, 24, 24), workflow);
-    const std::string h800 = add(published, "32-h800", hex_cluster(facts_, 32, 0), workflow);
-    const std::string h20 = add(published, "88-h20", hex_cluster(facts_, 0, 88), workflow);
-    const std::string few = add(published, "24-h800", hex_cluster(facts_, 24, 0), workflow);
-    const std::string cheap = add(published, "8-h800-24-h20", hex_cluster(facts_, 8, 24), workflow);
+    const std::string hex = add(published, "24-h800-24-h20", hex_cluster(facts_, reading_, 24, 24), workflow);
+    const std::string h800 = add(published, "32-h800", hex_cluster(facts_, reading_, 32, 0), workflow);
+    const std::string h20 = add(published, "88-h20", hex_cluster(facts_, reading_, 0, 88), workflow);
+    const std::string few = add(published, "24-h800", hex_cluster(facts_, reading_, 24, 0), workflow);
+    const std::string cheap = add(published, "8-h800-24-h20", hex_cluster(facts_, reading_, 8, 24), workflow);
     study_.cells[study_.cells.size() - 2].contestants.push_back(
         {kHalves, planner_, ContestantPlacement::halves});
     compare("24 H800 + 24 H20 over 32 H800", "AReaL-Hex, section 4.5", hex, h800, published.over_h800_low,
@@ -159,7 +227,7 @@ class Builder {
   void add_search_times(const Published& published) {
     const Workflow workflow = hex_workflow(facts_.model(published.model));
     for (const Searched& searched : kSearched) {
-      const Cluster cluster = hex_cluster(facts_, searched.h800, searched.h20);
+      const Cluster cluster = hex_cluster(facts_, reading_, searched.h800, searched.h20);
       const std::string name = "table-5-" + std::to_string(cluster.device_count()) + "-gpus";
       const std::string cell = add(published, name, cluster, workflow);
       study_.figures.push_back({"search: at most",
@@ -170,9 +238,29 @@ class Builder {
                                 0,
                                 searched.seconds});
     }
+    const std::string size = published.size;
+    add_sizes("table-5-24-gpus/" + size, "table-5-56-gpus/" + size, "24-h800/" + size);
   }
 
  private:
+  void add_sizes(const std::string& smallest, const std::string& largest, const std::string& h800) {
+    study_.figures.push_back({"56 over 24 mixed GPUs: tokens a dollar, which stay the same",
+                              "AReaL-Hex, Figure 5",
+                              Measure::tokens_per_usd,
+                              {largest, planner_},
+                              Side{smallest, planner_},
+                              1,
+                              1});
+    study_.figures.push_back({"generation on 24 H800 over 56 mixed GPUs: seconds",
+                              "AReaL-Hex, section 4.6",
+                              Measure::task_s,
+                              {h800, planner_},
+                              Side{largest, planner_},
+                              1.35,
+                              1.61,
+                              "actor_generation"});
+  }
+
   static constexpr const char* kHalves = "halves";
   static constexpr const char* kAlone = "sha-ea";  // of a task alone there is nothing to do in two phases
 
@@ -185,7 +273,9 @@ class Builder {
                             workflow,
                             usual_executions(workflow),
                             {{planner_, planner_}},
-                            {WeightSyncMethod::broadcast}});
+                            {WeightSyncMethod::broadcast},
+                            true,
+                            factors_of(reading_, published)});
     return cell;
   }
 
@@ -211,8 +301,10 @@ class Builder {
         std::string& cell = cells[is_h20 ? 1 : 0];
         cell = std::string(is_h20 ? "8-h20-" : "8-h800-") + (generates ? "generation" : "training") + "/" +
                published.size;
-        const Cluster cluster = hex_cluster(facts_, is_h20 ? 0 : kDevicesOfNode, is_h20 ? kDevicesOfNode : 0);
+        const Cluster cluster =
+            hex_cluster(facts_, reading_, is_h20 ? 0 : kDevicesOfNode, is_h20 ? kDevicesOfNode : 0);
         study_.cells.push_back({cell, cluster, part, usual_executions(part), {{kAlone, kAlone}}});
+        study_.cells.back().factors = factors_of(reading_, published);
       }
       const double ratio = generates ? published.generation_cost : published.training_cost;
       study_.figures.push_back({generates ? "generation, tokens a dollar: H20 over H800"
@@ -227,63 +319,27 @@ class Builder {
   }
 
   const Facts& facts_;
+  const Reading& reading_;
   Study& study_;
   std::string planner_;
 };
 
-// NOLINTBEGIN(bugprone-suspicious-missing-comma): sentences of several lines.
-std::vector<std::string> assumptions(const std::string& planner) {
-  std::vector<std::string> all = {
-      "Models: shapes of Qwen2.5 7B and 14B for the DeepSeek distillations of them.",
-      "Batch: 32 prompts with 16 responses each. The paper does not say; its weight updates (Table 2), their "
-      "1.9 % "
-      "of the iteration (section 4.6) and its tokens/s (Table 3) make 3.0 to 4.7 million tokens an iteration.",
-      "Lengths: prompts of 120 tokens, responses log-normal with a mean of 7,822 and at most 27,648 tokens, as "
-      "AReaL's own log and configuration of its 7B run have (data/public/rl, areal-7b-h800-128-log).",
-      "Rollouts are at most one iteration old; a reference model is evaluated; rewards are rule-based; one "
-      "optimizer "
-      "step an iteration.",
-      "Memory of GPUs: 80 GiB and 95.6 GiB (data/gpus.json). Machines: eight GPUs each, without a limit of "
-      "their "
-      "adapters; 10 us between machines.",
-      "Execution: serving with continuous batching, prefix cache and CUDA graphs; training with fused "
-      "attention, "
-      "packed sequences and sharded optimizer states.",
-      "Table 1: generation and training alone on a machine of each type; only ratios are compared, as the "
-      "printed "
-      "dollars cannot be of one token (Table 4: 126.72 $/h over 1.84e4 tokens/s are 1.9e-6 $).",
-      "Table 2: on 32 H800, 88 H20, and both with 24. Table 3: uniform is generation on the first half of the "
-      "GPUs, the rest on the others; both of its systems on 24 H800, as Table 4 repeats the numbers. Table 4: "
-      "32 "
-      "GPUs for 86.64 $/h are 8 H800 and 24 H20.",
-      "Table 5: 8 + 16, 8 + 24, 16 + 24 and 24 + 32 H800 and H20; our time is that after which the plan was "
-      "found, on this machine, of a search that goes on until its budget is spent.",
-      "Section 4.5 gives least, most and mean of three models; the 1.5B one is held beside least and most. "
-      "Figures "
-      "2 to 5 are pictures."};
-  if (planner != "two-phase") {
-    all.push_back("Planner: " + planner +
-                  "; this build has no planner named two-phase, AReaL-Hex's own algorithm.");
-  } else {
-    all.emplace_back("Planner: two-phase, AReaL-Hex's own algorithm.");
-  }
-  return all;
-}
-// NOLINTEND(bugprone-suspicious-missing-comma)
-
 }  // namespace
 
-Study areal_hex_study(const Facts& facts) {
-  Study study{"areal-hex",
+Study areal_hex_study(const Facts& facts, HexReading of) {
+  const Reading reading = reading_of(of);
+  Study study{reading.study,
               "AReaL-Hex: Accommodating Asynchronous RL Training over Heterogeneous GPUs (Yan et al.)",
               std::string(kAny),
               {},
               {},
               {}};
-  Builder builder(facts, study);
+  Builder builder(facts, reading, study);
   for (const Published& published : kPublished) builder.add_model(published);
   builder.add_search_times(kPublished[1]);
-  study.assumptions = assumptions(builder.planner());
+  study.assumptions = areal_hex_assumptions();
+  study.causes = areal_hex_causes();
+  study.contradictions = areal_hex_contradictions();
   return study;
 }
 

@@ -13,6 +13,21 @@ namespace {
 constexpr double kWorthSaying = 0.05;  // of the slower iteration
 constexpr std::size_t kMostParts = 2;
 
+// How far beyond one end of a published range a figure still agrees with it.
+double tolerance(const Comparison& comparison, double end) {
+  const bool is_near_one = comparison.unit == "x" && end < kSmallRatio && end > 1 / kSmallRatio;
+  if (!is_near_one) return kAgreementShare * end;
+  return std::max(kLeastTolerance, kAgreementShare * std::abs(end - 1));
+}
+
+double least_agreeing(const Comparison& comparison) {
+  return comparison.published_low - tolerance(comparison, comparison.published_low);
+}
+
+double most_agreeing(const Comparison& comparison) {
+  return comparison.published_high + tolerance(comparison, comparison.published_high);
+}
+
 struct FoundSide {
   const ReproducedPlan* plan = nullptr;
   std::string label;
@@ -182,8 +197,8 @@ std::string explain_one(const Figure& figure, const ReproducedPlan& plan) {
   }
 }
 
-bool is_within(double ours, double low, double high) {
-  return ours >= low / kAgreementFactor && ours <= high * kAgreementFactor;
+bool is_within(const Comparison& comparison) {
+  return *comparison.ours >= least_agreeing(comparison) && *comparison.ours <= most_agreeing(comparison);
 }
 
 // One is published to be better and the other is here.
@@ -203,8 +218,7 @@ std::string opening(const Comparison& comparison) {
 
 void judge(const Figure& figure, const FoundSide& of, const std::optional<FoundSide>& over,
            Comparison& comparison) {
-  comparison.agrees = is_within(*comparison.ours, comparison.published_low, comparison.published_high) &&
-                      !is_reversed(comparison);
+  comparison.agrees = is_agreeing(comparison);
   if (comparison.agrees) return;
   comparison.sentence = opening(comparison) + (over ? explain_ratio(comparison, figure.measure, of, *over)
                                                     : explain_one(figure, *of.plan));
@@ -279,6 +293,8 @@ std::vector<Comparison> compare(const std::vector<Figure>& figures, const std::v
   }
   return all;
 }
+
+bool is_agreeing(const Comparison& comparison) { return is_within(comparison) && !is_reversed(comparison); }
 
 std::string shown_ours(const Comparison& comparison) {
   return comparison.ours ? shown(*comparison.ours, comparison.unit) : "none";

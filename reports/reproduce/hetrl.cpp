@@ -3,6 +3,7 @@
 
 #include "calibrate/import/facts.h"
 #include "reports/reproduce/hetrl_clusters.h"
+#include "reports/reproduce/hetrl_text.h"
 #include "reports/reproduce/study.h"
 
 namespace sextant {
@@ -36,22 +37,55 @@ Workflow hetrl_workflow(const Facts& facts, const std::string& model, Algorithm 
 }
 
 constexpr const char* kOurs = "sha-ea";
-constexpr const char* kVerl = "verl-colocated";
-constexpr const char* kUnawareVerl = "verl-unaware";
+constexpr const char* kOursInUnits = "sha-ea, exact's space";
+constexpr const char* kVerl = "verl";
+constexpr const char* kVerlOnAll = "verl, all GPUs";
 constexpr const char* kStreamRl = "streamrl";
 constexpr const char* kExact = "exact";
 
-std::vector<Contestant> contestants_of(Mode mode, bool is_small) {
+Contestant on_best_part(const char* name, const char* planner,
+                        ContestantPlacement placement = ContestantPlacement::planned) {
+  Contestant one{name, planner, placement};
+  one.may_leave_out = true;
+  return one;
+}
+
+// The first are compared; the others show what is left of a gain over baselines that know every GPU and link,
+// and what other systems' placements and other searches make of the cell.
+std::vector<Contestant> contestants_of(HetrlNetwork network, const std::string& model, Mode mode) {
   const bool is_async = mode == Mode::asynchronous;
-  std::vector<Contestant> all = {
-      {kOurs, "sha-ea"},
-      {kVerl, "verl-colocated"},
-      {"verl-split", "verl-split"},
-      {kUnawareVerl, is_async ? "streamrl" : "verl-colocated", ContestantPlacement::alike}};
-  if (is_async) all.push_back({kStreamRl, "streamrl"});
+  // verl's asynchronous trainers have two pools, and all but generation in one of them.
+  const char* verl = is_async ? "streamrl" : "verl-auto";
+  std::vector<Contestant> all = {{kOurs, "sha-ea"},
+                                 on_best_part(kVerl, verl, ContestantPlacement::alike),
+                                 {kVerlOnAll, verl, ContestantPlacement::alike},
+                                 on_best_part("verl-colocated, aware", "verl-colocated"),
+                                 on_best_part("verl-split, aware", "verl-split"),
+                                 {"verl-colocated, aware, all GPUs", "verl-colocated"}};
+  if (is_async) {
+    all.push_back(on_best_part(kStreamRl, "streamrl"));
+    all.push_back({"streamrl, all GPUs", "streamrl"});
+  }
+  if (network == HetrlNetwork::single_region && model == kModels[1]) {
+    for (const auto& [name, planner] :
+         {std::pair{"openrlhf", "openrlhf"}, std::pair{"deepspeed-chat", "verl-colocated"}}) {
+      Contestant one = on_best_part(name, planner);
+      one.has_zero_3 = true;
+      all.push_back(one);
+    }
+  }
+  if (model != kModels[1]) return all;
   all.push_back({"plain-ea (DEAP)", "plain-ea"});
   all.push_back({"mcmc", "mcmc"});
-  if (is_small) all.push_back({kExact, "exact"});
+  return all;
+}
+
+std::vector<Contestant> contestants_of_24_gpus(Mode mode) {
+  std::vector<Contestant> all = contestants_of(HetrlNetwork::multi_country, kModels[1], mode);
+  Contestant in_units{kOursInUnits, "sha-ea"};
+  in_units.is_within_unit_space = true;
+  all.push_back(in_units);
+  all.push_back({kExact, "exact"});
   return all;
 }
 
@@ -81,12 +115,49 @@ void add_ratio(Study& study, const std::string& group, const std::string& cell, 
                            range.high});
 }
 
+// Section 5.6 and Figure 10: over verl, Qwen-8B in a single region on several combinations of GPUs, of which we
+// have all and the 24 A100.
+Range range_of_figure_10(Algorithm algorithm, Mode mode) {
+  const bool is_ppo = algorithm == Algorithm::ppo;
+  if (mode == Mode::synchronous) return is_ppo ? Range{1.72, 4.33} : Range{1.77, 3.42};
+  return is_ppo ? Range{1.57, 3.33} : Range{1.57, 3.03};
+}
+
+void add_figure_10(Study& study, const std::string& cell, Algorithm algorithm, Mode mode) {
+  const Range range = range_of_figure_10(algorithm, mode);
+  for (const char* verl : {kVerl, kVerlOnAll}) {
+    study.figures.push_back({std::string("Qwen3-8B, single region: sha-ea over ") + verl,
+                             "HetRL, section 5.6",
+                             Measure::sequences_per_s,
+                             {cell, kOurs},
+                             Side{cell, verl},
+                             range.low,
+                             range.high});
+  }
+}
+
+// The abstract, over verl and StreamRL; "up to" is 10.76x in section 5.2.
+void add_headlines(Study& study) {
+  for (const char* verl : {kVerl, kVerlOnAll}) {
+    std::vector<std::string> groups;
+    for (const Published& published : kPublished) {
+      const std::string network(name_of(published.network));
+      groups.push_back(network + ", sync: sha-ea over " + verl);
+      groups.push_back(network + ", async: sha-ea over " + verl);
+      groups.push_back(network + ", async: sha-ea over " + kStreamRl);
+    }
+    const std::string over = std::string(" over ") + verl + " and " + kStreamRl;
+    study.headlines.push_back({"largest gain" + over, "HetRL, abstract", groups, Headline::Of::largest, 9.17});
+    study.headlines.push_back({"mean gain" + over, "HetRL, abstract", groups, Headline::Of::mean, 3.17});
+  }
+}
+
 void add_ratios(Study& study, const Published& published, Mode mode, const std::string& cell) {
   const std::string group = std::string(name_of(published.network)) + ", " + short_name(mode);
   const bool is_async = mode == Mode::asynchronous;
   const Range& verl = is_async ? published.async_verl : published.sync_verl;
   add_ratio(study, group, cell, kVerl, verl);
-  add_ratio(study, group, cell, kUnawareVerl, verl);
+  add_ratio(study, group, cell, kVerlOnAll, verl);
   if (is_async) add_ratio(study, group, cell, kStreamRl, published.async_streamrl);
 }
 
@@ -105,7 +176,10 @@ void add_small_cluster(Study& study, const Facts& facts) {
     for (const Mode mode : kModes) {
       const Workflow workflow = hetrl_workflow(facts, kModels[1], algorithm, mode);
       const std::string small = cell_name(kSmall, workflow.name);
-      study.cells.push_back({small, cluster, workflow, usual_executions(workflow), contestants_of(mode, true)});
+      study.cells.push_back(
+          {small, cluster, workflow, usual_executions(workflow), contestants_of_24_gpus(mode)});
+      add_figure_10(study, small, algorithm, mode);
+      add_figure_10(study, cell_name(name_of(HetrlNetwork::single_region), workflow.name), algorithm, mode);
       for (const HetrlNetwork network : kHetrlNetworks) {
         const bool is_single = network == HetrlNetwork::single_region;
         const Range range = is_single ? Range{1.57, 2.0} : Range{1.09, 1.77};
@@ -120,7 +194,7 @@ void add_small_cluster(Study& study, const Facts& facts) {
       study.figures.push_back({"24 A100: sha-ea over exact",
                                "HetRL, section 5.4 (within 1 %)",
                                Measure::sequences_per_s,
-                               {small, kOurs},
+                               {small, kOursInUnits},
                                Side{small, kExact},
                                0.99,
                                1});
@@ -128,48 +202,19 @@ void add_small_cluster(Study& study, const Facts& facts) {
   }
 }
 
-// NOLINTBEGIN(bugprone-suspicious-missing-comma): sentences of several lines.
-std::vector<std::string> assumptions() {
-  return {
-      "Models: Qwen3 4B, 8B and 14B; the paper says Qwen.",
-      "Global batch: 384 prompts, as verl counts them, with 8 responses each, in PPO too; one optimizer step.",
-      "Lengths: every prompt and response has the 1024 tokens that the paper gives as the longest.",
-      "GRPO has a reward model of the actor's size, as in the paper's closed form of its iteration.",
-      "Asynchronous: rollouts are at most one iteration old.",
-      "GPUs: Table 1, where the intra-machine bandwidth counts both directions. Machines: eight GPUs each; "
-      "adapters of 400, 400 and 100 Gbit/s (AWS p4d, g6e, g6), 20 us.",
-      "Network: delay and bandwidth are of a pair of GPUs. Multi-region-hybrid: machines alternate between "
-      "Ohio "
-      "and Virginia, the last one (L4) is the edge, 1 ms from Virginia. Multi-country and multi-continent: a "
-      "machine a region; between the stated extremes delay and bandwidth follow the distance of the cities, as "
-      "the paper has the matrix as a picture only; multi-continent: Virginia, Ohio and six of Europe.",
-      "Execution: vLLM with continuous batching, prefix cache and CUDA graphs; Megatron with fused attention, "
-      "packed sequences and sharded optimizer states.",
-      "verl-colocated, verl-split, streamrl: their placements, with the degrees that are best under this "
-      "model, "
-      "which knows every GPU and link: stronger than the systems that the paper measured. verl-unaware takes "
-      "all "
-      "devices for equals, with the machines in order, and what it plans then runs on the real cluster; "
-      "synchronous: all tasks on all devices, asynchronous: generation on devices of its own.",
-      "Of the paper's figures those that its text states as numbers are compared: ranges over models and "
-      "algorithms, held beside each of our cells. Figures 4, 5, 7 to 9 are pictures, or of measured runs."};
-}
-// NOLINTEND(bugprone-suspicious-missing-comma)
-
 // Section 5.3: load balancing makes the throughput up to so many times larger.
 double most_gain(HetrlNetwork network) { return network == HetrlNetwork::single_region ? 1.12 : 1.18; }
 
-std::vector<std::string> assumptions_of_balance() {
-  return {
-      "Networks, models, batch, lengths and execution: as in hetrl.",
-      "Without load balancing: layers and sequences dealt evenly, as sextant plan --even-load does; both "
-      "searches have the same budget, and the one that balances has more to look at.",
-      "The paper also gives longer sequences to faster GPUs where their lengths are known; here all are as "
-      "long.",
-      "The text states the largest gains, in the single-region and the cross-region scenario (Figure 4 calls "
-      "it "
-      "multi-region; the figure is a picture): the second is held beside each of the three networks of several "
-      "regions."};
+const char* study_name(HetrlReading reading) {
+  switch (reading) {
+    case HetrlReading::as_read:
+      break;
+    case HetrlReading::shared_links:
+      return "hetrl-shared-links";
+    case HetrlReading::broadcast:
+      return "hetrl-broadcast";
+  }
+  return "hetrl";
 }
 
 }  // namespace
@@ -180,7 +225,7 @@ Study hetrl_balance_study(const Facts& facts) {
               "HetRL: Efficient Reinforcement Learning for LLMs in Heterogeneous Environments (He et al.), the "
               "ablation of load balancing",
               "verl-megatron",
-              assumptions_of_balance(),
+              hetrl_balance_assumptions(),
               {},
               {}};
   for (const HetrlNetwork network : kHetrlNetworks) {
@@ -200,32 +245,47 @@ Study hetrl_balance_study(const Facts& facts) {
                                  most_gain(network)});
       }
     }
+    const std::string name(name_of(network));
+    study.headlines.push_back({name + ": largest gain of load balancing",
+                               "HetRL, section 5.3",
+                               {study.figures.back().group},
+                               Headline::Of::largest,
+                               most_gain(network)});
   }
+  study.causes = hetrl_balance_causes();
   return study;
 }
 
-Study hetrl_study(const Facts& facts) {
-  Study study{"hetrl",
+Study hetrl_study(const Facts& facts, HetrlReading reading) {
+  const HetrlLinks links =
+      reading == HetrlReading::shared_links ? HetrlLinks::per_region : HetrlLinks::per_pair;
+  Study study{study_name(reading),
               "HetRL: Efficient Reinforcement Learning for LLMs in Heterogeneous Environments (He et al.)",
               "verl-megatron",
-              assumptions(),
+              hetrl_assumptions(),
               {},
               {}};
   for (const Published& published : kPublished) {
-    const Cluster cluster = hetrl_cluster(facts, published.network);
+    const Cluster cluster = hetrl_cluster(facts, published.network, links);
     for (const char* model : kModels) {
       for (const Algorithm algorithm : kAlgorithms) {
         for (const Mode mode : kModes) {
           const Workflow workflow = hetrl_workflow(facts, model, algorithm, mode);
           const std::string name = cell_name(name_of(published.network), workflow.name);
-          study.cells.push_back(
-              {name, cluster, workflow, usual_executions(workflow), contestants_of(mode, false)});
+          study.cells.push_back({name, cluster, workflow, usual_executions(workflow),
+                                 contestants_of(published.network, model, mode)});
           add_ratios(study, published, mode, name);
         }
       }
     }
   }
   add_small_cluster(study, facts);
+  add_headlines(study);
+  study.causes = hetrl_causes();
+  study.contradictions = hetrl_contradictions();
+  if (reading == HetrlReading::broadcast) {
+    for (StudyCell& cell : study.cells) cell.weight_sync = {WeightSyncMethod::broadcast};
+  }
   return study;
 }
 

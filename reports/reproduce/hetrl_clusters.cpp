@@ -162,11 +162,18 @@ Cluster spread(const Facts& facts, HetrlNetwork network, const std::vector<City>
                  levels(between(1)), links);
 }
 
-}  // namespace
+// The rate of each pair becomes what all pairs have together.
+Cluster with_capacities(const Cluster& cluster) {
+  std::map<LinkLevel, LinkRate> levels = cluster.levels();
+  LinkRate& between = levels.at(LinkLevel::between_regions);
+  between.capacity_bytes_per_s = between.bytes_per_s;
+  std::vector<LinkException> exceptions = cluster.exceptions();
+  for (LinkException& exception : exceptions) exception.rate.capacity_bytes_per_s = exception.rate.bytes_per_s;
+  return Cluster(cluster.name() + ", shared links", cluster.device_types(), cluster.nodes(), levels,
+                 exceptions);
+}
 
-std::string_view name_of(HetrlNetwork network) { return name_in(kNames, network); }
-
-Cluster hetrl_cluster(const Facts& facts, HetrlNetwork network) {
+Cluster cluster_of_pairs(const Facts& facts, HetrlNetwork network) {
   switch (network) {
     case HetrlNetwork::single_region:
       break;
@@ -184,6 +191,16 @@ Cluster hetrl_cluster(const Facts& facts, HetrlNetwork network) {
   const LinkRate none = rate(kNetworkLatency_s, kGpus[0].network_bytes_per_s / kDevicesOfNode, "one region");
   return Cluster("hetrl single-region", types_of(kGpus.size(), facts), nodes_of(kGpus.size(), facts),
                  levels(none));
+}
+
+}  // namespace
+
+std::string_view name_of(HetrlNetwork network) { return name_in(kNames, network); }
+
+Cluster hetrl_cluster(const Facts& facts, HetrlNetwork network, HetrlLinks links) {
+  const Cluster cluster = cluster_of_pairs(facts, network);
+  const bool is_shared = links == HetrlLinks::per_region && network != HetrlNetwork::single_region;
+  return is_shared ? with_capacities(cluster) : cluster;
 }
 
 Cluster hetrl_a100s(const Facts& facts) {

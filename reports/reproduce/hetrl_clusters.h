@@ -15,7 +15,14 @@ inline constexpr std::array kHetrlNetworks = {HetrlNetwork::single_region, Hetrl
                                               HetrlNetwork::multi_country, HetrlNetwork::multi_continent};
 [[nodiscard]] std::string_view name_of(HetrlNetwork network);  // "multi-country"
 
-[[nodiscard]] Cluster hetrl_cluster(const Facts& facts, HetrlNetwork network);
+// What "0.9 to 5 Gbps" between regions are of.
+enum class HetrlLinks {
+  per_pair,    // of every two GPUs, however many others send at the same time
+  per_region,  // of all GPUs of two regions together
+};
+
+[[nodiscard]] Cluster hetrl_cluster(const Facts& facts, HetrlNetwork network,
+                                    HetrlLinks links = HetrlLinks::per_pair);
 // Its A100 alone, in one region (Figure 10).
 [[nodiscard]] Cluster hetrl_a100s(const Facts& facts);
 

@@ -129,8 +129,14 @@ Json to_json_of(const Comparison& comparison) {
   return json;
 }
 
+Cause parse_cause(const JsonView& view) {
+  view.allow_only({"group", "sentence"});
+  return {view.required("group").text(), view.required("sentence").text()};
+}
+
 ReproducedExperiment parse_experiment(const JsonView& view) {
-  view.allow_only({"name", "paper", "coefficients", "framework", "assumptions", "cells", "comparisons"});
+  view.allow_only({"name", "paper", "coefficients", "framework", "assumptions", "cells", "comparisons",
+                   "causes", "contradictions"});
   ReproducedExperiment experiment;
   experiment.name = view.required("name").text();
   experiment.paper = view.required("paper").text();
@@ -141,20 +147,27 @@ ReproducedExperiment parse_experiment(const JsonView& view) {
   for (const JsonView& cell : view.required("cells").items()) experiment.cells.push_back(parse_cell(cell));
   for (const JsonView& one : view.required("comparisons").items())
     experiment.comparisons.push_back(parse_comparison(one));
+  for (const JsonView& one : view.required("causes").items()) experiment.causes.push_back(parse_cause(one));
+  for (const JsonView& sentence : view.required("contradictions").items())
+    experiment.contradictions.push_back(sentence.text());
   return experiment;
 }
 
 Json to_json_of(const ReproducedExperiment& experiment) {
-  Json cells = Json::array(), comparisons = Json::array();
+  Json cells = Json::array(), comparisons = Json::array(), causes = Json::array();
   for (const ReproducedCell& cell : experiment.cells) cells.push_back(to_json_of(cell));
   for (const Comparison& one : experiment.comparisons) comparisons.push_back(to_json_of(one));
+  for (const Cause& one : experiment.causes)
+    causes.push_back({{"group", one.group}, {"sentence", one.sentence}});
   return {{"name", experiment.name},
           {"paper", experiment.paper},
           {"coefficients", experiment.coefficients},
           {"framework", experiment.framework},
           {"assumptions", experiment.assumptions},
           {"cells", std::move(cells)},
-          {"comparisons", std::move(comparisons)}};
+          {"comparisons", std::move(comparisons)},
+          {"causes", std::move(causes)},
+          {"contradictions", experiment.contradictions}};
 }
 
 }  // namespace

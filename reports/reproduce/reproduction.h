@@ -67,6 +67,14 @@ struct Comparison {
   friend bool operator==(const Comparison&, const Comparison&) = default;
 };
 
+// Why the figures of a group disagree, found by changing one thing at a time.
+struct Cause {
+  std::string group;
+  std::string sentence;
+
+  friend bool operator==(const Cause&, const Cause&) = default;
+};
+
 struct ReproducedExperiment {
   std::string name;  // "hetrl"
   std::string paper;
@@ -75,13 +83,15 @@ struct ReproducedExperiment {
   std::vector<std::string> assumptions;  // what the paper leaves unsaid; sentences
   std::vector<ReproducedCell> cells;
   std::vector<Comparison> comparisons;
+  std::vector<Cause> causes = {};
+  std::vector<std::string> contradictions = {};  // inside the paper; sentences
 
   friend bool operator==(const ReproducedExperiment&, const ReproducedExperiment&) = default;
 };
 
 struct Reproduction {
   static constexpr std::string_view kKind = "reproduction";
-  static constexpr SchemaVersion kVersion{1, 0};
+  static constexpr SchemaVersion kVersion{2, 0};
 
   double budget_s = 0;  // of a search
   std::uint64_t seed = 1;

@@ -104,6 +104,25 @@ std::string disagreements(const ReproducedExperiment& experiment) {
   return out.empty() ? "\nNone.\n" : out;
 }
 
+// Causes of the groups in which a figure disagrees.
+std::string causes(const ReproducedExperiment& experiment) {
+  std::string out;
+  for (const Cause& cause : experiment.causes) {
+    const bool is_needed =
+        std::any_of(experiment.comparisons.begin(), experiment.comparisons.end(),
+                    [&](const Comparison& one) { return one.group == cause.group && !one.agrees; });
+    if (is_needed) out += "- " + cause.group + ": " + cause.sentence + "\n";
+  }
+  return out.empty() ? "" : "\n### Why, found by changing one thing at a time\n\n" + out;
+}
+
+std::string contradictions(const ReproducedExperiment& experiment) {
+  if (experiment.contradictions.empty()) return "";
+  std::string out = "\n### Contradictions inside the paper\n\n";
+  for (const std::string& sentence : experiment.contradictions) out += "- " + sentence + "\n";
+  return out;
+}
+
 std::string section(const ReproducedExperiment& experiment) {
   const auto agreeing = std::count_if(experiment.comparisons.begin(), experiment.comparisons.end(),
                                       [](const Comparison& one) { return one.agrees; });
@@ -111,6 +130,7 @@ std::string section(const ReproducedExperiment& experiment) {
                     experiment.coefficients + "`, framework `" + experiment.framework + "`.\n\n" +
                     std::to_string(agreeing) + " of " + std::to_string(experiment.comparisons.size()) +
                     " figures agree with what is published.\n\n" + summary(experiment);
+  out += causes(experiment) + contradictions(experiment);
   out += "\n### Throughput, sequences/s\n\n" + throughputs(experiment);
   const std::vector<std::string> worse = outdone(experiment);
   if (!worse.empty()) {
@@ -122,6 +142,17 @@ std::string section(const ReproducedExperiment& experiment) {
   out += "\n### What the paper leaves unsaid, and how it is read here\n\n";
   for (const std::string& sentence : experiment.assumptions) out += "- " + sentence + "\n";
   return out;
+}
+
+// kAgreementShare and its companions in words.
+std::string agreement_rule() {
+  return "A figure agrees where it lies within the printed range widened by " +
+         format_percent(kAgreementShare, 0) + " at either end, or within " +
+         format_percent(kAgreementShare, 0) + " of a single printed number.\nAn end of a ratio below " +
+         format_number(kSmallRatio) + "x is widened by " + format_percent(kAgreementShare, 0) +
+         " of its gain (the ratio minus one), at least " + format_number(kLeastTolerance) +
+         ", because 1.05x\nis not nearly 1.20x. A ratio on the other side of "
+         "one never agrees. Where a figure disagrees, its sentence is computed\nfrom the predictions.\n";
 }
 
 }  // namespace
@@ -189,12 +220,8 @@ std::string reproduction_as_markdown(const Reproduction& reproduction, const std
       "Nothing here was measured: planners and baselines plan the papers' workflows on the papers' clusters, "
       "and "
       "the cost model\n"
-      "predicts what they plan. Published figures were measured on real clusters. A figure agrees where it is "
-      "within a factor of " +
-      format_number(kAgreementFactor) +
-      "\nof what is published, or of the range over models and algorithms that is, and on the same side of "
-      "one. "
-      "Where it does\nnot, the sentence is computed from the predictions.\n";
+      "predicts what they plan. Published figures were measured on real clusters.\n\n" +
+      agreement_rule();
   if (reproduction.was_interrupted) out += "\nThe run was interrupted: what was done until then.\n";
   for (const ReproducedExperiment& experiment : reproduction.experiments) out += section(experiment);
   return out;

@@ -11,6 +11,8 @@
 #include "planner/planners.h"
 #include "planner/verify/verify.h"
 #include "reports/reproduce/compare.h"
+#include "reports/reproduce/headlines.h"
+#include "reports/reproduce/subsets.h"
 
 namespace sextant {
 namespace {
@@ -38,9 +40,34 @@ void fill(const StudyCell& cell, const Plan& plan, const Prediction& prediction,
   for (const auto& [name, task] : prediction.tasks) out.tasks[name] = task_of(task);
 }
 
+// Generation and every other task.
+DeviceRules pools_apart(const Workflow& workflow) {
+  DeviceRules rules;
+  for (std::size_t i = 0; i < workflow.tasks.size(); ++i) {
+    for (std::size_t j = 0; j < workflow.tasks.size(); ++j) {
+      if (workflow.tasks[i].kind == TaskKind::generation && workflow.tasks[j].kind != TaskKind::generation)
+        rules.apart.emplace_back(i, j);
+    }
+  }
+  return rules;
+}
+
+std::vector<TaskChoices> choices_of(const Contestant& contestant, const Workflow& workflow,
+                                    const std::vector<Execution>& executions) {
+  std::vector<TaskChoices> all = sextant::choices_of(executions);
+  if (!contestant.has_zero_3) return all;
+  for (std::size_t t = 0; t < all.size(); ++t) {
+    all[t].max_pipeline_parallel = 1;
+    if (workflow.tasks[t].kind == TaskKind::generation) continue;
+    all[t].max_tensor_parallel = 1;
+    for (Execution& execution : all[t].executions) execution.zero_stage = 3;
+  }
+  return all;
+}
+
 // A search's answer, or why there is none.
 PlanResult search(const Contestant& contestant, const Cluster& cluster, const Workflow& workflow,
-                  const std::vector<Execution>& executions, const WeightSyncPlan& weight_sync,
+                  const std::vector<Execution>& executions, const StudyCell& cell,
                   const StudyCoefficients& coefficients, const StudyOptions& options) {
   const Planner* planner = find_planner(contestant.planner);
   if (planner == nullptr) throw_bad_input("no planner is named " + contestant.planner);
@@ -51,10 +78,12 @@ PlanResult search(const Contestant& contestant, const Cluster& cluster, const Wo
   if (planner->traits.has_budget && !ends_by_itself) request.budget.seconds = options.budget_s;
   request.seed = options.seed;
   request.threads = planner->traits.has_threads ? options.threads : 1;
-  request.choices = choices_of(executions);
-  request.weight_sync = weight_sync;
+  request.choices = choices_of(contestant, workflow, executions);
+  request.weight_sync = cell.weight_sync;
+  if (cell.has_pools_apart) request.device_rules = pools_apart(workflow);
   request.is_cancelled = options.is_cancelled;
   request.limits.balances_load = contestant.balances_load;
+  request.limits.within_unit_space = contestant.is_within_unit_space;
   return planner->plan(request);
 }
 
@@ -95,7 +124,7 @@ PlanResult search_halves(const StudyCell& cell, Contestant contestant, const Stu
       if (keeps(cell.workflow.tasks[i])) executions.push_back(cell.executions[i]);
     }
     PlanResult part = search(contestant, cut(cell.cluster, half, generates), part_of(cell.workflow, keeps),
-                             executions, cell.weight_sync, coefficients, options);
+                             executions, cell, coefficients, options);
     if (!part.plan) return part;
     for (auto& [name, task] : part.plan->tasks) {
       if (!generates) shift(task, half);
@@ -103,6 +132,44 @@ PlanResult search_halves(const StudyCell& cell, Contestant contestant, const Stu
     }
   }
   return joined;
+}
+
+// On the cell's cluster or a part of it.
+PlanResult search_on(const Cluster& cluster, const StudyCell& cell, const Contestant& contestant,
+                     const StudyCoefficients& coefficients, const StudyOptions& options) {
+  const bool is_alike = contestant.placement == ContestantPlacement::alike;
+  return search(contestant, is_alike ? all_alike(cluster) : cluster, cell.workflow, cell.executions, cell,
+                coefficients, options);
+}
+
+PlanResult search_best_part(const StudyCell& cell, const Contestant& contestant,
+                            const StudyCoefficients& coefficients, const StudyOptions& options) {
+  PlanResult best;
+  double best_s = std::numeric_limits<double>::infinity();
+  const auto time_on = [&](const Subcluster& part) -> std::optional<double> {
+    if (is_over(options)) return std::nullopt;
+    PlanResult result = search_on(part.cluster, cell, contestant, coefficients, options);
+    if (!result.plan) {
+      if (!best.plan) best = std::move(result);
+      return std::nullopt;
+    }
+    // A planner that takes devices to be alike may have planned what does not fit.
+    if (!verify_plan(part.cluster, cell.workflow, *result.plan, coefficients.coefficients,
+                     coefficients.framework)
+             .feasible())
+      return std::nullopt;
+    const double iteration_s =
+        predict(part.cluster, cell.workflow, *result.plan, coefficients.coefficients, coefficients.framework)
+            .iteration_s;
+    if (iteration_s < best_s) {
+      best_s = iteration_s;
+      result.plan = part.on_whole(*std::move(result.plan));
+      best = std::move(result);
+    }
+    return iteration_s;
+  };
+  (void)best_part(cell.cluster, time_on);
+  return best;
 }
 
 PlanResult answer(const StudyCell& cell, const Contestant& contestant, const StudyCoefficients& coefficients,
@@ -117,13 +184,11 @@ PlanResult answer(const StudyCell& cell, const Contestant& contestant, const Stu
     case ContestantPlacement::halves:
       return search_halves(cell, contestant, coefficients, options);
     case ContestantPlacement::alike:
-      return search(contestant, all_alike(cell.cluster), cell.workflow, cell.executions, cell.weight_sync,
-                    coefficients, options);
     case ContestantPlacement::planned:
       break;
   }
-  return search(contestant, cell.cluster, cell.workflow, cell.executions, cell.weight_sync, coefficients,
-                options);
+  return contestant.may_leave_out ? search_best_part(cell, contestant, coefficients, options)
+                                  : search_on(cell.cluster, cell, contestant, coefficients, options);
 }
 
 // What the paper ran is not judged by our memory model.
@@ -157,6 +222,23 @@ DeviceType mean_type(const Cluster& cluster) {
     }));
   }
   return type;
+}
+
+// With the cell's factors.
+Coefficients changed(Coefficients coefficients, const std::string& framework,
+                     const std::vector<CoefficientFactor>& factors) {
+  for (const CoefficientFactor& factor : factors) {
+    const double value = coefficients.value(factor.id, factor.device_type, framework) * factor.factor;
+    std::erase_if(coefficients.values, [&](const Coefficient& one) {
+      return one.id == factor.id && one.device_type == factor.device_type && one.framework == framework;
+    });
+    Coefficient& one = coefficients.values.emplace_back();
+    one.id = factor.id;
+    one.device_type = factor.device_type;
+    one.framework = framework;
+    one.value = value;
+  }
+  return coefficients;
 }
 
 double least_s(const StudyCell& cell, const StudyCoefficients& coefficients) {
@@ -221,7 +303,9 @@ ReproducedExperiment run_study(const Study& study, const StudyOptions& options) 
   for (const StudyCell* cell : wanted_cells(study, options.only)) {
     if (is_over(options)) break;
     options.on_cell(cell->name);
-    const StudyCoefficients coefficients = options.coefficients(study.framework, cell->cluster);
+    StudyCoefficients coefficients = options.coefficients(study.framework, cell->cluster);
+    coefficients.coefficients =
+        changed(std::move(coefficients.coefficients), coefficients.framework, cell->factors);
     out.coefficients = coefficients.name;
     out.framework = coefficients.framework;
     ReproducedCell done{
@@ -233,6 +317,10 @@ ReproducedExperiment run_study(const Study& study, const StudyOptions& options) 
     if (!is_over(options)) out.cells.push_back(std::move(done));
   }
   out.comparisons = compare(study.figures, out.cells);
+  for (Comparison& one : compare_headlines(study.headlines, out.comparisons))
+    out.comparisons.push_back(std::move(one));
+  out.causes = study.causes;
+  out.contradictions = study.contradictions;
   return out;
 }
 

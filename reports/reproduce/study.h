@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "costmodel/vocabulary/cluster.h"
+#include "costmodel/vocabulary/coefficients.h"
 #include "costmodel/vocabulary/plan.h"
 #include "costmodel/vocabulary/workflow.h"
+#include "reports/reproduce/hetrl_clusters.h"
+#include "reports/reproduce/reproduction.h"
 
 namespace sextant {
 
@@ -28,6 +31,16 @@ struct Contestant {
   ContestantPlacement placement = ContestantPlacement::planned;
   Plan plan = {};             // published
   bool balances_load = true;  // layers and sequences by what devices can do; of planners that may leave it
+  bool has_zero_3 = false;  // trains and infers with ZeRO-3 and data parallelism alone, as DeepSpeed-Chat does
+  bool is_within_unit_space = false;  // SearchLimits::within_unit_space
+  bool may_leave_out = false;         // runs on the part of the cluster on which it is fastest (subsets.h)
+};
+
+// A fitted coefficient of one device type that an experiment changes.
+struct CoefficientFactor {
+  CoefficientId id;
+  std::string device_type;
+  double factor = 1;
 };
 
 // One workflow on one cluster.
@@ -38,6 +51,8 @@ struct StudyCell {
   std::vector<Execution> executions;  // by task, of planned contestants
   std::vector<Contestant> contestants;
   WeightSyncPlan weight_sync = {};  // likewise
+  bool has_pools_apart = false;     // generation shares no device with other tasks
+  std::vector<CoefficientFactor> factors = {};
 };
 
 enum class Measure {
@@ -67,6 +82,16 @@ struct Figure {
   std::string task = {};  // of Measure::task_s
 };
 
+// What the text of a paper says about many of its figures at once.
+struct Headline {
+  enum class Of { largest, mean };
+  std::string name;
+  std::string source;
+  std::vector<std::string> groups;  // of the figures it is about
+  Of of = Of::mean;
+  double published = 1;  // a ratio
+};
+
 struct Study {
   std::string name;
   std::string paper;
@@ -74,17 +99,38 @@ struct Study {
   std::vector<std::string> assumptions;
   std::vector<StudyCell> cells;
   std::vector<Figure> figures;
+  std::vector<Headline> headlines = {};
+  std::vector<Cause> causes = {};
+  std::vector<std::string> contradictions = {};  // inside the paper; sentences
 };
 
 // HetRL (He et al.): section 5, 64 GPUs in four networks.
-[[nodiscard]] Study hetrl_study(const Facts& facts);
+// reading: what is taken otherwise, to find why figures disagree.
+enum class HetrlReading {
+  as_read,
+  shared_links,  // HetrlLinks::per_region
+  broadcast,     // weights reach generation as in verl, by a broadcast around trainers and engines
+};
+[[nodiscard]] Study hetrl_study(const Facts& facts, HetrlReading reading = HetrlReading::as_read);
 // HetRL, section 5.3 and Figure 4: the same networks and synchronous workflows, with load balancing and
 // without.
 [[nodiscard]] Study hetrl_balance_study(const Facts& facts);
 // AReaL-Hex (Yan et al.): sections 3 and 4.4 to 4.8, Tables 1 to 5.
-[[nodiscard]] Study areal_hex_study(const Facts& facts);
+// reading: what of the paper's hardware is taken otherwise than printed, to find why figures disagree.
+enum class HexReading {
+  as_printed,
+  links_of_pairs,  // rates between machines hold for every pair of GPUs at once
+  weave_h800,      // an H800 has 989.5 TFLOPS and 3.35 TB/s, as in WEAVE's Table 1
+  table_1,         // H20 train and generate as slowly beside H800 as Table 1 says
+  tables_1_and_3,  // and H800 as slowly as Table 3 says
+};
+[[nodiscard]] Study areal_hex_study(const Facts& facts, HexReading reading = HexReading::as_printed);
 // ReaL (Mei et al.): appendix, Tables 2 to 6. published: the runs of data/public/rl/runs.json.
-[[nodiscard]] Study real_study(const Runs& published);
+enum class RealReading {
+  as_read,
+  micro_batches,  // planners cut batches into as many micro-batches as the searched plan does
+};
+[[nodiscard]] Study real_study(const Runs& published, RealReading reading = RealReading::as_read);
 
 // vLLM and Megatron as frameworks start them, by task.
 [[nodiscard]] inline std::vector<Execution> usual_executions(const Workflow& workflow) {

@@ -319,7 +319,7 @@ TEST(Planners, AreFoundByName) {
   }
   EXPECT_EQ(names.size(), planners().size());
   for (const char* name : {"sha-ea", "exact", "ilp", "exhaustive", "two-phase", "mcmc", "verl-colocated",
-                           "verl-split", "streamrl", "plain-ea", "random"}) {
+                           "verl-split", "verl-auto", "openrlhf", "streamrl", "plain-ea", "random"}) {
     EXPECT_NE(find_planner(name), nullptr) << name;
   }
   EXPECT_EQ(find_planner("no such planner"), nullptr);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "planner/baselines/placements.h"
 #include "planner/baselines/plain_ea.h"
 #include "planner/baselines/random_candidates.h"
 #include "planner/baselines/random_search.h"
@@ -36,6 +37,42 @@ TEST(VerlColocated, HasAllTasksOnAllDevices) {
   const PlanResult result = plan_by_verl_colocated({cluster, workflow, kNeutral});
   ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
   for (const auto& [name, task] : result.plan->tasks) EXPECT_THAT(task.devices(), SizeIs(16)) << name;
+}
+
+// HybridFlow's search has both of verl's placements among its own.
+TEST(VerlAuto, IsNoWorseThanOneSetOrTwo) {
+  const Cluster cluster = cluster_of({{"a100", 2}});
+  const Workflow workflow = ppo_8b();
+  const PlanRequest request{cluster, workflow, kNeutral};
+  const PlanResult automatic = plan_by_verl_auto(request), together = plan_by_verl_colocated(request);
+  ASSERT_EQ(automatic.outcome, PlanOutcome::found) << automatic.message;
+  EXPECT_LE(automatic.prediction->iteration_s, together.prediction->iteration_s * (1 + 1e-9));
+}
+
+// Models that are colocated have one set of devices, others none in common.
+TEST(VerlAuto, ModelsShareAllOfTheirDevicesOrNone) {
+  const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1}});
+  const Workflow workflow = ppo_8b();
+  const PlanResult result = plan_by_verl_auto({cluster, workflow, kNeutral});
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  for (const Task& one : workflow.tasks) {
+    for (const Task& other : workflow.tasks) {
+      const auto devices = devices_of(result, one.name), others = devices_of(result, other.name);
+      EXPECT_TRUE(devices == others || !share(devices, others)) << one.name << ", " << other.name;
+      EXPECT_TRUE(one.model != other.model || devices == others) << one.name << ", " << other.name;
+    }
+  }
+}
+
+TEST(OpenRlhf, ActorCriticAndGenerationShareNothing) {
+  const Cluster cluster = cluster_of({{"a100", 2}});
+  const Workflow workflow = ppo_8b();
+  const PlanResult result = plan_by_openrlhf({cluster, workflow, kNeutral});
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  const auto generation = devices_of(result, "actor_generation"), actor = devices_of(result, "actor_training"),
+             critic = devices_of(result, "critic_training");
+  EXPECT_FALSE(share(generation, actor) || share(generation, critic) || share(actor, critic));
+  EXPECT_EQ(devices_of(result, "reference_inference"), actor);
 }
 
 // One placement, so few options that they can be tried in all combinations.

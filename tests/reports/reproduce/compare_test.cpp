@@ -55,11 +55,50 @@ TEST(Compare, ARatioWithinThePublishedRangeNeedsNoSentence) {
   EXPECT_EQ(one.unit, "x");
 }
 
-TEST(Compare, TheFactorIsCountedFromTheNearestEnd) {
-  EXPECT_TRUE(only(ratio(1.5 * 1.249, 9), cells(20)).agrees);
-  EXPECT_FALSE(only(ratio(1.5 * 1.251, 9), cells(20)).agrees);
-  EXPECT_TRUE(only(ratio(0.5, 1.5 / 1.249), cells(20)).agrees);
-  EXPECT_FALSE(only(ratio(0.5, 1.5 / 1.251), cells(20)).agrees);
+// Ours is 1.5x. Of 1.6x and more ten hundredths may be missing: 1.5 = 0.9 * 1.6667.
+TEST(Compare, ARangeIsWidenedByATenthOfItsNearerEnd) {
+  EXPECT_TRUE(only(ratio(1.66, 9), cells(20)).agrees);
+  EXPECT_FALSE(only(ratio(1.67, 9), cells(20)).agrees);
+}
+
+// An upper end of 1.46x has a gain of 0.46 and reaches 1.506x; one of 1.45x reaches 1.495x.
+TEST(Compare, AnEndBelowOneAndAHalfIsWidenedByATenthOfItsGain) {
+  EXPECT_TRUE(only(ratio(1.2, 1.46), cells(20)).agrees);
+  EXPECT_FALSE(only(ratio(1.2, 1.45), cells(20)).agrees);
+}
+
+// theirs 21 s (11 + 10) over 20 s are 1.05x; 24 s are 1.20x.
+TEST(Compare, FivePercentIsNotTwenty) {
+  EXPECT_FALSE(only(ratio(1.2, 1.2), cells(11)).agrees);
+  EXPECT_FALSE(only(ratio(1.05, 1.05), cells(14)).agrees);
+  EXPECT_TRUE(only(ratio(1.2, 1.2), cells(14.3)).agrees);   // 1.215x, gain 0.215 in 0.18 to 0.22
+  EXPECT_FALSE(only(ratio(1.2, 1.2), cells(14.5)).agrees);  // 1.225x
+}
+
+// "Within 1 % of the optimum": 19.8 s over 20 s are 0.99x, 19.5 s are 0.975x.
+TEST(Compare, NextToOneAHundredthIsTolerated) {
+  EXPECT_TRUE(only(ratio(0.99, 1), cells(9.7)).agrees);
+  EXPECT_FALSE(only(ratio(0.99, 1), cells(9.5)).agrees);
+  EXPECT_FALSE(only(ratio(0.99, 1), cells(10.3)).agrees);
+}
+
+// "Up to 1.12x" does not hold for a balancer that makes plans slower, nor for one that gains twice as much.
+TEST(Compare, AGainThatIsALossOrTwiceAsLargeDisagrees) {
+  EXPECT_FALSE(only(ratio(1, 1.12), cells(6)).agrees);
+  EXPECT_FALSE(only(ratio(1, 1.12), cells(15)).agrees);
+  EXPECT_TRUE(only(ratio(1, 1.12), cells(12.6)).agrees);  // 1.13x
+}
+
+TEST(Compare, SecondsAgreeWithinATenth) {
+  const auto agrees = [](double published_s) {
+    return only({"g", "s", Measure::iteration_s, {"cell", "ours"}, std::nullopt, published_s, published_s},
+                cells(20))
+        .agrees;
+  };
+  EXPECT_TRUE(agrees(22.2));   // at least 19.98 s
+  EXPECT_FALSE(agrees(22.3));  // at least 20.07 s
+  EXPECT_TRUE(agrees(18.2));   // at most 20.02 s
+  EXPECT_FALSE(agrees(18.1));
 }
 
 TEST(Compare, ASentenceNamesTheTaskInWhichTheyDifferAndWhatWouldHaveToBe) {

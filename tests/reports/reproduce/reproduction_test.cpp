@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/json_value.h"
@@ -32,17 +33,24 @@ TEST(Reproduction, RoundTrips) {
   ASSERT_EQ(first.content.experiments.size(), 1U);
   EXPECT_EQ(first.content.experiments[0].cells.at(0).plans.at(0).candidates, 141U);
   EXPECT_FALSE(first.content.experiments[0].cells.at(0).plans.at(2).has_plan());
+  EXPECT_EQ(first.content.experiments[0].causes.at(0).group, "single-region: sha-ea over streamrl");
+  EXPECT_EQ(first.content.experiments[0].contradictions.size(), 1U);
 }
 
 TEST(Reproduction, TheOneInDocsIsOne) {
   const std::filesystem::path docs = std::filesystem::path(SEXTANT_SOURCE_DIR) / "docs";
   const auto stated = load_document<Reproduction>(docs / "reproduce.json").content;
-  EXPECT_EQ(stated.experiments.size(), 4U);
+  EXPECT_EQ(stated.experiments.size(), 5U);
   EXPECT_FALSE(stated.was_interrupted);
   const std::string page = read_text_file(docs / "reproduce.md");
   for (const ReproducedExperiment& experiment : stated.experiments) {
     EXPECT_THAT(page, HasSubstr("\n## " + experiment.name + "\n"));
-    for (const Comparison& one : experiment.comparisons) EXPECT_THAT(page, HasSubstr(one.sentence));
+    for (const Comparison& one : experiment.comparisons) {
+      EXPECT_THAT(page, HasSubstr(one.sentence));
+      const bool has_cause = std::any_of(experiment.causes.begin(), experiment.causes.end(),
+                                         [&](const Cause& cause) { return cause.group == one.group; });
+      EXPECT_TRUE(one.agrees || has_cause) << experiment.name << ": " << one.group;
+    }
   }
 }
 
@@ -54,6 +62,15 @@ TEST(Reproduction, DisagreementNeedsASentenceAndAgreementNone) {
   json = fixture();
   json["experiments"][0]["comparisons"][0]["sentence"] = "but";
   EXPECT_THAT(refusal(json), HasSubstr("/experiments/0/comparisons/0/sentence"));
+}
+
+TEST(Reproduction, ACauseNamesItsGroup) {
+  Json json = fixture();
+  json["experiments"][0]["causes"][0].erase("group");
+  EXPECT_THAT(refusal(json), HasSubstr("/experiments/0/causes/0"));
+  json = fixture();
+  json["experiments"][0]["contradictions"][0] = 3;
+  EXPECT_THAT(refusal(json), HasSubstr("/experiments/0/contradictions/0"));
 }
 
 TEST(Reproduction, ARangeHasItsEndsInOrder) {

@@ -88,6 +88,49 @@ TEST(RunStudy, APlanThatTakesAllForEqualsRunsOnTheRealCluster) {
   EXPECT_EQ(aware.tasks.size(), 3U);
 }
 
+// A slow machine that all wait for is left out, and the plan is of the whole cluster's devices.
+TEST(RunStudy, ABaselineMayLeaveGpusOut) {
+  StudyCell one = cell(Mode::synchronous, {});
+  std::map<std::string, DeviceType> types = one.cluster.device_types();
+  types.at("slow").flop_per_s[Precision::bf16] = assumed(1e12);
+  one.cluster = Cluster("mixed", types, {node("b", "slow"), node("a", "fast")}, one.cluster.levels());
+  Contestant contestant{"colocated", "verl-colocated"};
+  const ReproducedPlan on_all = run(one, contestant);
+  contestant.may_leave_out = true;
+  const ReproducedPlan on_part = run(one, contestant);
+  ASSERT_TRUE(on_all.has_plan() && on_part.has_plan());
+  EXPECT_LT(on_part.iteration_s, on_all.iteration_s / 2);
+  EXPECT_THAT(on_part.layout, ::testing::HasSubstr(" on 2-3"));
+}
+
+TEST(RunStudy, PoolsThatAreApartShareNoDevices) {
+  StudyCell one = cell(Mode::asynchronous, {});
+  one.has_pools_apart = true;
+  const ReproducedPlan plan = run(one, {"two-phase", "two-phase"});
+  ASSERT_TRUE(plan.has_plan()) << plan.problem;
+  EXPECT_THAT(plan.layout, ::testing::Not(::testing::ContainsRegex("actor_generation [^;]* on 0-3")));
+}
+
+TEST(RunStudy, AFactorMakesADeviceTypeSlower) {
+  const std::vector<Contestant> ours = {{"ours", "verl-colocated"}};
+  Study study{"tiny", "A paper", "*", {}, {cell(Mode::synchronous, ours)}, {}};
+  const double before_s = run_study(study, options()).cells.at(0).plans.at(0).iteration_s;
+  study.cells[0].factors = {{CoefficientId::training_efficiency, "fast", 0.01},
+                            {CoefficientId::training_efficiency, "slow", 0.01}};
+  EXPECT_GT(run_study(study, options()).cells.at(0).plans.at(0).iteration_s, 2 * before_s);
+}
+
+TEST(RunStudy, ZeroThreeTrainsByDataParallelismAlone) {
+  Contestant contestant{"deepspeed-chat", "verl-colocated"};
+  contestant.has_zero_3 = true;
+  const ReproducedPlan plan = run(cell(Mode::synchronous, {}), contestant);
+  // This cell has no executions to change: the planner's own choices stand.
+  ASSERT_TRUE(plan.has_plan()) << plan.problem;
+  StudyCell with_executions = cell(Mode::synchronous, {});
+  with_executions.executions = usual_executions(with_executions.workflow);
+  EXPECT_THAT(run(with_executions, contestant).layout, ::testing::ContainsRegex("actor_training dp4 tp1 pp1"));
+}
+
 TEST(RunStudy, HalvesShareNoDevices) {
   const ReproducedPlan halves =
       run(cell(Mode::asynchronous, {}), {"halves", "sha-ea", ContestantPlacement::halves});

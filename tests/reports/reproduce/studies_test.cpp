@@ -105,6 +105,16 @@ TEST(HetrlClusters, TheEdgeMeetsVirginiaAtAGigabit) {
   EXPECT_EQ(edge_links, 56);
 }
 
+TEST(HetrlClusters, SharedLinksHaveTheCapacityOfOnePair) {
+  const Cluster pairs = hetrl_cluster(facts(), HetrlNetwork::multi_country);
+  const Cluster shared = hetrl_cluster(facts(), HetrlNetwork::multi_country, HetrlLinks::per_region);
+  EXPECT_FALSE(pairs.has_trunks());
+  const DeviceId first{0}, far{8};
+  ASSERT_TRUE(shared.trunk(first, far).has_value());
+  EXPECT_EQ(shared.trunk(first, far)->bytes_per_s, pairs.link(first, far).bytes_per_s.value);
+  EXPECT_FALSE(hetrl_cluster(facts(), HetrlNetwork::single_region, HetrlLinks::per_region).has_trunks());
+}
+
 TEST(HetrlClusters, EightRegionsHaveAMachineEach) {
   for (const HetrlNetwork network : {HetrlNetwork::multi_country, HetrlNetwork::multi_continent}) {
     std::set<std::string> regions;
@@ -174,9 +184,26 @@ TEST(Studies, FiguresAreOfContestantsThatTheirCellsHave) {
   }
 }
 
-TEST(Studies, WorkflowsAreValidAndPlannersExist) {
+// A cause of a group that is spelled otherwise would never be printed.
+TEST(Studies, CausesAreOfGroupsThatThereAre) {
   for (const Study& study :
        {hetrl_study(facts()), hetrl_balance_study(facts()), areal_hex_study(facts()), real()}) {
+    std::set<std::string> groups;
+    for (const Figure& figure : study.figures) groups.insert(figure.group);
+    for (const Headline& headline : study.headlines) {
+      for (const std::string& group : headline.groups) EXPECT_TRUE(groups.contains(group)) << group;
+    }
+    for (const Headline& headline : study.headlines) groups.insert(headline.name);
+    EXPECT_FALSE(study.causes.empty()) << study.name;
+    for (const Cause& cause : study.causes) EXPECT_TRUE(groups.contains(cause.group)) << cause.group;
+  }
+}
+
+TEST(Studies, WorkflowsAreValidAndPlannersExist) {
+  for (const Study& study :
+       {hetrl_study(facts()), hetrl_study(facts(), HetrlReading::shared_links),
+        hetrl_study(facts(), HetrlReading::broadcast), hetrl_balance_study(facts()), areal_hex_study(facts()),
+        areal_hex_study(facts(), HexReading::tables_1_and_3), real()}) {
     for (const StudyCell& cell : study.cells) {
       EXPECT_NO_THROW(cell.workflow.check()) << cell.name;
       EXPECT_EQ(cell.executions.size(), cell.workflow.tasks.size()) << cell.name;
@@ -208,6 +235,40 @@ TEST(ArealHexStudy, BudgetsAreThoseOfThePaper) {
   EXPECT_EQ(mixed.link(DeviceId{0}, DeviceId{8}).bytes_per_s.value, 5e9);
   EXPECT_EQ(mixed.link(DeviceId{0}, DeviceId{24}).bytes_per_s.value, 1.5e9);
   EXPECT_EQ(mixed.link(DeviceId{24}, DeviceId{25}).bytes_per_s.value, 450e9);
+}
+
+// 24 H800 and 24 H20 of section 3: what one thing changes.
+TEST(ArealHexStudy, AReadingChangesOneThing) {
+  const auto mixed = [](HexReading reading) {
+    return cell_of(areal_hex_study(facts(), reading), "24-h800-24-h20/7B");
+  };
+  const StudyCell printed = mixed(HexReading::as_printed), pairs = mixed(HexReading::links_of_pairs),
+                  weave = mixed(HexReading::weave_h800), table_1 = mixed(HexReading::table_1);
+  EXPECT_TRUE(printed.cluster.has_trunks());
+  EXPECT_TRUE(printed.has_pools_apart);
+  EXPECT_TRUE(printed.factors.empty());
+  EXPECT_FALSE(pairs.cluster.has_trunks());
+  EXPECT_EQ(pairs.cluster.device_types(), printed.cluster.device_types());
+  EXPECT_EQ(weave.cluster.device_types().at("H800").memory_bytes_per_s.value, 3.35e12);
+  EXPECT_EQ(weave.cluster.device_types().at("H20-96GB"), printed.cluster.device_types().at("H20-96GB"));
+  EXPECT_EQ(table_1.cluster, printed.cluster);
+  ASSERT_EQ(table_1.factors.size(), 4U);
+  for (const CoefficientFactor& factor : table_1.factors) EXPECT_EQ(factor.device_type, "H20-96GB");
+}
+
+// The contradiction that the page states: dollars for a token of Table 1, 7B; dollars an hour of section 3.
+TEST(ArealHexStudy, Table1AllowsLessThanSection45Says) {
+  constexpr double kH800Generation = 1.14e-2, kH800Training = 3.05e-3, kH20Generation = 4.15e-3,
+                   kH20Training = 9.51e-3;
+  const double h800 = 32 * 5.28 / (kH800Generation + kH800Training);
+  const double h20 = 88 * 1.85 / (kH20Generation + kH20Training);
+  // H20 generate g tokens; H800 train all of them and generate the rest.
+  const double g = 24 * 1.85 / kH20Generation;
+  const double mixed = (24 * 5.28 + g * kH800Generation) / (kH800Generation + kH800Training);
+  constexpr double kPrinted = 0.005;
+  EXPECT_NEAR(mixed / h800, 1.47, kPrinted);
+  EXPECT_NEAR(mixed / h20, 1.44, kPrinted);  // section 4.5 says 2.76
+  EXPECT_NEAR(h20 / h800, 1.02, kPrinted);
 }
 
 // What the assumption about the batch says of itself.

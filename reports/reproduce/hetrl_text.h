@@ -1,0 +1,19 @@
+// What HetRL leaves unsaid, where it contradicts itself, and why figures of ours disagree with it: sentences.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/reproduce/reproduction.h"
+
+namespace sextant {
+
+[[nodiscard]] std::vector<std::string> hetrl_assumptions();
+[[nodiscard]] std::vector<std::string> hetrl_contradictions();
+// Each was found by an experiment that the sentence names.
+[[nodiscard]] std::vector<Cause> hetrl_causes();
+
+[[nodiscard]] std::vector<std::string> hetrl_balance_assumptions();
+[[nodiscard]] std::vector<Cause> hetrl_balance_causes();
+
+}  // namespace sextant
