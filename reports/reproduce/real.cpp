@@ -121,7 +121,7 @@ Study real_study(const Runs& published, RealReading reading) {
                             "engine cuts a batch into "
                             "micro-batches. Made to cut as ReaL's searched plan does (real-micro-batches), the "
                             "planners gain 1.4 to "
-                            "2.9 instead of 2.5 to 4.1 times."});
+                            "2.9 instead of 2.4 to 3.4 times."});
   }
   return study;
 }
