@@ -46,7 +46,9 @@ TEST(ReproduceCommand, PublishedPlansOfRealBesideTheirTimes) {
     ++iterations;
     EXPECT_TRUE(one.published_low == 64.0 || one.published_low == 122.6);
     // The coefficients that ship were fitted to these.
-    EXPECT_TRUE(one.agrees) << one.sentence;
+    constexpr double kOff = 1.25;
+    EXPECT_LT(*one.ours, kOff * one.published_low) << one.sentence;
+    EXPECT_GT(*one.ours, one.published_low / kOff) << one.sentence;
   }
   EXPECT_EQ(iterations, 2);
 }
@@ -65,7 +67,7 @@ TEST(ReproduceCommand, LoadBalancingBesideEvenLoad) {
   ASSERT_EQ(experiment.cells[0].plans.size(), 2U);
   const ReproducedPlan &balanced = experiment.cells[0].plans[0], &even = experiment.cells[0].plans[1];
   EXPECT_EQ(even.name, "sha-ea, even load");
-  ASSERT_EQ(experiment.comparisons.size(), 1U);
+  ASSERT_EQ(experiment.comparisons.size(), 2U);  // the cell's, and the largest of the network
   EXPECT_DOUBLE_EQ(*experiment.comparisons[0].ours, balanced.sequences_per_s / even.sequences_per_s);
   EXPECT_EQ(experiment.comparisons[0].published_high, 1.12);
   EXPECT_THAT(read_text_file(page),
@@ -80,7 +82,7 @@ TEST(ReproduceCommand, WrongInputExits2) {
   EXPECT_EQ(lines_of(printed.err).size(), 1U);
   printed = run_sextant({"reproduce", "weave"});
   EXPECT_EQ(printed.exit_code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("weave not in {hetrl,hetrl-balance,areal-hex,real}"));
+  EXPECT_THAT(printed.err, HasSubstr("weave not in {hetrl,"));
   EXPECT_EQ(run_sextant({"reproduce"}).exit_code, 2);
   EXPECT_EQ(run_sextant({"reproduce", "real", "--budget", "0"}).exit_code, 2);
   printed = run_sextant({"reproduce", "real", "--only", "7b7b/cuda", "--coefficients", "/nowhere.json"});
