@@ -44,7 +44,12 @@ struct Options {
   std::vector<std::string> excluded;
   int pareto_points = 0;
   bool any_layout = false;
-  double max_memory_risk = kUsualRisk;
+  std::optional<double> max_memory_risk;  // none: the usual one for plans of a framework, else any
+
+  [[nodiscard]] double memory_risk() const { return max_memory_risk.value_or(kUsualRisk); }
+  [[nodiscard]] bool limits_risk(const LoadedInputs& loaded) const {
+    return loaded.profile.has_value() || max_memory_risk.has_value();
+  }
   RiskOptions risk;
   RunOptions run;
   bool compares_modes = false;
@@ -246,11 +251,12 @@ Question::Question(const Options& options, const RankGroup& ranks)
                       " cannot keep to the layouts that framework " + loaded.profile->name +
                       " can run; --any-layout leaves them");
     take_profile(*loaded.profile, rules, request);
-    request.memory_share =
-        share_for_risk(options.max_memory_risk, memory_log_deviation(loaded.chosen.coefficients));
   } else if (options.any_layout) {
     throw_bad_input("--any-layout: no framework is said whose layouts could be left; see --framework");
   }
+  if (options.limits_risk(loaded))
+    request.memory_share =
+        share_for_risk(options.memory_risk(), memory_log_deviation(loaded.chosen.coefficients));
   if (!options.planner.threads) request.threads = std::max(1, request.threads / ranks.ranks_on_host());
   pins = pins_of(options.planner.pins, loaded, request.choices);
   request.limits.pins = left.pins_within(pins, loaded.cluster);
@@ -290,14 +296,14 @@ Prediction qualified(const Question& asked, const PlanResult& result) {
   return prediction;
 }
 
-// Of a framework's layouts, one process: a plan that is as sure to fit as asked, where there is one.
+// In one process, where the risk has a limit: a plan that is as sure to fit as asked, where there is one.
 AnswerWithinRisk search_within_risk(const Options& options, const Question& asked, const PlanRequest& request,
                                     RankGroup& ranks) {
-  if (!asked.loaded.profile || !ranks.is_alone())
+  if (!options.limits_risk(asked.loaded) || !ranks.is_alone())
     return {search(asked.planner, request, ranks), "", request.memory_share};
   AnswerWithinRisk found = plan_within_risk(
       request,
-      {options.max_memory_risk, [&](const PlanRequest& part) { return search(asked.planner, part, ranks); },
+      {options.memory_risk(), [&](const PlanRequest& part) { return search(asked.planner, part, ranks); },
        [&](const PlanResult& result) { return memory_risk_of(qualified(asked, result)); }});
   if (!found.warning.empty()) std::fprintf(stderr, "sextant: %s\n", found.warning.c_str());
   return found;
@@ -328,9 +334,9 @@ Answer search_as_asked(const Options& options, const Question& asked, RankGroup&
   other.memory_share = first.memory_share;
   other.start = nullptr;
   const auto is_sure_to_fit = [&](const PlanResult& result) {
-    if (!asked.loaded.profile || !first.warning.empty()) return true;
+    if (!options.limits_risk(asked.loaded) || !first.warning.empty()) return true;
     const std::optional<MemoryRisk> risk = memory_risk_of(qualified(asked, result));
-    return !risk || risk->probability <= options.max_memory_risk;
+    return !risk || risk->probability <= options.memory_risk();
   };
   const RiskQuestion question{goal.value_or(RiskGoal{}),
                               options.risk,
@@ -416,9 +422,9 @@ void add_plan(CommandLine& line) {
                    "Also layouts that the framework cannot run, to see what its limits cost");
   command
       .add_option("--max-memory-risk", options->max_memory_risk,
-                  "Probability that the plan may have of running out of memory; for plans of a framework")
+                  "Probability that the plan may have of running out of memory")
       .check(number_between(0.001, 0.5))
-      .shows_default();
+      .shows_default("0.05 for plans of a framework, else any");
   add_risk_options(command, options->risk);
   add_run_options(command, options->run);
   add_explain_options(command, options->explain);
