@@ -42,6 +42,7 @@ void take_plan(const RiskQuestion& asked, Plan plan, Answer& answer) {
   PlanResult other = at_documented_values(asked.request, std::move(plan));
   result.plan = std::move(other.plan);
   result.prediction = std::move(other.prediction);
+  result.message = "the best of what several searches found, not the fastest at the documented values";
   if (result.proof != Proof::none && result.lower_bound > 0) {
     result.gap_fraction = std::max(0.0, result.prediction->iteration_s / result.lower_bound - 1);
     result.proof = Proof::gap;
@@ -155,7 +156,7 @@ void choose_by_risk(const RiskQuestion& asked, Answer& answer) {
                                   asked.options.spread.far_links,
                                   static_cast<int>(best.plans),
                                   best.at_goal_s,
-                                  best.first_at_goal_s};
+                                  best.fastest_at_goal_s};
 }
 
 }  // namespace sextant::cli

@@ -3,7 +3,8 @@
 // No search knows percentiles. So several searches find plans: one for the values as documented, and one for
 // each of a few draws: for a percentile those in which the first plan takes about so long, for the expectation
 // draws from fast to slow. All plans are then judged by the same draws, first by some of them, the better half
-// by all; the answer is the best, and never worse than the first plan. Source: sample average approximation,
+// by all; the answer is the best, and never worse than the plan that is the
+// fastest at the documented values. Source: sample average approximation,
 // with plans from searches in place of all plans.
 #pragma once
 
@@ -29,9 +30,9 @@ struct RiskGoal {
 
 struct RiskAnswer {
   Plan plan;
-  double at_goal_s = 0;        // the plan's quantile or mean
-  double first_at_goal_s = 0;  // that of the first plan
-  std::size_t plans = 0;       // different ones that were judged
+  double at_goal_s = 0;          // the plan's quantile or mean
+  double fastest_at_goal_s = 0;  // that of the plan that is the fastest at the documented values
+  std::size_t plans = 0;         // different ones that were judged
   std::size_t draws = 0;
 };
 

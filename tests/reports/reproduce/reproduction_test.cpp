@@ -43,6 +43,10 @@ TEST(Reproduction, TheOneInDocsIsOne) {
   EXPECT_EQ(stated.experiments.size(), 5U);
   EXPECT_FALSE(stated.was_interrupted);
   const std::string page = read_text_file(docs / "reproduce.md");
+  const auto after_command = [](const std::string& text) {
+    return text.substr(text.find("Nothing here was measured"));
+  };
+  EXPECT_EQ(after_command(page), after_command(reproduction_as_markdown(stated, "sextant")));
   for (const ReproducedExperiment& experiment : stated.experiments) {
     EXPECT_THAT(page, HasSubstr("\n## " + experiment.name + "\n"));
     for (const Comparison& one : experiment.comparisons) {
