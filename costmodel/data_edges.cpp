@@ -25,11 +25,41 @@ std::vector<bool> ancestors_of(const Workflow& workflow, std::size_t task) {
   return is_ancestor;
 }
 
+bool is_in_zone_of(const Node& one, const Node& other) {
+  return one.zone == other.zone && one.region == other.region;
+}
+
 }  // namespace
 
-std::vector<DataEdge> data_edges(const Workflow& workflow) {
+std::vector<terms::DataZone> terms::data_zones(const Cluster& cluster, std::span<const DeviceId> made,
+                                               std::span<const DeviceId> needed) {
+  std::vector<DataZone> zones;
+  std::vector<const Node*> nodes;  // one of each zone
+  const auto zone_of = [&](DeviceId device) -> DataZone& {
+    const Node& node = cluster.nodes()[cluster.node_of(device).index()];
+    for (std::size_t z = 0; z < zones.size(); ++z) {
+      if (is_in_zone_of(*nodes[z], node)) return zones[z];
+    }
+    nodes.push_back(&node);
+    return zones.emplace_back();
+  };
+  for (const DeviceId device : made) {
+    DataZone& zone = zone_of(device);
+    if (zone.made++ == 0) zone.made_example = device;
+  }
+  for (const DeviceId device : needed) {
+    DataZone& zone = zone_of(device);
+    if (zone.needed++ == 0) zone.needed_example = device;
+  }
+  return zones;
+}
+
+std::vector<DataEdge> data_edges(const Workflow& workflow, const Cluster& cluster) {
   std::vector<DataEdge> edges;
-  if (workflow.data_bytes_per_token <= 0) return edges;
+  const Node& first = cluster.nodes().front();
+  const bool has_zones = std::any_of(cluster.nodes().begin(), cluster.nodes().end(),
+                                     [&](const Node& node) { return !is_in_zone_of(node, first); });
+  if (workflow.data_bytes_per_token <= 0 || !has_zones) return edges;
   const double observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
   const double tokens = workflow.sequences() * (workflow.prompt_tokens.mean_tokens() +
                                                 workflow.response_tokens.mean_tokens() + observed);

@@ -24,13 +24,14 @@ struct DataEdge {
   double bytes = 0;  // of all sequences of an iteration
 };
 
-[[nodiscard]] std::vector<DataEdge> data_edges(const Workflow& workflow);
+// None on clusters of one zone (terms/data_transfer.h).
+[[nodiscard]] std::vector<DataEdge> data_edges(const Workflow& workflow, const Cluster& cluster);
 
 // s: all edges. work_of(task): the TaskWork of the task at that position.
 template <typename T, typename WorkOf>
 [[nodiscard]] T plan_data_s(const Problem<T>& problem, WorkOf work_of) {
   T sum(0.0);
-  for (const DataEdge& edge : data_edges(problem.workflow)) {
+  for (const DataEdge& edge : data_edges(problem.workflow, problem.cluster())) {
     const std::set<DeviceId>&made = work_of(edge.made).devices, &needed = work_of(edge.needed).devices;
     const std::vector<DeviceId> from(made.begin(), made.end()), to(needed.begin(), needed.end());
     sum += terms::data_transfer_s(problem, std::span<const DeviceId>(from), std::span<const DeviceId>(to),

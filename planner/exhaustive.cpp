@@ -287,7 +287,7 @@ class Search {
   std::size_t training_ = 0;
   std::map<std::pair<std::size_t, std::size_t>, double> sync_s_;
   std::vector<WeightUse> uses_ = other_weight_uses(workflow_);
-  std::vector<DataEdge> edges_ = data_edges(workflow_);
+  std::vector<DataEdge> edges_ = data_edges(workflow_, request_.cluster);
   std::map<std::array<std::size_t, 3>, double> data_s_;  // by edge, and the options of both tasks
   std::map<std::array<std::size_t, 3>, double> used_s_;  // by use, and the options of both tasks
   std::chrono::steady_clock::time_point start_;

@@ -1,37 +1,63 @@
-// Data that one task makes and another needs, on its way between their devices.
+// Data that one task makes and another needs, on its way between zones.
 //
-// Both tasks hold the sequences of an iteration evenly over their devices. With n devices that make them, m
-// devices that need them and B bytes of all sequences,
-//   each device that needs them and did not make them gets B / m, from those that made them;
-//   where all m devices are among the n, each lacks B / m - B / n, and gets that from the others;
-//   where the devices are the same nothing moves.
-// The transfers are those of weight_transfer.h, over links of which the network leaves network_efficiency.
+// Both tasks hold the sequences of an iteration evenly over their devices, and sequences stay in their zone as
+// far as they can. With B bytes of all sequences, of which zone z has the part s_z where they are made and t_z
+// where they are needed, a zone lacks max(0, t_z - s_z) and another has max(0, s_z - t_z) to spare; the data
+// flows from these to those in proportion. A flow of b bytes between two zones takes
+//   alpha + b / min(C, min(devices there, devices here) beta)
+// with their link's latency alpha, rate beta and, where it has one, capacity C, of which the network leaves
+// network_efficiency. Flows are at the same time, so the longest counts.
+//
+// Transfers inside a zone are in what a sequence costs the controller (sequence_overhead_s), which was fitted
+// to runs in one zone.
 #pragma once
 
 #include <algorithm>
-#include <iterator>
+#include <cstddef>
 #include <span>
 #include <vector>
 
 #include "costmodel/problem.h"
-#include "costmodel/terms/weight_transfer.h"
 
 namespace sextant::terms {
+
+// A zone with devices of either task.
+struct DataZone {
+  double made = 0, needed = 0;            // devices
+  DeviceId made_example, needed_example;  // the first of each
+};
+
+// In the order in which the devices, first those that make data, name them.
+[[nodiscard]] std::vector<DataZone> data_zones(const Cluster& cluster, std::span<const DeviceId> made,
+                                               std::span<const DeviceId> needed);
 
 // s. Both sets ascending and not empty. bytes: of all sequences.
 template <typename T>
 [[nodiscard]] T data_transfer_s(const Problem<T>& problem, std::span<const DeviceId> made,
                                 std::span<const DeviceId> needed, double bytes) {
-  const T all_of_it(1.0);
-  const double senders = static_cast<double>(made.size()), receivers = static_cast<double>(needed.size());
-  if (bytes <= 0) return T(0.0);
-  if (!std::includes(made.begin(), made.end(), needed.begin(), needed.end()))
-    return Fetching<T>(problem, made, needed, all_of_it).time_s(bytes / receivers);
-  if (made.size() == needed.size()) return T(0.0);
-  std::vector<DeviceId> others;
-  std::set_difference(made.begin(), made.end(), needed.begin(), needed.end(), std::back_inserter(others));
-  return Fetching<T>(problem, std::span<const DeviceId>(others), needed, all_of_it)
-      .time_s(bytes / receivers - bytes / senders);
+  T longest(0.0);
+  const Cluster& cluster = problem.cluster();
+  const std::vector<DataZone> zones = data_zones(cluster, made, needed);
+  if (zones.size() < 2) return longest;
+  const double makers = static_cast<double>(made.size()), users = static_cast<double>(needed.size());
+  const auto lacks = [&](const DataZone& zone) { return zone.needed / users - zone.made / makers; };
+  double all = 0;
+  for (const DataZone& zone : zones) all += std::max(0.0, lacks(zone));
+  for (const DataZone& to : zones) {
+    for (const DataZone& from : zones) {
+      const double flow = std::max(0.0, lacks(to)) * std::max(0.0, -lacks(from));
+      if (flow <= 0) continue;
+      const LinkCost<T> link = problem.hardware.link(from.made_example, to.needed_example);
+      T rate = std::min(from.made, to.needed) * link.bytes_per_s;
+      if (const auto trunk = cluster.trunk(from.made_example, to.needed_example);
+          trunk && trunk->bytes_per_s < rate)
+        rate = T(trunk->bytes_per_s);
+      const T time = problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
+                     bytes * flow / all / (rate * problem.coefficient(CoefficientId::network_efficiency));
+      if (longest < time) longest = time;
+    }
+  }
+  return longest;
 }
 
 }  // namespace sextant::terms

@@ -118,7 +118,7 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
     const TaskWork work = work_of(trained, plan, workflow_, problem.cluster);
     other_uses_.push_back({use.trained, use.used, terms::trained_bytes(work)});
   }
-  data_edges_ = sextant::data_edges(workflow_);
+  data_edges_ = sextant::data_edges(workflow_, problem.cluster);
   data_s_.resize(data_edges_.size());
   phases_.emplace(workflow_, frame_->coefficient(CoefficientId::task_overlap));
   overhead_s_ = iteration_overhead_s(workflow_, frame_->coefficients);

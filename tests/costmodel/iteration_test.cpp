@@ -326,8 +326,16 @@ TEST(Iteration, ACriticThatIsEvaluatedElsewherePaysForItsWeights) {
   EXPECT_EQ(other_weight_uses(workflow).size(), 1U);
 }
 
-// 12 sequences of 8 tokens: 192 bytes from generation, 384 from the reference model. A transfer between the
-// machines takes 5 s and a byte 0.1 s.
+// The machines of the small cluster in two zones: a transfer between them takes 5 s and a byte 0.1 s.
+Cluster two_zones() {
+  std::vector<Node> nodes = small_cluster().nodes();
+  nodes.back().zone = "far away";
+  auto levels = small_cluster().levels();
+  levels[LinkLevel::within_region] = link_rate(5, 10);
+  return Cluster("two zones", small_cluster().device_types(), nodes, levels);
+}
+
+// 12 sequences of 8 tokens: 192 bytes from generation, 384 from the reference model.
 TEST(Iteration, DataThatTasksHandOnIsMovedBetweenTheirDevices) {
   Workflow workflow = small_workflow();
   workflow.data_bytes_per_token = 2;
@@ -338,12 +346,12 @@ TEST(Iteration, DataThatTasksHandOnIsMovedBetweenTheirDevices) {
       plan.micro_batch_sequences = 3;
       return plan;
     };
-    const Case<> small(small_cluster(), workflow, plan_with(on(generation), on(reference), on({0})));
+    const Case<> small(two_zones(), workflow, plan_with(on(generation), on(reference), on({0})));
     const IterationCost<double> cost = iteration_cost(small.problem);
-    const Prediction prediction = predict(small_cluster(), workflow, small.plan, {});
+    const Prediction prediction = predict(two_zones(), workflow, small.plan, {});
     EXPECT_DOUBLE_EQ(prediction.data_s, cost.data_s);
     workflow.data_bytes_per_token = 0;
-    const Case<> free(small_cluster(), workflow, small.plan);
+    const Case<> free(two_zones(), workflow, small.plan);
     EXPECT_DOUBLE_EQ(cost.iteration_s, iteration_cost(free.problem).iteration_s + cost.data_s);
     workflow.data_bytes_per_token = 2;
     return cost.data_s;
@@ -351,6 +359,8 @@ TEST(Iteration, DataThatTasksHandOnIsMovedBetweenTheirDevices) {
   EXPECT_EQ(data_s({0}, {0}), 0);
   // To the reference model and back; training has what generation made.
   EXPECT_DOUBLE_EQ(data_s({0}, {2}), 5 + 19.2 + 5 + 38.4);
+  // Two devices make all of it at twice the rate where two receive it.
+  EXPECT_DOUBLE_EQ(data_s({0, 1}, {2, 3}), 5 + 9.6 + 0 + 5 + 38.4);
   // Each device makes half. Training and the reference model on device 0 get what device 2 made.
   EXPECT_DOUBLE_EQ(data_s({0, 2}, {0}), 2 * (5 + 9.6));
 }
@@ -360,7 +370,7 @@ TEST(DataEdges, EveryTaskGetsWhatItsAncestorsMade) {
   workflow.data_bytes_per_token = 12;
   workflow.tasks = ppo_tasks();
   std::map<std::string, std::map<std::string, double>> bytes;
-  for (const DataEdge& edge : data_edges(workflow))
+  for (const DataEdge& edge : data_edges(workflow, two_zones()))
     bytes[workflow.tasks[edge.needed].name][workflow.tasks[edge.made].name] = edge.bytes;
   constexpr double kTokens = 12 * 8;
   const std::map<std::string, double> of_generation = {{"actor_generation", 12 * kTokens}};
@@ -372,8 +382,9 @@ TEST(DataEdges, EveryTaskGetsWhatItsAncestorsMade) {
   EXPECT_EQ(bytes["actor_training"], of_all);
   EXPECT_EQ(bytes["critic_training"], of_all);
   EXPECT_EQ(bytes.size(), 5U);
+  EXPECT_TRUE(data_edges(workflow, small_cluster()).empty()) << "one zone";
   workflow.data_bytes_per_token = 0;
-  EXPECT_TRUE(data_edges(workflow).empty());
+  EXPECT_TRUE(data_edges(workflow, two_zones()).empty());
 }
 
 TEST(Iteration, RuleRewardAndOverheadAreAdded) {
