@@ -41,7 +41,7 @@ double Composition::by_group_s(std::span<const TaskSet> groups, std::span<const 
 }
 
 double Composition::bound_s(std::span<const TaskSet> groups, std::span<const GroupCost> costs,
-                            double transfer_s) const {
+                            double transfer_s, double other_use_s) const {
   Phases phases;
   for (const GroupCost& cost : costs) {
     for (std::size_t k = 0; k < kTaskKinds; ++k) {
@@ -59,6 +59,7 @@ double Composition::bound_s(std::span<const TaskSet> groups, std::span<const Gro
               costs[static_cast<std::size_t>(training)].sync_s;
   }
   const double shared_s = shares ? costs[static_cast<std::size_t>(training)].sync_s : 0;
+  const double longer_s = std::max(0.0, other_use_s - (shares ? shared_s : apart_s) - sync_.fixed_s());
   const bool overlaps = workflow_.mode != Mode::synchronous && generating >= 0 &&
                         groups[static_cast<std::size_t>(generating)] == TaskSet{1} << sync_.generation();
   double rest_s = 0;
@@ -67,10 +68,11 @@ double Composition::bound_s(std::span<const TaskSet> groups, std::span<const Gro
   }
   if (overlaps) {
     rest_s = std::max(rest_s, by_group_s(groups, costs, phases, generating, 0));
-    return streamed_s(workflow_, phase_s(kGeneration), rest_s) + apart_s + sync_.fixed_s();
+    return streamed_s(workflow_, phase_s(kGeneration), rest_s) + apart_s + sync_.fixed_s() + longer_s;
   }
   const double by_phase_s = rest_s + phase_s(kGeneration) + shared_s;
-  return std::max(by_phase_s, by_group_s(groups, costs, phases, -1, shared_s)) + apart_s + sync_.fixed_s();
+  return std::max(by_phase_s, by_group_s(groups, costs, phases, -1, shared_s)) + apart_s + sync_.fixed_s() +
+         longer_s;
 }
 
 }  // namespace sextant

@@ -20,9 +20,10 @@ class Composition {
   Composition(const UnitSpace& space, const SyncCost& sync, const GroupCosts& costs);
 
   // Lower bound of a plan whose groups have these tasks and cost no less.
-  // transfer_s: of the weight sync between devices of its own sides.
+  // transfer_s: of the weight sync between devices of its own sides. other_use_s: of weights that other tasks
+  // use, which go beside it, at least.
   [[nodiscard]] double bound_s(std::span<const TaskSet> groups, std::span<const GroupCost> costs,
-                               double transfer_s) const;
+                               double transfer_s, double other_use_s = 0) const;
 
   // The group that generates or trains; -1 where there is no weight sync.
   [[nodiscard]] int group_with(std::span<const TaskSet> groups, int task) const;

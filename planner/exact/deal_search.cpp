@@ -110,6 +110,22 @@ void DealSearch::deal(std::size_t place, int left, double bound_s) {
   }
 }
 
+void DealSearch::add_other_ways(DealtTasks& dealt) {
+  if (groups_.size() < 2 || space_.evaluator().other_uses().empty()) return;
+  const auto devices = space_.devices_of_deal(shares_);
+  for (const Evaluator::OtherUse& use : space_.evaluator().other_uses()) {
+    const auto training = static_cast<std::size_t>(grouping_->group_of[use.trained]),
+               used = static_cast<std::size_t>(grouping_->group_of[use.used]);
+    if (training == used) continue;
+    DealtTasks::OtherWay way{&use, space_.bits_of(devices[training]), space_.bits_of(devices[used]), 0};
+    double least_part = std::numeric_limits<double>::infinity();
+    for (const ExactOption& option : space_.options(static_cast<int>(use.used), dealt.blocks[used]))
+      least_part = std::min(least_part, option.value.largest_part);
+    way.least_s = space_.evaluator().other_use_s(use, way.training, way.used, least_part);
+    dealt.other_ways.push_back(std::move(way));
+  }
+}
+
 // Where the groups' units lie follows from all shares.
 void DealSearch::finish(double bound_s) {
   DealtTasks dealt{*grouping_, groups_, shares_, space_.blocks_of_deal(shares_), 0};
@@ -129,7 +145,9 @@ void DealSearch::finish(double bound_s) {
     dealt.training = space_.bits_of(trains);
     dealt.generation = space_.bits_of(generates);
   }
-  const double exact_s = composition_.bound_s(groups_, group_costs_, dealt.transfer_s) + dealt.data_s;
+  add_other_ways(dealt);
+  const double exact_s =
+      composition_.bound_s(groups_, group_costs_, dealt.transfer_s, dealt.least_other_use_s()) + dealt.data_s;
   if (!progress_.is_open(exact_s)) return;
   options_.search(dealt);
   if (progress_.is_stopped()) progress_.leave_open(bound_s);

@@ -51,6 +51,7 @@ class DealSearch {
   [[nodiscard]] std::vector<Child> children(std::size_t place, int left);
   [[nodiscard]] bool rest_is_possible(std::size_t place, int left);
   [[nodiscard]] double transfer_s(std::size_t place, int left) const;
+  void add_other_ways(DealtTasks& dealt);
   void finish(double bound_s);
 
   UnitSpace& space_;

@@ -67,6 +67,7 @@ void OptionSearch::prepare(const DealtTasks& dealt) {
   steps_.emplace_back();  // the end
   steps_.front().costs = std::move(costs);
   steps_.front().transfer_s = dealt.transfer_s;
+  steps_.front().other_use_s = dealt.least_other_use_s();
   chosen_.assign(static_cast<std::size_t>(space_.tasks()), nullptr);
 }
 
@@ -104,6 +105,17 @@ double OptionSearch::transfer_s(std::size_t at, const ExactOption& option) {
   const WeightPath path =
       space_.evaluator().weight_path(dealt_->training, dealt_->generation, sides.largest_part);
   return std::max(steps_[at].transfer_s, sync_.transfer_s(sides, path.ways));
+}
+
+// Weights that this task uses and another trains, once this one has the option.
+double OptionSearch::other_use_s(const Step& step, const ExactOption& option) {
+  double longest_s = step.other_use_s;
+  for (const DealtTasks::OtherWay& way : dealt_->other_ways) {
+    if (static_cast<int>(way.use->used) != step.task) continue;
+    longest_s = std::max(
+        longest_s, space_.evaluator().other_use_s(*way.use, way.training, way.used, option.value.largest_part));
+  }
+  return longest_s;
 }
 
 void OptionSearch::find_later_needs() {
@@ -168,7 +180,9 @@ void OptionSearch::choose(std::size_t at) {
     next.costs = step.costs;
     next.costs[step.group] = with(step, option);
     next.transfer_s = transfer_s(at, option);
-    const double bound_s = composition_.bound_s(dealt_->groups, next.costs, next.transfer_s) + dealt_->data_s;
+    next.other_use_s = other_use_s(step, option);
+    const double bound_s =
+        composition_.bound_s(dealt_->groups, next.costs, next.transfer_s, next.other_use_s) + dealt_->data_s;
     if (!progress_.is_open(bound_s)) continue;
     if (!progress_.may_go_on()) {
       progress_.leave_open(bound_s);

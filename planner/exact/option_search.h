@@ -2,6 +2,7 @@
 // synchronization takes is bounded by the least of the options that are open, and known once both are chosen.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,6 +20,19 @@ struct DealtTasks {
   std::vector<int> blocks;         // by group
   double transfer_s = 0;           // of the weight sync, at least
   double data_s = 0;               // that tasks hand on between groups
+  // Weights other than the actor's that go from one group to another.
+  struct OtherWay {
+    const Evaluator::OtherUse* use = nullptr;
+    std::vector<std::uint64_t> training, used;  // devices, a bit each
+    double least_s = 0;                         // whatever option the user has
+  };
+  std::vector<OtherWay> other_ways = {};
+
+  [[nodiscard]] double least_other_use_s() const {
+    double longest_s = 0;
+    for (const OtherWay& way : other_ways) longest_s = std::max(longest_s, way.least_s);
+    return longest_s;
+  }
   // Devices of training and of generation, a bit each; none where they are in one group.
   std::vector<std::uint64_t> training = {}, generation = {};
 };
@@ -46,13 +60,14 @@ class OptionSearch {
     // What later tasks of its group need at least, likewise.
     std::vector<double> later_resident_bytes, later_working_bytes;
     std::vector<GroupCost> costs;
-    double transfer_s = 0;  // likewise
+    double transfer_s = 0, other_use_s = 0;  // likewise
   };
 
   void prepare(const DealtTasks& dealt);
   void find_later_needs();
   void find_least_sides();
   [[nodiscard]] double transfer_s(std::size_t step, const ExactOption& option);
+  [[nodiscard]] double other_use_s(const Step& step, const ExactOption& option);
   void choose(std::size_t step);
   [[nodiscard]] double sync_s(const Step& step, const ExactOption& option) const;
   [[nodiscard]] bool add(std::size_t step, const ExactOption& option);
