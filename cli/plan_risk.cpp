@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,24 +26,42 @@ PlanResult at_documented_values(const PlanRequest& request, Plan plan) {
   return result;
 }
 
-// A plan of the values of a draw that may be taken at the documented ones.
-std::optional<Plan> plan_of_draw(const RiskQuestion& asked, const PlanRequest& drawn) {
-  Answer answer = asked.search(drawn);
-  if (answer.result.outcome != PlanOutcome::found) return std::nullopt;
-  const PlanResult result = at_documented_values(asked.request, std::move(*answer.result.plan));
-  const bool is_allowed =
-      judge(asked.request, asked.request.cluster, *result.plan, *result.prediction).is_allowed;
-  return is_allowed && asked.is_sure_to_fit(result) ? result.plan : std::nullopt;
-}
+// Searches at other values for plans that may be taken at the documented ones. After Ctrl-C there are no more.
+class Searches {
+ public:
+  explicit Searches(const RiskQuestion& asked) : asked_(asked) {}
 
-// In place of the fastest one: what was proved of that is a gap for this one.
+  std::optional<Plan> operator()(const PlanRequest& other) {
+    if (is_interrupted_) return std::nullopt;
+    Answer answer = asked_.search(other);
+    is_interrupted_ = answer.record.was_interrupted;
+    wall_s_ += answer.record.wall_s;
+    if (answer.result.outcome != PlanOutcome::found) return std::nullopt;
+    const PlanResult result = at_documented_values(asked_.request, std::move(*answer.result.plan));
+    const bool is_allowed =
+        judge(asked_.request, asked_.request.cluster, *result.plan, *result.prediction).is_allowed;
+    return is_allowed && asked_.is_sure_to_fit(result) ? result.plan : std::nullopt;
+  }
+  // Adds what these searches took to the record of the first one.
+  void record(SearchRecord& first) const {
+    first.was_interrupted = is_interrupted_;
+    first.wall_s += wall_s_;
+  }
+
+ private:
+  const RiskQuestion& asked_;
+  bool is_interrupted_ = false;
+  double wall_s_ = 0;
+};
+
+// The plan replaces the fastest one, of which more was proved: what is left is a gap.
 void take_plan(const RiskQuestion& asked, Plan plan, Answer& answer) {
   PlanResult& result = answer.result;
   if (plan == *result.plan) return;
   PlanResult other = at_documented_values(asked.request, std::move(plan));
   result.plan = std::move(other.plan);
   result.prediction = std::move(other.prediction);
-  result.message = "the best of what several searches found, not the fastest at the documented values";
+  result.message = "the best of what several searches found";
   if (result.proof != Proof::none && result.lower_bound > 0) {
     result.gap_fraction = std::max(0.0, result.prediction->iteration_s / result.lower_bound - 1);
     result.proof = Proof::gap;
@@ -63,13 +82,13 @@ std::optional<T> number_of(std::string_view text) {
 // "300:1.5"
 RunPart run_part(const std::string& text) {
   constexpr double kLargest = 1000;
-  constexpr int kMost = 1'000'000'000;
+  constexpr int kMaxIterations = 1'000'000'000;
   const std::size_t colon = std::min(text.find(':'), text.size());
   const std::string_view all(text);
   const std::optional<int> iterations = number_of<int>(all.substr(0, colon));
   const std::optional<double> factor = number_of<double>(all.substr(std::min(colon + 1, all.size())));
-  const bool is_part =
-      iterations && *iterations >= 1 && *iterations <= kMost && factor && *factor > 0 && *factor <= kLargest;
+  const bool is_part = iterations && *iterations >= 1 && *iterations <= kMaxIterations && factor &&
+                       *factor > 0 && *factor <= kLargest;
   if (!is_part)
     throw_bad_input("--length-schedule: " + in_quotes(text) +
                     ": expected iterations and a factor of the lengths, as 300:1.5");
@@ -101,9 +120,9 @@ std::vector<RunPart> run_parts(const RunOptions& options) {
 
 void choose_for_run(const RiskQuestion& asked, const std::vector<RunPart>& parts, double change_s,
                     Answer& answer) {
-  const RunPlan run =
-      plan_for_run(asked.request, *answer.result.plan,
-                   {parts, change_s, [&](const PlanRequest& of_part) { return plan_of_draw(asked, of_part); }});
+  Searches searches(asked);
+  const RunPlan run = plan_for_run(asked.request, *answer.result.plan, {parts, change_s, std::ref(searches)});
+  searches.record(answer.record);
   if (!run.plan) {
     answer.result.outcome = answer.record.outcome = PlanOutcome::infeasible;
     answer.result.message = answer.record.message = "no plan was found that fits in all parts of the run";
@@ -123,7 +142,7 @@ void choose_for_run(const RiskQuestion& asked, const std::vector<RunPart>& parts
 
 void add_risk_options(const Command& command, RiskOptions& options) {
   constexpr double kLargest = 2;
-  constexpr int kFewest = 8, kMost = 10'000;
+  constexpr int kMinDraws = 8, kMaxDraws = 10'000;
   command
       .add_option("--length-drift", options.spread.response_lengths,
                   "For --goal mean and p50 to p99: standard deviation of the logarithm of how much longer all "
@@ -136,7 +155,7 @@ void add_risk_options(const Command& command, RiskOptions& options) {
       .check(number_between(0, kLargest))
       .shows_default();
   command.add_option("--risk-draws", options.draws, "For the same: draws that plans are judged by")
-      .check(integer_between(kFewest, kMost))
+      .check(integer_between(kMinDraws, kMaxDraws))
       .shows_default();
 }
 
@@ -146,9 +165,10 @@ void choose_by_risk(const RiskQuestion& asked, Answer& answer) {
   const std::vector<RiskDraw> draws =
       risk_draws(request, doubt, asked.options.spread, asked.options.draws, request.seed);
   constexpr int kSearches = 4;
-  RiskAnswer best = plan_for_risk(
-      request, *answer.result.plan,
-      {asked.goal, draws, kSearches, [&](const PlanRequest& drawn) { return plan_of_draw(asked, drawn); }});
+  Searches searches(asked);
+  RiskAnswer best =
+      plan_for_risk(request, *answer.result.plan, {asked.goal, draws, kSearches, std::ref(searches)});
+  searches.record(answer.record);
   take_plan(asked, std::move(best.plan), answer);
   answer.record.risk = RiskRecord{name_of(asked.goal),
                                   static_cast<int>(best.draws),

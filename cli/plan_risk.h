@@ -24,7 +24,7 @@ struct RiskOptions {
 
 void add_risk_options(const Command& command, RiskOptions& options);
 
-// Of the budget of the command: of the first search, and of each of those that follow. A tenth judges.
+// The first search takes half of the budget, each of those that follow a tenth; the rest judges their plans.
 inline constexpr double kPartOfFirstSearch = 0.5;
 inline constexpr double kPartOfSearchForRisk = 0.1;
 

@@ -10,7 +10,7 @@
 namespace sextant::cli {
 namespace {
 
-// Of the budget.
+// These are parts of the budget.
 constexpr double kToLearn = 0.1;  // how uncertain the memory of plans is here
 constexpr double kToPlan = 0.7;   // where the first search found a plan,
 constexpr double kToLook = 0.45;  // and where it did not: the rest is for plans of any risk
@@ -29,7 +29,7 @@ class Rounds {
   [[nodiscard]] AnswerWithinRisk run();
 
  private:
-  // Whether a plan was found.
+  // Returns whether a plan was found.
   bool search(double part);
 
   PlanRequest request_;
@@ -46,9 +46,7 @@ class Rounds {
 bool Rounds::search(double part) {
   part = std::min(part, left_);
   left_ -= part;
-  request_.budget.seconds = whole_.seconds * part;
-  request_.budget.evaluations =
-      static_cast<std::uint64_t>(std::ceil(static_cast<double>(whole_.evaluations) * part));
+  request_.budget = part_of(whole_, part);
   Answer answer = limit_.search(request_);
   is_interrupted_ = answer.record.was_interrupted;
   if (!is_found(answer)) {
@@ -85,6 +83,11 @@ AnswerWithinRisk Rounds::run() {
 }
 
 }  // namespace
+
+Budget part_of(const Budget& whole, double part) {
+  return {whole.seconds * part,
+          static_cast<std::uint64_t>(std::ceil(static_cast<double>(whole.evaluations) * part))};
+}
 
 AnswerWithinRisk plan_within_risk(PlanRequest request, const RiskLimit& limit) {
   return Rounds(std::move(request), limit).run();

@@ -17,6 +17,9 @@ struct Answer {
   SearchRecord record;
 };
 
+// Evaluations are rounded up, because zero would be no limit.
+[[nodiscard]] Budget part_of(const Budget& whole, double part);
+
 struct RiskLimit {
   double probability = kUsualRisk;  // of running out of memory; at most
   std::function<Answer(const PlanRequest&)> search;

@@ -13,7 +13,7 @@
 
 namespace sextant::cli {
 
-// What --goal names: an objective's goal, or a percentile or the mean of the times that may come.
+// --goal names an objective's goal, or a percentile or the mean of the times that may come.
 enum class AskedGoal { time, cost, devices, mean, p50, p75, p90, p95, p99 };
 
 struct PlannerOptions {

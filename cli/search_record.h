@@ -19,7 +19,7 @@ struct Searched {
 
 [[nodiscard]] SearchRecord record_of(const Searched& searched);
 
-// In words, a line; empty where risk was not asked for.
+// One line of text, empty where risk was not asked for.
 [[nodiscard]] std::string describe_risk(const SearchRecord& search);
 
 // A table of the parts of a run and a line; empty where none was asked for.

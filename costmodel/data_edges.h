@@ -1,5 +1,5 @@
-// What the tasks of an iteration hand on: token ids and log-probabilities of generation, log-probabilities,
-// values and rewards of inference.
+// Tasks of an iteration hand data on: token ids and log-probabilities of generation, log-probabilities, values
+// and rewards of inference.
 //
 // A batch carries what was made of it, so that a task gets what each of its ancestors made: B bytes a token of
 // generation (Workflow::data_bytes_per_token), one number in fp32 a token of inference. The transfers follow

@@ -64,8 +64,8 @@ struct PlanRequest {
   std::function<void(const Improvement&)> on_improvement = {};
 };
 
-// The same question about other inputs, whose references the request keeps; without a start, ranks and who is
-// called. Pins name devices by number: they are the caller's to renumber on another cluster.
+// Asks the same question about other inputs, whose references the request keeps; without a start, ranks and who
+// is called. Pins name devices by number: they are the caller's to renumber on another cluster.
 [[nodiscard]] inline PlanRequest with_inputs(const PlanRequest& request, const Cluster& cluster,
                                              const Workflow& workflow, const Coefficients& coefficients) {
   PlanRequest other{cluster, workflow, coefficients, request.framework};

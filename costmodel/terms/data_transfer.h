@@ -27,7 +27,7 @@ struct DataZone {
   DeviceId made_example, needed_example;  // the first of each
 };
 
-// In the order in which the devices, first those that make data, name them.
+// Zones come in the order in which the devices name them, those that make data first.
 [[nodiscard]] std::vector<DataZone> data_zones(const Cluster& cluster, std::span<const DeviceId> made,
                                                std::span<const DeviceId> needed);
 

@@ -46,14 +46,15 @@ template <typename T>
          work.sequences * problem.coefficient(CoefficientId::sequence_overhead_s);
 }
 
-// What environments that are too few leave to wait for, beside time_s of generation and one sequence's waits.
+// Seconds that a replica waits because there are too few environments, beyond time_s of generation and the
+// waits of one sequence.
 template <typename T>
 [[nodiscard]] T environments_wait_s(const TaskWork& task, const T& time_s) {
   const T wait = task.environments_s - (time_s + task.environment_s);
   return T(0.0) < wait ? wait : T(0.0);
 }
 
-// Of a replica in a task, whose work takes time_s.
+// Seconds that a replica of a task, whose work takes time_s, spends on top of it.
 template <typename T>
 [[nodiscard]] T task_overhead_s(const Problem<T>& problem, const TaskWork& task, const ReplicaWork& work,
                                 const T& time_s) {

@@ -15,7 +15,7 @@ namespace sextant {
 
 struct Workflow;
 
-// What becomes of responses that are not ready when a batch has enough.
+// A batch may have enough responses before all are ready; this says what becomes of the others.
 enum class Unfinished {
   waited_for,  // a round ends with its last response; where too few prompts were kept another round follows
   discarded,   // they are stopped, and made for nothing
@@ -40,7 +40,7 @@ struct RolloutRules {
 
 [[nodiscard]] std::string_view name_of(Unfinished unfinished);
 
-// What generation does for a batch, in sequences for each one that is trained.
+// The work of generation for a batch, in sequences for each one that is trained.
 //
 // With P prompts of a batch, n responses a prompt, S prompts started and k the kept fraction:
 //   waited_for  r = ceil(P / (k S)) rounds of S
@@ -55,7 +55,7 @@ struct RolloutBatch {
   std::optional<Lengths> cut;  // lengths that end at L
 
   [[nodiscard]] const Lengths& response_tokens(const Workflow& workflow) const;
-  // For each sequence that is trained: on their way, and not finished in this iteration.
+  // Sequences that are on their way and not finished in this iteration, for each that is trained.
   [[nodiscard]] double unfinished() const;
 };
 

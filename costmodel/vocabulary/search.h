@@ -50,8 +50,7 @@ struct Improvement {
 [[nodiscard]] std::string_view name_of(PlanOutcome outcome);  // "found", ...
 [[nodiscard]] std::string_view name_of(Proof proof);          // "time_limit", ...
 
-// What a plan was judged by that is to be best at a percentile, or in expectation, of the times that an
-// iteration may take.
+// Says how a plan was judged that is to be best at a percentile, or in the mean, of the times that may come.
 struct RiskRecord {
   std::string goal;             // "p90": of ten times nine are no longer; "mean"
   int draws = 0;                // of coefficients, lengths of responses, far links

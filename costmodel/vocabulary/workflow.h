@@ -68,8 +68,8 @@ struct Workflow {
   double turns = 1;                        // of a multi-turn rollout: the response is made in so many parts
   double environment_s_per_turn = 0;       // between two turns a sequence waits for its tools
   double observation_tokens_per_turn = 0;  // that they return, in its context from then on
-  // What generation hands on for each token of prompt and response: an id in 8 bytes and a log-probability in
-  // 4. More with images; 0: moving data is free.
+  // Bytes that generation hands on for each token of prompt and response: 8 for an id, 4 for a log-probability.
+  // Images need more; 0 makes moving data free.
   double data_bytes_per_token = 12;
   RolloutRules rollout;
 

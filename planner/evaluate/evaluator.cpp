@@ -263,7 +263,7 @@ void Evaluator::find_data(std::size_t edge) {
   data_s_[edge] = data_s(of, parts_[of.made].used(), parts_[of.needed].used());
 }
 
-// Of the tasks that the moves gave other devices.
+// Computes the edges of tasks that the moves gave other devices.
 void Evaluator::find_data_of_moves() {
   for (std::size_t edge = 0; edge < data_edges_.size(); ++edge) {
     const DataEdge& of = data_edges_[edge];

@@ -40,7 +40,7 @@ TaskPlan cheapest_plan(const Problem<double>& frame, const Task& task, Execution
   if (task.kind != TaskKind::generation) execution.packed = true;
   TaskPlan plan =
       one_device_plan(device, frame.workflow.model_of(task).layers, execution, frame.workflow.sequences());
-  // What is stopped passes the layers again: no plan stops fewer than one.
+  // Stopped sequences pass the layers again, and no plan stops fewer than one.
   if (frame.workflow.rollout != RolloutRules{}) plan.decode_batch_sequences = 1;
   return plan;
 }

@@ -118,10 +118,10 @@ void DealSearch::add_other_ways(DealtTasks& dealt) {
                used = static_cast<std::size_t>(grouping_->group_of[use.used]);
     if (training == used) continue;
     DealtTasks::OtherWay way{&use, space_.bits_of(devices[training]), space_.bits_of(devices[used]), 0};
-    double least_part = std::numeric_limits<double>::infinity();
+    double min_part = std::numeric_limits<double>::infinity();
     for (const ExactOption& option : space_.options(static_cast<int>(use.used), dealt.blocks[used]))
-      least_part = std::min(least_part, option.value.largest_part);
-    way.least_s = space_.evaluator().other_use_s(use, way.training, way.used, least_part);
+      min_part = std::min(min_part, option.value.largest_part);
+    way.min_s = space_.evaluator().other_use_s(use, way.training, way.used, min_part);
     dealt.other_ways.push_back(std::move(way));
   }
 }
@@ -147,7 +147,7 @@ void DealSearch::finish(double bound_s) {
   }
   add_other_ways(dealt);
   const double exact_s =
-      composition_.bound_s(groups_, group_costs_, dealt.transfer_s, dealt.least_other_use_s()) + dealt.data_s;
+      composition_.bound_s(groups_, group_costs_, dealt.transfer_s, dealt.min_other_use_s()) + dealt.data_s;
   if (!progress_.is_open(exact_s)) return;
   options_.search(dealt);
   if (progress_.is_stopped()) progress_.leave_open(bound_s);

@@ -33,7 +33,7 @@ class IlpModel {
   // weight synchronization depends, take at least so much for it. There must be one.
   void require_sync(const UnitChoice& choice, double sync_s);
 
-  // The same of the data that tasks hand on, which depends on the devices alone.
+  // Adds the same cut for the data that tasks hand on, which depends on the devices alone.
   [[nodiscard]] double data_s(const std::vector<double>& values) const;
   void require_data(const UnitChoice& choice, double data_s);
 

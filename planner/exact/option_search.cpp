@@ -67,7 +67,7 @@ void OptionSearch::prepare(const DealtTasks& dealt) {
   steps_.emplace_back();  // the end
   steps_.front().costs = std::move(costs);
   steps_.front().transfer_s = dealt.transfer_s;
-  steps_.front().other_use_s = dealt.least_other_use_s();
+  steps_.front().other_use_s = dealt.min_other_use_s();
   chosen_.assign(static_cast<std::size_t>(space_.tasks()), nullptr);
 }
 

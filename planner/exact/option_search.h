@@ -24,13 +24,13 @@ struct DealtTasks {
   struct OtherWay {
     const Evaluator::OtherUse* use = nullptr;
     std::vector<std::uint64_t> training, used;  // devices, a bit each
-    double least_s = 0;                         // whatever option the user has
+    double min_s = 0;                           // whatever option the user has
   };
   std::vector<OtherWay> other_ways = {};
 
-  [[nodiscard]] double least_other_use_s() const {
+  [[nodiscard]] double min_other_use_s() const {
     double longest_s = 0;
-    for (const OtherWay& way : other_ways) longest_s = std::max(longest_s, way.least_s);
+    for (const OtherWay& way : other_ways) longest_s = std::max(longest_s, way.min_s);
     return longest_s;
   }
   // Devices of training and of generation, a bit each; none where they are in one group.

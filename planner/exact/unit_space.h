@@ -112,7 +112,7 @@ class UnitSpace {
   // The other way round; nothing where it is not of the space.
   [[nodiscard]] std::optional<UnitChoice> choice_of(const Candidate& candidate);
   [[nodiscard]] std::vector<std::vector<std::uint16_t>> devices_of_deal(const std::vector<int>& shares) const;
-  // What tasks hand on takes in any plan of a deal: all tasks of a group have its devices.
+  // Seconds that the data between tasks takes in any plan of a deal: all tasks of a group have its devices.
   [[nodiscard]] double data_s(const TaskGrouping& grouping, const std::vector<int>& shares);
   // A set of devices, a bit each.
   [[nodiscard]] std::vector<std::uint64_t> bits_of(const std::vector<std::uint16_t>& devices) const;

@@ -25,7 +25,7 @@ struct RiskGoal {
 // "p90", or "mean".
 [[nodiscard]] std::string name_of(const RiskGoal& goal);
 
-// Of the times of one plan: their quantile, or their mean.
+// The quantile or the mean of the times of one plan, in s.
 [[nodiscard]] double risk_of(const RiskGoal& goal, const std::vector<double>& times_s);
 
 struct RiskAnswer {

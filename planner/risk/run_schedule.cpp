@@ -61,14 +61,14 @@ void find_sequence(const Candidates& candidates, const RunSearch& search, RunPla
   std::vector<std::vector<std::size_t>> before(parts, std::vector<std::size_t>(plans, 0));
   for (std::size_t p = 0; p < parts; ++p) {
     for (std::size_t c = 0; c < plans; ++c) {
-      double least_s = p == 0 ? 0 : kNever;
+      double min_s = p == 0 ? 0 : kNever;
       for (std::size_t b = 0; p > 0 && b < plans; ++b) {
         const double changed_s = until_s[p - 1][b] + (b == c ? 0 : search.change_s);
-        if (changed_s >= least_s) continue;
-        least_s = changed_s;
+        if (changed_s >= min_s) continue;
+        min_s = changed_s;
         before[p][c] = b;
       }
-      until_s[p][c] = least_s + search.parts[p].iterations * candidates.iteration_s[p][c];
+      until_s[p][c] = min_s + search.parts[p].iterations * candidates.iteration_s[p][c];
     }
   }
   const std::vector<double>& last = until_s.back();

@@ -21,7 +21,7 @@ double micro_batch_count(const PlannedTask& task, const Replica& replica, double
   return std::ceil(sequences / task.plan.micro_batch_sequences);
 }
 
-// For each sequence that is trained: in one round, and started together.
+// Numbers of sequences for each one that is trained.
 struct RoundSizes {
   double in_round = 1;
   double started = 1;

@@ -17,7 +17,7 @@ constexpr std::size_t kMostParts = 2;
 double tolerance(const Comparison& comparison, double end) {
   const bool is_near_one = comparison.unit == "x" && end < kSmallRatio && end > 1 / kSmallRatio;
   if (!is_near_one) return kAgreementShare * end;
-  return std::max(kLeastTolerance, kAgreementShare * std::abs(end - 1));
+  return std::max(kMinTolerance, kAgreementShare * std::abs(end - 1));
 }
 
 double least_agreeing(const Comparison& comparison) {

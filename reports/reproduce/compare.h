@@ -13,13 +13,13 @@ namespace sextant {
 // - this share of the nearer end: 64.0 s agrees with 57.6 to 70.4 s, and 3.01 to 4.99x with 2.71 to 5.49x;
 // - at an end of a ratio between 1/kSmallRatio and kSmallRatio, where what is published is a small gain or
 // loss,
-//   this share of the gain (the distance from one), or kLeastTolerance where that is more: 1.20x agrees with
+//   this share of the gain (the distance from one), or kMinTolerance where that is more: 1.20x agrees with
 //   1.18 to 1.22x, not with 1.05x.
 // A ratio on the other side of one than all that is published disagrees however near it is.
 inline constexpr double kAgreementShare = 0.1;
 inline constexpr double kSmallRatio = 1.5;
 // Two searches of the same plan differ by about this much.
-inline constexpr double kLeastTolerance = 0.01;
+inline constexpr double kMinTolerance = 0.01;
 
 // Nothing where a plan has no price for tokens_per_usd, or no such task.
 [[nodiscard]] std::optional<double> measure_of(const Figure& figure, const ReproducedPlan& plan);
@@ -28,7 +28,7 @@ inline constexpr double kLeastTolerance = 0.01;
 [[nodiscard]] std::vector<Comparison> compare(const std::vector<Figure>& figures,
                                               const std::vector<ReproducedCell>& cells);
 
-// Whether `ours`, which must be there, agrees with what is published.
+// Returns whether `ours`, which must be there, agrees with what is published.
 [[nodiscard]] bool is_agreeing(const Comparison& comparison);
 
 // "1.51 to 2.05 x", "64.0 s", "at most 14.9 s"

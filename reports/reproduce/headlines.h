@@ -1,4 +1,4 @@
-// What a paper says of many of its figures at once: "up to 9.17x, and 3.17x on average".
+// A headline is what a paper says of many of its figures at once: "up to 9.17x, and 3.17x on average".
 #pragma once
 
 #include <vector>

@@ -15,7 +15,7 @@ inline constexpr std::array kHetrlNetworks = {HetrlNetwork::single_region, Hetrl
                                               HetrlNetwork::multi_country, HetrlNetwork::multi_continent};
 [[nodiscard]] std::string_view name_of(HetrlNetwork network);  // "multi-country"
 
-// What "0.9 to 5 Gbps" between regions are of.
+// A reading of "0.9 to 5 Gbps" between regions: whose rate it is.
 enum class HetrlLinks {
   per_pair,    // of every two GPUs, however many others send at the same time
   per_region,  // of all GPUs of two regions together

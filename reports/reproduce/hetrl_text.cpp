@@ -1,16 +1,6 @@
 #include "reports/reproduce/hetrl_text.h"
 
-#include <initializer_list>
-
 namespace sextant {
-namespace {
-
-void add_cause(std::vector<Cause>& all, std::initializer_list<const char*> groups,
-               const std::string& sentence) {
-  for (const char* group : groups) all.push_back({group, sentence});
-}
-
-}  // namespace
 
 // NOLINTBEGIN(bugprone-suspicious-missing-comma): sentences of several lines.
 std::vector<std::string> hetrl_assumptions() {

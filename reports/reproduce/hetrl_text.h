@@ -1,4 +1,4 @@
-// What HetRL leaves unsaid, where it contradicts itself, and why figures of ours disagree with it: sentences.
+// Sentences on HetRL: what it leaves unsaid, where it contradicts itself, and why our figures disagree.
 #pragma once
 
 #include <string>

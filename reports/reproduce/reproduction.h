@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -74,6 +75,12 @@ struct Cause {
 
   friend bool operator==(const Cause&, const Cause&) = default;
 };
+
+// The sentence is the cause of each of these groups.
+inline void add_cause(std::vector<Cause>& all, std::initializer_list<const char*> groups,
+                      const std::string& sentence) {
+  for (const char* group : groups) all.push_back({group, sentence});
+}
 
 struct ReproducedExperiment {
   std::string name;  // "hetrl"

@@ -166,7 +166,7 @@ std::string agreement_rule() {
          format_percent(kAgreementShare, 0) + " at either end, or within " +
          format_percent(kAgreementShare, 0) + " of a single printed number.\nAn end of a ratio below " +
          format_number(kSmallRatio) + "x is widened by " + format_percent(kAgreementShare, 0) +
-         " of its gain (the ratio minus one), at least " + format_number(kLeastTolerance) +
+         " of its gain (the ratio minus one), at least " + format_number(kMinTolerance) +
          ", because 1.05x\nis not nearly 1.20x. A ratio on the other side of "
          "one never agrees. Where a figure disagrees, its sentence is computed\nfrom the predictions.\n";
 }

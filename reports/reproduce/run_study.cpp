@@ -224,7 +224,7 @@ DeviceType mean_type(const Cluster& cluster) {
   return type;
 }
 
-// With the cell's factors.
+// The coefficients have the cell's factors.
 Coefficients changed(Coefficients coefficients, const std::string& framework,
                      const std::vector<CoefficientFactor>& factors) {
   for (const CoefficientFactor& factor : factors) {

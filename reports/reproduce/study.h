@@ -82,7 +82,7 @@ struct Figure {
   std::string task = {};  // of Measure::task_s
 };
 
-// What the text of a paper says about many of its figures at once.
+// Headlines are what the text of a paper says about many of its figures at once.
 struct Headline {
   enum class Of { largest, mean };
   std::string name;

@@ -8,7 +8,7 @@
 
 namespace sextant {
 
-// What a planner makes of a part of a cluster: its time of an iteration, nothing where no plan fits.
+// The time of an iteration that a planner reaches on a part of a cluster; nothing where no plan fits.
 using TimeOnPart = std::function<std::optional<double>(const Subcluster& part)>;
 
 // The fastest part that was tried, the whole cluster where nothing fits anywhere. Tried are every set of device

@@ -17,7 +17,7 @@ using cli::share_for_risk;
 
 constexpr double kMost = 0.05;
 
-// Of a log-normal need with this median, as a part of the memory.
+// The probability that a log-normal need with this median, a part of the memory, exceeds the memory.
 double risk_of_need(double share, double deviation) {
   return 0.5 * std::erfc(-std::log(share) / deviation / std::sqrt(2.0));
 }

@@ -62,7 +62,7 @@ TEST(Rollout, WhatIsNotReadyIsThrownAway) {
   const TermCase cut(kGeneration, engine(), filled_by(sampling(1, 64, Unfinished::discarded)));
   EXPECT_DOUBLE_EQ(cut.work().decode_steps, 2);
   EXPECT_DOUBLE_EQ(cut.work().decode_tokens, 192 * 2);
-  // Of 16 a quarter is needed, more than an eighth.
+  // A quarter of 16 is needed, which is more than an eighth.
   const TermCase whole(kGeneration, engine(), filled_by(sampling(1, 16, Unfinished::discarded)));
   EXPECT_DOUBLE_EQ(whole.work().decode_tokens, 48 * 4);
 }
@@ -125,7 +125,7 @@ TEST(Rollout, LeavesTrainingAlone) {
   }
 }
 
-// What is kept less of takes longer, whatever becomes of the rest.
+// The fewer prompts are kept, the longer generation takes, whatever becomes of the rest.
 TEST(Rollout, KeepingLessIsNeverFaster) {
   for (const Unfinished unfinished : {Unfinished::waited_for, Unfinished::resumed}) {
     double before_s = 0;

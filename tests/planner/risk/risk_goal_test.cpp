@@ -95,7 +95,7 @@ TEST(PlanForRisk, IsNeverWorseThanTheFirstPlan) {
   }
 }
 
-// For a percentile the searches see draws around it, for the mean draws of all kinds.
+// Searches for a percentile see draws around it, those for the mean see draws of all kinds.
 TEST(PlanForRisk, SearchesInDrawsThatMatter) {
   const TwoZones zones;
   const auto draws = risk_draws(zones.request, {}, {0, 1}, kDraws, 1);

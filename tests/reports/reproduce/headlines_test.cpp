@@ -1,4 +1,4 @@
-// What a paper says of many figures at once, computed from ours.
+// These headlines of papers are computed from our figures.
 #include "reports/reproduce/headlines.h"
 
 #include <gmock/gmock.h>
