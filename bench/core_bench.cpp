@@ -6,8 +6,8 @@
 #include "core/document.h"
 #include "core/json_value.h"
 #include "core/statistics.h"
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/run.h"
+#include "documents/cluster.h"
+#include "documents/run.h"
 
 namespace sextant {
 namespace {

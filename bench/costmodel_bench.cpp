@@ -5,7 +5,7 @@
 
 #include "costmodel/iteration.h"
 #include "costmodel/predict.h"
-#include "costmodel/terms/ring.h"
+#include "costmodel/problem/ring.h"
 
 namespace sextant {
 namespace {

@@ -11,13 +11,13 @@
 #include <string>
 
 #include "calibrate/claims/public_fit.h"
-#include "calibrate/import/facts.h"
+#include "calibrate/import/records/facts.h"
 #include "calibrate/trust.h"
 #include "core/document.h"
 #include "core/statistics.h"
 #include "costmodel/predict.h"
 #include "planner/planners.h"
-#include "planner/profile.h"
+#include "planner/request/profile.h"
 #include "tests/planner/ordinary_questions.h"
 
 namespace sextant {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/json_value.h"
-#include "costmodel/vocabulary/search.h"
+#include "documents/search.h"
 #include "planner/sha_ea/island.h"
 #include "tests/planner/planning_instances.h"
 

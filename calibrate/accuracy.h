@@ -8,7 +8,7 @@
 
 #include "core/document.h"
 #include "core/json.h"
-#include "costmodel/vocabulary/fit_summary.h"
+#include "documents/fit_summary.h"
 
 namespace sextant {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/coefficients.h"
+#include "documents/coefficients.h"
 
 namespace sextant {
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "calibrate/residuals.h"
-#include "costmodel/vocabulary/fit_summary.h"
-#include "costmodel/vocabulary/prediction.h"
+#include "documents/fit_summary.h"
+#include "documents/prediction.h"
 
 namespace sextant {
 

@@ -17,8 +17,8 @@
 #include "calibrate/posterior.h"
 #include "calibrate/residuals.h"
 #include "calibrate/unstated.h"
-#include "costmodel/vocabulary/coefficients.h"
-#include "costmodel/vocabulary/run.h"
+#include "documents/coefficients.h"
+#include "documents/run.h"
 
 namespace sextant {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/coefficient_values.h"
-#include "costmodel/vocabulary/coefficients.h"
-#include "costmodel/vocabulary/run.h"
+#include "costmodel/problem/coefficient_values.h"
+#include "documents/coefficients.h"
+#include "documents/run.h"
 
 namespace sextant {
 

@@ -14,7 +14,7 @@
 
 #include "calibrate/parameters.h"
 #include "calibrate/residuals.h"
-#include "costmodel/vocabulary/fit_summary.h"
+#include "documents/fit_summary.h"
 
 namespace sextant {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/fit_summary.h"
-#include "costmodel/vocabulary/run.h"
+#include "documents/fit_summary.h"
+#include "documents/run.h"
 
 namespace sextant {
 

@@ -9,8 +9,8 @@
 #include "calibrate/accuracy.h"
 #include "calibrate/parameters.h"
 #include "costmodel/iteration.h"
-#include "costmodel/memory.h"
-#include "costmodel/vocabulary/run.h"
+#include "costmodel/terms/memory.h"
+#include "documents/run.h"
 
 namespace sextant {
 

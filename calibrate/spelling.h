@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/coefficients.h"
+#include "documents/cluster.h"
+#include "documents/coefficients.h"
 
 namespace sextant {
 

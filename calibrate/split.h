@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/run.h"
+#include "documents/run.h"
 
 namespace sextant {
 

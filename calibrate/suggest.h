@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/coefficients.h"
-#include "costmodel/vocabulary/experiments.h"
-#include "costmodel/vocabulary/run.h"
+#include "documents/coefficients.h"
+#include "documents/experiments.h"
+#include "documents/run.h"
 
 namespace sextant {
 

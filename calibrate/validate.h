@@ -2,8 +2,8 @@
 #pragma once
 
 #include "calibrate/accuracy.h"
-#include "costmodel/vocabulary/coefficients.h"
-#include "costmodel/vocabulary/run.h"
+#include "documents/coefficients.h"
+#include "documents/run.h"
 
 namespace sextant {
 

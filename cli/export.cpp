@@ -1,8 +1,8 @@
 // sextant export: coefficients in another program's form.
 #include <memory>
 
-#include "cli/coefficient_source.h"
-#include "cli/command.h"
+#include "cli/shared/coefficient_source.h"
+#include "cli/shared/command.h"
 #include "core/document.h"
 #include "reports/export/coefficients_export.h"
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "cli/command.h"
-#include "cli/error_of_all_ranks.h"
+#include "cli/probe/error_of_all_ranks.h"
+#include "cli/shared/command.h"
 #include "core/error.h"
 #include "core/provenance.h"
 #include "probes/comm/communicator.h"

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "cli/command.h"
+#include "cli/shared/command.h"
 #include "core/error.h"
 
 namespace sextant::cli {

@@ -50,16 +50,37 @@ function(sextant_unproven_headers out headers)
   set(${out} ${unproven} PARENT_SCOPE)
 endfunction()
 
-# sextant_add_library(core [PRECOMPILED] SOURCES a.cpp ... HEADERS a.h ... DEPENDS Sextant::x ... PRIVATE_DEPENDS lib ...)
-# makes target sextant_core with alias Sextant::core. Paths are relative to the calling folder; headers are
-# included from the project's root ("core/error.h").
+# sextant_folder_files(out "*.cpp" EXCLUDE ^cuda/ ...): the files of the calling folder and of those below it that have
+# no CMakeLists.txt of their own, without those whose relative path matches one of the expressions.
+function(sextant_folder_files out pattern)
+  cmake_parse_arguments(ARG "" "" "EXCLUDE" ${ARGN})
+  file(GLOB_RECURSE own CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${pattern})
+  file(GLOB_RECURSE lists RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} */CMakeLists.txt)
+  foreach(list ${lists})
+    get_filename_component(folder ${list} DIRECTORY)
+    if(folder)
+      list(APPEND ARG_EXCLUDE ^${folder}/)
+    endif()
+  endforeach()
+  foreach(expression ${ARG_EXCLUDE})
+    list(FILTER own EXCLUDE REGEX ${expression})
+  endforeach()
+  set(${out} ${own} PARENT_SCOPE)
+endfunction()
+
+# sextant_add_library(core [PRECOMPILED] [EXCLUDE ^cuda/ ...] [PRIVATE_HEADERS ^a.h ...] DEPENDS Sextant::x ... PRIVATE_DEPENDS
+# lib ...) makes target sextant_core with alias Sextant::core from all sources and headers of the calling folder (see
+# sextant_folder_files). Private headers are those that need a private library.
+# Headers are included from the project's root ("core/error.h").
 function(sextant_add_library name)
-  cmake_parse_arguments(ARG "PRECOMPILED" "" "SOURCES;HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "PRECOMPILED" "" "EXCLUDE;PRIVATE_HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  sextant_folder_files(sources *.cpp EXCLUDE ${ARG_EXCLUDE})
+  sextant_folder_files(headers *.h EXCLUDE ${ARG_EXCLUDE} ${ARG_PRIVATE_HEADERS})
   set(target sextant_${name})
-  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(${target} STATIC ${sources})
   add_library(Sextant::${name} ALIAS ${target})
-  sextant_unproven_headers(unproven "${ARG_HEADERS}")
-  set(proven ${ARG_HEADERS})
+  sextant_unproven_headers(unproven "${headers}")
+  set(proven ${headers})
   list(REMOVE_ITEM proven ${unproven} "")
   target_sources(
     ${target}

@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
+#include "costmodel/problem/work.h"
 #include "costmodel/terms/data_transfer.h"
-#include "costmodel/work.h"
 
 namespace sextant {
 

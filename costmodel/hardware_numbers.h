@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/coefficients.h"
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/prediction.h"
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/cluster.h"
+#include "documents/coefficients.h"
+#include "documents/plan.h"
+#include "documents/prediction.h"
+#include "documents/workflow.h"
 
 namespace sextant {
 

@@ -6,7 +6,7 @@
 
 #include "core/units.h"
 #include "costmodel/iteration.h"
-#include "costmodel/memory.h"
+#include "costmodel/terms/memory.h"
 #include "costmodel/timeline.h"
 
 namespace sextant {

@@ -15,7 +15,7 @@
 #include <array>
 #include <vector>
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/bubble.h"
 #include "costmodel/terms/compute.h"
 #include "costmodel/terms/context_parallel.h"
@@ -33,7 +33,7 @@
 #include "costmodel/terms/tensor_parallel.h"
 #include "costmodel/terms/traffic.h"
 #include "costmodel/terms/uneven_lengths.h"
-#include "costmodel/vocabulary/prediction.h"
+#include "documents/prediction.h"
 
 namespace sextant {
 

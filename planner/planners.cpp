@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <array>
 
+#include "planner/answer.h"
 #include "planner/baselines/placements.h"
 #include "planner/baselines/plain_ea.h"
 #include "planner/baselines/random_search.h"
 #include "planner/baselines/streamrl.h"
 #include "planner/baselines/verl.h"
 #include "planner/exact/exact.h"
+#include "planner/exact/exhaustive.h"
 #include "planner/exact/ilp.h"
-#include "planner/exhaustive.h"
 #include "planner/mcmc/mcmc.h"
 #include "planner/portfolio/portfolio.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/two_phase/two_phase.h"
-#include "planner/verify/answer.h"
 
 namespace sextant {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

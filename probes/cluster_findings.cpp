@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "core/units.h"
-#include "probes/cluster_assembly.h"
+#include "probes/assembly/cluster_assembly.h"
 
 namespace sextant {
 namespace {

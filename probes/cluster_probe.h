@@ -14,14 +14,14 @@
 
 #include "core/ids.h"
 #include "core/json.h"
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/model.h"
+#include "documents/cluster.h"
+#include "documents/values/model.h"
 #include "probes/comm/communicator.h"
 #include "probes/harness/probe_result.h"
-#include "probes/host_places.h"
 #include "probes/link/link_probe.h"
 #include "probes/rank_journal.h"
-#include "probes/rank_report.h"
+#include "probes/report/host_places.h"
+#include "probes/report/rank_report.h"
 
 namespace sextant {
 

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "core/json_value.h"
-#include "probes/cluster_assembly.h"
+#include "probes/assembly/cluster_assembly.h"
 #include "probes/host/gemm_probe.h"
 #include "probes/host/memory_probe.h"
 

@@ -15,7 +15,7 @@
 #include "probes/journal/journal_file.h"
 #include "probes/journal/journal_text.h"
 #include "probes/link/tournament.h"
-#include "probes/rank_report.h"
+#include "probes/report/rank_report.h"
 
 namespace sextant {
 

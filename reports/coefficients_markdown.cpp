@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/units.h"
-#include "costmodel/vocabulary/coefficients.h"
+#include "documents/coefficients.h"
 
 namespace sextant {
 namespace {
@@ -25,7 +25,7 @@ std::string coefficients_as_markdown() {
       std::to_string(coefficient_table().size()) +
       " numbers that turn the bounds of HetRL's Appendix B into predictions. With all of\n"
       "them neutral the model is the appendix. They are declared once, in\n"
-      "`costmodel/vocabulary/coefficient_table.cpp`; `sextant coefficients --markdown` writes this page.\n\n"
+      "`documents/coefficient_table.cpp`; `sextant coefficients --markdown` writes this page.\n\n"
       "*Bounds* bind the fit. The *prior* is where it starts and what stands without evidence; on CPU cores, "
       "which launch\n"
       "nothing and are their own hosts, some have another. A deviation is of the logarithm, for those that the "

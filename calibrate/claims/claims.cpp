@@ -5,12 +5,12 @@
 #include <cmath>
 
 #include "calibrate/claims/families.h"
-#include "calibrate/import/in_file.h"
-#include "calibrate/import/run_parts.h"
+#include "calibrate/import/records/in_file.h"
+#include "calibrate/import/records/run_parts.h"
 #include "core/error.h"
 #include "core/json_value.h"
 #include "core/text.h"
-#include "costmodel/vocabulary/names.h"
+#include "documents/values/names.h"
 
 namespace sextant {
 namespace {

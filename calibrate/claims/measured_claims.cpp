@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "calibrate/claims/families.h"
-#include "calibrate/import/in_file.h"
+#include "calibrate/import/records/in_file.h"
 #include "core/json_value.h"
 #include "core/statistics.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "calibrate/claims/claims.h"
-#include "costmodel/vocabulary/coefficients.h"
+#include "documents/coefficients.h"
 
 namespace sextant {
 

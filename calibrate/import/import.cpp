@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "calibrate/import/aiconfigurator.h"
-#include "calibrate/import/blis.h"
-#include "calibrate/import/generation.h"
-#include "calibrate/import/published.h"
-#include "calibrate/import/sailor.h"
-#include "calibrate/import/torchtitan.h"
-#include "calibrate/import/training.h"
-#include "calibrate/import/verl.h"
-#include "calibrate/import/vtrain.h"
+#include "calibrate/import/published/generation.h"
+#include "calibrate/import/published/published.h"
+#include "calibrate/import/published/training.h"
+#include "calibrate/import/tables/aiconfigurator.h"
+#include "calibrate/import/tables/blis.h"
+#include "calibrate/import/tables/sailor.h"
+#include "calibrate/import/tables/torchtitan.h"
+#include "calibrate/import/tables/vtrain.h"
+#include "calibrate/import/verl/verl.h"
 #include "core/error.h"
 #include "core/text.h"
 

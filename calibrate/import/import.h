@@ -11,20 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "calibrate/import/facts.h"
-#include "costmodel/vocabulary/run.h"
+#include "calibrate/import/records/facts.h"
+#include "calibrate/import/records/imported.h"
 
 namespace sextant {
-
-struct LeftOut {
-  std::string record;  // its name in the source
-  std::string reason;  // a sentence
-};
-
-struct Imported {
-  Runs runs;
-  std::vector<LeftOut> left_out;
-};
 
 struct ImportFormat {
   std::string_view name;  // "vtrain"

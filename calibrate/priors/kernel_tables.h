@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/import/facts.h"
-#include "costmodel/vocabulary/model.h"
-#include "costmodel/vocabulary/precision.h"
+#include "calibrate/import/records/facts.h"
+#include "documents/values/model.h"
+#include "documents/values/precision.h"
 
 namespace sextant {
 

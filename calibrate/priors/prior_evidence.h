@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "calibrate/import/facts.h"
+#include "calibrate/import/records/facts.h"
 #include "core/json.h"
-#include "costmodel/vocabulary/coefficients.h"
+#include "documents/coefficients.h"
 
 namespace sextant {
 

@@ -2,8 +2,8 @@
 // Not in the appendix, neutral at zero.
 #pragma once
 
-#include "costmodel/vocabulary/execution.h"
-#include "costmodel/vocabulary/model.h"
+#include "documents/execution.h"
+#include "documents/values/model.h"
 
 namespace sextant::terms {
 

@@ -5,7 +5,7 @@
 // lora_overhead_weight, relative to the host's work for the layer.
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 
 namespace sextant::terms {
 

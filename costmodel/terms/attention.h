@@ -7,7 +7,7 @@
 // unless a plan says otherwise.
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/gemm_rate.h"
 #include "costmodel/terms/passes.h"
 

@@ -23,10 +23,10 @@
 #include <span>
 #include <type_traits>
 
-#include "costmodel/hardware.h"
-#include "costmodel/problem.h"
-#include "costmodel/symmetry.h"
-#include "costmodel/terms/ring.h"
+#include "costmodel/problem/hardware.h"
+#include "costmodel/problem/problem.h"
+#include "costmodel/problem/ring.h"
+#include "costmodel/problem/symmetry.h"
 
 namespace sextant::terms {
 

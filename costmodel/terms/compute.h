@@ -11,7 +11,7 @@
 // traffic.h.
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/attention.h"
 #include "costmodel/terms/gemm_rate.h"
 #include "costmodel/terms/passes.h"

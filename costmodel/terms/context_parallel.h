@@ -8,7 +8,7 @@
 // context_parallel_overlap is the share that runs beside the attention of the parts already there.
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/collective.h"
 #include "costmodel/terms/smooth.h"
 

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 
 namespace sextant::terms {
 

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/adapters.h"
 #include "costmodel/terms/collective.h"
 #include "costmodel/terms/data_parallel.h"

@@ -16,7 +16,7 @@
 
 #include <cmath>
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/collective.h"
 #include "costmodel/terms/smooth.h"
 

@@ -3,7 +3,7 @@
 // (fp8_efficiency, fp4_efficiency). Neutral: the measured rate.
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 
 namespace sextant::terms {
 

@@ -2,7 +2,7 @@
 // efficiency saturates with the rows, columns and depth of the product. Not in the appendix, neutral at zero.
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/passes.h"
 
 namespace sextant::terms {

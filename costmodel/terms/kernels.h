@@ -8,8 +8,8 @@
 // written launch every cast, and each expert on its own: most of them find no token and are a look-up only.
 #pragma once
 
-#include "costmodel/vocabulary/semantics.h"
-#include "costmodel/work.h"
+#include "costmodel/problem/work.h"
+#include "documents/semantics.h"
 
 namespace sextant::terms {
 

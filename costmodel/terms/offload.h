@@ -6,8 +6,8 @@
 // other layers (offload_overlap). host_link_efficiency: share of the link's bandwidth that is reached.
 #pragma once
 
-#include "costmodel/memory.h"
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
+#include "costmodel/terms/memory.h"
 #include "costmodel/terms/smooth.h"
 
 namespace sextant::terms {

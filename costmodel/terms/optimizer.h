@@ -6,7 +6,7 @@
 // in. An offloaded optimizer sends the gradients to the host and takes the weights back.
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/data_parallel.h"
 
 namespace sextant::terms {

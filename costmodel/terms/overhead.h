@@ -5,7 +5,7 @@
 // and the longer one (host_sharing, smooth.h): a small model is as fast as its host, a large one as its device.
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/adapters.h"
 #include "costmodel/terms/kernels.h"
 #include "costmodel/terms/passes.h"

@@ -15,9 +15,9 @@
 
 #include <algorithm>
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/collective.h"
-#include "costmodel/vocabulary/semantics.h"
+#include "documents/semantics.h"
 
 namespace sextant::terms {
 

@@ -3,7 +3,7 @@
 // Neutral it is compute.h's forward pass.
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/activation_traffic.h"
 #include "costmodel/terms/attention.h"
 #include "costmodel/terms/compute.h"

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/gemm_rate.h"
 
 namespace sextant::terms {

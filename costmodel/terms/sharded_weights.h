@@ -7,7 +7,7 @@
 // 2020, section 7; PyTorch FSDP). weight_gather_overlap: the share that runs beside the computation.
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/collective.h"
 #include "costmodel/terms/data_parallel.h"
 #include "costmodel/terms/smooth.h"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/collective.h"
 #include "costmodel/terms/context_parallel.h"
 #include "costmodel/terms/pipeline_parallel.h"

@@ -7,7 +7,7 @@
 // of the mean; m(1) = 0, m(2) = 0.59 (exactly 0.56), m(1000) = 3.2.
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 
 namespace sextant::terms {
 

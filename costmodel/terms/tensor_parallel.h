@@ -12,7 +12,7 @@
 // Ours, neutral at zero: what of it runs beside the computation (tensor_parallel_overlap).
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/collective.h"
 
 namespace sextant::terms {

@@ -3,7 +3,7 @@
 // pass over (logit_traffic_weight). Not in the appendix, neutral at zero. Prefill has its own sum (prefill.h).
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/activation_traffic.h"
 #include "costmodel/terms/attention.h"
 #include "costmodel/terms/gemm_traffic.h"

@@ -12,7 +12,7 @@
 // get sequences by length have their own X, which spreads less.
 #pragma once
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 
 namespace sextant::terms {
 

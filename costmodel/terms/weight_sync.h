@@ -32,7 +32,7 @@
 #include <span>
 #include <vector>
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/collective.h"
 #include "costmodel/terms/data_parallel.h"
 #include "costmodel/terms/expert_parallel.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/error.h"
-#include "costmodel/vocabulary/plan.h"
+#include "documents/plan.h"
 
 namespace sextant::terms {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "planner/baselines/sweep.h"
-#include "planner/pins.h"
+#include "planner/request/pins.h"
 
 namespace sextant {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 
 namespace sextant {
 

@@ -1,7 +1,7 @@
 // The least a search must beat: the best of plans that are drawn one by one.
 #pragma once
 
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 #include "planner/sha_ea/arrangement.h"
 
 namespace sextant {

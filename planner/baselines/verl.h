@@ -2,7 +2,7 @@
 // every task. verl deals devices in the order of the cluster and takes all for equals.
 #pragma once
 
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

@@ -17,16 +17,16 @@
 #include <vector>
 
 #include "costmodel/data_edges.h"
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/weight_ways.h"
-#include "planner/evaluate/candidate.h"
-#include "planner/evaluate/device_words.h"
-#include "planner/evaluate/fingerprints.h"
 #include "planner/evaluate/memory_use.h"
 #include "planner/evaluate/phases.h"
 #include "planner/evaluate/task_part.h"
-#include "planner/objective.h"
-#include "planner/space/task_choices.h"
+#include "planner/request/candidate.h"
+#include "planner/request/device_words.h"
+#include "planner/request/fingerprints.h"
+#include "planner/request/objective.h"
+#include "planner/request/task_choices.h"
 
 namespace sextant {
 

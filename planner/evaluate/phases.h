@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/workflow.h"
 
 namespace sextant {
 

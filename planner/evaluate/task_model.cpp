@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "costmodel/iteration.h"
-#include "costmodel/memory.h"
-#include "costmodel/symmetry.h"
+#include "costmodel/problem/symmetry.h"
 #include "costmodel/task.h"
+#include "costmodel/terms/memory.h"
 #include "costmodel/terms/weight_sync.h"
 
 namespace sextant {

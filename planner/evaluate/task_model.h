@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
 #include "costmodel/terms/shared_links.h"
-#include "planner/evaluate/candidate.h"
+#include "planner/request/candidate.h"
 
 namespace sextant {
 
@@ -50,7 +50,7 @@ class TaskModel {
  public:
   // All references must outlive it. `frame` has the weight synchronization; its tasks are not looked at.
   // executions: those that shapes name, at least one. training: execution options of the actor's training,
-  // whose weights reach generation. sorted: as of work_of (costmodel/work.h).
+  // whose weights reach generation. sorted: as of work_of (costmodel/problem/work.h).
   TaskModel(const Task& task, std::vector<Execution> executions, const Execution& training,
             const Problem<double>& frame, const SortedLengths* sorted = nullptr);
 

@@ -9,10 +9,10 @@
 #include <span>
 #include <vector>
 
-#include "planner/evaluate/candidate.h"
-#include "planner/evaluate/fingerprints.h"
 #include "planner/evaluate/memory_use.h"
 #include "planner/evaluate/task_model.h"
+#include "planner/request/candidate.h"
+#include "planner/request/fingerprints.h"
 
 namespace sextant {
 
@@ -20,9 +20,9 @@ namespace sextant {
 struct Seating {
   std::vector<std::uint16_t> seat_of;    // by device: its node, or itself where links tell devices apart
   std::vector<double> straggler_factor;  // by number of devices, of a task's time
-  bool parts_are_alike = false;          // parts cost the same up to names of nodes (costmodel/symmetry.h)
-  bool zones_are_alike = false;          // and of zones and regions
-  std::size_t used_words = 0;            // of a bit a device
+  bool parts_are_alike = false;  // parts cost the same up to names of nodes (costmodel/problem/symmetry.h)
+  bool zones_are_alike = false;  // and of zones and regions
+  std::size_t used_words = 0;    // of a bit a device
   SeatPrints prints{0};
 };
 

@@ -11,7 +11,7 @@
 // single layers and sequences.
 #pragma once
 
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

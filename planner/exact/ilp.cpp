@@ -9,7 +9,7 @@
 #include "costmodel/predict.h"
 #include "planner/exact/deal_search.h"
 #include "planner/exact/ilp_model.h"
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 
 namespace sextant {
 namespace {

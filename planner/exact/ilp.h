@@ -3,7 +3,7 @@
 #pragma once
 
 #include "planner/exact/milp.h"
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "planner/evaluate/task_model.h"
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 
 namespace sextant {
 namespace {

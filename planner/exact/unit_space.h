@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "planner/evaluate/evaluator.h"
-#include "planner/planner.h"
-#include "planner/space/groupings.h"
+#include "planner/request/groupings.h"
+#include "planner/request/planner.h"
 #include "planner/space/options.h"
 #include "planner/space/units.h"
 

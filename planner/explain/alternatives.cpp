@@ -9,7 +9,7 @@
 #include "planner/baselines/sweep.h"
 #include "planner/explain/judge.h"
 #include "planner/planners.h"
-#include "planner/space/groupings.h"
+#include "planner/request/groupings.h"
 
 namespace sextant {
 namespace {

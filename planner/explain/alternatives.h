@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/plan.h"
+#include "documents/cluster.h"
+#include "documents/plan.h"
 
 namespace sextant {
 

@@ -1,4 +1,4 @@
-// Why a plan is the answer, and what would be another: start here. Nothing is printed; costmodel/vocabulary's
+// Why a plan is the answer, and what would be another: start here. Nothing is printed; documents's
 // Explanation is what comes out.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "costmodel/vocabulary/explanation.h"
+#include "documents/explanation.h"
 #include "planner/explain/alternatives.h"
 #include "planner/explain/judge.h"
 #include "planner/planners.h"

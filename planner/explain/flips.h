@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "costmodel/vocabulary/explanation.h"
+#include "documents/explanation.h"
 #include "planner/explain/judge.h"
 
 namespace sextant {

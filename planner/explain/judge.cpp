@@ -6,8 +6,8 @@
 
 #include "core/error.h"
 #include "costmodel/iteration.h"
-#include "costmodel/memory.h"
 #include "costmodel/predict.h"
+#include "costmodel/terms/memory.h"
 
 namespace sextant {
 namespace {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "costmodel/problem.h"
-#include "costmodel/vocabulary/explanation.h"
-#include "costmodel/work.h"
-#include "planner/planner.h"
+#include "costmodel/problem/problem.h"
+#include "costmodel/problem/work.h"
+#include "documents/explanation.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/explanation.h"
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/prediction.h"
+#include "documents/cluster.h"
+#include "documents/explanation.h"
+#include "documents/plan.h"
+#include "documents/prediction.h"
 
 namespace sextant {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "costmodel/vocabulary/explanation.h"
-#include "planner/planner.h"
+#include "documents/explanation.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <random>
 
-#include "planner/mcmc/chain.h"
 #include "planner/mcmc/meshes.h"
+#include "planner/search/chain.h"
 
 namespace sextant {
 namespace {

@@ -9,7 +9,7 @@
 // Costs are the whole model's: every task once, communication and weight synchronization in the same seconds.
 #pragma once
 
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "planner/mcmc/chain.h"
+#include "documents/cluster.h"
+#include "planner/search/chain.h"
 
 namespace sextant {
 

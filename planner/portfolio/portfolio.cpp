@@ -10,8 +10,8 @@
 #include "planner/baselines/streamrl.h"
 #include "planner/baselines/verl.h"
 #include "planner/exact/exact.h"
-#include "planner/islands.h"
-#include "planner/search_run.h"
+#include "planner/search/islands.h"
+#include "planner/search/search_run.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/two_phase/two_phase.h"
 

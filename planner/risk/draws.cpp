@@ -9,8 +9,8 @@
 
 #include "core/error.h"
 #include "costmodel/iteration.h"
-#include "costmodel/problem.h"
-#include "costmodel/work.h"
+#include "costmodel/problem/problem.h"
+#include "costmodel/problem/work.h"
 
 namespace sextant {
 namespace {

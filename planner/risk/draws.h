@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/coefficients.h"
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/cluster.h"
+#include "documents/coefficients.h"
+#include "documents/workflow.h"
 #include "planner/explain/judge.h"
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 #include "planner/risk/draws.h"
 
 namespace sextant {

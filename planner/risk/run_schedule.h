@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

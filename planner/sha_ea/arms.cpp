@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "planner/request/counts.h"
 #include "planner/sha_ea/sharing.h"
-#include "planner/space/counts.h"
 
 namespace sextant {
 namespace {

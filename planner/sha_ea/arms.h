@@ -5,7 +5,7 @@
 #include <random>
 #include <vector>
 
-#include "planner/space/groupings.h"
+#include "planner/request/groupings.h"
 
 namespace sextant {
 

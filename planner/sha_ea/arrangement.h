@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 #include "planner/sha_ea/packing.h"
 #include "planner/sha_ea/prospects.h"
 #include "planner/sha_ea/seen_sets.h"

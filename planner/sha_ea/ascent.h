@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 #include "planner/sha_ea/arrangement.h"
 #include "planner/sha_ea/climb.h"
 #include "planner/sha_ea/sharing.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner/request/counts.h"
 #include "planner/sha_ea/halving.h"
-#include "planner/space/counts.h"
 
 namespace sextant {
 namespace {

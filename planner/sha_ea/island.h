@@ -7,13 +7,13 @@
 #include <random>
 #include <vector>
 
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
+#include "planner/search/turns.h"
 #include "planner/sha_ea/arms.h"
 #include "planner/sha_ea/arrangement.h"
 #include "planner/sha_ea/ascent.h"
 #include "planner/sha_ea/deal.h"
 #include "planner/sha_ea/population.h"
-#include "planner/sha_ea/turns.h"
 
 namespace sextant {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 #include "planner/sha_ea/deal.h"
 
 namespace sextant {

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "planner/mcmc/chain.h"
+#include "planner/search/chain.h"
 
 namespace sextant {
 

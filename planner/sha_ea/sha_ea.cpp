@@ -9,10 +9,10 @@
 #include <string>
 #include <thread>
 
-#include "planner/islands.h"
-#include "planner/sha_ea/exchange.h"
+#include "planner/search/exchange.h"
+#include "planner/search/islands.h"
+#include "planner/search/turns.h"
 #include "planner/sha_ea/island.h"
-#include "planner/sha_ea/turns.h"
 
 namespace sextant {
 namespace {

@@ -10,7 +10,7 @@
 // nor on ranks up to four.
 #pragma once
 
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

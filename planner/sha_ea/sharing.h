@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "planner/request/groupings.h"
 #include "planner/sha_ea/deal.h"
-#include "planner/space/groupings.h"
 #include "planner/space/units.h"
 
 namespace sextant {

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/sorted_lengths.h"
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/cluster.h"
+#include "documents/sorted_lengths.h"
+#include "documents/workflow.h"
 #include "planner/evaluate/task_model.h"
 #include "planner/space/device_order.h"
 

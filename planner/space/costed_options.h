@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "planner/evaluate/candidate.h"
+#include "planner/request/candidate.h"
 #include "planner/space/option.h"
 
 namespace sextant {

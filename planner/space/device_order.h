@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "planner/evaluate/candidate.h"
+#include "documents/cluster.h"
+#include "planner/request/candidate.h"
 
 namespace sextant {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "core/error.h"
-#include "planner/space/counts.h"
+#include "planner/request/counts.h"
 
 namespace sextant {
 namespace {

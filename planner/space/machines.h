@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/ids.h"
-#include "costmodel/vocabulary/cluster.h"
+#include "documents/cluster.h"
 
 namespace sextant {
 

@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "planner/evaluate/evaluator.h"
+#include "planner/request/shapes.h"
 #include "planner/space/costed_options.h"
 #include "planner/space/option.h"
-#include "planner/space/shapes.h"
 
 namespace sextant {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
+#include "documents/cluster.h"
 #include "planner/space/machines.h"
 
 namespace sextant {

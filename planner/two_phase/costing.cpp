@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "costmodel/iteration.h"
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 
 namespace sextant {
 

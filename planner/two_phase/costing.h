@@ -10,10 +10,10 @@
 #include <memory>
 #include <vector>
 
-#include "costmodel/memory.h"
-#include "costmodel/problem.h"
+#include "costmodel/problem/problem.h"
+#include "costmodel/terms/memory.h"
 #include "planner/evaluate/task_model.h"
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 
 namespace sextant {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "planner/planner.h"
-#include "planner/space/subcluster.h"
+#include "planner/request/planner.h"
+#include "planner/request/subcluster.h"
 
 namespace sextant {
 

@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 #include "planner/space/units.h"
 #include "planner/two_phase/search_phase.h"
 

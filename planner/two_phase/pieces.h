@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/ids.h"
-#include "costmodel/vocabulary/cluster.h"
+#include "documents/cluster.h"
 
 namespace sextant {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "planner/space/shapes.h"
+#include "planner/request/shapes.h"
 
 namespace sextant {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "costmodel/vocabulary/model.h"
-#include "costmodel/vocabulary/plan.h"
+#include "documents/plan.h"
+#include "documents/values/model.h"
 #include "planner/two_phase/pieces.h"
 
 namespace sextant {

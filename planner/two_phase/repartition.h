@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 #include "planner/two_phase/partition.h"
 #include "planner/two_phase/search_phase.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <queue>
 
-#include "planner/space/shapes.h"
+#include "planner/request/shapes.h"
 
 namespace sextant {
 namespace {

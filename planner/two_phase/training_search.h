@@ -16,7 +16,7 @@
 #include <optional>
 #include <vector>
 
-#include "planner/evaluate/fingerprints.h"
+#include "planner/request/fingerprints.h"
 #include "planner/two_phase/costing.h"
 #include "planner/two_phase/pieces.h"
 

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/workflow.h"
 
 namespace sextant {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <numeric>
 
-#include "costmodel/vocabulary/semantics.h"
+#include "documents/semantics.h"
 
 namespace sextant {
 namespace {

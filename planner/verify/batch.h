@@ -1,5 +1,5 @@
 // What a replica works on: its sequences, micro-batches, and what it decodes together. The rules are those that
-// costmodel/work.h states, worked out again.
+// costmodel/problem/work.h states, worked out again.
 #pragma once
 
 #include <vector>

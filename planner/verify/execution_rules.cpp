@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/units.h"
-#include "costmodel/vocabulary/semantics.h"
+#include "documents/semantics.h"
 #include "planner/verify/weights.h"
 
 namespace sextant {

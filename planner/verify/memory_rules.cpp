@@ -68,7 +68,7 @@ std::vector<DeviceMemory> used_devices(std::span<const PlannedTask> tasks, const
 }
 
 std::vector<HostMemory> used_hosts(std::span<const PlannedTask> tasks) {
-  constexpr double kPinnedBlocks = 1.1;  // as costmodel/memory.h explains it
+  constexpr double kPinnedBlocks = 1.1;  // as costmodel/terms/memory.h explains it
   std::set<DeviceId> shared_by_turns;
   for (const PlannedTask& task : tasks) {
     if (task.execution().offload_weights) shared_by_turns.merge(task.plan.devices());

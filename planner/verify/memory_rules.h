@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "costmodel/vocabulary/coefficients.h"
-#include "costmodel/vocabulary/prediction.h"
+#include "documents/coefficients.h"
+#include "documents/prediction.h"
 #include "planner/verify/planned_task.h"
 #include "planner/verify/violation.h"
 

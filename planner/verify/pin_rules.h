@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/workflow.h"
-#include "planner/pins.h"
+#include "documents/plan.h"
+#include "documents/workflow.h"
+#include "planner/request/pins.h"
 #include "planner/verify/violation.h"
 
 namespace sextant {

@@ -4,10 +4,10 @@
 #include <map>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/sorted_lengths.h"
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/cluster.h"
+#include "documents/plan.h"
+#include "documents/sorted_lengths.h"
+#include "documents/workflow.h"
 
 namespace sextant {
 

@@ -1,5 +1,5 @@
 // Bytes of one tasklet, M_model(l) and M_working(l) of HetRL, section 3.1, before coefficients. The formulas
-// are those that costmodel/memory.h states, worked out again.
+// are those that costmodel/terms/memory.h states, worked out again.
 //
 // Model states: Rajbhandari et al. 2020 (ZeRO), section 3.1 and 5. Activations: Korthikanti et al. 2022,
 // section 4, in elements and without dropout; a layer keeps for a token

@@ -12,12 +12,12 @@
 #include <string_view>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/coefficients.h"
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/prediction.h"
-#include "costmodel/vocabulary/workflow.h"
-#include "planner/pins.h"
+#include "documents/cluster.h"
+#include "documents/coefficients.h"
+#include "documents/plan.h"
+#include "documents/prediction.h"
+#include "documents/workflow.h"
+#include "planner/request/pins.h"
 #include "planner/verify/violation.h"
 
 namespace sextant {

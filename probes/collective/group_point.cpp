@@ -5,7 +5,7 @@
 #include <span>
 
 #include "core/error.h"
-#include "probes/rank_report.h"
+#include "probes/report/rank_report.h"
 
 namespace sextant {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cuda_runtime_api.h>
 
-#include "probes/cuda/attention_shape.h"
-#include "probes/cuda/attention_splits.h"
+#include "probes/gpu/attention_shape.h"
+#include "probes/gpu/attention_splits.h"
 
 namespace sextant::gpu {
 

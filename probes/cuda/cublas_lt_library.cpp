@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "core/error.h"
-#include "probes/cuda/library_search.h"
+#include "probes/gpu/libraries/library_search.h"
 
 namespace sextant {
 

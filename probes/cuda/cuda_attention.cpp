@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "probes/cuda/attention_kernels.h"
-#include "probes/cuda/attention_reference.h"
 #include "probes/cuda/kernels.h"
 #include "probes/cuda/stream_operation.h"
+#include "probes/gpu/attention_reference.h"
 #include "probes/harness/random_data.h"
 
 namespace sextant {

@@ -1,7 +1,7 @@
 // Attention on one device: decode with a paged KV cache, and causal prefill.
 #pragma once
 
-#include "probes/cuda/gpu_devices.h"
+#include "probes/gpu/gpu_devices.h"
 
 namespace sextant {
 

@@ -6,8 +6,8 @@
 #include "probes/cuda/cuda_memory.h"
 #include "probes/cuda/cuda_peer.h"
 #include "probes/cuda/cuda_resources.h"
-#include "probes/cuda/gpu_devices.h"
 #include "probes/cuda/lt_matmul.h"
+#include "probes/gpu/gpu_devices.h"
 
 namespace sextant {
 namespace {

@@ -1,7 +1,7 @@
 // Matrix products with cuBLASLt, algorithms searched by timing.
 #pragma once
 
-#include "probes/cuda/gpu_devices.h"
+#include "probes/gpu/gpu_devices.h"
 
 namespace sextant {
 

@@ -1,7 +1,7 @@
 // What the host waits for: launches of kernels and graphs, and copies between host and device.
 #pragma once
 
-#include "probes/cuda/gpu_devices.h"
+#include "probes/gpu/gpu_devices.h"
 
 namespace sextant {
 

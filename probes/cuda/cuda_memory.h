@@ -1,7 +1,7 @@
 // Copy, read, write and triad of device memory.
 #pragma once
 
-#include "probes/cuda/gpu_devices.h"
+#include "probes/gpu/gpu_devices.h"
 
 namespace sextant {
 

@@ -1,7 +1,7 @@
 // Copies from one GPU of this host to another.
 #pragma once
 
-#include "probes/cuda/gpu_devices.h"
+#include "probes/gpu/gpu_devices.h"
 
 namespace sextant {
 

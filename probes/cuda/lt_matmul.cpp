@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/error.h"
-#include "probes/cuda/candidate_search.h"
 #include "probes/cuda/cuda_resources.h"
 #include "probes/cuda/lt_descriptors.h"
+#include "probes/gpu/candidate_search.h"
 
 namespace sextant {
 namespace {

@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-#include "costmodel/vocabulary/precision.h"
+#include "documents/values/precision.h"
 
 struct CUstream_st;  // a cudaStream_t points to it
 

@@ -1,4 +1,4 @@
-#include "probes/cuda/nccl_collectives.h"
+#include "probes/gpu/libraries/nccl_collectives.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,7 +14,7 @@
 #include "probes/collective/collective_data.h"
 #include "probes/collective/group_point.h"
 #include "probes/cuda/cuda_resources.h"
-#include "probes/cuda/nccl_communicator.h"
+#include "probes/gpu/libraries/nccl_communicator.h"
 
 namespace sextant {
 namespace {

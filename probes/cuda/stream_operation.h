@@ -7,7 +7,7 @@
 #include <string>
 
 #include "probes/cuda/cuda_resources.h"
-#include "probes/cuda/gpu_devices.h"
+#include "probes/gpu/gpu_devices.h"
 
 namespace sextant {
 

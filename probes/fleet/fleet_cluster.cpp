@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/statistics.h"
 #include "core/units.h"
-#include "probes/cluster_assembly.h"
+#include "probes/assembly/cluster_assembly.h"
 #include "probes/fleet/links/link_capacities.h"
 
 namespace sextant {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
+#include "documents/cluster.h"
 #include "probes/fleet/fleet_probe.h"
 #include "probes/fleet/links/fleet_links.h"
 

@@ -6,9 +6,9 @@
 
 #include "core/document.h"
 #include "core/error.h"
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/names.h"
-#include "probes/cluster_assembly.h"
+#include "documents/cluster.h"
+#include "documents/values/names.h"
+#include "probes/assembly/cluster_assembly.h"
 #include "probes/fleet/compare/odd_links.h"
 #include "probes/fleet/compare/odd_ones.h"
 

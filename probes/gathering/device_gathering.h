@@ -8,7 +8,7 @@
 
 #include "probes/gathering/muster.h"
 #include "probes/harness/probe_result.h"
-#include "probes/rank_report.h"
+#include "probes/report/rank_report.h"
 
 namespace sextant {
 

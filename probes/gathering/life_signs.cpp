@@ -15,7 +15,7 @@
 
 #include "core/json_value.h"
 #include "core/text.h"
-#include "probes/rank_report.h"
+#include "probes/report/rank_report.h"
 
 namespace sextant {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/model.h"
-#include "costmodel/vocabulary/precision.h"
+#include "documents/values/model.h"
+#include "documents/values/precision.h"
 #include "probes/harness/probe_context.h"
 #include "probes/harness/probe_result.h"
 #include "probes/host/blas.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/model.h"
+#include "documents/values/model.h"
 
 namespace sextant {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/plan.h"
+#include "documents/workflow.h"
 
 namespace sextant::proxy {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "probes/proxy/random.h"
+#include "probes/proxy/model/random.h"
 
 namespace sextant::proxy {
 

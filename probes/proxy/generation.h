@@ -8,8 +8,8 @@
 // its wave's batch when it has reached its length.
 #pragma once
 
-#include "probes/proxy/head.h"
 #include "probes/proxy/host_task.h"
+#include "probes/proxy/model/head.h"
 #include "probes/proxy/stage.h"
 
 namespace sextant::proxy {

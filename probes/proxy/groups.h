@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "costmodel/vocabulary/plan.h"
+#include "documents/plan.h"
 #include "probes/comm/communicator.h"
-#include "probes/proxy/shard.h"
+#include "probes/proxy/model/shard.h"
 
 namespace sextant::proxy {
 

@@ -1,8 +1,8 @@
 #include "core/error.h"
-#include "probes/proxy/blas.h"
 #include "probes/proxy/engine.h"
 #include "probes/proxy/generation.h"
 #include "probes/proxy/inference.h"
+#include "probes/proxy/model/blas.h"
 #include "probes/proxy/training.h"
 #include "probes/proxy/weight_sync.h"
 

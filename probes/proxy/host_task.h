@@ -1,7 +1,7 @@
 // A task that CPU cores compute, with its weights in host memory.
 #pragma once
 
-#include "probes/proxy/parameters.h"
+#include "probes/proxy/model/parameters.h"
 #include "probes/proxy/task_work.h"
 
 namespace sextant::proxy {

@@ -2,8 +2,8 @@
 // response tokens (head over all positions), values, or rewards (value of the last token).
 #pragma once
 
-#include "probes/proxy/head.h"
 #include "probes/proxy/host_task.h"
+#include "probes/proxy/model/head.h"
 #include "probes/proxy/stage.h"
 
 namespace sextant::proxy {

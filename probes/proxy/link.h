@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "costmodel/vocabulary/plan.h"
+#include "documents/plan.h"
 #include "probes/comm/communicator.h"
 #include "probes/proxy/groups.h"
 

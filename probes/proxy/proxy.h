@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "costmodel/vocabulary/run.h"
+#include "documents/run.h"
 #include "probes/proxy/session.h"
 
 namespace sextant {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "probes/proxy/batch.h"
+#include "probes/proxy/model/batch.h"
 #include "probes/proxy/workload.h"
 
 namespace sextant::proxy {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "core/error.h"
-#include "costmodel/vocabulary/run.h"
+#include "documents/run.h"
 #include "probes/proxy/checks.h"
 #include "probes/proxy/engine.h"
 #include "probes/proxy/exchange.h"

@@ -13,9 +13,9 @@
 #include <memory>
 #include <string>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/cluster.h"
+#include "documents/plan.h"
+#include "documents/workflow.h"
 #include "probes/comm/communicator.h"
 
 namespace sextant {

@@ -1,6 +1,6 @@
 #include "probes/proxy/stage.h"
 
-#include "probes/proxy/embedding.h"
+#include "probes/proxy/model/embedding.h"
 
 namespace sextant::proxy {
 

@@ -2,8 +2,8 @@
 // neighbours. Generation, inference and training are three ways of driving it.
 #pragma once
 
-#include "probes/proxy/layer.h"
 #include "probes/proxy/link.h"
+#include "probes/proxy/model/layer.h"
 #include "probes/proxy/task_work.h"
 
 namespace sextant::proxy {

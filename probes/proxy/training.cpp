@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "probes/proxy/embedding.h"
 #include "probes/proxy/inference.h"
+#include "probes/proxy/model/embedding.h"
 
 namespace sextant::proxy {
 

@@ -6,8 +6,8 @@
 // sequences, so that the sum over replicas is right whatever their shares.
 #pragma once
 
-#include "probes/proxy/head.h"
 #include "probes/proxy/host_task.h"
+#include "probes/proxy/model/head.h"
 #include "probes/proxy/schedule.h"
 #include "probes/proxy/stage.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "probes/proxy/blockwise_transfer.h"
-#include "probes/proxy/parameters.h"
+#include "probes/proxy/model/parameters.h"
 
 namespace sextant::proxy {
 

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/plan.h"
+#include "documents/workflow.h"
 
 namespace sextant::proxy {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "probes/trace/injection/settings.h"
+#include "probes/trace/record/settings.h"
 
 namespace sextant::trace {
 

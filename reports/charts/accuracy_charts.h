@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "calibrate/accuracy.h"
-#include "reports/content.h"
+#include "reports/content/content.h"
 
 namespace sextant::charts {
 

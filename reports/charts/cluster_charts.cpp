@@ -7,7 +7,7 @@
 #include "core/json_value.h"
 #include "core/units.h"
 #include "reports/charts/vega_lite.h"
-#include "reports/sections/names.h"
+#include "reports/content/names.h"
 
 namespace sextant::charts {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/ids.h"
-#include "costmodel/vocabulary/cluster.h"
-#include "reports/content.h"
+#include "documents/cluster.h"
+#include "reports/content/content.h"
 
 namespace sextant::charts {
 

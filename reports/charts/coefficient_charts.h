@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/coefficients.h"
-#include "reports/content.h"
+#include "documents/coefficients.h"
+#include "reports/content/content.h"
 
 namespace sextant::charts {
 

@@ -1,9 +1,9 @@
 // Charts of one plan and its prediction.
 #pragma once
 
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/prediction.h"
-#include "reports/content.h"
+#include "documents/plan.h"
+#include "documents/prediction.h"
+#include "reports/content/content.h"
 
 namespace sextant::charts {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/json.h"
-#include "costmodel/vocabulary/search.h"
+#include "documents/search.h"
 
 namespace sextant::charts {
 

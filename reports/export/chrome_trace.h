@@ -8,8 +8,8 @@
 #pragma once
 
 #include "core/json.h"
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/prediction.h"
+#include "documents/cluster.h"
+#include "documents/prediction.h"
 
 namespace sextant {
 

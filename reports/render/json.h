@@ -1,7 +1,7 @@
 // The data of a report for programs.
 #pragma once
 
-#include "reports/content.h"
+#include "reports/content/content.h"
 
 namespace sextant {
 

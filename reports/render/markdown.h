@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "reports/content.h"
+#include "reports/content/content.h"
 
 namespace sextant {
 

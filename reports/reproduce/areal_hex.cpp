@@ -1,8 +1,8 @@
 #include <array>
 #include <string>
 
-#include "calibrate/import/facts.h"
-#include "calibrate/import/measured_iteration.h"
+#include "calibrate/import/records/facts.h"
+#include "calibrate/import/records/measured_iteration.h"
 #include "reports/reproduce/areal_hex_text.h"
 #include "reports/reproduce/study.h"
 

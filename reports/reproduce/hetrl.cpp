@@ -1,7 +1,7 @@
 #include <array>
 #include <string>
 
-#include "calibrate/import/facts.h"
+#include "calibrate/import/records/facts.h"
 #include "reports/reproduce/hetrl_clusters.h"
 #include "reports/reproduce/hetrl_text.h"
 #include "reports/reproduce/study.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/import/facts.h"
-#include "costmodel/vocabulary/names.h"
+#include "calibrate/import/records/facts.h"
+#include "documents/values/names.h"
 
 namespace sextant {
 namespace {

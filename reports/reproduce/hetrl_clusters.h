@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "costmodel/vocabulary/cluster.h"
+#include "documents/cluster.h"
 
 namespace sextant {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "costmodel/vocabulary/run.h"
+#include "documents/run.h"
 #include "reports/reproduce/study.h"
 
 namespace sextant {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/json_value.h"
-#include "costmodel/vocabulary/search.h"
+#include "documents/search.h"
 
 namespace sextant {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "core/document.h"
 #include "core/json.h"
-#include "costmodel/vocabulary/prediction.h"
+#include "documents/prediction.h"
 
 namespace sextant {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "costmodel/vocabulary/coefficients.h"
+#include "documents/coefficients.h"
 #include "reports/reproduce/reproduction.h"
 #include "reports/reproduce/study.h"
 

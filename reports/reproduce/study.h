@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/coefficients.h"
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/cluster.h"
+#include "documents/coefficients.h"
+#include "documents/plan.h"
+#include "documents/workflow.h"
 #include "reports/reproduce/hetrl_clusters.h"
 #include "reports/reproduce/reproduction.h"
 

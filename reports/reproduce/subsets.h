@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "planner/space/subcluster.h"
+#include "planner/request/subcluster.h"
 
 namespace sextant {
 

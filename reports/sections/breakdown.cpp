@@ -1,7 +1,7 @@
 #include "core/json_value.h"
 #include "core/units.h"
 #include "reports/charts/plan_charts.h"
-#include "reports/sections/names.h"
+#include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
 namespace sextant {
@@ -59,7 +59,8 @@ Table terms_table(const Prediction& prediction) {
 // Nothing of a document that does not hold what the controller takes.
 std::string sum_of_rows(const Prediction& prediction) {
   constexpr double kRounding = 1e-6;  // relative
-  double sum_s = prediction.weight_sync_s + prediction.data_s + prediction.controller_s + prediction.rule_reward_s;
+  double sum_s =
+      prediction.weight_sync_s + prediction.data_s + prediction.controller_s + prediction.rule_reward_s;
   for (const auto& [task, predicted] : prediction.tasks) sum_s += predicted.time_s;
   if (sum_s < prediction.iteration_s * (1 - kRounding)) return "";
   const double overlapped_s = prediction.overlapped_s();

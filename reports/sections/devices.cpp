@@ -1,5 +1,5 @@
 #include "core/units.h"
-#include "reports/sections/names.h"
+#include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
 namespace sextant {

@@ -1,6 +1,6 @@
 #include "core/units.h"
 #include "reports/charts/cluster_charts.h"
-#include "reports/sections/names.h"
+#include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
 namespace sextant {

@@ -1,6 +1,6 @@
 #include "core/json_value.h"
 #include "reports/charts/plan_charts.h"
-#include "reports/sections/names.h"
+#include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
 namespace sextant {

@@ -1,6 +1,6 @@
 #include "calibrate/accuracy.h"
 #include "core/units.h"
-#include "reports/sections/names.h"
+#include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
 namespace sextant {

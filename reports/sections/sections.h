@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "reports/content.h"
-#include "reports/report.h"
+#include "reports/content/content.h"
+#include "reports/content/report_input.h"
 
 namespace sextant {
 

@@ -1,7 +1,7 @@
 #include <set>
 
 #include "core/units.h"
-#include "reports/sections/names.h"
+#include "reports/content/names.h"
 #include "reports/sections/sections.h"
 #include "reports/sections/warnings.h"
 

@@ -3,7 +3,7 @@
 
 #include "calibrate/ranking.h"
 #include "core/units.h"
-#include "reports/sections/names.h"
+#include "reports/content/names.h"
 #include "reports/sections/sections.h"
 
 namespace sextant {

@@ -2,7 +2,7 @@
 
 #include "core/units.h"
 #include "reports/charts/coefficient_charts.h"
-#include "reports/sections/names.h"
+#include "reports/content/names.h"
 
 namespace sextant {
 namespace {

@@ -6,6 +6,7 @@
 #include <regex>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "tests/architecture/source_tree.h"
 
@@ -24,14 +25,14 @@ struct Room {
 const std::vector<Room>& rooms() {
   static const std::vector<Room> table = {
       {"core", {"core"}},
-      {"costmodel/vocabulary", {"core", "costmodel/vocabulary"}},
-      {"costmodel", {"core", "costmodel"}},
-      {"probes", {"core", "costmodel/vocabulary", "probes"}},
-      {"calibrate/import", {"core", "costmodel/vocabulary", "calibrate/import"}},
-      {"calibrate", {"core", "costmodel", "calibrate"}},
-      {"planner", {"core", "costmodel", "planner"}},
-      {"reports", {"core", "costmodel", "probes", "calibrate", "planner", "reports"}},
-      {"cli", {"core", "costmodel", "probes", "calibrate", "planner", "reports", "cli"}},
+      {"documents", {"core", "documents"}},
+      {"costmodel", {"core", "documents", "costmodel"}},
+      {"probes", {"core", "documents", "probes"}},
+      {"calibrate/import", {"core", "documents", "calibrate/import"}},
+      {"calibrate", {"core", "documents", "costmodel", "calibrate"}},
+      {"planner", {"core", "documents", "costmodel", "planner"}},
+      {"reports", {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports"}},
+      {"cli", {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports", "cli"}},
   };
   return table;
 }
@@ -100,9 +101,9 @@ const Room& room_of(const std::string& path) {
   return *found;
 }
 
-std::string joined(const std::vector<std::string>& words) {
+std::string joined(const std::vector<std::string>& words, const std::string& separator = ", ") {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
   return text;
 }
 
@@ -149,40 +150,90 @@ void check_file(const fs::path& root, const SourceFile& source, std::vector<std:
   }
 }
 
-// Depth-first search over headers; `open` is the path from where the search began.
+// A directed graph of names; find_cycles follows the arrows depth first.
+using Graph = std::map<std::string, std::set<std::string>>;
+
 class CycleSearch {
  public:
-  explicit CycleSearch(const std::vector<SourceFile>& sources) {
-    for (const SourceFile& source : sources) {
-      if (source.is_header()) headers_[source.path] = &source;
-    }
-  }
+  explicit CycleSearch(const Graph& graph) : graph_(graph) {}
 
-  std::vector<std::string> run() {
-    for (const auto& [path, header] : headers_) visit(path);
+  // Each cycle as the names on it, the first repeated at the end.
+  std::vector<std::vector<std::string>> run() {
+    for (const auto& [name, arrows] : graph_) visit(name);
     return found_;
   }
 
  private:
-  void visit(const std::string& path) {
-    const auto header = headers_.find(path);
-    if (header == headers_.end() || done_.contains(path)) return;
-    const auto again = std::find(open_.begin(), open_.end(), path);
+  void visit(const std::string& name) {
+    const auto node = graph_.find(name);
+    if (node == graph_.end() || done_.contains(name)) return;
+    const auto again = std::find(open_.begin(), open_.end(), name);
     if (again != open_.end()) {
-      found_.push_back(path + " includes itself through " + joined({again + 1, open_.end()}));
+      std::vector<std::string> cycle(again, open_.end());
+      cycle.push_back(name);
+      found_.push_back(cycle);
       return;
     }
-    open_.push_back(path);
-    for (const Include& include : header->second->includes) visit(include.name);
+    open_.push_back(name);
+    for (const std::string& next : node->second) visit(next);
     open_.pop_back();
-    done_.insert(path);
+    done_.insert(name);
   }
 
-  std::map<std::string, const SourceFile*> headers_;
+  const Graph& graph_;
   std::vector<std::string> open_;
   std::set<std::string> done_;
-  std::vector<std::string> found_;
+  std::vector<std::vector<std::string>> found_;
 };
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+void check_headers(const std::vector<SourceFile>& sources, std::vector<std::string>& violations) {
+  Graph headers;
+  for (const SourceFile& source : sources) {
+    if (!source.is_header()) continue;
+    for (const Include& include : source.includes) headers[source.path].insert(include.name);
+  }
+  for (const auto& cycle : CycleSearch(headers).run()) {
+    violations.push_back(cycle.front() + " includes itself through " +
+                         joined({cycle.begin() + 1, cycle.end() - 1}));
+  }
+}
+
+// No two folders include each other, directly or through others, at any depth. Each arrow of a cycle is named by one
+// include that draws it.
+void check_folders(const std::vector<SourceFile>& sources, std::vector<std::string>& violations) {
+  Graph folders;
+  std::map<std::pair<std::string, std::string>, std::string> drawn_by;
+  for (const SourceFile& source : sources) {
+    const std::string from = folder_of(source.path);
+    for (const Include& include : source.includes) {
+      if (!include.quoted || !lies_in_any(include.name, room_of(source.path).may_include)) continue;
+      const std::string to = folder_of(include.name);
+      if (to == from) continue;
+      folders[from].insert(to);
+      drawn_by.emplace(std::pair(from, to), source.path + " includes " + include.name);
+    }
+  }
+  for (const auto& cycle : CycleSearch(folders).run()) {
+    std::vector<std::string> arrows;
+    for (size_t i = 0; i + 1 < cycle.size(); ++i) arrows.push_back(drawn_by.at({cycle[i], cycle[i + 1]}));
+    violations.push_back("folders in a cycle: " + joined(cycle, " -> ") + " (" + joined(arrows, "; ") + ")");
+  }
+}
+
+constexpr size_t kMaxFilesInFolder = 40;
+
+void check_folder_sizes(const std::vector<SourceFile>& sources, std::vector<std::string>& violations) {
+  std::map<std::string, size_t> files;
+  for (const SourceFile& source : sources) ++files[folder_of(source.path)];
+  for (const auto& [folder, count] : files) {
+    if (count > kMaxFilesInFolder) {
+      violations.push_back(folder + " holds " + std::to_string(count) + " source files: at most " +
+                           std::to_string(kMaxFilesInFolder));
+    }
+  }
+}
 
 }  // namespace
 
@@ -196,7 +247,9 @@ std::vector<std::string> find_violations(const fs::path& root) {
     check_file(root, source, violations);
     folders_with_sources.insert(source.path.substr(0, source.path.find('/')));
   }
-  for (const std::string& cycle : CycleSearch(sources).run()) violations.push_back(cycle);
+  check_headers(sources, violations);
+  check_folders(sources, violations);
+  check_folder_sizes(sources, violations);
   for (const std::string& folder : folders_with_sources) {
     if (!fs::exists(root / folder / "README.md")) violations.push_back(folder + ": no README.md");
   }

@@ -11,7 +11,7 @@
 
 #include "calibrate/residuals.h"
 #include "costmodel/predict.h"
-#include "costmodel/vocabulary/run.h"
+#include "documents/run.h"
 
 namespace sextant::testing {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "costmodel/vocabulary/coefficients.h"
+#include "documents/coefficients.h"
 
 namespace sextant::testing {
 

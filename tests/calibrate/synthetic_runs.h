@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "costmodel/predict.h"
-#include "costmodel/vocabulary/run.h"
+#include "documents/run.h"
 
 namespace sextant::testing {
 

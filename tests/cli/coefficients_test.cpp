@@ -8,7 +8,7 @@
 #include <set>
 
 #include "core/json_value.h"
-#include "costmodel/vocabulary/experiments.h"
+#include "documents/experiments.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

@@ -1,4 +1,4 @@
-#include "cli/document_output.h"
+#include "cli/shared/document_output.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 #include "core/document.h"
 #include "core/json_value.h"
-#include "costmodel/vocabulary/cluster.h"
+#include "documents/cluster.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

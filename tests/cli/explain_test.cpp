@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/json_value.h"
-#include "costmodel/vocabulary/explanation.h"
+#include "documents/explanation.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 
@@ -83,7 +83,7 @@ TEST_F(ExplainCommand, SaysThatDollarsAreCompared) {
                                  ContainsRegex("instead of [^\n]*, in dollars [0-9.]+ % less")));
   const auto explanation = load_document<Explanation>(file).content;
   EXPECT_EQ(explanation.goal, "cost");
-  constexpr double kTies = 1e-8;  // time decides between plans that cost the same (planner/objective.h)
+  constexpr double kTies = 1e-8;  // time decides between plans that cost the same (planner/request/objective.h)
   for (const Alternative& other : explanation.alternatives) {
     if (other.outcome != PlanOutcome::found) continue;
     EXPECT_NEAR(other.ratio, *other.usd_per_iteration / *explanation.usd_per_iteration, kTies) << other.name;

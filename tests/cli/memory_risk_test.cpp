@@ -1,4 +1,4 @@
-#include "cli/memory_risk.h"
+#include "cli/plan/memory_risk.h"
 
 #include <gtest/gtest.h>
 

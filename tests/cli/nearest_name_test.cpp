@@ -1,4 +1,4 @@
-#include "cli/nearest_name.h"
+#include "cli/shared/nearest_name.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/json_value.h"
-#include "costmodel/vocabulary/search.h"
-#include "planner/objective.h"
+#include "documents/search.h"
+#include "planner/request/objective.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

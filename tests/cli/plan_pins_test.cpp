@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/json_value.h"
-#include "costmodel/vocabulary/search.h"
+#include "documents/search.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

@@ -5,7 +5,7 @@
 
 #include "core/json_value.h"
 #include "costmodel/predict.h"
-#include "costmodel/vocabulary/search.h"
+#include "documents/search.h"
 #include "planner/planners.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"

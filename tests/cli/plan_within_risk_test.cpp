@@ -1,4 +1,4 @@
-#include "cli/plan_within_risk.h"
+#include "cli/plan/plan_within_risk.h"
 
 #include <gtest/gtest.h>
 

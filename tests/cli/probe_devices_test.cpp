@@ -1,6 +1,6 @@
 // Whose devices `sextant probe` measures, and what it hands on of GPUs: a host whose GPUs, sensors, links and
 // collectives are the test's.
-#include "cli/probe_devices.h"
+#include "cli/probe/probe_devices.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

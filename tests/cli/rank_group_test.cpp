@@ -1,5 +1,5 @@
 // Ranks of one question, as threads: what fails on one fails on all.
-#include "cli/rank_group.h"
+#include "cli/probe/rank_group.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "cli/exit_codes.h"
+#include "cli/shared/exit_codes.h"
 #include "probes/comm/thread_communicator.h"
 
 namespace sextant::cli {

@@ -1,6 +1,6 @@
 // Bad input: exit 2 and one line "sextant: <file>: <path>: <sentence>"; a disk that refuses: exit 3.
 //
-// The sentences of every file in tests/data/bad are tested in tests/costmodel/vocabulary; here it matters that
+// The sentences of every file in tests/data/bad are tested in tests/documents; here it matters that
 // the program passes them on, whole and alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What a search's end becomes, in a document and in words.
-#include "cli/search_record.h"
+#include "cli/plan/search_record.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

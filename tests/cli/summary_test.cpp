@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/quickstart_summary.h"
+#include "cli/quickstart/quickstart_summary.h"
 #include "core/json_value.h"
 #include "tests/cli/documents.h"
 #include "tests/core/expect_error.h"

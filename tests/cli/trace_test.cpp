@@ -6,7 +6,7 @@
 
 #include "core/document.h"
 #include "core/json_value.h"
-#include "costmodel/vocabulary/run.h"
+#include "documents/run.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

@@ -1,7 +1,7 @@
 // What the command writes is what was verified.
 #include <gtest/gtest.h>
 
-#include "planner/verify/answer.h"
+#include "planner/answer.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 #include "tests/core/expect_error.h"

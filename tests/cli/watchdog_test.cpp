@@ -1,4 +1,4 @@
-#include "cli/watchdog.h"
+#include "cli/probe/watchdog.h"
 
 #include <gtest/gtest.h>
 

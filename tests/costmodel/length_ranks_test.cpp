@@ -1,8 +1,8 @@
 // Replicas that get their sequences by length (Replica::length_rank) are costed by their own.
 #include <gtest/gtest.h>
 
-#include "costmodel/memory.h"
 #include "costmodel/task.h"
+#include "costmodel/terms/memory.h"
 #include "tests/costmodel/terms/term_case.h"
 
 namespace sextant::testing {

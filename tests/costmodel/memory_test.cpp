@@ -1,4 +1,4 @@
-#include "costmodel/memory.h"
+#include "costmodel/terms/memory.h"
 
 #include <gtest/gtest.h>
 

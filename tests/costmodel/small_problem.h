@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "costmodel/iteration.h"
-#include "costmodel/vocabulary/plan.h"
+#include "documents/plan.h"
 
 namespace sextant::testing {
 

@@ -1,7 +1,7 @@
 // Looking at one of many that are alike changes nothing: a plan costs the same on a cluster without exceptional
 // links and on that cluster with one exception, which states the rate that is there already and turns merging
 // off.
-#include "costmodel/symmetry.h"
+#include "costmodel/problem/symmetry.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <random>
 
 #include "costmodel/iteration.h"
-#include "costmodel/memory.h"
+#include "costmodel/terms/memory.h"
 #include "tests/costmodel/random.h"
 #include "tests/costmodel/small_problem.h"
 

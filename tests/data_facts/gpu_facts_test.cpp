@@ -7,8 +7,8 @@
 
 #include "core/document.h"
 #include "core/json_value.h"
-#include "costmodel/vocabulary/precision.h"
-#include "costmodel/vocabulary/quantity.h"
+#include "documents/values/precision.h"
+#include "documents/values/quantity.h"
 
 namespace sextant {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/document.h"
 #include "core/json_value.h"
-#include "costmodel/vocabulary/model.h"
+#include "documents/values/model.h"
 
 namespace sextant {
 namespace {

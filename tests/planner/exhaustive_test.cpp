@@ -1,10 +1,10 @@
-#include "planner/exhaustive.h"
+#include "planner/exact/exhaustive.h"
 
 #include <gtest/gtest.h>
 
 #include "core/error.h"
-#include "costmodel/memory.h"
 #include "costmodel/predict.h"
+#include "costmodel/terms/memory.h"
 #include "tests/costmodel/small_problem.h"
 
 namespace sextant::testing {

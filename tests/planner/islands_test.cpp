@@ -1,6 +1,6 @@
 // Searches side by side: what they hand each other, what is made of it, and that it does not matter which rank
 // or thread ran them.
-#include "planner/islands.h"
+#include "planner/search/islands.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,8 @@ class Islands : public ::testing::Test {
     request.budget.evaluations = evaluations;
     return request;
   }
-  [[nodiscard]] static std::vector<PlanResult> on_ranks(ThreadRanks& job, const PlanRequest& request, int ranks) {
+  [[nodiscard]] static std::vector<PlanResult> on_ranks(ThreadRanks& job, const PlanRequest& request,
+                                                        int ranks) {
     EXPECT_EQ(job.said().size(), static_cast<std::size_t>(ranks));
     return job.run([request](IslandRanks& of_job) {
       PlanRequest own = request;

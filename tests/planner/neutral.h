@@ -1,7 +1,7 @@
 // What tests of planners take for the model and for equal.
 #pragma once
 
-#include "costmodel/vocabulary/coefficients.h"
+#include "documents/coefficients.h"
 
 namespace sextant::testing {
 

@@ -1,5 +1,5 @@
 // Plans by time, dollars and devices, with limits.
-#include "planner/objective.h"
+#include "planner/request/objective.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "core/error.h"
 #include "planner/exact/exact.h"
-#include "planner/exhaustive.h"
+#include "planner/exact/exhaustive.h"
 #include "planner/planners.h"
 #include "tests/planner/planning_case.h"
 

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/import/facts.h"
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/framework_profile.h"
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/workflow.h"
+#include "calibrate/import/records/facts.h"
+#include "documents/cluster.h"
+#include "documents/framework_profile.h"
+#include "documents/plan.h"
+#include "documents/workflow.h"
 
 namespace sextant::testing {
 

@@ -9,7 +9,7 @@
 #include "costmodel/predict.h"
 #include "planner/planners.h"
 #include "planner/portfolio/portfolio.h"
-#include "planner/profile.h"
+#include "planner/request/profile.h"
 #include "tests/planner/ordinary_questions.h"
 
 namespace sextant::testing {

@@ -1,5 +1,5 @@
 // Tasks that stay where they are: obeyed by every planner that says so, refused by the others.
-#include "planner/pins.h"
+#include "planner/request/pins.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,11 +9,11 @@
 #include "core/error.h"
 #include "costmodel/predict.h"
 #include "planner/exact/bound.h"
-#include "planner/exhaustive.h"
+#include "planner/exact/exhaustive.h"
 #include "planner/explain/change.h"
 #include "planner/explain/explain.h"
 #include "planner/planners.h"
-#include "planner/space/subcluster.h"
+#include "planner/request/subcluster.h"
 #include "planner/space/units.h"
 #include "planner/verify/verify.h"
 #include "tests/core/expect_error.h"

@@ -11,7 +11,7 @@
 
 #include "costmodel/predict.h"
 #include "planner/exact/bound.h"
-#include "planner/exhaustive.h"
+#include "planner/exact/exhaustive.h"
 #include "planner/verify/verify.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/neutral.h"

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/cluster.h"
+#include "documents/workflow.h"
 #include "planner/evaluate/evaluator.h"
-#include "planner/space/shapes.h"
+#include "planner/request/shapes.h"
 
 namespace sextant::testing {
 

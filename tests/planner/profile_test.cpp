@@ -1,4 +1,4 @@
-#include "planner/profile.h"
+#include "planner/request/profile.h"
 
 #include <gtest/gtest.h>
 

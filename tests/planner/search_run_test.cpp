@@ -1,5 +1,5 @@
 // What a search keeps of what it looks at.
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "planner/search_space.h"
+#include "planner/request/search_space.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "planner/islands.h"
+#include "planner/search/islands.h"
 
 namespace sextant::testing {
 

@@ -1,4 +1,4 @@
-#include "reports/sections/names.h"
+#include "reports/content/names.h"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 
 Every good document must pass. So must none of the damaged ones below, and of DATA/bad those whose fault a schema
 can express. cases.json beside this file holds changes to good documents, accepted and refused; the parsers are
-held to the same by tests/costmodel/vocabulary/schema_cases_test.cpp. Exit code 0 all well, 1 not, 77 python3-jsonschema is missing.
+held to the same by tests/documents/schema_cases_test.cpp. Exit code 0 all well, 1 not, 77 python3-jsonschema is missing.
 """
 
 import copy

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "probes/proxy/generation.h"
-#include "probes/proxy/random.h"
+#include "probes/proxy/model/random.h"
 
 namespace sextant::gpu {
 

@@ -13,10 +13,10 @@
 #include <optional>
 #include <utility>
 
-#include "probes/cuda/proxy/decode_batch.h"
 #include "probes/cuda/proxy/decode_graph.h"
 #include "probes/cuda/proxy/device_head.h"
 #include "probes/cuda/proxy/device_task.h"
+#include "probes/gpu/proxy/decode_batch.h"
 
 namespace sextant::gpu {
 

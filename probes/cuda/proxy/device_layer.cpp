@@ -21,7 +21,7 @@ HeadShape head_shape(const LayerShape& shape) { return {shape.heads, shape.kv_he
 
 DeviceRotary::DeviceRotary(ProxyGpu& gpu, int dim, int positions)
     : cosine_(times(static_cast<std::size_t>(positions), dim / 2)), sine_(cosine_.size()) {
-  constexpr double kBase = 10000.0;  // as probes/proxy/rotary.cpp
+  constexpr double kBase = 10000.0;  // as probes/proxy/model/rotary.cpp
   const int half = dim / 2;
   std::vector<double> frequencies;
   for (int i = 0; i < half; ++i) frequencies.push_back(std::pow(kBase, -static_cast<double>(i) / half));

@@ -1,5 +1,5 @@
 // One decoder layer on one GPU of its tensor-parallel group, forward, backward and decoding: the operations of
-// probes/proxy/layer.h in bf16.
+// probes/proxy/model/layer.h in bf16.
 //
 // Sums over the group are all-reduces in bf16, as frameworks do: after each branch (x itself: the first rank
 // adds its part to it, the others leave theirs) and in the backward pass before each norm.
@@ -11,12 +11,12 @@
 
 #include <vector>
 
-#include "probes/cuda/proxy/attention_layout.h"
 #include "probes/cuda/proxy/device_parameters.h"
-#include "probes/cuda/proxy/device_sizes.h"
 #include "probes/cuda/proxy/gpu.h"
 #include "probes/cuda/proxy/gpu_collectives.h"
-#include "probes/proxy/batch.h"
+#include "probes/gpu/proxy/attention_layout.h"
+#include "probes/gpu/proxy/device_sizes.h"
+#include "probes/proxy/model/batch.h"
 
 namespace sextant::gpu {
 

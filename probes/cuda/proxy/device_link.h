@@ -12,7 +12,7 @@
 
 #include "probes/cuda/proxy/gpu.h"
 #include "probes/cuda/proxy/gpu_collectives.h"
-#include "probes/cuda/proxy/link_sizes.h"
+#include "probes/gpu/proxy/link_sizes.h"
 #include "probes/proxy/groups.h"
 
 namespace sextant::gpu {

@@ -1,12 +1,12 @@
 // The weights of one pipeline stage on one GPU, a tensor-parallel group's part of them: bf16, and for training
 // bf16 gradients with an fp32 master copy and Adam's moments in fp32, 16 bytes a parameter. Laid out as
-// probes/proxy/parameters.h and begun with the same numbers, rounded to bf16.
+// probes/proxy/model/parameters.h and begun with the same numbers, rounded to bf16.
 #pragma once
 
 #include <vector>
 
 #include "probes/cuda/proxy/gpu.h"
-#include "probes/proxy/parameters.h"
+#include "probes/proxy/model/parameters.h"
 
 namespace sextant::gpu {
 

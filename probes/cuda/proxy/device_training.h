@@ -8,7 +8,7 @@
 
 #include "probes/cuda/proxy/device_head.h"
 #include "probes/cuda/proxy/device_task.h"
-#include "probes/proxy/head.h"
+#include "probes/proxy/model/head.h"
 
 namespace sextant::gpu {
 

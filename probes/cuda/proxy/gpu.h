@@ -13,9 +13,9 @@
 
 #include "probes/cuda/cuda_resources.h"
 #include "probes/cuda/lt_matmul.h"
-#include "probes/cuda/proxy/kernels.h"
-#include "probes/proxy/blas.h"
-#include "probes/proxy/buffer.h"
+#include "probes/cuda/proxy/kernels/kernels.h"
+#include "probes/proxy/model/blas.h"
+#include "probes/proxy/model/buffer.h"
 
 namespace sextant::gpu {
 

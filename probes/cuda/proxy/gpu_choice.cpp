@@ -5,8 +5,8 @@
 
 #include "probes/collective/group_point.h"
 #include "probes/cuda/cuda_resources.h"
-#include "probes/cuda/gpu_of_rank.h"
 #include "probes/cuda/lt_matmul.h"
+#include "probes/gpu/gpu_of_rank.h"
 
 namespace sextant::gpu {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "core/error.h"
 #include "probes/cuda/cuda_resources.h"
-#include "probes/cuda/nccl_communicator.h"
 #include "probes/cuda/proxy/gpu_collectives.h"
+#include "probes/gpu/libraries/nccl_communicator.h"
 
 namespace sextant::gpu {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "probes/comm/communicator.h"
-#include "probes/cuda/proxy/kernels.h"
+#include "probes/cuda/proxy/kernels/kernels.h"
 
 namespace sextant::gpu {
 

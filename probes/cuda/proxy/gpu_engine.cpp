@@ -1,4 +1,4 @@
-#include "probes/cuda/gpu_engine.h"
+#include "probes/gpu/gpu_engine.h"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 #include "probes/cuda/proxy/device_weight_transfer.h"
 #include "probes/cuda/proxy/gpu_choice.h"
 #include "probes/cuda/proxy/gpu_collectives.h"
-#include "probes/cuda/proxy/memory_budget.h"
+#include "probes/gpu/proxy/memory_budget.h"
 
 namespace sextant {
 namespace {

@@ -3,16 +3,16 @@
 #include <iterator>
 #include <optional>
 
-#include "probes/cuda/gpu_engine.h"
-#include "probes/cuda/gpu_self_check.h"
 #include "probes/cuda/proxy/device_generation.h"
 #include "probes/cuda/proxy/device_inference.h"
 #include "probes/cuda/proxy/device_training.h"
 #include "probes/cuda/proxy/gpu_choice.h"
 #include "probes/cuda/proxy/self_check_case.h"
 #include "probes/cuda/proxy/self_check_session.h"
-#include "probes/proxy/blas.h"
+#include "probes/gpu/gpu_engine.h"
+#include "probes/gpu/gpu_self_check.h"
 #include "probes/proxy/inference.h"
+#include "probes/proxy/model/blas.h"
 #include "probes/proxy/training.h"
 
 namespace sextant::gpu {

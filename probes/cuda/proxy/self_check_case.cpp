@@ -1,6 +1,6 @@
 #include "probes/cuda/proxy/self_check_case.h"
 
-#include "probes/proxy/random.h"
+#include "probes/proxy/model/random.h"
 
 namespace sextant::gpu {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "probes/cuda/gpu_self_check.h"
 #include "probes/cuda/proxy/self_check_case.h"
+#include "probes/gpu/gpu_self_check.h"
 #include "probes/proxy/engine.h"
 
 namespace sextant::gpu {

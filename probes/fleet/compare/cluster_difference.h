@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/document.h"
-#include "costmodel/vocabulary/cluster.h"
+#include "documents/cluster.h"
 #include "probes/fleet/compare/value_change.h"
 
 namespace sextant {

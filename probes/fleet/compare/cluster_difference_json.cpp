@@ -1,6 +1,6 @@
 // Reading and writing of probes/fleet/cluster_difference.h.
 #include "core/json_value.h"
-#include "costmodel/vocabulary/names.h"
+#include "documents/values/names.h"
 #include "probes/fleet/compare/cluster_difference.h"
 
 namespace sextant {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/quantity.h"
+#include "documents/values/quantity.h"
 
 namespace sextant {
 

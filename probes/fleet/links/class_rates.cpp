@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/statistics.h"
-#include "probes/cluster_assembly.h"
+#include "probes/assembly/cluster_assembly.h"
 
 namespace sextant {
 namespace {

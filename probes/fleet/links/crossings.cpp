@@ -5,7 +5,7 @@
 #include <queue>
 #include <utility>
 
-#include "probes/fleet/links/host_groups.h"
+#include "probes/assembly/host_groups.h"
 
 namespace sextant {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "core/units.h"
-#include "probes/cluster_assembly.h"
+#include "probes/assembly/cluster_assembly.h"
 #include "probes/fleet/links/class_rates.h"
 #include "probes/fleet/links/host_rates.h"
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
+#include "documents/cluster.h"
 #include "probes/fleet/links/pair_model.h"
 
 namespace sextant {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/statistics.h"
-#include "probes/fleet/links/host_groups.h"
+#include "probes/assembly/host_groups.h"
 
 namespace sextant {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "probes/fleet/links/host_groups.h"
+#include "probes/assembly/host_groups.h"
 
 namespace sextant {
 

@@ -18,8 +18,8 @@
 #include <span>
 #include <utility>
 
-#include "probes/fleet/links/host_place.h"
 #include "probes/fleet/links/pair_parts.h"
+#include "probes/report/host_place.h"
 
 namespace sextant {
 

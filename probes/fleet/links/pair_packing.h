@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "probes/fleet/links/host_groups.h"
+#include "probes/assembly/host_groups.h"
 
 namespace sextant {
 

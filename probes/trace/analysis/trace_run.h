@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "costmodel/vocabulary/run.h"
+#include "documents/run.h"
 #include "probes/trace/analysis/summary.h"
 
 namespace sextant::trace {

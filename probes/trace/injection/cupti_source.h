@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "probes/trace/injection/cupti_library.h"
-#include "probes/trace/injection/recording_pace.h"
-#include "probes/trace/injection/settings.h"
 #include "probes/trace/record/chunk_writer.h"
+#include "probes/trace/record/recording_pace.h"
+#include "probes/trace/record/settings.h"
 
 namespace sextant::trace {
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "probes/trace/injection/recording_pace.h"
-#include "probes/trace/injection/settings.h"
 #include "probes/trace/record/chunk_writer.h"
 #include "probes/trace/record/record.h"
+#include "probes/trace/record/recording_pace.h"
+#include "probes/trace/record/settings.h"
 
 namespace sextant::trace {
 

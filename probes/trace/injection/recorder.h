@@ -17,9 +17,9 @@
 #include <thread>
 
 #include "probes/trace/injection/device_recording.h"
-#include "probes/trace/injection/settings.h"
 #include "probes/trace/injection/trace_file.h"
 #include "probes/trace/record/chunk_writer.h"
+#include "probes/trace/record/settings.h"
 
 namespace sextant::trace {
 

@@ -11,7 +11,7 @@
 #include "calibrate/claims/public_fit.h"
 #include "core/error.h"
 #include "core/json_value.h"
-#include "costmodel/vocabulary/coefficients.h"
+#include "documents/coefficients.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "calibrate/import/aiconfigurator.h"
+#include "calibrate/import/tables/aiconfigurator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "calibrate/import/blis.h"
+#include "calibrate/import/tables/blis.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "calibrate/import/facts.h"
+#include "calibrate/import/records/facts.h"
 #include "core/document.h"
 #include "tests/core/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "calibrate/import/facts.h"
+#include "calibrate/import/records/facts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "calibrate/import/generation.h"
+#include "calibrate/import/published/generation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "calibrate/import/verl.h"
+#include "calibrate/import/verl/verl.h"
 #include "core/document.h"
 #include "core/json_value.h"
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/plan.h"
+#include "documents/workflow.h"
 #include "tests/core/temporary_folder.h"
 
 namespace sextant {

@@ -1,4 +1,4 @@
-#include "calibrate/import/measured_generation.h"
+#include "calibrate/import/records/measured_generation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "calibrate/import/published.h"
+#include "calibrate/import/published/published.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "calibrate/import/measured_iteration.h"
+#include "calibrate/import/records/measured_iteration.h"
 #include "core/document.h"
 #include "core/json_value.h"
 #include "tests/calibrate/import/generation_cases.h"

@@ -1,4 +1,4 @@
-#include "calibrate/import/run_parts.h"
+#include "calibrate/import/records/run_parts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

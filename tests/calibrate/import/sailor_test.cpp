@@ -1,4 +1,4 @@
-#include "calibrate/import/sailor.h"
+#include "calibrate/import/tables/sailor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "calibrate/import/sailor_tables.h"
+#include "calibrate/import/tables/sailor_tables.h"
 #include "core/csv.h"
 #include "core/json_value.h"
 #include "tests/calibrate/import/step_cases.h"

@@ -1,4 +1,4 @@
-#include "calibrate/import/torchtitan.h"
+#include "calibrate/import/tables/torchtitan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

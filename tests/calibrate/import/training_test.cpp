@@ -1,4 +1,4 @@
-#include "calibrate/import/training.h"
+#include "calibrate/import/published/training.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

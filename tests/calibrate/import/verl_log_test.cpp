@@ -1,11 +1,11 @@
-#include "calibrate/import/verl_log.h"
+#include "calibrate/import/verl/verl_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "calibrate/import/python_literal.h"
+#include "calibrate/import/records/python_literal.h"
 #include "core/json_value.h"
 
 namespace sextant {

@@ -1,4 +1,4 @@
-#include "calibrate/import/verl.h"
+#include "calibrate/import/verl/verl.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "calibrate/import/vtrain.h"
+#include "calibrate/import/tables/vtrain.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

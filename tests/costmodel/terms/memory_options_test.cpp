@@ -2,7 +2,7 @@
 // the four coefficients. The bare layouts are in ../memory_test.cpp.
 #include <gtest/gtest.h>
 
-#include "costmodel/memory.h"
+#include "costmodel/terms/memory.h"
 #include "tests/costmodel/terms/term_case.h"
 
 namespace sextant::testing {

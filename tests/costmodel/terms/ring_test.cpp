@@ -1,4 +1,4 @@
-#include "costmodel/terms/ring.h"
+#include "costmodel/problem/ring.h"
 
 #include <gtest/gtest.h>
 

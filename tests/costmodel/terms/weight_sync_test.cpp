@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "costmodel/vocabulary/model.h"
+#include "documents/values/model.h"
 #include "tests/costmodel/terms/term_case.h"
 
 namespace sextant::testing {

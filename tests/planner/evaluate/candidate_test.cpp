@@ -1,5 +1,5 @@
 // Shapes by number, and what becomes of those that no placement names any more.
-#include "planner/evaluate/candidate.h"
+#include "planner/request/candidate.h"
 
 #include <gtest/gtest.h>
 

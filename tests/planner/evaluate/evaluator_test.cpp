@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "costmodel/iteration.h"
-#include "costmodel/memory.h"
+#include "costmodel/terms/memory.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {

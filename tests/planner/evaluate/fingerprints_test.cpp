@@ -1,4 +1,4 @@
-#include "planner/evaluate/fingerprints.h"
+#include "planner/request/fingerprints.h"
 
 #include <gtest/gtest.h>
 

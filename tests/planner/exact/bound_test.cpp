@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "costmodel/predict.h"
 #include "planner/exact/exact.h"
-#include "planner/exhaustive.h"
+#include "planner/exact/exhaustive.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/exact/unit_space_case.h"

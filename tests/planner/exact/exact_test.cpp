@@ -8,8 +8,8 @@
 #include <map>
 
 #include "core/error.h"
-#include "costmodel/memory.h"
 #include "costmodel/predict.h"
+#include "costmodel/terms/memory.h"
 #include "planner/exact/bound.h"
 #include "planner/exact/group_costs.h"
 #include "tests/planner/exact/unit_space_case.h"

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
-#include "costmodel/memory.h"
 #include "costmodel/predict.h"
+#include "costmodel/terms/memory.h"
 #include "planner/exact/exact.h"
 #include "planner/exact/ilp_model.h"
 #include "tests/planner/exact/unit_space_case.h"

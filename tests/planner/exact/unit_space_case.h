@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "planner/pins.h"
-#include "planner/planner.h"
+#include "planner/request/groupings.h"
+#include "planner/request/pins.h"
+#include "planner/request/planner.h"
+#include "planner/request/shapes.h"
 #include "planner/space/balance.h"
-#include "planner/space/groupings.h"
-#include "planner/space/shapes.h"
 #include "planner/space/units.h"
 #include "tests/planner/planning_case.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "costmodel/predict.h"
-#include "planner/planner.h"
+#include "planner/request/planner.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {

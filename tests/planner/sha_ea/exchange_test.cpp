@@ -1,5 +1,5 @@
 // Who hears what of whom.
-#include "planner/sha_ea/exchange.h"
+#include "planner/search/exchange.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,14 +7,14 @@
 #include <numeric>
 #include <thread>
 
-#include "costmodel/memory.h"
 #include "costmodel/predict.h"
+#include "costmodel/terms/memory.h"
 #include "planner/exact/exact.h"
-#include "planner/exhaustive.h"
+#include "planner/exact/exhaustive.h"
+#include "planner/request/counts.h"
 #include "planner/sha_ea/arms.h"
 #include "planner/sha_ea/deal.h"
 #include "planner/sha_ea/polish.h"
-#include "planner/space/counts.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/exact/unit_space_case.h"
 

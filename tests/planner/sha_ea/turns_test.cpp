@@ -1,4 +1,4 @@
-#include "planner/sha_ea/turns.h"
+#include "planner/search/turns.h"
 
 #include <gtest/gtest.h>
 

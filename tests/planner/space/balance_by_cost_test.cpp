@@ -5,7 +5,7 @@
 #include <numeric>
 #include <random>
 
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 #include "planner/space/balance.h"
 #include "tests/planner/planning_case.h"
 

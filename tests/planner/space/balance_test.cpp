@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {

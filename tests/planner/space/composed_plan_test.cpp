@@ -9,7 +9,7 @@
 #include <random>
 #include <utility>
 
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {

@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "planner/space/counts.h"
-#include "planner/space/groupings.h"
+#include "planner/request/counts.h"
+#include "planner/request/groupings.h"
 #include "planner/space/machines.h"
 #include "tests/costmodel/small_problem.h"
 

@@ -1,5 +1,5 @@
 // Clusters without some of their devices.
-#include "planner/space/subcluster.h"
+#include "planner/request/subcluster.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "planner/space/task_choices.h"
+#include "planner/request/task_choices.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <tuple>
 
-#include "planner/space/shapes.h"
+#include "planner/request/shapes.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/planning_case.h"
 

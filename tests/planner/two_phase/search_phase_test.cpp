@@ -9,7 +9,7 @@
 #include <set>
 
 #include "costmodel/predict.h"
-#include "planner/search_run.h"
+#include "planner/search/search_run.h"
 #include "planner/two_phase/pipelines.h"
 #include "tests/planner/neutral.h"
 #include "tests/planner/two_phase/hex_case.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/error.h"
-#include "costmodel/memory.h"
+#include "costmodel/terms/memory.h"
 #include "planner/verify/verify.h"
 #include "tests/planner/verify/random_plans.h"
 

@@ -1,5 +1,5 @@
 // What every planner's answer goes through before anyone relies on it.
-#include "planner/verify/answer.h"
+#include "planner/answer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Plans of planners, verified.
 #include <gtest/gtest.h>
 
-#include "planner/exhaustive.h"
+#include "planner/exact/exhaustive.h"
 #include "planner/verify/verify.h"
 #include "tests/costmodel/terms/term_case.h"
 

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "costmodel/vocabulary/semantics.h"
+#include "documents/semantics.h"
 #include "tests/costmodel/small_problem.h"
 
 namespace sextant::testing {

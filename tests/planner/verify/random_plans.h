@@ -5,8 +5,8 @@
 #include <random>
 #include <string>
 
-#include "costmodel/vocabulary/coefficients.h"
-#include "costmodel/vocabulary/plan.h"
+#include "documents/coefficients.h"
+#include "documents/plan.h"
 
 namespace sextant::testing {
 

@@ -1,4 +1,4 @@
-#include "probes/cluster_assembly.h"
+#include "probes/assembly/cluster_assembly.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "probes/cluster_links.h"
+#include "probes/assembly/cluster_links.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "probes/cluster_oddities.h"
+#include "probes/assembly/cluster_oddities.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "probes/host_places.h"
+#include "probes/report/host_places.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "probes/rank_report.h"
+#include "probes/report/rank_report.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "probes/rank_report.h"
+#include "probes/report/rank_report.h"
 
 namespace sextant {
 

@@ -1,4 +1,4 @@
-#include "probes/collective/pair_turns.h"
+#include "probes/assembly/pair_turns.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

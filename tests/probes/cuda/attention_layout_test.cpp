@@ -1,8 +1,8 @@
-#include "probes/cuda/proxy/attention_layout.h"
+#include "probes/gpu/proxy/attention_layout.h"
 
 #include <gtest/gtest.h>
 
-#include "probes/proxy/batch.h"
+#include "probes/proxy/model/batch.h"
 
 namespace sextant::gpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "probes/cuda/attention_reference.h"
+#include "probes/gpu/attention_reference.h"
 
 #include <gtest/gtest.h>
 

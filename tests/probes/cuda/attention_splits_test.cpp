@@ -1,4 +1,4 @@
-#include "probes/cuda/attention_splits.h"
+#include "probes/gpu/attention_splits.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "probes/cuda/candidate_search.h"
+#include "probes/gpu/candidate_search.h"
 
 #include <gtest/gtest.h>
 

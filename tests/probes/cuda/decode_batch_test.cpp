@@ -1,4 +1,4 @@
-#include "probes/cuda/proxy/decode_batch.h"
+#include "probes/gpu/proxy/decode_batch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

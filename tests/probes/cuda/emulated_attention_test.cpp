@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "probes/cuda/attention_kernels.h"
-#include "probes/cuda/attention_reference.h"
+#include "probes/gpu/attention_reference.h"
 #include "probes/harness/random_data.h"
 
 namespace sextant::gpu {

@@ -10,8 +10,8 @@
 
 #include "probes/comm/thread_communicator.h"
 #include "probes/cuda/cuda_resources.h"
-#include "probes/cuda/nccl_collectives.h"
 #include "probes/cuda/proxy/gpu_collectives.h"
+#include "probes/gpu/libraries/nccl_collectives.h"
 #include "tests/probes/cuda/emulation/emulated_nccl.h"
 
 namespace sextant {

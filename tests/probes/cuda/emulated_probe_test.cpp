@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.h"
-#include "probes/cuda/gpu_devices.h"
+#include "probes/gpu/gpu_devices.h"
 
 namespace sextant {
 namespace {

@@ -3,9 +3,9 @@
 
 #include "probes/comm/communicator.h"
 #include "probes/cuda/cuda_resources.h"
-#include "probes/cuda/gpu_engine.h"
-#include "probes/cuda/gpu_self_check.h"
 #include "probes/cuda/proxy/self_check_session.h"
+#include "probes/gpu/gpu_engine.h"
+#include "probes/gpu/gpu_self_check.h"
 
 namespace sextant {
 namespace {

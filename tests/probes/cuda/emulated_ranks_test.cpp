@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "probes/cuda/gpu_engine.h"
-#include "probes/cuda/gpu_self_check.h"
+#include "probes/gpu/gpu_engine.h"
+#include "probes/gpu/gpu_self_check.h"
 #include "tests/probes/comm/ranks.h"
 
 namespace sextant::test {

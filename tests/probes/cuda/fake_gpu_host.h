@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/table_file.h"
-#include "probes/cuda/gpu_cluster.h"
+#include "probes/gpu/gpu_cluster.h"
 #include "tests/probes/collective/host_collectives.h"
 #include "tests/probes/cuda/fake_gpus.h"
 #include "tests/probes/topology/fake_fabric.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/error.h"
-#include "probes/cuda/gpu_devices.h"
-#include "probes/cuda/gpu_sensors.h"
+#include "probes/gpu/gpu_devices.h"
+#include "probes/gpu/libraries/gpu_sensors.h"
 #include "tests/probes/harness/fake_clock.h"
 
 namespace sextant {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <future>
 
-#include "probes/cuda/nccl_library.h"
+#include "probes/gpu/libraries/nccl_library.h"
 
 namespace sextant {
 

@@ -1,4 +1,4 @@
-#include "probes/cuda/gpu_cluster.h"
+#include "probes/gpu/gpu_cluster.h"
 #include "core/json_value.h"
 
 #include <gmock/gmock.h>

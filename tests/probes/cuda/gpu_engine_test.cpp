@@ -1,7 +1,7 @@
 // The proxy on a real GPU, skipped where there is none.
 #include <gtest/gtest.h>
 
-#include "probes/cuda/gpu_self_check.h"
+#include "probes/gpu/gpu_self_check.h"
 
 namespace sextant {
 namespace {

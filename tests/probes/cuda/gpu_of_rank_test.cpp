@@ -1,4 +1,4 @@
-#include "probes/cuda/gpu_of_rank.h"
+#include "probes/gpu/gpu_of_rank.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "probes/cuda/gpu_probe.h"
+#include "probes/gpu/gpu_probe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "core/json_value.h"
-#include "probes/cuda/gpu_measurement.h"
+#include "probes/gpu/gpu_measurement.h"
 #include "tests/probes/cuda/fake_gpus.h"
 
 namespace sextant {

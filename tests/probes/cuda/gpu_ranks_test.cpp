@@ -1,4 +1,4 @@
-#include "probes/cuda/gpu_ranks.h"
+#include "probes/gpu/gpu_ranks.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

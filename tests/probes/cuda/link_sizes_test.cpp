@@ -1,4 +1,4 @@
-#include "probes/cuda/proxy/link_sizes.h"
+#include "probes/gpu/proxy/link_sizes.h"
 
 #include <gtest/gtest.h>
 

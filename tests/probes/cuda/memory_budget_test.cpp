@@ -1,4 +1,4 @@
-#include "probes/cuda/proxy/memory_budget.h"
+#include "probes/gpu/proxy/memory_budget.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "probes/cuda/nccl_communicator.h"
+#include "probes/gpu/libraries/nccl_communicator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,9 +5,9 @@
 #include <array>
 #include <cstring>
 
-#include "probes/cuda/gpu_sensors.h"
-#include "probes/cuda/nvml_fabric.h"
-#include "probes/cuda/nvml_library.h"
+#include "probes/gpu/libraries/gpu_sensors.h"
+#include "probes/gpu/libraries/nvml_fabric.h"
+#include "probes/gpu/libraries/nvml_library.h"
 
 namespace sextant {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/document.h"
 #include "core/json_value.h"
-#include "costmodel/vocabulary/cluster.h"
+#include "documents/cluster.h"
 #include "probes/fleet/fleet_record.h"
 
 namespace sextant::testing {

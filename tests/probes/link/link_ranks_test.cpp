@@ -7,7 +7,7 @@
 #include "core/json_value.h"
 #include "probes/cluster_probe.h"
 #include "probes/link/link_probe.h"
-#include "probes/rank_report.h"
+#include "probes/report/rank_report.h"
 #include "tests/probes/comm/ranks.h"
 
 namespace sextant {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/vocabulary/plan.h"
-#include "costmodel/vocabulary/workflow.h"
+#include "documents/plan.h"
+#include "documents/workflow.h"
 #include "probes/proxy/session.h"
 #include "probes/proxy/stage.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "probes/proxy/random.h"
+#include "probes/proxy/model/random.h"
 #include "probes/proxy/training.h"
 #include "tests/probes/proxy/fixture.h"
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "probes/proxy/random.h"
+#include "probes/proxy/model/random.h"
 #include "tests/probes/proxy/fixture.h"
 
 namespace sextant::proxy {

@@ -1,4 +1,4 @@
-#include "probes/proxy/kernels.h"
+#include "probes/proxy/model/kernels.h"
 
 #include <gtest/gtest.h>
 

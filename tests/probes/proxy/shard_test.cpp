@@ -1,4 +1,4 @@
-#include "probes/proxy/shard.h"
+#include "probes/proxy/model/shard.h"
 
 #include <gtest/gtest.h>
 

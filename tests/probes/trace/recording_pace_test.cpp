@@ -1,5 +1,5 @@
 // When device activity is recorded, so that recording costs no more than a share of the time.
-#include "probes/trace/injection/recording_pace.h"
+#include "probes/trace/record/recording_pace.h"
 
 #include <gtest/gtest.h>
 

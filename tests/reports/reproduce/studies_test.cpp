@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <set>
 
-#include "calibrate/import/facts.h"
 #include "calibrate/import/import.h"
-#include "planner/objective.h"
+#include "calibrate/import/records/facts.h"
 #include "planner/planners.h"
+#include "planner/request/objective.h"
 #include "reports/reproduce/hetrl_clusters.h"
 #include "reports/reproduce/study.h"
 #include "tests/core/expect_error.h"

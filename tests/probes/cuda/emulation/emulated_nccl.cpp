@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "probes/cuda/nccl_library.h"
+#include "probes/gpu/libraries/nccl_library.h"
 
 namespace sextant {
 namespace {

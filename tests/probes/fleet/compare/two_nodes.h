@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "costmodel/vocabulary/cluster.h"
+#include "documents/cluster.h"
 
 namespace sextant {
 

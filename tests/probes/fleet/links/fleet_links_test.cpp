@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "probes/cluster_assembly.h"
+#include "probes/assembly/cluster_assembly.h"
 #include "tests/probes/fleet/links/simulated_fleet.h"
 
 namespace sextant {

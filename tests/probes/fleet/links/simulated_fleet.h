@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/fleet/links/host_groups.h"
+#include "probes/assembly/host_groups.h"
 #include "probes/fleet/links/pair_model.h"
 #include "probes/fleet/links/schedule.h"
 

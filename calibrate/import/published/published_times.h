@@ -1,0 +1,29 @@
+// The times of a published record: which timers of a run its entries are, and which of them were measured for
+// it.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "calibrate/import/published/published_record.h"
+#include "calibrate/import/records/measured_iteration.h"
+
+namespace sextant {
+
+// A time that one source prints for one layout and workload in several rows was measured once.
+class Repetitions {
+ public:
+  // Whether the time was there before; from now on it is.
+  bool take(const PublishedRecord& record, const std::string& entry, double time_s);
+
+ private:
+  std::set<std::string> seen_;
+};
+
+// Timers of the iteration, whose mode is set; what is dropped is noted.
+void set_task_times(const PublishedRecord& record, Repetitions& repetitions, MeasuredIteration& iteration);
+
+// The time of the iteration. Samples take the place of their mean, there and in the timers set before.
+void set_samples(const PublishedRecord& record, MeasuredIteration& iteration);
+
+}  // namespace sextant

@@ -1,0 +1,265 @@
+#include "calibrate/import/records/facts.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "core/error.h"
+#include "core/json_value.h"
+#include "core/text.h"
+
+namespace sextant {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+// "Qwen/Qwen3-8B" as "Qwen3-8B".
+std::string without_publisher(const std::string& name) { return name.substr(name.find('/') + 1); }
+
+// The first of the figures for one quantity.
+Quantity first_figure(const JsonView& figures) {
+  const std::vector<JsonView> items = figures.items();
+  if (items.empty()) {
+    figures.fail("expected at least one figure");
+  }
+  return Quantity::parse(items.front());
+}
+
+std::optional<Quantity> optional_figure(const JsonView& gpu, std::string_view member) {
+  const std::optional<JsonView> figures = gpu.optional(member);
+  return figures ? std::optional(first_figure(*figures)) : std::nullopt;
+}
+
+// Where the figures count things.
+int first_count(const JsonView& figures) {
+  const Quantity figure = first_figure(figures);
+  const int count = static_cast<int>(figure.value);
+  if (count != figure.value) {
+    figures.fail("expected an integer, got " + Json(figure.value).dump());
+  }
+  return count;
+}
+
+std::map<Precision, Quantity> parse_rates(const JsonView& view) {
+  std::map<Precision, Quantity> out;
+  for (const auto& [name, figures] : view.members()) {
+    const Json key = name;
+    out.emplace(parse_precision(JsonView(key, figures.path())), first_figure(figures));
+  }
+  return out;
+}
+
+LinkRate parse_link(const JsonView& gpu, const std::string& place) {
+  return {first_figure(gpu.required(place + "_latency_s")), first_figure(gpu.required(place + "_bytes_per_s"))};
+}
+
+Gpu parse_gpu(const JsonView& view) {
+  view.allow_only({"name", "compute_capability", "flop_per_s", "memory_bytes", "memory_bytes_per_s",
+                   "within_node_bytes_per_s", "within_node_latency_s", "between_nodes_bytes_per_s",
+                   "between_nodes_latency_s", "network_bytes_per_s", "between_racks_bytes_per_s",
+                   "between_racks_latency_s", "devices_per_rack", "host_bytes_per_s", "power_w",
+                   "devices_per_node", "price_usd_per_hour"});
+  Gpu out;
+  out.name = view.required("name").text();
+  out.type.flop_per_s = parse_rates(view.required("flop_per_s"));
+  out.type.memory_bytes = first_figure(view.required("memory_bytes"));
+  out.type.memory_bytes_per_s = first_figure(view.required("memory_bytes_per_s"));
+  out.type.host_bytes_per_s = optional_figure(view, "host_bytes_per_s");
+  out.type.price_usd_per_hour = optional_figure(view, "price_usd_per_hour");
+  if (const auto capability = optional_figure(view, "compute_capability")) {
+    out.compute_capability = capability->value;
+  }
+  out.per_node = first_count(view.required("devices_per_node"));
+  out.within_node = parse_link(view, "within_node");
+  out.between_nodes = parse_link(view, "between_nodes");
+  out.network_bytes_per_s = first_figure(view.required("network_bytes_per_s")).value;
+  if (const auto per_rack = view.optional("devices_per_rack")) {
+    out.per_rack = first_count(*per_rack);
+    out.between_racks = parse_link(view, "between_racks");
+  }
+  return out;
+}
+
+// Names and aliases of one file, ignoring case.
+template <typename Fact>
+class Names {
+ public:
+  void add(const JsonView& view, const std::string& name, const Fact& fact) {
+    if (!by_name_.emplace(lower(name), fact).second) {
+      view.fail("another entry is named " + in_quotes(name) + " too, case ignored");
+    }
+  }
+
+  void add_alias(const JsonView& view, const std::string& alias) {
+    const auto found = by_name_.find(lower(view.text()));
+    if (found == by_name_.end()) {
+      view.fail("unknown name " + in_quotes(view.text()));
+    }
+    add(view, alias, found->second);
+  }
+
+  [[nodiscard]] std::map<std::string, Fact> take() { return std::move(by_name_); }
+
+ private:
+  std::map<std::string, Fact> by_name_;
+};
+
+void expect_schema(const JsonView& view, const std::string& kind) {
+  const JsonView schema = view.required("schema");
+  const std::string wanted = "sextant." + kind + "/1.";
+  if (!schema.text().starts_with(wanted)) {
+    schema.fail("expected " + wanted + "x, got " + in_quotes(schema.text()));
+  }
+}
+
+// Both files: entries under `list`, then "aliases", "notes" and "left_out".
+template <typename Fact, typename Parse>
+std::map<std::string, Fact> parse_facts(const JsonView& view, const std::string& list, Parse parse,
+                                        std::map<std::string, std::string>& left_out) {
+  view.allow_only({"schema", list, "aliases", "notes", "left_out"});
+  Names<Fact> names;
+  for (const JsonView& entry : view.required(list).items()) {
+    const Fact fact = parse(entry);
+    names.add(entry, fact.name, fact);
+  }
+  for (const auto& [alias, name] : view.required("aliases").members()) {
+    names.add_alias(name, alias);
+  }
+  for (const auto& [name, reason] : view.required("left_out").members()) {
+    left_out.emplace(lower(name), reason.text());
+  }
+  return names.take();
+}
+
+// Puts the file's name before what is wrong in it.
+template <typename Read>
+auto in_file(const fs::path& file, Read read) {
+  const std::string text = read_text_file(file);
+  try {
+    const Json json = parse_json(text);
+    return read(JsonView(json));
+  } catch (const Error& error) {
+    throw Error(error.kind(), file.string() + ": " + error.what());
+  }
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : lower(text)) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+      words.back() += c;
+    } else if (!words.back().empty()) {
+      words.emplace_back();
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+// "A100-40GB", "a100_40gb" and "A100 40 GB" are one.
+std::string without_separators(const std::string& name) {
+  std::string all;
+  for (const std::string& word : words_of(name)) all += word;
+  return all;
+}
+
+// The values of the keys that stand in the text, each once: at every word the longest key that begins there.
+std::set<std::string> mentioned(const std::map<std::string, std::string>& by_name, const std::string& text) {
+  const std::vector<std::string> words = words_of(text);
+  std::size_t most = 0;
+  for (const auto& [name, value] : by_name) most = std::max(most, name.size());
+  std::set<std::string> found;
+  for (std::size_t begin = 0; begin < words.size();) {
+    std::size_t end = begin + 1;
+    std::string joined;
+    const std::string* longest = nullptr;
+    for (std::size_t word = begin; word < words.size() && joined.size() < most; ++word) {
+      joined += words[word];
+      const auto named = by_name.find(joined);
+      if (named == by_name.end()) continue;
+      longest = &named->second;
+      end = word + 1;
+    }
+    if (longest != nullptr) found.insert(*longest);
+    begin = end;
+  }
+  return found;
+}
+
+const std::string* reason_for(const std::map<std::string, std::string>& left_out, const std::string& name) {
+  const auto found = left_out.find(lower(name));
+  return found == left_out.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+Facts Facts::load(const fs::path& gpus, const fs::path& models) {
+  Facts facts;
+  facts.gpus_ = in_file(gpus, [&facts](const JsonView& view) {
+    expect_schema(view, "gpu_facts");
+    return parse_facts<Gpu>(view, "gpus", parse_gpu, facts.gpus_left_out_);
+  });
+  facts.models_ = in_file(models, [&facts](const JsonView& view) {
+    expect_schema(view, "model_facts");
+    return parse_facts<Model>(view, "models", Model::parse, facts.models_left_out_);
+  });
+  return facts;
+}
+
+bool Facts::has_gpu(const std::string& name) const { return gpus_.contains(lower(name)); }
+
+bool Facts::has_model(const std::string& name) const {
+  return models_.contains(lower(name)) || models_.contains(lower(without_publisher(name)));
+}
+
+const Gpu& Facts::gpu(const std::string& name) const {
+  if (!has_gpu(name)) {
+    throw_bad_input(why_no_gpu(name));
+  }
+  return gpus_.at(lower(name));
+}
+
+const Model& Facts::model(const std::string& name) const {
+  if (!has_model(name)) {
+    throw_bad_input(why_no_model(name));
+  }
+  const auto found = models_.find(lower(name));
+  return found != models_.end() ? found->second : models_.at(lower(without_publisher(name)));
+}
+
+GpuInText Facts::gpu_in(const std::string& text) const {
+  if (has_gpu(text)) return {gpu(text).name, ""};
+  std::map<std::string, std::string> names, reasons;
+  for (const auto& [name, gpu] : gpus_) names[without_separators(name)] = gpu.name;
+  for (const auto& [name, reason] : gpus_left_out_) reasons[without_separators(name)] = reason;
+  const std::set<std::string> gpus = mentioned(names, text), left_out = mentioned(reasons, text);
+  if (gpus.size() == 1 && left_out.empty()) return {*gpus.begin(), ""};
+  if (gpus.size() > 1) {
+    std::string all;
+    for (const std::string& gpu : gpus) all += (all.empty() ? "" : ", ") + gpu;
+    return {"", in_quotes(text) + " names several GPUs: " + all};
+  }
+  if (left_out.empty()) return {"", why_no_gpu(text)};
+  return {"", "no facts about GPU " + in_quotes(text) + ": " + *left_out.begin()};
+}
+
+std::string Facts::why_no_gpu(const std::string& name) const {
+  const std::string* reason = reason_for(gpus_left_out_, name);
+  return "no facts about GPU " + in_quotes(name) + (reason != nullptr ? ": " + *reason : "");
+}
+
+std::string Facts::why_no_model(const std::string& name) const {
+  const std::string* reason = reason_for(models_left_out_, name);
+  if (reason == nullptr) {
+    reason = reason_for(models_left_out_, without_publisher(name));
+  }
+  return "the shape of model " + in_quotes(name) + " is not known" + (reason != nullptr ? ": " + *reason : "");
+}
+
+}  // namespace sextant

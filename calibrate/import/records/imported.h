@@ -1,0 +1,23 @@
+// What a reader of measured runs takes and gives back: the facts about GPUs and models that the source leaves out; the
+// runs, and the records that it left out with the reason.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "calibrate/import/records/facts.h"
+#include "documents/run.h"
+
+namespace sextant {
+
+struct LeftOut {
+  std::string record;  // its name in the source
+  std::string reason;  // a sentence
+};
+
+struct Imported {
+  Runs runs;
+  std::vector<LeftOut> left_out;
+};
+
+}  // namespace sextant

@@ -1,0 +1,156 @@
+#include "calibrate/import/records/run_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "core/error.h"
+#include "core/json.h"
+#include "core/text.h"
+
+namespace sextant {
+namespace {
+
+// Under `base`, or under "base (2)" and so on where something else is there; gives the key. The name inside a
+// workflow or plan is made the key too.
+template <typename T, typename Rename>
+std::string key_for(const std::map<std::string, T>& known, const std::string& base, T& value, Rename rename) {
+  for (int number = 1;; ++number) {
+    std::string key = number == 1 ? base : base + " (" + std::to_string(number) + ")";
+    rename(value, key);
+    const auto found = known.find(key);
+    if (found == known.end() || found->second == value) {
+      return key;
+    }
+  }
+}
+
+template <typename T>
+void set_name(T& value, const std::string& name) {
+  value.name = name;
+}
+
+bool has_run(const Runs& document, const std::string& name) {
+  return std::any_of(document.runs.begin(), document.runs.end(),
+                     [&name](const Run& run) { return run.name == name; });
+}
+
+void check_together(const std::string& run, const Cluster& cluster, const Workflow& workflow,
+                    const Plan& plan) {
+  try {
+    within("/workflow", [&] { workflow.check(); });
+    within("/plan", [&] { check_plan(plan, workflow, cluster); });
+  } catch (const Error& error) {
+    throw Error(error.kind(), "run " + in_quotes(run) + ": " + error.what());
+  }
+}
+
+Workflow one_task(const std::string& name, const Model& model, int sequences, Precision precision,
+                  const Task& task) {
+  Workflow workflow;
+  workflow.name = name;
+  workflow.algorithm = Algorithm::custom;
+  workflow.models["actor"] = model;
+  workflow.tasks = {task};
+  workflow.prompts = sequences;
+  workflow.precision = precision;
+  return workflow;
+}
+
+}  // namespace
+
+Cluster uniform_cluster(const Gpu& gpu, int gpus, int per_node) {
+  SEXTANT_CHECK(gpus >= 1 && per_node >= 0);
+  const int in_node = std::min(gpus, per_node > 0 ? per_node : gpu.per_node);
+  const bool in_racks = gpu.per_rack > 0;
+  // As few racks as it takes and as many nodes of each: a batch system asked for whole groups inside a rack
+  // gives 16 of 18 trays where groups have 64 members.
+  const int most_in_rack = std::max(1, gpu.per_rack / in_node);
+  const int all_nodes = (gpus + in_node - 1) / in_node;
+  const int racks = (all_nodes + most_in_rack - 1) / most_in_rack;
+  const int nodes_in_rack = (all_nodes + racks - 1) / racks;
+  std::vector<Node> nodes;
+  for (int first = 0; first < gpus; first += in_node) {
+    const int number = first / in_node;
+    Node node;
+    node.name = "node" + std::to_string(number);
+    node.region = "region";
+    node.zone = in_racks ? "rack" + std::to_string(number / nodes_in_rack) : "zone";
+    node.device_type = gpu.name;
+    node.devices = std::min(in_node, gpus - first);
+    node.network_bytes_per_s = gpu.network_bytes_per_s * in_node / gpu.per_node;
+    nodes.push_back(std::move(node));
+  }
+  std::map<LinkLevel, LinkRate> levels{{LinkLevel::within_node, gpu.within_node},
+                                       {LinkLevel::within_zone, gpu.between_nodes}};
+  if (in_racks) {
+    levels.emplace(LinkLevel::within_region, *gpu.between_racks);
+  }
+  const std::string name = std::to_string(gpus) + " x " + gpu.name + ", " + std::to_string(in_node) + " a node";
+  return {name, {{gpu.name, gpu.type}}, std::move(nodes), std::move(levels)};
+}
+
+TaskPlan uniform_task(const Degrees& degrees, int layers) {
+  TaskPlan task;
+  task.replicas = expand_layout({degrees.data_parallel, degrees.pipeline_parallel,
+                                 degrees.tensor_parallel * degrees.context_parallel, DeviceId{degrees.first}},
+                                layers);
+  task.execution.context_parallel = degrees.context_parallel;
+  return task;
+}
+
+TaskPlan trainer_task(const Degrees& degrees, int layers) {
+  TaskPlan task = uniform_task(degrees, layers);
+  int next = degrees.first;
+  for (int stage = 0; stage < degrees.pipeline_parallel; ++stage) {
+    for (Replica& replica : task.replicas) {
+      for (DeviceId& device : replica.stages[static_cast<std::size_t>(stage)].devices)
+        device = DeviceId{next++};
+    }
+  }
+  return task;
+}
+
+Workflow training_step(const std::string& name, const Model& model, int sequences, double tokens,
+                       Precision precision) {
+  const Task task{task_names::kActorTraining, TaskKind::training, "actor", {}};
+  Workflow workflow = one_task(name, model, sequences, precision, task);
+  workflow.prompt_tokens = fixed_length(tokens);
+  workflow.response_tokens = fixed_length(0);
+  return workflow;
+}
+
+Workflow generation_batch(const std::string& name, const Model& model, int sequences, double prompt_tokens,
+                          double response_tokens, Precision precision) {
+  const Task task{task_names::kActorGeneration, TaskKind::generation, "actor", {}};
+  Workflow workflow = one_task(name, model, sequences, precision, task);
+  workflow.prompt_tokens = fixed_length(prompt_tokens);
+  workflow.response_tokens = fixed_length(response_tokens);
+  return workflow;
+}
+
+void add_run(Runs& runs, Run run, const Cluster& cluster, Workflow workflow, Plan plan) {
+  if (has_run(runs, run.name)) {
+    throw_bad_input("run " + in_quotes(run.name) + ": another run has this name");
+  }
+  check_together(run.name, cluster, workflow, plan);
+  Cluster added = cluster;
+  run.cluster = key_for(runs.clusters, cluster.name(), added, [](Cluster&, const std::string&) {});
+  run.workflow = key_for(runs.workflows, std::string(workflow.name), workflow, set_name<Workflow>);
+  run.plan = key_for(runs.plans, plan.name.empty() ? describe(plan) : plan.name, plan, set_name<Plan>);
+  runs.clusters.emplace(run.cluster, std::move(added));
+  runs.workflows.emplace(run.workflow, std::move(workflow));
+  runs.plans.emplace(run.plan, std::move(plan));
+  runs.runs.push_back(std::move(run));
+}
+
+std::string why_refused(const Plan& plan, const Workflow& workflow, const Cluster& cluster) {
+  try {
+    check_plan(plan, workflow, cluster);
+  } catch (const Error& error) {
+    return std::string("the plan cannot be run: ") + error.what();
+  }
+  return "";
+}
+
+}  // namespace sextant

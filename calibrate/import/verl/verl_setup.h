@@ -1,0 +1,47 @@
+// What a verl configuration says about the plan and the workload, by verl's own names for its options.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "calibrate/import/records/measured_iteration.h"
+#include "core/json_value.h"
+
+namespace sextant {
+
+// Options by dotted name. A value of another type than asked for counts as absent: configurations are pasted
+// by people.
+class VerlConfig {
+ public:
+  explicit VerlConfig(std::map<std::string, Json> options) : options_(std::move(options)) {}
+
+  [[nodiscard]] bool empty() const { return options_.empty(); }
+  [[nodiscard]] bool has(const std::string& option) const { return options_.contains(option); }
+  [[nodiscard]] std::optional<int> count(const std::string& option) const;  // from 1 to a million
+  [[nodiscard]] std::optional<double> number(const std::string& option) const;
+  [[nodiscard]] std::optional<bool> flag(const std::string& option) const;
+  [[nodiscard]] std::string text(const std::string& option) const;  // empty: absent
+
+ private:
+  std::map<std::string, Json> options_;
+};
+
+// Which tasks a log has, by its timers.
+struct VerlTasks {
+  bool has_reference = false;
+  bool has_critic = false;
+};
+
+[[nodiscard]] bool is_megatron(const VerlConfig& config);
+[[nodiscard]] std::string verl_model(const VerlConfig& config);  // empty: not stated
+
+// Why the configuration does not state a plan; empty where it does.
+[[nodiscard]] std::string what_lacks(const VerlConfig& config);
+
+// Sets batch, framework, tasks with their layouts, and what is left unsaid; name, GPU and number of GPUs are
+// there. Returns why the layouts cannot be right; empty where they can.
+[[nodiscard]] std::string apply_config(const VerlConfig& config, const VerlTasks& tasks,
+                                       MeasuredIteration& iteration);
+
+}  // namespace sextant

@@ -1,0 +1,179 @@
+// sextant calibrate: coefficients from runs, what the runs do not tell, and which runs to take next.
+#include <memory>
+#include <optional>
+
+#include "calibrate/cross_validation.h"
+#include "calibrate/fit.h"
+#include "calibrate/import/records/in_file.h"
+#include "calibrate/split.h"
+#include "calibrate/suggest.h"
+#include "cli/command_line/checks.h"
+#include "cli/fit/describe_fit.h"
+#include "cli/plan/suggestions.h"
+#include "cli/shared/coefficient_source.h"
+#include "cli/shared/command.h"
+#include "core/error.h"
+#include "core/units.h"
+
+namespace sextant::cli {
+namespace {
+
+// What to leave out in turn; "auto" looks at the runs, "none" saves the time.
+constexpr const char* kAuto = "auto";
+constexpr const char* kNone = "none";
+
+struct Options {
+  std::string runs;
+  std::string out = "coefficients.json";
+  std::string start;
+  double hold_out = 0;
+  HoldOutBy by = HoldOutBy::workflow;
+  unsigned seed = 1;
+  std::string leave_out = kAuto;
+  int most_folds = 10;
+  int suggest = 0;
+  double budget_device_s = 0;  // 0: any
+  std::string candidates;
+  std::string suggested = "suggested.json";
+  bool suggested_given = false;
+  bool all_coefficients = false;
+  bool json = false;
+};
+
+std::optional<LeaveOut> what_to_leave_out(const Options& options, const Runs& runs) {
+  if (options.leave_out == kNone) return std::nullopt;
+  if (options.leave_out == kAuto) return customary_leave_out(runs);
+  for (std::size_t i = 0; i < kLeaveOutNames.size(); ++i) {
+    if (kLeaveOutNames[i] == options.leave_out) return static_cast<LeaveOut>(i);
+  }
+  return std::nullopt;  // the option's check names the others
+}
+
+Split split_of(const Options& options, const Runs& all) {
+  if (options.hold_out > 0) return split_runs(all, options.hold_out, options.by, options.seed);
+  Split split;
+  for (const Run& run : all.runs) split.fit.push_back(run.name);
+  return split;
+}
+
+Coefficients fit(const Options& options, const Runs& all, const Split& split, const Coefficients& start) {
+  Coefficients fitted = fit_coefficients(all, split.fit, {}, start);
+  const Runs seen = subset(all, split.fit);
+  if (const auto what = what_to_leave_out(options, seen)) {
+    const std::vector<Fold> folds =
+        leave_groups_out(seen, group_key(seen, *what), options.most_folds, options.seed);
+    fitted.fit->held_out = summary_of(seen, cross_validate(seen, folds, {}, start), *what);
+  }
+  return fitted;
+}
+
+// From a list: with its file's name before what is wrong in it.
+CandidateExperiments candidates_for(const Options& options, const Runs& seen) {
+  if (options.candidates.empty()) return candidates_like(seen);
+  const Experiments listed = load_document<Experiments>(options.candidates).content;
+  return in_file(options.candidates, [&] { return candidates_of(listed, seen); });
+}
+
+void check_options(const Options& options) {
+  if (options.suggest > 0) return;
+  if (options.budget_device_s > 0) throw_bad_input("--budget is of suggested runs: give --suggest too");
+  if (!options.candidates.empty()) throw_bad_input("--candidates are for suggested runs: give --suggest too");
+  if (options.suggested_given) throw_bad_input("--suggested is where suggested runs go: give --suggest too");
+}
+
+void print_fit(const Options& options, const Coefficients& fitted, const Split& split) {
+  if (options.json) return print_document(fitted);
+  std::fputs(describe_fit(fitted, options.all_coefficients).c_str(), stdout);
+  print_line("fitted to " + std::to_string(split.fit.size()) + " runs (" +
+             std::to_string(fitted.fit->residuals) + " times), " + std::to_string(split.held_out.size()) +
+             " kept back; cost " + format_number(fitted.fit->initial_cost) + " to " +
+             format_number(fitted.fit->final_cost));
+  if (!fitted.fit->converged) print_line("not converged: " + fitted.fit->message);
+}
+
+// Exit code of the suggestions.
+int suggest(const Options& options, const CandidateExperiments& candidates, const Coefficients& fitted) {
+  const std::vector<Suggestion> suggestions =
+      suggest_runs(candidates, fitted, options.suggest, options.budget_device_s);
+  if (suggestions.empty()) {
+    std::fprintf(stderr, "sextant: none of %zu runs that could be suggested fits the devices and the budget\n",
+                 candidates.all.size());
+    return kAnswerIsNo;
+  }
+  save_document(options.suggested, experiments_of(suggestions));
+  if (!options.json) std::fputs(describe_suggestions(suggestions).c_str(), stdout);
+  say_wrote(options.suggested);
+  return kDone;
+}
+
+// Everything that is read is read and checked before anything is written.
+int run(const Options& options) {
+  check_options(options);
+  const Runs all = load_document<Runs>(options.runs).content;
+  if (all.runs.empty()) throw_bad_input(options.runs + ": /runs: no runs to fit");
+  Coefficients start;
+  if (!options.start.empty()) start = load_coefficients_for(options.start, all);
+  const Split split = in_file(options.runs, [&] { return split_of(options, all); });
+  CandidateExperiments candidates;
+  if (options.suggest > 0) candidates = candidates_for(options, subset(all, split.fit));
+  const Coefficients fitted = in_file(options.runs, [&] { return fit(options, all, split, start); });
+  save_document(options.out, fitted);
+  print_fit(options, fitted, split);
+  say_wrote(options.out);
+  const int suggested = options.suggest > 0 ? suggest(options, candidates, fitted) : kDone;
+  return fitted.fit->converged ? suggested : kAnswerIsNo;
+}
+
+}  // namespace
+
+void add_calibrate(CommandLine& line) {
+  const auto options = std::make_shared<Options>();
+  const Command command = line.add_command("calibrate", "Fit the cost model's coefficients to measured runs");
+  command.add_option("runs", options->runs, "Runs document, from sextant proxy or import").required();
+  command.add_option("--out", options->out, "Coefficients document to write").shows_default();
+  command.add_option("--start", options->start, "Coefficients to start from and be drawn to");
+  command.add_option("--hold-out", options->hold_out, "Share of groups to keep back for validate")
+      .check(number_between(0, 0.9))
+      .shows_default();
+  command.add_choice("--hold-out-by", options->by,
+                     {{"run", HoldOutBy::run}, {"workflow", HoldOutBy::workflow}, {"plan", HoldOutBy::plan}},
+                     "What is kept back whole: run, workflow or plan");
+  command.add_option("--seed", options->seed, "Of the choice of what is kept back").shows_default();
+  std::vector<std::string> left_out{kAuto, kNone};
+  left_out.insert(left_out.end(), kLeaveOutNames.begin(), kLeaveOutNames.end());
+  command
+      .add_option(
+          "--cross-validate", options->leave_out,
+          "What to leave out in turn, for intervals that hold on new runs; scale: runs on 1 device, on 2 to 3, "
+          "on 4 to 7, ...")
+      .check(one_of(left_out))
+      .shows_default();
+  command.add_option("--folds", options->most_folds, "At most so many fits for it")
+      .check(integer_between(2, 1000))
+      .shows_default();
+  command.add_option("--suggest", options->suggest, "Name so many runs that would teach most")
+      .check(integer_between(0, 1000));
+  command.add_option("--budget", options->budget_device_s, "Of the suggested runs, in predicted device seconds")
+      .check(positive_number());
+  command.add_option("--candidates", options->candidates,
+                     "Experiments document to suggest from; else layouts like those of the runs");
+  const Option suggested =
+      command.add_option("--suggested", options->suggested, "Experiments document to write suggestions to")
+          .shows_default();
+  command.add_flag("--all-coefficients", options->all_coefficients,
+                   "Show the coefficients too about which the runs say nothing");
+  command.add_flag("--json", options->json, "Print the coefficients document instead of a table");
+  command.footer(
+      "Exits 1 when the fit does not converge, or nothing that could be suggested fits (the coefficients are "
+      "written\n"
+      "all the same).\n"
+      "Example: sextant calibrate runs.json --hold-out 0.33 --hold-out-by workflow --out coefficients.json\n"
+      "         sextant calibrate runs.json --suggest 5 && mpirun -n 2 sextant proxy --experiments "
+      "suggested.json ...");
+  command.runs([options, suggested] {
+    options->suggested_given = suggested.is_given();
+    return run(*options);
+  });
+}
+
+}  // namespace sextant::cli

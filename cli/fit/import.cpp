@@ -1,0 +1,71 @@
+// sextant import: runs documents from other people's files.
+#include "calibrate/import/import.h"
+
+#include <memory>
+
+#include "cli/shared/command.h"
+#include "cli/shared/data_files.h"
+#include "cli/shared/table.h"
+
+namespace sextant::cli {
+namespace {
+
+struct Options {
+  std::string format;
+  std::vector<std::string> files;
+  std::string out = "runs.json";
+  std::string data;
+  bool json = false;
+};
+
+std::string formats_help() {
+  std::string help = "Formats:\n";
+  for (const ImportFormat& format : import_formats()) {
+    help += "  " + std::string(format.name) + ": " + std::string(format.help) + "\n";
+  }
+  return help +
+         "Records that are left out are named with the reason on stderr. Exits 1, and writes nothing, when no "
+         "run is "
+         "left.\n"
+         "Example: sextant import vtrain single_node_runs.csv --out runs.json";
+}
+
+int run(const Options& options) {
+  const std::filesystem::path data = options.data.empty() ? data_folder() : std::filesystem::path(options.data);
+  const Facts facts = Facts::load(data / "gpus.json", data / "models.json");
+  const std::vector<std::filesystem::path> files(options.files.begin(), options.files.end());
+  const Imported imported = import_runs(options.format, files, facts);
+  for (const LeftOut& record : imported.left_out) {
+    std::fprintf(stderr, "left out %s: %s\n", record.record.c_str(), record.reason.c_str());
+  }
+  // A document without runs serves no command.
+  if (imported.runs.runs.empty()) {
+    std::fprintf(stderr, "sextant: no runs, %zu records left out: nothing written\n", imported.left_out.size());
+    return kAnswerIsNo;
+  }
+  if (options.json) {
+    print_document(imported.runs);
+  } else {
+    print_line(std::to_string(imported.runs.runs.size()) + " runs, " +
+               std::to_string(imported.left_out.size()) + " records left out");
+  }
+  save_document(options.out, imported.runs);
+  say_wrote(options.out);
+  return kDone;
+}
+
+}  // namespace
+
+void add_import(CommandLine& line) {
+  const auto options = std::make_shared<Options>();
+  const Command command = line.add_command("import", "Read other systems' measurements into a runs document");
+  command.add_option("format", options->format, "What the files are, see below").required();
+  command.add_option("files", options->files, "The files to read").required();
+  command.add_option("--out", options->out, "Runs document to write").shows_default();
+  command.add_option("--data", options->data, "Folder with gpus.json and models.json");
+  command.add_flag("--json", options->json, "Print the runs document too");
+  command.footer(formats_help());
+  command.runs([options] { return run(*options); });
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,110 @@
+#include "cli/plan/pins.h"
+
+#include <algorithm>
+
+#include "cli/shared/nearest_name.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "planner/request/profile.h"
+#include "planner/request/subcluster.h"
+
+namespace sextant::cli {
+namespace {
+
+struct Written {
+  std::string task;
+  Pin pin;
+};
+
+void require_task(const std::string& task, const Workflow& workflow) {
+  std::vector<std::string_view> names;
+  std::string all;
+  for (const Task& known : workflow.tasks) {
+    if (known.name == task) return;
+    names.push_back(known.name);
+    all += (all.empty() ? "" : ", ") + known.name;
+  }
+  const std::string nearest = nearest_name(task, names);
+  throw_bad_input("workflow " + workflow.name + " has no task " + in_quotes(task) +
+                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (there are " + all + ")");
+}
+
+// Of names parted by commas; none says what another said already.
+std::set<DeviceId> parse_devices(const std::string& text, const Cluster& cluster) {
+  std::set<DeviceId> devices;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string name = text.substr(begin, end - begin);
+    if (name.empty())
+      throw_bad_input("expected a node, device (node/3), zone or region after = and each comma");
+    const std::set<DeviceId> named = devices_named(cluster, name);
+    for (const DeviceId device : named) {
+      if (!devices.insert(device).second) throw_bad_input(cluster.device_name(device) + " is named twice");
+    }
+    begin = end + 1;
+  }
+  return devices;
+}
+
+Written parse_pin(const std::string& text, const LoadedInputs& loaded) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) throw_bad_input("expected TASK=DEVICES");
+  const std::string task = text.substr(0, equals);
+  require_task(task, loaded.workflow);
+  return {task, pin_to(parse_devices(text.substr(equals + 1), loaded.cluster))};
+}
+
+Written parse_layout(const std::string& text, const LoadedInputs& loaded) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) throw_bad_input("expected PLAN.json:TASK");
+  const std::string task = text.substr(colon + 1);
+  require_task(task, loaded.workflow);
+  return {task, pin_to(load_plan(text.substr(0, colon), loaded).tasks.at(task))};
+}
+
+template <typename Parse>
+void add_pins(const char* option, const std::vector<std::string>& all, Parse parse, const LoadedInputs& loaded,
+              std::vector<TaskChoices>& choices, Pins& pins) {
+  for (const std::string& text : all) {
+    try {
+      Written written = parse(text, loaded);
+      if (written.pin.layout) add_execution(choices, loaded.workflow, written.task, *written.pin.layout);
+      check_pins({{written.task, written.pin}}, loaded.workflow, loaded.cluster, choices);
+      if (!pins.try_emplace(written.task, std::move(written.pin)).second)
+        throw_bad_input("task " + written.task + " is pinned twice");
+    } catch (const Error& error) {
+      throw Error(error.kind(), std::string(option) + " " + text + ": " + error.what());
+    }
+  }
+}
+
+}  // namespace
+
+void add_pin_options(const Command& command, PinOptions& options) {
+  command
+      .add_option("--pin", options.devices,
+                  "TASK=DEVICES: the task runs on exactly these devices, nodes, zones or regions (parted by "
+                  "commas; node/3 is a device), and the rest is planned around it; may be repeated")
+      .may_be_repeated();
+  command
+      .add_option("--pin-from", options.layouts,
+                  "PLAN.json:TASK: the task stays as that plan document lays it out, degrees and batches too; "
+                  "may be repeated")
+      .may_be_repeated();
+}
+
+Pins pins_of(const PinOptions& options, const LoadedInputs& loaded, std::vector<TaskChoices>& choices) {
+  Pins pins;
+  add_pins("--pin", options.devices, parse_pin, loaded, choices, pins);
+  add_pins("--pin-from", options.layouts, parse_layout, loaded, choices, pins);
+  return pins;
+}
+
+void record_pins(const Pins& pins, SearchRecord& record) {
+  for (const auto& [task, pin] : pins) {
+    record.pins[task] = pin.devices;
+    if (pin.layout) record.pinned_layouts.insert(task);
+  }
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,258 @@
+// sextant plan: the best plan that a planner finds.
+#include <memory>
+#include <optional>
+
+#include "calibrate/trust.h"
+#include "cli/plan/explain.h"
+#include "cli/plan/plan_question.h"
+#include "cli/plan/plan_search.h"
+#include "cli/plan/plan_sets.h"
+#include "cli/plan/planner_options.h"
+#include "cli/plan/search_record.h"
+#include "cli/plan/what_if.h"
+#include "cli/probe/rank_group.h"
+#include "cli/shared/command.h"
+#include "cli/shared/describe_execution.h"
+#include "cli/shared/inputs.h"
+#include "cli/shared/interrupt.h"
+#include "cli/shared/table.h"
+#include "core/error.h"
+#include "core/units.h"
+#include "costmodel/predict.h"
+#include "planner/answer.h"
+#include "planner/exact/exact.h"
+#include "planner/explain/what_fits.h"
+#include "planner/request/profile.h"
+
+namespace sextant::cli {
+namespace {
+
+std::string describe_layouts(const Plan& plan, const Workflow& workflow) {
+  Table table({"task", "layout", "executed with"});
+  table.align_left(1);
+  table.align_left(2);
+  for (const Task& task : workflow.tasks) {
+    const TaskPlan& layout = plan.tasks.at(task.name);
+    table.add({task.name, describe(layout), describe_execution(layout, task.kind)});
+  }
+  return table.text();
+}
+
+// What the user can do about it.
+std::string why_none(const PlanRequest& request, const FrameworkProfile* profile, const Answer& answer) {
+  if (answer.record.was_interrupted) return "";
+  if (!request.limits.pins.empty()) return "; another --pin may leave one";
+  constexpr int kMostDevices = 64;  // of which exact has its options in seconds
+  const bool may_be_short = answer.record.proof != Proof::optimal;
+  if (may_be_short && profile == nullptr && request.cluster.device_count() <= kMostDevices) {
+    PlanRequest own = request;
+    own.budget = {1, 0};
+    own.start = nullptr;
+    if (request.workflow.algorithm != Algorithm::custom && plan_exactly(own).outcome == PlanOutcome::found)
+      return "; a larger --budget finds one";
+  }
+  const std::string fits = what_would_fit(request, profile);
+  if (!fits.empty()) return "; " + fits;
+  return may_be_short ? "; a larger --budget may find one" : "";
+}
+
+int say_no_plan(const PlanOptions& options, const PlanRequest& request, const FrameworkProfile* profile,
+                const Answer& answer) {
+  if (answer.result.outcome == PlanOutcome::too_large) {
+    std::fprintf(stderr, "sextant: %s\n", answer.result.message.c_str());
+    return kBadInput;
+  }
+  std::fprintf(stderr, "sextant: %s%s\n", answer.result.message.c_str(),
+               why_none(request, profile, answer).c_str());
+  if (!options.search_out.empty()) {
+    save_document(options.search_out, answer.record);
+    say_wrote(options.search_out);
+  }
+  return kAnswerIsNo;
+}
+
+template <typename T>
+void save_if_named(const std::string& file, const T& content) {
+  if (!file.empty()) save_document(file, content);
+}
+
+// Everything is written before anything is said.
+int hand_over(const PlanOptions& options, const Workflow& workflow, const Answer& answer) {
+  const PlanResult& result = answer.result;
+  save_if_named(options.out, *result.plan);
+  save_if_named(options.prediction_out, *result.prediction);
+  save_if_named(options.search_out, answer.record);
+  if (options.json) {
+    print_document(*result.plan);
+  } else {
+    std::fputs(describe(answer.record).c_str(), stdout);
+    std::fputs(describe_layouts(*result.plan, workflow).c_str(), stdout);
+    std::fputs(describe_prediction(*result.prediction).c_str(), stdout);
+  }
+  if (answer.record.was_interrupted && answer.record.proof != Proof::optimal)
+    std::fprintf(stderr, "interrupted: this is the best plan until then\n");
+  for (const std::string& file : {options.out, options.prediction_out, options.search_out}) {
+    if (!file.empty()) say_wrote(file);
+  }
+  return kDone;
+}
+
+// Tables instead of a plan.
+int plan_several(const PlanOptions& options, const Planner& planner, const Subcluster& part,
+                 PlanRequest& request) {
+  for (const std::string& file : {options.out, options.prediction_out, options.search_out}) {
+    if (!file.empty()) throw_bad_input("--pareto and --compare-modes write no files; --json prints the plans");
+  }
+  if (options.explain.has_any())
+    throw_bad_input("--pareto and --compare-modes make several plans: there is no one plan to explain");
+  if (!options.run.parts.empty())
+    throw_bad_input("--length-schedule: not together with --pareto and --compare-modes");
+  if (risk_goal_of(options.planner.goal))
+    throw_bad_input(
+        "--pareto and --compare-modes compare plans at the documented values: --goal mean and p50 to "
+        "p99 judge one plan");
+  if (options.pareto_points > 0 && !planner.traits.has_objectives)
+    throw_bad_input("--pareto: planner " + std::string(planner.name) + " knows times alone; sha-ea does not");
+  const Interrupt interrupt;
+  request.is_cancelled = &interrupt.flag();
+  const PlanSet set = options.pareto_points > 0 ? pareto_set(planner, request, part, options.pareto_points)
+                                                : compared_modes(planner, request, part);
+  print_text(options.json ? set.json : set.text);
+  return set.is_empty ? kAnswerIsNo : kDone;
+}
+
+// By how much longer an iteration is in a layout that the framework can run: what --any-layout was asked for.
+void say_cost_of_limits(const Question& asked, const PlanResult& found) {
+  const FrameworkProfile& profile = *asked.loaded.profile;
+  PlanRequest own = asked.request;
+  own.start = nullptr;
+  own.on_improvement = {};
+  std::string text = "framework " + profile.name + " ";
+  try {
+    take_profile(profile, LayoutRules::as_framework, own);
+    const PlanResult result = asked.planner.plan(own);
+    const double longer =
+        result.prediction ? result.prediction->iteration_s / found.prediction->iteration_s - 1 : 0;
+    text += result.prediction ? "can run a plan of " + format_seconds(result.prediction->iteration_s) +
+                                    ": its limits cost " + format_percent(std::max(0.0, longer))
+                              : "can run no plan: " + result.message;
+  } catch (const Error& error) {
+    text += std::string("can run no plan: ") + error.what();
+  }
+  std::fprintf(stderr, "sextant: %s\n", text.c_str());
+}
+
+int say_plan(const PlanOptions& options, const Question& asked, Answer& answer) {
+  record_pins(asked.pins, answer.record);
+  if (asked.loaded.profile) answer.record.framework = asked.loaded.profile->name;
+  if (answer.result.outcome != PlanOutcome::found)
+    return say_no_plan(options, asked.request, asked.profile_in_force(options), answer);
+  const LoadedInputs& loaded = asked.loaded;
+  const ChosenCoefficients& chosen = loaded.chosen;
+  PlanResult& result = answer.result;
+  if (!options.excluded.empty()) {
+    result.plan = asked.left.on_whole(*result.plan);
+    result.prediction =
+        predict(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework);
+  }
+  require_feasible(verify_plan(loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients,
+                               chosen.framework, asked.pins));
+  say(chosen.notes);
+  qualify(*result.prediction,
+          {loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
+  name_coefficients(*result.prediction, chosen);
+  const int code = hand_over(options, loaded.workflow, answer);
+  if (options.any_layout && asked.planner.traits.has_layout_rules) say_cost_of_limits(asked, result);
+  if (code != kDone || !options.explain.has_any()) return code;
+  const Doubt doubt = doubt_of(loaded, options.explain.draws, options.planner.seed);
+  return explain_plan(options.explain, {asked.request, asked.planner, *result.plan, doubt}, asked.scenarios,
+                      options.json);
+}
+
+int list_planners(const PlanOptions& options) {
+  print_text(options.json ? planners_as_json() : describe_planners());
+  return kDone;
+}
+
+// All ranks search; rank 0 alone prints and writes.
+int run(const PlanOptions& options) {
+  RankGroup ranks(world());
+  if (options.is_list) return ranks.first_alone([&] { return list_planners(options); });
+  try {
+    const auto asked = ranks.together([&] { return std::make_unique<Question>(options, ranks); });
+    if (options.makes_several()) return plan_several(options, asked->planner, asked->left, asked->request);
+    Answer answer = ranks.together([&] { return search_as_asked(options, *asked, ranks); });
+    return ranks.first_alone([&] { return say_plan(options, *asked, answer); });
+  } catch (const FailedOnAll& failure) {
+    return say_failure(failure, ranks);
+  }
+}
+
+}  // namespace
+
+void add_plan(CommandLine& line) {
+  const auto options = std::make_shared<PlanOptions>();
+  const Command command = line.add_command("plan", "Search for the fastest plan that fits");
+  add_model_inputs(command, options->inputs);
+  add_planner_options(command, options->planner);
+  command.add_option("--exclude", options->excluded,
+                     "A node, device (node/3), zone or region that plans may not use; may be repeated");
+  constexpr int kMostPoints = 64;
+  const Option pareto =
+      command
+          .add_option("--pareto", options->pareto_points,
+                      "Plans from the fastest to the cheapest, by so many searches, each with the budget")
+          .check(integer_between(2, kMostPoints));
+  command
+      .add_flag("--compare-modes", options->compares_modes,
+                "The workflow synchronous, one step off and asynchronous: whether that pays")
+      .excludes(pareto);
+  command.add_flag("--any-layout", options->any_layout,
+                   "Also layouts that the framework cannot run, to see what its limits cost");
+  command
+      .add_option("--max-memory-risk", options->max_memory_risk,
+                  "Probability that the plan may have of running out of memory")
+      .check(number_between(0.001, 0.5))
+      .shows_default("0.05 for plans of a framework, else any");
+  add_risk_options(command, options->risk);
+  add_run_options(command, options->run);
+  add_explain_options(command, options->explain);
+  command.add_option("--out", options->out, "Write the plan document here");
+  command.add_option("--prediction", options->prediction_out, "Write its prediction document here");
+  command.add_option("--search-out", options->search_out,
+                     "Write the search document here: who searched, the curve of the best so far, the bounds");
+  command.add_flag("--json", options->json,
+                   "Print the plan document (of --list: the planners) instead of tables");
+  // Runs before what is required is looked for.
+  command.add_flag(
+      "--list",
+      [options, command] {
+        options->is_list = true;
+        for (const char* input : {"--cluster", "--workflow"}) command.option(input).required(false);
+      },
+      "Show the planners there are and what each can do");
+  command.footer(
+      std::string(kWhatIfGrammar) +
+      "\n"
+      "Every plan comes with a bound: at most so many percent from the best that there can be under this "
+      "model,\n"
+      "and with a proof where the planner gives one. Ctrl-C ends a search with the best so far, ilp after no\n"
+      "longer than its solver has run already; a second one ends the program.\n"
+      "Under mpirun the portfolio is sha-ea alone, on all ranks, each on its part of the task groupings and, "
+      "by the clock,\n"
+      "with what the others have costed; rank 0 prints and writes the best plan, after Ctrl-C too where that\n"
+      "takes less than mpirun waits (Open MPI: a second), which then exits 1. What runs in one process "
+      "refuses\n"
+      "more than one rank: the other planners, --pareto and --compare-modes; --explain and --what-if are rank\n"
+      "0's alone.\n"
+      "Exits 1 when no plan fits or none was found, 2 when an option means nothing to the planner. The plan "
+      "is\n"
+      "verified by code of its own before it is written; exits 3 should it break a rule.\n"
+      "Example: sextant plan --cluster cluster.json --workflow workflow.json --coefficients coefficients.json\n"
+      "         --budget 10 --out plan.json --search-out search.json\n"
+      "         mpirun -n 2 sextant plan --cluster cluster.json --workflow workflow.json --budget 5 --out "
+      "plan.json");
+  command.runs([options] { return run(*options); });
+}
+
+}  // namespace sextant::cli

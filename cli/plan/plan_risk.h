@@ -1,0 +1,60 @@
+// sextant plan --goal p90 and --length-schedule: of the plans of several searches the one that is best in what
+// may come, or over a run whose responses grow.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/command_line/command.h"
+#include "cli/plan/plan_within_risk.h"
+#include "cli/shared/inputs.h"
+#include "planner/planners.h"
+#include "planner/risk/risk_goal.h"
+#include "planner/risk/run_schedule.h"
+
+namespace sextant::cli {
+
+struct RiskOptions {
+  RiskSpread spread;
+  int draws = 64;
+
+  friend bool operator==(const RiskOptions&, const RiskOptions&) = default;
+};
+
+void add_risk_options(const Command& command, RiskOptions& options);
+
+// The first search takes half of the budget, each of those that follow a tenth; the rest judges their plans.
+inline constexpr double kPartOfFirstSearch = 0.5;
+inline constexpr double kPartOfSearchForRisk = 0.1;
+
+struct RiskQuestion {
+  RiskGoal goal;
+  const RiskOptions& options;
+  const LoadedInputs& loaded;
+  const Planner& planner;
+  const PlanRequest& request;  // at the documented values, with the budget of one search
+  std::function<Answer(const PlanRequest&)> search;
+  std::function<bool(const PlanResult&)> is_sure_to_fit;  // as sure as was asked
+};
+
+struct RunOptions {
+  std::vector<std::string> parts;  // "300:1.5"
+  double change_s = 600;
+
+  friend bool operator==(const RunOptions&, const RunOptions&) = default;
+};
+
+void add_run_options(const Command& command, RunOptions& options);
+
+// Throws Error(bad_input) for what is no part of a run.
+[[nodiscard]] std::vector<RunPart> run_parts(const RunOptions& options);
+
+// The plan for the whole run, with a record of its parts; no plan where none fits in all of them.
+void choose_for_run(const RiskQuestion& asked, const std::vector<RunPart>& parts, double change_s,
+                    Answer& answer);
+
+// `answer`: the first plan. Afterwards it is the best of all, with a record that says how it was judged.
+void choose_by_risk(const RiskQuestion& asked, Answer& answer);
+
+}  // namespace sextant::cli

@@ -1,0 +1,126 @@
+#include "cli/plan/plan_sets.h"
+
+#include <algorithm>
+
+#include "cli/shared/table.h"
+#include "core/json_value.h"
+#include "core/units.h"
+#include "planner/pareto.h"
+
+namespace sextant::cli {
+namespace {
+
+struct ModeOfWork {
+  const char* name;
+  Mode mode;
+  double staleness;
+  int streamed_parts;
+};
+
+constexpr ModeOfWork kModes[] = {{"synchronous", Mode::synchronous, 0, 1},
+                                 {"one step off", Mode::one_step_off, 1, 1},
+                                 {"asynchronous, half a batch ahead", Mode::asynchronous, 0.5, 2},
+                                 {"asynchronous, a batch ahead in 4 parts", Mode::asynchronous, 1, 4}};
+
+Workflow in_mode(const Workflow& workflow, const ModeOfWork& mode) {
+  Workflow changed = workflow;
+  changed.mode = mode.mode;
+  changed.staleness = mode.staleness;
+  changed.streamed_parts = mode.streamed_parts;
+  return changed;
+}
+
+std::string compared_ends(const ParetoPoint& fastest, const ParetoPoint& cheapest) {
+  const double slower = cheapest.result.prediction->iteration_s / fastest.result.prediction->iteration_s;
+  const double most_usd = fastest.usd_per_iteration, least_usd = cheapest.usd_per_iteration;
+  if (least_usd <= 0) {
+    return "the fastest costs " + format_number(most_usd) +
+           " dollars an iteration, the cheapest nothing; the fastest takes 1 / " + format_number(slower) +
+           " of its time\n";
+  }
+  return "the fastest costs " + format_percent(most_usd / least_usd - 1) +
+         " more an iteration than the cheapest and takes 1 / " + format_number(slower) + " of its time\n";
+}
+
+}  // namespace
+
+PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Subcluster& part, int points) {
+  const std::vector<ParetoPoint> front = pareto_front(request, planner, points);
+  Table table({"iteration", "above the least", "dollars an iteration", "above the least", "dollars an hour",
+               "devices"});
+  Json json = Json::array();
+  for (const ParetoPoint& point : front) {
+    const double iteration_s = point.result.prediction->iteration_s;
+    const std::optional<double> dollar_gap = relative_gap(point.usd_per_iteration, *point.result.least_usd);
+    table.add({format_seconds(iteration_s), "at most " + format_percent(point.result.gap_of_all()),
+               format_number(point.usd_per_iteration),
+               dollar_gap ? "at most " + format_percent(*dollar_gap) : "not known",
+               format_number(point.rented.usd_per_hour),
+               std::to_string(static_cast<int>(point.rented.devices))});
+    json.push_back({{"iteration_s", iteration_s},
+                    {"lower_bound_s", point.result.least_s},
+                    {"usd_per_iteration", point.usd_per_iteration},
+                    {"lower_bound_usd", *point.result.least_usd},
+                    {"usd_per_hour", point.rented.usd_per_hour},
+                    {"devices", point.rented.devices},
+                    {"proof", name_of(point.result.proof)},
+                    {"plan", part.on_whole(*point.result.plan).to_json()}});
+  }
+  std::string text = table.text();
+  if (front.size() > 1) {
+    text += compared_ends(front.front(), front.back());
+  }
+  const bool are_proved = std::all_of(front.begin(), front.end(), [](const ParetoPoint& point) {
+    return point.result.proof == Proof::optimal;
+  });
+  if (are_proved && !front.empty())
+    text += "proved: no plan of the space of " + std::string(planner.name) +
+            " is faster than the first, and none that is as fast as another is cheaper\n";
+  return {std::move(text), format_json(json) + "\n", front.empty()};
+}
+
+PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const Subcluster& part) {
+  Table table({"mode", "iteration", "from the best", "beside synchronous", "devices"});
+  Json json = Json::array();
+  double synchronous_s = 0, best_s = 0;
+  std::string best = kModes[0].name;
+  for (const ModeOfWork& mode : kModes) {
+    const Workflow workflow = in_mode(request.workflow, mode);
+    const PlanRequest in_this_mode = with_inputs(request, request.cluster, workflow, request.coefficients);
+    const PlanResult result = planner.plan(in_this_mode);
+    if (result.outcome != PlanOutcome::found) {
+      table.add({mode.name, "no plan", "", "", ""});
+      continue;
+    }
+    const double iteration_s = result.prediction->iteration_s;
+    if (mode.mode == Mode::synchronous) synchronous_s = iteration_s;
+    if (best_s == 0 || iteration_s < best_s) {
+      best_s = iteration_s;
+      best = mode.name;
+    }
+    const double devices = rented_by(*result.plan, request.cluster).devices;
+    const std::string beside = synchronous_s > 0 ? format_percent(iteration_s / synchronous_s - 1) : "";
+    table.add({mode.name, format_seconds(iteration_s), "at most " + format_percent(result.gap_of_all()), beside,
+               std::to_string(static_cast<int>(devices))});
+    json.push_back({{"mode", mode.name},
+                    {"staleness", mode.staleness},
+                    {"streamed_parts", mode.streamed_parts},
+                    {"iteration_s", iteration_s},
+                    {"lower_bound_s", result.least_s},
+                    {"devices", devices},
+                    {"plan", part.on_whole(*result.plan).to_json()}});
+  }
+  std::string text = table.text();
+  if (best_s > 0 && synchronous_s > 0) {
+    constexpr double kPays = 0.01;  // less is within what a search leaves open
+    const double gain = 1 - best_s / synchronous_s;
+    text += gain > kPays ? "being asynchronous pays here: " + best + " takes " + format_percent(gain) +
+                               " less than synchronous under this model\n"
+                         : std::string(
+                               "being asynchronous does not pay here: nothing is faster than synchronous "
+                               "by more than 1 %\n");
+  }
+  return {std::move(text), format_json(json) + "\n", best_s == 0};
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,96 @@
+#include "cli/plan/plan_within_risk.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "core/units.h"
+
+namespace sextant::cli {
+namespace {
+
+// These are parts of the budget.
+constexpr double kToLearn = 0.1;  // how uncertain the memory of plans is here
+constexpr double kToPlan = 0.7;   // where the first search found a plan,
+constexpr double kToLook = 0.45;  // and where it did not: the rest is for plans of any risk
+constexpr double kToMend = 0.1;   // for a plan in the place of one that is too risky
+constexpr int kMendings = 2;
+
+bool is_found(const Answer& answer) { return answer.result.outcome == PlanOutcome::found; }
+
+double iteration_s(const Answer& answer) { return answer.result.prediction->iteration_s; }
+
+class Rounds {
+ public:
+  Rounds(PlanRequest request, const RiskLimit& limit)
+      : request_(std::move(request)), limit_(limit), whole_(request_.budget) {}
+
+  [[nodiscard]] AnswerWithinRisk run();
+
+ private:
+  // Returns whether a plan was found.
+  bool search(double part);
+
+  PlanRequest request_;
+  const RiskLimit& limit_;
+  const Budget whole_;
+  double left_ = 1;  // of the budget
+  bool is_interrupted_ = false;
+  bool is_last_risky_ = false;
+  std::optional<Answer> within_;  // the fastest within the limit
+  std::optional<Answer> other_;   // the fastest of the riskier ones
+  Answer none_;                   // the last that found no plan
+};
+
+bool Rounds::search(double part) {
+  part = std::min(part, left_);
+  left_ -= part;
+  request_.budget = part_of(whole_, part);
+  Answer answer = limit_.search(request_);
+  is_interrupted_ = answer.record.was_interrupted;
+  if (!is_found(answer)) {
+    none_ = std::move(answer);
+    return false;
+  }
+  const std::optional<MemoryRisk> risk = limit_.risk_of(answer.result);
+  is_last_risky_ = risk && risk->probability > limit_.probability;
+  constexpr double kForOtherPlans = 0.99;  // which are a little more uncertain than this one
+  if (risk)
+    request_.memory_share = std::min(request_.memory_share,
+                                     kForOtherPlans * share_for_risk(limit_.probability, risk->log_deviation));
+  std::optional<Answer>& fastest = is_last_risky_ ? other_ : within_;
+  if (!fastest || iteration_s(answer) <= iteration_s(*fastest)) fastest = std::move(answer);
+  return true;
+}
+
+AnswerWithinRisk Rounds::run() {
+  const bool has_budget = whole_.seconds > 0 || whole_.evaluations > 0;
+  const bool is_known = has_budget && search(kToLearn);
+  bool finds = !is_interrupted_ && search(is_known || !has_budget ? kToPlan : kToLook);
+  for (int i = 0; i < kMendings && finds && is_last_risky_ && !is_interrupted_; ++i) finds = search(kToMend);
+  const double share = request_.memory_share;
+  if (!within_ && !finds && !is_interrupted_) {
+    request_.memory_share = 1;
+    search(left_);
+  }
+  if (within_) return {std::move(*within_), "", share};
+  if (!other_) return {std::move(none_), "", share};
+  const std::optional<MemoryRisk> risk = limit_.risk_of(other_->result);
+  std::string warning = "no plan was found with a risk of at most " + format_percent(limit_.probability) +
+                        " of running out of memory; this one has " + format_percent(risk->probability);
+  return {std::move(*other_), std::move(warning), share};
+}
+
+}  // namespace
+
+Budget part_of(const Budget& whole, double part) {
+  return {whole.seconds * part,
+          static_cast<std::uint64_t>(std::ceil(static_cast<double>(whole.evaluations) * part))};
+}
+
+AnswerWithinRisk plan_within_risk(PlanRequest request, const RiskLimit& limit) {
+  return Rounds(std::move(request), limit).run();
+}
+
+}  // namespace sextant::cli

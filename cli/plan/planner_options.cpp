@@ -1,0 +1,237 @@
+#include "cli/plan/planner_options.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "cli/command_line/checks.h"
+#include "cli/shared/nearest_name.h"
+#include "cli/shared/table.h"
+#include "core/error.h"
+#include "core/json_value.h"
+#include "core/text.h"
+#include "documents/search.h"
+
+namespace sextant::cli {
+namespace {
+
+std::vector<std::string_view> planner_names() {
+  std::vector<std::string_view> names;
+  for (const Planner& planner : planners()) names.push_back(planner.name);
+  return names;
+}
+
+// "sha-ea, exact and mcmc": those that have what is asked.
+std::string names_with(bool PlannerTraits::*trait) {
+  std::string names;
+  for (const Planner& planner : planners()) {
+    if (planner.traits.*trait) names += (names.empty() ? "" : ", ") + std::string(planner.name);
+  }
+  return names;
+}
+
+[[noreturn]] void refuse_name(const std::string& written) {
+  const std::vector<std::string_view> names = planner_names();
+  const std::string nearest = nearest_name(written, names);
+  std::string all;
+  for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
+  throw_bad_input("--planner: there is no planner " + in_quotes(written) +
+                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (there are " + all + ")");
+}
+
+Objective objective_of(const PlannerOptions& options) {
+  Objective objective = options.objective;
+  if (options.goal == AskedGoal::cost) objective.goal = Goal::cost;
+  if (options.goal == AskedGoal::devices) objective.goal = Goal::devices;
+  return objective;
+}
+
+// An option of some planners only.
+struct Special {
+  const char* option;
+  bool is_given;
+  bool PlannerTraits::*trait;
+};
+
+std::vector<Special> specials(const PlannerOptions& options) {
+  const Objective objective = objective_of(options);
+  return {{"--budget", options.budget_s.has_value(), &PlannerTraits::has_budget},
+          {"--evaluations", options.evaluations.has_value(), &PlannerTraits::has_budget},
+          {"--uneven-stages", options.try_uneven_stages, &PlannerTraits::has_whole_layouts},
+          {"--even-load", options.has_even_load, &PlannerTraits::balances_load},
+          {"--most-plans", options.most_plans.has_value(), &PlannerTraits::has_whole_layouts},
+          {"--warm-start", !options.warm_start.empty(), &PlannerTraits::starts_from_plan},
+          {"--max-usd-per-hour", objective.is_time_for_rent(), &PlannerTraits::has_rent},
+          {"--goal and limits", !objective.is_time_alone() && !objective.is_time_for_rent(),
+           &PlannerTraits::has_objectives},
+          {"--pin", !options.pins.devices.empty(), &PlannerTraits::has_pins},
+          {"--pin-from", !options.pins.layouts.empty(), &PlannerTraits::has_pins}};
+}
+
+// Each thread has tables of its own: more than a few are asked for by name.
+int few_cores() {
+  constexpr unsigned kFew = 4;
+  return static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, kFew));
+}
+
+std::string yes(bool is_so) { return is_so ? "yes" : ""; }
+
+}  // namespace
+
+void add_planner_options(const Command& command, PlannerOptions& options) {
+  command.add_option("--planner", options.planner, "Who searches; --list shows all").shows_default();
+  command
+      .add_option("--budget", options.budget_s,
+                  "Seconds to search (default: portfolio 2, sha-ea 1, exact until it is proved)")
+      .check(positive_number());
+  command
+      .add_option("--evaluations", options.evaluations,
+                  "Plans to cost, by all threads and ranks together, or nodes of a tree to visit: the same "
+                  "plan on every "
+                  "machine, any number of threads and up to four ranks")
+      .check(integer_between(1, SearchRecord::kMostCount));
+  command.add_option("--seed", options.seed, "Of planners that draw")
+      .check(integer_between(0, SearchRecord::kMostCount))
+      .shows_default();
+  constexpr int kMostThreads = 4096;
+  command
+      .add_option("--threads", options.threads,
+                  "Of planners that use several, on each rank; default: all cores but at most 4, dealt to the "
+                  "ranks of a "
+                  "host. Each takes memory of its own; of --evaluations more than 4 are of no use")
+      .check(integer_between(1, kMostThreads));
+  command.add_option("--micro-batches", options.micro_batch_sequences, "Micro-batch sizes to try")
+      .parted_by_commas()
+      .check(positive_number())
+      .shows_default();
+  command.add_flag("--recompute", options.try_recompute, "Try training with recomputation too");
+  command.add_flag("--uneven-stages", options.try_uneven_stages,
+                   "Exhaustive only: try every way to deal layers to stages");
+  command.add_flag("--even-load", options.has_even_load,
+                   "Portfolio, sha-ea, exact and ilp only: even layers and batch shares on any devices, to see "
+                   "what balancing "
+                   "gains");
+  command.add_option("--most-plans", options.most_plans, "Exhaustive only: refuse a larger space")
+      .check(integer_between(1, SearchRecord::kMostCount));
+  command.add_choice(
+      "--goal", options.goal,
+      {{"time", AskedGoal::time},
+       {"cost", AskedGoal::cost},
+       {"devices", AskedGoal::devices},
+       {"mean", AskedGoal::mean},
+       {"p50", AskedGoal::p50},
+       {"p75", AskedGoal::p75},
+       {"p90", AskedGoal::p90},
+       {"p95", AskedGoal::p95},
+       {"p99", AskedGoal::p99}},
+      "What the plan is to be best in: time of an iteration, cost of an iteration in dollars, or "
+      "devices, as few as can be (devices that it leaves idle are not paid for); or the time in the mean or at "
+      "a percentile of what may come: p90, of ten times nine are no longer");
+  command.add_option("--deadline", options.objective.most_iteration_s, "Seconds that an iteration may take")
+      .check(positive_number());
+  command
+      .add_option("--max-usd-per-hour", options.objective.most_usd_per_hour,
+                  "Dollars an hour that its devices may cost")
+      .check(positive_number());
+  command
+      .add_option("--max-usd-per-iteration", options.objective.most_usd_per_iteration,
+                  "Dollars that an iteration may cost")
+      .check(positive_number());
+  add_pin_options(command, options.pins);
+  command.add_option(
+      "--warm-start", options.warm_start,
+      "Portfolio, exact and ilp only: a plan document to begin with; its execution options are one more "
+      "choice");
+}
+
+std::optional<RiskGoal> risk_goal_of(AskedGoal goal) {
+  switch (goal) {
+    case AskedGoal::mean:
+      return RiskGoal{};
+    case AskedGoal::p50:
+      return RiskGoal{0.5};
+    case AskedGoal::p75:
+      return RiskGoal{0.75};
+    case AskedGoal::p90:
+      return RiskGoal{0.9};
+    case AskedGoal::p95:
+      return RiskGoal{0.95};
+    case AskedGoal::p99:
+      return RiskGoal{0.99};
+    case AskedGoal::time:
+    case AskedGoal::cost:
+    case AskedGoal::devices:
+      break;
+  }
+  return std::nullopt;
+}
+
+const Planner& chosen_planner(const PlannerOptions& options, int devices) {
+  const Planner* planner = find_planner(options.planner);
+  if (planner == nullptr) refuse_name(options.planner);
+  for (const Special& special : specials(options)) {
+    if (special.is_given && !(planner->traits.*special.trait)) {
+      throw_bad_input(std::string(special.option) + ": planner " + options.planner + " has no use for it; " +
+                      names_with(special.trait) + " " +
+                      (names_with(special.trait).find(',') == std::string::npos ? "has" : "have"));
+    }
+  }
+  if (planner->most_devices > 0 && devices > planner->most_devices) {
+    throw_bad_input("--planner: " + options.planner + " plans at most " +
+                    std::to_string(planner->most_devices) + " devices, the cluster has " +
+                    std::to_string(devices) + ": take another, such as " + PlannerOptions{}.planner);
+  }
+  return *planner;
+}
+
+void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& request) {
+  request.limits.micro_batch_sequences = options.micro_batch_sequences;
+  request.limits.try_recompute = options.try_recompute;
+  request.limits.try_uneven_stages = options.try_uneven_stages;
+  request.limits.balances_load = !options.has_even_load;
+  if (options.most_plans) request.limits.most_plans = *options.most_plans;
+  request.budget = {options.budget_s.value_or(0), options.evaluations.value_or(0)};
+  request.seed = options.seed;
+  request.objective = objective_of(options);
+  request.threads = planner.traits.has_threads ? options.threads.value_or(few_cores()) : 1;
+}
+
+std::string describe_planners() {
+  Table table(
+      {"planner", "most devices", "threads", "ranks", "draws", "proves", "goals", "pins", "in this build"});
+  std::string help;
+  for (const Planner& planner : planners()) {
+    const PlannerTraits& traits = planner.traits;
+    table.add({std::string(planner.name),
+               planner.most_devices > 0 ? std::to_string(planner.most_devices) : "any", yes(traits.has_threads),
+               yes(traits.has_ranks), yes(traits.has_seed), yes(traits.proves),
+               traits.has_objectives ? "all" : "time", yes(traits.has_pins), traits.is_built() ? "yes" : "NO"});
+    help += std::string(planner.name) + ": " + std::string(planner.help) + "\n";
+  }
+  return table.text() + "\n" + help;
+}
+
+std::string planners_as_json() {
+  Json all = Json::array();
+  for (const Planner& planner : planners()) {
+    const PlannerTraits& traits = planner.traits;
+    Json entry{{"name", planner.name}, {"help", planner.help}};
+    if (planner.most_devices > 0) entry["most_devices"] = planner.most_devices;
+    entry.update({{"has_budget", traits.has_budget},
+                  {"has_threads", traits.has_threads},
+                  {"has_ranks", traits.has_ranks},
+                  {"has_seed", traits.has_seed},
+                  {"has_whole_layouts", traits.has_whole_layouts},
+                  {"starts_from_plan", traits.starts_from_plan},
+                  {"can_be_cancelled", traits.can_be_cancelled},
+                  {"proves", traits.proves},
+                  {"has_objectives", traits.has_objectives},
+                  {"has_rent", traits.has_rent},
+                  {"has_pins", traits.has_pins},
+                  {"balances_load", traits.balances_load},
+                  {"is_built", traits.is_built()}});
+    all.push_back(std::move(entry));
+  }
+  return format_json(all) + "\n";
+}
+
+}  // namespace sextant::cli

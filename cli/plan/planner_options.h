@@ -1,0 +1,52 @@
+// Which planner a command uses and what it is asked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command_line/command.h"
+#include "cli/plan/pins.h"
+#include "planner/planners.h"
+#include "planner/risk/risk_goal.h"
+
+namespace sextant::cli {
+
+// --goal names an objective's goal, or a percentile or the mean of the times that may come.
+enum class AskedGoal { time, cost, devices, mean, p50, p75, p90, p95, p99 };
+
+struct PlannerOptions {
+  std::string planner{"portfolio"};
+  std::optional<double> budget_s;
+  std::optional<std::uint64_t> evaluations;
+  std::uint64_t seed = 1;
+  std::optional<int> threads;  // none: all cores
+  std::vector<int> micro_batch_sequences = SearchLimits{}.micro_batch_sequences;
+  bool try_recompute = false;
+  bool try_uneven_stages = false;
+  bool has_even_load = false;
+  std::optional<std::uint64_t> most_plans;
+  std::string warm_start;  // a plan document
+  AskedGoal goal = AskedGoal::time;
+  Objective objective;  // its limits; its goal follows from `goal`
+  PinOptions pins;
+};
+
+void add_planner_options(const Command& command, PlannerOptions& options);
+
+// None: the goal is not about risk.
+[[nodiscard]] std::optional<RiskGoal> risk_goal_of(AskedGoal goal);
+
+// The planner of that name, which takes everything that was asked. Throws Error(bad_input): no such planner,
+// the cluster is too large for it, or an option means nothing to it.
+[[nodiscard]] const Planner& chosen_planner(const PlannerOptions& options, int devices);
+
+// Fills in what the options say; `start` and what is called during the search stay as they are.
+void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& request);
+
+// All planners and what they are: for people, and as a JSON list.
+[[nodiscard]] std::string describe_planners();
+[[nodiscard]] std::string planners_as_json();
+
+}  // namespace sextant::cli

@@ -1,0 +1,198 @@
+// sextant predict: time, memory and breakdown of one plan.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "calibrate/trust.h"
+#include "cli/shared/command.h"
+#include "cli/shared/inputs.h"
+#include "cli/shared/table.h"
+#include "core/document.h"
+#include "core/json_value.h"
+#include "core/units.h"
+#include "reports/export/chrome_trace.h"
+
+namespace sextant::cli {
+namespace {
+
+struct Options {
+  ModelInputs inputs;
+  std::string plan;
+  std::string out;
+  bool sensitivities = false;
+  std::string trace;
+  bool json = false;
+};
+
+int run(const Options& options) {
+  const LoadedInputs loaded = load(options.inputs);
+  std::vector<std::string> assumed;
+  const Plan plan = load_plan(options.plan, loaded, &assumed);
+  say(loaded.chosen.notes);
+  const Asked asked{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework};
+  Prediction prediction = predict_with_trust(asked);
+  prediction.notes = std::move(assumed);
+  name_coefficients(prediction, loaded.chosen);
+  if (options.sensitivities) prediction.sensitivities = sensitivities_of(asked);
+  if (!options.out.empty()) save_document(options.out, prediction);
+  if (options.json) {
+    print_document(prediction);
+  } else {
+    std::fputs(describe_prediction(prediction).c_str(), stdout);
+  }
+  if (!options.out.empty()) say_wrote(options.out);
+  if (!options.trace.empty()) {
+    write_text_file(options.trace, chrome_trace(prediction, loaded.cluster).dump(1) + "\n");
+    say_wrote(options.trace);
+  }
+  return prediction.fits() ? kDone : kAnswerIsNo;
+}
+
+bool alike(const DeviceMemory& a, const DeviceMemory& b) {
+  return a.needed_bytes() == b.needed_bytes() && a.capacity_bytes == b.capacity_bytes;
+}
+
+bool alike(const HostMemory& a, const HostMemory& b) {
+  return a.needed_bytes == b.needed_bytes && a.capacity_bytes == b.capacity_bytes;
+}
+
+std::string describe_interval(const std::optional<MemoryTrust>& trust) {
+  if (!trust) return "";
+  return format_bytes(trust->needed_bytes.low) + " to " + format_bytes(trust->needed_bytes.high);
+}
+
+// One row for hosts in a row that need the same.
+void add_hosts(const std::vector<HostMemory>& hosts, Table& memory) {
+  for (std::size_t first = 0; first < hosts.size();) {
+    const HostMemory& host = hosts[first];
+    std::size_t end = first + 1;
+    while (end < hosts.size() && alike(host, hosts[end])) ++end;
+    const std::string last = end == first + 1 ? "" : " to " + hosts[end - 1].node;
+    memory.add({"host " + host.node + last, format_bytes(host.needed_bytes), describe_interval(host.trust),
+                host.capacity_bytes ? format_bytes(*host.capacity_bytes) : "not stated",
+                host.capacity_bytes ? describe_fit(host.fits(), host.trust) : "not known"});
+    first = end;
+  }
+}
+
+// What 10 % more of each number would do, the largest first.
+std::string describe_sensitivities(const std::vector<Sensitivity>& sensitivities) {
+  constexpr std::size_t kShown = 12;  // of coefficients and of hardware; the document has all
+  Table coefficients({"coefficient", "of", "10 % more", "share of the variance"});
+  Table hardware({"number of the cluster", "of", "10 % more"});
+  std::size_t of_coefficients = 0, of_hardware = 0;
+  for (const Sensitivity& sensitivity : sensitivities) {
+    const std::string change = format_percent(std::pow(1.1, sensitivity.elasticity) - 1, 2);
+    if (sensitivity.is_hardware && ++of_hardware <= kShown) {
+      hardware.add({sensitivity.name, sensitivity.of, change});
+    } else if (!sensitivity.is_hardware && ++of_coefficients <= kShown) {
+      coefficients.add({sensitivity.name, sensitivity.of, change,
+                        sensitivity.variance_share ? format_percent(*sensitivity.variance_share, 0) : ""});
+    }
+  }
+  return coefficients.text() + hardware.text();
+}
+
+// Why not to trust it, where there is a reason.
+std::string describe_familiarity(const Prediction& prediction) {
+  std::string out;
+  for (const auto& [name, task] : prediction.tasks) {
+    if (!task.familiarity) continue;
+    out += name + ": ";
+    if (!task.familiarity->nearest_run.empty()) {
+      out += "nearest calibrated run " + task.familiarity->nearest_run + " (" +
+             format_number(task.familiarity->distance) + " steps)";
+    }
+    for (std::size_t i = 0; i < task.familiarity->reasons.size(); ++i) {
+      out +=
+          (i > 0 ? "; " : (task.familiarity->nearest_run.empty() ? "extrapolating: " : ", extrapolating: ")) +
+          task.familiarity->reasons[i];
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+// Why the rows do not sum to the iteration, where they do not.
+std::string describe_overlap(const Prediction& prediction) {
+  const double overlapped_s = prediction.overlapped_s();
+  if (overlapped_s <= 0) return "";
+  return "The rows sum to " + format_seconds(prediction.iteration_s + overlapped_s) + ", " +
+         format_seconds(overlapped_s) + " more than the iteration, because tasks run at the same time.\n";
+}
+
+// Whose coefficients they are.
+std::string describe_source(const Prediction& prediction) {
+  if (prediction.coefficients.empty()) return "";
+  const bool any = prediction.framework.empty() || prediction.framework == kAny;
+  return "coefficients  " + prediction.coefficients + (any ? "" : ", framework " + prediction.framework) + "\n";
+}
+
+}  // namespace
+
+std::string describe_prediction(const Prediction& prediction) {
+  std::string out = "iteration  " + format_seconds(prediction.iteration_s);
+  if (prediction.iteration_interval_s) {
+    out += " (90 %: " + format_seconds(prediction.iteration_interval_s->low) + " to " +
+           format_seconds(prediction.iteration_interval_s->high) + ")";
+  }
+  out += ", " + format_number(prediction.sequences_per_s) + " sequences/s\n" + describe_source(prediction);
+  Table tasks({"task", "time", "share", "adds", "largest part"});
+  for (const auto& [name, task] : prediction.tasks) {
+    const auto largest = std::max_element(task.terms_s.begin(), task.terms_s.end(),
+                                          [](const auto& a, const auto& b) { return a.second < b.second; });
+    tasks.add({name, format_seconds(task.time_s), format_percent(task.time_s / prediction.iteration_s, 0),
+               format_seconds(task.exposed_s),
+               largest == task.terms_s.end()
+                   ? ""
+                   : std::string(name_of(largest->first)) + " " + format_seconds(largest->second)});
+  }
+  const auto add = [&](const char* what, double time_s) {
+    tasks.add({what, format_seconds(time_s), format_percent(time_s / prediction.iteration_s, 0),
+               format_seconds(time_s), ""});
+  };
+  add("weight sync", prediction.weight_sync_s);
+  if (prediction.data_s > 0) add("data between tasks", prediction.data_s);
+  if (prediction.controller_s > 0) add("controller", prediction.controller_s);
+  if (prediction.rule_reward_s > 0) add("rule reward", prediction.rule_reward_s);
+  out += tasks.text() + describe_overlap(prediction);
+  Table memory({"memory", "needed", "90 %", "of", "fits"});
+  for (std::size_t first = 0; first < prediction.memory.size();) {
+    const DeviceMemory& device = prediction.memory[first];
+    std::size_t end = first + 1;  // of the devices after it that need as much
+    while (end < prediction.memory.size() && alike(device, prediction.memory[end])) ++end;
+    const std::string last =
+        end == first + 1 ? "" : " to " + std::to_string(prediction.memory[end - 1].device.value);
+    memory.add({"device " + std::to_string(device.device.value) + last, format_bytes(device.needed_bytes()),
+                describe_interval(device.trust), format_bytes(device.capacity_bytes),
+                describe_fit(device.fits(), device.trust)});
+    first = end;
+  }
+  add_hosts(prediction.host_memory, memory);
+  out += memory.text() + "bottleneck: " + prediction.bottleneck + "\n" + describe_familiarity(prediction);
+  for (const std::string& note : prediction.notes) out += note + "\n";
+  return prediction.sensitivities.empty() ? out : out + describe_sensitivities(prediction.sensitivities);
+}
+
+void add_predict(CommandLine& line) {
+  const auto options = std::make_shared<Options>();
+  const Command command = line.add_command("predict", "Time, memory and breakdown of one plan");
+  add_model_inputs(command, options->inputs);
+  command.add_option("--plan", options->plan, "Plan document").required();
+  command.add_option("--out", options->out, "Write the prediction document here");
+  command.add_flag("--sensitivities", options->sensitivities,
+                   "What a change of each coefficient and each number of the cluster would do");
+  command.add_option("--trace", options->trace, "Write the timeline here, for Perfetto or chrome://tracing");
+  command.add_flag("--json", options->json, "Print the prediction document instead of a table");
+  command.footer(
+      "adds: how much shorter the iteration would be if the task took no time; less than its time where it\n"
+      "runs beside longer ones.\n"
+      "controller: what the controller of an RL framework takes between the tasks.\n"
+      "Exits 1 when the plan does not fit in memory.\n"
+      "Example: sextant predict --cluster cluster.json --workflow workflow.json --plan plan.json\n"
+      "         --coefficients coefficients.json --json");
+  command.runs([options] { return run(*options); });
+}
+
+}  // namespace sextant::cli

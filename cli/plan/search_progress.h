@@ -1,0 +1,38 @@
+// The best so far of a search, on a terminal.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "planner/request/planner.h"
+
+namespace sextant::cli {
+
+// While it lives: the seconds that have passed, of those there are, and the best time so far where the planner
+// tells it. Nothing where stderr is no terminal.
+class SearchProgress {
+ public:
+  SearchProgress(std::string planner, double budget_s);
+  ~SearchProgress();
+  SearchProgress(const SearchProgress&) = delete;
+  SearchProgress& operator=(const SearchProgress&) = delete;
+
+  // From any thread.
+  void improved(const Improvement& improvement);
+
+ private:
+  void show(double budget_s);
+  [[nodiscard]] std::string line();
+
+  std::string planner_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool is_over_ = false;
+  std::optional<Improvement> best_;
+  std::jthread shower_;  // last: it uses the others
+};
+
+}  // namespace sextant::cli

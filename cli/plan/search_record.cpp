@@ -1,0 +1,182 @@
+#include "cli/plan/search_record.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/shared/table.h"
+#include "core/units.h"
+
+namespace sextant::cli {
+namespace {
+
+void fill_objective(const Objective& objective, SearchRecord& record) {
+  const auto limit = [](double most) { return most > 0 ? std::optional<double>(most) : std::nullopt; };
+  if (objective.goal == Goal::cost) record.goal = "cost";
+  if (objective.goal == Goal::devices) record.goal = "devices";
+  record.most_iteration_s = limit(objective.most_iteration_s);
+  record.most_usd_per_hour = limit(objective.most_usd_per_hour);
+  record.most_usd_per_iteration = limit(objective.most_usd_per_iteration);
+}
+
+void fill_request(const Searched& searched, SearchRecord& record) {
+  const PlanRequest& request = searched.request;
+  record.workflow = request.workflow.name;
+  record.cluster = request.cluster.name();
+  record.planner = searched.planner.name;
+  record.seed = request.seed;
+  record.threads = searched.result.threads;
+  if (request.budget.seconds > 0) record.budget_s = request.budget.seconds;
+  if (request.budget.evaluations > 0) record.budget_evaluations = request.budget.evaluations;
+  fill_objective(request.objective, record);
+}
+
+// What the bound is of depends on the goal (planner/request/objective.h); an infinite one is not known. Dollars are
+// without what planners add for the time.
+void fill_space_bound(const Objective& objective, double bound, double iteration_s, SearchRecord& record) {
+  if (!(bound > 0) || !std::isfinite(bound)) return;
+  if (objective.goal == Goal::time) record.space_lower_bound_s = bound;
+  if (objective.goal == Goal::cost)
+    record.space_lower_bound_usd = std::max(0.0, bound - usd_per_iteration({0, kTieUsdPerHour}, iteration_s));
+  if (objective.goal == Goal::devices) record.space_lower_bound_devices = static_cast<int>(bound);
+}
+
+// An infinite gap is one that is not known.
+void fill_bounds(const Searched& searched, SearchRecord& record) {
+  const PlanResult& result = searched.result;
+  record.lower_bound_s = result.least_s;
+  record.lower_bound_usd = result.least_usd;
+  record.proof = result.proof;
+  if (result.proof == Proof::none) return;
+  const double iteration_s = result.prediction ? result.prediction->iteration_s : 0;
+  fill_space_bound(searched.request.objective, result.lower_bound, iteration_s, record);
+  if (result.plan && std::isfinite(result.gap_fraction))
+    record.space_gap_fraction = std::max(0.0, result.gap_fraction);
+}
+
+void fill_price(const PlanRequest& request, const Plan& plan, SearchRecord& record) {
+  const Rented rented = rented_by(plan, request.cluster);
+  record.devices = static_cast<int>(rented.devices);
+  if (!has_prices(request.cluster)) return;
+  record.usd_per_hour = rented.usd_per_hour;
+  record.usd_per_iteration = usd_per_iteration(rented, record.iteration_s);
+  record.usd_per_token = *record.usd_per_iteration / tokens_per_iteration(request.workflow);
+}
+
+void fill_plan(const PlanRequest& request, const PlanResult& result, SearchRecord& record) {
+  record.plan = result.plan->name;
+  record.iteration_s = result.prediction->iteration_s;
+  fill_price(request, *result.plan, record);
+}
+
+// "takes less than 2 s".
+std::string describe_space_bound(const SearchRecord& search) {
+  if (search.space_lower_bound_s) return "takes less than " + format_seconds(*search.space_lower_bound_s);
+  if (search.space_lower_bound_usd)
+    return "costs less than " + format_number(*search.space_lower_bound_usd) + " dollars an iteration";
+  if (search.space_lower_bound_devices)
+    return "uses fewer than " + std::to_string(*search.space_lower_bound_devices) + " devices";
+  return "";
+}
+
+std::string describe_proof(const SearchRecord& search) {
+  std::string space = "the space of " + search.planner;
+  if (search.has_limits()) space += " that keeps the limits";
+  if (search.proof == Proof::optimal)
+    return "proved: no plan of " + space + " " + std::string(search.better()) + " under this model\n";
+  const std::string bound = describe_space_bound(search);
+  if (!search.space_gap_fraction || bound.empty()) return "";
+  return "at most " + format_percent(*search.space_gap_fraction) + " from the best of " + space + ": none " +
+         bound + "\n";
+}
+
+}  // namespace
+
+SearchRecord record_of(const Searched& searched) {
+  const PlanResult& result = searched.result;
+  SearchRecord record;
+  fill_request(searched, record);
+  record.outcome = result.outcome;
+  record.was_interrupted = searched.was_interrupted;
+  record.message = result.message;
+  record.wall_s = searched.wall_s;
+  record.candidates = result.candidates;
+  record.feasible = result.feasible;
+  record.nodes = result.nodes;
+  record.curve = result.improvements;
+  fill_bounds(searched, record);
+  if (result.outcome == PlanOutcome::found) fill_plan(searched.request, result, record);
+  return record;
+}
+
+// "rents 16 of ... devices for 32 dollars an hour".
+std::string describe_price(const SearchRecord& search) {
+  if (search.plan.empty()) return "";
+  std::string text = "uses " + std::to_string(search.devices) + (search.devices == 1 ? " device" : " devices");
+  if (!search.usd_per_iteration) return text + "\n";
+  constexpr double kMillion = 1e6;
+  text += ": " + format_number(*search.usd_per_hour) + " dollars an hour, " +
+          format_number(*search.usd_per_iteration) + " an iteration, " +
+          format_number(kMillion * *search.usd_per_token) + " a million tokens";
+  if (search.lower_bound_usd && *search.lower_bound_usd > 0)
+    text += "; no plan costs less than " + format_number(*search.lower_bound_usd) + " an iteration";
+  return text + "\n";
+}
+
+std::string describe_pins(const SearchRecord& search) {
+  std::string text;
+  for (const auto& [task, devices] : search.pins) {
+    text += (text.empty() ? "pinned: " : ", ") + task + " to " + std::to_string(devices.size()) +
+            (devices.size() == 1 ? " device" : " devices") +
+            (search.pinned_layouts.contains(task) ? ", laid out as given" : "");
+  }
+  return text.empty() ? "" : text + "\n";
+}
+
+std::string describe_risk(const SearchRecord& search) {
+  if (!search.risk) return "";
+  const RiskRecord& risk = *search.risk;
+  const std::string what = risk.goal == "mean" ? "in the mean" : "at " + risk.goal;
+  const double shorter = 1 - risk.iteration_s / risk.fastest_iteration_s;
+  constexpr double kAlike = 5e-4;  // nothing of what is printed
+  return what + " of " + std::to_string(risk.draws) + " draws an iteration takes " +
+         format_seconds(risk.iteration_s) +
+         (shorter > kAlike ? ", " + format_percent(shorter) +
+                                 " less than the plan that is fastest at the "
+                                 "documented values"
+                           : ": the plan is also the fastest at the documented values, or as good") +
+         "; " + std::to_string(risk.plans) + (risk.plans == 1 ? " plan was" : " plans were") + " judged\n";
+}
+
+std::string describe_run(const SearchRecord& search) {
+  if (!search.run) return "";
+  const RunRecord& run = *search.run;
+  Table table({"iterations", "responses", "this plan", "re-planned"});
+  for (const RunRecord::Part& part : run.parts)
+    table.add({std::to_string(part.iterations), "x " + format_number(part.length_factor),
+               format_seconds(part.iteration_s), format_seconds(part.replanned_s)});
+  std::string text = table.text() + "the run takes " + format_seconds(run.total_s) + " with this plan";
+  if (run.changes == 0) return text + "; no other plan is worth a change\n";
+  return text + ", " + format_seconds(run.replanned_total_s) + " with " + std::to_string(run.changes) +
+         (run.changes == 1 ? " change" : " changes") + " of plans that take " + format_seconds(run.change_s) +
+         " each\n";
+}
+
+// Of what the plan is to be best in. How few devices could do is not known beyond what time tells.
+std::string describe_gap(const SearchRecord& search) {
+  std::string least = "any plan " + std::string(search.bounded_plans()) + " takes at least " +
+                      format_seconds(search.lower_bound_s) + "\n";
+  if (search.goal == "cost" && search.usd_gap_fraction()) {
+    return "at most " + format_percent(*search.usd_gap_fraction()) +
+           " dearer than the cheapest under this model; " + least;
+  }
+  if (search.goal != "time" || !search.is_near_bound()) return least;
+  return "at most " + format_percent(search.gap_fraction()) + " from the best under this model: " + least;
+}
+
+std::string describe(const SearchRecord& search) {
+  return search.planner + ": " + search.message + "; " + format_seconds(search.wall_s) + "\n" +
+         describe_pins(search) + describe_proof(search) + describe_gap(search) + describe_risk(search) +
+         describe_run(search) + describe_price(search);
+}
+
+}  // namespace sextant::cli

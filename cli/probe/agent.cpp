@@ -1,0 +1,18 @@
+// sextant agent: what `sextant probe --hosts` starts on each host. Not for people, so not in the help.
+#include <filesystem>
+
+#include "cli/shared/command.h"
+#include "probes/fleet/agent.h"
+
+namespace sextant::cli {
+
+void add_agent(CommandLine& line) {
+  const Command command = line.add_command("agent", "The probe on one host of many, started by probe --hosts");
+  command.hide();
+  command.runs([]() -> int {
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+    run_agent({{self, "probe", "--json"}});
+  });
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,258 @@
+// sextant probe: measures devices, memory and links.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/command_line/checks.h"
+#include "cli/probe/probe_devices.h"
+#include "cli/probe/probe_emulated.h"
+#include "cli/probe/probe_hosts.h"
+#include "cli/probe/probe_ranks.h"
+#include "cli/probe/probe_tables.h"
+#include "cli/shared/command.h"
+#include "core/error.h"
+#include "core/json_value.h"
+#include "core/units.h"
+#include "documents/values/model.h"
+#include "probes/cluster_probe.h"
+#include "probes/host/gemm_shapes.h"
+
+namespace sextant::cli {
+namespace {
+
+// What each host's own probe is told.
+std::vector<std::string> options_of_one_host(const ProbeCommand& options) {
+  std::vector<std::string> words = {"--devices",      options.devices,
+                                    "--budget",       format_number(options.probe.budget_s_per_point),
+                                    "--spread",       format_number(options.probe.target_spread_fraction),
+                                    "--total-budget", format_number(options.total_budget_s)};
+  if (options.probe.is_smoke_test) words.emplace_back("--smoke-test");
+  if (!options.probe.pin) words.emplace_back("--no-pin");
+  return words;
+}
+
+int run_on_hosts(const ProbeCommand& options, ProbeHostsOptions hosts) {
+  if (!options.model.empty()) throw_bad_input("--model is for a probe of one host");
+  hosts.out = options.out;
+  hosts.samples = options.samples;
+  hosts.name = options.probe.name;
+  hosts.json = options.json;
+  hosts.fleet.probe_devices = options.devices != "none";
+  if (hosts.fleet.probe_devices) hosts.fleet.device_options = options_of_one_host(options);
+  return probe_hosts(std::move(hosts));
+}
+
+void read_inputs(Communicator& ranks, ProbeCommand& options) {
+  if (options.devices == "none") throw_bad_input("--devices none is for --hosts");
+  if (!options.model.empty()) options.probe.model = load_document<Model>(options.model).content;
+  if (options.probe.model) {  // complain before anything is measured
+    static_cast<void>(
+        gemm_shapes_of(*options.probe.model, options.probe.model_tokens, options.probe.model_tensor_parallel));
+  }
+  options.probe.hosts = read_places(ranks, options.places);
+  options.probe.collectives_budget_s = options.total_budget_s;
+}
+
+// Several ranks have a journal beside what they write.
+void choose_journal(Communicator& ranks, const ProbeCommand& options, ProbeHostsOptions& shared) {
+  if (!shared.journal.empty()) return;
+  const std::string& beside = options.out.empty() ? options.samples : options.out;
+  if (!beside.empty() && (ranks.size() > 1 || shared.resume)) shared.journal = beside + ".journal";
+  if (shared.resume && shared.journal.empty())
+    throw_bad_input("--resume: name the journal by --journal, --out or --samples");
+}
+
+// What is not whole keeps its journal.
+int finish(const ClusterProbe& probe, const ProbeHostsOptions& shared, bool may_end_job) {
+  if (probe.is_whole()) {
+    if (!shared.journal.empty()) std::filesystem::remove(shared.journal);
+    return kDone;
+  }
+  if (!probe.why_no_cluster.empty()) {
+    std::fprintf(stderr, "warning: no cluster document: %s\n", probe.why_no_cluster.c_str());
+  }
+  std::fprintf(stderr, "%s", probe.is_interrupted ? "interrupted" : "not all could be measured");
+  if (!shared.journal.empty()) {
+    std::fprintf(stderr, "; what was measured is in %s, and --resume measures the rest",
+                 shared.journal.c_str());
+  }
+  std::fputs("\n", stderr);
+  std::fflush(stdout);
+  // Ranks that are silent do not come to the end of the job, and the others would wait for them.
+  if (!probe.lost.empty() && may_end_job) abort_all_ranks(kMachineFailed);
+  return kMachineFailed;
+}
+
+int hand_over(const ProbeCommand& options, const Measured& measured, const ProbeHostsOptions& shared,
+              bool may_end_job = true) {
+  const ClusterProbe& probe = measured.probe;
+  const bool has_cluster = probe.why_no_cluster.empty();
+  if (!options.out.empty() && has_cluster) save_document(options.out, probe.cluster);
+  if (!options.samples.empty()) {
+    Json samples = samples_to_json(probe);
+    samples.update(measured.more_samples);
+    write_text_file(options.samples, format_json(samples));
+  }
+  if (options.json && has_cluster) {
+    print_document(probe.cluster);
+  } else {
+    std::fputs(measured.text.c_str(), stdout);
+  }
+  for (const std::string& warning : probe.warnings) std::fprintf(stderr, "warning: %s\n", warning.c_str());
+  if (!options.out.empty() && has_cluster) say_wrote(options.out);
+  if (!options.samples.empty()) say_wrote(options.samples);
+  return finish(probe, shared, may_end_job);
+}
+
+// What was measured is in the file of samples also where no cluster can be made of it.
+Measured measure_or_keep(const Target& target, Communicator& ranks, ProbeCommand& options,
+                         const ProbeHostsOptions& shared) {
+  std::vector<ProbeResult> seen;
+  options.probe.on_results = [&](const std::vector<ProbeResult>& results) { seen = results; };
+  try {
+    return measure(target, ranks, options, {shared.journal, shared.resume});
+  } catch (const Error&) {
+    if (!seen.empty() && !options.samples.empty()) {
+      write_text_file(options.samples, format_json({{"results", to_json(seen)}, {"warnings", Json::array()}}));
+    }
+    throw;
+  }
+}
+
+int run(ProbeCommand options, ProbeHostsOptions shared) {
+  if (options.json) keep_stdout_for_documents();
+  Communicator& ranks = world();
+  read_inputs(ranks, options);
+  choose_journal(ranks, options, shared);
+  const Target target = find_target(ranks, options.devices);
+  if (shared.dry_run) {
+    const std::string text = target.gpus ? describe_gpu_schedule(ranks, options.probe, options.total_budget_s,
+                                                                 static_cast<int>(target.gpus->list().size()))
+                                         : describe_schedule(ranks, options.probe);
+    if (ranks.rank() == 0) std::fputs(text.c_str(), stdout);
+    return kDone;
+  }
+  // The job is ended by who asks for this, on a thread that may not speak to other ranks.
+  options.on_remains = [&](const ClusterProbe& probe) {
+    static_cast<void>(hand_over(options, {probe, describe(probe.results)}, shared, false));
+  };
+  const Measured measured = measure_or_keep(target, ranks, options, shared);
+  if (ranks.rank() != 0) return measured.probe.is_whole() ? kDone : kMachineFailed;
+  return hand_over(options, measured, shared);
+}
+
+// Why these options make no sense together; empty when they do.
+std::string what_is_ignored(const Command& command, const ProbeCommand& options,
+                            const ProbeHostsOptions& hosts) {
+  const auto is_in = [](const std::string& name, const std::set<std::string>& names) {
+    return names.contains(name);
+  };
+  static const std::set<std::string> of_emulation = {"--emulate", "--out", "--json"};
+  static const std::set<std::string> of_ranks_too = {"--hosts", "--journal", "--resume", "--dry-run"};
+  static const std::set<std::string> of_ranks_alone = {"--places", "--answer-limit"};
+  static const std::set<std::string> of_model = {"--tokens", "--tensor-parallel", "--precision"};
+  for (const Option& option : command.given_options()) {
+    const std::string name = option.name();
+    if (!options.emulated.empty() && !is_in(name, of_emulation)) {
+      return name + " is not for --emulate, which measures nothing";
+    }
+    if (hosts.hosts.empty() && option.group() == kManyHosts && !is_in(name, of_ranks_too)) {
+      return name + " is for --hosts";
+    }
+    if (!hosts.hosts.empty() && is_in(name, of_ranks_alone)) return name + " is not for --hosts";
+    if (options.model.empty() && is_in(name, of_model)) return name + " is for --model";
+  }
+  return "";
+}
+
+// Under a launcher all ranks were given the same words: one says what is wrong with them.
+int refuse(const std::string& why) {
+  if (world().rank() != 0) return kBadInput;
+  throw_bad_input(why);
+}
+
+}  // namespace
+
+void add_probe(CommandLine& line) {
+  const auto options = std::make_shared<ProbeCommand>();
+  const Command command =
+      line.add_command("probe", "Measure GPUs, or cores, memory and links (one rank is one core)");
+  command.add_option("--out", options->out, "Write the cluster document here");
+  command.add_option("--samples", options->samples, "Write every result with all its samples here");
+  command
+      .add_option("--devices", options->devices,
+                  "What to measure: gpu (all of this host, or with mpirun and srun one for each rank), cpu (a "
+                  "core for each rank), or auto: GPUs where every rank has one, else cores; none: with "
+                  "--hosts, links alone")
+      .check(one_of({"auto", "cpu", "gpu", "none"}))
+      .shows_default();
+  command.add_option("--name", options->probe.name, "Name of the cluster").shows_default();
+  command.add_option(
+      "--places", options->places,
+      "With mpirun and srun, where the hosts are: a file as --hosts takes it, of names with region= "
+      "and zone=");
+  command
+      .add_option(
+          "--answer-limit", options->probe.answer_limit_s,
+          "Most seconds to wait for another rank while pairs are measured; one that is silent for longer is "
+          "left out")
+      .check(positive_number())
+      .shows_default();
+  command.add_option("--model", options->model, "Model document: measure the GEMM shapes it uses too");
+  command.add_option("--tokens", options->probe.model_tokens, "Tokens of a micro-batch for those shapes")
+      .check(positive_number())
+      .shows_default();
+  command
+      .add_option("--tensor-parallel", options->probe.model_tensor_parallel,
+                  "Devices that share those products")
+      .check(positive_number())
+      .shows_default();
+  command.add_choices("--precision", options->model_precisions,
+                      {{"fp32", Precision::fp32},
+                       {"tf32", Precision::tf32},
+                       {"bf16", Precision::bf16},
+                       {"fp16", Precision::fp16},
+                       {"fp8", Precision::fp8}},
+                      "GPUs: precisions in which those shapes are measured (default bf16)");
+  command
+      .add_option(
+          "--total-budget", options->total_budget_s,
+          "Most seconds for one GPU, all points together; as many for its peer copies, for NCCL "
+          "between pairs (more for more than 50 hosts), and for the collectives of each level of groups")
+      .check(positive_number())
+      .shows_default();
+  command.add_flag(
+      "--smoke-test", options->probe.is_smoke_test,
+      "The smallest sizes (of devices, links and collectives), to see that everything runs, not to measure");
+  command.add_option("--budget", options->probe.budget_s_per_point, "Most seconds for one point")
+      .check(positive_number())
+      .shows_default();
+  command
+      .add_option("--spread", options->probe.target_spread_fraction,
+                  "Stop when half the 95 % interval of the median is below this share of it")
+      .check(number_between(0, 1))
+      .shows_default();
+  command.add_flag("!--no-pin", options->probe.pin, "Do not pin each rank to one CPU");
+  command.add_flag("--json", options->json, "Print the cluster document instead of a table");
+  command.footer("Example: mpirun -n 2 sextant probe --out cluster.json --samples samples.json");
+  command
+      .add_option(
+          "--emulate", options->emulated,
+          "Measure nothing: the cluster document of one of HetRL's networks (1 single region, 2 hybrid, 3 "
+          "countries, 4 continents) from the paper's numbers")
+      .check(one_of(emulated_names()));
+  const auto hosts = std::make_shared<ProbeHostsOptions>();
+  add_probe_hosts(command, hosts);
+  command.runs([command, options, hosts] {
+    const std::string ignored = what_is_ignored(command, *options, *hosts);
+    if (!ignored.empty()) return refuse(ignored);
+    if (!options->emulated.empty()) return probe_emulated(options->emulated, options->out, options->json);
+    return hosts->hosts.empty() ? run(*options, *hosts) : run_on_hosts(*options, *hosts);
+  });
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,203 @@
+#include "cli/probe/probe_hosts.h"
+
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "cli/command_line/checks.h"
+#include "cli/probe/probe_hosts_report.h"
+#include "cli/probe/probe_hosts_schedule.h"
+#include "cli/shared/command.h"
+#include "cli/shared/interrupt.h"
+#include "core/error.h"
+#include "core/progress.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "probes/comm/lone_rank.h"
+#include "probes/fleet/child_process.h"
+#include "probes/fleet/launcher.h"
+
+namespace sextant::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSsh =
+    "ssh -o BatchMode=yes -o ConnectTimeout=15 -o ServerAliveInterval=5 -o ServerAliveCountMax=3 "
+    // A shared connection would stay behind, and everything would end with its first user's.
+    "-o ControlMaster=no -o ControlPath=none {target}";
+
+// "4000" or "4000-4100"; empty: any free port.
+PortRange parse_ports(const std::string& text) {
+  if (text.empty()) return {};
+  PortRange ports;
+  const char* end = text.data() + text.size();
+  auto [next, fault] = std::from_chars(text.data(), end, ports.first);
+  ports.last = ports.first;
+  if (fault == std::errc{} && next != end && *next == '-') {
+    const auto last = std::from_chars(next + 1, end, ports.last);
+    next = last.ptr;
+    fault = last.ec;
+  }
+  if (fault != std::errc{} || next != end || ports.first == 0 || ports.last < ports.first) {
+    throw_bad_input("--ports: expected FIRST or FIRST-LAST, got " + in_quotes(text));
+  }
+  return ports;
+}
+
+// What must not change when a probe goes on: else old and new measurements are not of one kind.
+Json options_to_json(const FleetOptions& options) {
+  return {{"pair", options.pair.to_json()},
+          {"probe_devices", options.probe_devices},
+          {"device_options", options.device_options}};
+}
+
+// The cluster document has the bandwidth of as many streams as there are sockets.
+void set_streams(ProbeHostsOptions& options) {
+  PairOptions& pair = options.fleet.pair;
+  if (options.sockets == 1) return;
+  if (options.streams.is_given() && pair.streams != options.sockets) {
+    throw_bad_input("--streams " + std::to_string(pair.streams) + " and --sockets " +
+                    std::to_string(options.sockets) +
+                    ": the bandwidth over several sockets is that of as many streams; leave --streams out");
+  }
+  pair.streams = options.sockets;
+}
+
+// Each would start a coordinator of its own, all on the same hosts and the same journal.
+void refuse_ranks(const Environment& environment) {
+  const std::string proof = proof_of_other_ranks(environment);
+  if (proof.empty()) return;
+  throw_bad_input("--hosts is for one process, which starts what it needs on the hosts; there are several: " +
+                  proof + ". Start it alone, or leave out --hosts to probe with these ranks");
+}
+
+// The journal is opened first, so that nobody else adds to what is read; where nothing is measured nobody
+// waits.
+std::optional<JournalWriter> open_journal(const ProbeHostsOptions& options) {
+  if (options.dry_run) return std::nullopt;
+  const Json belongs_to = {{"options", options_to_json(options.fleet)}};
+  return options.resume ? JournalWriter::resume(options.journal, belongs_to)
+                        : JournalWriter::begin(options.journal, belongs_to);
+}
+
+FleetJournal what_is_done(const ProbeHostsOptions& options) {
+  if (!options.resume) return {};
+  FleetJournal done = read_journal(options.journal);
+  expect_same_probe(done.head, {{"options", options_to_json(options.fleet)}}, options.journal);
+  return done;
+}
+
+// Leaves out what concerns hosts that are not in the list any more.
+void keep_known(FleetJournal& done, const std::vector<Host>& hosts) {
+  std::set<std::string> names;
+  for (const Host& host : hosts) names.insert(host.name);
+  std::erase_if(done.devices, [&](const auto& entry) { return !names.contains(entry.first); });
+  std::erase_if(done.pairs,
+                [&](const auto& pair) { return !names.contains(pair.from) || !names.contains(pair.to); });
+}
+
+}  // namespace
+
+void add_probe_hosts(const Command& command, const std::shared_ptr<ProbeHostsOptions>& options) {
+  const std::string group = kManyHosts;
+  command
+      .add_option("--hosts", options->hosts,
+                  "Hosts file: start a probe on each by --launcher, measure devices and all pairs over TCP")
+      .in_group(group);
+  options->launcher = kSsh;
+  command
+      .add_option("--launcher", options->launcher, "What starts a program on a host, which {target} stands for")
+      .in_group(group)
+      .shows_default();
+  options->fleet.program = fs::read_symlink("/proc/self/exe").string();
+  command.add_option("--program", options->fleet.program, "Sextant on the hosts")
+      .in_group(group)
+      .shows_default();
+  command
+      .add_option("--ports", options->ports,
+                  "Ports to listen on, TCP and UDP, FIRST-LAST; any free one unless given")
+      .in_group(group);
+  options->streams =
+      command
+          .add_option("--streams", options->fleet.pair.streams,
+                      "TCP streams at once, beside one alone; as many as --sockets, where that is given")
+          .check(positive_number())
+          .in_group(group)
+          .shows_default();
+  command
+      .add_option("--pair-budget", options->fleet.pair.budget_s,
+                  "Most seconds for one bandwidth of a pair; of hosts far apart at least 40 round trips")
+      .check(positive_number())
+      .in_group(group)
+      .shows_default();
+  command
+      .add_option("--loss-seconds", options->fleet.pair.datagrams_s,
+                  "How long loss and jitter of a pair are watched; 0 for not at all")
+      .check(non_negative_number())
+      .in_group(group)
+      .shows_default();
+  command
+      .add_option("--journal", options->journal,
+                  "Every finished measurement goes here at once; the --out or --samples file with .journal "
+                  "unless given")
+      .in_group(group);
+  command
+      .add_option("--sockets", options->sockets,
+                  "Sockets that NCCL opens to a peer (NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD): whose "
+                  "bandwidth the "
+                  "cluster document has")
+      .check(positive_number())
+      .in_group(group)
+      .shows_default();
+  command
+      .add_option("--all-pairs-up-to", options->schedule.all_pairs_up_to,
+                  "Hosts; of more a sample of the pairs is measured and the rest estimated")
+      .check(positive_number())
+      .in_group(group)
+      .shows_default();
+  command.add_flag("--dry-run", options->dry_run, "Print which pairs are measured when, and how long it takes")
+      .in_group(group);
+  command.add_flag("--resume", options->resume, "Measure only what the journal has not").in_group(group);
+}
+
+int probe_hosts(ProbeHostsOptions options) {
+  std::signal(SIGPIPE, SIG_IGN);  // NOLINT(bugprone-signal-handler): ignoring runs no code
+  refuse_ranks(process_environment());
+  raise_descriptor_limit();
+  const std::vector<Host> hosts = parse_host_list(read_text_file(options.hosts), options.hosts);
+  options.fleet.launcher = words_of(options.launcher);
+  if (options.launcher.find("{target}") == std::string::npos) {
+    throw_bad_input("--launcher: {target} must be in it, for the host: got " + in_quotes(options.launcher));
+  }
+  options.fleet.ports = parse_ports(options.ports);
+  set_streams(options);
+  options.fleet.device_limit_s = device_limit_s(options.fleet.device_options);
+  if (!options.out.empty() && !options.fleet.probe_devices) {
+    throw_bad_input("--devices none makes no cluster document: leave out --out, or take --samples");
+  }
+  if (options.journal.empty()) {
+    const std::string& beside = options.out.empty() ? options.samples : options.out;
+    options.journal = (beside.empty() ? options.hosts : beside) + ".journal";
+  }
+  std::optional<JournalWriter> journal = open_journal(options);
+  FleetJournal done = what_is_done(options);
+  keep_known(done, hosts);
+  const PairRounds rounds = rounds_for(hosts, options.schedule, done);
+  if (options.dry_run) return show_schedule(options, hosts, rounds);
+  const Interrupt interrupt;
+  std::optional<Progress> progress(std::in_place, "probing hosts", 0);
+  const FleetOutcome outcome = probe_fleet(hosts, rounds, options.fleet, done, *journal, interrupt.flag(),
+                                           [&](const std::string& what) { progress->step(what); });
+  progress.reset();
+  return report_on_hosts(options, outcome);
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,33 @@
+// This resolves --framework and --coefficients: it chooses the coefficients and the profile of execution.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/shared/coefficient_source.h"
+#include "documents/cluster.h"
+#include "documents/framework_profile.h"
+
+namespace sextant::cli {
+
+struct FrameworkQuestion {
+  std::string coefficients;  // a file, "none", or empty: those that ship
+  std::string framework;     // empty: not said
+};
+
+struct ChosenFramework {
+  ChosenCoefficients chosen;
+  std::optional<FrameworkProfile> profile;  // none: tasks are executed as in HetRL's Appendix B
+};
+
+// The name of a family means its default profile. Where no framework is said: the one that a file of
+// coefficients is of, if it is of one alone; a usual engine and trainer ("any") with the coefficients that
+// ship; else none. Each choice that the user did not make is in the notes. Throws Error(bad_input) for a name
+// that neither a profile nor any coefficients have, with the list of those there are.
+[[nodiscard]] ChosenFramework choose_framework(const FrameworkQuestion& asked, const Cluster& cluster);
+
+// Returns the profiles in the data folder, or none if there is no such folder.
+[[nodiscard]] std::vector<FrameworkProfile> shipped_profiles();
+
+}  // namespace sextant::cli

@@ -1,0 +1,55 @@
+#include "cli/shared/inputs.h"
+
+#include <utility>
+
+#include "cli/shared/framework.h"
+#include "core/document.h"
+#include "core/error.h"
+
+namespace sextant::cli {
+
+void add_model_inputs(const Command& command, ModelInputs& inputs) {
+  command.add_option("--cluster", inputs.cluster, "Cluster document, from sextant probe").required();
+  command.add_option("--workflow", inputs.workflow, "Workflow document").required();
+  command.add_option(
+      "--coefficients", inputs.coefficients,
+      "Coefficients document, from sextant calibrate, or \"none\" for the bare appendix; without it, on "
+      "GPUs, those fitted to public runs of the framework");
+  command.add_option(
+      "--framework", inputs.framework,
+      "Framework that runs the plan, such as verl, verl-megatron or nemo-rl: its coefficients, and "
+      "how it executes tasks (letter case does not matter)");
+}
+
+LoadedInputs load(const ModelInputs& inputs) {
+  LoadedInputs loaded;
+  loaded.cluster = load_document<Cluster>(inputs.cluster).content;
+  loaded.workflow = load_document<Workflow>(inputs.workflow).content;
+  ChosenFramework framework = choose_framework({inputs.coefficients, inputs.framework}, loaded.cluster);
+  loaded.chosen = std::move(framework.chosen);
+  loaded.profile = std::move(framework.profile);
+  return loaded;
+}
+
+Plan load_plan(const std::string& file, const LoadedInputs& loaded, std::vector<std::string>* assumed) {
+  Plan plan = load_document<Plan>(file).content;
+  try {
+    check_plan(plan, loaded.workflow, loaded.cluster);
+  } catch (const Error& error) {
+    throw Error(error.kind(), file + ": " + error.what());
+  }
+  std::vector<std::string> sentences = fill_in_unstated(plan, loaded.workflow);
+  if (assumed != nullptr) {
+    *assumed = std::move(sentences);
+  } else {
+    say(sentences);
+  }
+  return plan;
+}
+
+void name_coefficients(Prediction& prediction, const ChosenCoefficients& chosen) {
+  prediction.coefficients = chosen.name;
+  prediction.framework = chosen.framework;
+}
+
+}  // namespace sextant::cli

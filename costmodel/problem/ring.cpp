@@ -1,0 +1,196 @@
+#include "costmodel/problem/ring.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "core/error.h"
+#include "costmodel/problem/ring_costs.h"
+#include "costmodel/problem/ring_graph.h"
+#include "costmodel/problem/ring_of_blocks.h"
+
+namespace sextant {
+namespace {
+
+using namespace ring;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Nearest-neighbour tours are started from at most so many members; each costs n^2.
+constexpr int kMostStarts = 8;
+
+struct Tour {
+  std::vector<int> order;
+  double bottleneck = kInfinity;
+};
+
+double bottleneck_of(const Costs& costs, const std::vector<int>& order) {
+  double worst = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    worst = std::max(worst, costs.at(order[i], order[(i + 1) % order.size()]));
+  }
+  return worst;
+}
+
+Tour nearest_neighbour(const Costs& costs, int start) {
+  std::vector<bool> used(static_cast<std::size_t>(costs.size()), false);
+  Tour tour;
+  int at = start;
+  for (int step = 0; step < costs.size(); ++step) {
+    tour.order.push_back(at);
+    used[static_cast<std::size_t>(at)] = true;
+    int next = -1;
+    for (int j = 0; j < costs.size(); ++j) {
+      if (!used[static_cast<std::size_t>(j)] && (next < 0 || costs.at(at, j) < costs.at(at, next))) next = j;
+    }
+    if (next >= 0) at = next;
+  }
+  tour.bottleneck = bottleneck_of(costs, tour.order);
+  return tour;
+}
+
+// The members in the order given (nodes stay together), and greedy tours.
+Tour best_constructed(const Costs& costs) {
+  Tour best;
+  for (int i = 0; i < costs.size(); ++i) best.order.push_back(i);
+  best.bottleneck = bottleneck_of(costs, best.order);
+  const int starts = std::min(kMostStarts, costs.size());
+  for (int s = 0; s < starts; ++s) {
+    Tour tour = nearest_neighbour(costs, s * costs.size() / starts);
+    if (tour.bottleneck < best.bottleneck) best = std::move(tour);
+  }
+  return best;
+}
+
+// For every member a different neighbour on each side.
+double neighbour_bound(const Costs& costs) {
+  double bound = 0;
+  for (int v = 0; v < costs.size(); ++v) {
+    double best = kInfinity;
+    double in_best = kInfinity, in_second = kInfinity;
+    int in_from = -1;
+    for (int u = 0; u < costs.size(); ++u) {
+      if (u == v) continue;
+      const double in = costs.at(u, v);
+      if (in < in_best) {
+        in_second = in_best;
+        in_best = in;
+        in_from = u;
+      } else {
+        in_second = std::min(in_second, in);
+      }
+    }
+    for (int w = 0; w < costs.size(); ++w) {
+      if (w == v) continue;
+      const double in = (w == in_from && costs.size() > 2) ? in_second : in_best;
+      best = std::min(best, std::max(costs.at(v, w), in));
+    }
+    bound = std::max(bound, best);
+  }
+  return bound;
+}
+
+double lower_bound_of(const Costs& costs, const std::vector<double>& levels) {
+  std::size_t low = 0, high = levels.size() - 1;
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (Graph(costs, levels[middle]).may_hold_ring()) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return std::max(levels[low], neighbour_bound(costs));
+}
+
+// Held-Karp reachability: is there a ring through all members with edges up to t? Fills `order` if so.
+bool find_ring_up_to(const Costs& costs, double t, std::vector<int>& order) {
+  const Graph graph(costs, t);
+  const int n = costs.size();
+  const std::size_t sets = std::size_t{1} << n;
+  const auto members_of = [](std::uint64_t set, const auto& visit) {
+    for (; set != 0; set &= set - 1) visit(std::countr_zero(set));
+  };
+  // ends[S]: members at which a path from member 0 through exactly S can end.
+  std::vector<std::uint16_t> ends(sets, 0);
+  ends[1] = 1;
+  for (std::size_t set = 1; set < sets; set += 2) {
+    std::uint64_t next = 0;
+    members_of(ends[set], [&](int at) { next |= graph.on(at); });
+    members_of(next & ~set, [&](int j) {
+      const std::size_t longer = set | std::size_t{1} << j;
+      ends[longer] = static_cast<std::uint16_t>(ends[longer] | 1U << j);
+    });
+  }
+  const auto previous = [&](std::size_t set, int to) {
+    const std::uint64_t found = ends[set] & graph.back(to);
+    return found == 0 ? -1 : std::countr_zero(found);
+  };
+  int at = previous(sets - 1, 0);
+  if (at < 0) return false;
+  order.assign(1, at);
+  std::size_t set = sets - 1;
+  while (at != 0) {
+    set &= ~(std::size_t{1} << at);
+    at = previous(set, at);
+    order.push_back(at);
+  }
+  std::reverse(order.begin(), order.end());
+  return true;
+}
+
+Tour exact_tour(const Costs& costs, const std::vector<double>& levels, double lower, Tour tour) {
+  auto low = std::lower_bound(levels.begin(), levels.end(), lower);
+  auto high = std::lower_bound(levels.begin(), levels.end(), tour.bottleneck);
+  while (low < high) {
+    const auto middle = low + (high - low) / 2;
+    if (find_ring_up_to(costs, *middle, tour.order)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  if (find_ring_up_to(costs, *high, tour.order)) tour.bottleneck = bottleneck_of(costs, tour.order);
+  return tour;
+}
+
+}  // namespace
+
+BottleneckRing find_bottleneck_ring(std::span<const DeviceId> members, std::span<const int> block_of,
+                                    const std::function<double(DeviceId, DeviceId)>& edge_s) {
+  SEXTANT_CHECK(members.size() >= 2 && block_of.size() == members.size());
+  const Blocks blocks = blocks_of(block_of);
+  const Costs between = costs_between(blocks, members, edge_s);
+  if (blocks.count() == 1) return {members[0], members[1], between.at(0, 0), between.at(0, 0)};
+  if (const auto ring = ring_around_tree(blocks, between, members)) return *ring;
+  const Costs costs = costs_of_members(blocks, between);
+  const std::vector<double> levels = between.levels();
+  Tour tour = best_constructed(costs);
+  double lower = levels.size() == 1 ? levels[0] : lower_bound_of(costs, levels);
+  if (lower < tour.bottleneck && costs.size() <= kExactRingSize) {
+    tour = exact_tour(costs, levels, lower, std::move(tour));
+    lower = tour.bottleneck;
+  }
+  BottleneckRing ring;
+  ring.upper_s = tour.bottleneck;
+  ring.lower_s = lower;
+  for (std::size_t i = 0; i < tour.order.size(); ++i) {
+    const int from = tour.order[i], to = tour.order[(i + 1) % tour.order.size()];
+    if (costs.at(from, to) >= tour.bottleneck) {
+      ring.from = members[static_cast<std::size_t>(from)];
+      ring.to = members[static_cast<std::size_t>(to)];
+    }
+  }
+  return ring;
+}
+
+BottleneckRing find_bottleneck_ring(std::span<const DeviceId> members,
+                                    const std::function<double(DeviceId, DeviceId)>& edge_s) {
+  std::vector<int> alone(members.size());
+  std::iota(alone.begin(), alone.end(), 0);
+  return find_bottleneck_ring(members, alone, edge_s);
+}
+
+}  // namespace sextant

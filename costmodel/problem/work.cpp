@@ -1,0 +1,394 @@
+#include "costmodel/problem/work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "costmodel/problem/symmetry.h"
+#include "documents/semantics.h"
+
+namespace sextant {
+namespace {
+
+// Tokens that a micro-batch may hold, where the plan says.
+double token_budget(const TaskWork& work) {
+  const double stated = work.execution().micro_batch_tokens;
+  return semantics_of(work.execution().semantics).budgets_whole_sequences
+             ? stated
+             : stated * work.execution().context_parallel;
+}
+
+// Pipeline micro-batches that a framework makes of one, a stage; 0: it does not cut them.
+int pipeline_split(const TaskWork& work) {
+  const Semantics& semantics = semantics_of(work.execution().semantics);
+  return work.kind() == TaskKind::training ? semantics.training_split_per_stage
+                                           : semantics.forward_split_per_stage;
+}
+
+// Micro-batches that pass through a pipeline stage while one mini-batch (or a whole batch) is worked off.
+double micro_batches_of(const TaskWork& work, double sequences, double sequence_tokens, int stages) {
+  const Execution& execution = work.execution();
+  double count = 0;
+  if (execution.micro_batches > 0) {
+    count = execution.micro_batches;
+  } else if (execution.micro_batch_tokens > 0) {
+    count = std::max(1.0, std::ceil(sequences * sequence_tokens / token_budget(work)));
+  } else {
+    count = std::ceil(sequences / work.plan->micro_batch_sequences);
+  }
+  const int split = pipeline_split(work);
+  if (split > 0) count *= split * stages;
+  return count;
+}
+
+// Of `sequences` whole ones: stated numbers of micro-batches are dealt evenly, stated sizes are filled.
+double largest_micro_batch(const TaskWork& work, double sequences, double sequence_tokens, int stages) {
+  const Execution& execution = work.execution();
+  double largest = std::min<double>(sequences, work.plan->micro_batch_sequences);
+  if (execution.micro_batches > 0) {
+    largest = std::ceil(sequences / execution.micro_batches);
+  } else if (execution.micro_batch_tokens > 0) {
+    largest = std::min(sequences, token_budget(work) / sequence_tokens);
+  }
+  const int split = pipeline_split(work);
+  return split > 0 ? largest / (split * stages) : largest;
+}
+
+// Pipelines that one mini-batch (or a whole batch) is worked off in: a framework that cuts each of its
+// micro-batches fills and drains the pipeline for each.
+double flushes_of(const TaskWork& work) {
+  return pipeline_split(work) > 0 ? std::max(1, work.execution().micro_batches) : 1;
+}
+
+// Prompt tokens that a sequence keeps: those of one prompt once, where its responses share them.
+double cached_prompt_tokens(const TaskWork& work, const Workflow& workflow) {
+  return work.execution().shared_prompts ? work.prompt_tokens / workflow.responses_per_prompt
+                                         : work.prompt_tokens;
+}
+
+// Tokens of a sequence in the mean once places are refilled one by one: long responses hold theirs for longer,
+// so that one met at random has E[X^2] / 2 E[X] behind it (renewal theory).
+double refilled_tokens(const TaskWork& work, const Workflow& workflow, const Lengths& response) {
+  const double mean = response.mean_tokens();
+  const double behind = mean > 0 ? 0.5 * response.mean_square_tokens() / mean : 0.0;
+  return cached_prompt_tokens(work, workflow) + behind + 0.5 * work.observed_tokens;
+}
+
+// Places of the decode batch: what the plan allows and what the KV cache holds.
+double decode_places(const TaskWork& work, const Replica& replica, const Workflow& workflow,
+                     const Lengths& response, double sequences) {
+  const TaskPlan& plan = *work.plan;
+  double places =
+      plan.decode_batch_sequences > 0 ? std::min<double>(plan.decode_batch_sequences, sequences) : sequences;
+  if (plan.decode_batch_sequences == 0 && work.execution().micro_batches > 0) {
+    places = std::max(1.0, sequences / micro_batches_of(work, sequences, work.sequence_tokens(),
+                                                        replica.pipeline_parallel()));
+  }
+  if (work.execution().kv_cache_bytes <= 0) return places;
+  const double tokens =
+      work.execution().continuous_batching ? refilled_tokens(work, workflow, response) : work.sequence_tokens();
+  for (const Stage& stage : replica.stages) {
+    const double elements =
+        tokens * stage.layers * work.model->kv_cache_elements_per_token() / cache_split(work, stage);
+    places = std::min(places, std::max(1.0, work.execution().kv_cache_bytes / (elements * work.cache_bytes)));
+  }
+  return places;
+}
+
+// Asynchronous generation goes on with the next batches while the last responses of one are still on their way,
+// as far as it may work ahead.
+bool never_drains(const TaskWork& work, const Workflow& workflow) {
+  return workflow.mode == Mode::asynchronous && workflow.staleness > 0 && work.execution().continuous_batching;
+}
+
+// Each round of a batch by itself (rollout.h): n sequences of it here, `all` in all replicas.
+void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& workflow,
+                   const RolloutBatch& batch, ReplicaWork& replica) {
+  const Execution& execution = work.execution();
+  const double rounds = batch.rounds, all = workflow.sequences() * batch.generated / rounds;
+  const double n = replica.sequences * batch.generated / rounds;
+  const bool refills = never_drains(work, workflow) ||
+                       (workflow.rollout.unfinished == Unfinished::resumed && batch.unfinished() > 0);
+  // As many batches are on their way as responses may be old.
+  const double ahead = never_drains(work, workflow) ? std::max(1.0, workflow.staleness) : 1.0;
+  const double in_flight = refills ? std::max(n * ahead, replica.sequences * batch.started) : n;
+  const Lengths& response = batch.response_tokens(workflow);
+  replica.decode_together = decode_places(work, plan, workflow, response, in_flight);
+  replica.decode_waves = std::max(1.0, n / replica.decode_together);
+  const double waves = replica.decode_waves, c = replica.decode_together;
+  if (!execution.packed && !execution.continuous_batching) {
+    replica.decode_steps = rounds * response.max_tokens() * waves;
+    replica.decode_tokens = rounds * response.max_tokens() * n;
+    replica.decode_context_tokens =
+        rounds * n * response.max_tokens() *
+        (work.prompt_tokens + 0.5 * (response.max_tokens() + 1.0 + work.observed_tokens));
+    replica.cached_tokens = c * work.sequence_tokens();
+    return;
+  }
+  const double mean = response.mean_tokens(), last = response.longest_of(std::max(1.0, c * all / n));
+  replica.decode_steps = execution.continuous_batching
+                             ? (n - c) * mean / c + last
+                             : (waves - 1) * response.longest_of(std::max(1.0, c)) + last;
+  if (refills) replica.decode_steps = n * mean / c;
+  replica.decode_steps *= rounds;
+  replica.decode_tokens = rounds * n * mean;
+  replica.decode_context_tokens =
+      rounds * n *
+      ((work.prompt_tokens + 0.5 * work.observed_tokens) * mean + 0.5 * (response.mean_square_tokens() + mean));
+  const bool is_refilled = execution.continuous_batching && (waves > 1 || refills);
+  replica.cached_tokens =
+      c * (is_refilled ? refilled_tokens(work, workflow, response)
+                       : response.most_live(cached_prompt_tokens(work, workflow) + work.observed_tokens));
+}
+
+// Tokens of a sequence that pass through the layers at the start of its further turns: what the tools returned,
+// and where no prefix cache has kept it all that came before.
+double returning_tokens(const TaskWork& work) {
+  if (work.turns <= 1) return 0;
+  if (work.execution().shared_prompts) return work.observed_tokens;
+  const double of_turn = work.response_tokens / work.turns + work.observed_tokens / (work.turns - 1.0);
+  return (work.turns - 1.0) * (work.prompt_tokens + 0.5 * work.turns * of_turn);
+}
+
+// Sequences that new weights stop, or the end of a batch: what they have passes the layers again.
+double stopped_sequences(const TaskWork& work, const Workflow& workflow, const RolloutBatch& batch,
+                         const ReplicaWork& replica) {
+  if (workflow.rollout.is_interrupted && never_drains(work, workflow)) return replica.decode_together;
+  const bool is_resumed = workflow.rollout.unfinished == Unfinished::resumed;
+  return is_resumed ? std::min(replica.decode_together, replica.sequences * batch.unfinished()) : 0;
+}
+
+void plan_prefill(const TaskWork& work, const Workflow& workflow, const RolloutBatch& batch,
+                  ReplicaWork& replica) {
+  const Execution& execution = work.execution();
+  const double generated = replica.sequences * batch.generated;
+  replica.prefill_sequences = generated;
+  if (execution.shared_prompts) {
+    replica.prefill_sequences = std::max(1.0, generated / workflow.responses_per_prompt);
+  }
+  if (work.turns > 1) replica.prefill_sequences += generated * returning_tokens(work) / work.prompt_tokens;
+  if (work.prompt_tokens > 0)
+    replica.prefill_sequences += stopped_sequences(work, workflow, batch, replica) *
+                                 refilled_tokens(work, workflow, batch.response_tokens(workflow)) /
+                                 work.prompt_tokens;
+  if (execution.prefill_chunk_tokens > 0) {
+    const double tokens = replica.prefill_sequences * work.prompt_tokens;
+    replica.prefill_passes = std::max(1.0, std::ceil(tokens / execution.prefill_chunk_tokens));
+  } else {
+    replica.prefill_passes = replica.micro_batches;
+  }
+}
+
+// An engine with a chunk size has no micro-batches: whatever the plan says about them, layers are passed a
+// chunk at a time.
+void pass_in_chunks(ReplicaWork& replica) {
+  replica.micro_batches = replica.prefill_passes;
+  replica.micro_batch_sequences = replica.sequences / replica.prefill_passes;
+  replica.largest_micro_batch_sequences = std::ceil(replica.micro_batch_sequences);
+}
+
+// What each replica of a task is given.
+struct Shares {
+  std::vector<int> sequences;
+  std::vector<SequenceRange> ranges;              // in the batch by length; none where it is not dealt so
+  const SortedLengths* sorted = nullptr;          // where there are ranges
+  std::shared_ptr<const SortedLengths> computed;  // for this look alone
+};
+
+Shares shares_of(const TaskPlan& plan, const Workflow& workflow, const SortedLengths* sorted) {
+  Shares shares{replica_sequences(plan, workflow.sequences()), {}, sorted, nullptr};
+  if (!deals_by_length(plan)) return shares;
+  shares.ranges = length_ranges(plan, shares.sequences);
+  if (sorted == nullptr) {
+    shares.computed = std::make_shared<const SortedLengths>(workflow);
+    shares.sorted = shares.computed.get();
+  }
+  return shares;
+}
+
+void set_own_lengths(const TaskWork& work, const Shares& shares, std::size_t number, ReplicaWork& replica) {
+  replica.sequence_tokens = work.sequence_tokens();
+  replica.attention_tokens = work.attention_tokens;
+  if (shares.ranges.empty()) return;
+  const SequenceRange& range = shares.ranges[number];
+  if (work.execution().packed) {
+    replica.sequence_tokens = shares.sorted->mean_tokens(range.first, range.last);
+    replica.attention_tokens = std::sqrt(shares.sorted->mean_square_tokens(range.first, range.last));
+  } else {
+    replica.sequence_tokens = replica.attention_tokens = shares.sorted->longest(range.last);
+  }
+}
+
+ReplicaWork replica_work(const TaskWork& work, const Replica& plan, const Workflow& workflow,
+                         const Shares& shares, std::size_t number) {
+  ReplicaWork replica;
+  replica.sequences = shares.sequences[number];
+  set_own_lengths(work, shares, number, replica);
+  const double in_mini_batch = replica.sequences / work.mini_batches;
+  replica.micro_batches = work.mini_batches * micro_batches_of(work, in_mini_batch, replica.sequence_tokens,
+                                                               plan.pipeline_parallel());
+  replica.flushes = work.mini_batches * flushes_of(work);
+  replica.micro_batch_sequences = replica.sequences / replica.micro_batches;
+  replica.mini_batch_sequences = std::ceil(in_mini_batch);
+  replica.largest_micro_batch_sequences = largest_micro_batch(
+      work, replica.mini_batch_sequences, replica.sequence_tokens, plan.pipeline_parallel());
+  if (work.kind() == TaskKind::generation) {
+    const RolloutBatch batch = rollout_batch(workflow);
+    plan_decoding(work, plan, workflow, batch, replica);
+    plan_prefill(work, workflow, batch, replica);
+    if (work.execution().prefill_chunk_tokens > 0) pass_in_chunks(replica);
+  } else {
+    replica.decode_waves = 1;
+  }
+  return replica;
+}
+
+void set_lengths(const Workflow& workflow, TaskWork& work) {
+  const Lengths& prompt = workflow.prompt_tokens;
+  const Lengths& response = workflow.response_tokens;
+  work.observed_tokens = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+  if (!work.execution().packed) {
+    work.prompt_tokens = prompt.max_tokens();
+    work.response_tokens = response.max_tokens();
+    work.attention_tokens = work.sequence_tokens();
+    work.prompt_attention_tokens = work.prompt_tokens;
+    return;
+  }
+  work.prompt_tokens = prompt.mean_tokens();
+  work.response_tokens = response.mean_tokens();
+  const double observed = work.observed_tokens;
+  work.attention_tokens = std::sqrt(
+      prompt.mean_square_tokens() + 2 * work.prompt_tokens * work.response_tokens +
+      response.mean_square_tokens() + observed * (2 * (work.prompt_tokens + work.response_tokens) + observed));
+  work.prompt_attention_tokens = std::sqrt(prompt.mean_square_tokens());
+}
+
+// The longest chain of a sequence: of n independent sums of t waits with mean m and deviation d about
+// t m + sqrt(2 t ln n) d (the largest of n normal numbers). And what all of them take in the environments
+// that there are.
+void set_environments(const Workflow& workflow, TaskWork& work) {
+  const double waits = workflow.turns - 1;
+  if (waits <= 0) return;
+  const RolloutRules& rollout = workflow.rollout;
+  const RolloutBatch batch = rollout_batch(workflow);
+  const double together = std::max(1.0, workflow.sequences() * batch.started);
+  work.environment_s =
+      batch.rounds * (waits * workflow.environment_s_per_turn +
+                      std::sqrt(2 * waits * std::log(together)) * rollout.environment_deviation_s_per_turn);
+  if (rollout.environments > 0)
+    work.environments_s =
+        workflow.sequences() * batch.generated * waits * workflow.environment_s_per_turn / rollout.environments;
+}
+
+void set_precisions(const Workflow& workflow, TaskWork& work) {
+  const Execution& execution = work.execution();
+  work.precision = execution.precision.value_or(workflow.precision);
+  // Eight-bit and narrower formats are for the operands of GEMMs; activations travel in 16 bits.
+  work.element_bytes = std::max(bytes_per_element(work.precision), bytes_per_element(Precision::bf16));
+  if (bytes_per_element(workflow.precision) > work.element_bytes) {
+    work.element_bytes = bytes_per_element(workflow.precision);
+  }
+  work.weight_bytes = bytes_per_element(execution.weight_precision.value_or(work.precision));
+  work.expert_precision = execution.expert_precision.value_or(work.precision);
+  const std::optional<Precision> stored_experts =
+      execution.expert_weight_precision ? execution.expert_weight_precision : execution.expert_precision;
+  work.expert_weight_bytes = stored_experts ? bytes_per_element(*stored_experts) : work.weight_bytes;
+  work.cache_bytes = bytes_per_element(execution.cache_precision.value_or(workflow.precision));
+  work.gradient_bytes =
+      execution.gradient_precision ? bytes_per_element(*execution.gradient_precision) : work.element_bytes;
+}
+
+}  // namespace
+
+double expert_width(const Execution& execution, double tensor_parallel) {
+  if (execution.expert_parallel <= 1) return tensor_parallel;
+  const double inside =
+      execution.expert_tensor_parallel > 0 ? execution.expert_tensor_parallel : tensor_parallel;
+  return execution.expert_parallel * inside;
+}
+
+double expert_share_read(const TaskWork& task, double tensor_parallel, double tokens) {
+  const double width = expert_width(task.execution(), tensor_parallel);
+  const double touched = task.model->touched_experts(tokens * width / tensor_parallel);
+  return touched / (task.model->experts->count * width);
+}
+
+double cache_split(const TaskWork& task, const Stage& stage) {
+  const double contexts = task.execution().context_parallel;
+  if (task.model->latent_attention) return contexts;
+  return std::min(task.plan->tensor_parallel(stage), task.model->kv_heads) * contexts;
+}
+
+double slice_parameters(const Model& model, int layers, bool is_first, bool is_last) {
+  double count = layers * model.layer_parameters();
+  if (is_first) count += model.embedding_parameters();
+  const bool head_is_embedding = model.tied_embeddings && !model.value_head && is_first;
+  if (is_last && !head_is_embedding) count += model.head_parameters();
+  return count;
+}
+
+namespace {
+
+// What does not depend on replicas.
+TaskWork work_without_replicas(const Task& task, const TaskPlan& plan, const Workflow& workflow) {
+  TaskWork work;
+  work.task = &task;
+  work.plan = &plan;
+  work.model = &workflow.model_of(task);
+  work.mini_batches = task.kind == TaskKind::training ? workflow.mini_batches : 1;
+  if (task.kind == TaskKind::generation) {
+    work.turns = workflow.turns;
+    set_environments(workflow, work);
+  }
+  set_lengths(workflow, work);
+  set_precisions(workflow, work);
+  return work;
+}
+
+}  // namespace
+
+TaskWork work_of_first_replica(const Task& task, const TaskPlan& plan, const Workflow& workflow,
+                               const Cluster& cluster, const SortedLengths* sorted) {
+  TaskWork work = work_without_replicas(task, plan, workflow);
+  const Replica& first = plan.replicas.front();
+  const Shares shares = shares_of(plan, workflow, sorted);
+  work.replicas.assign(plan.replicas.size(), replica_work(work, first, workflow, shares, 0));
+  work.classes = {{0, 1}};
+  work.kinds.push_back(device_kinds(first, cluster));
+  return work;
+}
+
+TaskWork work_of(const Task& task, const TaskPlan& plan, const Workflow& workflow, const Cluster& cluster,
+                 const SortedLengths* sorted) {
+  TaskWork work = work_without_replicas(task, plan, workflow);
+  const Shares shares = shares_of(plan, workflow, sorted);
+  for (std::size_t i = 0; i < shares.sequences.size(); ++i) {
+    // Uniform plans give the same work to most replicas.
+    const bool same = i > 0 && shares.sequences[i] == shares.sequences[i - 1] &&
+                      plan.replicas[i].length_rank == plan.replicas[i - 1].length_rank &&
+                      plan.replicas[i].pipeline_parallel() == plan.replicas[i - 1].pipeline_parallel() &&
+                      work.execution().kv_cache_bytes <= 0;
+    work.replicas.push_back(same ? work.replicas.back()
+                                 : replica_work(work, plan.replicas[i], workflow, shares, i));
+  }
+  work.devices = plan.devices();
+  work.classes = replica_classes(plan, work.replicas, cluster);
+  for (const ReplicaClass& of_class : work.classes) {
+    work.kinds.push_back(device_kinds(plan.replicas[static_cast<std::size_t>(of_class.replica)], cluster));
+  }
+  const bool sharded_inference = task.kind == TaskKind::inference && plan.execution.zero_stage == 3;
+  if (task.kind == TaskKind::training || sharded_inference) {
+    work.gradient_groups = gradient_groups(plan, cluster);
+  }
+  return work;
+}
+
+std::vector<TaskWork> works_of(const Workflow& workflow, const Plan& plan, const Cluster& cluster) {
+  std::vector<TaskWork> works;
+  for (const Task& task : workflow.tasks) {
+    works.push_back(work_of(task, plan.tasks.at(task.name), workflow, cluster));
+  }
+  return works;
+}
+
+}  // namespace sextant

@@ -1,0 +1,159 @@
+// Memory of a plan (HetRL constraint C3): on every device the largest working set of one task plus the model
+// states of all tasks that live there must fit; on every host the states that are offloaded to it.
+//
+// Model states, bytes a parameter. A task holds its weights as they are stored. Training adds the gradients
+// that accumulate (main_gradient_precision, by default as the weights) and Adam's state: two moments
+// (moment_precision, by default fp32), and a master copy in fp32 of weights that are stored in less
+// (master_weights). By default this is the usual 16 bytes of mixed precision (2 + 2 + 8 + 4) and 16 of plain
+// fp32 (4 + 4 + 8); Megatron's gradients in fp32 make it 18, Adam in bf16 without a master copy is 8
+// (2 + 2 + 4). ZeRO divides the optimizer's state (stage 1), gradients too (2) and weights too (3) by the
+// devices that hold the same weights (Rajbhandari et al. 2020, section 5): replicas times context-parallel
+// parts. Routed experts that are distributed over several of these devices have fewer copies. LoRA trains its
+// adapters only, which are sharded in the same way.
+//
+// Kept activations. Inference keeps none. Training keeps those of the micro-batches in flight: one micro-batch
+// for the stage and each that follows, and with v virtual stages those that Megatron-LM's schedule has run
+// before the first backward pass: (2 (P - 1 - j) + (v - 1) P + 1) / v on stage j, which is
+// P (1 + (P - 1) / (P v)) on the first (Korthikanti et al. 2022, section 4.2.3). Micro-batches are as large as
+// the largest, and no more sequences are in flight than a mini-batch has. The elements of a layer follow
+// Korthikanti et al., section 4: hidden-sized tensors are whole (split with sequence parallelism), the others
+// are divided by TP, and scores count only where attention is not fused. A layer of experts also holds copies
+// of a token's hidden state for each of its k experts: dispatched, returned, and weighted in fp32, which is 4 k
+// hidden states in 16 bits; 2 k where the experts' kernels are fused. Full recomputation keeps the layer's
+// input only. Activations that are offloaded leave one layer's of one micro-batch on the device. Generation
+// keeps the KV cache of the sequences that decode together at full length.
+//
+// The rest of a working set is the larger of two, because the loss is over before the backward pass begins:
+//   loss   logits of one micro-batch, or of logit_chunk_tokens. A loss holds e bytes as computed, their copy in
+//          fp32 (where e < 4), the log-softmax in fp32, its gradient in fp32 and the gradient as computed
+//          (where e < 4): 16 bytes a logit in 16 bits, 12 in fp32. Log-probabilities and sampling hold the
+//          first three: 10 and 8 bytes. A fused loss holds the logits and their gradient as computed.
+//   layer  the values and gradients of one layer (of inference the values), less what is kept of it.
+// Sharded weights (FSDP) add what is gathered meanwhile: for the loss the head; for a layer its weights, those
+// of the next one that is fetched ahead, its whole gradient, and that gradient in the format in which replicas
+// reduce it. The head and the embedding are gathered without another one.
+//
+// Host memory: offloaded weights and gradients; of an optimizer on the host its state, gradients in fp32, and
+// the new weights on their way back. An engine that takes turns with a task whose weights go to the host keeps
+// its own weights there too. All are pinned, in blocks that are rounded up (kPinnedShare).
+//
+// Four coefficients make it the memory that a framework really takes: memory_state_weight,
+// memory_activation_weight, memory_logit_weight and memory_context_bytes; neutral they change nothing.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "costmodel/problem/coefficient_values.h"
+#include "costmodel/problem/work.h"
+#include "documents/cluster.h"
+#include "documents/plan.h"
+#include "documents/prediction.h"
+#include "documents/workflow.h"
+
+namespace sextant {
+
+// Counts of one stage of a task, before coefficients; bytes of one device.
+struct StageMemory {
+  double state_bytes = 0;           // on the device while the task does not run
+  double loaded_bytes = 0;          // states that come in for the task and leave after it
+  double host_bytes = 0;            // on the host
+  double activation_bytes = 0;      // kept, of all micro-batches in flight; the KV cache
+  double logit_bytes = 0;           // held by the loss
+  double layer_bytes = 0;           // values and gradients of the layer at work, less what is kept of it
+  double gathered_head_bytes = 0;   // sharded weights of the head, during the loss
+  double gathered_layer_bytes = 0;  // sharded weights and their gradients, during the pass of a layer
+};
+
+// Size of pinned memory relative to what was asked for. slime on Qwen3-30B-A3B (THUDM/slime#1851) holds 102 to
+// 103 GB a process, some 4 GB of them code and libraries, where 91.5 GB are counted.
+inline constexpr double kPinnedShare = 1.1;
+
+[[nodiscard]] StageMemory stage_memory(const TaskWork& task, int replica, int stage);
+
+// States of a stage, wherever they are, of one device: what offloading moves.
+[[nodiscard]] double offloaded_bytes(const TaskWork& task, int replica, int stage);
+// Kept activations of one micro-batch in one stage, of one device.
+[[nodiscard]] double micro_batch_activation_bytes(const TaskWork& task, int replica, int stage);
+
+// Share of the activations that a plan which offloads them sends to the host, of a stage with `layers` layers.
+[[nodiscard]] double offloaded_share(const Execution& execution, double layers);
+
+// Weights that one device of a stage holds: experts are dealt over their own groups.
+[[nodiscard]] double held_parameters(const TaskWork& task, int replica, int stage);
+
+// Of one device in one task, with coefficients.
+template <typename T>
+struct TaskMemory {
+  DeviceId device;
+  T resident_bytes = T(0.0);
+  T working_bytes = T(0.0);
+};
+
+// Of one device of each stage, with `all` of every device: replicas of one class are alike.
+template <typename T, typename TypeOf>
+[[nodiscard]] std::vector<TaskMemory<T>> task_memory(const TaskWork& task, const CoefficientValues<T>& values,
+                                                     TypeOf type_index_of, bool all) {
+  using enum CoefficientId;
+  std::vector<TaskMemory<T>> memory;
+  std::vector<int> replicas;
+  if (all) {
+    for (std::size_t i = 0; i < task.replicas.size(); ++i) replicas.push_back(static_cast<int>(i));
+  } else {
+    for (const ReplicaClass& of_class : task.classes) replicas.push_back(of_class.replica);
+  }
+  for (const int i : replicas) {
+    const std::vector<Stage>& stages = task.plan->replicas[static_cast<std::size_t>(i)].stages;
+    for (std::size_t j = 0; j < stages.size(); ++j) {
+      const StageMemory of_stage = stage_memory(task, i, static_cast<int>(j));
+      for (const DeviceId device : stages[j].devices) {
+        const int type = type_index_of(device);
+        TaskMemory<T> entry{device, T(0.0), T(0.0)};
+        entry.resident_bytes = values.at(memory_state_weight, type) * of_stage.state_bytes;
+        const T& states = values.at(memory_state_weight, type);
+        const T& activations = values.at(memory_activation_weight, type);
+        const T loss =
+            values.at(memory_logit_weight, type) * of_stage.logit_bytes + states * of_stage.gathered_head_bytes;
+        const T layer = activations * of_stage.layer_bytes + states * of_stage.gathered_layer_bytes;
+        entry.working_bytes = states * of_stage.loaded_bytes + activations * of_stage.activation_bytes +
+                              (loss < layer ? layer : loss);
+        memory.push_back(entry);
+      }
+    }
+  }
+  return memory;
+}
+
+// Peak of one device over all tasks; `peaks` by device.
+template <typename T, typename TypeOf>
+[[nodiscard]] std::map<DeviceId, TaskMemory<T>> device_memory(std::span<const TaskWork> works,
+                                                              const CoefficientValues<T>& values,
+                                                              TypeOf type_index_of, bool all) {
+  std::map<DeviceId, TaskMemory<T>> by_device;
+  for (const TaskWork& task : works) {
+    for (const TaskMemory<T>& part : task_memory(task, values, type_index_of, all)) {
+      const auto [found, is_new] = by_device.emplace(part.device, TaskMemory<T>{part.device, T(0.0), T(0.0)});
+      TaskMemory<T>& memory = found->second;
+      if (is_new) {
+        memory.resident_bytes = values.at(CoefficientId::memory_context_bytes, type_index_of(part.device));
+      }
+      memory.resident_bytes += part.resident_bytes;
+      if (memory.working_bytes < part.working_bytes) memory.working_bytes = part.working_bytes;
+    }
+  }
+  return by_device;
+}
+
+// Every device of the cluster that the plan uses, ascending.
+[[nodiscard]] std::vector<DeviceMemory> plan_memory(std::span<const TaskWork> works, const Cluster& cluster,
+                                                    const CoefficientValues<double>& values,
+                                                    const Hardware<double>& hardware);
+// The same with neutral coefficients.
+[[nodiscard]] std::vector<DeviceMemory> plan_memory(const Workflow& workflow, const Plan& plan,
+                                                    const Cluster& cluster);
+
+// Nodes whose host memory the plan uses, ascending.
+[[nodiscard]] std::vector<HostMemory> host_memory(std::span<const TaskWork> works, const Cluster& cluster);
+
+}  // namespace sextant

@@ -1,0 +1,36 @@
+// What is to be measured: plans of workflows, by name. The proxy turns it into a Runs document.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/document.h"
+#include "core/json.h"
+#include "documents/plan.h"
+#include "documents/workflow.h"
+
+namespace sextant {
+
+struct Experiment {
+  std::string name;      // unique; becomes the run's name
+  std::string workflow;  // keys into the document
+  std::string plan;
+
+  friend bool operator==(const Experiment&, const Experiment&) = default;
+};
+
+struct Experiments {
+  static constexpr std::string_view kKind = "experiments";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  std::map<std::string, Workflow> workflows;
+  std::map<std::string, Plan> plans;
+  std::vector<Experiment> experiments;
+
+  friend bool operator==(const Experiments&, const Experiments&) = default;
+  static Experiments parse(const JsonView& view);
+  [[nodiscard]] Json to_json() const;
+};
+
+}  // namespace sextant

@@ -1,0 +1,204 @@
+#include "documents/framework_profile.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "core/document.h"
+#include "core/error.h"
+#include "core/json_value.h"
+#include "core/text.h"
+#include "documents/plan_json.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::string_view kSchema = "sextant.framework_profile/1.0";
+constexpr std::size_t kMostExecutions = 256;  // of a kind of task
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+Mode parse_mode(const JsonView& view) {
+  constexpr std::array kModes{Mode::synchronous, Mode::one_step_off, Mode::asynchronous};
+  std::vector<std::string_view> names;
+  for (const Mode mode : kModes) names.push_back(name_of(mode));
+  return kModes[view.one_of(names)];
+}
+
+template <typename T>
+void add_new(std::vector<T>& values, const T& value) {
+  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+}
+
+// The default, then the others of `vary`, which may repeat it.
+template <typename T, typename Parse>
+void read_choices(const JsonView& task, const std::optional<JsonView>& vary, std::string_view member,
+                  Parse parse, std::vector<T>& out) {
+  if (const auto one = task.optional(member)) out = {parse(*one)};
+  if (!vary) return;
+  const auto others = vary->optional(member);
+  if (!others) return;
+  for (const JsonView& other : others->items()) add_new(out, parse(other));
+}
+
+// Members of `vary` that are not of an execution.
+bool is_of_execution(std::string_view member) {
+  constexpr std::array<std::string_view, 4> kOthers{"recompute", "micro_batch_sequences",
+                                                    "decode_batch_sequences", "kv_memory_fraction"};
+  return std::find(kOthers.begin(), kOthers.end(), member) == kOthers.end();
+}
+
+// Every combination of what varies, the default first: the first member varies slowest.
+std::vector<Execution> executions_of(const JsonView& task, const std::optional<JsonView>& vary) {
+  std::vector<Json> all{Json::object()};
+  if (const auto execution = task.optional("execution")) all.front() = execution->json();
+  if (vary) {
+    for (const auto& [member, values] : vary->members()) {
+      if (!is_of_execution(member)) continue;
+      std::vector<Json> combined;
+      for (const Json& base : all) {
+        combined.push_back(base);
+        for (const JsonView& value : values.items()) {
+          Json other = base;
+          other[member] = value.json();
+          combined.push_back(std::move(other));
+        }
+      }
+      all = std::move(combined);
+      if (all.size() > kMostExecutions)
+        vary->fail("more than " + std::to_string(kMostExecutions) + " combinations to try");
+    }
+  }
+  std::vector<Execution> executions;
+  for (const Json& json : all) {
+    const Execution execution = within(
+        task.path() + "/vary", [&] { return Execution::parse(JsonView(json, task.path() + "/execution")); });
+    add_new(executions, execution);
+  }
+  return executions;
+}
+
+TaskProfile parse_task(const JsonView& view) {
+  view.allow_only({"execution", "recompute", "micro_batch_sequences", "decode_batch_sequences",
+                   "kv_memory_fraction", "max_tensor_parallel", "max_pipeline_parallel", "vary"});
+  const auto vary = view.optional("vary");
+  TaskProfile task;
+  task.executions = executions_of(view, vary);
+  read_choices(view, vary, "recompute", parse_recompute, task.recompute);
+  read_choices(
+      view, vary, "micro_batch_sequences", [](const JsonView& v) { return v.count(1); },
+      task.micro_batch_sequences);
+  read_choices(
+      view, vary, "decode_batch_sequences", [](const JsonView& v) { return v.count(0); },
+      task.decode_batch_sequences);
+  read_choices(
+      view, vary, "kv_memory_fraction", [](const JsonView& v) { return v.fraction(); },
+      task.kv_memory_fractions);
+  if (const auto most = view.optional("max_tensor_parallel")) task.max_tensor_parallel = most->count(1);
+  if (const auto most = view.optional("max_pipeline_parallel")) task.max_pipeline_parallel = most->count(1);
+  return task;
+}
+
+using TaskSets = std::vector<std::vector<std::string>>;
+
+TaskSets parse_sets(const std::optional<JsonView>& by_mode, const std::string& mode) {
+  TaskSets sets;
+  const auto of_mode = by_mode ? by_mode->optional(mode) : std::nullopt;
+  if (!of_mode) return sets;
+  for (const JsonView& set : of_mode->items()) {
+    auto& tasks = sets.emplace_back();
+    for (const JsonView& task : set.items()) tasks.push_back(task.text());
+  }
+  return sets;
+}
+
+void parse_modes(const JsonView& view, FrameworkProfile& profile) {
+  const auto same = view.optional("same_devices"), apart = view.optional("apart_devices");
+  for (const JsonView& mode : view.required("modes").items()) {
+    profile.same_devices[parse_mode(mode)] = parse_sets(same, mode.text());
+    profile.apart_devices[parse_mode(mode)] = parse_sets(apart, mode.text());
+  }
+}
+
+std::vector<std::string> parse_texts(const JsonView& view, std::string_view member) {
+  std::vector<std::string> texts;
+  if (const auto list = view.optional(member)) {
+    for (const JsonView& text : list->items()) texts.push_back(text.text());
+  }
+  return texts;
+}
+
+bool flag_of(const JsonView& view, std::string_view object, std::string_view member, bool otherwise) {
+  const auto of = view.optional(object);
+  const auto flag = of ? of->optional(member) : std::nullopt;
+  return flag ? flag->flag() : otherwise;
+}
+
+}  // namespace
+
+FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
+  view.allow_only({"schema", "name", "family", "is_family_default", "version", "coefficients", "weight_sync",
+                   "tasks_by_default", "layout", "same_devices", "apart_devices", "modes", "tasks",
+                   "option_names", "cannot", "notes", "sources"});
+  if (const std::string schema = view.required("schema").text(); schema != kSchema)
+    view.required("schema").fail("expected " + in_quotes(std::string(kSchema)) + ", got " + in_quotes(schema));
+  FrameworkProfile profile;
+  profile.name = view.required("name").text();
+  profile.family = view.required("family").text();
+  if (const auto is_default = view.optional("is_family_default"))
+    profile.is_family_default = is_default->flag();
+  profile.version = view.required("version").text();
+  profile.coefficients = view.required("coefficients").text();
+  if (const auto sync = view.optional("weight_sync")) profile.weight_sync = parse_weight_sync(*sync);
+  profile.has_reference = flag_of(view, "tasks_by_default", "reference", true);
+  profile.has_old_log_prob = flag_of(view, "tasks_by_default", "old_log_prob", false);
+  profile.has_even_batch = flag_of(view, "layout", "even_batch", false);
+  profile.has_even_layers = flag_of(view, "layout", "even_layers", false);
+  parse_modes(view, profile);
+  const JsonView tasks = view.required("tasks");
+  tasks.allow_only({"generation", "inference", "training"});
+  for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training}) {
+    if (const auto task = tasks.optional(name_of(kind))) profile.tasks[kind] = parse_task(*task);
+  }
+  if (const auto names = view.optional("option_names")) {
+    for (const auto& [option, name] : names->members()) profile.option_names[option] = name.text();
+  }
+  profile.cannot = parse_texts(view, "cannot");
+  return profile;
+}
+
+std::vector<FrameworkProfile> load_framework_profiles(const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  std::vector<fs::path> files;
+  if (fs::is_directory(folder)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".json") files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<FrameworkProfile> profiles;
+  for (const fs::path& file : files) {
+    try {
+      const Json json = parse_json(read_text_file(file));
+      profiles.push_back(FrameworkProfile::parse(JsonView(json)));
+    } catch (const Error& error) {
+      throw Error(error.kind(), file.string() + ": " + error.what());
+    }
+  }
+  return profiles;
+}
+
+const FrameworkProfile* find_profile(const std::vector<FrameworkProfile>& profiles, const std::string& name) {
+  const std::string wanted = lower_case(name);
+  const FrameworkProfile* of_family = nullptr;
+  for (const FrameworkProfile& profile : profiles) {
+    if (lower_case(profile.name) == wanted) return &profile;
+    if (lower_case(profile.family) == wanted && profile.is_family_default) of_family = &profile;
+  }
+  return of_family;
+}
+
+}  // namespace sextant

@@ -1,0 +1,226 @@
+// Reading and writing of documents/plan.h.
+#include <cmath>
+#include <limits>
+
+#include "core/json_value.h"
+#include "documents/plan.h"
+#include "documents/plan_json.h"
+#include "documents/values/names.h"
+
+namespace sextant {
+namespace {
+
+// Of the sum of a task's shares: thirds written with six digits still pass.
+constexpr double kShareTolerance = 1e-5;
+
+Stage parse_stage(const JsonView& view) {
+  view.allow_only({"layers", "devices"});
+  Stage out;
+  out.layers = view.required("layers").count(1);
+  const JsonView devices = view.required("devices");
+  for (const JsonView& device : devices.items()) {
+    out.devices.push_back(DeviceId{device.count(0)});
+  }
+  if (out.devices.empty()) {
+    devices.fail("expected at least one device");
+  }
+  return out;
+}
+
+Replica parse_replica(const JsonView& view) {
+  view.allow_only({"batch_share", "length_rank", "stages"});
+  Replica out;
+  const JsonView share = view.required("batch_share");
+  out.batch_share = share.positive();
+  if (out.batch_share > 1) {
+    share.fail("expected a share of at most 1");
+  }
+  if (const auto rank = view.optional("length_rank")) out.length_rank = rank->count(0);
+  const JsonView stages = view.required("stages");
+  for (const JsonView& stage : stages.items()) {
+    out.stages.push_back(parse_stage(stage));
+  }
+  if (out.stages.empty()) {
+    stages.fail("expected at least one stage");
+  }
+  return out;
+}
+
+std::vector<Replica> parse_replicas(const JsonView& view) {
+  std::vector<Replica> out;
+  double sum = 0;
+  for (const JsonView& replica : view.items()) {
+    out.push_back(parse_replica(replica));
+    sum += out.back().batch_share;
+  }
+  if (out.empty()) {
+    view.fail("expected at least one replica");
+  }
+  if (std::fabs(sum - 1) > kShareTolerance) {
+    view.fail("the batch shares sum to " + Json(sum).dump() + ", not to 1");
+  }
+  return out;
+}
+
+int parse_first(const JsonView& view) {
+  const auto first = view.optional("first");
+  return first ? first->count(0) : 0;
+}
+
+std::vector<Replica> parse_compact(const JsonView& view, int context_parallel) {
+  UniformLayout layout;
+  layout.data_parallel = view.required("data_parallel").count(1);
+  layout.pipeline_parallel = view.required("pipeline_parallel").count(1);
+  const int tensor_parallel = view.required("tensor_parallel").count(1);
+  const JsonView devices = view.required("devices");
+  devices.allow_only({"first", "count"});
+  layout.first.value = parse_first(devices);
+  const JsonView count = devices.required("count");
+  const auto given = count.integer(1, Cluster::kMostDevices);
+  const double needed =
+      static_cast<double>(layout.data_parallel) * layout.pipeline_parallel * tensor_parallel * context_parallel;
+  if (needed != static_cast<double>(given)) {
+    const bool contexts = context_parallel > 1;
+    count.fail("expected data_parallel * pipeline_parallel * tensor_parallel" +
+               std::string(contexts ? " * context_parallel" : "") + " = " +
+               std::to_string(layout.data_parallel) + " * " + std::to_string(layout.pipeline_parallel) + " * " +
+               std::to_string(tensor_parallel) +
+               (contexts ? " * " + std::to_string(context_parallel) : std::string()) + " devices, got " +
+               std::to_string(given));
+  }
+  layout.tensor_parallel = tensor_parallel * context_parallel;
+  if (layout.first.value > std::numeric_limits<int>::max() - given) {
+    devices.required("first").fail("a device number beyond what can be counted");
+  }
+  const JsonView layers = view.required("layers");
+  if (layers.count(1) < layout.pipeline_parallel) {
+    layers.fail("expected at least one layer for each of the " + std::to_string(layout.pipeline_parallel) +
+                " stages, got " + layers.json().dump());
+  }
+  return expand_layout(layout, layers.count(1));
+}
+
+TaskPlan parse_task(const JsonView& view) {
+  TaskPlan out;
+  if (const auto execution = view.optional("execution")) {
+    out.execution = Execution::parse(*execution);
+  }
+  if (view.optional("replicas")) {
+    view.allow_only({"replicas", "micro_batch_sequences", "decode_batch_sequences", "recompute", "execution"});
+    out.replicas = parse_replicas(view.required("replicas"));
+  } else {
+    view.allow_only({"replicas", "data_parallel", "pipeline_parallel", "tensor_parallel", "devices", "layers",
+                     "micro_batch_sequences", "decode_batch_sequences", "recompute", "execution"});
+    if (!view.optional("data_parallel")) {
+      view.fail("missing member \"replicas\" (or \"data_parallel\", ... of a compact task)");
+    }
+    out.replicas = parse_compact(view, out.execution.context_parallel);
+  }
+  const auto micro_batch = view.optional("micro_batch_sequences");
+  out.states_micro_batch = micro_batch.has_value();
+  if (micro_batch) out.micro_batch_sequences = micro_batch->count(1);
+  if (const auto decode_batch = view.optional("decode_batch_sequences")) {
+    out.decode_batch_sequences = decode_batch->count(0);
+  }
+  if (const auto recompute = view.optional("recompute")) {
+    out.recompute = parse_recompute(*recompute);
+  }
+  return out;
+}
+
+Json to_json(const Stage& stage) {
+  Json devices = Json::array();
+  for (const DeviceId device : stage.devices) {
+    devices.push_back(device.value);
+  }
+  return {{"layers", stage.layers}, {"devices", devices}};
+}
+
+Json to_json(const Replica& replica) {
+  Json stages = Json::array();
+  for (const Stage& stage : replica.stages) {
+    stages.push_back(to_json(stage));
+  }
+  Json out = {{"batch_share", replica.batch_share}, {"stages", stages}};
+  if (replica.length_rank != 0) out["length_rank"] = replica.length_rank;
+  return out;
+}
+
+Json layout_to_json(const TaskPlan& task) {
+  const auto layout = uniform_layout(task.replicas);
+  const int contexts = task.execution.context_parallel;
+  if (layout && layout->tensor_parallel % contexts == 0) {
+    int layers = 0;
+    for (const Stage& stage : task.replicas.front().stages) layers += stage.layers;
+    const int count = layout->data_parallel * layout->pipeline_parallel * layout->tensor_parallel;
+    return {{"data_parallel", layout->data_parallel},
+            {"pipeline_parallel", layout->pipeline_parallel},
+            {"tensor_parallel", layout->tensor_parallel / contexts},
+            {"devices", {{"first", layout->first.value}, {"count", count}}},
+            {"layers", layers}};
+  }
+  Json replicas = Json::array();
+  for (const Replica& replica : task.replicas) {
+    replicas.push_back(to_json(replica));
+  }
+  return {{"replicas", replicas}};
+}
+
+Json to_json(const TaskPlan& task) {
+  Json out = layout_to_json(task);
+  if (task.states_micro_batch) out["micro_batch_sequences"] = task.micro_batch_sequences;
+  out["decode_batch_sequences"] = task.decode_batch_sequences;
+  out["recompute"] = name_of(task.recompute);
+  if (const Json execution = task.execution.to_json(); !execution.empty()) {
+    out["execution"] = execution;
+  }
+  return out;
+}
+
+constexpr std::array<std::string_view, 6> kMethods{"shortest",  "flat",    "topology_aware",
+                                                   "broadcast", "sharded", "per_replica"};
+
+}  // namespace
+
+WeightSyncPlan parse_weight_sync(const JsonView& view) {
+  view.allow_only({"method", "fraction_sent"});
+  WeightSyncPlan out;
+  if (const auto method = view.optional("method")) {
+    out.method = parse_name<WeightSyncMethod>(*method, kMethods);
+  }
+  if (const auto fraction = view.optional("fraction_sent")) {
+    out.fraction_sent = fraction->positive();
+    if (out.fraction_sent > 1) {
+      fraction->fail("expected a fraction of at most 1");
+    }
+  }
+  return out;
+}
+
+Plan Plan::parse(const JsonView& view) {
+  view.allow_only({"name", "tasks", "weight_sync"});
+  Plan out;
+  out.name = view.required("name").text();
+  for (const auto& [task, member] : view.required("tasks").members()) {
+    out.tasks.emplace(task, parse_task(member));
+  }
+  if (const auto sync = view.optional("weight_sync")) {
+    out.weight_sync = parse_weight_sync(*sync);
+  }
+  return out;
+}
+
+Json Plan::to_json() const {
+  Json out = {{"name", name}};
+  out["tasks"] = Json::object();
+  for (const auto& [task, layout] : tasks) {
+    out["tasks"][task] = sextant::to_json(layout);
+  }
+  if (weight_sync != WeightSyncPlan{}) {
+    out["weight_sync"] = {{"method", name_in(kMethods, weight_sync.method)},
+                          {"fraction_sent", weight_sync.fraction_sent}};
+  }
+  return out;
+}
+
+}  // namespace sextant

@@ -1,0 +1,12 @@
+// Parts of a plan document that other documents hold too.
+#pragma once
+
+#include "core/json.h"
+#include "documents/plan.h"
+
+namespace sextant {
+
+// {"method": "broadcast", "fraction_sent": 1}; throws Error(bad_input) with the JSON path.
+[[nodiscard]] WeightSyncPlan parse_weight_sync(const JsonView& view);
+
+}  // namespace sextant

@@ -1,0 +1,97 @@
+// Measured iterations, with everything needed to predict them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/document.h"
+#include "core/json.h"
+#include "core/statistics.h"
+#include "documents/cluster.h"
+#include "documents/plan.h"
+#include "documents/workflow.h"
+
+namespace sextant {
+
+// Repeated measurements of one duration.
+struct Timing {
+  std::vector<double> samples_s;  // every sample kept, in order
+
+  [[nodiscard]] bool empty() const { return samples_s.empty(); }
+  [[nodiscard]] double median_s() const { return median(samples_s); }
+  [[nodiscard]] double spread_fraction() const { return relative_spread(samples_s); }
+  friend bool operator==(const Timing&, const Timing&) = default;
+};
+
+// Something that a source does not say and that the time depends on. The fit treats it as a parameter with a
+// prior around what the workflow or plan assumes; runs of one group share it. Values and deviations:
+enum class UnstatedQuantity {
+  response_tokens,         // mean response length: logarithm of its factor
+  recompute,               // full recomputation beyond what the plan says: share, from 0 to 1
+  decode_batch_sequences,  // what an engine decodes together at most: logarithm of the factor on the plan's
+  memory_share,            // memory for weights and KV cache: share of a device's beyond what the plan takes
+  prefill_chunk_tokens,    // tokens of prompts that pass at once: logarithm of the factor on the plan's
+};
+
+struct Unstated {
+  UnstatedQuantity quantity = UnstatedQuantity::response_tokens;
+  std::string group;
+  double deviation = 0.3;
+
+  friend bool operator==(const Unstated&, const Unstated&) = default;
+};
+
+enum class RunSource { proxy, trace, import, published };
+
+struct Run {
+  std::string name;     // unique in its document
+  std::string cluster;  // keys into the Runs document
+  std::string workflow;
+  std::string plan;
+  RunSource source = RunSource::proxy;
+  std::string framework;  // whose execution: "sextant-proxy", "verl-fsdp", ...
+  Timing iteration;       // wall time of whole iterations; empty: not measured
+  // What a timer reads stands in the member that holds it.
+  // Work without waiting, by task name, plus "weight_sync". A timer around several is named by their names
+  // with a plus sign between: "actor_generation+weight_sync".
+  std::map<std::string, Timing> tasks;
+  // Work, and before it the time in which its inputs were there but its devices busy: timers of a driver that
+  // calls several tasks at once.
+  std::map<std::string, Timing> elapsed;
+  // What the iteration waits for a task, longer by so much than without it: an asynchronous trainer's timer of
+  // generation. Compared, never fitted: iteration and work hold it already.
+  std::map<std::string, Timing> waits;
+  std::optional<double> peak_memory_bytes;  // largest over devices
+  std::vector<Unstated> unstated;
+  std::map<std::string, std::string> notes;  // free facts: stopping reason, warnings, citation
+
+  friend bool operator==(const Run&, const Run&) = default;
+};
+
+inline constexpr const char* kWeightSync = "weight_sync";
+
+// The names in a timer's name.
+[[nodiscard]] std::vector<std::string> parts_of_timer(const std::string& name);
+
+// A document with the clusters, workflows and plans that its runs refer to by name.
+struct Runs {
+  static constexpr std::string_view kKind = "runs";
+  static constexpr SchemaVersion kVersion{1, 0};
+
+  std::map<std::string, Cluster> clusters;
+  std::map<std::string, Workflow> workflows;
+  std::map<std::string, Plan> plans;
+  std::vector<Run> runs;
+
+  [[nodiscard]] const Cluster& cluster_of(const Run& run) const { return clusters.at(run.cluster); }
+  [[nodiscard]] const Workflow& workflow_of(const Run& run) const { return workflows.at(run.workflow); }
+  [[nodiscard]] const Plan& plan_of(const Run& run) const { return plans.at(run.plan); }
+
+  friend bool operator==(const Runs&, const Runs&) = default;
+  static Runs parse(const JsonView& view);  // checks every plan against its cluster and workflow
+  [[nodiscard]] Json to_json() const;
+};
+
+}  // namespace sextant

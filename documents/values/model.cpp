@@ -1,0 +1,122 @@
+#include "documents/values/model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sextant {
+namespace {
+
+double dense_mlp_parameters(const Model& model) {
+  return (model.gated_mlp ? 3.0 : 2.0) * model.hidden * model.intermediate;
+}
+
+// Routed experts (so many of them), shared experts and the router.
+double expert_mlp_parameters(const Model& model, double experts) {
+  const double matrices = model.gated_mlp ? 3.0 : 2.0;
+  const double hidden = model.hidden;
+  return matrices * hidden * (experts * model.experts->intermediate + model.experts->shared_intermediate) +
+         hidden * model.experts->count;
+}
+
+double share_of_expert_layers(const Model& model) {
+  return 1.0 - static_cast<double>(model.experts->dense_layers) / model.layers;
+}
+
+// Mean over layers with so many routed experts in those that have any.
+double mlp_parameters(const Model& model, double experts) {
+  if (!model.experts) return dense_mlp_parameters(model);
+  const double share = share_of_expert_layers(model);
+  return share * expert_mlp_parameters(model, experts) + (1.0 - share) * dense_mlp_parameters(model);
+}
+
+// Width of scores and of weighted values of all heads, summed: what one pair of tokens costs, by 2.
+double attention_width(const Model& model) {
+  const double rope = model.latent_attention ? model.latent_attention->rope_dim : 0;
+  return model.heads * (2.0 * model.head_dim + rope);
+}
+
+}  // namespace
+
+// Query, key, value and output matrices.
+double Model::attention_parameters() const {
+  const double h = hidden;
+  const double query = static_cast<double>(heads) * head_dim;
+  if (!latent_attention) return h * query + 2 * h * (static_cast<double>(kv_heads) * head_dim) + query * h;
+  const LatentAttention& latent = *latent_attention;
+  const double query_out = heads * static_cast<double>(head_dim + latent.rope_dim);
+  const double query_in = latent.query_rank > 0 ? latent.query_rank * (h + query_out) : h * query_out;
+  return query_in + h * (latent.kv_rank + latent.rope_dim) + latent.kv_rank * 2.0 * query + query * h;
+}
+
+double Model::layer_parameters() const {
+  return attention_parameters() + mlp_parameters(*this, experts ? experts->count : 1);
+}
+
+double Model::layer_active_parameters() const {
+  return attention_parameters() + mlp_parameters(*this, experts ? experts->active_per_token : 1);
+}
+
+double Model::layer_expert_parameters() const {
+  if (!experts) return 0;
+  return share_of_expert_layers(*this) * (gated_mlp ? 3.0 : 2.0) * hidden * experts->count *
+         experts->intermediate;
+}
+
+double Model::touched_experts(double tokens) const {
+  if (!experts) return 0;
+  const double missed = 1.0 - static_cast<double>(experts->active_per_token) / experts->count;
+  return experts->count * (1.0 - std::pow(missed, std::max(1.0, tokens)));
+}
+
+double Model::layer_touched_parameters(double tokens) const {
+  if (!experts) return layer_active_parameters();
+  return attention_parameters() + mlp_parameters(*this, touched_experts(tokens));
+}
+
+double Model::active_width() const {
+  if (!experts) return intermediate;
+  return static_cast<double>(experts->active_per_token) * experts->intermediate + experts->shared_intermediate;
+}
+
+double Model::embedding_parameters() const { return static_cast<double>(vocabulary) * hidden; }
+
+double Model::head_parameters() const {
+  return value_head ? static_cast<double>(hidden) : static_cast<double>(vocabulary) * hidden;
+}
+
+double Model::parameters() const {
+  const bool head_is_embedding = tied_embeddings && !value_head;
+  return layers * layer_parameters() + embedding_parameters() + (head_is_embedding ? 0 : head_parameters());
+}
+
+double Model::attended_tokens(double context) const {
+  if (sliding_window == 0) return context;
+  const double share = sliding_window_layers == 0 ? 1.0 : static_cast<double>(sliding_window_layers) / layers;
+  return share * std::min<double>(context, sliding_window) + (1.0 - share) * context;
+}
+
+LayerFlop Model::layer_flop(double tokens) const {
+  LayerFlop flop;
+  flop.projections = 2 * tokens * attention_parameters();
+  flop.attention = 2 * tokens * attended_tokens(tokens) * attention_width(*this);
+  flop.mlp = 2 * tokens * mlp_parameters(*this, experts ? experts->active_per_token : 1);
+  return flop;
+}
+
+LayerFlop Model::decode_layer_flop(double context) const {
+  LayerFlop flop = layer_flop(1);
+  // Latent attention decodes on the compressed vector itself (the up-projections absorbed).
+  const double width = latent_attention ? heads * (2.0 * latent_attention->kv_rank + latent_attention->rope_dim)
+                                        : attention_width(*this);
+  flop.attention = 2 * attended_tokens(context) * width;
+  return flop;
+}
+
+double Model::head_flop(double tokens) const { return 2 * tokens * head_parameters(); }
+
+double Model::kv_cache_elements_per_token() const {
+  if (latent_attention) return latent_attention->kv_rank + latent_attention->rope_dim;
+  return 2.0 * kv_heads * head_dim;
+}
+
+}  // namespace sextant

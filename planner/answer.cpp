@@ -1,0 +1,33 @@
+#include "planner/answer.h"
+
+#include "core/error.h"
+#include "core/units.h"
+#include "planner/exact/bound.h"
+
+namespace sextant {
+
+void require_feasible(const Verdict& verdict) {
+  if (verdict.feasible()) return;
+  std::string all;
+  for (const Violation& violation : verdict.violations) {
+    all += (all.empty() ? "" : "; ") + describe(violation);
+  }
+  throw_machine_failed("internal error: the plan that was found cannot be run, so it is no answer: " + all);
+}
+
+void check_answer(const PlanRequest& request, PlanResult& result) {
+  result.least_s = least_iteration_s(request);
+  if (has_prices(request.cluster)) result.least_usd = least_usd_per_iteration(request);
+  if (!result.plan) return;
+  require_feasible(verify_plan(request.cluster, request.workflow, *result.plan, request.coefficients,
+                               request.framework, request.limits.pins));
+  constexpr double kRounding = 1e-6;  // relative, of sums in another order
+  const double iteration_s = result.prediction->iteration_s;
+  if (iteration_s < result.least_s * (1 - kRounding)) {
+    throw_machine_failed("internal error: the plan that was found takes " + format_seconds(iteration_s) +
+                         ", less than the lower bound of any plan, " + format_seconds(result.least_s) +
+                         ", so it is no answer");
+  }
+}
+
+}  // namespace sextant

@@ -1,0 +1,145 @@
+#include "planner/request/profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace sextant {
+namespace {
+
+template <typename T>
+void add_new(std::vector<T>& values, const T& value) {
+  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+}
+
+// Of models that have none, what is said of experts is of no use.
+Execution for_model(Execution execution, const Model& model) {
+  if (model.experts) return execution;
+  execution.expert_parallel = 1;
+  execution.expert_tensor_parallel = 0;
+  execution.fused_experts = execution.fused_dispatch = execution.overlap_dispatch = false;
+  execution.expert_precision.reset();
+  execution.expert_weight_precision.reset();
+  return execution;
+}
+
+// Parts of the memory of every device type of the cluster; sizes that are near each other are one.
+std::vector<double> cache_sizes(const TaskProfile& profile, const Cluster& cluster) {
+  std::set<double> memories;
+  for (const Node& node : cluster.nodes())
+    memories.insert(cluster.device_types().at(node.device_type).memory_bytes.value);
+  std::vector<double> sizes;
+  for (const double fraction : profile.kv_memory_fractions) {
+    for (const double memory : memories) {
+      constexpr double kAlike = 0.1, kStep = 1e6;
+      const double bytes = std::floor(fraction * memory / kStep) * kStep;
+      const bool is_new = std::none_of(sizes.begin(), sizes.end(), [&](double other) {
+        return std::abs(other - bytes) < kAlike * std::min(other, bytes);
+      });
+      if (is_new && bytes > 0) sizes.push_back(bytes);
+    }
+  }
+  return sizes;
+}
+
+TaskChoices choices_of(const TaskProfile& profile, const Task& task, const Workflow& workflow,
+                       const Cluster& cluster) {
+  TaskChoices choices;
+  choices.executions.clear();
+  const bool generates = task.kind == TaskKind::generation;
+  std::vector<double> caches = generates ? cache_sizes(profile, cluster) : std::vector<double>{};
+  if (caches.empty()) caches = {0};
+  for (const Execution& stated : profile.executions) {
+    Execution execution = for_model(stated, workflow.model_of(task));
+    if (generates && workflow.responses_per_prompt == 1) execution.shared_prompts = false;
+    if (!can_execute(execution, task, workflow, cluster)) continue;
+    for (const double cache : caches) {
+      execution.kv_cache_bytes = cache;
+      add_new(choices.executions, execution);
+    }
+  }
+  if (task.kind == TaskKind::training) choices.recompute = profile.recompute;
+  if (generates) choices.decode_batch_sequences = profile.decode_batch_sequences;
+  choices.micro_batch_sequences = profile.micro_batch_sequences;
+  return choices;
+}
+
+std::string joined_modes(const FrameworkProfile& profile) {
+  std::string all;
+  for (const auto& [mode, sets] : profile.same_devices)
+    all += (all.empty() ? "" : ", ") + std::string(name_of(mode));
+  return all;
+}
+
+// Each task of a set with its first, or with every other one.
+TaskPairs pairs_of(const std::vector<std::vector<std::string>>& sets, const Workflow& workflow, bool every) {
+  TaskPairs pairs;
+  for (const std::vector<std::string>& names : sets) {
+    std::vector<std::size_t> tasks;
+    for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+      if (std::find(names.begin(), names.end(), workflow.tasks[t].name) != names.end()) tasks.push_back(t);
+    }
+    for (std::size_t i = 1; i < tasks.size(); ++i) {
+      for (std::size_t j = 0; j < (every ? i : 1); ++j) pairs.emplace_back(tasks[j], tasks[i]);
+    }
+  }
+  return pairs;
+}
+
+DeviceRules rules_of(const FrameworkProfile& profile, const Workflow& workflow) {
+  const auto same = profile.same_devices.find(workflow.mode);
+  if (same == profile.same_devices.end())
+    throw_bad_input("framework " + profile.name + " " + profile.version + " has no mode " +
+                    in_quotes(std::string(name_of(workflow.mode))) + "; it offers " + joined_modes(profile) +
+                    "; --any-layout plans it all the same");
+  const auto apart = profile.apart_devices.find(workflow.mode);
+  DeviceRules rules{pairs_of(same->second, workflow, false), {}};
+  if (apart != profile.apart_devices.end()) rules.apart = pairs_of(apart->second, workflow, true);
+  return rules;
+}
+
+}  // namespace
+
+ProfiledSpace space_of(const FrameworkProfile& profile, const Workflow& workflow, const Cluster& cluster,
+                       LayoutRules rules) {
+  ProfiledSpace space;
+  if (rules == LayoutRules::as_framework) space.device_rules = rules_of(profile, workflow);
+  for (const Task& task : workflow.tasks) {
+    const auto of_kind = profile.tasks.find(task.kind);
+    const TaskProfile& of_task = of_kind == profile.tasks.end() ? TaskProfile{} : of_kind->second;
+    TaskChoices& choices = space.choices.emplace_back(choices_of(of_task, task, workflow, cluster));
+    if (choices.executions.empty())
+      throw_bad_input("framework " + profile.name + ": no way to execute task " + task.name +
+                      " can run on the devices of cluster " + cluster.name());
+    if (rules == LayoutRules::any) continue;
+    choices.max_tensor_parallel = of_task.max_tensor_parallel;
+    choices.max_pipeline_parallel = of_task.max_pipeline_parallel;
+    choices.has_even_batch = profile.has_even_batch;
+    choices.has_even_layers = profile.has_even_layers;
+  }
+  return space;
+}
+
+void take_profile(const FrameworkProfile& profile, LayoutRules rules, PlanRequest& request) {
+  ProfiledSpace space = space_of(profile, request.workflow, request.cluster, rules);
+  request.choices = std::move(space.choices);
+  request.device_rules = std::move(space.device_rules);
+  request.weight_sync = profile.weight_sync;
+  request.bounds_every_execution = true;
+  const bool is_even =
+      rules == LayoutRules::as_framework && (profile.has_even_batch || profile.has_even_layers);
+  if (is_even) request.limits.balances_load = false;
+}
+
+void add_execution(std::vector<TaskChoices>& choices, const Workflow& workflow, const std::string& task,
+                   const TaskPlan& plan) {
+  choices.resize(workflow.tasks.size());
+  const auto at = static_cast<std::size_t>(&workflow.task(task) - workflow.tasks.data());
+  add_new(choices[at].executions, plan.execution);
+}
+
+}  // namespace sextant

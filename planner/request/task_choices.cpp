@@ -1,0 +1,156 @@
+#include "planner/request/task_choices.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "documents/semantics.h"
+
+namespace sextant {
+namespace {
+
+// Tokens of one sequence while it decodes: the longest where batches are padded, the mean where each ends by
+// itself.
+double decoding_tokens(const Workflow& workflow, const Execution& execution) {
+  const bool is_padded = !execution.packed && !execution.continuous_batching;
+  const double observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+  if (is_padded) return workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens() + observed;
+  return workflow.prompt_tokens.mean_tokens() + workflow.response_tokens.mean_tokens() + observed;
+}
+
+// KV cache of one sequence on one device of a stage.
+double cache_bytes_of_sequence(const Task& task, const Workflow& workflow, const Execution& execution,
+                               int pipeline_parallel, int width) {
+  const Model& model = workflow.model_of(task);
+  const int layers = (model.layers + pipeline_parallel - 1) / pipeline_parallel;
+  const int tensor_parallel = width / execution.context_parallel;
+  const int heads = model.latent_attention ? 1 : std::min(tensor_parallel, model.kv_heads);
+  const double bytes = bytes_per_element(execution.cache_precision.value_or(workflow.precision));
+  return decoding_tokens(workflow, execution) * layers * model.kv_cache_elements_per_token() * bytes /
+         (heads * execution.context_parallel);
+}
+
+bool holds_experts(const Execution& execution, const Model& model, int data_parallel, int width) {
+  if (execution.expert_parallel <= 1) return true;
+  if (!model.experts || model.experts->count % execution.expert_parallel != 0) return false;
+  const int inside = execution.expert_tensor_parallel > 0 ? execution.expert_tensor_parallel
+                                                          : width / execution.context_parallel;
+  return data_parallel * width % (execution.expert_parallel * inside) == 0;
+}
+
+// Tokens of a sequence as a micro-batch's budget counts them.
+double budgeted_tokens(const Workflow& workflow, const Execution& execution) {
+  const double observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+  const Lengths &prompt = workflow.prompt_tokens, &response = workflow.response_tokens;
+  return observed + (execution.packed ? prompt.mean_tokens() + response.mean_tokens()
+                                      : prompt.max_tokens() + response.max_tokens());
+}
+
+bool holds_a_sequence(const Execution& execution, const Workflow& workflow) {
+  if (execution.micro_batch_tokens <= 0 || execution.micro_batches > 0) return true;
+  const bool is_whole = semantics_of(execution.semantics).budgets_whole_sequences;
+  const double budget = 1.0 * execution.micro_batch_tokens * (is_whole ? 1 : execution.context_parallel);
+  return budget >= budgeted_tokens(workflow, execution);
+}
+
+}  // namespace
+
+TaskChoices one_choice(const Execution& execution) {
+  TaskChoices choices;
+  choices.executions = {execution};
+  return choices;
+}
+
+std::vector<TaskChoices> choices_of(const std::vector<Execution>& executions) {
+  std::vector<TaskChoices> all;
+  for (const Execution& execution : executions) all.push_back(one_choice(execution));
+  return all;
+}
+
+const TaskChoices& choices_for(const std::vector<TaskChoices>& choices, std::size_t task) {
+  static const TaskChoices kDefault;
+  return task < choices.size() ? choices[task] : kDefault;
+}
+
+std::vector<Recompute> recompute_choices(TaskKind kind, const TaskChoices& choices, bool try_recompute) {
+  if (kind != TaskKind::training) return {Recompute::none};
+  if (!choices.recompute.empty()) return choices.recompute;
+  if (try_recompute) return {Recompute::none, Recompute::full};
+  return {Recompute::none};
+}
+
+bool counts_micro_batches_in_sequences(TaskKind kind, const Execution& execution) {
+  if (execution.micro_batches > 0) return false;
+  if (kind != TaskKind::generation) return execution.micro_batch_tokens == 0;
+  return execution.prefill_chunk_tokens == 0;
+}
+
+bool can_execute(const Execution& execution, const Task& task, const Workflow& workflow, int data_parallel,
+                 int pipeline_parallel, int width) {
+  const Model& model = workflow.model_of(task);
+  if (width % execution.context_parallel != 0) return false;
+  if (execution.virtual_stages > model.layers / pipeline_parallel) return false;
+  if (execution.virtual_stages > 1 && pipeline_parallel == 1) return false;
+  if (execution.micro_batches > 0) {
+    const int steps = task.kind == TaskKind::training ? workflow.mini_batches : 1;
+    const int share = workflow.sequences() / data_parallel;
+    if (execution.micro_batches > (share + steps - 1) / steps) return false;
+  }
+  return holds_experts(execution, model, data_parallel, width) && holds_a_sequence(execution, workflow);
+}
+
+bool can_deal(const Execution& execution, const std::vector<int>& layers, bool is_by_length) {
+  if (is_by_length && execution.micro_batch_tokens > 0) return false;
+  return *std::min_element(layers.begin(), layers.end()) >= execution.virtual_stages;
+}
+
+bool can_execute(const Execution& execution, const Task& task, const Workflow& workflow,
+                 const Cluster& cluster) {
+  const Model& model = workflow.model_of(task);
+  std::vector<Precision> precisions{execution.precision.value_or(workflow.precision)};
+  if (execution.expert_precision && model.experts) precisions.push_back(*execution.expert_precision);
+  if (execution.attention_precision) precisions.push_back(*execution.attention_precision);
+  const bool offloads =
+      execution.offload_weights || execution.offload_optimizer || execution.offload_activations;
+  return std::all_of(cluster.nodes().begin(), cluster.nodes().end(), [&](const Node& node) {
+    const DeviceType& type = cluster.device_types().at(node.device_type);
+    if (offloads && !type.host_bytes_per_s) return false;
+    return std::all_of(precisions.begin(), precisions.end(),
+                       [&](Precision precision) { return type.flop_per_s.contains(precision); });
+  });
+}
+
+MemoryRange memory_range_of(const Cluster& cluster) {
+  MemoryRange range{std::numeric_limits<double>::infinity(), 0};
+  for (const Node& node : cluster.nodes()) {
+    const double bytes = cluster.device_types().at(node.device_type).memory_bytes.value;
+    range.least_bytes = std::min(range.least_bytes, bytes);
+    range.most_bytes = std::max(range.most_bytes, bytes);
+  }
+  return range;
+}
+
+std::vector<int> decode_batches(const Task& task, const Workflow& workflow, const Execution& execution,
+                                int sequences, int pipeline_parallel, int width, const MemoryRange& memory) {
+  if (task.kind != TaskKind::generation || memory.most_bytes <= 0 || execution.kv_cache_bytes > 0 ||
+      execution.micro_batches > 0)
+    return {0};
+  constexpr double kOfNoUse = 1.0 / 16;  // of the smallest device's memory
+  const double each = cache_bytes_of_sequence(task, workflow, execution, pipeline_parallel, width);
+  const double negligible = kOfNoUse * memory.least_bytes;
+  std::vector<int> batches;
+  if (sequences * each <= memory.most_bytes) batches.push_back(0);
+  if (sequences * each <= negligible) return batches;
+  int size = 1;
+  while (2 * size < sequences) size *= 2;
+  for (; size >= 1; size /= 2) {
+    // Stages of a pipeline work on batches of their own at the same time.
+    const double waves = std::min<double>(pipeline_parallel, (sequences + size - 1) / size);
+    const double bytes = waves * size * each;
+    if (bytes > memory.most_bytes && size > 1) continue;
+    batches.push_back(size);
+    if (bytes <= negligible) break;
+  }
+  return batches;
+}
+
+}  // namespace sextant

@@ -1,0 +1,62 @@
+// From what the ranks measured to a Cluster: a pure function, the same on every rank.
+//
+// Each rank is one device, each host one node. Hosts of the same CPU model share a device type with the median
+// of its ranks' rates; links of a level have the median of its pairs, and pairs far from it become exceptions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "documents/cluster.h"
+#include "probes/assembly/pair_turns.h"
+#include "probes/link/link_probe.h"
+#include "probes/report/host_places.h"
+#include "probes/report/rank_report.h"
+
+namespace sextant {
+
+// A device this far from its type's median is named in a warning.
+inline constexpr double kOddDeviceFraction = 0.10;
+// A pair this far from its level's median, in latency or bandwidth, becomes an exception.
+inline constexpr double kOddLinkFraction = 0.25;
+
+// Messages between MPI ranks, and peer copies by the copy engine.
+inline constexpr const char* kLinkPrefix = "link/";
+
+// "Intel(R) Xeon(R) Platinum 8480C CPU @ 2.00GHz" is "intel-xeon-platinum-8480c-core".
+[[nodiscard]] std::string device_type_name(const std::string& cpu_model);
+// Of a rank's device: as above for a core; "NVIDIA H200" is "nvidia-h200".
+[[nodiscard]] std::string device_type_name(const RankReport& report);
+
+struct ClusterPlace {
+  std::string name = "local";
+  HostPlaces hosts;
+  // Of what a probe that did not come to its end left: levels without a link are assumed (cluster_links.h).
+  bool is_partial = false;
+};
+
+struct AssembledCluster {
+  Cluster cluster;
+  std::vector<DeviceId> device_of_rank;
+  std::vector<std::string> warnings;
+};
+
+// Reports by rank; links are those of the points whose name begins with link_prefix. The environment is rank
+// 0's, and settings that differ between ranks are named in a warning. Throws Error(machine) when a rank lacks
+// what a cluster cannot do without: fp32 GEMM rate, (for a GPU any) GEMM rate, read bandwidth, memory; or when
+// a level (within nodes, between them) has pairs but no link that could be fitted. Other pairs without a fit
+// have what was measured of their like, with a warning (cluster_links.h).
+[[nodiscard]] AssembledCluster assemble_cluster(const ClusterPlace& place,
+                                                const std::vector<RankReport>& reports,
+                                                const std::string& link_prefix = kLinkPrefix,
+                                                const KindOfPair& kind_of_pair = {});
+
+// Points of links in the reports, fitted again, by pair.
+[[nodiscard]] std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports,
+                                                    const std::string& link_prefix = kLinkPrefix);
+
+// The rate that stands for a precision: the fastest product that is named by its size ("8192", "8192_nt",
+// "8192x28672x8192"), not one of a model; null when none has a value.
+[[nodiscard]] const ProbeResult* peak_gemm(const std::vector<ProbeResult>& results, Precision precision);
+
+}  // namespace sextant

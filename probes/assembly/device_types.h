@@ -1,0 +1,17 @@
+// Device types from the ranks' reports; part of assembling a cluster.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "documents/cluster.h"
+#include "probes/report/rank_report.h"
+
+namespace sextant {
+
+// By name. Adds a warning for each rank that is far from its type's median.
+[[nodiscard]] std::map<std::string, DeviceType> assemble_device_types(const std::vector<RankReport>& reports,
+                                                                      std::vector<std::string>& warnings);
+
+}  // namespace sextant

@@ -1,7 +1,0 @@
-#include "probes/cuda/nccl_collectives.h"
-
-namespace sextant {
-
-CollectivesOrReason make_nccl_collectives(Communicator&, int) { return {nullptr, "built without CUDA"}; }
-
-}  // namespace sextant

@@ -1,0 +1,16 @@
+// All GPUs of a host through one process: a rank alone, or one of several hosts.
+#pragma once
+
+#include "probes/gpu/gpu_of_rank.h"
+#include "probes/gpu/gpu_ranks.h"
+
+namespace sextant {
+
+// The first way of measure_gpu_ranks.
+[[nodiscard]] GpuRanks measure_this_host(Communicator& ranks, const GpuTools& tools,
+                                         const GpuClusterOptions& options);
+// The third; collective.
+[[nodiscard]] GpuRanks measure_own_host(Communicator& ranks, const GpuTools& tools,
+                                        const GpuClusterOptions& options, const GpusOfRanks& shared);
+
+}  // namespace sextant

@@ -1,0 +1,164 @@
+#include "probes/gpu/gpu_rank_steps.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+#include "core/json_value.h"
+#include "probes/gpu/gpu_cluster.h"
+#include "probes/harness/environment.h"
+#include "probes/harness/network_settings.h"
+#include "probes/topology/gpu_place.h"
+
+namespace sextant {
+
+std::vector<std::string> bus_ids(const std::vector<GpuFacts>& gpus) {
+  std::vector<std::string> ids;
+  ids.reserve(gpus.size());
+  for (const GpuFacts& gpu : gpus) ids.push_back(gpu.bus_id);
+  return ids;
+}
+
+GpuPlace place_of(const GpuTools& tools, const GpuFacts& gpu, const std::string& host,
+                  const std::vector<std::string>& of_host) {
+  return read_gpu_place(tools.files, tools.fabric, host, gpu.bus_id, gpu.compute_capability, of_host);
+}
+
+KindOfPair kinds_of(std::vector<GpuPlace> places) {
+  return [places = std::move(places)](int low, int high) {
+    return link_class(places[static_cast<std::size_t>(low)], places[static_cast<std::size_t>(high)]).name();
+  };
+}
+
+RankReport report_of(const GpuProbe& probe, const GpuFacts& gpu, const GpuPlace& place, const GpuTools& tools) {
+  RankReport report;
+  report.rank = gpu.index;
+  report.host = place.host;
+  report.cpu_model = std::string("-");  // GCC 12 warns of the plain literal
+  report.gpu_model = gpu.name;
+  report.gemm_library = probe.versions;
+  report.memory_bytes = gpu.memory_bytes;
+  report.host_memory_bytes = read_environment(tools.files).memory_available_bytes;
+  report.settings = network_settings();
+  report.place = place;
+  for (const ProbeResult& result : probe.results) {
+    if (result.rank == gpu.index) report.results.push_back(result);
+  }
+  return report;
+}
+
+// Whether a rank was told to end it. Collective.
+bool is_told_to_stop(Communicator& ranks, const ProbeHooks& hooks) {
+  std::array<double, 1> told = {hooks.should_stop && hooks.should_stop() ? 1.0 : 0.0};
+  ranks.all_reduce_max(std::span<double>(told));
+  return told[0] != 0;
+}
+
+// Of all ranks, on every rank. Collective.
+std::vector<ProbeResult> exchange_results(Communicator& ranks, const std::vector<ProbeResult>& mine) {
+  std::vector<ProbeResult> all;
+  for (const std::string& text : exchange_texts(ranks, to_json(mine).dump())) {
+    const Json of_rank = parse_json(text);
+    for (const JsonView& result : JsonView(of_rank).items()) all.push_back(ProbeResult::parse(result));
+  }
+  return all;
+}
+
+void step(const ProbeHooks& hooks, const std::string& what) {
+  if (hooks.on_step) hooks.on_step(what);
+}
+
+void common_step(const ProbeHooks& hooks, const std::string& what) {
+  if (hooks.on_common_step) hooks.on_common_step(what);
+}
+
+GpuProbeOptions with_steps(GpuProbeOptions options, const ProbeHooks& hooks) {
+  options.on_point = [before = options.on_point, &hooks](const std::string& name) {
+    step(hooks, "GPUs: " + name);
+    if (before) before(name);
+  };
+  return options;
+}
+
+// A point that has not begun within the budget is waived, so in that time a rank says something; pairs of
+// NCCL within a host may come at once.
+Muster::Limits gpu_limits(const GpuClusterOptions& options, int gpus) {
+  constexpr double kMore_s = 120;
+  const double budget_s = std::max(options.gpus.total_budget_s, options.nccl.total_budget_s);
+  const double silence_s = options.silence_s.value_or(options.cluster.answer_limit_s + 2 * budget_s);
+  return {silence_s, (2.0 * gpus + 4) * budget_s + 2 * silence_s + kMore_s};
+}
+
+void hand_over(const std::vector<ProbeResult>& points, const ProbeHooks& hooks) {
+  std::vector<ProbeResult> of_nccl, others;
+  for (const ProbeResult& point : points) (point.name.starts_with("nccl") ? of_nccl : others).push_back(point);
+  if (!of_nccl.empty() && hooks.on_links) hooks.on_links(of_nccl);
+  if (!others.empty() && hooks.on_points) hooks.on_points(others);
+}
+
+std::vector<ProbeResult> renumbered(std::vector<ProbeResult> results, const std::function<int(int)>& number) {
+  for (ProbeResult& result : results) {
+    result.rank = number(result.rank);
+    if (result.peer >= 0) result.peer = number(result.peer);
+  }
+  return results;
+}
+
+std::vector<ProbeResult> numbered_from(const std::vector<ProbeResult>& results, int first, int count) {
+  const auto is_one = [&](int rank) { return rank >= first && rank < first + count; };
+  std::vector<ProbeResult> own;
+  for (const ProbeResult& result : results) {
+    if (is_one(result.rank) && (result.peer < 0 || is_one(result.peer))) own.push_back(result);
+  }
+  return renumbered(std::move(own), [first](int rank) { return rank - first; });
+}
+
+CollectiveOptions with_common_steps(CollectiveOptions options, const ProbeHooks& hooks) {
+  options.on_point = [before = options.on_point, &hooks](const std::string& name) {
+    common_step(hooks, name);
+    if (before) before(name);
+  };
+  return options;
+}
+
+void add_results(std::vector<RankReport>& reports, const std::vector<ProbeResult>& results) {
+  for (const ProbeResult& result : results) {
+    const auto leader = std::find_if(reports.begin(), reports.end(),
+                                     [&](const RankReport& report) { return report.rank == result.rank; });
+    if (leader != reports.end()) leader->results.push_back(result);
+  }
+}
+
+NcclRemains::NcclRemains(const GpuRanks& found, const GpuClusterOptions& options) {
+  if (!options.hooks.on_remains) return;
+  state_ = std::make_shared<State>();
+  state_->found = found;
+  add(options.done.points_of_measured_pairs());
+  add(options.done.collectives);
+  options.hooks.on_remains([state = state_, &options](const std::map<int, std::string>& lost) {
+    GpuRanks left;
+    {
+      const std::lock_guard lock(state->mutex);
+      left = state->found;
+    }
+    left.lost = lost;
+    return assemble_gpu_cluster(std::move(left), options).probe;
+  });
+}
+
+void NcclRemains::add(const std::vector<ProbeResult>& results) {
+  if (!state_) return;
+  const std::lock_guard lock(state_->mutex);
+  add_results(state_->found.reports, results);
+}
+
+void OfAllThreads::add(const std::vector<ProbeResult>& mine) {
+  const std::lock_guard lock(mutex_);
+  all_.insert(all_.end(), mine.begin(), mine.end());
+  if (++have_added_ < threads_) return;
+  have_added_ = 0;
+  on_all_(std::exchange(all_, {}));
+}
+
+}  // namespace sextant

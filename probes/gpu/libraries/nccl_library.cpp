@@ -1,0 +1,64 @@
+#include "probes/gpu/libraries/nccl_library.h"
+
+#include <memory>
+
+#include "core/error.h"
+#include "probes/gpu/libraries/library_search.h"
+
+namespace sextant {
+namespace {
+
+// The name of a missing function; empty when all are there.
+std::string load(void* library, NcclLibrary& nccl) {
+  std::string missing;
+  const auto want = [&](const char* name, auto& function) {
+    if (!find_function(library, name, function) && missing.empty()) missing = name;
+  };
+  want("ncclGetVersion", nccl.get_version);
+  want("ncclGetUniqueId", nccl.get_id);
+  want("ncclCommInitRank", nccl.init_rank);
+  want("ncclCommDestroy", nccl.destroy);
+  want("ncclCommAbort", nccl.abort);
+  want("ncclCommGetAsyncError", nccl.async_error);
+  want("ncclGroupStart", nccl.group_start);
+  want("ncclGroupEnd", nccl.group_end);
+  want("ncclAllReduce", nccl.all_reduce);
+  want("ncclAllGather", nccl.all_gather);
+  want("ncclReduceScatter", nccl.reduce_scatter);
+  want("ncclBroadcast", nccl.broadcast);
+  want("ncclSend", nccl.send);
+  want("ncclRecv", nccl.receive);
+  want("ncclGetErrorString", nccl.error_text);
+  return missing;
+}
+
+}  // namespace
+
+const NcclLibrary* NcclLibrary::open(std::string& reason) {
+  static std::string why_not;
+  static const std::unique_ptr<const NcclLibrary> opened = []() -> std::unique_ptr<const NcclLibrary> {
+    void* library = open_nvidia_library("NCCL", "libnccl.so.2", why_not);
+    if (library == nullptr) return nullptr;
+    auto functions = std::make_unique<NcclLibrary>();
+    const std::string missing = load(library, *functions);
+    if (missing.empty()) return functions;
+    why_not = "the NCCL found has no " + missing + ": it is older than 2.7";
+    return nullptr;
+  }();
+  reason = why_not;
+  return opened.get();
+}
+
+void NcclLibrary::check(int status, const std::string& doing) const {
+  if (status == kNcclSuccess) return;
+  throw_machine_failed(std::string("NCCL: ") + error_text(status) + " (while " + doing + ")");
+}
+
+std::string NcclLibrary::version() const {
+  int version = 0;
+  check(get_version(&version), "asking for the version");
+  return std::to_string(version / 10000) + "." + std::to_string(version % 10000 / 100) + "." +
+         std::to_string(version % 100);
+}
+
+}  // namespace sextant
