@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "calibrate/claims/public_fit.h"
+#include "calibrate/families.h"
 #include "calibrate/import/records/facts.h"
 #include "calibrate/trust.h"
 #include "core/document.h"

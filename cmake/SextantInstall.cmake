@@ -35,9 +35,6 @@ install(FILES ${PROJECT_BINARY_DIR}/SextantConfig.cmake ${PROJECT_BINARY_DIR}/Se
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/ DESTINATION ${sextant_data_dir}
         FILES_MATCHING PATTERN "*.json" PATTERN "*.md")
-# What `sextant coefficients --evidence` reads.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/data/public/kernels/ DESTINATION ${sextant_data_dir}/public/kernels
-        FILES_MATCHING PATTERN "*.csv")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/schemas/ DESTINATION ${sextant_share_dir}/schemas
         FILES_MATCHING PATTERN "*.json")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/sextant)

@@ -68,12 +68,12 @@ function(sextant_folder_files out pattern)
   set(${out} ${own} PARENT_SCOPE)
 endfunction()
 
-# sextant_add_library(core [PRECOMPILED] [EXCLUDE ^cuda/ ...] [PRIVATE_HEADERS ^a.h ...] DEPENDS Sextant::x ... PRIVATE_DEPENDS
+# sextant_add_library(core [PRECOMPILED] [NOT_INSTALLED] [EXCLUDE ^cuda/ ...] [PRIVATE_HEADERS ^a.h ...] DEPENDS Sextant::x ... PRIVATE_DEPENDS
 # lib ...) makes target sextant_core with alias Sextant::core from all sources and headers of the calling folder (see
 # sextant_folder_files). Private headers are those that need a private library.
 # Headers are included from the project's root ("core/error.h").
 function(sextant_add_library name)
-  cmake_parse_arguments(ARG "PRECOMPILED" "" "EXCLUDE;PRIVATE_HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "PRECOMPILED;NOT_INSTALLED" "" "EXCLUDE;PRIVATE_HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   sextant_folder_files(sources *.cpp EXCLUDE ${ARG_EXCLUDE})
   sextant_folder_files(headers *.h EXCLUDE ${ARG_EXCLUDE} ${ARG_PRIVATE_HEADERS})
   set(target sextant_${name})
@@ -96,7 +96,9 @@ function(sextant_add_library name)
   if(ARG_PRECOMPILED)
     target_precompile_headers(${target} REUSE_FROM sextant_library_headers)
   endif()
-  set_property(GLOBAL APPEND PROPERTY SEXTANT_LIBRARIES ${target})  # for SextantInstall.cmake
+  if(NOT ARG_NOT_INSTALLED)
+    set_property(GLOBAL APPEND PROPERTY SEXTANT_LIBRARIES ${target})  # for SextantInstall.cmake
+  endif()
 endfunction()
 
 # sextant_add_optional_part(probes mpi SOURCES a.cpp ... DEPENDS Sextant::x ... LIBRARY MPI::MPI_CXX)

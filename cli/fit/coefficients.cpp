@@ -1,11 +1,10 @@
-// sextant coefficients: what the fit can move, with units, bounds and priors, and what measured tables say of
-// these.
+// sextant coefficients: what the fit can move, with units, bounds and priors. The lab shows what measured tables say about
+// the priors.
 #include <memory>
 #include <vector>
 
-#include "calibrate/priors/prior_evidence.h"
 #include "cli/shared/command.h"
-#include "cli/shared/data_files.h"
+#include "cli/shared/lab.h"
 #include "cli/shared/table.h"
 #include "core/error.h"
 #include "core/json_value.h"
@@ -55,20 +54,6 @@ std::string deviation_of(const CoefficientSpec& spec) {
   return of_value + format_number(spec.prior_deviation);
 }
 
-// below: after each row of the table.
-std::string with_lines_below(const Table& table, const std::vector<std::string>& below) {
-  const std::string rows = table.text();
-  std::string out;
-  std::size_t line = 0;
-  for (std::size_t from = 0; from < rows.size(); ++line) {
-    const std::size_t end = rows.find('\n', from) + 1;
-    out += rows.substr(from, end - from);
-    if (line > 0) out += below[line - 1];
-    from = end;
-  }
-  return out;
-}
-
 // A row of numbers and below it what they mean.
 std::string describe(const std::vector<const CoefficientSpec*>& specs) {
   Table table({"coefficient", "unit", "neutral", "bounds", "prior", "deviation", "by type", "by framework"});
@@ -83,61 +68,15 @@ std::string describe(const std::vector<const CoefficientSpec*>& specs) {
   for (const CoefficientSpec* spec : specs) {
     below.push_back("    " + std::string(spec->help) + "\n    prior from: " + std::string(spec->source) + "\n");
   }
-  return with_lines_below(table, below) + "Deviations are of the logarithm, those with + of the value.\n";
+  return table.text_with(below) + "Deviations are of the logarithm, those with + of the value.\n";
 }
 
-std::string shown_value(const PriorEvidence& evidence) {
-  if (evidence.relation == EvidenceRelation::equals) return format_number(evidence.median);
-  return std::string(name_of(evidence.relation)) + " " + format_number(evidence.median);
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out.empty() ? "not stated" : out;
-}
-
-// A row of numbers and below it what was computed, of which devices.
-std::string describe(const std::vector<PriorEvidence>& all) {
-  Table table({"coefficient", "prior", "evidence", "5 to 95 %", "rows", "deviations away", "table"});
-  for (const PriorEvidence& evidence : all) {
-    const CoefficientSpec& spec = spec_of(evidence.id);
-    const bool agrees = evidence.distance() <= kAgreement;
-    table.add({std::string(spec.name), format_number(spec.prior), shown_value(evidence),
-               format_number(evidence.low) + " to " + format_number(evidence.high),
-               std::to_string(evidence.rows), (agrees ? "" : "DISAGREES ") + format_number(evidence.distance()),
-               evidence.table});
-  }
-  std::vector<std::string> below;
-  below.reserve(all.size());
-  for (const PriorEvidence& evidence : all) {
-    below.push_back("    " + evidence.measure + "\n    " + listed(evidence.device_types) + "\n");
-  }
-  return with_lines_below(table, below) +
-         "\"at most\" and \"at least\": the coefficient lies on that side of it, see "
-         "data/public/kernels/README.md.\n"
-         "Deviations away: of the prior's own width with that of device types and frameworks, beyond a bound's "
-         "far "
-         "end.\n";
-}
-
-void print_evidence(const Options& options) {
-  const std::filesystem::path data = options.data.empty() ? data_folder() : std::filesystem::path(options.data);
-  const Facts facts = Facts::load(data / "gpus.json", data / "models.json");
-  std::vector<PriorEvidence> shown;
-  for (PriorEvidence& evidence : evidence_of_priors(data / "public/kernels", facts)) {
-    if (spec_of(evidence.id).name.starts_with(options.prefix)) shown.push_back(std::move(evidence));
-  }
-  if (options.json) {
-    Json out = Json::array();
-    for (const PriorEvidence& evidence : shown) out.push_back(evidence.to_json());
-    print_line(format_json(out));
-  } else if (shown.empty()) {
-    print_line("The tables of data/public/kernels bear on no coefficient whose name starts with " +
-               in_quotes(options.prefix) + ".");
-  } else {
-    std::fputs(describe(shown).c_str(), stdout);
-  }
+[[noreturn]] void run_evidence(const Options& options) {
+  std::vector<std::string> words = {"sextant", "evidence"};
+  if (!options.prefix.empty()) words.push_back(options.prefix);
+  if (options.json) words.emplace_back("--json");
+  if (!options.data.empty()) words.insert(words.end(), {"--data", options.data});
+  run_in_lab(words);
 }
 
 int run(const Options& options) {
@@ -146,10 +85,7 @@ int run(const Options& options) {
     return kDone;
   }
   const std::vector<const CoefficientSpec*> specs = chosen(options.prefix);
-  if (options.evidence) {
-    print_evidence(options);
-    return kDone;
-  }
+  if (options.evidence) run_evidence(options);
   if (options.json) {
     Json out = Json::array();
     for (const CoefficientSpec* spec : specs) out.push_back(to_json(*spec));

@@ -5,10 +5,10 @@
 #include <filesystem>
 
 #include "calibrate/import/records/facts.h"
+#include "calibrate/import/published/hetrl_clusters.h"
 #include "cli/shared/command.h"
 #include "cli/shared/data_files.h"
 #include "core/error.h"
-#include "reports/reproduce/hetrl_clusters.h"
 
 namespace sextant::cli {
 

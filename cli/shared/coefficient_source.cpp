@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "calibrate/claims/public_fit.h"
+#include "calibrate/families.h"
 #include "calibrate/import/records/facts.h"
 #include "calibrate/spelling.h"
 #include "cli/shared/command.h"

@@ -14,7 +14,6 @@
 namespace sextant::cli {
 
 // Each adds one command.
-void add_accuracy(CommandLine& line);
 void add_agent(CommandLine& line);
 void add_coefficients(CommandLine& line);
 void add_diff(CommandLine& line);
@@ -28,7 +27,6 @@ void add_validate(CommandLine& line);
 void add_predict(CommandLine& line);
 void add_plan(CommandLine& line);
 void add_report(CommandLine& line);
-void add_reproduce(CommandLine& line);
 void add_quickstart(CommandLine& line);
 
 // The document as text on stdout, for --json.

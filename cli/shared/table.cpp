@@ -37,4 +37,17 @@ std::string Table::text() const {
   return out;
 }
 
+std::string Table::text_with(const std::vector<std::string>& below_rows) const {
+  const std::string rows = text();
+  std::string out;
+  std::size_t line = 0;
+  for (std::size_t from = 0; from < rows.size(); ++line) {
+    const std::size_t end = rows.find('\n', from) + 1;
+    out += rows.substr(from, end - from);
+    if (line > 0) out += below_rows[line - 1];
+    from = end;
+  }
+  return out;
+}
+
 }  // namespace sextant::cli

@@ -18,6 +18,8 @@ class Table {
   // Two spaces between columns, a newline after each row. The first column is left-aligned, the rest right
   // unless align_left says otherwise.
   [[nodiscard]] std::string text() const;
+  // The same with a text, whole lines, below each row.
+  [[nodiscard]] std::string text_with(const std::vector<std::string>& below_rows) const;
 
  private:
   std::vector<std::string> header_;

@@ -33,6 +33,7 @@ const std::vector<Room>& rooms() {
       {"planner", {"core", "documents", "costmodel", "planner"}},
       {"reports", {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports"}},
       {"cli", {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports", "cli"}},
+      {"lab", {"core", "documents", "costmodel", "probes", "calibrate", "planner", "reports", "cli", "lab"}},
   };
   return table;
 }

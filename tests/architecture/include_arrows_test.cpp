@@ -119,6 +119,14 @@ INSTANTIATE_TEST_SUITE_P(
               "reports/a.cpp includes nlohmann/json.hpp: that belongs to core only"}),
     [](const auto& test) { return "Library" + std::to_string(test.index); });
 
+TEST_F(PlantedArrows, CommandsThatKnowTheLab) {
+  write("lab/claims/claims.h", "#pragma once\n");
+  write("cli/main.cpp", "#include \"lab/claims/claims.h\"\n");
+  EXPECT_THAT(violations(),
+              ElementsAre("cli/main.cpp includes lab/claims/claims.h: cli may include only core, documents, "
+                          "costmodel, probes, calibrate, planner, reports, cli"));
+}
+
 TEST_F(PlantedArrows, PathThatIsNotFromTheRoot) {
   write("core/error.cpp", "#include \"error.h\"\n");
   EXPECT_THAT(violations(),

@@ -154,12 +154,6 @@ TEST(BadCoefficients, FarOutsideOfTheBoundsAreRefusedByPath) {
           ": /values/0/value: far outside of 0.02 to 2.0, the bounds of training_efficiency, got 50");
 }
 
-TEST(UnknownFigure, IsRefusedAtOnceWithTheKnownOnes) {
-  const Printed printed = run_sextant({"accuracy", "real.tasks.nothing"});
-  expect_one_line(printed, 2, "sextant: no accuracy figure starts with \"real.tasks.nothing\"; there are ");
-  EXPECT_THAT(printed.err, HasSubstr("real.tasks.in_sample"));
-}
-
 TEST(ImportCommand, WithoutRunsWritesNothingAndExits1) {
   const TinyFolder folder;
   const std::string log = folder.file("run.log"), out = folder.file("runs.json");

@@ -14,8 +14,8 @@
 #include "documents/prediction.h"
 #include "documents/run.h"
 #include "documents/search.h"
+#include "lab/reproduce/reproduction.h"
 #include "probes/fleet/compare/cluster_difference.h"
-#include "reports/reproduce/reproduction.h"
 
 namespace sextant {
 namespace {

@@ -36,7 +36,7 @@ endforeach()
 
 run(${prefix}/bin/sextant --version)
 expect("${VERSION}")
-run(${prefix}/bin/sextant coefficients tensor_parallel --evidence)
+run(${prefix}/bin/sextant coefficients tensor_parallel)
 expect("collectives.csv")
 
 run(

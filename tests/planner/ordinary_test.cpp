@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <set>
 
-#include "calibrate/claims/public_fit.h"
+#include "calibrate/families.h"
 #include "core/document.h"
 #include "costmodel/predict.h"
 #include "planner/planners.h"

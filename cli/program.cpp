@@ -1,0 +1,104 @@
+#include "cli/program.h"
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "cli/probe/error_of_all_ranks.h"
+#include "cli/shared/command.h"
+#include "core/error.h"
+#include "core/provenance.h"
+#include "probes/comm/communicator.h"
+#include "probes/comm/lone_rank.h"
+#include "probes/host/blas.h"
+
+namespace sextant::cli {
+
+void print_line(const std::string& line) { std::printf("%s\n", line.c_str()); }
+
+void say_wrote(const std::string& file) { std::fprintf(stderr, "wrote %s\n", file.c_str()); }
+
+namespace {
+
+std::vector<const char*>& command_line() {
+  static std::vector<const char*> line;
+  return line;
+}
+
+}  // namespace
+
+void add_to_command_line(const std::vector<std::string>& arguments) {
+  std::vector<const char*> line = command_line();
+  for (const std::string& argument : arguments) line.push_back(argument.c_str());
+  set_command_line(static_cast<int>(line.size()), line.data());
+}
+
+namespace {
+
+// It outlives every command, so that a failure is reported before the other ranks end.
+std::unique_ptr<CommunicatorSession> session;
+
+int fail(const std::string& message, int exit_code) {
+  std::fflush(stdout);
+  const bool of_several = session && session->world().size() > 1;
+  const std::string rank = of_several ? " [rank " + std::to_string(session->world().rank()) + "]" : "";
+  std::fprintf(stderr, "sextant%s: %s\n", rank.c_str(), message.c_str());
+  // A rank that leaves alone would keep the others waiting for ever.
+  abort_all_ranks(exit_code);
+  return exit_code;
+}
+
+int exit_code_of(const Error& error) {
+  return error.kind() == ErrorKind::bad_input ? kBadInput : kMachineFailed;
+}
+
+// The others wait for rank 0's word until it ends the job.
+int fail_alike(const ErrorOfAllRanks& error) {
+  if (session && session->world().rank() != 0) return exit_code_of(error);
+  return fail(error.what(), exit_code_of(error));
+}
+
+Communicator& joined() {
+  if (!session) session = std::make_unique<CommunicatorSession>(nullptr, nullptr);
+  return session->world();
+}
+
+std::string file_name_of(const char* path) { return std::filesystem::path(path).filename().string(); }
+
+int run_command(const Program& program, int argc, char** argv) {
+  CommandLine line(file_name_of(argv[0]), program.description, current_provenance().tool_version,
+                   "Exit codes: 0 done, 1 the answer is no, 2 bad input or usage, 3 the machine failed.");
+  for (const auto add_command : program.commands) add_command(line);
+  if (line.parse(argc, argv)) return line.run();
+  // All ranks were given the same words: one says what is wrong with them.
+  if (!line.is_wrong() || joined().rank() == 0) line.say();
+  return line.is_wrong() ? kBadInput : kDone;
+}
+
+}  // namespace
+
+Communicator& world() {
+  if (!session) refuse_lone_rank(joined().size(), process_environment(), transport_description());
+  return joined();
+}
+
+int run_program(const Program& program, int argc, char** argv) {
+  end_waiting_blas_threads();
+  command_line().assign(argv, argv + argc);
+  set_command_line(argc, argv);
+  try {
+    return run_command(program, argc, argv);
+  } catch (const ErrorOfAllRanks& error) {
+    return fail_alike(error);
+  } catch (const Error& error) {
+    return fail(error.what(), exit_code_of(error));
+  } catch (const std::bad_alloc&) {
+    return fail("out of memory", kMachineFailed);
+  } catch (const std::exception& error) {
+    return fail(std::string("unexpected: ") + error.what(), kMachineFailed);
+  }
+}
+
+}  // namespace sextant::cli

@@ -1,0 +1,19 @@
+// Sentences on HetRL: what it leaves unsaid, where it contradicts itself, and why our figures disagree.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lab/reproduce/reproduction.h"
+
+namespace sextant {
+
+[[nodiscard]] std::vector<std::string> hetrl_assumptions();
+[[nodiscard]] std::vector<std::string> hetrl_contradictions();
+// Each was found by an experiment that the sentence names.
+[[nodiscard]] std::vector<Cause> hetrl_causes();
+
+[[nodiscard]] std::vector<std::string> hetrl_balance_assumptions();
+[[nodiscard]] std::vector<Cause> hetrl_balance_causes();
+
+}  // namespace sextant

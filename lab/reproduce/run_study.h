@@ -1,0 +1,46 @@
+// Runs the contestants of a study, cell by cell.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "documents/coefficients.h"
+#include "lab/reproduce/reproduction.h"
+#include "lab/reproduce/study.h"
+
+namespace sextant {
+
+struct StudyCoefficients {
+  Coefficients coefficients;
+  std::string name;       // their file's
+  std::string framework;  // as they spell it
+};
+
+struct StudyOptions {
+  double budget_s = 2;  // of each search; placements that end by themselves are not cut short
+  std::uint64_t seed = 1;
+  int threads = 1;
+  std::string only;                                 // cells whose name contains it
+  const std::atomic<bool>* is_cancelled = nullptr;  // cells that are done by then are kept
+  std::function<void(const std::string& cell)> on_cell = [](const std::string&) {};  // before each
+  // Of a study's framework on a cluster.
+  std::function<StudyCoefficients(const std::string& framework, const Cluster& cluster)> coefficients;
+};
+
+// Throws Error(bad_input) where no cell is wanted.
+[[nodiscard]] std::vector<const StudyCell*> wanted_cells(const Study& study, const std::string& only);
+
+// One contestant's plan, checked by the planners' verifier. A layout that cannot run is a `problem`.
+[[nodiscard]] ReproducedPlan run_contestant(const StudyCell& cell, const Contestant& contestant,
+                                            const StudyCoefficients& coefficients, const StudyOptions& options);
+
+// With the comparisons whose sides were run.
+[[nodiscard]] ReproducedExperiment run_study(const Study& study, const StudyOptions& options);
+
+// The same nodes with devices of one type, none better than the cluster's: as much memory as the smallest has,
+// the mean of rates, and links as within a zone.
+[[nodiscard]] Cluster all_alike(const Cluster& cluster);
+
+}  // namespace sextant

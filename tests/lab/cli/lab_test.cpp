@@ -1,0 +1,39 @@
+// Commands that `sextant` hands to `sextant-lab`, and what it says where there is no lab.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/file.h"
+#include "tests/cli/documents.h"
+#include "tests/cli/program.h"
+
+namespace sextant::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+TEST(LabCommand, WithAnUnknownFigureIsRefusedAtOnceWithTheKnownOnes) {
+  const Printed printed = run_sextant({"accuracy", "real.tasks.nothing"});
+  EXPECT_EQ(printed.exit_code, 2);
+  EXPECT_THAT(printed.err, StartsWith("sextant: no accuracy figure starts with \"real.tasks.nothing\"; there are "));
+  EXPECT_THAT(printed.err, HasSubstr("real.tasks.in_sample"));
+}
+
+TEST(LabCommand, WithoutTheLabBesideTheProgramSaysHowToBuildIt) {
+  const TemporaryFolder folder;
+  const std::string program = folder.path() + "/sextant", said = folder.path() + "/said";
+  std::filesystem::copy_file(SEXTANT_PROGRAM, program);
+  for (const char* words : {" accuracy", " reproduce real", " coefficients --evidence"}) {
+    const int status = std::system((program + words + " > /dev/null 2> " + said).c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 2) << words;
+    EXPECT_THAT(read_text_file(said), StartsWith("sextant: this needs the lab, which an installed release has not: no program \"" +
+                                                 folder.path() + "/sextant-lab\"")) << words;
+  }
+}
+
+}  // namespace
+}  // namespace sextant::test
