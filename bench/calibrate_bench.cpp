@@ -6,8 +6,8 @@
 #include <string>
 
 #include "calibrate/cross_validation.h"
-#include "calibrate/fit.h"
-#include "costmodel/predict.h"
+#include "sextant/fit.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <random>
 
-#include "core/document.h"
 #include "core/json_value.h"
-#include "core/statistics.h"
-#include "documents/cluster.h"
-#include "documents/run.h"
+#include "sextant/cluster.h"
+#include "sextant/document.h"
+#include "sextant/run.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -4,8 +4,8 @@
 #include <random>
 
 #include "costmodel/iteration.h"
-#include "costmodel/predict.h"
 #include "costmodel/problem/ring.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/statistics.h"
+#include "sextant/statistics.h"
 #include "tests/probes/fleet/links/simulated_fleet.h"
 
 namespace sextant {

@@ -12,12 +12,12 @@
 
 #include "calibrate/families.h"
 #include "calibrate/import/records/facts.h"
-#include "calibrate/trust.h"
-#include "core/document.h"
-#include "core/statistics.h"
-#include "costmodel/predict.h"
-#include "planner/planners.h"
-#include "planner/request/profile.h"
+#include "sextant/document.h"
+#include "sextant/planners.h"
+#include "sextant/predict.h"
+#include "sextant/profile_space.h"
+#include "sextant/statistics.h"
+#include "sextant/trust.h"
 #include "tests/planner/ordinary_questions.h"
 
 namespace sextant {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/json_value.h"
-#include "documents/search.h"
 #include "planner/sha_ea/island.h"
+#include "sextant/search.h"
 #include "tests/planner/planning_instances.h"
 
 namespace sextant {

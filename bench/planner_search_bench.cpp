@@ -15,8 +15,8 @@
 
 #include "planner/exact/exact.h"
 #include "planner/mcmc/mcmc.h"
-#include "planner/planners.h"
 #include "planner/sha_ea/sha_ea.h"
+#include "sextant/planners.h"
 #include "tests/planner/planning_instances.h"
 
 namespace sextant {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/json_value.h"
-#include "core/statistics.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
-#include "core/json.h"
-#include "documents/fit_summary.h"
+#include "sextant/document.h"
+#include "sextant/fit_summary.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "calibrate/ranking.h"
-#include "core/error.h"
-#include "core/statistics.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

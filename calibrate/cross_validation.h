@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "calibrate/accuracy.h"
-#include "calibrate/fit.h"
+#include "calibrate/fit_result.h"
 
 namespace sextant {
 

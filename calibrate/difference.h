@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "documents/coefficients.h"
+#include "sextant/coefficients.h"
 
 namespace sextant {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/coefficients.h"
+#include "sextant/cluster.h"
+#include "sextant/coefficients.h"
 
 namespace sextant {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "calibrate/fit.h"
-#include "core/statistics.h"
+#include "sextant/fit.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "calibrate/residuals.h"
-#include "documents/fit_summary.h"
-#include "documents/prediction.h"
+#include "sextant/fit_summary.h"
+#include "sextant/prediction.h"
 
 namespace sextant {
 

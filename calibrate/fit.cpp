@@ -1,4 +1,4 @@
-#include "calibrate/fit.h"
+#include "calibrate/fit_result.h"
 
 #include <ceres/ceres.h>
 
@@ -8,8 +8,8 @@
 #include "calibrate/evidence.h"
 #include "calibrate/familiarity.h"
 #include "calibrate/fitted.h"
-#include "core/error.h"
-#include "core/statistics.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "calibrate/posterior_matrices.h"
-#include "core/error.h"
-#include "core/statistics.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

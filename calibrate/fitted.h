@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calibrate/evidence.h"
-#include "calibrate/fit.h"
+#include "calibrate/fit_result.h"
 
 namespace sextant {
 

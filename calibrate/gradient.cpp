@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "costmodel/problem/coefficient_values.h"
-#include "documents/coefficients.h"
-#include "documents/run.h"
+#include "sextant/coefficients.h"
+#include "sextant/run.h"
 
 namespace sextant {
 

@@ -14,7 +14,7 @@
 
 #include "calibrate/parameters.h"
 #include "calibrate/residuals.h"
-#include "documents/fit_summary.h"
+#include "sextant/fit_summary.h"
 
 namespace sextant {
 

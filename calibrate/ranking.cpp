@@ -6,9 +6,9 @@
 #include <string>
 #include <tuple>
 
-#include "core/error.h"
-#include "core/statistics.h"
 #include "core/units.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "documents/fit_summary.h"
-#include "documents/run.h"
+#include "sextant/fit_summary.h"
+#include "sextant/run.h"
 
 namespace sextant {
 

@@ -10,7 +10,7 @@
 #include "calibrate/parameters.h"
 #include "costmodel/iteration.h"
 #include "costmodel/terms/memory.h"
-#include "documents/run.h"
+#include "sextant/run.h"
 
 namespace sextant {
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

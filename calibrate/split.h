@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "documents/run.h"
+#include "sextant/run.h"
 
 namespace sextant {
 

@@ -8,10 +8,10 @@
 
 #include "calibrate/posterior_matrices.h"
 #include "calibrate/residuals.h"
-#include "core/error.h"
-#include "core/json.h"
 #include "core/text.h"
-#include "costmodel/predict.h"
+#include "sextant/error.h"
+#include "sextant/json.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "documents/coefficients.h"
 #include "documents/experiments.h"
-#include "documents/run.h"
+#include "sextant/coefficients.h"
+#include "sextant/run.h"
 
 namespace sextant {
 

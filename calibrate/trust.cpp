@@ -1,4 +1,4 @@
-#include "calibrate/trust.h"
+#include "sextant/trust.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +11,9 @@
 #include "calibrate/familiarity.h"
 #include "calibrate/posterior.h"
 #include "calibrate/residuals.h"
-#include "core/statistics.h"
 #include "costmodel/hardware_numbers.h"
-#include "costmodel/predict.h"
+#include "sextant/predict.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

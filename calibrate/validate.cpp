@@ -5,7 +5,7 @@
 
 #include "calibrate/ranking.h"
 #include "calibrate/residuals.h"
-#include "calibrate/trust.h"
+#include "sextant/trust.h"
 
 namespace sextant {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "calibrate/accuracy.h"
-#include "documents/coefficients.h"
-#include "documents/run.h"
+#include "sextant/coefficients.h"
+#include "sextant/run.h"
 
 namespace sextant {
 

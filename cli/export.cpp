@@ -3,8 +3,8 @@
 
 #include "cli/shared/coefficient_source.h"
 #include "cli/shared/command.h"
-#include "core/document.h"
 #include "reports/export/coefficients_export.h"
+#include "sextant/document.h"
 
 namespace sextant::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/shared/command.h"
 #include "cli/shared/exit_codes.h"
 #include "cli/shared/lab.h"
-#include "core/error.h"
+#include "sextant/error.h"
 
 int main(int argc, char** argv) {
   using namespace sextant;

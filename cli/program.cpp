@@ -8,11 +8,11 @@
 
 #include "cli/probe/error_of_all_ranks.h"
 #include "cli/shared/command.h"
-#include "core/error.h"
-#include "core/provenance.h"
 #include "probes/comm/communicator.h"
 #include "probes/comm/lone_rank.h"
 #include "probes/host/blas.h"
+#include "sextant/error.h"
+#include "sextant/provenance.h"
 
 namespace sextant::cli {
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "cli/shared/command.h"
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {

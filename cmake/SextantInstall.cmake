@@ -1,22 +1,23 @@
-# Install: the program, every library that sextant_add_library made with its headers, the published facts, the
-# JSON Schemas, and a package for find_package(Sextant).
+# Install: the program, the libraries that a program embeds with the public headers, the published facts, the JSON
+# Schemas, and a package for find_package(Sextant), which gives one target, Sextant::sextant.
 #
-# All libraries are static and exported together, so that a project that links one of them also needs the
-# libraries that the others stand on (nlohmann_json, Ceres, OpenBLAS, and MPI and CUDA when this build has them);
-# SextantConfig.cmake finds them.
+# All libraries are static and exported together, so that a project that links them also needs the libraries that they
+# stand on (nlohmann_json, Ceres, and CBC if this build has it); SextantConfig.cmake finds them.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(sextant_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Sextant)
 
+add_library(sextant_embedded INTERFACE)
+target_link_libraries(sextant_embedded INTERFACE sextant_calibrate sextant_planner)
+set_target_properties(sextant_embedded PROPERTIES EXPORT_NAME sextant)
 get_property(sextant_libraries GLOBAL PROPERTY SEXTANT_LIBRARIES)
 install(
-  TARGETS ${sextant_libraries}
+  TARGETS ${sextant_libraries} sextant_embedded
   EXPORT SextantTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-  FILE_SET HEADERS DESTINATION include/sextant
-  FILE_SET unproven DESTINATION include/sextant)
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS sextant_trace LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET sextant)
   install(TARGETS sextant RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -68,36 +68,36 @@ function(sextant_folder_files out pattern)
   set(${out} ${own} PARENT_SCOPE)
 endfunction()
 
-# sextant_add_library(core [PRECOMPILED] [NOT_INSTALLED] [EXCLUDE ^cuda/ ...] [PRIVATE_HEADERS ^a.h ...] DEPENDS Sextant::x ... PRIVATE_DEPENDS
+# sextant_add_library(core [PRECOMPILED] [INSTALLED] [EXCLUDE ^cuda/ ...] [PRIVATE_HEADERS ^a.h ...] DEPENDS Sextant::x ... PRIVATE_DEPENDS
 # lib ...) makes target sextant_core with alias Sextant::core from all sources and headers of the calling folder (see
 # sextant_folder_files). Private headers are those that need a private library.
-# Headers are included from the project's root ("core/error.h").
+# Headers are included from the project's root ("include/sextant/error.h").
 function(sextant_add_library name)
-  cmake_parse_arguments(ARG "PRECOMPILED;NOT_INSTALLED" "" "EXCLUDE;PRIVATE_HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "PRECOMPILED;INSTALLED" "" "EXCLUDE;PRIVATE_HEADERS;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   sextant_folder_files(sources *.cpp EXCLUDE ${ARG_EXCLUDE})
   sextant_folder_files(headers *.h EXCLUDE ${ARG_EXCLUDE} ${ARG_PRIVATE_HEADERS})
   set(target sextant_${name})
   add_library(${target} STATIC ${sources})
   add_library(Sextant::${name} ALIAS ${target})
-  sextant_unproven_headers(unproven "${headers}")
-  set(proven ${headers})
-  list(REMOVE_ITEM proven ${unproven} "")
-  target_sources(
-    ${target}
-    PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${proven}
-           FILE_SET unproven TYPE HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${unproven})
-  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
-                                              $<INSTALL_INTERFACE:include/sextant>)
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON
-                                              INTERFACE_HEADER_SETS_TO_VERIFY unproven)
+  target_include_directories(
+    ${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
   sextant_compile_options(${target})
   if(ARG_PRECOMPILED)
     target_precompile_headers(${target} REUSE_FROM sextant_library_headers)
   endif()
-  if(NOT ARG_NOT_INSTALLED)
+  if(ARG_INSTALLED)
     set_property(GLOBAL APPEND PROPERTY SEXTANT_LIBRARIES ${target})  # for SextantInstall.cmake
+  endif()
+  # Headers are internal; those for everybody lie in include/sextant. Each must stand alone.
+  sextant_unproven_headers(unproven "${headers}")
+  if(unproven)
+    add_library(${target}_headers INTERFACE)
+    target_link_libraries(${target}_headers INTERFACE ${target})
+    target_sources(${target}_headers INTERFACE FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${unproven})
+    set_target_properties(${target}_headers PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
   endif()
 endfunction()
 
@@ -110,7 +110,7 @@ function(sextant_add_optional_part name part)
   set(object ${target}_${part})
   add_library(${object} OBJECT ${ARG_SOURCES})
   target_link_libraries(${object} PRIVATE ${ARG_DEPENDS} ${ARG_LIBRARY})
-  target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_compile_features(${object} PRIVATE cxx_std_20)
   sextant_compile_options(${object})
   target_precompile_headers(${object} REUSE_FROM sextant_library_headers)
@@ -128,7 +128,7 @@ function(sextant_add_test_headers)
       set(json <nlohmann/json.hpp>)
     endif()
     add_executable(${target} ${PROJECT_SOURCE_DIR}/cmake/test_headers.cpp)
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(${target} PRIVATE nlohmann_json::nlohmann_json GTest::gmock)
     sextant_compile_options(${target})
     target_compile_options(${target} PRIVATE ${SEXTANT_TEST_OPTIMIZATION})
@@ -160,7 +160,7 @@ function(sextant_add_test name)
   set(target ${name}_test)
   add_executable(${target} ${ARG_SOURCES})
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${SEXTANT_BATCHED_TESTS} UNITY_BUILD_BATCH_SIZE 8)
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_compile_definitions(${target} PRIVATE SEXTANT_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data"
                                                SEXTANT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   if(ARG_RANKS)

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "core/document.h"
 #include "core/text.h"
+#include "sextant/document.h"
 
 namespace sextant {
 namespace {

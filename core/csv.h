@@ -4,7 +4,7 @@
 //     const double time_s = row.positive("time_ms") * 1e-3;
 //   }
 //
-// Reading is strict, as in core/json.h: a value is either usable or Error(bad_input) such as
+// Reading is strict, as in sextant/json.h: a value is either usable or Error(bad_input) such as
 // `runs.csv:12: column "time_ms": expected a number, got "n/a"`. Cells keep the spaces around them; a
 // field in double quotes may hold commas, line ends and doubled quotes. Lines end with CRLF or LF; an empty
 // line is not a row. A UTF-8 byte order mark is skipped.
@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 

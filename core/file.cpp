@@ -1,4 +1,4 @@
-// Files for core/document.h: whole texts, replaced atomically.
+// Files for sextant/document.h: whole texts, replaced atomically.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/document.h"
+#include "sextant/document.h"
 
 namespace sextant {
 namespace {

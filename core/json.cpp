@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/error.h"
 #include "core/text.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

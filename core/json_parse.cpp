@@ -1,12 +1,12 @@
-// The parser's half of core/json.h: nlohmann's lexer and grammar, our own builder, because the
+// The parser's half of sextant/json.h: nlohmann's lexer and grammar, our own builder, because the
 // library's keeps the last of two equal keys without a word and forgets where it was.
 #include <algorithm>
 #include <iterator>
 #include <unordered_set>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/text.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -1,6 +1,6 @@
-// Json itself, where core/json.h names it.
+// Json itself, where sextant/json.h names it.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
-#include "core/json.h"
+#include "sextant/json.h"

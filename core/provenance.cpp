@@ -1,4 +1,4 @@
-#include "core/provenance.h"
+#include "sextant/provenance.h"
 
 #include <unistd.h>
 

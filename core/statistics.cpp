@@ -1,11 +1,11 @@
-#include "core/statistics.h"
+#include "sextant/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -1,12 +1,12 @@
-// Loads a table that people write: a document as core/document.h has them, for which nobody has to say where it
+// Loads a table that people write: a document as sextant/document.h has them, for which nobody has to say where it
 // is from.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
-#include "core/document.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
 
 namespace sextant {
 

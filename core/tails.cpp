@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "costmodel/predict.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

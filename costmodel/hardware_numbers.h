@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/coefficients.h"
-#include "documents/plan.h"
-#include "documents/prediction.h"
-#include "documents/workflow.h"
+#include "sextant/cluster.h"
+#include "sextant/coefficients.h"
+#include "sextant/plan.h"
+#include "sextant/prediction.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

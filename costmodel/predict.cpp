@@ -1,4 +1,4 @@
-#include "costmodel/predict.h"
+#include "sextant/predict.h"
 
 #include <algorithm>
 #include <span>

@@ -33,7 +33,7 @@
 #include "costmodel/terms/tensor_parallel.h"
 #include "costmodel/terms/traffic.h"
 #include "costmodel/terms/uneven_lengths.h"
-#include "documents/prediction.h"
+#include "sextant/prediction.h"
 
 namespace sextant {
 

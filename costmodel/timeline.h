@@ -6,8 +6,8 @@
 #include <set>
 #include <vector>
 
-#include "core/error.h"
-#include "core/ids.h"
+#include "sextant/error.h"
+#include "sextant/ids.h"
 
 namespace sextant {
 

@@ -1,12 +1,12 @@
-#include "documents/cluster.h"
+#include "sextant/cluster.h"
 
 #include <algorithm>
 #include <limits>
 #include <set>
 #include <utility>
 
-#include "core/error.h"
 #include "core/text.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -1,7 +1,7 @@
-// Reading and writing of documents/cluster.h.
+// Reading and writing of sextant/cluster.h.
 #include "core/json_value.h"
-#include "documents/cluster.h"
 #include "documents/values/names.h"
+#include "sextant/cluster.h"
 
 namespace sextant {
 namespace {

@@ -1,9 +1,9 @@
-// The links of documents/cluster.h: which rate and which capacity hold between two devices.
+// The links of sextant/cluster.h: which rate and which capacity hold between two devices.
 #include <charconv>
 
-#include "core/error.h"
 #include "core/text.h"
-#include "documents/cluster.h"
+#include "sextant/cluster.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -1,7 +1,7 @@
 #include <array>
 
-#include "core/error.h"
-#include "documents/coefficients.h"
+#include "sextant/coefficients.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -1,4 +1,4 @@
-#include "documents/coefficients.h"
+#include "sextant/coefficients.h"
 
 #include <algorithm>
 #include <cmath>

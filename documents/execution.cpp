@@ -1,4 +1,4 @@
-#include "documents/execution.h"
+#include "sextant/execution.h"
 
 #include "core/json_value.h"
 #include "documents/semantics.h"

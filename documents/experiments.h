@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
-#include "core/json.h"
-#include "documents/plan.h"
-#include "documents/workflow.h"
+#include "sextant/document.h"
+#include "sextant/json.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/document.h"
-#include "core/json.h"
-#include "core/statistics.h"
-#include "documents/search.h"
+#include "sextant/document.h"
+#include "sextant/json.h"
+#include "sextant/search.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 

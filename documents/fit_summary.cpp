@@ -1,4 +1,4 @@
-#include "documents/fit_summary.h"
+#include "sextant/fit_summary.h"
 
 #include <cmath>
 

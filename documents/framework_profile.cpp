@@ -1,14 +1,14 @@
-#include "documents/framework_profile.h"
+#include "sextant/framework_profile.h"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
-#include "core/document.h"
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/text.h"
 #include "documents/plan_json.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

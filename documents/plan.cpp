@@ -1,11 +1,11 @@
-#include "documents/plan.h"
+#include "sextant/plan.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

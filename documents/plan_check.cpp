@@ -1,12 +1,12 @@
-// Which plans documents/plan.h refuses for a workflow and a cluster.
+// Which plans sextant/plan.h refuses for a workflow and a cluster.
 #include <numeric>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/text.h"
-#include "documents/plan.h"
 #include "documents/semantics.h"
 #include "documents/sorted_lengths.h"
+#include "sextant/error.h"
+#include "sextant/plan.h"
 
 namespace sextant {
 namespace {

@@ -1,10 +1,10 @@
-// What documents/plan.h assumes where a plan's document does not say how a task is cut into
+// What sextant/plan.h assumes where a plan's document does not say how a task is cut into
 // micro-batches.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "documents/plan.h"
+#include "sextant/plan.h"
 
 namespace sextant {
 namespace {

@@ -1,11 +1,11 @@
-// Reading and writing of documents/plan.h.
+// Reading and writing of sextant/plan.h.
 #include <cmath>
 #include <limits>
 
 #include "core/json_value.h"
-#include "documents/plan.h"
 #include "documents/plan_json.h"
 #include "documents/values/names.h"
+#include "sextant/plan.h"
 
 namespace sextant {
 namespace {

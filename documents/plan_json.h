@@ -1,8 +1,8 @@
 // Parts of a plan document that other documents hold too.
 #pragma once
 
-#include "core/json.h"
-#include "documents/plan.h"
+#include "sextant/json.h"
+#include "sextant/plan.h"
 
 namespace sextant {
 

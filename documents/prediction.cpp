@@ -1,4 +1,4 @@
-#include "documents/prediction.h"
+#include "sextant/prediction.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "documents/rollout.h"
+#include "sextant/rollout.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 
 #include "core/json_value.h"
 #include "documents/values/names.h"
-#include "documents/workflow.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 namespace {

@@ -1,4 +1,4 @@
-#include "documents/run.h"
+#include "sextant/run.h"
 
 #include <set>
 #include <tuple>

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

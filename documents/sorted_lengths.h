@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "documents/workflow.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

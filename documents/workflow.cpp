@@ -1,8 +1,8 @@
-#include "documents/workflow.h"
+#include "sextant/workflow.h"
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -1,11 +1,11 @@
-// Which workflows documents/workflow.h refuses.
+// Which workflows sextant/workflow.h refuses.
 #include <algorithm>
 #include <set>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/text.h"
-#include "documents/workflow.h"
+#include "sextant/error.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 namespace {

@@ -1,10 +1,10 @@
-// Reading and writing of documents/workflow.h.
+// Reading and writing of sextant/workflow.h.
 #include <algorithm>
 #include <limits>
 
 #include "core/json_value.h"
 #include "documents/values/names.h"
-#include "documents/workflow.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 namespace {

@@ -1,8 +1,8 @@
 #include "planner/answer.h"
 
-#include "core/error.h"
 #include "core/units.h"
 #include "planner/exact/bound.h"
+#include "sextant/error.h"
 
 namespace sextant {
 

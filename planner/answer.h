@@ -2,8 +2,8 @@
 // own, and carries a bound for any plan of any planner.
 #pragma once
 
-#include "planner/request/planner.h"
 #include "planner/verify/verify.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

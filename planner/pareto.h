@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "planner/planners.h"
+#include "sextant/planners.h"
 
 namespace sextant {
 

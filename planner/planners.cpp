@@ -1,4 +1,4 @@
-#include "planner/planners.h"
+#include "sextant/planners.h"
 
 #include <algorithm>
 #include <array>

@@ -4,9 +4,9 @@
 #include <iterator>
 #include <utility>
 
-#include "core/error.h"
 #include "core/units.h"
 #include "probes/assembly/cluster_assembly.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

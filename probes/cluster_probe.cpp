@@ -7,7 +7,6 @@
 #include <span>
 #include <utility>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/progress.h"
 #include "probes/cluster_findings.h"
@@ -17,6 +16,7 @@
 #include "probes/host/gemm_shapes.h"
 #include "probes/link/link_rounds.h"
 #include "probes/rank_device.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -12,16 +12,16 @@
 #include <string>
 #include <vector>
 
-#include "core/ids.h"
-#include "core/json.h"
-#include "documents/cluster.h"
-#include "documents/values/model.h"
 #include "probes/comm/communicator.h"
 #include "probes/harness/probe_result.h"
 #include "probes/link/link_probe.h"
 #include "probes/rank_journal.h"
 #include "probes/report/host_places.h"
 #include "probes/report/rank_report.h"
+#include "sextant/cluster.h"
+#include "sextant/ids.h"
+#include "sextant/json.h"
+#include "sextant/model.h"
 
 namespace sextant {
 

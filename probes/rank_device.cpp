@@ -5,11 +5,11 @@
 #include <set>
 #include <utility>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "probes/assembly/cluster_assembly.h"
 #include "probes/host/gemm_probe.h"
 #include "probes/host/memory_probe.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

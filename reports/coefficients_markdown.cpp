@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/units.h"
-#include "documents/coefficients.h"
+#include "sextant/coefficients.h"
 
 namespace sextant {
 namespace {

@@ -9,8 +9,8 @@
 
 #include <string>
 
-#include "core/json.h"
 #include "reports/content/report_input.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -11,8 +11,8 @@
 #include "calibrate/import/tables/torchtitan.h"
 #include "calibrate/import/tables/vtrain.h"
 #include "calibrate/import/verl/verl.h"
-#include "core/error.h"
 #include "core/text.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

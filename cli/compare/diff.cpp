@@ -4,11 +4,11 @@
 #include <memory>
 
 #include "cli/shared/command.h"
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/text.h"
-#include "documents/cluster.h"
-#include "documents/coefficients.h"
+#include "sextant/cluster.h"
+#include "sextant/coefficients.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {

@@ -3,7 +3,6 @@
 #include <optional>
 
 #include "calibrate/cross_validation.h"
-#include "calibrate/fit.h"
 #include "calibrate/import/records/in_file.h"
 #include "calibrate/split.h"
 #include "calibrate/suggest.h"
@@ -12,8 +11,9 @@
 #include "cli/plan/suggestions.h"
 #include "cli/shared/coefficient_source.h"
 #include "cli/shared/command.h"
-#include "core/error.h"
 #include "core/units.h"
+#include "sextant/error.h"
+#include "sextant/fit.h"
 
 namespace sextant::cli {
 namespace {

@@ -6,12 +6,12 @@
 #include "cli/shared/command.h"
 #include "cli/shared/lab.h"
 #include "cli/shared/table.h"
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/text.h"
 #include "core/units.h"
-#include "documents/coefficients.h"
 #include "reports/coefficients_markdown.h"
+#include "sextant/coefficients.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "documents/coefficients.h"
+#include "sextant/coefficients.h"
 
 namespace sextant::cli {
 

@@ -9,8 +9,8 @@
 #include "cli/shared/coefficient_source.h"
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
-#include "core/error.h"
 #include "core/units.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {

@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include "calibrate/draws.h"
-#include "calibrate/trust.h"
 #include "cli/plan/what_if.h"
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
-#include "core/error.h"
 #include "core/units.h"
+#include "sextant/error.h"
+#include "sextant/trust.h"
 
 namespace sextant::cli {
 namespace {

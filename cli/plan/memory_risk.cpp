@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/statistics.h"
+#include "sextant/statistics.h"
 
 namespace sextant::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "documents/prediction.h"
+#include "sextant/prediction.h"
 
 namespace sextant::cli {
 
@@ -15,7 +15,7 @@ inline constexpr double kUsualRisk = 0.05;
 [[nodiscard]] double share_for_risk(double risk, double log_deviation);
 
 // Of the device that is least sure to fit: the probability that it does not, and the deviation of the logarithm
-// of its need. Nothing where the prediction was not qualified (calibrate/trust.h).
+// of its need. Nothing where the prediction was not qualified (sextant/trust.h).
 struct MemoryRisk {
   double probability = 0;
   double log_deviation = 0;

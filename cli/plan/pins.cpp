@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "cli/shared/nearest_name.h"
-#include "core/error.h"
 #include "core/text.h"
-#include "planner/request/profile.h"
 #include "planner/request/subcluster.h"
+#include "sextant/error.h"
+#include "sextant/profile_space.h"
 
 namespace sextant::cli {
 namespace {

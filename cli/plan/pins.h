@@ -6,8 +6,8 @@
 
 #include "cli/command_line/command.h"
 #include "cli/shared/inputs.h"
-#include "documents/search.h"
-#include "planner/request/pins.h"
+#include "sextant/search.h"
+#include "sextant/search_space.h"
 
 namespace sextant::cli {
 

@@ -2,7 +2,6 @@
 #include <memory>
 #include <optional>
 
-#include "calibrate/trust.h"
 #include "cli/plan/explain.h"
 #include "cli/plan/plan_question.h"
 #include "cli/plan/plan_search.h"
@@ -16,13 +15,14 @@
 #include "cli/shared/inputs.h"
 #include "cli/shared/interrupt.h"
 #include "cli/shared/table.h"
-#include "core/error.h"
 #include "core/units.h"
-#include "costmodel/predict.h"
 #include "planner/answer.h"
 #include "planner/exact/exact.h"
 #include "planner/explain/what_fits.h"
-#include "planner/request/profile.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
+#include "sextant/profile_space.h"
+#include "sextant/trust.h"
 
 namespace sextant::cli {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <set>
 
-#include "calibrate/trust.h"
 #include "cli/plan/what_if.h"
-#include "core/error.h"
-#include "costmodel/predict.h"
 #include "planner/answer.h"
-#include "planner/request/profile.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
+#include "sextant/profile_space.h"
+#include "sextant/trust.h"
 
 namespace sextant::cli {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "cli/command_line/checks.h"
 #include "cli/plan/explain.h"
-#include "core/error.h"
 #include "core/text.h"
-#include "costmodel/predict.h"
 #include "planner/explain/judge.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
 
 namespace sextant::cli {
 namespace {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "calibrate/trust.h"
 #include "cli/plan/search_progress.h"
 #include "cli/shared/interrupt.h"
 #include "planner/portfolio/portfolio.h"
+#include "sextant/trust.h"
 
 namespace sextant::cli {
 namespace {

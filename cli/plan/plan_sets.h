@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "planner/planners.h"
 #include "planner/request/subcluster.h"
+#include "sextant/planners.h"
 
 namespace sextant::cli {
 

@@ -8,7 +8,7 @@
 
 #include "cli/plan/memory_risk.h"
 #include "cli/plan/search_record.h"
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant::cli {
 

@@ -6,10 +6,10 @@
 #include "cli/command_line/checks.h"
 #include "cli/shared/nearest_name.h"
 #include "cli/shared/table.h"
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/text.h"
-#include "documents/search.h"
+#include "sextant/error.h"
+#include "sextant/search.h"
 
 namespace sextant::cli {
 namespace {

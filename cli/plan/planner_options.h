@@ -8,8 +8,8 @@
 
 #include "cli/command_line/command.h"
 #include "cli/plan/pins.h"
-#include "planner/planners.h"
 #include "planner/risk/risk_goal.h"
+#include "sextant/planners.h"
 
 namespace sextant::cli {
 

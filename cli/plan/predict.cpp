@@ -4,14 +4,14 @@
 #include <memory>
 #include <utility>
 
-#include "calibrate/trust.h"
 #include "cli/shared/command.h"
 #include "cli/shared/inputs.h"
 #include "cli/shared/table.h"
-#include "core/document.h"
 #include "core/json_value.h"
 #include "core/units.h"
 #include "reports/export/chrome_trace.h"
+#include "sextant/document.h"
+#include "sextant/trust.h"
 
 namespace sextant::cli {
 namespace {

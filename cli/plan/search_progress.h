@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant::cli {
 

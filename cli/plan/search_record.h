@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "documents/search.h"
-#include "planner/planners.h"
+#include "sextant/planners.h"
+#include "sextant/search.h"
 
 namespace sextant::cli {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "cli/shared/nearest_name.h"
-#include "core/error.h"
 #include "core/text.h"
 #include "planner/explain/change.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "documents/cluster.h"
 #include "planner/explain/explain.h"
+#include "sextant/cluster.h"
 
 namespace sextant::cli {
 

@@ -1,7 +1,7 @@
 // An error that every rank of a job throws alike: one of them says it.
 #pragma once
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 

@@ -15,8 +15,8 @@
 #include <filesystem>
 #include <string_view>
 
-#include "core/error.h"
 #include "probes/comm/communicator.h"
+#include "sextant/error.h"
 
 extern char** environ;
 

@@ -14,12 +14,12 @@
 #include "cli/probe/probe_ranks.h"
 #include "cli/probe/probe_tables.h"
 #include "cli/shared/command.h"
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/units.h"
-#include "documents/values/model.h"
 #include "probes/cluster_probe.h"
 #include "probes/host/gemm_shapes.h"
+#include "sextant/error.h"
+#include "sextant/model.h"
 
 namespace sextant::cli {
 namespace {

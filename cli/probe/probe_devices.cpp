@@ -9,13 +9,13 @@
 #include "cli/probe/probe_ranks.h"
 #include "cli/probe/probe_tables.h"
 #include "cli/shared/data_files.h"
-#include "core/error.h"
 #include "core/progress.h"
 #include "core/table_file.h"
 #include "probes/gpu/gpu_cluster.h"
 #include "probes/gpu/gpu_of_rank.h"
 #include "probes/gpu/gpu_probe.h"
 #include "probes/gpu/libraries/nccl_collectives.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {

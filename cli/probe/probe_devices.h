@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "core/json_value.h"
-#include "documents/values/precision.h"
 #include "probes/cluster_probe.h"
 #include "probes/comm/communicator.h"
 #include "probes/gpu/gpu_devices.h"
 #include "probes/gpu/gpu_ranks.h"
+#include "sextant/precision.h"
 
 namespace sextant::cli {
 

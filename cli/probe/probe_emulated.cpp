@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "calibrate/import/records/facts.h"
 #include "calibrate/import/published/hetrl_clusters.h"
+#include "calibrate/import/records/facts.h"
 #include "cli/shared/command.h"
 #include "cli/shared/data_files.h"
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 

@@ -16,13 +16,13 @@
 #include "cli/probe/probe_hosts_schedule.h"
 #include "cli/shared/command.h"
 #include "cli/shared/interrupt.h"
-#include "core/error.h"
 #include "core/progress.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "probes/comm/lone_rank.h"
 #include "probes/fleet/child_process.h"
 #include "probes/fleet/launcher.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {

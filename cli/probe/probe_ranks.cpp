@@ -8,7 +8,6 @@
 #include "cli/probe/error_of_all_ranks.h"
 #include "cli/probe/watchdog.h"
 #include "cli/shared/interrupt.h"
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/units.h"
 #include "probes/assembly/pair_turns.h"
@@ -16,6 +15,7 @@
 #include "probes/fleet/host_list.h"
 #include "probes/link/link_rounds.h"
 #include "probes/rank_journal.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {

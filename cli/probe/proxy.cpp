@@ -10,16 +10,16 @@
 #include "cli/shared/command.h"
 #include "cli/shared/inputs.h"
 #include "cli/shared/table.h"
-#include "core/error.h"
 #include "core/progress.h"
 #include "core/units.h"
 #include "documents/experiments.h"
-#include "documents/run.h"
 #include "probes/gpu/gpu_engine.h"
 #include "probes/gpu/gpu_self_check.h"
 #include "probes/proxy/engine.h"
 #include "probes/proxy/proxy.h"
 #include "probes/proxy/simplify.h"
+#include "sextant/error.h"
+#include "sextant/run.h"
 
 namespace sextant::cli {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
 #include "planner/search/islands.h"
 #include "probes/comm/communicator.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 

@@ -8,14 +8,14 @@
 #include "cli/shared/command.h"
 #include "cli/shared/data_files.h"
 #include "cli/shared/table.h"
-#include "core/error.h"
-#include "core/statistics.h"
 #include "core/table_file.h"
 #include "core/units.h"
 #include "probes/trace/analysis/summary.h"
 #include "probes/trace/analysis/trace_events.h"
 #include "probes/trace/analysis/trace_run.h"
 #include "probes/trace/traced_command.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant::cli {
 namespace {

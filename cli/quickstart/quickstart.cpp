@@ -5,21 +5,21 @@
 #include <memory>
 
 #include "calibrate/cross_validation.h"
-#include "calibrate/fit.h"
 #include "calibrate/split.h"
-#include "calibrate/trust.h"
 #include "calibrate/validate.h"
 #include "cli/probe/launch.h"
 #include "cli/quickstart/quickstart_experiments.h"
 #include "cli/quickstart/quickstart_summary.h"
 #include "cli/shared/command.h"
 #include "cli/shared/table.h"
-#include "core/error.h"
-#include "core/statistics.h"
 #include "core/units.h"
-#include "costmodel/predict.h"
 #include "planner/exact/exhaustive.h"
 #include "reports/report.h"
+#include "sextant/error.h"
+#include "sextant/fit.h"
+#include "sextant/predict.h"
+#include "sextant/statistics.h"
+#include "sextant/trust.h"
 
 namespace sextant::cli {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
-#include "core/json.h"
+#include "sextant/document.h"
+#include "sextant/json.h"
 
 namespace sextant::cli {
 

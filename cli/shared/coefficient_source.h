@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/coefficients.h"
-#include "documents/run.h"
+#include "sextant/cluster.h"
+#include "sextant/coefficients.h"
+#include "sextant/run.h"
 
 namespace sextant::cli {
 

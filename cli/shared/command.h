@@ -7,9 +7,9 @@
 #include "cli/command_line/command_line.h"
 #include "cli/shared/document_output.h"
 #include "cli/shared/exit_codes.h"
-#include "core/document.h"
 #include "core/json_value.h"
 #include "probes/comm/communicator.h"
+#include "sextant/document.h"
 
 namespace sextant::cli {
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 

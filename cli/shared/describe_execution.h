@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "documents/plan.h"
-#include "documents/workflow.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant::cli {
 

@@ -7,9 +7,9 @@
 #include "calibrate/spelling.h"
 #include "cli/shared/data_files.h"
 #include "cli/shared/nearest_name.h"
-#include "core/document.h"
-#include "core/error.h"
 #include "core/text.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {

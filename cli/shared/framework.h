@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "cli/shared/coefficient_source.h"
-#include "documents/cluster.h"
-#include "documents/framework_profile.h"
+#include "sextant/cluster.h"
+#include "sextant/framework_profile.h"
 
 namespace sextant::cli {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "cli/shared/framework.h"
-#include "core/document.h"
-#include "core/error.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 

@@ -7,11 +7,11 @@
 
 #include "cli/command_line/command.h"
 #include "cli/shared/coefficient_source.h"
-#include "documents/cluster.h"
-#include "documents/framework_profile.h"
-#include "documents/plan.h"
-#include "documents/prediction.h"
-#include "documents/workflow.h"
+#include "sextant/cluster.h"
+#include "sextant/framework_profile.h"
+#include "sextant/plan.h"
+#include "sextant/prediction.h"
+#include "sextant/workflow.h"
 
 namespace sextant::cli {
 

@@ -6,8 +6,8 @@
 #include <array>
 #include <filesystem>
 
-#include "core/error.h"
 #include "core/text.h"
+#include "sextant/error.h"
 
 namespace sextant::cli {
 namespace {

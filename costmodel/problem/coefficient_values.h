@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "costmodel/problem/hardware.h"
-#include "documents/coefficients.h"
+#include "sextant/coefficients.h"
 
 namespace sextant {
 

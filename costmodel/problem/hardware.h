@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
-#include "core/ids.h"
-#include "documents/cluster.h"
-#include "documents/values/precision.h"
+#include "sextant/cluster.h"
+#include "sextant/error.h"
+#include "sextant/ids.h"
+#include "sextant/precision.h"
 
 namespace sextant {
 

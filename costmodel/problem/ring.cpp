@@ -7,10 +7,10 @@
 #include <numeric>
 #include <vector>
 
-#include "core/error.h"
 #include "costmodel/problem/ring_costs.h"
 #include "costmodel/problem/ring_graph.h"
 #include "costmodel/problem/ring_of_blocks.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

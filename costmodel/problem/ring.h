@@ -17,7 +17,7 @@
 #include <span>
 #include <utility>
 
-#include "core/ids.h"
+#include "sextant/ids.h"
 
 namespace sextant {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "core/ids.h"
+#include "sextant/ids.h"
 
 namespace sextant::ring {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "costmodel/problem/work.h"
-#include "documents/cluster.h"
-#include "documents/plan.h"
+#include "sextant/cluster.h"
+#include "sextant/plan.h"
 
 namespace sextant {
 

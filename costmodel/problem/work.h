@@ -29,10 +29,10 @@
 #include <set>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/plan.h"
 #include "documents/sorted_lengths.h"
-#include "documents/workflow.h"
+#include "sextant/cluster.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

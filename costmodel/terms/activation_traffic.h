@@ -2,8 +2,8 @@
 // Not in the appendix, neutral at zero.
 #pragma once
 
-#include "documents/execution.h"
-#include "documents/values/model.h"
+#include "sextant/execution.h"
+#include "sextant/model.h"
 
 namespace sextant::terms {
 

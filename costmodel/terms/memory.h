@@ -47,10 +47,10 @@
 
 #include "costmodel/problem/coefficient_values.h"
 #include "costmodel/problem/work.h"
-#include "documents/cluster.h"
-#include "documents/plan.h"
-#include "documents/prediction.h"
-#include "documents/workflow.h"
+#include "sextant/cluster.h"
+#include "sextant/plan.h"
+#include "sextant/prediction.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

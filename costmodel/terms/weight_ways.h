@@ -1,8 +1,8 @@
 // The ways for weights between two pools of devices, which a search can keep (weight_sync.h).
 #pragma once
 
-#include "core/error.h"
-#include "documents/plan.h"
+#include "sextant/error.h"
+#include "sextant/plan.h"
 
 namespace sextant::terms {
 

@@ -1,13 +1,13 @@
-#include "documents/values/lengths.h"
+#include "sextant/lengths.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "documents/values/names.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

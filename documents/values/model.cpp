@@ -1,4 +1,4 @@
-#include "documents/values/model.h"
+#include "sextant/model.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
-// Reading and writing of documents/values/model.h.
+// Reading and writing of sextant/model.h.
 #include "core/json_value.h"
-#include "documents/values/model.h"
+#include "sextant/model.h"
 
 namespace sextant {
 namespace {

@@ -1,4 +1,4 @@
-#include "documents/values/precision.h"
+#include "sextant/precision.h"
 
 #include "documents/values/names.h"
 

@@ -1,10 +1,10 @@
-#include "documents/values/quantity.h"
+#include "sextant/quantity.h"
 
 #include <utility>
 
 #include "core/json_value.h"
-#include "core/provenance.h"
 #include "documents/values/names.h"
+#include "sextant/provenance.h"
 
 namespace sextant {
 namespace {

@@ -1,9 +1,9 @@
 // Plans for a second and stops sooner when someone else says so: embed CLUSTER.json WORKFLOW.json
-#include <cstdio>
+#include <sextant/document.h>
+#include <sextant/planners.h>
 
-#include "core/document.h"
-#include "planner/exact/bound.h"
-#include "planner/planners.h"
+#include <atomic>
+#include <cstdio>
 
 int main(int argc, char** argv) try {
   if (argc != 3) return std::fprintf(stderr, "usage: embed CLUSTER.json WORKFLOW.json\n"), 2;
@@ -15,9 +15,10 @@ int main(int argc, char** argv) try {
   request.budget.seconds = 1;
   request.is_cancelled = &is_cancelled;
   const sextant::PlanResult result = sextant::find_planner("sha-ea")->plan(request);
-  if (result.outcome != sextant::PlanOutcome::found) return std::fprintf(stderr, "%s\n", result.message.c_str()), 1;
+  if (result.outcome != sextant::PlanOutcome::found)
+    return std::fprintf(stderr, "%s\n", result.message.c_str()), 1;
   std::printf("%s: %.4g s an iteration, no plan takes less than %.4g s\n", result.plan->name.c_str(),
-              result.prediction->iteration_s, sextant::least_iteration_s(request));
+              result.prediction->iteration_s, result.least_s);
   return 0;
 } catch (const sextant::Error& error) {
   return std::fprintf(stderr, "embed: %s\n", error.what()), 2;

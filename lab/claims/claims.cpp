@@ -6,11 +6,11 @@
 
 #include "calibrate/import/records/in_file.h"
 #include "calibrate/import/records/run_parts.h"
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/text.h"
 #include "documents/values/names.h"
 #include "lab/claims/families.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -14,7 +14,7 @@
 #include "calibrate/cross_validation.h"
 #include "calibrate/import/import.h"
 #include "calibrate/split.h"
-#include "core/document.h"
+#include "sextant/document.h"
 
 namespace sextant {
 

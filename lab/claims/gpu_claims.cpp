@@ -4,8 +4,8 @@
 #include <set>
 
 #include "calibrate/validate.h"
-#include "core/error.h"
 #include "lab/claims/families.h"
+#include "sextant/error.h"
 
 namespace sextant::claims {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "calibrate/import/records/in_file.h"
 #include "core/json_value.h"
-#include "core/statistics.h"
 #include "lab/claims/families.h"
+#include "sextant/statistics.h"
 
 namespace sextant::claims {
 namespace {

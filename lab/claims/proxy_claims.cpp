@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "calibrate/ranking.h"
-#include "core/statistics.h"
 #include "lab/claims/families.h"
+#include "sextant/statistics.h"
 
 namespace sextant::claims {
 namespace {

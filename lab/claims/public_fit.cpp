@@ -5,8 +5,8 @@
 
 #include "calibrate/familiarity.h"
 #include "calibrate/families.h"
-#include "calibrate/fit.h"
 #include "calibrate/posterior.h"
+#include "sextant/fit.h"
 
 namespace sextant {
 namespace {

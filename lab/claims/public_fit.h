@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "documents/coefficients.h"
 #include "lab/claims/claims.h"
+#include "sextant/coefficients.h"
 
 namespace sextant {
 

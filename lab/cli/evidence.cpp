@@ -8,9 +8,9 @@
 #include "core/json_value.h"
 #include "core/text.h"
 #include "core/units.h"
-#include "documents/coefficients.h"
 #include "lab/cli/lab_commands.h"
 #include "lab/priors/prior_evidence.h"
+#include "sextant/coefficients.h"
 
 namespace sextant::cli {
 namespace {

@@ -12,15 +12,15 @@
 #include "cli/shared/data_files.h"
 #include "cli/shared/interrupt.h"
 #include "cli/shared/table.h"
-#include "core/error.h"
 #include "core/progress.h"
 #include "core/text.h"
 #include "core/units.h"
-#include "documents/search.h"
 #include "lab/cli/lab_commands.h"
 #include "lab/reproduce/compare.h"
 #include "lab/reproduce/reproduction_markdown.h"
 #include "lab/reproduce/run_study.h"
+#include "sextant/error.h"
+#include "sextant/search.h"
 
 namespace sextant::cli {
 namespace {

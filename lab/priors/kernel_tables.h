@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "calibrate/import/records/facts.h"
-#include "documents/values/model.h"
-#include "documents/values/precision.h"
+#include "sextant/model.h"
+#include "sextant/precision.h"
 
 namespace sextant {
 

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "calibrate/import/records/facts.h"
-#include "core/json.h"
-#include "documents/coefficients.h"
+#include "sextant/coefficients.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -5,11 +5,11 @@
 #include <numeric>
 #include <tuple>
 
-#include "core/statistics.h"
 #include "costmodel/terms/decode.h"
 #include "costmodel/terms/smooth.h"
 #include "lab/priors/evidence_of.h"
 #include "lab/priors/shown_values.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -1,6 +1,6 @@
 #include "lab/priors/shown_values.h"
 
-#include "core/statistics.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/units.h"
-#include "planner/request/objective.h"
+#include "sextant/objective.h"
 
 namespace sextant {
 namespace {

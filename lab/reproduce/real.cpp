@@ -2,9 +2,9 @@
 #include <array>
 #include <string>
 
-#include "core/error.h"
-#include "documents/run.h"
 #include "lab/reproduce/study.h"
+#include "sextant/error.h"
+#include "sextant/run.h"
 
 namespace sextant {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/json_value.h"
-#include "documents/search.h"
+#include "sextant/search.h"
 
 namespace sextant {
 namespace {

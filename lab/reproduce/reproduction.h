@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
-#include "core/json.h"
-#include "documents/prediction.h"
+#include "sextant/document.h"
+#include "sextant/json.h"
+#include "sextant/prediction.h"
 
 namespace sextant {
 

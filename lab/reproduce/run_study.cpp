@@ -4,15 +4,15 @@
 #include <chrono>
 #include <limits>
 
-#include "core/error.h"
-#include "costmodel/predict.h"
 #include "lab/reproduce/compare.h"
 #include "lab/reproduce/headlines.h"
 #include "lab/reproduce/subsets.h"
 #include "planner/exact/bound.h"
-#include "planner/planners.h"
-#include "planner/request/objective.h"
 #include "planner/verify/verify.h"
+#include "sextant/error.h"
+#include "sextant/objective.h"
+#include "sextant/planners.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -6,9 +6,9 @@
 #include <functional>
 #include <string>
 
-#include "documents/coefficients.h"
 #include "lab/reproduce/reproduction.h"
 #include "lab/reproduce/study.h"
+#include "sextant/coefficients.h"
 
 namespace sextant {
 

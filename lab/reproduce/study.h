@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "calibrate/import/published/hetrl_clusters.h"
-#include "documents/cluster.h"
-#include "documents/coefficients.h"
-#include "documents/plan.h"
-#include "documents/workflow.h"
 #include "lab/reproduce/reproduction.h"
+#include "sextant/cluster.h"
+#include "sextant/coefficients.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 
@@ -27,7 +27,7 @@ enum class ContestantPlacement {
 
 struct Contestant {
   std::string name;
-  std::string planner;  // planner/planners.h; empty where the plan is published
+  std::string planner;  // sextant/planners.h; empty where the plan is published
   ContestantPlacement placement = ContestantPlacement::planned;
   Plan plan = {};             // published
   bool balances_load = true;  // layers and sequences by what devices can do; of planners that may leave it

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "planner/baselines/sweep.h"
-#include "planner/request/pins.h"
+#include "sextant/search_space.h"
 
 namespace sextant {
 namespace {

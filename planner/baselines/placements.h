@@ -6,7 +6,7 @@
 // OpenRLHF train (ZeRO-3, data parallelism alone) is a matter of the request's choices.
 #pragma once
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

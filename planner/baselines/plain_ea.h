@@ -3,7 +3,7 @@
 // are drawn anew. No halving, no local search, nothing merged: what HetRL adds is missing on purpose.
 #pragma once
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -1,7 +1,7 @@
 // The least a search must beat: the best of plans that are drawn one by one.
 #pragma once
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -7,7 +7,7 @@
 // the planner is at least as good as StreamRL's own rule.
 #pragma once
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

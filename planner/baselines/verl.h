@@ -2,7 +2,7 @@
 // every task. verl deals devices in the order of the cluster and takes all for equals.
 #pragma once
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <set>
 
-#include "core/error.h"
 #include "costmodel/iteration.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

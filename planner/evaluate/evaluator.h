@@ -25,8 +25,8 @@
 #include "planner/request/candidate.h"
 #include "planner/request/device_words.h"
 #include "planner/request/fingerprints.h"
-#include "planner/request/objective.h"
-#include "planner/request/task_choices.h"
+#include "sextant/objective.h"
+#include "sextant/task_choices.h"
 
 namespace sextant {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "documents/workflow.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

@@ -25,14 +25,14 @@
 
 #include <vector>
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 
 // Seconds. Throws Error(bad_input) where a device has no rate for the workflow's precision.
 [[nodiscard]] double least_iteration_s(const PlanRequest& request);
 
-// Dollars that an iteration costs under any such plan that rents the devices it uses (planner/request/objective.h): of
+// Dollars that an iteration costs under any such plan that rents the devices it uses (sextant/objective.h): of
 // each item what it costs on the type that does it most cheaply, idle time not counted. Devices of a plan are
 // paid for at least as long as they are busy,
 //   T sum over d of p_d >= sum over d and w of p_d f_wd c_wd >= sum over w of min over d of p_d c_wd.

@@ -75,7 +75,7 @@ class DealSearch {
 void search_groupings(UnitSpace& space, DealSearch& deals, ProofProgress& progress);
 
 // The same for every share that plans can rent, with what that costs: for objectives that need devices
-// (planner/request/objective.h).
+// (sextant/objective.h).
 void search_rents(UnitSpace& space, DealSearch& deals, ProofProgress& progress);
 
 }  // namespace sextant

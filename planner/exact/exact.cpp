@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "core/units.h"
-#include "costmodel/predict.h"
 #include "planner/exact/bound.h"
 #include "planner/exact/deal_search.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -11,7 +11,7 @@
 // single layers and sequences.
 #pragma once
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -7,12 +7,12 @@
 #include <map>
 #include <utility>
 
-#include "core/error.h"
 #include "core/units.h"
 #include "costmodel/iteration.h"
-#include "costmodel/predict.h"
 #include "costmodel/terms/memory.h"
 #include "planner/search/search_run.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -6,7 +6,7 @@
 // more. Each combination is checked for memory and costed with the closed form.
 #pragma once
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -5,11 +5,11 @@
 #include <limits>
 #include <optional>
 
-#include "core/error.h"
-#include "costmodel/predict.h"
 #include "planner/exact/deal_search.h"
 #include "planner/exact/ilp_model.h"
 #include "planner/search/search_run.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "planner/exact/milp.h"
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

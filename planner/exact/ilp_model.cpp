@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

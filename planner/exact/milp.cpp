@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/error.h"
 #include "planner/exact/milp.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

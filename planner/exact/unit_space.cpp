@@ -5,9 +5,9 @@
 #include <set>
 #include <sstream>
 
-#include "core/error.h"
 #include "planner/evaluate/task_model.h"
 #include "planner/search/search_run.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -22,9 +22,9 @@
 
 #include "planner/evaluate/evaluator.h"
 #include "planner/request/groupings.h"
-#include "planner/request/planner.h"
 #include "planner/space/options.h"
 #include "planner/space/units.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <set>
 
-#include "core/error.h"
 #include "planner/baselines/sweep.h"
 #include "planner/explain/judge.h"
-#include "planner/planners.h"
 #include "planner/request/groupings.h"
+#include "sextant/error.h"
+#include "sextant/planners.h"
 
 namespace sextant {
 namespace {

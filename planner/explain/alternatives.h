@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

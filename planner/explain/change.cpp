@@ -6,9 +6,9 @@
 #include <optional>
 #include <set>
 
-#include "core/error.h"
 #include "core/text.h"
 #include "costmodel/hardware_numbers.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/plan.h"
+#include "sextant/cluster.h"
+#include "sextant/plan.h"
 
 namespace sextant {
 

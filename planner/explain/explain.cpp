@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "costmodel/predict.h"
 #include "planner/explain/change.h"
 #include "planner/explain/flips.h"
 #include "planner/explain/parts.h"
 #include "planner/explain/savings.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

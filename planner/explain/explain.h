@@ -9,7 +9,7 @@
 #include "documents/explanation.h"
 #include "planner/explain/alternatives.h"
 #include "planner/explain/judge.h"
-#include "planner/planners.h"
+#include "sextant/planners.h"
 
 namespace sextant {
 

@@ -5,9 +5,9 @@
 #include <map>
 #include <memory>
 
-#include "core/statistics.h"
 #include "costmodel/hardware_numbers.h"
 #include "planner/explain/number_values.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

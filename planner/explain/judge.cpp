@@ -4,10 +4,10 @@
 #include <cmath>
 #include <span>
 
-#include "core/error.h"
 #include "costmodel/iteration.h"
-#include "costmodel/predict.h"
 #include "costmodel/terms/memory.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -8,7 +8,7 @@
 #include "costmodel/problem/problem.h"
 #include "costmodel/problem/work.h"
 #include "documents/explanation.h"
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
 #include "documents/explanation.h"
-#include "documents/plan.h"
-#include "documents/prediction.h"
+#include "sextant/cluster.h"
+#include "sextant/plan.h"
+#include "sextant/prediction.h"
 
 namespace sextant {
 

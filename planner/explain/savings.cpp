@@ -5,7 +5,7 @@
 #include <string>
 
 #include "costmodel/hardware_numbers.h"
-#include "costmodel/predict.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "documents/explanation.h"
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

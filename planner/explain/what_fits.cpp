@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/error.h"
 #include "core/units.h"
 #include "planner/explain/change.h"
-#include "planner/request/profile.h"
+#include "sextant/error.h"
+#include "sextant/profile_space.h"
 
 namespace sextant {
 namespace {

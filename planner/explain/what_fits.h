@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "documents/framework_profile.h"
-#include "planner/planners.h"
+#include "sextant/framework_profile.h"
+#include "sextant/planners.h"
 
 namespace sextant {
 

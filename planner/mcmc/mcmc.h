@@ -9,7 +9,7 @@
 // Costs are the whole model's: every task once, communication and weight synchronization in the same seconds.
 #pragma once
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

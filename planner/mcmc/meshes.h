@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "documents/cluster.h"
 #include "planner/search/chain.h"
+#include "sextant/cluster.h"
 
 namespace sextant {
 

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "core/json_value.h"
-#include "costmodel/predict.h"
 #include "planner/baselines/streamrl.h"
 #include "planner/baselines/verl.h"
 #include "planner/exact/exact.h"
@@ -14,6 +13,7 @@
 #include "planner/search/search_run.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/two_phase/two_phase.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -10,7 +10,7 @@
 // more than a fiftieth than the best even one: people who read it would ask why.
 #pragma once
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

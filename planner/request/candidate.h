@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "documents/plan.h"
-#include "documents/workflow.h"
 #include "planner/request/fingerprints.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 
@@ -38,7 +38,7 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
-// Sequences of the batch, shortest first, that each replica's rank has (documents/plan.h).
+// Sequences of the batch, shortest first, that each replica's rank has (sextant/plan.h).
 [[nodiscard]] std::vector<SequenceRange> length_ranges(const Shape& shape);
 
 // Layers dealt evenly, the earliest stages taking one more while a remainder lasts; batch shares likewise.

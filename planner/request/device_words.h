@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "planner/request/objective.h"
+#include "sextant/cluster.h"
+#include "sextant/objective.h"
 
 namespace sextant {
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -1,10 +1,10 @@
-#include "planner/request/objective.h"
+#include "sextant/objective.h"
 
 #include <algorithm>
 #include <limits>
 #include <set>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -1,10 +1,10 @@
-#include "planner/request/pins.h"
+#include "sextant/search_space.h"
 
 #include <algorithm>
 
-#include "core/error.h"
 #include "core/text.h"
 #include "planner/request/candidate.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

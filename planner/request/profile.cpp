@@ -1,12 +1,12 @@
-#include "planner/request/profile.h"
+#include "sextant/profile_space.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <set>
 
-#include "core/error.h"
 #include "core/text.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

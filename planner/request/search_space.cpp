@@ -1,11 +1,11 @@
-#include "planner/request/search_space.h"
+#include "sextant/search_space.h"
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
 
-#include "core/error.h"
 #include "planner/request/shapes.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "documents/workflow.h"
 #include "planner/request/candidate.h"
-#include "planner/request/task_choices.h"
+#include "sextant/task_choices.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

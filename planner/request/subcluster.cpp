@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/error.h"
 #include "core/text.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

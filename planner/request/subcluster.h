@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/plan.h"
-#include "planner/request/pins.h"
+#include "sextant/cluster.h"
+#include "sextant/plan.h"
+#include "sextant/search_space.h"
 
 namespace sextant {
 

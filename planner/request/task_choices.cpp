@@ -1,4 +1,4 @@
-#include "planner/request/task_choices.h"
+#include "sextant/task_choices.h"
 
 #include <algorithm>
 #include <limits>

@@ -7,10 +7,10 @@
 #include <span>
 #include <utility>
 
-#include "core/error.h"
 #include "costmodel/iteration.h"
 #include "costmodel/problem/problem.h"
 #include "costmodel/problem/work.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/coefficients.h"
-#include "documents/workflow.h"
 #include "planner/explain/judge.h"
-#include "planner/request/planner.h"
+#include "sextant/cluster.h"
+#include "sextant/coefficients.h"
+#include "sextant/planner.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/error.h"
-#include "core/statistics.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

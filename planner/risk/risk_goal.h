@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "planner/request/planner.h"
 #include "planner/risk/draws.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

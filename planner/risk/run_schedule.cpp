@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "core/error.h"
 #include "planner/explain/judge.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

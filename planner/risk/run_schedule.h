@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "core/json_value.h"
-#include "costmodel/predict.h"
 #include "planner/search/search_run.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "planner/evaluate/evaluator.h"
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "core/units.h"
-#include "costmodel/predict.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "planner/evaluate/evaluator.h"
-#include "planner/request/planner.h"
 #include "planner/search/islands.h"
 #include "planner/space/options.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "planner/evaluate/evaluator.h"
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 
@@ -35,7 +35,7 @@ class Prospects {
   // From now on a tenth less is asked for.
   void expect_less() { part_ *= kPart; }
 
-  // The loss (planner/request/objective.h) of a plan of which every task takes so long, by task, on these devices, or
+  // The loss (sextant/objective.h) of a plan of which every task takes so long, by task, on these devices, or
   // less than that.
   [[nodiscard]] double loss(const std::vector<Devices>& devices, const std::vector<double>& times_s) const;
 

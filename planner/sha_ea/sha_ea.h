@@ -10,7 +10,7 @@
 // nor on ranks up to four.
 #pragma once
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "documents/cluster.h"
 #include "documents/sorted_lengths.h"
-#include "documents/workflow.h"
 #include "planner/evaluate/task_model.h"
 #include "planner/space/device_order.h"
+#include "sextant/cluster.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

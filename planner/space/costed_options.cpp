@@ -3,7 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -5,8 +5,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "core/error.h"
 #include "planner/request/counts.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "core/ids.h"
-#include "documents/cluster.h"
+#include "sextant/cluster.h"
+#include "sextant/ids.h"
 
 namespace sextant {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.h"
 #include "planner/space/options.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

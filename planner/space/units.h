@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "documents/cluster.h"
 #include "planner/space/machines.h"
+#include "sextant/cluster.h"
 
 namespace sextant {
 

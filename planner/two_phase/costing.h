@@ -13,7 +13,7 @@
 #include "costmodel/problem/problem.h"
 #include "costmodel/terms/memory.h"
 #include "planner/evaluate/task_model.h"
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

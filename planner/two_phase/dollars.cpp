@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "core/error.h"
 #include "planner/space/machines.h"
 #include "planner/two_phase/two_phase.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "planner/request/planner.h"
 #include "planner/request/subcluster.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

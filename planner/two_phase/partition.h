@@ -10,9 +10,9 @@
 
 #include <vector>
 
-#include "planner/request/planner.h"
 #include "planner/space/units.h"
 #include "planner/two_phase/search_phase.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

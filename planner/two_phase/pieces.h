@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "core/ids.h"
-#include "documents/cluster.h"
+#include "sextant/cluster.h"
+#include "sextant/ids.h"
 
 namespace sextant {
 

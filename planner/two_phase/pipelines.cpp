@@ -5,8 +5,8 @@
 #include <numeric>
 #include <string>
 
-#include "core/error.h"
 #include "planner/request/shapes.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "documents/plan.h"
-#include "documents/values/model.h"
 #include "planner/two_phase/pieces.h"
+#include "sextant/model.h"
+#include "sextant/plan.h"
 
 namespace sextant {
 

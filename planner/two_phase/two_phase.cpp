@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "costmodel/predict.h"
 #include "planner/baselines/sweep.h"
 #include "planner/two_phase/dollars.h"
 #include "planner/two_phase/repartition.h"
 #include "planner/two_phase/window.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

@@ -22,7 +22,7 @@
 // Beyond the paper: where a critic is trained, training's devices are dealt once more, to policy and value.
 #pragma once
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "documents/workflow.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

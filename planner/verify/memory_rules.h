@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "documents/coefficients.h"
-#include "documents/prediction.h"
 #include "planner/verify/planned_task.h"
 #include "planner/verify/violation.h"
+#include "sextant/coefficients.h"
+#include "sextant/prediction.h"
 
 namespace sextant {
 

@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "documents/plan.h"
-#include "documents/workflow.h"
-#include "planner/request/pins.h"
 #include "planner/verify/violation.h"
+#include "sextant/plan.h"
+#include "sextant/search_space.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

@@ -4,10 +4,10 @@
 #include <map>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/plan.h"
 #include "documents/sorted_lengths.h"
-#include "documents/workflow.h"
+#include "sextant/cluster.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

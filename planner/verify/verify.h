@@ -12,13 +12,13 @@
 #include <string_view>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/coefficients.h"
-#include "documents/plan.h"
-#include "documents/prediction.h"
-#include "documents/workflow.h"
-#include "planner/request/pins.h"
 #include "planner/verify/violation.h"
+#include "sextant/cluster.h"
+#include "sextant/coefficients.h"
+#include "sextant/plan.h"
+#include "sextant/prediction.h"
+#include "sextant/search_space.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

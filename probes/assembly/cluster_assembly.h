@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
 #include "probes/assembly/pair_turns.h"
 #include "probes/link/link_probe.h"
 #include "probes/report/host_places.h"
 #include "probes/report/rank_report.h"
+#include "sextant/cluster.h"
 
 namespace sextant {
 

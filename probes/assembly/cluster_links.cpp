@@ -8,10 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "core/error.h"
-#include "core/statistics.h"
 #include "core/units.h"
 #include "probes/assembly/cluster_assembly.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

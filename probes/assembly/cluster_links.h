@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
 #include "probes/assembly/pair_turns.h"
 #include "probes/link/link_probe.h"
+#include "sextant/cluster.h"
 
 namespace sextant {
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "core/statistics.h"
 #include "probes/fleet/compare/odd_links.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

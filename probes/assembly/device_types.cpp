@@ -6,11 +6,11 @@
 #include <optional>
 #include <sstream>
 
-#include "core/error.h"
-#include "core/statistics.h"
 #include "core/units.h"
 #include "probes/assembly/cluster_assembly.h"
 #include "probes/fleet/compare/odd_ones.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

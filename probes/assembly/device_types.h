@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
 #include "probes/report/rank_report.h"
+#include "sextant/cluster.h"
 
 namespace sextant {
 

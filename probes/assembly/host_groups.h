@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "documents/cluster.h"
 #include "probes/link/tournament.h"
 #include "probes/report/host_place.h"
+#include "sextant/cluster.h"
 
 namespace sextant {
 

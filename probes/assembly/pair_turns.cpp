@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

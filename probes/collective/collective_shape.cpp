@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

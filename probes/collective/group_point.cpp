@@ -4,8 +4,8 @@
 #include <exception>
 #include <span>
 
-#include "core/error.h"
 #include "probes/report/rank_report.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

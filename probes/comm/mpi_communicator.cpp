@@ -7,8 +7,8 @@
 #include <list>
 #include <thread>
 
-#include "core/error.h"
 #include "probes/comm/host_name.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

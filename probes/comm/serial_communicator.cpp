@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.h"
 #include "probes/comm/communicator.h"
 #include "probes/comm/host_name.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

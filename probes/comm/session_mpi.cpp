@@ -5,9 +5,9 @@
 #include <exception>
 #include <string_view>
 
-#include "core/error.h"
 #include "probes/comm/mpi_communicator.h"
 #include "probes/comm/mpi_variables.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

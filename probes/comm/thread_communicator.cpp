@@ -11,7 +11,7 @@
 #include <thread>
 #include <tuple>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

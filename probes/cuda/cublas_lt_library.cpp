@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "core/error.h"
 #include "probes/gpu/libraries/library_search.h"
+#include "sextant/error.h"
 
 namespace sextant {
 

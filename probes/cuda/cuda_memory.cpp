@@ -1,9 +1,9 @@
 #include "probes/cuda/cuda_memory.h"
 
-#include "core/error.h"
 #include "probes/cuda/kernels.h"
 #include "probes/cuda/memory_kernels.h"
 #include "probes/cuda/stream_operation.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

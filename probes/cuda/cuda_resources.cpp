@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 

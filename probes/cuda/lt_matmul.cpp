@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
 #include "probes/cuda/cuda_resources.h"
 #include "probes/cuda/lt_descriptors.h"
 #include "probes/gpu/candidate_search.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

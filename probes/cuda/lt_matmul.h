@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-#include "documents/values/precision.h"
+#include "sextant/precision.h"
 
 struct CUstream_st;  // a cudaStream_t points to it
 

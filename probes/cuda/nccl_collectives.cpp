@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
 #include "core/units.h"
 #include "probes/collective/collective_data.h"
 #include "probes/collective/group_point.h"
 #include "probes/cuda/cuda_resources.h"
 #include "probes/gpu/libraries/nccl_communicator.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

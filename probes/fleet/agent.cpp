@@ -13,13 +13,13 @@
 #include <queue>
 #include <thread>
 
-#include "core/error.h"
 #include "core/json_value.h"
-#include "core/provenance.h"
 #include "probes/fleet/answers.h"
 #include "probes/fleet/device_probe.h"
 #include "probes/fleet/messages.h"
 #include "probes/network/services.h"
+#include "sextant/error.h"
+#include "sextant/provenance.h"
 
 namespace sextant {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/units.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -9,8 +9,8 @@
 #include <climits>
 #include <string_view>
 
-#include "core/error.h"
 #include "probes/fleet/messages.h"
+#include "sextant/error.h"
 
 namespace sextant {
 

@@ -12,7 +12,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

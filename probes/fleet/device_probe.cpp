@@ -7,8 +7,8 @@
 #include <array>
 #include <thread>
 
-#include "core/error.h"
 #include "probes/fleet/child_process.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -5,12 +5,12 @@
 #include <map>
 #include <utility>
 
-#include "core/document.h"
-#include "core/error.h"
-#include "core/statistics.h"
 #include "core/units.h"
 #include "probes/assembly/cluster_assembly.h"
 #include "probes/fleet/links/link_capacities.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
 #include "probes/fleet/fleet_probe.h"
 #include "probes/fleet/links/fleet_links.h"
+#include "sextant/cluster.h"
 
 namespace sextant {
 

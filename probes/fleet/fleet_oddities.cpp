@@ -4,13 +4,13 @@
 #include <map>
 #include <utility>
 
-#include "core/document.h"
-#include "core/error.h"
-#include "documents/cluster.h"
 #include "documents/values/names.h"
 #include "probes/assembly/cluster_assembly.h"
 #include "probes/fleet/compare/odd_links.h"
 #include "probes/fleet/compare/odd_ones.h"
+#include "sextant/cluster.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
-#include "core/error.h"
 #include "core/json_value.h"
-#include "core/provenance.h"
+#include "sextant/error.h"
+#include "sextant/provenance.h"
 
 namespace sextant {
 namespace {

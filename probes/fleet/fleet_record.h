@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/document.h"
 #include "probes/fleet/fleet_probe.h"
+#include "sextant/document.h"
 
 namespace sextant {
 

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <utility>
 
-#include "core/error.h"
 #include "core/text.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

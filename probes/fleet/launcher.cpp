@@ -3,8 +3,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/error.h"
 #include "core/text.h"
+#include "sextant/error.h"
 
 namespace sextant {
 

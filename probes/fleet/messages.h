@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
 #include "probes/network/doorkeeper.h"
 #include "probes/network/pair_measurement.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

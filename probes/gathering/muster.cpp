@@ -7,12 +7,12 @@
 #include <thread>
 #include <utility>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/units.h"
 #include "probes/harness/clock.h"
 #include "probes/link/kept_communicators.h"
 #include "probes/link/limited_message.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/statistics.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -4,11 +4,11 @@
 #include <set>
 #include <utility>
 
-#include "core/error.h"
 #include "probes/assembly/cluster_assembly.h"
 #include "probes/cluster_findings.h"
 #include "probes/collective/growing_groups.h"
 #include "probes/topology/gpu_place.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "documents/values/precision.h"
 #include "probes/gpu/attention_shape.h"
 #include "probes/host/gemm_shapes.h"
+#include "sextant/precision.h"
 
 namespace sextant {
 

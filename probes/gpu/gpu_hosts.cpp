@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "core/error.h"
 #include "probes/gpu/gpu_rank_steps.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
 #include "probes/link/alpha_beta.h"
 #include "probes/link/tournament.h"
 #include "probes/report/rank_report.h"
 #include "probes/topology/gpu_place.h"
 #include "probes/topology/link_facts.h"
+#include "sextant/cluster.h"
 
 namespace sextant {
 

@@ -4,7 +4,7 @@
 #include <exception>
 #include <optional>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "documents/values/model.h"
 #include "probes/gpu/gpu_devices.h"
+#include "sextant/model.h"
 
 namespace sextant {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/error.h"
 #include "core/units.h"
 #include "probes/gpu/gpu_measurement.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

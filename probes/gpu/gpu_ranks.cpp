@@ -5,12 +5,12 @@
 #include <map>
 #include <utility>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "probes/gpu/gpu_hosts.h"
 #include "probes/gpu/gpu_of_rank.h"
 #include "probes/gpu/gpu_rank_steps.h"
 #include "probes/topology/gpu_place.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

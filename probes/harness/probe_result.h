@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
 #include "probes/harness/device_conditions.h"
 #include "probes/harness/sampling.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <span>
 
-#include "core/statistics.h"
 #include "core/units.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/error.h"
-#include "core/statistics.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

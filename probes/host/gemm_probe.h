@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "documents/values/model.h"
-#include "documents/values/precision.h"
 #include "probes/harness/probe_context.h"
 #include "probes/harness/probe_result.h"
 #include "probes/host/blas.h"
+#include "sextant/model.h"
+#include "sextant/precision.h"
 
 namespace sextant {
 

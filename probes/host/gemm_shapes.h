@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "documents/values/model.h"
+#include "sextant/model.h"
 
 namespace sextant {
 

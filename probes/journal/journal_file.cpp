@@ -13,11 +13,11 @@
 #include <thread>
 #include <utility>
 
-#include "core/document.h"
-#include "core/error.h"
-#include "core/provenance.h"
 #include "probes/journal/journal_text.h"
 #include "probes/network/socket.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
+#include "sextant/provenance.h"
 
 namespace sextant {
 namespace {

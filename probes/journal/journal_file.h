@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "core/document.h"
-#include "core/error.h"
 #include "core/text.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -8,12 +8,12 @@
 #include <thread>
 #include <utility>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/units.h"
 #include "probes/link/kept_communicators.h"
 #include "probes/link/limited_message.h"
 #include "probes/link/ping_pong.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

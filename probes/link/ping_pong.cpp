@@ -6,10 +6,10 @@
 #include <memory>
 #include <span>
 
-#include "core/error.h"
 #include "core/units.h"
 #include "probes/harness/random_data.h"
 #include "probes/link/limited_message.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

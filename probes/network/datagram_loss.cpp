@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "core/json_value.h"
-#include "core/statistics.h"
 #include "probes/network/datagrams.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -6,9 +6,9 @@
 #include <array>
 #include <unordered_set>
 
-#include "core/error.h"
 #include "probes/network/services.h"
 #include "probes/network/wire.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

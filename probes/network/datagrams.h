@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
 #include "probes/network/handshake.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <system_error>
 
-#include "core/error.h"
 #include "probes/network/wire.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
-#include "core/error.h"
 #include "core/json_value.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
 #include "probes/network/datagrams.h"
 #include "probes/network/round_trips.h"
 #include "probes/network/streams.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

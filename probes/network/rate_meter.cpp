@@ -5,7 +5,7 @@
 #include <limits>
 #include <span>
 
-#include "core/statistics.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.h"
 #include "core/json_value.h"
-#include "core/statistics.h"
 #include "probes/harness/clock.h"
 #include "probes/network/services.h"
 #include "probes/network/wire.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

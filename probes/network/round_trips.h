@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
 #include "probes/harness/stopping_rule.h"
 #include "probes/network/handshake.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -11,8 +11,8 @@
 #include <cstddef>
 #include <cstring>
 
-#include "core/error.h"
 #include "probes/network/addresses.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

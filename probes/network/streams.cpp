@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <vector>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/units.h"
 #include "probes/network/services.h"
 #include "probes/network/wire.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

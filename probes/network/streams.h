@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "core/json.h"
 #include "probes/network/handshake.h"
 #include "probes/network/rate_meter.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

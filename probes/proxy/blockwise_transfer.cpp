@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant::proxy {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/error.h"
 #include "core/json_value.h"
+#include "sextant/error.h"
 
 namespace sextant::proxy {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "documents/plan.h"
-#include "documents/workflow.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant::proxy {
 

@@ -4,9 +4,9 @@
 #include <memory>
 #include <optional>
 
-#include "documents/plan.h"
 #include "probes/comm/communicator.h"
 #include "probes/proxy/model/shard.h"
+#include "sextant/plan.h"
 
 namespace sextant::proxy {
 

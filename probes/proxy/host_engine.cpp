@@ -1,10 +1,10 @@
-#include "core/error.h"
 #include "probes/proxy/engine.h"
 #include "probes/proxy/generation.h"
 #include "probes/proxy/inference.h"
 #include "probes/proxy/model/blas.h"
 #include "probes/proxy/training.h"
 #include "probes/proxy/weight_sync.h"
+#include "sextant/error.h"
 
 namespace sextant::proxy {
 namespace {

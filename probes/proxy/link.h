@@ -4,9 +4,9 @@
 
 #include <span>
 
-#include "documents/plan.h"
 #include "probes/comm/communicator.h"
 #include "probes/proxy/groups.h"
+#include "sextant/plan.h"
 
 namespace sextant::proxy {
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <thread>
 
-#include "core/statistics.h"
 #include "core/units.h"
 #include "probes/proxy/engine.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "documents/run.h"
 #include "probes/proxy/session.h"
+#include "sextant/run.h"
 
 namespace sextant {
 

@@ -6,11 +6,11 @@
 #include <numeric>
 #include <optional>
 
-#include "core/error.h"
-#include "documents/run.h"
 #include "probes/proxy/checks.h"
 #include "probes/proxy/engine.h"
 #include "probes/proxy/exchange.h"
+#include "sextant/error.h"
+#include "sextant/run.h"
 
 namespace sextant {
 namespace {

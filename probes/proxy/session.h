@@ -13,10 +13,10 @@
 #include <memory>
 #include <string>
 
-#include "documents/cluster.h"
-#include "documents/plan.h"
-#include "documents/workflow.h"
 #include "probes/comm/communicator.h"
+#include "sextant/cluster.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "documents/plan.h"
-#include "documents/workflow.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant::proxy {
 

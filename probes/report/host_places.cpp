@@ -1,6 +1,6 @@
 #include "probes/report/host_places.h"
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
 #include "probes/comm/communicator.h"
 #include "probes/harness/network_settings.h"
 #include "probes/harness/probe_result.h"
 #include "probes/topology/gpu_place.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
 #include "probes/harness/system_files.h"
 #include "probes/topology/gpu_fabric.h"
 #include "probes/topology/network_adapter.h"
 #include "probes/topology/pci_device.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
 #include "probes/topology/gpu_place.h"
+#include "sextant/document.h"
 
 namespace sextant {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
 #include "probes/harness/system_files.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 extern char** environ;
 

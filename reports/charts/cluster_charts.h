@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "core/ids.h"
-#include "documents/cluster.h"
 #include "reports/content/content.h"
+#include "sextant/cluster.h"
+#include "sextant/ids.h"
 
 namespace sextant::charts {
 

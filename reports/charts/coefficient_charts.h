@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "documents/coefficients.h"
 #include "reports/content/content.h"
+#include "sextant/coefficients.h"
 
 namespace sextant::charts {
 

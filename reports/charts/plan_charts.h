@@ -1,9 +1,9 @@
 // Charts of one plan and its prediction.
 #pragma once
 
-#include "documents/plan.h"
-#include "documents/prediction.h"
 #include "reports/content/content.h"
+#include "sextant/plan.h"
+#include "sextant/prediction.h"
 
 namespace sextant::charts {
 

@@ -1,8 +1,8 @@
 // The chart of a search.
 #pragma once
 
-#include "core/json.h"
-#include "documents/search.h"
+#include "sextant/json.h"
+#include "sextant/search.h"
 
 namespace sextant::charts {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
+#include "sextant/json.h"
 
 namespace sextant::charts {
 

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/ids.h"
-#include "core/statistics.h"
-#include "documents/cluster.h"
-#include "documents/run.h"
-#include "documents/values/quantity.h"
+#include "sextant/cluster.h"
+#include "sextant/ids.h"
+#include "sextant/quantity.h"
+#include "sextant/run.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 

@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "calibrate/accuracy.h"
-#include "core/document.h"
-#include "documents/cluster.h"
-#include "documents/coefficients.h"
 #include "documents/explanation.h"
-#include "documents/plan.h"
-#include "documents/prediction.h"
-#include "documents/run.h"
-#include "documents/search.h"
+#include "sextant/cluster.h"
+#include "sextant/coefficients.h"
+#include "sextant/document.h"
+#include "sextant/plan.h"
+#include "sextant/prediction.h"
+#include "sextant/run.h"
+#include "sextant/search.h"
 
 namespace sextant {
 

@@ -7,9 +7,9 @@
 // longest of them. The last event ends where the iteration does.
 #pragma once
 
-#include "core/json.h"
-#include "documents/cluster.h"
-#include "documents/prediction.h"
+#include "sextant/cluster.h"
+#include "sextant/json.h"
+#include "sextant/prediction.h"
 
 namespace sextant {
 

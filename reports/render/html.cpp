@@ -1,8 +1,8 @@
 #include "reports/render/html.h"
 
-#include "core/error.h"
 #include "reports/assets/assets.h"
 #include "reports/render/escape.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -1,6 +1,6 @@
 #include "reports/sections/sections.h"
 
-#include "core/provenance.h"
+#include "sextant/provenance.h"
 
 namespace sextant {
 

@@ -38,6 +38,26 @@ const std::vector<Room>& rooms() {
   return table;
 }
 
+// Headers for everybody, include/sextant/NAME.h, and the room that holds their sources. For the arrows they lie there.
+const std::map<std::string, std::string>& public_headers() {
+  static const std::map<std::string, std::string> homes = [] {
+    std::map<std::string, std::string> all;
+    const auto add = [&](const std::string& home, const std::vector<std::string>& names) {
+      for (const std::string& name : names) all["include/sextant/" + name + ".h"] = home;
+    };
+    add("core", {"document", "error", "ids", "json", "provenance", "statistics"});
+    add("documents/values", {"lengths", "model", "precision", "quantity"});
+    add("documents", {"cluster", "coefficients", "execution", "fit_summary", "framework_profile", "plan",
+                      "prediction", "rollout", "run", "search", "workflow"});
+    add("costmodel", {"predict"});
+    add("calibrate", {"fit", "trust"});
+    add("planner/request", {"objective", "planner", "profile_space", "search_space", "task_choices"});
+    add("planner", {"planners"});
+    return all;
+  }();
+  return homes;
+}
+
 // Headers of libraries by how their name begins, and the folders that may see them.
 const std::vector<Room>& libraries() {
   static const std::vector<Room> table = {
@@ -78,6 +98,19 @@ bool lies_in_any(const std::string& path, const std::vector<std::string>& folder
                      [&](const std::string& folder) { return lies_in(path, folder); });
 }
 
+// The file that `#include "name"` names, from the project's root.
+std::string included_path(const std::string& name) {
+  return name.starts_with("sextant/") ? "include/" + name : name;
+}
+
+std::string file_name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+// Where a file lies for the arrows between rooms.
+std::string place_of(const std::string& path) {
+  const auto home = public_headers().find(path);
+  return home == public_headers().end() ? path : home->second + "/" + file_name_of(path);
+}
+
 SourceFile read_source(const fs::path& root, const std::string& path) {
   static const std::regex include_line(R"(^\s*#\s*include\s*([<"])([^>"]+)[>"])");
   SourceFile source;
@@ -95,8 +128,9 @@ SourceFile read_source(const fs::path& root, const std::string& path) {
 
 const Room& room_of(const std::string& path) {
   const Room* found = nullptr;
+  const std::string place = place_of(path);
   for (const Room& room : rooms()) {
-    if (lies_in(path, room.folder) && (!found || room.folder.size() > found->folder.size())) found = &room;
+    if (lies_in(place, room.folder) && (!found || room.folder.size() > found->folder.size())) found = &room;
   }
   if (!found) throw std::logic_error("no room for " + path);
   return *found;
@@ -110,10 +144,13 @@ std::string joined(const std::vector<std::string>& words, const std::string& sep
 
 void check_own_include(const fs::path& root, const SourceFile& source, const std::string& name,
                        std::vector<std::string>& violations) {
-  const Room& room = room_of(source.path);
-  if (!fs::exists(root / name)) {
+  const std::string path = included_path(name);
+  if (!fs::exists(root / path)) {
     violations.push_back(source.path + " includes \"" + name + "\": not a path from the project's root");
-  } else if (!lies_in_any(name, room.may_include)) {
+  } else if (public_headers().contains(source.path) && !public_headers().contains(path)) {
+    violations.push_back(source.path + " includes " + name +
+                         ": a public header may include only public headers");
+  } else if (const Room& room = room_of(source.path); !lies_in_any(place_of(path), room.may_include)) {
     violations.push_back(source.path + " includes " + name + ": " + room.folder + " may include only " +
                          joined(room.may_include));
   }
@@ -121,7 +158,7 @@ void check_own_include(const fs::path& root, const SourceFile& source, const std
 
 void check_library_include(const SourceFile& source, const std::string& name,
                            std::vector<std::string>& violations) {
-  if (lies_in_any(name, checked_folders())) {
+  if (lies_in_any(included_path(name), checked_folders())) {
     violations.push_back(source.path + " includes <" + name + ">: the project's own headers go in quotes");
   }
   for (const Room& library : libraries()) {
@@ -193,7 +230,7 @@ void check_headers(const std::vector<SourceFile>& sources, std::vector<std::stri
   Graph headers;
   for (const SourceFile& source : sources) {
     if (!source.is_header()) continue;
-    for (const Include& include : source.includes) headers[source.path].insert(include.name);
+    for (const Include& include : source.includes) headers[source.path].insert(included_path(include.name));
   }
   for (const auto& cycle : CycleSearch(headers).run()) {
     violations.push_back(cycle.front() + " includes itself through " +
@@ -207,10 +244,11 @@ void check_folders(const std::vector<SourceFile>& sources, std::vector<std::stri
   Graph folders;
   std::map<std::pair<std::string, std::string>, std::string> drawn_by;
   for (const SourceFile& source : sources) {
-    const std::string from = folder_of(source.path);
+    const std::string from = folder_of(place_of(source.path));
     for (const Include& include : source.includes) {
-      if (!include.quoted || !lies_in_any(include.name, room_of(source.path).may_include)) continue;
-      const std::string to = folder_of(include.name);
+      const std::string place = place_of(included_path(include.name));
+      if (!include.quoted || !lies_in_any(place, room_of(source.path).may_include)) continue;
+      const std::string to = folder_of(place);
       if (to == from) continue;
       folders[from].insert(to);
       drawn_by.emplace(std::pair(from, to), source.path + " includes " + include.name);
@@ -240,13 +278,21 @@ void check_folder_sizes(const std::vector<SourceFile>& sources, std::vector<std:
 
 std::vector<std::string> find_violations(const fs::path& root) {
   std::vector<SourceFile> sources;
-  for (const std::string& path : sources_below(root)) sources.push_back(read_source(root, path));
-
   std::vector<std::string> violations;
+  for (const std::string& path : sources_below(root)) {
+    if (lies_in(path, "include") && !public_headers().contains(path)) {
+      violations.push_back(path + ": not in the list of public headers");
+    } else {
+      sources.push_back(read_source(root, path));
+    }
+  }
+
   std::set<std::string> folders_with_sources;
   for (const SourceFile& source : sources) {
     check_file(root, source, violations);
-    folders_with_sources.insert(source.path.substr(0, source.path.find('/')));
+    if (!lies_in(source.path, "include")) {
+      folders_with_sources.insert(source.path.substr(0, source.path.find('/')));
+    }
   }
   check_headers(sources, violations);
   check_folders(sources, violations);

@@ -10,7 +10,7 @@
 
 namespace sextant::architecture {
 
-// One sentence a fault, sorted by file: "core/json.h includes costmodel/predict.h: core may include only core".
+// One sentence a fault, sorted by file: "sextant/json.h includes sextant/predict.h: core may include only core".
 // Empty when the tree is as designed. Throws std::runtime_error when the tree has no source at all.
 [[nodiscard]] std::vector<std::string> find_violations(const std::filesystem::path& root);
 

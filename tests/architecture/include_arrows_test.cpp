@@ -21,14 +21,14 @@ class PlantedArrows : public PlantedTree {
  protected:
   PlantedArrows() {
     for (const std::string& folder : checked_folders()) write(folder + "/README.md", "");
-    write("core/error.h", "#pragma once\n#include <string>\n");
-    write("core/json.h", "#pragma once\n#include <nlohmann/json.hpp>\n#include \"core/error.h\"\n");
-    write("documents/plan.h", "#pragma once\n#include \"core/json.h\"\n");
-    write("costmodel/predict.h", "#pragma once\n#include \"documents/plan.h\"\n");
-    write("probes/comm/mpi.cpp", "#include <mpi.h>\n#include \"documents/plan.h\"\n");
-    write("calibrate/fit.h", "#pragma once\n#include \"costmodel/predict.h\"\n");
+    write("sextant/error.h", "#pragma once\n#include <string>\n");
+    write("sextant/json.h", "#pragma once\n#include <nlohmann/json.hpp>\n#include \"sextant/error.h\"\n");
+    write("sextant/plan.h", "#pragma once\n#include \"sextant/json.h\"\n");
+    write("sextant/predict.h", "#pragma once\n#include \"sextant/plan.h\"\n");
+    write("probes/comm/mpi.cpp", "#include <mpi.h>\n#include \"sextant/plan.h\"\n");
+    write("sextant/fit.h", "#pragma once\n#include \"sextant/predict.h\"\n");
     write("calibrate/fit.cpp", "#include \"calibrate/fit.h\"\n#include <ceres/ceres.h>\n");
-    write("planner/search.h", "#pragma once\n#include \"costmodel/predict.h\"\n");
+    write("planner/search.h", "#pragma once\n#include \"sextant/predict.h\"\n");
     write("reports/page.cpp", "#include \"calibrate/fit.h\"\n#include \"planner/search.h\"\n");
     write("cli/main.cpp", "#include \"reports/page.h\"\n");
     write("cli/command_line/command.cpp", "#include <CLI/CLI.hpp>\n");
@@ -40,9 +40,8 @@ class PlantedArrows : public PlantedTree {
 TEST_F(PlantedArrows, WithoutFaultPasses) { EXPECT_THAT(violations(), IsEmpty()); }
 
 TEST_F(PlantedArrows, CoreThatKnowsTheCostModel) {
-  write("core/units.h", "#pragma once\n#include \"costmodel/predict.h\"\n");
-  EXPECT_THAT(violations(),
-              ElementsAre("core/units.h includes costmodel/predict.h: core may include only core"));
+  write("core/units.h", "#pragma once\n#include \"sextant/predict.h\"\n");
+  EXPECT_THAT(violations(), ElementsAre("core/units.h includes sextant/predict.h: core may include only core"));
 }
 
 TEST_F(PlantedArrows, PlannerThatKnowsTheFit) {
@@ -53,15 +52,15 @@ TEST_F(PlantedArrows, PlannerThatKnowsTheFit) {
 }
 
 TEST_F(PlantedArrows, ProbesThatKnowThePhysics) {
-  write("probes/host/gemm.cpp", "  #  include \"costmodel/predict.h\"\n");
+  write("probes/host/gemm.cpp", "  #  include \"sextant/predict.h\"\n");
   EXPECT_THAT(violations(),
-              ElementsAre("probes/host/gemm.cpp includes costmodel/predict.h: probes may include only core, "
+              ElementsAre("probes/host/gemm.cpp includes sextant/predict.h: probes may include only core, "
                           "documents, probes"));
 }
 
 TEST_F(PlantedArrows, VocabularyThatKnowsThePhysics) {
-  write("documents/run.cpp", "#include \"costmodel/predict.h\"\n");
-  EXPECT_THAT(violations(), ElementsAre("documents/run.cpp includes costmodel/predict.h: "
+  write("documents/run.cpp", "#include \"sextant/predict.h\"\n");
+  EXPECT_THAT(violations(), ElementsAre("documents/run.cpp includes sextant/predict.h: "
                                         "documents may include only core, documents"));
 }
 
@@ -119,6 +118,26 @@ INSTANTIATE_TEST_SUITE_P(
               "reports/a.cpp includes nlohmann/json.hpp: that belongs to core only"}),
     [](const auto& test) { return "Library" + std::to_string(test.index); });
 
+TEST_F(PlantedArrows, PublicHeadersAreArrowsFromWhereTheirSourcesLie) {
+  write("include/sextant/plan.h", "#pragma once\n#include \"sextant/error.h\"\n");
+  write("include/sextant/error.h", "#pragma once\n");
+  EXPECT_THAT(violations(), IsEmpty());
+  write("core/text.cpp", "#include \"sextant/plan.h\"\n");
+  EXPECT_THAT(violations(), ElementsAre("core/text.cpp includes sextant/plan.h: core may include only core"));
+}
+
+TEST_F(PlantedArrows, PublicHeaderThatIncludesAnInternalOne) {
+  write("include/sextant/plan.h", "#pragma once\n#include \"core/error.h\"\n");
+  EXPECT_THAT(violations(),
+              ElementsAre("include/sextant/plan.h includes core/error.h: a public header may include "
+                          "only public headers"));
+}
+
+TEST_F(PlantedArrows, PublicHeaderThatIsNotListed) {
+  write("include/sextant/evaluator.h", "#pragma once\n");
+  EXPECT_THAT(violations(), ElementsAre("include/sextant/evaluator.h: not in the list of public headers"));
+}
+
 TEST_F(PlantedArrows, CommandsThatKnowTheLab) {
   write("lab/claims/claims.h", "#pragma once\n");
   write("cli/main.cpp", "#include \"lab/claims/claims.h\"\n");
@@ -134,8 +153,8 @@ TEST_F(PlantedArrows, PathThatIsNotFromTheRoot) {
 }
 
 TEST_F(PlantedArrows, OwnHeaderInAngleBracketsHidesNoArrow) {
-  write("core/error.cpp", "#include <costmodel/predict.h>\n");
-  EXPECT_THAT(violations(), ElementsAre("core/error.cpp includes <costmodel/predict.h>: the project's own "
+  write("core/error.cpp", "#include <sextant/predict.h>\n");
+  EXPECT_THAT(violations(), ElementsAre("core/error.cpp includes <sextant/predict.h>: the project's own "
                                         "headers go in quotes"));
 }
 

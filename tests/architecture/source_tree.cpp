@@ -9,8 +9,8 @@ namespace sextant::architecture {
 namespace fs = std::filesystem;
 
 const std::vector<std::string>& checked_folders() {
-  static const std::vector<std::string> folders = {"core",    "documents", "costmodel", "probes", "calibrate",
-                                                   "planner", "reports",   "cli",       "lab"};
+  static const std::vector<std::string> folders = {"include",   "core",    "documents", "costmodel", "probes",
+                                                   "calibrate", "planner", "reports",   "cli",       "lab"};
   return folders;
 }
 

@@ -18,7 +18,7 @@ TEST(StandardHeaders, OfThisProjectAreIncluded) {
 
 class PlantedHeaders : public PlantedTree {
  protected:
-  PlantedHeaders() { write("core/error.h", "#include <string>\nstd::string text();\n"); }
+  PlantedHeaders() { write("sextant/error.h", "#include <string>\nstd::string text();\n"); }
   [[nodiscard]] std::vector<std::string> missing() const { return find_missing_standard_headers(root()); }
 };
 
@@ -30,7 +30,7 @@ TEST_F(PlantedHeaders, ForgottenHeader) {
 }
 
 TEST_F(PlantedHeaders, OwnHeadersBringTheirs) {
-  write("planner/a.h", "#include \"core/error.h\"\nstd::string name();\n");
+  write("planner/a.h", "#include \"sextant/error.h\"\nstd::string name();\n");
   write("planner/b.h", "#include \"planner/a.h\"\nstd::string other();\n");
   EXPECT_THAT(missing(), IsEmpty());
 }

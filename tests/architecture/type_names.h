@@ -10,7 +10,7 @@
 
 namespace sextant::architecture {
 
-// One sentence for each name, sorted: "sextant::Run is defined in documents/run.h and in
+// One sentence for each name, sorted: "sextant::Run is defined in sextant/run.h and in
 // planner/exact/unit_space.h". Of classes, enumerations, aliases and constants at the level of a namespace, in
 // headers and sources; what anonymous namespaces hold is each file's own. Reads what clang-format has
 // formatted: a definition at namespace level begins its line. Throws std::runtime_error when the tree has no

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "core/error.h"
+#include "sextant/error.h"
 #include "tests/calibrate/varied_runs.h"
 
 namespace sextant::testing {

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "calibrate/fit.h"
 #include "calibrate/posterior.h"
-#include "core/statistics.h"
+#include "sextant/fit.h"
+#include "sextant/statistics.h"
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/overhead_runs.h"
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "calibrate/fit.h"
+#include "sextant/fit.h"
 #include "tests/calibrate/synthetic_runs.h"
 
 namespace sextant::testing {

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <string>
 
-#include "calibrate/trust.h"
-#include "core/document.h"
+#include "sextant/document.h"
+#include "sextant/trust.h"
 
 namespace sextant {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "calibrate/trust.h"
-#include "core/document.h"
-#include "costmodel/predict.h"
+#include "sextant/document.h"
+#include "sextant/predict.h"
+#include "sextant/trust.h"
 
 namespace sextant {
 namespace {

@@ -1,4 +1,4 @@
-#include "calibrate/fit.h"
+#include "sextant/fit.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 
 #include "calibrate/residuals.h"
 #include "calibrate/validate.h"
-#include "core/error.h"
+#include "sextant/error.h"
 #include "tests/calibrate/synthetic_runs.h"
 
 namespace sextant::testing {

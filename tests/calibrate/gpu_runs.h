@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "calibrate/residuals.h"
-#include "costmodel/predict.h"
-#include "documents/run.h"
+#include "sextant/predict.h"
+#include "sextant/run.h"
 
 namespace sextant::testing {
 

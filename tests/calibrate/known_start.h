@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "documents/coefficients.h"
+#include "sextant/coefficients.h"
 
 namespace sextant::testing {
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "calibrate/fit.h"
+#include "sextant/fit.h"
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/synthetic_runs.h"
 

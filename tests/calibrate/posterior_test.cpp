@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "calibrate/fit.h"
+#include "sextant/fit.h"
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/overhead_runs.h"
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "calibrate/fit.h"
+#include "sextant/fit.h"
 #include "tests/calibrate/gpu_runs.h"
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/synthetic_runs.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibrate/fit.h"
-#include "core/error.h"
+#include "sextant/error.h"
+#include "sextant/fit.h"
 #include "tests/calibrate/synthetic_runs.h"
 
 namespace sextant::testing {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/predict.h"
-#include "documents/run.h"
+#include "sextant/predict.h"
+#include "sextant/run.h"
 
 namespace sextant::testing {
 

@@ -1,4 +1,4 @@
-#include "calibrate/trust.h"
+#include "sextant/trust.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "calibrate/cross_validation.h"
 #include "calibrate/familiarity.h"
-#include "calibrate/fit.h"
+#include "calibrate/fit_result.h"
 #include "calibrate/posterior.h"
 #include "core/json_value.h"
 #include "costmodel/hardware_numbers.h"

@@ -6,7 +6,7 @@
 
 #include "calibrate/cross_validation.h"
 #include "calibrate/evidence.h"
-#include "calibrate/fit.h"
+#include "calibrate/fit_result.h"
 #include "calibrate/unstated.h"
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/synthetic_runs.h"

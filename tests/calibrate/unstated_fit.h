@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "calibrate/cross_validation.h"
-#include "calibrate/fit.h"
+#include "calibrate/fit_result.h"
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/synthetic_runs.h"
 

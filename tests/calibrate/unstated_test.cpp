@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "calibrate/cross_validation.h"
-#include "calibrate/fit.h"
+#include "calibrate/fit_result.h"
 #include "tests/calibrate/known_start.h"
 #include "tests/calibrate/synthetic_runs.h"
 #include "tests/calibrate/unstated_fit.h"

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "calibrate/fit.h"
 #include "calibrate/residuals.h"
 #include "calibrate/split.h"
-#include "core/error.h"
 #include "core/json_value.h"
+#include "sextant/error.h"
+#include "sextant/fit.h"
 #include "tests/calibrate/synthetic_runs.h"
 
 namespace sextant::testing {

@@ -11,9 +11,9 @@
 #include <fstream>
 #include <functional>
 
-#include "core/document.h"
 #include "core/json_value.h"
-#include "documents/cluster.h"
+#include "sextant/cluster.h"
+#include "sextant/document.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

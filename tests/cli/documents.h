@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
 #include "tests/calibrate/synthetic_runs.h"
 #include "tests/core/temporary_folder.h"
 

@@ -83,7 +83,7 @@ TEST_F(ExplainCommand, SaysThatDollarsAreCompared) {
                                  ContainsRegex("instead of [^\n]*, in dollars [0-9.]+ % less")));
   const auto explanation = load_document<Explanation>(file).content;
   EXPECT_EQ(explanation.goal, "cost");
-  constexpr double kTies = 1e-8;  // time decides between plans that cost the same (planner/request/objective.h)
+  constexpr double kTies = 1e-8;  // time decides between plans that cost the same (sextant/objective.h)
   for (const Alternative& other : explanation.alternatives) {
     if (other.outcome != PlanOutcome::found) continue;
     EXPECT_NEAR(other.ratio, *other.usd_per_iteration / *explanation.usd_per_iteration, kTies) << other.name;

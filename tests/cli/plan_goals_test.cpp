@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/json_value.h"
-#include "documents/search.h"
-#include "planner/request/objective.h"
+#include "sextant/objective.h"
+#include "sextant/search.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

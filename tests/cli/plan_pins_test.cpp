@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/json_value.h"
-#include "documents/search.h"
+#include "sextant/search.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

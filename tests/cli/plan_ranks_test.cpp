@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/json_value.h"
-#include "documents/search.h"
+#include "sextant/search.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

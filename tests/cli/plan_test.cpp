@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "core/json_value.h"
-#include "costmodel/predict.h"
-#include "documents/search.h"
-#include "planner/planners.h"
+#include "sextant/planners.h"
+#include "sextant/predict.h"
+#include "sextant/search.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

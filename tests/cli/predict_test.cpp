@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "calibrate/trust.h"
 #include "core/json_value.h"
+#include "sextant/trust.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

@@ -9,9 +9,9 @@
 #include <functional>
 #include <set>
 
-#include "core/error.h"
-#include "core/json.h"
 #include "probes/comm/thread_communicator.h"
+#include "sextant/error.h"
+#include "sextant/json.h"
 #include "tests/core/temporary_folder.h"
 #include "tests/probes/comm/fake_hosts.h"
 #include "tests/probes/cuda/fake_gpu_host.h"

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
-#include "core/document.h"
 #include "core/json_value.h"
-#include "documents/run.h"
+#include "sextant/document.h"
+#include "sextant/run.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/document.h"
+#include "sextant/document.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/temporary_folder.h"
 

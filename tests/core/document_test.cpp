@@ -1,4 +1,4 @@
-#include "core/document.h"
+#include "sextant/document.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
-#include "core/error.h"
+#include "sextant/error.h"
 
 #include <gtest/gtest.h>
 
 #include <unordered_set>
 
-#include "core/ids.h"
+#include "sextant/ids.h"
 #include "tests/core/expect_error.h"
 
 namespace sextant {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <thread>
 
-#include "core/document.h"
+#include "sextant/document.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/temporary_folder.h"
 

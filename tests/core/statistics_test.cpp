@@ -1,4 +1,4 @@
-#include "core/statistics.h"
+#include "sextant/statistics.h"
 
 #include <gtest/gtest.h>
 

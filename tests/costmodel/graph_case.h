@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/document.h"
-#include "costmodel/predict.h"
+#include "sextant/document.h"
+#include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 
 namespace sextant::testing {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "costmodel/predict.h"
+#include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 
 namespace sextant::testing {

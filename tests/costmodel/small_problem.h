@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "costmodel/iteration.h"
-#include "documents/plan.h"
+#include "sextant/plan.h"
 
 namespace sextant::testing {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <set>
 
-#include "core/document.h"
 #include "core/json_value.h"
-#include "documents/values/precision.h"
-#include "documents/values/quantity.h"
+#include "sextant/document.h"
+#include "sextant/precision.h"
+#include "sextant/quantity.h"
 
 namespace sextant {
 namespace {

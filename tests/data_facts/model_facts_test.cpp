@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "core/document.h"
 #include "core/json_value.h"
-#include "documents/values/model.h"
+#include "sextant/document.h"
+#include "sextant/model.h"
 
 namespace sextant {
 namespace {

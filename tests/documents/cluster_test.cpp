@@ -1,4 +1,4 @@
-#include "documents/cluster.h"
+#include "sextant/cluster.h"
 
 #include <gtest/gtest.h>
 

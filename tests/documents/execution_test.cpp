@@ -1,6 +1,6 @@
 // Options of a task's execution: every one comes back as it was, what is off is not written, and what cannot be
 // is refused with its path. How plans carry them.
-#include "documents/execution.h"
+#include "sextant/execution.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

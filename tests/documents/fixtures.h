@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "core/document.h"
 #include "core/json_value.h"
-#include "documents/run.h"
+#include "sextant/document.h"
+#include "sextant/run.h"
 #include "tests/core/expect_error.h"
 
 namespace sextant {

@@ -1,4 +1,4 @@
-#include "documents/values/lengths.h"
+#include "sextant/lengths.h"
 
 #include <gtest/gtest.h>
 

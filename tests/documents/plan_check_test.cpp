@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "documents/plan.h"
+#include "sextant/plan.h"
 #include "tests/core/expect_error.h"
 #include "tests/documents/fixtures.h"
 

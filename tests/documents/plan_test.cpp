@@ -1,4 +1,4 @@
-#include "documents/plan.h"
+#include "sextant/plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "documents/values/quantity.h"
+#include "sextant/quantity.h"
 
 #include <gtest/gtest.h>
 
 #include "core/json_value.h"
-#include "documents/values/precision.h"
+#include "sextant/precision.h"
 #include "tests/core/expect_error.h"
 
 namespace sextant {

@@ -4,11 +4,11 @@
 #include <random>
 
 #include "core/json_value.h"
-#include "documents/coefficients.h"
 #include "documents/experiments.h"
 #include "documents/explanation.h"
-#include "documents/prediction.h"
-#include "documents/search.h"
+#include "sextant/coefficients.h"
+#include "sextant/prediction.h"
+#include "sextant/search.h"
 #include "tests/documents/fixtures.h"
 
 namespace sextant {

@@ -1,4 +1,4 @@
-#include "documents/run.h"
+#include "sextant/run.h"
 
 #include <gtest/gtest.h>
 

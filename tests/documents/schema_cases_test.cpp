@@ -8,10 +8,10 @@
 
 #include "core/json_value.h"
 #include "core/text.h"
-#include "documents/coefficients.h"
 #include "documents/explanation.h"
-#include "documents/prediction.h"
-#include "documents/search.h"
+#include "sextant/coefficients.h"
+#include "sextant/prediction.h"
+#include "sextant/search.h"
 #include "tests/core/expect_error.h"
 #include "tests/documents/fixtures.h"
 

@@ -1,4 +1,4 @@
-#include "documents/search.h"
+#include "sextant/search.h"
 
 #include <gtest/gtest.h>
 

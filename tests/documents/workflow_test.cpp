@@ -1,4 +1,4 @@
-#include "documents/workflow.h"
+#include "sextant/workflow.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

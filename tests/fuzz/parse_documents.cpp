@@ -6,16 +6,16 @@
 #include <cstdint>
 
 #include "calibrate/accuracy.h"
-#include "core/document.h"
 #include "core/json_value.h"
-#include "documents/coefficients.h"
 #include "documents/experiments.h"
 #include "documents/explanation.h"
-#include "documents/prediction.h"
-#include "documents/run.h"
-#include "documents/search.h"
 #include "lab/reproduce/reproduction.h"
 #include "probes/fleet/compare/cluster_difference.h"
+#include "sextant/coefficients.h"
+#include "sextant/document.h"
+#include "sextant/prediction.h"
+#include "sextant/run.h"
+#include "sextant/search.h"
 
 namespace sextant {
 namespace {

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/document.h"
+#include "sextant/document.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/parse_documents.h"
 

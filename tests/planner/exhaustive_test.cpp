@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
-#include "costmodel/predict.h"
 #include "costmodel/terms/memory.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 
 namespace sextant::testing {

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "core/json_value.h"
-#include "costmodel/predict.h"
 #include "planner/sha_ea/sha_ea.h"
 #include "planner/verify/verify.h"
+#include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/planning_case.h"
 #include "tests/planner/thread_ranks.h"

@@ -1,7 +1,7 @@
 // What tests of planners take for the model and for equal.
 #pragma once
 
-#include "documents/coefficients.h"
+#include "sextant/coefficients.h"
 
 namespace sextant::testing {
 

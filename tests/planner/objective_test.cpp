@@ -1,14 +1,14 @@
 // Plans by time, dollars and devices, with limits.
-#include "planner/request/objective.h"
+#include "sextant/objective.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/error.h"
 #include "planner/exact/exact.h"
 #include "planner/exact/exhaustive.h"
-#include "planner/planners.h"
+#include "sextant/error.h"
+#include "sextant/planners.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "calibrate/import/records/facts.h"
-#include "documents/cluster.h"
-#include "documents/framework_profile.h"
-#include "documents/plan.h"
-#include "documents/workflow.h"
+#include "sextant/cluster.h"
+#include "sextant/framework_profile.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant::testing {
 

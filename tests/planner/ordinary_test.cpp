@@ -5,11 +5,11 @@
 #include <set>
 
 #include "calibrate/families.h"
-#include "core/document.h"
-#include "costmodel/predict.h"
-#include "planner/planners.h"
 #include "planner/portfolio/portfolio.h"
-#include "planner/request/profile.h"
+#include "sextant/document.h"
+#include "sextant/planners.h"
+#include "sextant/predict.h"
+#include "sextant/profile_space.h"
 #include "tests/planner/ordinary_questions.h"
 
 namespace sextant::testing {

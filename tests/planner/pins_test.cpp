@@ -1,21 +1,21 @@
 // Tasks that stay where they are: obeyed by every planner that says so, refused by the others.
-#include "planner/request/pins.h"
+#include "sextant/search_space.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "core/error.h"
-#include "costmodel/predict.h"
 #include "planner/exact/bound.h"
 #include "planner/exact/exhaustive.h"
 #include "planner/explain/change.h"
 #include "planner/explain/explain.h"
-#include "planner/planners.h"
 #include "planner/request/subcluster.h"
 #include "planner/space/units.h"
 #include "planner/verify/verify.h"
+#include "sextant/error.h"
+#include "sextant/planners.h"
+#include "sextant/predict.h"
 #include "tests/core/expect_error.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/neutral.h"

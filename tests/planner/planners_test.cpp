@@ -1,6 +1,6 @@
 // One contract for all planners: whatever they are asked, plans that hold, costs that are the model's, the same
 // answer twice, and an end when someone cancels.
-#include "planner/planners.h"
+#include "sextant/planners.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,10 @@
 #include <set>
 #include <thread>
 
-#include "costmodel/predict.h"
 #include "planner/exact/bound.h"
 #include "planner/exact/exhaustive.h"
 #include "planner/verify/verify.h"
+#include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/neutral.h"
 #include "tests/planner/planning_case.h"

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/workflow.h"
 #include "planner/evaluate/evaluator.h"
 #include "planner/request/shapes.h"
+#include "sextant/cluster.h"
+#include "sextant/workflow.h"
 
 namespace sextant::testing {
 

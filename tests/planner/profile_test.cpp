@@ -1,4 +1,4 @@
-#include "planner/request/profile.h"
+#include "sextant/profile_space.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "planner/request/search_space.h"
+#include "sextant/search_space.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "core/error.h"
 #include "core/json_value.h"
+#include "sextant/error.h"
 #include "tests/costmodel/small_problem.h"
 
 namespace sextant::testing {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/json_value.h"
-#include "costmodel/predict.h"
+#include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 
 namespace sextant::testing {

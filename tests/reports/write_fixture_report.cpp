@@ -4,9 +4,9 @@
 #include <iostream>
 #include <map>
 
-#include "core/document.h"
 #include "core/json_value.h"
 #include "reports/report.h"
+#include "sextant/document.h"
 #include "tests/reports/fixture.h"
 
 int main(int argc, char** argv) {

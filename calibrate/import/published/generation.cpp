@@ -4,9 +4,9 @@
 #include <array>
 
 #include "calibrate/import/records/measured_generation.h"
-#include "core/document.h"
-#include "core/error.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

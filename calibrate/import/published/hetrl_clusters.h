@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "documents/cluster.h"
+#include "sextant/cluster.h"
 
 namespace sextant {
 

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "calibrate/import/records/measured_step.h"
-#include "core/json.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -11,9 +11,9 @@
 #include "calibrate/import/published/published_times.h"
 #include "calibrate/import/records/in_file.h"
 #include "calibrate/import/records/measured_iteration.h"
-#include "core/document.h"
-#include "core/error.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

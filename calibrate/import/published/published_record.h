@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

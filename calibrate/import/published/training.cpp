@@ -5,8 +5,8 @@
 
 #include "calibrate/import/published/training_sources.h"
 #include "calibrate/import/records/measured_step.h"
-#include "core/document.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
 
 namespace sextant {
 namespace {

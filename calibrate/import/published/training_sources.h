@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "calibrate/import/records/measured_step.h"
-#include "core/json.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

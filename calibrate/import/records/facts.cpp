@@ -4,9 +4,9 @@
 #include <set>
 #include <utility>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "core/text.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

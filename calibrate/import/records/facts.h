@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/values/model.h"
+#include "sextant/cluster.h"
+#include "sextant/model.h"
 
 namespace sextant {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "calibrate/import/records/facts.h"
-#include "documents/run.h"
+#include "sextant/run.h"
 
 namespace sextant {
 

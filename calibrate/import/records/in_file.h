@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 

@@ -4,9 +4,9 @@
 #include <map>
 #include <utility>
 
-#include "core/error.h"
-#include "core/json.h"
 #include "core/text.h"
+#include "sextant/error.h"
+#include "sextant/json.h"
 
 namespace sextant {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "calibrate/import/records/facts.h"
-#include "documents/plan.h"
-#include "documents/run.h"
-#include "documents/workflow.h"
+#include "sextant/plan.h"
+#include "sextant/run.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

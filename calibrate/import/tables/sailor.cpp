@@ -5,8 +5,8 @@
 #include "calibrate/import/tables/sailor_layers.h"
 #include "calibrate/import/tables/sailor_plans.h"
 #include "calibrate/import/tables/sailor_tables.h"
-#include "core/document.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
 
 namespace sextant {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "calibrate/import/records/run_parts.h"
-#include "core/error.h"
-#include "core/statistics.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

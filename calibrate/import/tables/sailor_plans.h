@@ -6,7 +6,7 @@
 
 #include "calibrate/import/records/imported.h"
 #include "calibrate/import/tables/sailor_tables.h"
-#include "core/json.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

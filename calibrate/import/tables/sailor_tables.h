@@ -10,9 +10,9 @@
 
 #include "calibrate/import/records/facts.h"
 #include "core/csv.h"
-#include "core/json.h"
-#include "documents/cluster.h"
-#include "documents/values/model.h"
+#include "sextant/cluster.h"
+#include "sextant/json.h"
+#include "sextant/model.h"
 
 namespace sextant {
 

@@ -9,9 +9,9 @@
 #include "calibrate/import/verl/verl_setup.h"
 #include "calibrate/import/verl/verl_source.h"
 #include "calibrate/import/verl/verl_timers.h"
-#include "core/error.h"
 #include "core/json_value.h"
-#include "core/statistics.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "calibrate/import/records/python_literal.h"
-#include "core/error.h"
 #include "core/json_value.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -5,9 +5,9 @@
 #include "calibrate/import/records/in_file.h"
 #include "calibrate/import/records/measured_iteration.h"
 #include "calibrate/import/verl/verl_setup.h"
-#include "core/document.h"
-#include "core/error.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "documents/run.h"
-#include "documents/workflow.h"
+#include "sextant/run.h"
+#include "sextant/workflow.h"
 
 namespace sextant::verl_timers {
 namespace {

@@ -1,6 +1,6 @@
 #include "probes/cuda/proxy/device_link.h"
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant::gpu {
 

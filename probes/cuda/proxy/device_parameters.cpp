@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant::gpu {
 

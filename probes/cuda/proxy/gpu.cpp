@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/error.h"
 #include "probes/cuda/proxy/gpu_collectives.h"
+#include "sextant/error.h"
 
 namespace sextant::gpu {
 namespace {

@@ -3,10 +3,10 @@
 #include <span>
 #include <string>
 
-#include "core/error.h"
 #include "probes/cuda/cuda_resources.h"
 #include "probes/cuda/proxy/gpu_collectives.h"
 #include "probes/gpu/libraries/nccl_communicator.h"
+#include "sextant/error.h"
 
 namespace sextant::gpu {
 namespace {

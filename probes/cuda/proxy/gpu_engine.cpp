@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/error.h"
 #include "probes/cuda/proxy/device_generation.h"
 #include "probes/cuda/proxy/device_inference.h"
 #include "probes/cuda/proxy/device_training.h"
@@ -10,6 +9,7 @@
 #include "probes/cuda/proxy/gpu_choice.h"
 #include "probes/cuda/proxy/gpu_collectives.h"
 #include "probes/gpu/proxy/memory_budget.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

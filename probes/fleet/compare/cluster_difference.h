@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
-#include "documents/cluster.h"
 #include "probes/fleet/compare/value_change.h"
+#include "sextant/cluster.h"
+#include "sextant/document.h"
 
 namespace sextant {
 

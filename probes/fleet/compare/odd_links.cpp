@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
-#include "core/error.h"
 #include "core/units.h"
 #include "probes/fleet/compare/host_effects.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

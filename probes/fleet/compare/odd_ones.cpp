@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
 #include "core/tails.h"
 #include "core/units.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

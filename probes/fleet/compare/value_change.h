@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "documents/values/quantity.h"
+#include "sextant/quantity.h"
 
 namespace sextant {
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "core/statistics.h"
 #include "probes/assembly/cluster_assembly.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/error.h"
 #include "core/units.h"
 #include "probes/assembly/cluster_assembly.h"
 #include "probes/fleet/links/class_rates.h"
 #include "probes/fleet/links/host_rates.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

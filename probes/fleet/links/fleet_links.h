@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
 #include "probes/fleet/links/pair_model.h"
+#include "sextant/cluster.h"
 
 namespace sextant {
 

@@ -4,9 +4,9 @@
 #include <span>
 #include <utility>
 
-#include "core/statistics.h"
 #include "core/units.h"
 #include "probes/assembly/cluster_assembly.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

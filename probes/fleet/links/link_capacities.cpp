@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/statistics.h"
 #include "probes/assembly/host_groups.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <optional>
 
-#include "core/statistics.h"
 #include "probes/fleet/links/part_choice.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <string>
 
-#include "core/error.h"
-#include "core/statistics.h"
 #include "probes/fleet/links/held_out.h"
+#include "sextant/error.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

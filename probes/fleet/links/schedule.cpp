@@ -10,9 +10,9 @@
 #include <string>
 #include <utility>
 
-#include "core/error.h"
 #include "probes/fleet/links/crossings.h"
 #include "probes/fleet/links/pair_packing.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

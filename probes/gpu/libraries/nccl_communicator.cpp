@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "core/error.h"
 #include "core/units.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "documents/workflow.h"
+#include "sextant/workflow.h"
 
 namespace sextant::gpu {
 

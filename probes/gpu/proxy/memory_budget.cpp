@@ -2,15 +2,15 @@
 
 #include <algorithm>
 
-#include "core/error.h"
 #include "core/units.h"
-#include "documents/run.h"
-#include "probes/gpu/proxy/device_sizes.h"
 #include "probes/gpu/proxy/attention_layout.h"
+#include "probes/gpu/proxy/device_sizes.h"
 #include "probes/gpu/proxy/link_sizes.h"
 #include "probes/proxy/blockwise_transfer.h"
 #include "probes/proxy/groups.h"
 #include "probes/proxy/schedule.h"
+#include "sextant/error.h"
+#include "sextant/run.h"
 
 namespace sextant::gpu {
 namespace {

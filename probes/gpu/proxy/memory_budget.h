@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "documents/plan.h"
-#include "documents/workflow.h"
 #include "probes/proxy/workload.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant::gpu {
 

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant::proxy {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "core/error.h"
 #include "probes/proxy/model/random.h"
+#include "sextant/error.h"
 
 namespace sextant::proxy {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant::proxy {
 namespace {

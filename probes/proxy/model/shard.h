@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "documents/values/model.h"
+#include "sextant/model.h"
 
 namespace sextant::proxy {
 

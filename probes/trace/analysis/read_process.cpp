@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "core/error.h"
 #include "core/json_value.h"
+#include "sextant/error.h"
 
 namespace sextant::trace {
 namespace {

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
-#include "core/json.h"
 #include "probes/trace/analysis/kernel_names.h"
 #include "probes/trace/analysis/phases.h"
 #include "probes/trace/analysis/split.h"
 #include "probes/trace/analysis/task_ranges.h"
 #include "probes/trace/analysis/trace.h"
+#include "sextant/document.h"
+#include "sextant/json.h"
 
 namespace sextant::trace {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/document.h"
-#include "core/json.h"
+#include "sextant/document.h"
+#include "sextant/json.h"
 
 namespace sextant::trace {
 

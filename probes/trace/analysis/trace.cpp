@@ -4,10 +4,10 @@
 #include <limits>
 #include <map>
 
-#include "core/document.h"
-#include "core/error.h"
 #include "probes/trace/analysis/merger.h"
 #include "probes/trace/analysis/read_process.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
 
 namespace sextant::trace {
 namespace {

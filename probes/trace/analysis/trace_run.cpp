@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/error.h"
 #include "core/units.h"
+#include "sextant/error.h"
 
 namespace sextant::trace {
 namespace {

@@ -4,8 +4,8 @@
 #include <map>
 #include <string>
 
-#include "documents/run.h"
 #include "probes/trace/analysis/summary.h"
+#include "sextant/run.h"
 
 namespace sextant::trace {
 

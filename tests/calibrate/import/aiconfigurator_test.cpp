@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/document.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
 #include "tests/calibrate/import/generation_cases.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/temporary_folder.h"

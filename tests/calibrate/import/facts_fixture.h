@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "calibrate/import/records/facts.h"
-#include "core/document.h"
+#include "sextant/document.h"
 #include "tests/core/temporary_folder.h"
 
 namespace sextant {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "calibrate/import/import.h"
-#include "core/document.h"
+#include "sextant/document.h"
 #include "tests/calibrate/import/facts_fixture.h"
 #include "tests/core/expect_error.h"
 

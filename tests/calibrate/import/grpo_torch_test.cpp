@@ -4,10 +4,10 @@
 #include <string>
 
 #include "calibrate/import/verl/verl.h"
-#include "core/document.h"
 #include "core/json_value.h"
-#include "documents/plan.h"
-#include "documents/workflow.h"
+#include "sextant/document.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 #include "tests/core/temporary_folder.h"
 
 namespace sextant {

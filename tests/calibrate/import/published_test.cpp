@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "calibrate/import/records/measured_iteration.h"
-#include "core/document.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
 #include "tests/calibrate/import/generation_cases.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/temporary_folder.h"

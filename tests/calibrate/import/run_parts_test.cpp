@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/document.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
 #include "tests/calibrate/import/facts_fixture.h"
 #include "tests/core/expect_error.h"
 

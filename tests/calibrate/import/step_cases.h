@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "calibrate/import/import.h"
-#include "core/document.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
 #include "tests/core/temporary_folder.h"
 
 namespace sextant {

@@ -1,6 +1,6 @@
 // Batches that are filled by dynamic sampling, over-sampling and partial rollouts, worked out by hand:
 // rollout.h.
-#include "documents/rollout.h"
+#include "sextant/rollout.h"
 
 #include <gtest/gtest.h>
 

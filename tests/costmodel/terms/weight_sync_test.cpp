@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "documents/values/model.h"
+#include "sextant/model.h"
 #include "tests/costmodel/terms/term_case.h"
 
 namespace sextant::testing {

@@ -1,18 +1,23 @@
-// Reads a published model, lays GRPO out on two invented GPUs and predicts an iteration.
-#include <cstdio>
+// Lays GRPO of Qwen2.5-0.5B out on two invented GPUs, predicts an iteration and plans.
+#include <sextant/planners.h>
+#include <sextant/predict.h>
 
-#include "core/document.h"
-#include "core/json_value.h"
-#include "costmodel/predict.h"
+#include <cstdio>
 
 namespace {
 
-sextant::Model find_model(const std::string& name) {
-  const sextant::Json facts = sextant::parse_json(sextant::read_text_file(SEXTANT_DATA_DIR "/models.json"));
-  for (const sextant::JsonView& entry : sextant::JsonView(facts).required("models").items()) {
-    if (entry.required("name").text() == name) return sextant::Model::parse(entry);
-  }
-  sextant::throw_bad_input("no model " + name);
+sextant::Model qwen2_5_0_5b() {
+  sextant::Model model;
+  model.name = "Qwen2.5-0.5B";
+  model.layers = 24;
+  model.hidden = 896;
+  model.intermediate = 4864;
+  model.heads = 14;
+  model.kv_heads = 2;
+  model.head_dim = 64;
+  model.vocabulary = 151936;
+  model.tied_embeddings = true;
+  return model;
 }
 
 sextant::Cluster two_gpus() {
@@ -57,12 +62,22 @@ sextant::Plan tensor_parallel(const sextant::Workflow& workflow) {
 
 int main() {
   try {
-    const sextant::Model model = find_model("Qwen2.5-0.5B");
+    const sextant::Model model = qwen2_5_0_5b();
     const sextant::Workflow workflow = grpo(model);
     const sextant::Prediction prediction =
         sextant::predict(two_gpus(), workflow, tensor_parallel(workflow), {});
     std::printf("parameters %.0f\n", model.parameters());
     std::printf("iteration %s\n", prediction.iteration_s > 0 ? "positive" : "not positive");
+
+    const sextant::Cluster cluster = two_gpus();
+    const sextant::Coefficients neutral;
+    sextant::PlanRequest request{cluster, workflow, neutral};
+    request.budget.evaluations = 2000;
+    const sextant::PlanResult result = sextant::find_planner("sha-ea")->plan(request);
+    std::printf("planned %s\n",
+                result.plan && result.prediction->iteration_s <= prediction.iteration_s * (1 + 1e-9)
+                    ? "no slower than by hand"
+                    : "slower than by hand");
     return 0;
   } catch (const sextant::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

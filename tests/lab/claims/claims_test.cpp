@@ -9,10 +9,10 @@
 #include <functional>
 #include <set>
 
-#include "core/error.h"
 #include "core/json_value.h"
-#include "documents/coefficients.h"
 #include "lab/claims/public_fit.h"
+#include "sextant/coefficients.h"
+#include "sextant/error.h"
 #include "tests/core/expect_error.h"
 #include "tests/core/temporary_folder.h"
 

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/document.h"
 #include "lab/reproduce/reproduction.h"
+#include "sextant/document.h"
 #include "tests/cli/program.h"
 #include "tests/core/temporary_folder.h"
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "costmodel/predict.h"
+#include "sextant/predict.h"
 
 namespace sextant {
 namespace {

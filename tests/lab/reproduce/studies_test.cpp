@@ -6,11 +6,11 @@
 #include <set>
 
 #include "calibrate/import/import.h"
-#include "calibrate/import/records/facts.h"
 #include "calibrate/import/published/hetrl_clusters.h"
+#include "calibrate/import/records/facts.h"
 #include "lab/reproduce/study.h"
-#include "planner/planners.h"
-#include "planner/request/objective.h"
+#include "sextant/objective.h"
+#include "sextant/planners.h"
 #include "tests/core/expect_error.h"
 
 namespace sextant {

@@ -4,11 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
-#include "costmodel/predict.h"
 #include "planner/exact/exact.h"
 #include "planner/exact/exhaustive.h"
 #include "planner/sha_ea/sha_ea.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/exact/unit_space_case.h"
 #include "tests/planner/neutral.h"

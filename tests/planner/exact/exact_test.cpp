@@ -7,11 +7,11 @@
 #include <limits>
 #include <map>
 
-#include "core/error.h"
-#include "costmodel/predict.h"
 #include "costmodel/terms/memory.h"
 #include "planner/exact/bound.h"
 #include "planner/exact/group_costs.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
 #include "tests/planner/exact/unit_space_case.h"
 #include "tests/planner/neutral.h"
 #include "tests/planner/planning_instances.h"

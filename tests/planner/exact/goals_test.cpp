@@ -5,7 +5,7 @@
 
 #include "planner/exact/deal_search.h"
 #include "planner/exact/exact.h"
-#include "planner/planners.h"
+#include "sextant/planners.h"
 #include "tests/planner/exact/unit_space_case.h"
 #include "tests/planner/neutral.h"
 

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
-#include "costmodel/predict.h"
 #include "costmodel/terms/memory.h"
 #include "planner/exact/exact.h"
 #include "planner/exact/ilp_model.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
 #include "tests/planner/exact/unit_space_case.h"
 
 namespace sextant::testing {

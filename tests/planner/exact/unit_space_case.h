@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "planner/request/groupings.h"
-#include "planner/request/pins.h"
-#include "planner/request/planner.h"
 #include "planner/request/shapes.h"
 #include "planner/space/balance.h"
 #include "planner/space/units.h"
+#include "sextant/planner.h"
+#include "sextant/search_space.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {

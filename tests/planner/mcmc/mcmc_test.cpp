@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <set>
 
-#include "costmodel/predict.h"
 #include "planner/mcmc/meshes.h"
 #include "planner/search/acceptance.h"
+#include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/neutral.h"
 #include "tests/planner/planning_case.h"

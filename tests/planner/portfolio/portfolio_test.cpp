@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "planner/planners.h"
+#include "sextant/planners.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/planning_case.h"
 #include "tests/planner/thread_ranks.h"

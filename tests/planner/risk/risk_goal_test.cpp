@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/statistics.h"
+#include "sextant/statistics.h"
 #include "tests/planner/risk/two_zones.h"
 
 namespace sextant::testing {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "costmodel/predict.h"
+#include "sextant/predict.h"
 #include "tests/planner/risk/two_zones.h"
 
 namespace sextant::testing {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "costmodel/predict.h"
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
+#include "sextant/predict.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {

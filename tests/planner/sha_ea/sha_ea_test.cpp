@@ -7,7 +7,6 @@
 #include <numeric>
 #include <thread>
 
-#include "costmodel/predict.h"
 #include "costmodel/terms/memory.h"
 #include "planner/exact/exact.h"
 #include "planner/exact/exhaustive.h"
@@ -15,6 +14,7 @@
 #include "planner/sha_ea/arms.h"
 #include "planner/sha_ea/deal.h"
 #include "planner/sha_ea/polish.h"
+#include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/exact/unit_space_case.h"
 

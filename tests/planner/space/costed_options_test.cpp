@@ -8,8 +8,8 @@
 #include <random>
 #include <utility>
 
-#include "core/error.h"
 #include "planner/search/search_run.h"
+#include "sextant/error.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "sextant/error.h"
 #include "tests/planner/planning_case.h"
 
 namespace sextant::testing {

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
-#include "planner/planners.h"
 #include "planner/two_phase/two_phase.h"
 #include "planner/verify/verify.h"
+#include "sextant/error.h"
+#include "sextant/planners.h"
 #include "tests/planner/exact/unit_space_case.h"
 #include "tests/planner/neutral.h"
 #include "tests/planner/two_phase/hex_case.h"

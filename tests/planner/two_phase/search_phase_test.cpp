@@ -8,9 +8,9 @@
 #include <numeric>
 #include <set>
 
-#include "costmodel/predict.h"
 #include "planner/search/search_run.h"
 #include "planner/two_phase/pipelines.h"
+#include "sextant/predict.h"
 #include "tests/planner/neutral.h"
 #include "tests/planner/two_phase/hex_case.h"
 

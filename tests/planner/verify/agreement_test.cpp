@@ -6,9 +6,9 @@
 #include <cmath>
 #include <string>
 
-#include "core/error.h"
 #include "costmodel/terms/memory.h"
 #include "planner/verify/verify.h"
+#include "sextant/error.h"
 #include "tests/planner/verify/random_plans.h"
 
 namespace sextant::testing {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "planner/exact/bound.h"
-#include "planner/planners.h"
+#include "sextant/planners.h"
 #include "tests/core/expect_error.h"
 #include "tests/costmodel/small_problem.h"
 

@@ -8,10 +8,10 @@
 #include <functional>
 #include <string>
 
-#include "core/document.h"
-#include "core/error.h"
-#include "costmodel/predict.h"
 #include "costmodel/terms/weight_sync.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
+#include "sextant/predict.h"
 #include "tests/planner/verify/random_plans.h"
 
 namespace sextant::testing {

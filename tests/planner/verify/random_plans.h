@@ -5,8 +5,8 @@
 #include <random>
 #include <string>
 
-#include "documents/coefficients.h"
-#include "documents/plan.h"
+#include "sextant/coefficients.h"
+#include "sextant/plan.h"
 
 namespace sextant::testing {
 

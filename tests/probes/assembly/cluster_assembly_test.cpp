@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "sextant/error.h"
 #include "tests/probes/assembly/reports.h"
 
 namespace sextant {

@@ -9,9 +9,9 @@
 #include <latch>
 #include <set>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "probes/comm/thread_communicator.h"
+#include "sextant/error.h"
 #include "tests/probes/comm/fake_hosts.h"
 
 namespace sextant {

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/document.h"
-#include "core/error.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
 #include "tests/probes/assembly/reports.h"
 
 namespace sextant {

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "core/error.h"
 #include "probes/comm/thread_communicator.h"
+#include "sextant/error.h"
 #include "tests/probes/collective/host_collectives.h"
 #include "tests/probes/harness/fake_clock.h"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
 #include "probes/collective/rank_collectives.h"
 #include "probes/comm/communicator.h"
 #include "probes/harness/clock.h"
+#include "sextant/error.h"
 
 namespace sextant {
 

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

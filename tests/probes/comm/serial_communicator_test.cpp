@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "core/error.h"
 #include "probes/comm/communicator.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

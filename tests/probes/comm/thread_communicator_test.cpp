@@ -6,7 +6,7 @@
 #include <array>
 #include <atomic>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

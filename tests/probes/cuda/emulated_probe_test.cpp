@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.h"
 #include "probes/gpu/gpu_devices.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

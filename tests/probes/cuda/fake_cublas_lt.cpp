@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/error.h"
 #include "probes/cuda/cuda_resources.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
 #include "probes/gpu/gpu_devices.h"
 #include "probes/gpu/libraries/gpu_sensors.h"
+#include "sextant/error.h"
 #include "tests/probes/harness/fake_clock.h"
 
 namespace sextant {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "sextant/error.h"
 #include "tests/probes/cuda/fake_gpu_host.h"
 
 namespace sextant {

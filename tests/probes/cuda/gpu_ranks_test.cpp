@@ -8,8 +8,8 @@
 #include <optional>
 #include <set>
 
-#include "core/error.h"
 #include "probes/comm/thread_communicator.h"
+#include "sextant/error.h"
 #include "tests/probes/comm/fake_hosts.h"
 #include "tests/probes/cuda/fake_gpu_host.h"
 

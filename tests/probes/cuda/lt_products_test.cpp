@@ -12,9 +12,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/error.h"
 #include "probes/cuda/lt_descriptors.h"
 #include "probes/cuda/lt_matmul.h"
+#include "sextant/error.h"
 #include "tests/probes/cuda/fake_cublas_lt.h"
 
 namespace sextant {

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "core/error.h"
+#include "sextant/error.h"
 #include "tests/probes/cuda/fake_nccl.h"
 
 namespace sextant {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "core/error.h"
+#include "sextant/error.h"
 #include "tests/probes/patience.h"
 
 namespace sextant {

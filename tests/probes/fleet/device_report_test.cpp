@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/error.h"
+#include "sextant/error.h"
 #include "tests/probes/fleet/fleet_fixture.h"
 
 namespace sextant {

@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "core/document.h"
 #include "core/json_value.h"
-#include "documents/cluster.h"
 #include "probes/fleet/fleet_record.h"
+#include "sextant/cluster.h"
+#include "sextant/document.h"
 
 namespace sextant::testing {
 

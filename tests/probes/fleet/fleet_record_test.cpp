@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/document.h"
 #include "core/json_value.h"
+#include "sextant/document.h"
 #include "tests/probes/fleet/fleet_fixture.h"
 
 namespace sextant {

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "core/document.h"
-#include "core/error.h"
 #include "core/json_value.h"
 #include "probes/fleet/fleet_record.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
 #include "tests/probes/fleet/fleet_fixture.h"
 
 namespace sextant {

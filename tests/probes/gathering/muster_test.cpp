@@ -6,8 +6,8 @@
 #include <latch>
 #include <map>
 
-#include "core/error.h"
 #include "probes/comm/thread_communicator.h"
+#include "sextant/error.h"
 #include "tests/probes/comm/fake_hosts.h"
 
 namespace sextant {

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.h"
 #include "core/json_value.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

@@ -7,10 +7,10 @@
 #include <functional>
 #include <vector>
 
-#include "core/document.h"
-#include "core/error.h"
 #include "core/json_value.h"
 #include "probes/journal/journal_text.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

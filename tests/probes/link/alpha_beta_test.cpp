@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/statistics.h"
 #include "probes/harness/random_data.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 namespace {

@@ -6,12 +6,12 @@
 #include <chrono>
 #include <thread>
 
-#include "core/error.h"
 #include "core/json_value.h"
 #include "probes/network/doorkeeper.h"
 #include "probes/network/pair_measurement.h"
 #include "probes/network/services.h"
 #include "probes/network/wire.h"
+#include "sextant/error.h"
 #include "tests/probes/patience.h"
 
 namespace sextant {

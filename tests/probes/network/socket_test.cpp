@@ -5,9 +5,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "core/error.h"
 #include "probes/network/doorkeeper.h"
 #include "probes/network/services.h"
+#include "sextant/error.h"
 #include "tests/probes/patience.h"
 
 namespace sextant {

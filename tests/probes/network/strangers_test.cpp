@@ -5,11 +5,11 @@
 #include <list>
 #include <thread>
 
-#include "core/error.h"
 #include "probes/harness/random_data.h"
 #include "probes/network/doorkeeper.h"
 #include "probes/network/round_trips.h"
 #include "probes/network/services.h"
+#include "sextant/error.h"
 #include "tests/probes/patience.h"
 
 namespace sextant {

@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include "core/error.h"
 #include "probes/proxy/checks.h"
 #include "probes/proxy/simplify.h"
+#include "sextant/error.h"
 #include "tests/probes/proxy/fixture.h"
 
 namespace sextant {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "documents/plan.h"
-#include "documents/workflow.h"
 #include "probes/proxy/session.h"
 #include "probes/proxy/stage.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant::test {
 

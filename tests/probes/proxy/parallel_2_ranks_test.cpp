@@ -1,8 +1,8 @@
 // Every kind of parallelism on two ranks.
 #include <gtest/gtest.h>
 
-#include "core/error.h"
 #include "probes/proxy/proxy.h"
+#include "sextant/error.h"
 #include "tests/probes/comm/ranks.h"
 #include "tests/probes/proxy/fixture.h"
 #include "tests/probes/proxy/parallel.h"

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.h"
 #include "core/table_file.h"
+#include "sextant/error.h"
 #include "tests/probes/topology/fake_fabric.h"
 #include "tests/probes/topology/pci_tree.h"
 

@@ -5,9 +5,9 @@
 #include <regex>
 #include <vector>
 
-#include "core/document.h"
 #include "core/table_file.h"
 #include "probes/trace/analysis/summary.h"
+#include "sextant/document.h"
 
 namespace sextant::trace {
 namespace {

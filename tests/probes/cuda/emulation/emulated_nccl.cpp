@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
 #include "probes/gpu/libraries/nccl_library.h"
+#include "sextant/error.h"
 
 namespace sextant {
 namespace {

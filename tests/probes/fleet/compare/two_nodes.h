@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "documents/cluster.h"
+#include "sextant/cluster.h"
 
 namespace sextant {
 

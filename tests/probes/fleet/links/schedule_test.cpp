@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-#include "core/error.h"
+#include "sextant/error.h"
 #include "tests/probes/fleet/links/simulated_fleet.h"
 
 namespace sextant {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/plan.h"
-#include "documents/workflow.h"
+#include "sextant/cluster.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 
@@ -73,7 +73,7 @@ struct DeviceRules {
 [[nodiscard]] bool counts_micro_batches_in_sequences(TaskKind kind, const Execution& execution);
 
 // Whether the layout with these degrees can be executed in this way, whatever the devices: context and expert
-// parallelism, virtual stages, a micro-batch's budget of tokens (documents/plan.h: check_plan).
+// parallelism, virtual stages, a micro-batch's budget of tokens (sextant/plan.h: check_plan).
 // width: devices of a stage.
 [[nodiscard]] bool can_execute(const Execution& execution, const Task& task, const Workflow& workflow,
                                int data_parallel, int pipeline_parallel, int width);

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/document.h"
-#include "core/ids.h"
-#include "core/json.h"
+#include "sextant/document.h"
+#include "sextant/ids.h"
+#include "sextant/json.h"
 
 namespace sextant {
 
@@ -36,7 +36,7 @@ struct Improvement {
   std::uint64_t evaluations = 0;  // that it took: the same on every machine
   double seconds = 0;             // since the search began, of a wall clock
   double iteration_s = 0;
-  // What the goal lowers (planner/request/objective.h): for the goal "time" iteration_s; for "cost" dollars and next to
+  // What the goal lowers (sextant/objective.h): for the goal "time" iteration_s; for "cost" dollars and next to
   // nothing for the time, by which plans that cost the same differ.
   double loss = 0;
 

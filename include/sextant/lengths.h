@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/json.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
-#include "core/ids.h"
-#include "core/json.h"
-#include "core/statistics.h"
+#include "sextant/document.h"
+#include "sextant/ids.h"
+#include "sextant/json.h"
+#include "sextant/statistics.h"
 
 namespace sextant {
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
+#include "sextant/error.h"
 
 namespace sextant {
 

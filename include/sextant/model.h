@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "core/document.h"
-#include "core/json.h"
+#include "sextant/document.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

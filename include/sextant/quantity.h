@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "core/json.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

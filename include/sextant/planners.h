@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "planner/request/planner.h"
+#include "sextant/planner.h"
 
 namespace sextant {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
-#include "documents/values/precision.h"
-#include "documents/workflow.h"
+#include "sextant/json.h"
+#include "sextant/precision.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

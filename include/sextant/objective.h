@@ -6,9 +6,9 @@
 
 #include <string>
 
-#include "documents/cluster.h"
-#include "documents/plan.h"
-#include "documents/workflow.h"
+#include "sextant/cluster.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.h"
-#include "core/json.h"
-#include "core/provenance.h"
+#include "sextant/error.h"
+#include "sextant/json.h"
+#include "sextant/provenance.h"
 
 namespace sextant {
 

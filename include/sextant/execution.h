@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "core/json.h"
-#include "documents/values/precision.h"
+#include "sextant/json.h"
+#include "sextant/precision.h"
 
 namespace sextant {
 

@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
-#include "core/ids.h"
-#include "core/json.h"
-#include "documents/cluster.h"
-#include "documents/execution.h"
-#include "documents/workflow.h"
+#include "sextant/cluster.h"
+#include "sextant/document.h"
+#include "sextant/execution.h"
+#include "sextant/ids.h"
+#include "sextant/json.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

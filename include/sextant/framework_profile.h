@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/json.h"
-#include "documents/execution.h"
-#include "documents/plan.h"
-#include "documents/workflow.h"
+#include "sextant/execution.h"
+#include "sextant/json.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
-#include "core/json.h"
-#include "documents/values/lengths.h"
+#include "sextant/json.h"
+#include "sextant/lengths.h"
 
 namespace sextant {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/json.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

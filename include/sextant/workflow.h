@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
-#include "core/json.h"
-#include "documents/rollout.h"
-#include "documents/values/lengths.h"
-#include "documents/values/model.h"
-#include "documents/values/precision.h"
+#include "sextant/document.h"
+#include "sextant/json.h"
+#include "sextant/lengths.h"
+#include "sextant/model.h"
+#include "sextant/precision.h"
+#include "sextant/rollout.h"
 
 namespace sextant {
 

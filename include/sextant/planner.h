@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/coefficients.h"
-#include "documents/plan.h"
-#include "documents/prediction.h"
-#include "documents/search.h"
-#include "documents/workflow.h"
-#include "planner/request/objective.h"
-#include "planner/request/search_space.h"
-#include "planner/request/task_choices.h"
+#include "sextant/cluster.h"
+#include "sextant/coefficients.h"
+#include "sextant/objective.h"
+#include "sextant/plan.h"
+#include "sextant/prediction.h"
+#include "sextant/search.h"
+#include "sextant/search_space.h"
+#include "sextant/task_choices.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

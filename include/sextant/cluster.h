@@ -27,12 +27,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/document.h"
-#include "core/error.h"
-#include "core/ids.h"
-#include "core/json.h"
-#include "documents/values/precision.h"
-#include "documents/values/quantity.h"
+#include "sextant/document.h"
+#include "sextant/error.h"
+#include "sextant/ids.h"
+#include "sextant/json.h"
+#include "sextant/precision.h"
+#include "sextant/quantity.h"
 
 namespace sextant {
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/document.h"
-#include "core/json.h"
-#include "documents/fit_summary.h"
+#include "sextant/document.h"
+#include "sextant/fit_summary.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

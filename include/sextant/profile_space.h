@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "documents/cluster.h"
-#include "documents/framework_profile.h"
-#include "documents/workflow.h"
-#include "planner/request/planner.h"
+#include "sextant/cluster.h"
+#include "sextant/framework_profile.h"
+#include "sextant/planner.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "core/document.h"
-#include "core/json.h"
-#include "core/statistics.h"
-#include "documents/cluster.h"
-#include "documents/plan.h"
-#include "documents/workflow.h"
+#include "sextant/cluster.h"
+#include "sextant/document.h"
+#include "sextant/json.h"
+#include "sextant/plan.h"
+#include "sextant/statistics.h"
+#include "sextant/workflow.h"
 
 namespace sextant {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "core/json.h"
+#include "sextant/json.h"
 
 namespace sextant {
 

@@ -9,16 +9,12 @@
 // logarithm of the prediction is linearised in it. Where no run of a group depends on it there is no parameter.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "calibrate/posterior.h"
-#include "calibrate/residuals.h"
-#include "calibrate/unstated.h"
-#include "documents/coefficients.h"
-#include "documents/run.h"
+#include "sextant/coefficients.h"
+#include "sextant/run.h"
 
 namespace sextant {
 
@@ -40,15 +36,5 @@ struct FitOptions {
 // Throws Error(bad_input) for an unknown or empty selection. Not converging is no error: it is in the result.
 [[nodiscard]] Coefficients fit_coefficients(const Runs& runs, const std::vector<std::string>& selected,
                                             const FitOptions& options = {}, const Coefficients& start = {});
-
-struct FitResult {
-  Coefficients coefficients;
-  Posterior posterior;
-  std::vector<UnstatedValue> unstated;  // by quantity and group; of those that any run depends on
-};
-
-// The same for many selections of one set of runs, each prepared once (cross-validation).
-[[nodiscard]] FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
-                                     const FitOptions& options = {}, const Coefficients& start = {});
 
 }  // namespace sextant
