@@ -27,7 +27,7 @@ struct Searched {
   // Every task on as many devices as its shape has, whole machines in order.
   [[nodiscard]] Candidate plan(std::mt19937& random) {
     ShapeLimits limits;
-    limits.most_tensor_parallel = 8;
+    limits.tensor_parallel_limit = 8;
     return testing::random_candidate(random, evaluator, workflow, cluster, limits);
   }
 };
@@ -210,7 +210,7 @@ void explain_gpus(benchmark::State& state, int gpus, double target_s) {
   const Planner& planner = *find_planner("sha-ea");
   const PlanResult result = planner.plan(request);
   if (result.outcome != PlanOutcome::found) throw std::runtime_error(result.message);
-  const Doubt doubt;
+  const CoefficientUncertainty doubt;
   std::size_t alternatives = 0;
   for (auto _ : state) alternatives = explain({request, planner, *result.plan, doubt}).alternatives.size();
   state.counters["alternatives"] = static_cast<double>(alternatives);

@@ -145,15 +145,15 @@ std::vector<Fold> leave_one_out(const Runs& runs, const std::function<std::strin
 }
 
 std::vector<Fold> leave_groups_out(const Runs& runs, const std::function<std::string(const Run&)>& key,
-                                   int most_folds, unsigned seed) {
+                                   int max_folds, unsigned seed) {
   std::vector<Fold> single = leave_one_out(runs, key);
-  if (single.size() <= static_cast<std::size_t>(most_folds)) return single;
+  if (single.size() <= static_cast<std::size_t>(max_folds)) return single;
   std::map<std::string, std::size_t> fold_of_group;
   std::vector<std::string> groups;
   for (const Fold& fold : single) groups.push_back(fold.name);
   groups = shuffled(std::move(groups), seed);
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    fold_of_group[groups[g]] = g % static_cast<std::size_t>(most_folds);
+    fold_of_group[groups[g]] = g % static_cast<std::size_t>(max_folds);
   }
   return leave_one_out(runs, [&](const Run& run) {
     const std::string group = key(run);
@@ -208,9 +208,9 @@ std::string device_types_of(const Runs& runs, const Run& run) {
 std::string scale_of(const Runs& runs, const Run& run) {
   std::set<DeviceId> devices;
   for (const auto& [name, task] : runs.plan_of(run).tasks) devices.merge(task.devices());
-  const std::size_t least = std::bit_floor(devices.size());
-  if (least <= 1) return "1 device";
-  return std::to_string(least) + " to " + std::to_string(2 * least - 1) + " devices";
+  const std::size_t minimum = std::bit_floor(devices.size());
+  if (minimum <= 1) return "1 device";
+  return std::to_string(minimum) + " to " + std::to_string(2 * minimum - 1) + " devices";
 }
 
 std::function<std::string(const Run&)> group_key(const Runs& runs, LeaveOut what) {
@@ -236,11 +236,11 @@ std::function<std::string(const Run&)> group_key(const Runs& runs, LeaveOut what
 }
 
 std::optional<LeaveOut> customary_leave_out(const Runs& runs) {
-  constexpr std::size_t kLeastGroups = 4;
+  constexpr std::size_t kMinGroups = 4;
   for (const LeaveOut what : {LeaveOut::model, LeaveOut::workflow, LeaveOut::plan, LeaveOut::run}) {
     std::set<std::string> groups;
     for (const Run& run : runs.runs) groups.insert(group_key(runs, what)(run));
-    if (groups.size() >= kLeastGroups) return what;
+    if (groups.size() >= kMinGroups) return what;
   }
   return std::nullopt;
 }

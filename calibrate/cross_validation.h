@@ -30,10 +30,10 @@ struct Fold {
 [[nodiscard]] std::vector<Fold> leave_one_out(const Runs& runs,
                                               const std::function<std::string(const Run&)>& key);
 
-// The same in at most `most_folds` folds: each leaves several groups out, dealt by a seeded shuffle.
+// The same in at most `max_folds` folds: each leaves several groups out, dealt by a seeded shuffle.
 [[nodiscard]] std::vector<Fold> leave_groups_out(const Runs& runs,
                                                  const std::function<std::string(const Run&)>& key,
-                                                 int most_folds, unsigned seed);
+                                                 int max_folds, unsigned seed);
 
 // k folds of runs by a seeded shuffle; the same on every machine.
 [[nodiscard]] std::vector<Fold> random_folds(const Runs& runs, int k, unsigned seed);

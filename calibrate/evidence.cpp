@@ -144,7 +144,7 @@ bool Evidence::estimate_model_deviation(const std::vector<double>& coordinates, 
   return std::abs(model_log_deviation_ - before) > kMuch * std::hypot(before, own);
 }
 
-double Evidence::disagreement(const std::vector<double>& coordinates) const {
+double Evidence::objective_value(const std::vector<double>& coordinates) const {
   double sum = 0;
   for (const Observed& observed : observed_) {
     const std::vector<double> errors = log_errors_of(observed, coordinates);
@@ -162,7 +162,7 @@ double Evidence::disagreement(const std::vector<double>& coordinates) const {
   return sum;
 }
 
-bool Evidence::distrust_outliers(const std::vector<double>& coordinates) {
+bool Evidence::downweight_outliers(const std::vector<double>& coordinates) {
   constexpr double kRejected =
       8;  // deviations of the errors' own spread from which on a time counts for nothing
   std::vector<std::vector<double>> errors;

@@ -55,12 +55,12 @@ class Evidence {
   // themselves (Maronna, Martin and Yohai, Robust Statistics, 2006, section 2.3). A loss that only grows
   // slowly, such as Huber's, lets outliers that are all to one side pull. Returns whether any weight is below
   // one half.
-  bool distrust_outliers(const std::vector<double>& coordinates);
+  bool downweight_outliers(const std::vector<double>& coordinates);
   // Supposes this spread for the model's own, until it is estimated.
-  void suppose_model_deviation(double log_deviation) { model_log_deviation_ = log_deviation; }
+  void set_model_deviation(double log_deviation) { model_log_deviation_ = log_deviation; }
   // What a fit makes small, comparable between different spreads: half the squared residuals, whoever is
   // trusted, the logarithms of the deviations, and the priors.
-  [[nodiscard]] double disagreement(const std::vector<double>& coordinates) const;
+  [[nodiscard]] double objective_value(const std::vector<double>& coordinates) const;
   // Takes what the errors at this point show beyond the spread of the measurements for the model's own: the
   // median size, enlarged for the coefficients that the runs have used up. Returns whether it changed much.
   bool estimate_model_deviation(const std::vector<double>& coordinates, double used);

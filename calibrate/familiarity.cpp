@@ -112,20 +112,20 @@ void add_new_kinds(const TaskExperience& asked, const std::vector<const TaskExpe
 }
 
 struct Range {
-  double least, most;
+  double minimum, maximum;
 };
 
 Range range_of(const Feature& feature, const std::vector<const TaskExperience*>& seen) {
   const auto less = [&](const TaskExperience* a, const TaskExperience* b) {
     return a->*feature.member < b->*feature.member;
   };
-  const auto [least, most] = std::minmax_element(seen.begin(), seen.end(), less);
-  return {(*least)->*feature.member, (*most)->*feature.member};
+  const auto [minimum, maximum] = std::minmax_element(seen.begin(), seen.end(), less);
+  return {(*minimum)->*feature.member, (*maximum)->*feature.member};
 }
 
 // Steps above the range, or below it (negative).
 double steps_beyond(double value, const Range& range, const Feature& feature) {
-  const double above = log_of(value) - log_of(range.most), below = log_of(value) - log_of(range.least);
+  const double above = log_of(value) - log_of(range.maximum), below = log_of(value) - log_of(range.minimum);
   return (std::max(0.0, above) + std::min(0.0, below)) / std::log(feature.step);
 }
 
@@ -135,9 +135,9 @@ void add_out_of_range(const TaskExperience& asked, const std::vector<const TaskE
     const Range range = range_of(feature, seen);
     const double steps = steps_beyond(asked.*feature.member, range, feature);
     if (steps > 1) {
-      reasons.push_back(shown(asked, feature) + ", calibrated up to " + format_number(range.most));
+      reasons.push_back(shown(asked, feature) + ", calibrated up to " + format_number(range.maximum));
     } else if (steps < -1) {
-      reasons.push_back(shown(asked, feature) + ", calibrated from " + format_number(range.least));
+      reasons.push_back(shown(asked, feature) + ", calibrated from " + format_number(range.minimum));
     }
   }
 }

@@ -85,8 +85,8 @@ class Cost : public ceres::CostFunction {
 };
 
 // Relative changes of the cost that end a solve: of one whose weights are about to change, and of the last.
-constexpr double kRoughly = 1e-3;
-constexpr double kWell = 1e-8;
+constexpr double kIntermediateTolerance = 1e-3;
+constexpr double kFinalTolerance = 1e-8;
 
 // Where a descent ended.
 struct Descent {
@@ -113,7 +113,7 @@ Descent minimise(const Evidence& evidence, const FitOptions& options, double tol
     problem.SetParameterUpperBound(free.data(), static_cast<int>(f), range.upper);
   }
   ceres::Solver::Options solver;
-  solver.max_num_iterations = options.most_iterations;
+  solver.max_num_iterations = options.max_iterations;
   solver.linear_solver_type = ceres::DENSE_NORMAL_CHOLESKY;
   solver.function_tolerance = tolerance;
   // Between bounds every step is searched along; with cubics that asks for a Jacobian more each time.
@@ -149,7 +149,7 @@ Eigen::MatrixXd covariance_of(const Evidence& evidence, const Slopes& slopes) {
 // How narrow a valley is: half the logarithm of the volume of the priors over its own. With it the depth is the
 // logarithm of the probability of the whole valley (Laplace's approximation): a wide valley holds more than a
 // narrow one of the same depth, and what the runs leave to the priors counts for nothing.
-double narrowness(const Evidence& evidence, const Slopes& slopes) {
+double log_laplace_volume(const Evidence& evidence, const Slopes& slopes) {
   const Eigen::VectorXd pivots = information_of(evidence, slopes).ldlt().vectorD();
   double sum = 0;
   for (Eigen::Index f = 0; f < pivots.size(); ++f) {
@@ -180,8 +180,8 @@ struct Attempt {
 
 Attempt attempt_from(double model_log_deviation, Evidence evidence, const FitOptions& options) {
   Coordinates coordinates = evidence.prior_coordinates();
-  if (!options.model_log_deviation) evidence.suppose_model_deviation(model_log_deviation);
-  Descent descent = minimise(evidence, options, kRoughly, coordinates);
+  if (!options.model_log_deviation) evidence.set_model_deviation(model_log_deviation);
+  Descent descent = minimise(evidence, options, kIntermediateTolerance, coordinates);
   const double initial_cost = descent.summary.initial_cost;
   // What became relevant on the way joins.
   if (evidence.find_relevant(coordinates)) descent.slopes = slopes_at(evidence, coordinates);
@@ -190,9 +190,9 @@ Attempt attempt_from(double model_log_deviation, Evidence evidence, const FitOpt
   for (int pass = 0; pass < kSpreadPasses && !options.model_log_deviation; ++pass) {
     const double used = coefficients_used(evidence, covariance_of(evidence, descent.slopes));
     if (!evidence.estimate_model_deviation(coordinates, used)) break;
-    descent = minimise(evidence, options, kRoughly, coordinates);
+    descent = minimise(evidence, options, kIntermediateTolerance, coordinates);
   }
-  const double objective = evidence.disagreement(coordinates) + narrowness(evidence, descent.slopes);
+  const double objective = evidence.objective_value(coordinates) + log_laplace_volume(evidence, descent.slopes);
   return {std::move(evidence), std::move(coordinates), initial_cost, objective};
 }
 
@@ -204,25 +204,25 @@ FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& 
   Evidence first(runs, selected, options, start);
   first.find_relevant(first.prior_coordinates());
   Attempt best = attempt_from(0, first, options);
-  bool has_outliers = best.evidence.distrust_outliers(best.coordinates);
+  bool has_outliers = best.evidence.downweight_outliers(best.coordinates);
   // The cost can have several valleys. Where a descent that trusts the runs from its first step leaves times
   // far from the model, one that trusts the priors until the model follows the runs may end in a likelier one.
-  constexpr double kLoose = 0.3;
+  constexpr double kRestartDeviation = 0.3;
   if (has_outliers && !options.model_log_deviation) {
-    Attempt loose = attempt_from(kLoose, std::move(first), options);
+    Attempt loose = attempt_from(kRestartDeviation, std::move(first), options);
     if (loose.objective < best.objective) {
       best = std::move(loose);
-      has_outliers = best.evidence.distrust_outliers(best.coordinates);
+      has_outliers = best.evidence.downweight_outliers(best.coordinates);
     }
   }
   Evidence& evidence = best.evidence;
   Coordinates& coordinates = best.coordinates;
   // The weights of outliers follow from where the fit is, too.
   if (has_outliers) {
-    (void)minimise(evidence, options, kRoughly, coordinates);
-    (void)evidence.distrust_outliers(coordinates);
+    (void)minimise(evidence, options, kIntermediateTolerance, coordinates);
+    (void)evidence.downweight_outliers(coordinates);
   }
-  const Descent last = minimise(evidence, options, kWell, coordinates);
+  const Descent last = minimise(evidence, options, kFinalTolerance, coordinates);
   const Solved solved{last.summary.termination_type == ceres::CONVERGENCE,
                       last.summary.message,
                       best.initial_cost,

@@ -44,12 +44,13 @@ bool has_entry(const Coefficients& coefficients, CoefficientId id) {
 // The error with which an earlier fit knew a value, as the width of the prior in fit coordinates.
 std::optional<double> known_deviation(const CoefficientSpec& spec, const std::string& type,
                                       const std::string& framework, const Coefficients& start) {
-  constexpr double kLeast = 1e-6;
+  constexpr double kMinimum = 1e-6;
   for (const Coefficient& entry : start.values) {
     if (entry.id != spec.id || entry.device_type != type || entry.framework != framework) continue;
     if (!entry.standard_error) return std::nullopt;
     const bool logarithmic = spec.scale == CoefficientScale::logarithmic;
-    return std::max(kLeast, logarithmic ? *entry.standard_error : *entry.standard_error / spec.prior_deviation);
+    return std::max(kMinimum,
+                    logarithmic ? *entry.standard_error : *entry.standard_error / spec.prior_deviation);
   }
   return std::nullopt;
 }

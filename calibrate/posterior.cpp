@@ -203,8 +203,8 @@ Eigen::MatrixXd scaled_covariance(const Posterior& posterior) {
 
 std::vector<LearnedDirection> learned_directions(const std::vector<Parameter>& parameters,
                                                  const std::vector<int>& free,
-                                                 const Eigen::MatrixXd& covariance, double most_remaining) {
-  constexpr double kLeastPart = 1e-4;
+                                                 const Eigen::MatrixXd& covariance, double max_remaining) {
+  constexpr double kMinPart = 1e-4;
   const auto n = static_cast<Eigen::Index>(free.size());
   if (n == 0) return {};
   Eigen::MatrixXd scaled(n, n);
@@ -218,12 +218,12 @@ std::vector<LearnedDirection> learned_directions(const std::vector<Parameter>& p
   std::vector<LearnedDirection> directions;
   for (Eigen::Index k = 0; k < n; ++k) {  // ascending: best known first
     const double remaining = std::clamp(solver.eigenvalues()(k), 0.0, 1.0);
-    if (remaining > most_remaining) break;
+    if (remaining > max_remaining) break;
     LearnedDirection direction;
     direction.remaining = remaining;
     for (Eigen::Index i = 0; i < n; ++i) {
       const double part = solver.eigenvectors()(i, k);
-      if (std::abs(part) < kLeastPart) continue;
+      if (std::abs(part) < kMinPart) continue;
       direction.of.push_back(free[static_cast<std::size_t>(i)]);
       direction.parts.push_back(part);
     }
@@ -304,12 +304,12 @@ Coefficients restricted(const Coefficients& coefficients, const std::function<bo
   }
   // A document for people's disks: a direction of which less than a twentieth was learned is left out, and so
   // are parts of a hundredth.
-  constexpr double kMostRemaining = 0.95, kLeastPart = 0.01, kDigits = 1e4;
-  out.fit->directions = learned_directions(parameters, positions, covariance, kMostRemaining);
+  constexpr double kMaxRemaining = 0.95, kMinPart = 0.01, kDigits = 1e4;
+  out.fit->directions = learned_directions(parameters, positions, covariance, kMaxRemaining);
   for (LearnedDirection& direction : out.fit->directions) {
     const LearnedDirection whole = std::exchange(direction, {direction.remaining, {}, {}});
     for (std::size_t i = 0; i < whole.parts.size(); ++i) {
-      if (std::abs(whole.parts[i]) < kLeastPart) continue;
+      if (std::abs(whole.parts[i]) < kMinPart) continue;
       direction.of.push_back(whole.of[i]);
       direction.parts.push_back(std::round(whole.parts[i] * kDigits) / kDigits);
     }
@@ -317,7 +317,7 @@ Coefficients restricted(const Coefficients& coefficients, const std::function<bo
   return out;
 }
 
-std::vector<Confounded> confounded_pairs(const Posterior& posterior, double least_correlation,
+std::vector<Confounded> confounded_pairs(const Posterior& posterior, double min_correlation,
                                          double identified_share) {
   std::set<int> touched_set;
   for (const LearnedDirection& direction : posterior.directions) {
@@ -338,7 +338,7 @@ std::vector<Confounded> confounded_pairs(const Posterior& posterior, double leas
     for (Eigen::Index b = a + 1; b < n; ++b) {
       if (share(a) <= identified_share && share(b) <= identified_share) continue;
       const double correlation = scaled(a, b) / (share(a) * share(b));
-      if (std::abs(correlation) < least_correlation) continue;
+      if (std::abs(correlation) < min_correlation) continue;
       pairs.push_back(
           {touched[static_cast<std::size_t>(a)], touched[static_cast<std::size_t>(b)], correlation});
     }

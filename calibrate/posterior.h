@@ -68,8 +68,7 @@ struct Confounded {
   double correlation = 0;
 };
 // Pairs that are correlated at least so far and of which at least one is not identified; strongest first.
-[[nodiscard]] std::vector<Confounded> confounded_pairs(const Posterior& posterior,
-                                                       double least_correlation = 0.5,
+[[nodiscard]] std::vector<Confounded> confounded_pairs(const Posterior& posterior, double min_correlation = 0.5,
                                                        double identified_share = 0.6);
 
 }  // namespace sextant

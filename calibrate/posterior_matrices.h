@@ -15,10 +15,10 @@ namespace sextant {
 [[nodiscard]] Eigen::MatrixXd scaled_covariance(const Posterior& posterior);
 
 // The directions of a covariance of some parameters (`free`, positions in `parameters`), in fit coordinates.
-// Those with more than `most_remaining` of their prior variance left are dropped.
+// Those with more than `max_remaining` of their prior variance left are dropped.
 [[nodiscard]] std::vector<LearnedDirection> learned_directions(const std::vector<Parameter>& parameters,
                                                                const std::vector<int>& free,
                                                                const Eigen::MatrixXd& covariance,
-                                                               double most_remaining = 0.995);
+                                                               double max_remaining = 0.995);
 
 }  // namespace sextant

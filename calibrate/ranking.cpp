@@ -14,9 +14,9 @@ namespace sextant {
 
 bool told_apart(int wins, int rounds) {
   constexpr double kDoubt = 0.05;
-  const int most = std::max(wins, rounds - wins);
+  const int maximum = std::max(wins, rounds - wins);
   double tail = 0;  // of a fair coin: `most` wins or more
-  for (int k = most; k <= rounds; ++k) {
+  for (int k = maximum; k <= rounds; ++k) {
     tail += std::exp(std::lgamma(rounds + 1.0) - std::lgamma(k + 1.0) - std::lgamma(rounds - k + 1.0) -
                      rounds * std::log(2.0));
   }

@@ -16,7 +16,7 @@ namespace sextant {
 
 // Repeats of one configuration differ by at least so much from rerun to rerun, however small the spread
 // within one run is (public logs: 1 to 3 % inside one, 4 to 21 % between reruns).
-inline constexpr double kLeastLogDeviation = 0.04;
+inline constexpr double kMinLogDeviation = 0.04;
 // Of a peak of memory: allocators round and keep, and the count of a layer's tensors differs from its code.
 inline constexpr double kMemoryLogDeviation = 0.05;
 
@@ -39,8 +39,8 @@ struct MeasuredTime {
   [[nodiscard]] bool is_iteration() const { return what == kIteration; }
   [[nodiscard]] bool is_memory() const { return what == kPeakMemory; }
   [[nodiscard]] double log_deviation() const {
-    const double least = is_memory() ? kMemoryLogDeviation : kLeastLogDeviation;
-    return std::sqrt(spread_fraction * spread_fraction + least * least);
+    const double minimum = is_memory() ? kMemoryLogDeviation : kMinLogDeviation;
+    return std::sqrt(spread_fraction * spread_fraction + minimum * minimum);
   }
 };
 
@@ -111,16 +111,16 @@ std::vector<T> PreparedRun::predict(CoefficientValues<T> values, const Hardware<
     if (time.is_iteration()) {
       predicted.push_back(cost.iteration_s);
     } else if (time.is_memory()) {
-      T most(0.0);
+      T maximum(0.0);
       const auto type_index = [&](DeviceId device) { return problem.hardware.type_index(device); };
       // The first replica of each class speaks for a task, but tasks may meet on devices of any replica.
       const bool all_replicas = works_.size() > 1;
       for (const auto& [device, memory] :
            device_memory(std::span<const TaskWork>(works_), problem.coefficients, type_index, all_replicas)) {
         const T needed = memory.resident_bytes + memory.working_bytes;
-        if (most < needed) most = needed;
+        if (maximum < needed) maximum = needed;
       }
-      predicted.push_back(most);
+      predicted.push_back(maximum);
     } else if (time.is_elapsed) {
       const TimedSpan<T>& span = spans[static_cast<std::size_t>(time.tasks.front())];
       predicted.push_back(span.end_s - span.ready_s);

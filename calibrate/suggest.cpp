@@ -64,8 +64,8 @@ Eigen::MatrixXd after(const Weighed& weighed, const Eigen::MatrixXd& covariance)
   return covariance - towards.transpose() * all.ldlt().solve(towards);
 }
 
-std::string most_taught(const Posterior& posterior, const Eigen::MatrixXd& before,
-                        const Eigen::MatrixXd& later) {
+std::string max_taught(const Posterior& posterior, const Eigen::MatrixXd& before,
+                       const Eigen::MatrixXd& later) {
   constexpr std::size_t kNamed = 2;
   const Eigen::VectorXd taught = before.diagonal() - later.diagonal();
   std::vector<Eigen::Index> order(static_cast<std::size_t>(taught.size()));
@@ -87,7 +87,7 @@ double log_deviation_of(const Coefficients& fitted) {
   if (fitted.fit) {
     model = fitted.fit->held_out ? fitted.fit->held_out->task_log_deviation : fitted.fit->task_log_deviation;
   }
-  return std::hypot(kLeastLogDeviation, model);
+  return std::hypot(kMinLogDeviation, model);
 }
 
 std::string layout_name(const UniformLayout& layout, int micro_batch) {
@@ -205,7 +205,7 @@ std::vector<Suggestion> suggest_runs(const CandidateExperiments& candidates, con
     if (best == left.end()) break;
     const Eigen::MatrixXd later = after(*best, covariance);
     suggestions.push_back({best->candidate->workflow, best->candidate->plan, best_gain, best->iteration_s,
-                           best->device_s, most_taught(*posterior, covariance, later)});
+                           best->device_s, max_taught(*posterior, covariance, later)});
     covariance = later;
     spent_s += best->device_s;
     left.erase(best);

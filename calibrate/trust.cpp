@@ -22,7 +22,7 @@ namespace {
 // of the device that needs most.
 class Imagined {
  public:
-  explicit Imagined(const Asked& asked) {
+  explicit Imagined(const PredictionQuery& asked) {
     Run run;
     run.name = "asked";
     run.cluster = asked.cluster.name();
@@ -61,14 +61,14 @@ Interval interval_of(double value, double log_variance) {
 // Deviations of the logarithm where no run says better. Of devices: the counts without a fit were within 14 %
 // of 90 % of the public peaks of other sources. Of hosts: what else runs on a node is not in the plan.
 constexpr double kUncalibratedMemory = 0.1;
-constexpr double kLeastMemory = 0.03;  // allocators round and keep
+constexpr double kMinMemory = 0.03;  // allocators round and keep
 constexpr double kHostMemory = 0.2;
 
 double memory_log_deviation(const FitSummary& fit) {
   if (fit.held_out && fit.held_out->memories > 0) {
-    return std::max(kLeastMemory, fit.held_out->memory_log_deviation);
+    return std::max(kMinMemory, fit.held_out->memory_log_deviation);
   }
-  return fit.memory_log_deviation > 0 ? std::max(kLeastMemory, fit.memory_log_deviation) : kUncalibratedMemory;
+  return fit.memory_log_deviation > 0 ? std::max(kMinMemory, fit.memory_log_deviation) : kUncalibratedMemory;
 }
 
 MemoryTrust memory_trust(double needed_bytes, double capacity_bytes, double log_variance) {
@@ -157,10 +157,10 @@ Intervals intervals_of(const Prediction& prediction, const Imagined& imagined, c
 }
 
 // The same of a program that is its own controller.
-Intervals intervals_of_loop(const Asked& asked, const Posterior& posterior) {
+Intervals intervals_of_loop(const PredictionQuery& asked, const Posterior& posterior) {
   Workflow workflow = asked.workflow;
   workflow.orchestration = Orchestration::loop;
-  const Asked loop{asked.cluster, workflow, asked.plan, asked.coefficients, asked.framework};
+  const PredictionQuery loop{asked.cluster, workflow, asked.plan, asked.coefficients, asked.framework};
   const Prediction prediction =
       predict(loop.cluster, loop.workflow, loop.plan, loop.coefficients, loop.framework);
   return intervals_of(prediction, Imagined(loop), posterior, *asked.coefficients.fit);
@@ -174,7 +174,7 @@ double memory_log_deviation(const Coefficients& coefficients) {
   return coefficients.fit ? memory_log_deviation(*coefficients.fit) : kUncalibratedMemory;
 }
 
-void qualify(Prediction& prediction, const Asked& asked) {
+void qualify(Prediction& prediction, const PredictionQuery& asked) {
   const std::optional<Posterior> posterior = posterior_of(asked.coefficients);
   if (!posterior) return qualify_memory(prediction, kUncalibratedMemory * kUncalibratedMemory);
   const FitSummary& fit = *asked.coefficients.fit;
@@ -203,14 +203,14 @@ void qualify(Prediction& prediction, const Asked& asked) {
   }
 }
 
-Prediction predict_with_trust(const Asked& asked) {
+Prediction predict_with_trust(const PredictionQuery& asked) {
   Prediction prediction =
       predict(asked.cluster, asked.workflow, asked.plan, asked.coefficients, asked.framework);
   qualify(prediction, asked);
   return prediction;
 }
 
-std::vector<Sensitivity> sensitivities_of(const Asked& asked) {
+std::vector<Sensitivity> sensitivities_of(const PredictionQuery& asked) {
   constexpr double kNothing = 1e-9;
   std::vector<Sensitivity> all;
   Coefficients coefficients = asked.coefficients;

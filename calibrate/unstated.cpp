@@ -48,9 +48,9 @@ void change_cache(TaskPlan& task, const Cluster& cluster, double share) {
   for (const DeviceId device : task.devices()) {
     memory_bytes = std::min(memory_bytes, cluster.type_of(device).memory_bytes.value);
   }
-  constexpr double kLeastBytes = 1;  // none would be no limit
+  constexpr double kMinBytes = 1;  // none would be no limit
   double& bytes = task.execution.kv_cache_bytes;
-  bytes = std::max(kLeastBytes, bytes + share * memory_bytes);
+  bytes = std::max(kMinBytes, bytes + share * memory_bytes);
 }
 
 void change_generation(TaskPlan& task, const PreparedRun& run, UnstatedQuantity quantity, double value) {

@@ -72,10 +72,10 @@ double rank_correlation_of(const std::vector<ComparedIteration>& iterations) {
   return rank_correlation(measured_s, predicted_s);
 }
 
-double most_needed_bytes(const Prediction& prediction) {
-  double most = 0;
-  for (const DeviceMemory& memory : prediction.memory) most = std::max(most, memory.needed_bytes());
-  return most;
+double max_needed_bytes(const Prediction& prediction) {
+  double maximum = 0;
+  for (const DeviceMemory& memory : prediction.memory) maximum = std::max(maximum, memory.needed_bytes());
+  return maximum;
 }
 
 }  // namespace
@@ -115,7 +115,7 @@ Accuracy validate(const Runs& runs, const Coefficients& coefficients) {
       compare(kIteration, run.iteration, prediction.iteration_s, prediction.iteration_interval_s);
     }
     if (run.peak_memory_bytes) {
-      accuracy.memories.push_back({run.name, *run.peak_memory_bytes, most_needed_bytes(prediction), !seen});
+      accuracy.memories.push_back({run.name, *run.peak_memory_bytes, max_needed_bytes(prediction), !seen});
       tally.count(accuracy.memories.back());
     }
   }

@@ -43,14 +43,14 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-std::string range_text(std::int64_t least, std::int64_t most) {
+std::string range_text(std::int64_t minimum, std::int64_t maximum) {
   using limits = std::numeric_limits<std::int64_t>;
   std::string out = "an integer";
-  if (least != limits::min()) {
-    out += " >= " + std::to_string(least);
+  if (minimum != limits::min()) {
+    out += " >= " + std::to_string(minimum);
   }
-  if (most != limits::max() && most != std::numeric_limits<int>::max()) {
-    out += std::string(least != limits::min() ? " and" : "") + " <= " + std::to_string(most);
+  if (maximum != limits::max() && maximum != std::numeric_limits<int>::max()) {
+    out += std::string(minimum != limits::min() ? " and" : "") + " <= " + std::to_string(maximum);
   }
   return out;
 }
@@ -220,16 +220,16 @@ double CsvRow::non_negative(std::string_view column) const {
   return checked(column, value, value >= 0, "a number >= 0");
 }
 
-std::int64_t CsvRow::integer(std::string_view column, std::int64_t least, std::int64_t most) const {
+std::int64_t CsvRow::integer(std::string_view column, std::int64_t minimum, std::int64_t maximum) const {
   const auto value = parse_number<std::int64_t>(any_text(column));
-  if (!value || *value < least || *value > most) {
-    fail_expected(column, range_text(least, most));
+  if (!value || *value < minimum || *value > maximum) {
+    fail_expected(column, range_text(minimum, maximum));
   }
   return *value;
 }
 
-int CsvRow::count(std::string_view column, int least) const {
-  return static_cast<int>(integer(column, least, std::numeric_limits<int>::max()));
+int CsvRow::count(std::string_view column, int minimum) const {
+  return static_cast<int>(integer(column, minimum, std::numeric_limits<int>::max()));
 }
 
 bool CsvRow::flag(std::string_view column) const {
@@ -261,8 +261,8 @@ std::optional<double> CsvRow::optional_number(std::string_view column) const {
   return is_empty(column) ? std::nullopt : std::optional(number(column));
 }
 
-std::optional<int> CsvRow::optional_count(std::string_view column, int least) const {
-  return is_empty(column) ? std::nullopt : std::optional(count(column, least));
+std::optional<int> CsvRow::optional_count(std::string_view column, int minimum) const {
+  return is_empty(column) ? std::nullopt : std::optional(count(column, minimum));
 }
 
 void CsvRow::fail(std::string_view column, const std::string& reason) const {

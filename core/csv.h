@@ -52,17 +52,17 @@ class CsvRow {
   [[nodiscard]] double positive(std::string_view column) const;              // > 0
   [[nodiscard]] double non_negative(std::string_view column) const;          // >= 0
   [[nodiscard]] std::int64_t integer(std::string_view column,
-                                     std::int64_t least = std::numeric_limits<std::int64_t>::min(),
-                                     std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
-  [[nodiscard]] int count(std::string_view column, int least = 0) const;  // an integer that fits an int
-  [[nodiscard]] bool flag(std::string_view column) const;                 // true/false, yes/no, 1/0, any case
+                                     std::int64_t minimum = std::numeric_limits<std::int64_t>::min(),
+                                     std::int64_t maximum = std::numeric_limits<std::int64_t>::max()) const;
+  [[nodiscard]] int count(std::string_view column, int minimum = 0) const;  // an integer that fits an int
+  [[nodiscard]] bool flag(std::string_view column) const;                   // true/false, yes/no, 1/0, any case
   // One of the given names; returns its position.
   [[nodiscard]] std::size_t one_of(std::string_view column, const std::vector<std::string_view>& names) const;
 
   // Nothing where the cell is empty.
   [[nodiscard]] std::optional<std::string> optional_text(std::string_view column) const;
   [[nodiscard]] std::optional<double> optional_number(std::string_view column) const;
-  [[nodiscard]] std::optional<int> optional_count(std::string_view column, int least = 0) const;
+  [[nodiscard]] std::optional<int> optional_count(std::string_view column, int minimum = 0) const;
 
   // Throws Error(bad_input) with "file:line: column \"name\": reason".
   [[noreturn]] void fail(std::string_view column, const std::string& reason) const;

@@ -111,18 +111,18 @@ class Writer {
   std::string path_;
 };
 
-std::string range_text(std::int64_t least, std::int64_t most) {
+std::string range_text(std::int64_t minimum, std::int64_t maximum) {
   using limits = std::numeric_limits<std::int64_t>;
-  if (least == limits::min() && most == limits::max()) {
+  if (minimum == limits::min() && maximum == limits::max()) {
     return "";
   }
-  if (most == limits::max()) {
-    return " >= " + std::to_string(least);
+  if (maximum == limits::max()) {
+    return " >= " + std::to_string(minimum);
   }
-  if (least == limits::min()) {
-    return " <= " + std::to_string(most);
+  if (minimum == limits::min()) {
+    return " <= " + std::to_string(maximum);
   }
-  return " from " + std::to_string(least) + " to " + std::to_string(most);
+  return " from " + std::to_string(minimum) + " to " + std::to_string(maximum);
 }
 
 template <typename Names>
@@ -254,21 +254,21 @@ double JsonView::fraction() const {
   return value;
 }
 
-std::int64_t JsonView::integer(std::int64_t least, std::int64_t most) const {
+std::int64_t JsonView::integer(std::int64_t minimum, std::int64_t maximum) const {
   const bool too_large =
       value_->is_number_unsigned() && value_->get<std::uint64_t>() > std::numeric_limits<std::int64_t>::max();
   if (value_->is_number_integer() && !too_large) {
     const auto value = value_->get<std::int64_t>();
-    if (value >= least && value <= most) {
+    if (value >= minimum && value <= maximum) {
       return value;
     }
   }
-  fail("expected an integer" + range_text(least, most) + ", got " + shown());
+  fail("expected an integer" + range_text(minimum, maximum) + ", got " + shown());
 }
 
-int JsonView::count(int least) const {
-  if (integer(least) > std::numeric_limits<int>::max()) {
-    return static_cast<int>(integer(least, std::numeric_limits<int>::max()));  // throws with the upper limit
+int JsonView::count(int minimum) const {
+  if (integer(minimum) > std::numeric_limits<int>::max()) {
+    return static_cast<int>(integer(minimum, std::numeric_limits<int>::max()));  // throws with the upper limit
   }
   return static_cast<int>(value_->get<std::int64_t>());
 }

@@ -9,7 +9,7 @@
 namespace sextant {
 namespace {
 
-constexpr int kMostSummed = 200;  // degrees of freedom
+constexpr int kMaxSummed = 200;  // degrees of freedom
 
 // P(|T| < t): 26.7.3 for odd degrees, 26.7.4 for even ones.
 double student_within(double t, int degrees) {
@@ -44,7 +44,7 @@ double normal_deviations(double tail) {
 double student_tail(double t, int degrees) {
   SEXTANT_CHECK(degrees >= 1);
   t = std::abs(t);
-  if (degrees <= kMostSummed) return std::max(0.0, 1 - student_within(t, degrees));
+  if (degrees <= kMaxSummed) return std::max(0.0, 1 - student_within(t, degrees));
   const double nu = degrees;
   return normal_tail(t * (1 - 0.25 / nu) / std::sqrt(1 + t * t / (2 * nu)));
 }

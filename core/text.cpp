@@ -4,11 +4,11 @@
 
 namespace sextant {
 
-std::string shorten(std::string_view text, std::size_t most) {
-  if (text.size() <= most) {
+std::string shorten(std::string_view text, std::size_t maximum) {
+  if (text.size() <= maximum) {
     return std::string(text);
   }
-  std::size_t length = most;
+  std::size_t length = maximum;
   while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) {
     --length;
   }

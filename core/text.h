@@ -11,7 +11,7 @@ namespace sextant {
 inline constexpr std::size_t kShownCharacters = 60;
 
 // At most `most` bytes and, when something was cut, "..." at the end; never cuts inside a UTF-8 character.
-[[nodiscard]] std::string shorten(std::string_view text, std::size_t most);
+[[nodiscard]] std::string shorten(std::string_view text, std::size_t maximum);
 
 // The text in double quotes, shortened to kShownCharacters.
 [[nodiscard]] std::string in_quotes(std::string_view text);

@@ -77,9 +77,8 @@ void Cluster::check_nodes() const {
       throw_bad_input(node_path(i, "devices") + "expected an integer >= 1, got " +
                       std::to_string(node.devices));
     }
-    if (node.devices > kMostDevices - devices) {
-      throw_bad_input(node_path(i, "devices") + "more than " + std::to_string(kMostDevices) +
-                      " devices in all");
+    if (node.devices > kMaxDevices - devices) {
+      throw_bad_input(node_path(i, "devices") + "more than " + std::to_string(kMaxDevices) + " devices in all");
     }
     devices += node.devices;
   }

@@ -10,8 +10,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kRecompute{"none", "selective", "full"};
 constexpr std::array<std::string_view, 4> kTrainingGraphs{"none", "routing", "attention", "iteration"};
 
-void read(const JsonView& view, std::string_view member, int least, int& out) {
-  if (const auto value = view.optional(member)) out = value->count(least);
+void read(const JsonView& view, std::string_view member, int minimum, int& out) {
+  if (const auto value = view.optional(member)) out = value->count(minimum);
 }
 
 void read(const JsonView& view, std::string_view member, bool& out) {

@@ -96,8 +96,8 @@ std::optional<Chance> parse_chance(const JsonView& parent) {
   view->allow_only({"probability", "probability_with_model_error", "ratio_90"});
   Chance chance{view->required("probability").fraction(), std::nullopt,
                 parse_ratio(view->required("ratio_90"))};
-  if (const auto least = view->optional("probability_with_model_error"))
-    chance.probability_with_model_error = least->fraction();
+  if (const auto minimum = view->optional("probability_with_model_error"))
+    chance.probability_with_model_error = minimum->fraction();
   return chance;
 }
 

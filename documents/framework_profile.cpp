@@ -14,7 +14,7 @@ namespace sextant {
 namespace {
 
 constexpr std::string_view kSchema = "sextant.framework_profile/1.0";
-constexpr std::size_t kMostExecutions = 256;  // of a kind of task
+constexpr std::size_t kMaxExecutions = 256;  // of a kind of task
 
 std::string lower_case(std::string text) {
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -68,8 +68,8 @@ std::vector<Execution> executions_of(const JsonView& task, const std::optional<J
         }
       }
       all = std::move(combined);
-      if (all.size() > kMostExecutions)
-        vary->fail("more than " + std::to_string(kMostExecutions) + " combinations to try");
+      if (all.size() > kMaxExecutions)
+        vary->fail("more than " + std::to_string(kMaxExecutions) + " combinations to try");
     }
   }
   std::vector<Execution> executions;
@@ -97,8 +97,9 @@ TaskProfile parse_task(const JsonView& view) {
   read_choices(
       view, vary, "kv_memory_fraction", [](const JsonView& v) { return v.fraction(); },
       task.kv_memory_fractions);
-  if (const auto most = view.optional("max_tensor_parallel")) task.max_tensor_parallel = most->count(1);
-  if (const auto most = view.optional("max_pipeline_parallel")) task.max_pipeline_parallel = most->count(1);
+  if (const auto maximum = view.optional("max_tensor_parallel")) task.max_tensor_parallel = maximum->count(1);
+  if (const auto maximum = view.optional("max_pipeline_parallel"))
+    task.max_pipeline_parallel = maximum->count(1);
   return task;
 }
 

@@ -30,8 +30,8 @@ std::string ranges_of(const std::set<DeviceId>& devices) {
 
 // "4", or "2-4" when the parts differ.
 std::string degree(const std::vector<int>& degrees) {
-  const auto [least, most] = std::minmax_element(degrees.begin(), degrees.end());
-  return std::to_string(*least) + (*least == *most ? "" : "-" + std::to_string(*most));
+  const auto [minimum, maximum] = std::minmax_element(degrees.begin(), degrees.end());
+  return std::to_string(*minimum) + (*minimum == *maximum ? "" : "-" + std::to_string(*maximum));
 }
 
 }  // namespace

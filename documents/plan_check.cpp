@@ -124,10 +124,10 @@ class TaskCheck {
   void check_micro_batches(const Task& task, const Workflow& workflow) const {
     const int steps = task.kind == TaskKind::training ? workflow.mini_batches : 1;
     for (const int sequences : replica_sequences(task_, workflow.sequences())) {
-      const int most = (sequences + steps - 1) / steps;
-      if (task_.execution.micro_batches <= most) continue;
+      const int maximum = (sequences + steps - 1) / steps;
+      if (task_.execution.micro_batches <= maximum) continue;
       throw_bad_input(path_ + "/execution/micro_batches: " + std::to_string(task_.execution.micro_batches) +
-                      " of " + std::to_string(most) + " sequences");
+                      " of " + std::to_string(maximum) + " sequences");
     }
     if (task_.execution.micro_batch_tokens > 0 && task_.execution.micro_batches == 0) {
       check_token_budget(workflow);

@@ -20,8 +20,8 @@ int budget_for(const Workflow& workflow) {
   const double observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
   const double longest =
       std::ceil(observed + workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens());
-  constexpr double kMost = std::numeric_limits<int>::max();
-  return std::max(kMicroBatchTokens, static_cast<int>(std::min(longest, kMost)));
+  constexpr double kMaximum = std::numeric_limits<int>::max();
+  return std::max(kMicroBatchTokens, static_cast<int>(std::min(longest, kMaximum)));
 }
 
 // What was assumed, in words; empty where the options of the task say enough.

@@ -76,7 +76,7 @@ std::vector<Replica> parse_compact(const JsonView& view, int context_parallel) {
   devices.allow_only({"first", "count"});
   layout.first.value = parse_first(devices);
   const JsonView count = devices.required("count");
-  const auto given = count.integer(1, Cluster::kMostDevices);
+  const auto given = count.integer(1, Cluster::kMaxDevices);
   const double needed =
       static_cast<double>(layout.data_parallel) * layout.pipeline_parallel * tensor_parallel * context_parallel;
   if (needed != static_cast<double>(given)) {

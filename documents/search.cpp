@@ -13,8 +13,8 @@ constexpr std::array<std::string_view, 3> kOutcomes = {"found", "infeasible", "t
 constexpr std::array<std::string_view, 3> kGoals = {"time", "cost", "devices"};
 constexpr std::array<std::string_view, 4> kProofs = {"none", "optimal", "gap", "time_limit"};
 
-std::uint64_t parse_whole(const JsonView& view, std::int64_t least = 0) {
-  return static_cast<std::uint64_t>(view.integer(least, SearchRecord::kMostCount));
+std::uint64_t parse_whole(const JsonView& view, std::int64_t minimum = 0) {
+  return static_cast<std::uint64_t>(view.integer(minimum, SearchRecord::kMaxCount));
 }
 
 template <typename T, typename Parse>
@@ -68,9 +68,9 @@ std::optional<double> parse_positive(const JsonView& view, std::string_view key)
 void parse_objective(const JsonView& view, SearchRecord& search) {
   if (const std::optional<JsonView> goal = view.optional("goal"))
     search.goal = kGoals[static_cast<std::size_t>(parse_name<std::size_t>(*goal, kGoals))];
-  search.most_iteration_s = parse_positive(view, "most_iteration_s");
-  search.most_usd_per_hour = parse_positive(view, "most_usd_per_hour");
-  search.most_usd_per_iteration = parse_positive(view, "most_usd_per_iteration");
+  search.max_iteration_s = parse_positive(view, "most_iteration_s");
+  search.max_usd_per_hour = parse_positive(view, "most_usd_per_hour");
+  search.max_usd_per_iteration = parse_positive(view, "most_usd_per_iteration");
 }
 
 std::set<DeviceId> parse_devices(const JsonView& view) {
@@ -297,9 +297,9 @@ Json SearchRecord::to_json() const {
   if (budget_evaluations) json["budget_evaluations"] = *budget_evaluations;
   const bool is_time = goal == kGoals.front();
   if (!is_time) json["goal"] = goal;
-  put(json, "most_iteration_s", most_iteration_s);
-  put(json, "most_usd_per_hour", most_usd_per_hour);
-  put(json, "most_usd_per_iteration", most_usd_per_iteration);
+  put(json, "most_iteration_s", max_iteration_s);
+  put(json, "most_usd_per_hour", max_usd_per_hour);
+  put(json, "most_usd_per_iteration", max_usd_per_iteration);
   if (!pins.empty()) json["pins"] = pins_to_json(*this);
   json["outcome"] = name_of(outcome);
   json["was_interrupted"] = was_interrupted;

@@ -7,11 +7,11 @@ namespace {
 
 // Prompt and response together, with what tools returned in all turns.
 std::vector<LengthCell> sums_of(const Workflow& workflow) {
-  constexpr int kMostPrompts = 64, kMostResponses = 256;
+  constexpr int kMaxPrompts = 64, kMaxResponses = 256;
   const double observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
-  const std::vector<LengthCell> responses = workflow.response_tokens.cells(kMostResponses);
+  const std::vector<LengthCell> responses = workflow.response_tokens.cells(kMaxResponses);
   std::vector<LengthCell> sums;
-  for (const LengthCell& prompt : workflow.prompt_tokens.cells(kMostPrompts)) {
+  for (const LengthCell& prompt : workflow.prompt_tokens.cells(kMaxPrompts)) {
     const double before = prompt.mean + observed;
     const double before_square = prompt.mean_square + observed * (2 * prompt.mean + observed);
     for (const LengthCell& response : responses) {

@@ -16,16 +16,16 @@ void require_feasible(const Verdict& verdict) {
 }
 
 void check_answer(const PlanRequest& request, PlanResult& result) {
-  result.least_s = least_iteration_s(request);
-  if (has_prices(request.cluster)) result.least_usd = least_usd_per_iteration(request);
+  result.bound_of_all_s = min_iteration_s(request);
+  if (has_prices(request.cluster)) result.bound_of_all_usd = min_usd_per_iteration(request);
   if (!result.plan) return;
   require_feasible(verify_plan(request.cluster, request.workflow, *result.plan, request.coefficients,
                                request.framework, request.limits.pins));
   constexpr double kRounding = 1e-6;  // relative, of sums in another order
   const double iteration_s = result.prediction->iteration_s;
-  if (iteration_s < result.least_s * (1 - kRounding)) {
+  if (iteration_s < result.bound_of_all_s * (1 - kRounding)) {
     throw_machine_failed("internal error: the plan that was found takes " + format_seconds(iteration_s) +
-                         ", less than the lower bound of any plan, " + format_seconds(result.least_s) +
+                         ", less than the lower bound of any plan, " + format_seconds(result.bound_of_all_s) +
                          ", so it is no answer");
   }
 }

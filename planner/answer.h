@@ -11,7 +11,7 @@ namespace sextant {
 // Error(machine) with every violation.
 void require_feasible(const Verdict& verdict);
 
-// Fills in `least_s` and, where all devices have prices, `least_usd` (exact/bound.h). Throws Error(machine) for
+// Fills in `bound_of_all_s` and, where all devices have prices, `bound_of_all_usd` (exact/bound.h). Throws Error(machine) for
 // a plan that breaks a rule, or that takes less than any plan can: then the bound or the plan is wrong.
 void check_answer(const PlanRequest& request, PlanResult& result);
 

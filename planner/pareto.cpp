@@ -14,7 +14,7 @@ class Front {
   const ParetoPoint* add(Goal goal, double deadline_s) {
     PlanRequest request = request_;
     request.objective.goal = goal;
-    if (deadline_s > 0) request.objective.most_iteration_s = deadline_s;
+    if (deadline_s > 0) request.objective.max_iteration_s = deadline_s;
     PlanResult result = planner_.plan(request);
     if (result.outcome != PlanOutcome::found) return nullptr;
     const Rented rented = rented_by(*result.plan, request.cluster);
@@ -52,12 +52,13 @@ std::vector<ParetoPoint> pareto_front(const PlanRequest& request, const Planner&
   Front front(request, planner);
   const ParetoPoint* fastest = front.add(Goal::time, 0);
   if (fastest == nullptr) return {};
-  const double least_s = fastest->result.prediction->iteration_s;
+  const double bound_of_all_s = fastest->result.prediction->iteration_s;
   const ParetoPoint* cheapest = front.add(Goal::cost, 0);
   if (cheapest == nullptr) return front.done();
-  const double most_s = cheapest->result.prediction->iteration_s;
+  const double longest_s = cheapest->result.prediction->iteration_s;
   for (int p = 1; p + 1 < points; ++p)
-    (void)front.add(Goal::cost, least_s * std::pow(most_s / least_s, static_cast<double>(p) / (points - 1)));
+    (void)front.add(Goal::cost, bound_of_all_s * std::pow(longest_s / bound_of_all_s,
+                                                          static_cast<double>(p) / (points - 1)));
   return front.done();
 }
 

@@ -20,8 +20,8 @@
 namespace sextant {
 namespace {
 
-constexpr int kMostExhaustive = 16;  // as search_space.cpp; 4 to 8 in practice
-constexpr int kMostIlp = 16;         // which take seconds; of 24 it can take more than five minutes
+constexpr int kMaxExhaustive = 16;  // as search_space.cpp; 4 to 8 in practice
+constexpr int kMaxIlp = 16;         // which take seconds; of 24 it can take more than five minutes
 
 PlanResult plan_exactly_from_start(const PlanRequest& request) {
   ExactLimits limits;
@@ -79,9 +79,9 @@ constexpr std::array kPlanners = {
     Planner{"sha-ea", "HetRL's nested successive halving with evolution of deals", plan_by_sha_ea, 0, kHetRl},
     Planner{"exact", "branch and bound over deals of units: a proof, or a gap when the budget is spent",
             plan_exactly_from_start, 0, kBranchAndBound},
-    Planner{"ilp", "HetRL's integer linear program over the space of exact, by CBC", plan_by_any_ilp, kMostIlp,
+    Planner{"ilp", "HetRL's integer linear program over the space of exact, by CBC", plan_by_any_ilp, kMaxIlp,
             kIntegerProgram},
-    Planner{"exhaustive", "every plan of a small cluster: a proof", plan_exhaustively, kMostExhaustive,
+    Planner{"exhaustive", "every plan of a small cluster: a proof", plan_exhaustively, kMaxExhaustive,
             kEveryPlan},
     Planner{"two-phase", "AReaL-Hex's deal of devices to training and rollout, each planned for itself",
             plan_by_two_phase, 0, kTwoPhase},

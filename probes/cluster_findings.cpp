@@ -64,7 +64,7 @@ bool is_rank_missing(const ClusterFindings& found) {
 
 }  // namespace
 
-std::vector<RankReport> numbered_anew(std::vector<RankReport> reports) {
+std::vector<RankReport> renumbered_without_lost(std::vector<RankReport> reports) {
   std::map<int, int> number;
   for (const RankReport& report : reports) number.try_emplace(report.rank, static_cast<int>(number.size()));
   for (RankReport& report : reports) {
@@ -109,8 +109,8 @@ ClusterProbe conclude(const ClusterFindings& found, const ProbeOptions& options)
   for (const auto& [rank, why] : found.lost) probe.warnings.push_back(why + ": the rest went on without it.");
   try {
     const ClusterPlace place{options.name, options.hosts, !probe.is_whole()};
-    AssembledCluster assembled =
-        assemble_cluster(place, is_rank_missing(found) ? numbered_anew(found.reports) : found.reports);
+    AssembledCluster assembled = assemble_cluster(
+        place, is_rank_missing(found) ? renumbered_without_lost(found.reports) : found.reports);
     probe.warnings.insert(probe.warnings.end(), assembled.warnings.begin(), assembled.warnings.end());
     probe.cluster = std::move(assembled.cluster);
     probe.device_of_rank = std::move(assembled.device_of_rank);

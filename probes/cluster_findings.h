@@ -23,7 +23,7 @@ struct ClusterFindings {
 
 // As if the ranks that have reports were all: numbered without the others, with what they measured among
 // themselves.
-[[nodiscard]] std::vector<RankReport> numbered_anew(std::vector<RankReport> reports);
+[[nodiscard]] std::vector<RankReport> renumbered_without_lost(std::vector<RankReport> reports);
 
 // The results, warnings, and a cluster: of the ranks that have reports. One that is not whole need not have a
 // cluster; throws as assemble_cluster where one that is whole has none.

@@ -36,7 +36,7 @@ bool is_told_to_stop(Communicator& world, const ProbeHooks& hooks) {
 }
 
 // A rank says that it is there before each kind of point, of which the longest have a dozen sizes.
-Muster::Limits limits_of_devices(const ProbeOptions& options) {
+LivenessBarrier::Limits limits_of_devices(const ProbeOptions& options) {
   constexpr double kPointsBetween = 12;
   const double silence_s = options.answer_limit_s + kPointsBetween * options.budget_s_per_point;
   return {silence_s, longest_devices_s(options) + 4 * silence_s};

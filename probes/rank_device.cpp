@@ -72,7 +72,7 @@ RankDevice::RankDevice(Communicator& world, const ProbeOptions& options)
   if (options.is_smoke_test) context_.memory_limit_bytes = std::min(context_.memory_limit_bytes, kSmokeBytes);
 }
 
-RankReport RankDevice::measure(Muster& muster, const std::function<bool()>& should_stop,
+RankReport RankDevice::measure(LivenessBarrier& muster, const std::function<bool()>& should_stop,
                                const std::function<void(const std::string&)>& step) {
   RankReport report;
   report.rank = rank_;

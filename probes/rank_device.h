@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "probes/cluster_probe.h"
-#include "probes/gathering/muster.h"
+#include "probes/gathering/liveness_barrier.h"
 #include "probes/harness/environment.h"
 #include "probes/harness/pinning.h"
 #include "probes/harness/probe_context.h"
@@ -32,7 +32,7 @@ class RankDevice {
 
   // All together: they go through the same points and stop together, until one is missing (muster.h). `step`
   // is told what comes next. Throws Error(machine) where a rank was told to stop before the end.
-  [[nodiscard]] RankReport measure(Muster& muster, const std::function<bool()>& should_stop,
+  [[nodiscard]] RankReport measure(LivenessBarrier& muster, const std::function<bool()>& should_stop,
                                    const std::function<void(const std::string&)>& step);
 
  private:

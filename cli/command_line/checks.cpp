@@ -34,12 +34,15 @@ Check non_negative_number() {
   return number("a number of at least 0", ">= 0", [](double value) { return value >= 0; });
 }
 
-Check number_between(double least, double most) {
-  const std::string range = format_number(least) + " to " + format_number(most);
-  return number("a number from " + range, range, [=](double value) { return value >= least && value <= most; });
+Check number_between(double minimum, double maximum) {
+  const std::string range = format_number(minimum) + " to " + format_number(maximum);
+  return number("a number from " + range, range,
+                [=](double value) { return value >= minimum && value <= maximum; });
 }
 
-Check integer_between(std::int64_t least, std::int64_t most) { return Check(CLI::Range(least, most)); }
+Check integer_between(std::int64_t minimum, std::int64_t maximum) {
+  return Check(CLI::Range(minimum, maximum));
+}
 
 Check one_of(const std::vector<std::string>& names) { return Check(CLI::IsMember(names)); }
 

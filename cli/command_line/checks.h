@@ -27,8 +27,8 @@ class Check {
 // Zero or above.
 [[nodiscard]] Check non_negative_number();
 // From `least` to `most`, both included.
-[[nodiscard]] Check number_between(double least, double most);
-[[nodiscard]] Check integer_between(std::int64_t least, std::int64_t most);
+[[nodiscard]] Check number_between(double minimum, double maximum);
+[[nodiscard]] Check integer_between(std::int64_t minimum, std::int64_t maximum);
 [[nodiscard]] Check one_of(const std::vector<std::string>& names);
 
 }  // namespace sextant::cli

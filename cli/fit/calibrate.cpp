@@ -30,7 +30,7 @@ struct Options {
   HoldOutBy by = HoldOutBy::workflow;
   unsigned seed = 1;
   std::string leave_out = kAuto;
-  int most_folds = 10;
+  int max_folds = 10;
   int suggest = 0;
   double budget_device_s = 0;  // 0: any
   std::string candidates;
@@ -61,7 +61,7 @@ Coefficients fit(const Options& options, const Runs& all, const Split& split, co
   const Runs seen = subset(all, split.fit);
   if (const auto what = what_to_leave_out(options, seen)) {
     const std::vector<Fold> folds =
-        leave_groups_out(seen, group_key(seen, *what), options.most_folds, options.seed);
+        leave_groups_out(seen, group_key(seen, *what), options.max_folds, options.seed);
     fitted.fit->held_out = summary_of(seen, cross_validate(seen, folds, {}, start), *what);
   }
   return fitted;
@@ -148,7 +148,7 @@ void add_calibrate(CommandLine& line) {
           "on 4 to 7, ...")
       .check(one_of(left_out))
       .shows_default();
-  command.add_option("--folds", options->most_folds, "At most so many fits for it")
+  command.add_option("--folds", options->max_folds, "At most so many fits for it")
       .check(integer_between(2, 1000))
       .shows_default();
   command.add_option("--suggest", options->suggest, "Name so many runs that would teach most")

@@ -71,12 +71,12 @@ std::string name_in_table(const Parameter& parameter) {
 
 // What the runs show in combination only.
 std::string describe_confounded(const Coefficients& coefficients) {
-  constexpr std::size_t kMostPairs = 8;
+  constexpr std::size_t kMaxPairs = 8;
   const auto posterior = posterior_of(coefficients);
   if (!posterior) return "";
   std::string out;
   const std::vector<Confounded> pairs = confounded_pairs(*posterior);
-  for (std::size_t i = 0; i < std::min(kMostPairs, pairs.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kMaxPairs, pairs.size()); ++i) {
     const auto parameter = [&](int p) {
       return name_in_table(posterior->parameters[static_cast<std::size_t>(p)]);
     };
@@ -84,7 +84,7 @@ std::string describe_confounded(const Coefficients& coefficients) {
            parameter(pairs[i].b) + " (correlation " + format_number(pairs[i].correlation) + ")\n";
   }
   if (out.empty()) return "";
-  if (pairs.size() > kMostPairs) out += "  and " + std::to_string(pairs.size() - kMostPairs) + " more pairs\n";
+  if (pairs.size() > kMaxPairs) out += "  and " + std::to_string(pairs.size() - kMaxPairs) + " more pairs\n";
   return "not told apart by these runs, only in combination:\n" + out;
 }
 

@@ -19,8 +19,8 @@ struct Options {
   std::string runs;
   std::string coefficients;
   std::string out;
-  double most_task_error = 0;  // 0: not asked
-  double most_iteration_error = 0;
+  double max_task_error = 0;  // 0: not asked
+  double max_iteration_error = 0;
   bool json = false;
 };
 
@@ -63,22 +63,21 @@ std::string describe(const Accuracy& accuracy) {
 // The first limit that is exceeded, as a sentence.
 std::optional<std::string> exceeded(const Accuracy& accuracy, const Options& options) {
   const auto check = [](const char* what, const ErrorSummary& errors,
-                        double most) -> std::optional<std::string> {
-    if (most <= 0 || errors.mape <= most) return std::nullopt;
+                        double maximum) -> std::optional<std::string> {
+    if (maximum <= 0 || errors.mape <= maximum) return std::nullopt;
     return std::string("MAPE of ") + what + " is " + format_percent(errors.mape) + ", more than the " +
-           format_percent(most) + " asked";
+           format_percent(maximum) + " asked";
   };
-  const auto tasks = check("held-out task times", accuracy.held_out_tasks, options.most_task_error);
+  const auto tasks = check("held-out task times", accuracy.held_out_tasks, options.max_task_error);
   return tasks ? tasks
-               : check("held-out iteration times", accuracy.held_out_iterations, options.most_iteration_error);
+               : check("held-out iteration times", accuracy.held_out_iterations, options.max_iteration_error);
 }
 
 // A limit needs times that it can be held to.
 void check_judged(const Options& options, const Accuracy& accuracy) {
   const bool no_tasks = accuracy.held_out_tasks.count == 0,
              no_iterations = accuracy.held_out_iterations.count == 0;
-  if (!(options.most_task_error > 0 && no_tasks) && !(options.most_iteration_error > 0 && no_iterations))
-    return;
+  if (!(options.max_task_error > 0 && no_tasks) && !(options.max_iteration_error > 0 && no_iterations)) return;
   if (no_tasks && no_iterations) {
     throw_bad_input(options.runs +
                     ": the fit saw every run: nothing is held out to judge it by (calibrate --hold-out)");
@@ -115,11 +114,11 @@ void add_validate(CommandLine& line) {
   command.add_option("--coefficients", options->coefficients, "Coefficients document").required();
   command.add_option("--out", options->out, "Write the accuracy document here");
   command
-      .add_option("--most-task-error", options->most_task_error,
+      .add_option("--most-task-error", options->max_task_error,
                   "Exit 1 when the MAPE of held-out task times is larger, e.g. 0.15")
       .check(positive_number());
   command
-      .add_option("--most-iteration-error", options->most_iteration_error,
+      .add_option("--most-iteration-error", options->max_iteration_error,
                   "Exit 1 when the MAPE of held-out iteration times is larger, e.g. 0.10")
       .check(positive_number());
   command.add_flag("--json", options->json, "Print the accuracy document instead of a table");

@@ -89,7 +89,7 @@ std::string probability_of(const std::optional<Chance>& chance) {
   return chance ? format_percent(chance->probability, 0) : "";
 }
 
-std::string least_of(const std::optional<Chance>& chance) {
+std::string min_of(const std::optional<Chance>& chance) {
   return chance && chance->probability_with_model_error
              ? format_percent(*chance->probability_with_model_error, 0)
              : "";
@@ -124,7 +124,7 @@ std::string describe_alternatives(const Explanation& explanation) {
     } else {
       add({other.name, format_seconds(other.iteration_s), format_number(other.ratio),
            other.chance ? describe_interval(other.chance->ratio_90) : "", probability_of(other.chance),
-           least_of(other.chance)},
+           min_of(other.chance)},
           other.usd_per_iteration);
       differences += other.name + ": " + describe_differences(other.differences) + "\n";
     }
@@ -246,9 +246,9 @@ void add_explain_options(const Command& command, ExplainOptions& options) {
       "much and how surely, and which change of a measured number would change the answer");
   command.add_option("--explain-out", options.out, "Write the explanation document here");
   command.add_option("--what-if", options.what_ifs, kWhatIfHelp).may_be_repeated();
-  constexpr int kMostDraws = 100'000;
+  constexpr int kDrawLimit = 100'000;
   command.add_option("--draws", options.draws, "Of the coefficients, to see how surely a plan is better")
-      .check(integer_between(2, kMostDraws))
+      .check(integer_between(2, kDrawLimit))
       .shows_default();
 }
 
@@ -262,9 +262,9 @@ std::vector<Scenario> scenarios_of(const ExplainOptions& options, const Cluster&
   return scenarios;
 }
 
-Doubt doubt_of(const LoadedInputs& loaded, int draws, std::uint64_t seed) {
+CoefficientUncertainty coefficient_uncertainty_of(const LoadedInputs& loaded, int draws, std::uint64_t seed) {
   const ChosenCoefficients& chosen = loaded.chosen;
-  Doubt doubt;
+  CoefficientUncertainty doubt;
   doubt.draws = draw_coefficients(chosen.coefficients, loaded.cluster, chosen.framework, draws, seed);
   if (chosen.coefficients.fit) doubt.model_log_deviation = model_log_deviation(*chosen.coefficients.fit);
   return doubt;

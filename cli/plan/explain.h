@@ -28,7 +28,8 @@ void add_explain_options(const Command& command, ExplainOptions& options);
                                                  bool is_json);
 
 // What is not known of the coefficients: `draws` of them.
-[[nodiscard]] Doubt doubt_of(const LoadedInputs& loaded, int draws, std::uint64_t seed);
+[[nodiscard]] CoefficientUncertainty coefficient_uncertainty_of(const LoadedInputs& loaded, int draws,
+                                                                std::uint64_t seed);
 
 // Explains as asked, writes the document where there is a file for it, and prints unless stdout is taken. The
 // exit code: 1 where a changed cluster has no plan.

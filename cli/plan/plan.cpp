@@ -39,12 +39,13 @@ std::string describe_layouts(const Plan& plan, const Workflow& workflow) {
 }
 
 // What the user can do about it.
-std::string why_none(const PlanRequest& request, const FrameworkProfile* profile, const Answer& answer) {
+std::string infeasibility_reason(const PlanRequest& request, const FrameworkProfile* profile,
+                                 const PlanOutput& answer) {
   if (answer.record.was_interrupted) return "";
   if (!request.limits.pins.empty()) return "; another --pin may leave one";
-  constexpr int kMostDevices = 64;  // of which exact has its options in seconds
+  constexpr int kMaxDevices = 64;  // of which exact has its options in seconds
   const bool may_be_short = answer.record.proof != Proof::optimal;
-  if (may_be_short && profile == nullptr && request.cluster.device_count() <= kMostDevices) {
+  if (may_be_short && profile == nullptr && request.cluster.device_count() <= kMaxDevices) {
     PlanRequest own = request;
     own.budget = {1, 0};
     own.start = nullptr;
@@ -56,14 +57,14 @@ std::string why_none(const PlanRequest& request, const FrameworkProfile* profile
   return may_be_short ? "; a larger --budget may find one" : "";
 }
 
-int say_no_plan(const PlanOptions& options, const PlanRequest& request, const FrameworkProfile* profile,
-                const Answer& answer) {
+int report_no_plan(const PlanOptions& options, const PlanRequest& request, const FrameworkProfile* profile,
+                   const PlanOutput& answer) {
   if (answer.result.outcome == PlanOutcome::too_large) {
     std::fprintf(stderr, "sextant: %s\n", answer.result.message.c_str());
     return kBadInput;
   }
   std::fprintf(stderr, "sextant: %s%s\n", answer.result.message.c_str(),
-               why_none(request, profile, answer).c_str());
+               infeasibility_reason(request, profile, answer).c_str());
   if (!options.search_out.empty()) {
     save_document(options.search_out, answer.record);
     say_wrote(options.search_out);
@@ -77,7 +78,7 @@ void save_if_named(const std::string& file, const T& content) {
 }
 
 // Everything is written before anything is said.
-int hand_over(const PlanOptions& options, const Workflow& workflow, const Answer& answer) {
+int write_outputs(const PlanOptions& options, const Workflow& workflow, const PlanOutput& answer) {
   const PlanResult& result = answer.result;
   save_if_named(options.out, *result.plan);
   save_if_named(options.prediction_out, *result.prediction);
@@ -122,7 +123,7 @@ int plan_several(const PlanOptions& options, const Planner& planner, const Subcl
 }
 
 // By how much longer an iteration is in a layout that the framework can run: what --any-layout was asked for.
-void say_cost_of_limits(const Question& asked, const PlanResult& found) {
+void say_cost_of_limits(const PlanInputs& asked, const PlanResult& found) {
   const FrameworkProfile& profile = *asked.loaded.profile;
   PlanRequest own = asked.request;
   own.start = nullptr;
@@ -142,11 +143,11 @@ void say_cost_of_limits(const Question& asked, const PlanResult& found) {
   std::fprintf(stderr, "sextant: %s\n", text.c_str());
 }
 
-int say_plan(const PlanOptions& options, const Question& asked, Answer& answer) {
+int print_plan(const PlanOptions& options, const PlanInputs& asked, PlanOutput& answer) {
   record_pins(asked.pins, answer.record);
   if (asked.loaded.profile) answer.record.framework = asked.loaded.profile->name;
   if (answer.result.outcome != PlanOutcome::found)
-    return say_no_plan(options, asked.request, asked.profile_in_force(options), answer);
+    return report_no_plan(options, asked.request, asked.profile_in_force(options), answer);
   const LoadedInputs& loaded = asked.loaded;
   const ChosenCoefficients& chosen = loaded.chosen;
   PlanResult& result = answer.result;
@@ -161,10 +162,11 @@ int say_plan(const PlanOptions& options, const Question& asked, Answer& answer) 
   qualify(*result.prediction,
           {loaded.cluster, loaded.workflow, *result.plan, chosen.coefficients, chosen.framework});
   name_coefficients(*result.prediction, chosen);
-  const int code = hand_over(options, loaded.workflow, answer);
+  const int code = write_outputs(options, loaded.workflow, answer);
   if (options.any_layout && asked.planner.traits.has_layout_rules) say_cost_of_limits(asked, result);
   if (code != kDone || !options.explain.has_any()) return code;
-  const Doubt doubt = doubt_of(loaded, options.explain.draws, options.planner.seed);
+  const CoefficientUncertainty doubt =
+      coefficient_uncertainty_of(loaded, options.explain.draws, options.planner.seed);
   return explain_plan(options.explain, {asked.request, asked.planner, *result.plan, doubt}, asked.scenarios,
                       options.json);
 }
@@ -179,10 +181,10 @@ int run(const PlanOptions& options) {
   RankGroup ranks(world());
   if (options.is_list) return ranks.first_alone([&] { return list_planners(options); });
   try {
-    const auto asked = ranks.together([&] { return std::make_unique<Question>(options, ranks); });
+    const auto asked = ranks.together([&] { return std::make_unique<PlanInputs>(options, ranks); });
     if (options.makes_several()) return plan_several(options, asked->planner, asked->left, asked->request);
-    Answer answer = ranks.together([&] { return search_as_asked(options, *asked, ranks); });
-    return ranks.first_alone([&] { return say_plan(options, *asked, answer); });
+    PlanOutput answer = ranks.together([&] { return search_as_asked(options, *asked, ranks); });
+    return ranks.first_alone([&] { return print_plan(options, *asked, answer); });
   } catch (const FailedOnAll& failure) {
     return say_failure(failure, ranks);
   }
@@ -197,12 +199,12 @@ void add_plan(CommandLine& line) {
   add_planner_options(command, options->planner);
   command.add_option("--exclude", options->excluded,
                      "A node, device (node/3), zone or region that plans may not use; may be repeated");
-  constexpr int kMostPoints = 64;
+  constexpr int kMaxPoints = 64;
   const Option pareto =
       command
           .add_option("--pareto", options->pareto_points,
                       "Plans from the fastest to the cheapest, by so many searches, each with the budget")
-          .check(integer_between(2, kMostPoints));
+          .check(integer_between(2, kMaxPoints));
   command
       .add_flag("--compare-modes", options->compares_modes,
                 "The workflow synchronous, one step off and asynchronous: whether that pays")

@@ -55,7 +55,7 @@ void refuse_ranks(const PlanOptions& options, const Planner& planner, int ranks)
 
 }  // namespace
 
-Question::Question(const PlanOptions& options, const RankGroup& ranks)
+PlanInputs::PlanInputs(const PlanOptions& options, const RankGroup& ranks)
     : loaded(load(options.inputs)),
       left(without(loaded.cluster, excluded_devices(options, loaded.cluster))),
       planner(chosen_planner(options.planner, left.cluster.device_count())),

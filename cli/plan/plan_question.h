@@ -42,8 +42,8 @@ struct PlanOptions {
 
 // What is asked, as every rank reads it from its own files.
 // Throws Error(bad_input) for options that mean nothing together or to the planner.
-struct Question {
-  Question(const PlanOptions& options, const RankGroup& ranks);
+struct PlanInputs {
+  PlanInputs(const PlanOptions& options, const RankGroup& ranks);
 
   LoadedInputs loaded;
   Subcluster left;

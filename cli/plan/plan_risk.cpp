@@ -33,7 +33,7 @@ class Searches {
 
   std::optional<Plan> operator()(const PlanRequest& other) {
     if (is_interrupted_) return std::nullopt;
-    Answer answer = asked_.search(other);
+    PlanOutput answer = asked_.search(other);
     is_interrupted_ = answer.record.was_interrupted;
     wall_s_ += answer.record.wall_s;
     if (answer.result.outcome != PlanOutcome::found) return std::nullopt;
@@ -55,7 +55,7 @@ class Searches {
 };
 
 // The plan replaces the fastest one, of which more was proved: what is left is a gap.
-void take_plan(const RiskQuestion& asked, Plan plan, Answer& answer) {
+void take_plan(const RiskQuestion& asked, Plan plan, PlanOutput& answer) {
   PlanResult& result = answer.result;
   if (plan == *result.plan) return;
   PlanResult other = at_documented_values(asked.request, std::move(plan));
@@ -119,7 +119,7 @@ std::vector<RunPart> run_parts(const RunOptions& options) {
 }
 
 void choose_for_run(const RiskQuestion& asked, const std::vector<RunPart>& parts, double change_s,
-                    Answer& answer) {
+                    PlanOutput& answer) {
   Searches searches(asked);
   const RunPlan run = plan_for_run(asked.request, *answer.result.plan, {parts, change_s, std::ref(searches)});
   searches.record(answer.record);
@@ -159,9 +159,10 @@ void add_risk_options(const Command& command, RiskOptions& options) {
       .shows_default();
 }
 
-void choose_by_risk(const RiskQuestion& asked, Answer& answer) {
+void choose_by_risk(const RiskQuestion& asked, PlanOutput& answer) {
   const PlanRequest& request = asked.request;
-  const Doubt doubt = doubt_of(asked.loaded, asked.options.draws, request.seed);
+  const CoefficientUncertainty doubt =
+      coefficient_uncertainty_of(asked.loaded, asked.options.draws, request.seed);
   const std::vector<RiskDraw> draws =
       risk_draws(request, doubt, asked.options.spread, asked.options.draws, request.seed);
   constexpr int kSearches = 4;

@@ -34,7 +34,7 @@ struct RiskQuestion {
   const LoadedInputs& loaded;
   const Planner& planner;
   const PlanRequest& request;  // at the documented values, with the budget of one search
-  std::function<Answer(const PlanRequest&)> search;
+  std::function<PlanOutput(const PlanRequest&)> search;
   std::function<bool(const PlanResult&)> is_sure_to_fit;  // as sure as was asked
 };
 
@@ -52,9 +52,9 @@ void add_run_options(const Command& command, RunOptions& options);
 
 // The plan for the whole run, with a record of its parts; no plan where none fits in all of them.
 void choose_for_run(const RiskQuestion& asked, const std::vector<RunPart>& parts, double change_s,
-                    Answer& answer);
+                    PlanOutput& answer);
 
 // `answer`: the first plan. Afterwards it is the best of all, with a record that says how it was judged.
-void choose_by_risk(const RiskQuestion& asked, Answer& answer);
+void choose_by_risk(const RiskQuestion& asked, PlanOutput& answer);
 
 }  // namespace sextant::cli

@@ -15,7 +15,7 @@ namespace {
 
 // Until the planner ends, or someone presses Ctrl-C, which mpirun passes on to all ranks. Rank 0 shows its own
 // best until then.
-Answer search(const Planner& planner, PlanRequest request, RankGroup& ranks) {
+PlanOutput search(const Planner& planner, PlanRequest request, RankGroup& ranks) {
   const Interrupt interrupt;
   std::optional<SearchProgress> progress;
   if (ranks.is_first()) progress.emplace(std::string(planner.name), request.budget.seconds);
@@ -31,7 +31,7 @@ Answer search(const Planner& planner, PlanRequest request, RankGroup& ranks) {
   return {std::move(result), std::move(record)};
 }
 
-Prediction qualified(const Question& asked, const PlanResult& result) {
+Prediction qualified(const PlanInputs& asked, const PlanResult& result) {
   const ChosenCoefficients& chosen = asked.loaded.chosen;
   Prediction prediction = *result.prediction;
   qualify(prediction,
@@ -40,7 +40,7 @@ Prediction qualified(const Question& asked, const PlanResult& result) {
 }
 
 // Finds a plan that is as sure to fit as asked, where there is one; only one process limits the risk.
-AnswerWithinRisk search_within_risk(const PlanOptions& options, const Question& asked,
+AnswerWithinRisk search_within_risk(const PlanOptions& options, const PlanInputs& asked,
                                     const PlanRequest& request, RankGroup& ranks) {
   if (!options.limits_risk(asked.loaded) || !ranks.is_alone())
     return {search(asked.planner, request, ranks), "", request.memory_share};
@@ -54,7 +54,7 @@ AnswerWithinRisk search_within_risk(const PlanOptions& options, const Question& 
 
 }  // namespace
 
-Answer search_as_asked(const PlanOptions& options, const Question& asked, RankGroup& ranks) {
+PlanOutput search_as_asked(const PlanOptions& options, const PlanInputs& asked, RankGroup& ranks) {
   PlanRequest request = asked.request;
   const bool has_budget = request.budget.seconds > 0 || request.budget.evaluations > 0;
   if (!has_budget && asked.planner.name == "portfolio" && ranks.is_alone())

@@ -9,6 +9,6 @@ namespace sextant::cli {
 
 // Searches until the planner ends or someone presses Ctrl-C: one search, several that hold the memory's risk,
 // or those that a goal of risk or a run of several parts needs.
-[[nodiscard]] Answer search_as_asked(const PlanOptions& options, const Question& asked, RankGroup& ranks);
+[[nodiscard]] PlanOutput search_as_asked(const PlanOptions& options, const PlanInputs& asked, RankGroup& ranks);
 
 }  // namespace sextant::cli

@@ -32,13 +32,13 @@ Workflow in_mode(const Workflow& workflow, const ModeOfWork& mode) {
 
 std::string compared_ends(const ParetoPoint& fastest, const ParetoPoint& cheapest) {
   const double slower = cheapest.result.prediction->iteration_s / fastest.result.prediction->iteration_s;
-  const double most_usd = fastest.usd_per_iteration, least_usd = cheapest.usd_per_iteration;
-  if (least_usd <= 0) {
-    return "the fastest costs " + format_number(most_usd) +
+  const double max_usd = fastest.usd_per_iteration, min_usd = cheapest.usd_per_iteration;
+  if (min_usd <= 0) {
+    return "the fastest costs " + format_number(max_usd) +
            " dollars an iteration, the cheapest nothing; the fastest takes 1 / " + format_number(slower) +
            " of its time\n";
   }
-  return "the fastest costs " + format_percent(most_usd / least_usd - 1) +
+  return "the fastest costs " + format_percent(max_usd / min_usd - 1) +
          " more an iteration than the cheapest and takes 1 / " + format_number(slower) + " of its time\n";
 }
 
@@ -51,16 +51,17 @@ PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Sub
   Json json = Json::array();
   for (const ParetoPoint& point : front) {
     const double iteration_s = point.result.prediction->iteration_s;
-    const std::optional<double> dollar_gap = relative_gap(point.usd_per_iteration, *point.result.least_usd);
+    const std::optional<double> dollar_gap =
+        relative_gap(point.usd_per_iteration, *point.result.bound_of_all_usd);
     table.add({format_seconds(iteration_s), "at most " + format_percent(point.result.gap_of_all()),
                format_number(point.usd_per_iteration),
                dollar_gap ? "at most " + format_percent(*dollar_gap) : "not known",
                format_number(point.rented.usd_per_hour),
                std::to_string(static_cast<int>(point.rented.devices))});
     json.push_back({{"iteration_s", iteration_s},
-                    {"lower_bound_s", point.result.least_s},
+                    {"lower_bound_s", point.result.bound_of_all_s},
                     {"usd_per_iteration", point.usd_per_iteration},
-                    {"lower_bound_usd", *point.result.least_usd},
+                    {"lower_bound_usd", *point.result.bound_of_all_usd},
                     {"usd_per_hour", point.rented.usd_per_hour},
                     {"devices", point.rented.devices},
                     {"proof", name_of(point.result.proof)},
@@ -106,7 +107,7 @@ PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const
                     {"staleness", mode.staleness},
                     {"streamed_parts", mode.streamed_parts},
                     {"iteration_s", iteration_s},
-                    {"lower_bound_s", result.least_s},
+                    {"lower_bound_s", result.bound_of_all_s},
                     {"devices", devices},
                     {"plan", part.on_whole(*result.plan).to_json()}});
   }

@@ -17,9 +17,9 @@ constexpr double kToLook = 0.45;  // and where it did not: the rest is for plans
 constexpr double kToMend = 0.1;   // for a plan in the place of one that is too risky
 constexpr int kMendings = 2;
 
-bool is_found(const Answer& answer) { return answer.result.outcome == PlanOutcome::found; }
+bool is_found(const PlanOutput& answer) { return answer.result.outcome == PlanOutcome::found; }
 
-double iteration_s(const Answer& answer) { return answer.result.prediction->iteration_s; }
+double iteration_s(const PlanOutput& answer) { return answer.result.prediction->iteration_s; }
 
 class Rounds {
  public:
@@ -38,16 +38,16 @@ class Rounds {
   double left_ = 1;  // of the budget
   bool is_interrupted_ = false;
   bool is_last_risky_ = false;
-  std::optional<Answer> within_;  // the fastest within the limit
-  std::optional<Answer> other_;   // the fastest of the riskier ones
-  Answer none_;                   // the last that found no plan
+  std::optional<PlanOutput> within_;  // the fastest within the limit
+  std::optional<PlanOutput> other_;   // the fastest of the riskier ones
+  PlanOutput none_;                   // the last that found no plan
 };
 
 bool Rounds::search(double part) {
   part = std::min(part, left_);
   left_ -= part;
   request_.budget = part_of(whole_, part);
-  Answer answer = limit_.search(request_);
+  PlanOutput answer = limit_.search(request_);
   is_interrupted_ = answer.record.was_interrupted;
   if (!is_found(answer)) {
     none_ = std::move(answer);
@@ -59,7 +59,7 @@ bool Rounds::search(double part) {
   if (risk)
     request_.memory_share = std::min(request_.memory_share,
                                      kForOtherPlans * share_for_risk(limit_.probability, risk->log_deviation));
-  std::optional<Answer>& fastest = is_last_risky_ ? other_ : within_;
+  std::optional<PlanOutput>& fastest = is_last_risky_ ? other_ : within_;
   if (!fastest || iteration_s(answer) <= iteration_s(*fastest)) fastest = std::move(answer);
   return true;
 }

@@ -12,7 +12,7 @@
 
 namespace sextant::cli {
 
-struct Answer {
+struct PlanOutput {
   PlanResult result;
   SearchRecord record;
 };
@@ -22,12 +22,12 @@ struct Answer {
 
 struct RiskLimit {
   double probability = kUsualRisk;  // of running out of memory; at most
-  std::function<Answer(const PlanRequest&)> search;
+  std::function<PlanOutput(const PlanRequest&)> search;
   std::function<std::optional<MemoryRisk>(const PlanResult&)> risk_of;
 };
 
 struct AnswerWithinRisk {
-  Answer answer;
+  PlanOutput answer;
   std::string warning;      // empty, or that the plan is riskier than asked
   double memory_share = 1;  // that plans as uncertain as those found may fill
 };

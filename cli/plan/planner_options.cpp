@@ -58,7 +58,7 @@ std::vector<Special> specials(const PlannerOptions& options) {
           {"--evaluations", options.evaluations.has_value(), &PlannerTraits::has_budget},
           {"--uneven-stages", options.try_uneven_stages, &PlannerTraits::has_whole_layouts},
           {"--even-load", options.has_even_load, &PlannerTraits::balances_load},
-          {"--most-plans", options.most_plans.has_value(), &PlannerTraits::has_whole_layouts},
+          {"--most-plans", options.max_plans.has_value(), &PlannerTraits::has_whole_layouts},
           {"--warm-start", !options.warm_start.empty(), &PlannerTraits::starts_from_plan},
           {"--max-usd-per-hour", objective.is_time_for_rent(), &PlannerTraits::has_rent},
           {"--goal and limits", !objective.is_time_alone() && !objective.is_time_for_rent(),
@@ -88,17 +88,17 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
                   "Plans to cost, by all threads and ranks together, or nodes of a tree to visit: the same "
                   "plan on every "
                   "machine, any number of threads and up to four ranks")
-      .check(integer_between(1, SearchRecord::kMostCount));
+      .check(integer_between(1, SearchRecord::kMaxCount));
   command.add_option("--seed", options.seed, "Of planners that draw")
-      .check(integer_between(0, SearchRecord::kMostCount))
+      .check(integer_between(0, SearchRecord::kMaxCount))
       .shows_default();
-  constexpr int kMostThreads = 4096;
+  constexpr int kMaxThreads = 4096;
   command
       .add_option("--threads", options.threads,
                   "Of planners that use several, on each rank; default: all cores but at most 4, dealt to the "
                   "ranks of a "
                   "host. Each takes memory of its own; of --evaluations more than 4 are of no use")
-      .check(integer_between(1, kMostThreads));
+      .check(integer_between(1, kMaxThreads));
   command.add_option("--micro-batches", options.micro_batch_sequences, "Micro-batch sizes to try")
       .parted_by_commas()
       .check(positive_number())
@@ -110,8 +110,8 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
                    "Portfolio, sha-ea, exact and ilp only: even layers and batch shares on any devices, to see "
                    "what balancing "
                    "gains");
-  command.add_option("--most-plans", options.most_plans, "Exhaustive only: refuse a larger space")
-      .check(integer_between(1, SearchRecord::kMostCount));
+  command.add_option("--most-plans", options.max_plans, "Exhaustive only: refuse a larger space")
+      .check(integer_between(1, SearchRecord::kMaxCount));
   command.add_choice(
       "--goal", options.goal,
       {{"time", AskedGoal::time},
@@ -126,14 +126,14 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
       "What the plan is to be best in: time of an iteration, cost of an iteration in dollars, or "
       "devices, as few as can be (devices that it leaves idle are not paid for); or the time in the mean or at "
       "a percentile of what may come: p90, of ten times nine are no longer");
-  command.add_option("--deadline", options.objective.most_iteration_s, "Seconds that an iteration may take")
+  command.add_option("--deadline", options.objective.max_iteration_s, "Seconds that an iteration may take")
       .check(positive_number());
   command
-      .add_option("--max-usd-per-hour", options.objective.most_usd_per_hour,
+      .add_option("--max-usd-per-hour", options.objective.max_usd_per_hour,
                   "Dollars an hour that its devices may cost")
       .check(positive_number());
   command
-      .add_option("--max-usd-per-iteration", options.objective.most_usd_per_iteration,
+      .add_option("--max-usd-per-iteration", options.objective.max_usd_per_iteration,
                   "Dollars that an iteration may cost")
       .check(positive_number());
   add_pin_options(command, options.pins);
@@ -175,10 +175,10 @@ const Planner& chosen_planner(const PlannerOptions& options, int devices) {
                       (names_with(special.trait).find(',') == std::string::npos ? "has" : "have"));
     }
   }
-  if (planner->most_devices > 0 && devices > planner->most_devices) {
-    throw_bad_input("--planner: " + options.planner + " plans at most " +
-                    std::to_string(planner->most_devices) + " devices, the cluster has " +
-                    std::to_string(devices) + ": take another, such as " + PlannerOptions{}.planner);
+  if (planner->max_devices > 0 && devices > planner->max_devices) {
+    throw_bad_input("--planner: " + options.planner + " plans at most " + std::to_string(planner->max_devices) +
+                    " devices, the cluster has " + std::to_string(devices) + ": take another, such as " +
+                    PlannerOptions{}.planner);
   }
   return *planner;
 }
@@ -188,7 +188,7 @@ void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& r
   request.limits.try_recompute = options.try_recompute;
   request.limits.try_uneven_stages = options.try_uneven_stages;
   request.limits.balances_load = !options.has_even_load;
-  if (options.most_plans) request.limits.most_plans = *options.most_plans;
+  if (options.max_plans) request.limits.max_plans = *options.max_plans;
   request.budget = {options.budget_s.value_or(0), options.evaluations.value_or(0)};
   request.seed = options.seed;
   request.objective = objective_of(options);
@@ -201,9 +201,8 @@ std::string describe_planners() {
   std::string help;
   for (const Planner& planner : planners()) {
     const PlannerTraits& traits = planner.traits;
-    table.add({std::string(planner.name),
-               planner.most_devices > 0 ? std::to_string(planner.most_devices) : "any", yes(traits.has_threads),
-               yes(traits.has_ranks), yes(traits.has_seed), yes(traits.proves),
+    table.add({std::string(planner.name), planner.max_devices > 0 ? std::to_string(planner.max_devices) : "any",
+               yes(traits.has_threads), yes(traits.has_ranks), yes(traits.has_seed), yes(traits.proves),
                traits.has_objectives ? "all" : "time", yes(traits.has_pins), traits.is_built() ? "yes" : "NO"});
     help += std::string(planner.name) + ": " + std::string(planner.help) + "\n";
   }
@@ -215,7 +214,7 @@ std::string planners_as_json() {
   for (const Planner& planner : planners()) {
     const PlannerTraits& traits = planner.traits;
     Json entry{{"name", planner.name}, {"help", planner.help}};
-    if (planner.most_devices > 0) entry["most_devices"] = planner.most_devices;
+    if (planner.max_devices > 0) entry["most_devices"] = planner.max_devices;
     entry.update({{"has_budget", traits.has_budget},
                   {"has_threads", traits.has_threads},
                   {"has_ranks", traits.has_ranks},

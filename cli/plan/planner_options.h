@@ -26,7 +26,7 @@ struct PlannerOptions {
   bool try_recompute = false;
   bool try_uneven_stages = false;
   bool has_even_load = false;
-  std::optional<std::uint64_t> most_plans;
+  std::optional<std::uint64_t> max_plans;
   std::string warm_start;  // a plan document
   AskedGoal goal = AskedGoal::time;
   Objective objective;  // its limits; its goal follows from `goal`

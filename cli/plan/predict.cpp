@@ -30,7 +30,8 @@ int run(const Options& options) {
   std::vector<std::string> assumed;
   const Plan plan = load_plan(options.plan, loaded, &assumed);
   say(loaded.chosen.notes);
-  const Asked asked{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients, loaded.chosen.framework};
+  const PredictionQuery asked{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients,
+                              loaded.chosen.framework};
   Prediction prediction = predict_with_trust(asked);
   prediction.notes = std::move(assumed);
   name_coefficients(prediction, loaded.chosen);

@@ -10,12 +10,12 @@ namespace sextant::cli {
 namespace {
 
 void fill_objective(const Objective& objective, SearchRecord& record) {
-  const auto limit = [](double most) { return most > 0 ? std::optional<double>(most) : std::nullopt; };
+  const auto limit = [](double maximum) { return maximum > 0 ? std::optional<double>(maximum) : std::nullopt; };
   if (objective.goal == Goal::cost) record.goal = "cost";
   if (objective.goal == Goal::devices) record.goal = "devices";
-  record.most_iteration_s = limit(objective.most_iteration_s);
-  record.most_usd_per_hour = limit(objective.most_usd_per_hour);
-  record.most_usd_per_iteration = limit(objective.most_usd_per_iteration);
+  record.max_iteration_s = limit(objective.max_iteration_s);
+  record.max_usd_per_hour = limit(objective.max_usd_per_hour);
+  record.max_usd_per_iteration = limit(objective.max_usd_per_iteration);
 }
 
 void fill_request(const Searched& searched, SearchRecord& record) {
@@ -43,8 +43,8 @@ void fill_space_bound(const Objective& objective, double bound, double iteration
 // An infinite gap is one that is not known.
 void fill_bounds(const Searched& searched, SearchRecord& record) {
   const PlanResult& result = searched.result;
-  record.lower_bound_s = result.least_s;
-  record.lower_bound_usd = result.least_usd;
+  record.lower_bound_s = result.bound_of_all_s;
+  record.lower_bound_usd = result.bound_of_all_usd;
   record.proof = result.proof;
   if (result.proof == Proof::none) return;
   const double iteration_s = result.prediction ? result.prediction->iteration_s : 0;
@@ -163,14 +163,14 @@ std::string describe_run(const SearchRecord& search) {
 
 // Of what the plan is to be best in. How few devices could do is not known beyond what time tells.
 std::string describe_gap(const SearchRecord& search) {
-  std::string least = "any plan " + std::string(search.bounded_plans()) + " takes at least " +
-                      format_seconds(search.lower_bound_s) + "\n";
+  std::string minimum = "any plan " + std::string(search.bounded_plans()) + " takes at least " +
+                        format_seconds(search.lower_bound_s) + "\n";
   if (search.goal == "cost" && search.usd_gap_fraction()) {
     return "at most " + format_percent(*search.usd_gap_fraction()) +
-           " dearer than the cheapest under this model; " + least;
+           " dearer than the cheapest under this model; " + minimum;
   }
-  if (search.goal != "time" || !search.is_near_bound()) return least;
-  return "at most " + format_percent(search.gap_fraction()) + " from the best under this model: " + least;
+  if (search.goal != "time" || !search.is_near_bound()) return minimum;
+  return "at most " + format_percent(search.gap_fraction()) + " from the best under this model: " + minimum;
 }
 
 std::string describe(const SearchRecord& search) {

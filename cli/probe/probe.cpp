@@ -87,8 +87,8 @@ int finish(const ClusterProbe& probe, const ProbeHostsOptions& shared, bool may_
   return kMachineFailed;
 }
 
-int hand_over(const ProbeCommand& options, const Measured& measured, const ProbeHostsOptions& shared,
-              bool may_end_job = true) {
+int write_outputs(const ProbeCommand& options, const Measured& measured, const ProbeHostsOptions& shared,
+                  bool may_end_job = true) {
   const ClusterProbe& probe = measured.probe;
   const bool has_cluster = probe.why_no_cluster.empty();
   if (!options.out.empty() && has_cluster) save_document(options.out, probe.cluster);
@@ -138,11 +138,11 @@ int run(ProbeCommand options, ProbeHostsOptions shared) {
   }
   // The job is ended by who asks for this, on a thread that may not speak to other ranks.
   options.on_remains = [&](const ClusterProbe& probe) {
-    static_cast<void>(hand_over(options, {probe, describe(probe.results)}, shared, false));
+    static_cast<void>(write_outputs(options, {probe, describe(probe.results)}, shared, false));
   };
   const Measured measured = measure_or_keep(target, ranks, options, shared);
   if (ranks.rank() != 0) return measured.probe.is_whole() ? kDone : kMachineFailed;
-  return hand_over(options, measured, shared);
+  return write_outputs(options, measured, shared);
 }
 
 // Why these options make no sense together; empty when they do.

@@ -36,11 +36,11 @@ GpuClusterOptions gpu_options(const ProbeCommand& options, Progress* progress) {
   if (progress != nullptr) wanted.gpus.on_point = [progress](const std::string& name) { progress->step(name); };
   wanted.nccl.sampling = sampling_options(std::min(options.probe.budget_s_per_point, kLinkBudget_s),
                                           options.probe.target_spread_fraction);
-  wanted.nccl.sampling.least_sample_s = kLinkSample_s;
+  wanted.nccl.sampling.min_sample_s = kLinkSample_s;
   wanted.nccl.total_budget_s = options.total_budget_s;
   wanted.nccl.on_point = wanted.gpus.on_point;
   if (options.probe.is_smoke_test) {
-    wanted.nccl.most_bytes = kSmokeBytes;
+    wanted.nccl.max_bytes = kSmokeBytes;
     wanted.nccl.pair_bytes = {8, 65536, 1 << 20};
   }
   // Without the table nothing is expected.

@@ -10,7 +10,7 @@
 #include "cli/shared/table.h"
 #include "core/units.h"
 #include "probes/fleet/fleet_cluster.h"
-#include "probes/fleet/fleet_oddities.h"
+#include "probes/fleet/fleet_outliers.h"
 #include "probes/fleet/fleet_record.h"
 
 namespace sextant::cli {
@@ -44,9 +44,9 @@ void warn(const std::string& what) { std::fprintf(stderr, "warning: %s\n", what.
 
 // "a", "a, b and 62 more"
 std::string some_of(const std::vector<std::string>& names) {
-  constexpr std::size_t kMostNamed = 4;
+  constexpr std::size_t kMaxNamed = 4;
   std::string text;
-  const std::size_t shown = std::min(names.size(), kMostNamed);
+  const std::size_t shown = std::min(names.size(), kMaxNamed);
   for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + names[i];
   if (names.size() > shown) text += " and " + std::to_string(names.size() - shown) + " more";
   return text;
@@ -127,7 +127,7 @@ int report_on_hosts(const ProbeHostsOptions& options, const FleetOutcome& outcom
   for (const std::string& odd : describe_oddities(outcome)) warn(odd);
   if (options.fleet.probe_devices) {
     for (const std::string& warning : fleet.warnings) warn(warning);
-    if (!fleet.cluster) warn("no cluster document: " + fleet.why_not);
+    if (!fleet.cluster) warn("no cluster document: " + fleet.failure_reason);
   }
   if (!options.samples.empty()) say_wrote(options.samples);
   if (fleet.cluster && !options.out.empty()) say_wrote(options.out);

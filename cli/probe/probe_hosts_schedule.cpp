@@ -18,7 +18,7 @@ constexpr double kStart_s = 3;  // of a host over ssh, most of it the handshake 
 
 // Of one host: GPUs one after another (--total-budget each), then their copies, NCCL by pairs and its
 // collectives.
-constexpr int kUsualGpus = 8, kMostGpus = 16, kBudgetsBesides = 3;
+constexpr int kUsualGpus = 8, kMaxGpus = 16, kBudgetsBesides = 3;
 constexpr int kPointsOfCores = 64;        // of --budget each, where there is no GPU
 constexpr double kBesideBudgets_s = 300;  // starting, allocating, checking
 
@@ -39,7 +39,7 @@ std::vector<HostPlace> places_of(const std::vector<Host>& hosts) {
 }
 
 double starting_s(const FleetOptions& options, std::size_t hosts) {
-  return kStart_s * std::ceil(static_cast<double>(hosts) / options.most_starting);
+  return kStart_s * std::ceil(static_cast<double>(hosts) / options.max_starting);
 }
 
 double pairs_s(const PairOptions& pair, const std::vector<Host>& hosts, const PairRounds& rounds) {
@@ -49,10 +49,10 @@ double pairs_s(const PairOptions& pair, const std::vector<Host>& hosts, const Pa
 }
 
 std::string pair_names(const std::vector<Host>& hosts, const std::vector<RankPair>& round) {
-  constexpr std::size_t kMostShown = 200;
+  constexpr std::size_t kMaxShown = 200;
   std::string names;
   for (const RankPair& one : round) {
-    if (names.size() > kMostShown) return names + " ... (" + std::to_string(round.size()) + " pairs)";
+    if (names.size() > kMaxShown) return names + " ... (" + std::to_string(round.size()) + " pairs)";
     names += " " + hosts[static_cast<std::size_t>(one.low)].name + "-" +
              hosts[static_cast<std::size_t>(one.high)].name;
   }
@@ -75,7 +75,7 @@ PairRounds rounds_for(const std::vector<Host>& hosts, const ScheduleOptions& opt
 }
 
 double device_limit_s(const std::vector<std::string>& device_options) {
-  return kBesideBudgets_s + gpus_s(device_options, kMostGpus) +
+  return kBesideBudgets_s + gpus_s(device_options, kMaxGpus) +
          kPointsOfCores * value_after(device_options, "--budget");
 }
 
@@ -88,7 +88,7 @@ int show_schedule(const ProbeHostsOptions& options, const std::vector<Host>& hos
   print_line(std::to_string(hosts.size()) + " hosts: " + std::to_string(pairs) + " of " + std::to_string(all) +
              " pairs in " + std::to_string(rounds.size()) + " rounds");
   print_line("starting: about " + format_seconds(start_s) + ", " +
-             std::to_string(std::min(static_cast<int>(hosts.size()), fleet.most_starting)) + " at once");
+             std::to_string(std::min(static_cast<int>(hosts.size()), fleet.max_starting)) + " at once");
   double devices_s = 0;
   if (fleet.probe_devices) {
     devices_s = gpus_s(fleet.device_options, kUsualGpus);

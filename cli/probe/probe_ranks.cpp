@@ -90,7 +90,7 @@ std::string hint_of(const ProbeRanksOptions& options) {
   return "; what was measured is in " + options.journal + " of rank 0, and --resume measures the rest";
 }
 
-constexpr std::size_t kMostShown = 200;
+constexpr std::size_t kMaxShown = 200;
 
 using Rounds = std::vector<std::vector<RankPair>>;
 
@@ -100,11 +100,11 @@ void describe_rounds(const Rounds& rounds, const std::vector<std::string>& names
   for (const auto& round : rounds) {
     std::string line = "round " + std::to_string(++number) + ":";
     for (const RankPair& pair : round) {
-      if (line.size() > kMostShown) break;
+      if (line.size() > kMaxShown) break;
       line +=
           " " + names[static_cast<std::size_t>(pair.low)] + "-" + names[static_cast<std::size_t>(pair.high)];
     }
-    text += line + (line.size() > kMostShown ? " ... (" + std::to_string(round.size()) + " pairs)" : "") + "\n";
+    text += line + (line.size() > kMaxShown ? " ... (" + std::to_string(round.size()) + " pairs)" : "") + "\n";
   }
 }
 
@@ -112,7 +112,7 @@ void describe_groups(const std::vector<GroupLevel>& levels, std::string& text) {
   for (const GroupLevel& level : levels) {
     std::string line = "collectives:";
     for (const RankGroup& group : level.groups) {
-      if (line.size() > kMostShown) break;
+      if (line.size() > kMaxShown) break;
       line += " " + group.name + " (" + std::to_string(group.ranks.size()) + " ranks),";
     }
     line.back() = level.groups.size() > 1 ? ' ' : '\n';
@@ -170,7 +170,7 @@ HostPlaces read_places(Communicator& ranks, const std::string& file) {
 struct KeptProbe::Keepers {
   std::optional<RankJournalWriter> journal;
   std::optional<Interrupt> interrupt;
-  std::optional<LifeSigns> signs;
+  std::optional<Heartbeats> signs;
   std::optional<Watchdog> watchdog;
 };
 
@@ -190,7 +190,7 @@ KeptProbe::KeptProbe(Communicator& ranks, const ProbeRanksOptions& options)
   if (ranks.size() == 1) return;
   const Interrupt& interrupt = keepers_->interrupt.emplace();
   hooks_.should_stop = [&interrupt] { return interrupt.came(); };
-  LifeSigns& signs = keepers_->signs.emplace(ranks);
+  Heartbeats& signs = keepers_->signs.emplace(ranks);
   const double limit_s =
       options.longest_silence_s > 0 ? options.longest_silence_s : longest_silence_s(options.probe);
   Watchdog& watchdog = keepers_->watchdog.emplace(WatchdogOptions{

@@ -238,7 +238,7 @@ bool measure_interleaved(Communicator& ranks, const Options& options, const Expe
                                                       all.plans.at(experiment.plan), options.proxy.seed,
                                                       options.proxy.engine));
   }
-  const int rounds = options.proxy.most_iterations;
+  const int rounds = options.proxy.max_iterations;
   Progress progress("proxy",
                     ranks.rank() == 0 ? static_cast<std::size_t>(rounds + options.proxy.warmup_iterations) : 0);
   for (int round = -options.proxy.warmup_iterations; round < rounds; ++round) {
@@ -341,10 +341,10 @@ void add_proxy(CommandLine& line) {
   command.add_option("--warmup", options->proxy.warmup_iterations, "Iterations not counted")
       .check(non_negative_number())
       .shows_default();
-  command.add_option("--least", options->proxy.least_iterations, "Fewest iterations")
+  command.add_option("--least", options->proxy.min_iterations, "Fewest iterations")
       .check(positive_number())
       .shows_default();
-  command.add_option("--most", options->proxy.most_iterations, "Most iterations (rounds, interleaved)")
+  command.add_option("--most", options->proxy.max_iterations, "Most iterations (rounds, interleaved)")
       .check(positive_number())
       .shows_default();
   command

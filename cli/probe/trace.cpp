@@ -40,8 +40,8 @@ struct Options {
   bool append = false;
   std::string summary = "trace_summary.json";
   std::string events;
-  std::size_t most_events = 200'000;
-  double most_mib = 4096;
+  std::size_t max_events = 200'000;
+  double max_mib = 4096;
   int skip = 1;
   bool no_device = false;
   bool every_kernel = false;
@@ -173,7 +173,7 @@ void report(const Options& options, Loaded& loaded, const fs::path& folder) {
   const Trace trace = load_traces(folder);
   const TraceSummary summary = summarise(trace, loaded.tasks, loaded.kernels, options.skip);
   save_document(options.summary, summary);
-  if (!options.events.empty()) write_text_file(options.events, trace_events(trace, options.most_events));
+  if (!options.events.empty()) write_text_file(options.events, trace_events(trace, options.max_events));
   if (options.json) {
     print_document(summary);
   } else {
@@ -197,9 +197,9 @@ int run(Options options) {
   const std::string library = find_library(options.library);
   const RecordFolder folder(options.records);
   options.settings.folder = folder.path().string();
-  options.settings.most_bytes = static_cast<std::uint64_t>(options.most_mib * (1 << 20));
+  options.settings.max_bytes = static_cast<std::uint64_t>(options.max_mib * (1 << 20));
   options.settings.device = !options.no_device;
-  if (options.every_kernel) options.settings.most_slowdown = 0;
+  if (options.every_kernel) options.settings.max_slowdown = 0;
   const CommandEnd end = run_traced(options.command, tracing_environment(options.settings, library));
   if (end.signal != 0) {
     std::fprintf(stderr, "sextant: the command was ended by signal %d; what it recorded follows\n", end.signal);
@@ -211,20 +211,20 @@ int run(Options options) {
 }
 
 void add_bounds(const Command& command, Options& options) {
-  command.add_option("--seconds", options.settings.most_seconds, "Record each process for so long")
+  command.add_option("--seconds", options.settings.max_seconds, "Record each process for so long")
       .check(positive_number());
-  command.add_option("--steps", options.settings.most_steps, "Record so many steps of each process")
+  command.add_option("--steps", options.settings.max_steps, "Record so many steps of each process")
       .check(positive_number());
   command.add_option("--step-range", options.settings.step_range,
                      "The range that is a step; else any range that comes again inside no other");
-  command.add_option("--most-mib", options.most_mib, "MiB on disk, each process")
+  command.add_option("--most-mib", options.max_mib, "MiB on disk, each process")
       .check(positive_number())
       .shows_default();
-  constexpr double kMostSlowdown = 0.03;
-  options.settings.most_slowdown = kMostSlowdown;
+  constexpr double kMaxSlowdown = 0.03;
+  options.settings.max_slowdown = kMaxSlowdown;
   command
       .add_option(
-          "--most-slowdown", options.settings.most_slowdown,
+          "--most-slowdown", options.settings.max_slowdown,
           "Share of the time that recording may cost: a program that launches many small kernels is recorded "
           "in windows, its ranges always")
       .check(positive_number())
@@ -244,7 +244,7 @@ void add_bounds(const Command& command, Options& options) {
 void add_outputs(const Command& command, Options& options) {
   command.add_option("--summary", options.summary, "Summary document to write").shows_default();
   command.add_option("--events", options.events, "Chrome trace events to write, for Perfetto");
-  command.add_option("--most-events", options.most_events, "Device activity in there at most").shows_default();
+  command.add_option("--most-events", options.max_events, "Device activity in there at most").shows_default();
   command.add_option("--cluster", options.cluster, "With --workflow and --plan: make a run of the trace");
   command.add_option("--workflow", options.workflow, "Workflow document: what the program computes");
   command.add_option("--plan", options.plan, "Plan document: how it is laid out");

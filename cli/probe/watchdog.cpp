@@ -20,18 +20,17 @@ constexpr double kPatience_s = 20;
 
 double now_s() { return steady_clock().now_s(); }
 
-std::string names(const LifeSigns& signs, const std::vector<int>& ranks) {
-  constexpr std::size_t kMostNamed = 8;
+std::string names(const Heartbeats& signs, const std::vector<int>& ranks) {
+  constexpr std::size_t kMaxNamed = 8;
   std::string text;
-  for (std::size_t at = 0; at < std::min(ranks.size(), kMostNamed); ++at) {
+  for (std::size_t at = 0; at < std::min(ranks.size(), kMaxNamed); ++at) {
     text += (at == 0 ? "" : ", ") + signs.name_of(ranks[at]);
   }
-  return ranks.size() > kMostNamed ? text + " and " + std::to_string(ranks.size() - kMostNamed) + " more"
-                                   : text;
+  return ranks.size() > kMaxNamed ? text + " and " + std::to_string(ranks.size() - kMaxNamed) + " more" : text;
 }
 
 // Where nobody is silent.
-std::string describe_the_others(const LifeSigns* signs) {
+std::string describe_the_others(const Heartbeats* signs) {
   if (signs == nullptr || !signs->is_listener()) return "so a rank hangs or is gone";
   const std::vector<int> unheard = signs->unheard();
   if (unheard.empty()) return "though every rank gives signs of life: one of them hangs in its own work";

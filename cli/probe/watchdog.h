@@ -10,15 +10,15 @@
 #include <string>
 #include <thread>
 
-#include "probes/gathering/life_signs.h"
+#include "probes/gathering/heartbeats.h"
 
 namespace sextant::cli {
 
 struct WatchdogOptions {
-  double limit_s = 600;        // most that nothing may be heard from this rank's own work
-  double silence_s = 30;       // of another rank that all wait for: sooner than that
-  std::string hint = "";       // follows what is said
-  LifeSigns* signs = nullptr;  // of all ranks; none: nobody can be named
+  double limit_s = 600;         // most that nothing may be heard from this rank's own work
+  double silence_s = 30;        // of another rank that all wait for: sooner than that
+  std::string hint = "";        // follows what is said
+  Heartbeats* signs = nullptr;  // of all ranks; none: nobody can be named
 };
 
 // While it lives, the program ends with exit code 3 once nothing was heard for so long, and says which ranks

@@ -114,7 +114,7 @@ class Quickstart {
     const PlanRequest request{cluster_.content, workflow_, coefficients_, std::string(kAny), {}};
     ranked_ = rank_exhaustively(request, kRankedPlans);
     if (ranked_.empty()) throw_machine_failed(plan_exhaustively(request).message);
-    const Asked asked{cluster_.content, workflow_, *ranked_.front().plan, coefficients_, kAny};
+    const PredictionQuery asked{cluster_.content, workflow_, *ranked_.front().plan, coefficients_, kAny};
     qualify(*ranked_.front().prediction, asked);
     ranked_.front().prediction->sensitivities = sensitivities_of(asked);
     ranked_.front().prediction->coefficients = file("coefficients.json");

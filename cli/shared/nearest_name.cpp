@@ -36,13 +36,13 @@ std::string nearest_name(std::string_view written, std::span<const std::string_v
   const std::string wanted = lower(written);
   if (wanted.empty()) return "";
   std::string_view nearest, begins;
-  std::size_t least = 0;
+  std::size_t minimum = 0;
   for (const std::string_view name : names) {
     const std::size_t changes = distance(wanted, lower(name));
     if (begins.empty() && lower(name).starts_with(wanted)) begins = name;
-    if (changes * 3 <= name.size() && (nearest.empty() || changes < least)) {
+    if (changes * 3 <= name.size() && (nearest.empty() || changes < minimum)) {
       nearest = name;
-      least = changes;
+      minimum = changes;
     }
   }
   return std::string(nearest.empty() ? begins : nearest);

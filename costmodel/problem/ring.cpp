@@ -19,7 +19,7 @@ using namespace ring;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Nearest-neighbour tours are started from at most so many members; each costs n^2.
-constexpr int kMostStarts = 8;
+constexpr int kMaxStarts = 8;
 
 struct Tour {
   std::vector<int> order;
@@ -56,7 +56,7 @@ Tour best_constructed(const Costs& costs) {
   Tour best;
   for (int i = 0; i < costs.size(); ++i) best.order.push_back(i);
   best.bottleneck = bottleneck_of(costs, best.order);
-  const int starts = std::min(kMostStarts, costs.size());
+  const int starts = std::min(kMaxStarts, costs.size());
   for (int s = 0; s < starts; ++s) {
     Tour tour = nearest_neighbour(costs, s * costs.size() / starts);
     if (tour.bottleneck < best.bottleneck) best = std::move(tour);

@@ -26,8 +26,8 @@ bool Graph::may_hold_ring() const {
   if (reached(on_, 0, -1) < n_ || reached(back_, 0, -1) < n_) return false;
   if (n_ <= 3) return true;
   // n searches of n^2 / 64 stay cheap up to here.
-  constexpr int kMostRemovals = 128;
-  const int removals = std::min(n_, kMostRemovals);
+  constexpr int kMaxRemovals = 128;
+  const int removals = std::min(n_, kMaxRemovals);
   for (int r = 0; r < removals; ++r) {
     const int removed = r * n_ / removals;
     if (reached(either_, removed == 0 ? 1 : 0, removed) < n_ - 1) return false;

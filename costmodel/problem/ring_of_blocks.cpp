@@ -12,7 +12,7 @@ struct Tree {
   std::vector<int> degree;
 };
 
-std::optional<Tree> grown_tree(const Costs& costs, const std::vector<int>& most_degree) {
+std::optional<Tree> grown_tree(const Costs& costs, const std::vector<int>& max_degree) {
   const int n = costs.size();
   const auto size = static_cast<std::size_t>(n);
   Tree tree;
@@ -21,7 +21,7 @@ std::optional<Tree> grown_tree(const Costs& costs, const std::vector<int>& most_
   std::vector<int> nearest(size, -1);  // block of the tree with an end left
   const auto has_end = [&](int block) {
     return inside[static_cast<std::size_t>(block)] &&
-           tree.degree[static_cast<std::size_t>(block)] < most_degree[static_cast<std::size_t>(block)];
+           tree.degree[static_cast<std::size_t>(block)] < max_degree[static_cast<std::size_t>(block)];
   };
   const auto offer = [&](int block) {
     for (int other = 0; other < n; ++other) {

@@ -121,16 +121,16 @@ double count_leaving(const GradientGroup& group, const std::vector<GradientGroup
 std::vector<GradientGroup> groups_of(const Segment& segment, const TaskPlan& plan) {
   std::vector<const Stage*> stages;
   stages.reserve(plan.replicas.size());
-  int most = 1, fewest = 0;
+  int maximum = 1, fewest = 0;
   for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
     stages.push_back(&plan.replicas[i].stages[static_cast<std::size_t>(segment.stage_of[i])]);
     const int degree = plan.tensor_parallel(*stages.back());
-    most = std::max(most, degree);
+    maximum = std::max(maximum, degree);
     fewest = i == 0 ? degree : std::min(fewest, degree);
   }
   std::vector<GradientGroup> groups;
-  groups.reserve(static_cast<std::size_t>(most));
-  for (int k = 0; k < most; ++k) {
+  groups.reserve(static_cast<std::size_t>(maximum));
+  for (int k = 0; k < maximum; ++k) {
     GradientGroup& group = groups.emplace_back();
     group.first_layer = segment.first;
     group.layers = segment.layers;
@@ -139,7 +139,7 @@ std::vector<GradientGroup> groups_of(const Segment& segment, const TaskPlan& pla
     for (const Stage* stage : stages) {
       const int degree = plan.tensor_parallel(*stage);
       for (int part = 0; part < plan.execution.context_parallel; ++part) {
-        const int shard = part * degree + k * degree / most;
+        const int shard = part * degree + k * degree / maximum;
         group.members.push_back(stage->devices[static_cast<std::size_t>(shard)]);
       }
     }
@@ -280,17 +280,17 @@ double network_of(const Cluster& cluster, NodeId node) {
 // Adapters of all nodes of an island that have members, of the island that has least.
 double narrowest_network(const Cluster& cluster, std::span<const DeviceId> members,
                          const std::vector<MembersTogether>& islands) {
-  double least = std::numeric_limits<double>::infinity();
+  double minimum = std::numeric_limits<double>::infinity();
   if (!cluster.has_islands()) {
     for (const MembersTogether& node : islands)
-      least = std::min(least, network_of(cluster, NodeId{node.place}));
-    return least;
+      minimum = std::min(minimum, network_of(cluster, NodeId{node.place}));
+    return minimum;
   }
   std::map<int, double> of_island;
   for (const MembersTogether& node : by_node(cluster, members))
     of_island[cluster.island(NodeId{node.place})] += network_of(cluster, NodeId{node.place});
-  for (const auto& [island, network] : of_island) least = std::min(least, network);
-  return least;
+  for (const auto& [island, network] : of_island) minimum = std::min(minimum, network);
+  return minimum;
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& wo
   const bool is_refilled = execution.continuous_batching && (waves > 1 || refills);
   replica.cached_tokens =
       c * (is_refilled ? refilled_tokens(work, workflow, response)
-                       : response.most_live(cached_prompt_tokens(work, workflow) + work.observed_tokens));
+                       : response.max_live(cached_prompt_tokens(work, workflow) + work.observed_tokens));
 }
 
 // Tokens of a sequence that pass through the layers at the start of its further turns: what the tools returned,

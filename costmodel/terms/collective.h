@@ -76,15 +76,15 @@ struct NetworkUse {
 // Share of a link's bandwidth that a collective reaches: within a node, and between nodes beyond
 // network_efficiency. What kernels of one node lose on its links says nothing about the network.
 template <typename T>
-struct Reached {
-  Reached(const T& everywhere)
+struct LinkEfficiency {
+  LinkEfficiency(const T& everywhere)
       : within(everywhere), between(everywhere) {}  // NOLINT: a share is the usual case
-  Reached(const T& in_node, const T& outside) : within(in_node), between(outside) {}
+  LinkEfficiency(const T& in_node, const T& outside) : within(in_node), between(outside) {}
   T within;
   T between;
 };
 template <typename T>
-[[nodiscard]] Reached<T> within_nodes(const T& share) {
+[[nodiscard]] LinkEfficiency<T> within_nodes(const T& share) {
   return {share, T(1.0)};
 }
 
@@ -92,7 +92,8 @@ template <typename T>
 // the adapters of a node and the link's capacity give each group and what its inner links carry to them.
 template <typename T>
 [[nodiscard]] T group_bytes_per_s(const Problem<T>& problem, DeviceId from, DeviceId to,
-                                  const LinkCost<T>& link, const Reached<T>& reached, const NetworkUse& use) {
+                                  const LinkCost<T>& link, const LinkEfficiency<T>& reached,
+                                  const NetworkUse& use) {
   const Cluster& cluster = problem.cluster();
   if (cluster.is_one_island(from, to)) return reached.within * link.bytes_per_s;
   T rate = link.bytes_per_s;
@@ -146,7 +147,7 @@ template <typename T>
 // One edge of a ring of n members.
 template <typename T>
 [[nodiscard]] T edge_s(const Problem<T>& problem, const RingEdge& edge, double n, double volume_bytes,
-                       const Reached<T>& reached, const NetworkUse& use) {
+                       const LinkEfficiency<T>& reached, const NetworkUse& use) {
   const LinkCost<T> link = problem.hardware.link(edge.from, edge.to);
   const T rate = group_bytes_per_s(problem, edge.from, edge.to, link, reached, use);
   const bool within = problem.cluster().is_one_island(edge.from, edge.to);
@@ -158,7 +159,7 @@ template <typename T>
 // volume_bytes: what a pair of neighbours exchanges (cv). Zero for fewer than two members.
 template <typename T>
 [[nodiscard]] T ring_step_s(const Problem<T>& problem, std::span<const DeviceId> members, double volume_bytes,
-                            const std::type_identity_t<Reached<T>>& reached, const NetworkUse& use) {
+                            const std::type_identity_t<LinkEfficiency<T>>& reached, const NetworkUse& use) {
   if (members.size() < 2) return T(0.0);
   const double n = static_cast<double>(members.size());
   const auto cost = [&](const RingEdge& edge) { return edge_s(problem, edge, n, volume_bytes, reached, use); };
@@ -174,7 +175,7 @@ template <typename T>
 // sharing: groups like this one that leave the node at once.
 template <typename T>
 [[nodiscard]] T ring_step_s(const Problem<T>& problem, std::span<const DeviceId> members, double volume_bytes,
-                            const std::type_identity_t<Reached<T>>& reached, double sharing = 1) {
+                            const std::type_identity_t<LinkEfficiency<T>>& reached, double sharing = 1) {
   if (members.size() < 2) return T(0.0);
   return ring_step_s(problem, members, volume_bytes, reached,
                      NetworkUse{Leaving::all(sharing), nodes_of_ring(problem.cluster(), members)});
@@ -183,7 +184,7 @@ template <typename T>
 // The same for a group whose ring was found once (symmetry.h).
 template <typename T>
 [[nodiscard]] T ring_step_s(const Problem<T>& problem, const GradientGroup& group, double volume_bytes,
-                            const std::type_identity_t<Reached<T>>& reached) {
+                            const std::type_identity_t<LinkEfficiency<T>>& reached) {
   if (!group.ring) {
     const NetworkUse use{group.leaving, nodes_of_ring(problem.cluster(), group.members)};
     return ring_step_s(problem, std::span<const DeviceId>(group.members), volume_bytes, reached, use);
@@ -199,9 +200,9 @@ template <typename T>
 // Ends of the fastest way from any of `from` to any of `to`; the same device where one is in both.
 // sharing: such transfers that leave a node at once.
 template <typename T>
-[[nodiscard]] RingEdge fastest_way(const Problem<T>& problem, std::span<const DeviceId> from,
-                                   std::span<const DeviceId> to, double bytes, const T& efficiency,
-                                   double sharing = 1) {
+[[nodiscard]] RingEdge fastest_link(const Problem<T>& problem, std::span<const DeviceId> from,
+                                    std::span<const DeviceId> to, double bytes, const T& efficiency,
+                                    double sharing = 1) {
   if (const auto nearest = innermost_edge(problem.cluster(), from, to)) return *nearest;
   for (const DeviceId device : from) {
     if (std::find(to.begin(), to.end(), device) != to.end()) return {device, device};
@@ -215,7 +216,7 @@ template <typename T>
   for (const DeviceId a : unlike_devices(problem.cluster(), from)) {
     for (const DeviceId b : receivers) {
       const LinkCost<T> link = problem.hardware.link(a, b);
-      const T rate = group_bytes_per_s(problem, a, b, link, Reached<T>(efficiency), use);
+      const T rate = group_bytes_per_s(problem, a, b, link, LinkEfficiency<T>(efficiency), use);
       const double cost = plain_value(T(latency_scale * link.latency_s + bytes / rate));
       if (!found || cost < best_s) {
         best_s = cost;
@@ -234,7 +235,7 @@ template <typename T>
   if (way.from == way.to) return T(0.0);
   const LinkCost<T> link = problem.hardware.link(way.from, way.to);
   return problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
-         bytes / group_bytes_per_s(problem, way.from, way.to, link, Reached<T>(efficiency),
+         bytes / group_bytes_per_s(problem, way.from, way.to, link, LinkEfficiency<T>(efficiency),
                                    NetworkUse{Leaving::all(sharing), {}});
 }
 
@@ -244,7 +245,7 @@ template <typename T>
 [[nodiscard]] T fastest_transfer_s(const Problem<T>& problem, std::span<const DeviceId> from,
                                    std::span<const DeviceId> to, double bytes, const T& efficiency,
                                    double sharing = 1) {
-  return transfer_s(problem, fastest_way(problem, from, to, bytes, efficiency, sharing), bytes, efficiency,
+  return transfer_s(problem, fastest_link(problem, from, to, bytes, efficiency, sharing), bytes, efficiency,
                     sharing);
 }
 

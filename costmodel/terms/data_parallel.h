@@ -66,7 +66,7 @@ template <typename T>
 // backward_s: of the whole task on its slowest stage, which the reductions can run beside.
 template <typename T>
 [[nodiscard]] T data_parallel_s(const Problem<T>& problem, const TaskWork& task, const T& backward_s) {
-  const Reached<T> reached = within_nodes(problem.coefficient(CoefficientId::data_parallel_efficiency));
+  const LinkEfficiency<T> reached = within_nodes(problem.coefficient(CoefficientId::data_parallel_efficiency));
   const double share_of_all_reduce = task.execution().zero_stage == 3 ? 0.5 : 1.0;
   const double reductions = reductions_per_mini_batch(task);
   std::vector<ReducedSegment<T>> segments;

@@ -198,8 +198,8 @@ template <typename T>
   const double all_reduces = all_reduces_per_layer(false, Recompute::none) * s.layers();
   T step = all_reduces * decode_all_reduce_s(s);
   if (!s.is_last()) {
-    const RingEdge way = fastest_way(s.problem, std::span<const DeviceId>(s.stage_plan().devices),
-                                     std::span<const DeviceId>(s.next_stage_plan().devices), 0.0, T(1.0));
+    const RingEdge way = fastest_link(s.problem, std::span<const DeviceId>(s.stage_plan().devices),
+                                      std::span<const DeviceId>(s.next_stage_plan().devices), 0.0, T(1.0));
     if (way.from != way.to) step += s.problem.hardware.link(way.from, way.to).latency_s;
   }
   return s.problem.coefficient(CoefficientId::decode_latency_weight) * s.work().decode_steps * step;

@@ -17,7 +17,8 @@ namespace sextant::terms {
 template <typename T>
 [[nodiscard]] T weight_gather_s(const StageOfTask<T>& s, const T& compute_s) {
   if (s.execution().zero_stage < 3 || s.is_generation()) return T(0.0);
-  const Reached<T> reached = within_nodes(s.problem.coefficient(CoefficientId::data_parallel_efficiency));
+  const LinkEfficiency<T> reached =
+      within_nodes(s.problem.coefficient(CoefficientId::data_parallel_efficiency));
   T slowest(0.0);
   int first_layer = 0;
   for (int j = 0; j < s.stage; ++j) first_layer += s.replica_plan().stages[static_cast<std::size_t>(j)].layers;

@@ -61,7 +61,7 @@ template <typename T>
       const std::span<const DeviceId> from(stage.stage_plan().devices), to(stage.next_stage_plan().devices);
       const T& efficiency = problem.coefficient(CoefficientId::pipeline_parallel_efficiency);
       const auto [bytes, parts, gathered] = stage_transfer(stage, stage.stage_plan(), stage.next_stage_plan());
-      const RingEdge way = fastest_way(problem, from, to, bytes / parts, efficiency, parts);
+      const RingEdge way = fastest_link(problem, from, to, bytes / parts, efficiency, parts);
       if (way.from != way.to)
         add(cluster.trunk(way.from, way.to), stage.context_parallel() * stage_transfers(stage) * bytes,
             efficiency);

@@ -15,8 +15,8 @@ template <typename T>
   const T& large = a < b ? b : a;
   const T& small = a < b ? a : b;
   if (!(small > T(0.0))) return large;
-  constexpr double kMostSharing = 0.95;  // p = 20: a kink that a fit can still follow
-  const T share = sharing < T(kMostSharing) ? sharing : T(kMostSharing);
+  constexpr double kMaxSharing = 0.95;  // p = 20: a kink that a fit can still follow
+  const T share = sharing < T(kMaxSharing) ? sharing : T(kMaxSharing);
   if (!(share > T(0.0))) {
     // The sum itself, to the last digit, with the slope by which it begins to fall.
     return a + b + share * (large * log(large / (a + b)) + small * log(small / (a + b)));

@@ -130,8 +130,8 @@ template <typename T>
   for (const GradientGroup& group : training.gradient_groups) {
     const double n = static_cast<double>(group.members.size());
     const double volume = bytes_of_layer * group.layers * (n - 1.0) / (n * group.tensor_parallel);
-    const T cost =
-        ring_step_s(problem, group, volume, Reached<T>(problem.coefficient(CoefficientId::reshard_efficiency)));
+    const T cost = ring_step_s(problem, group, volume,
+                               LinkEfficiency<T>(problem.coefficient(CoefficientId::reshard_efficiency)));
     if (slowest < cost) slowest = cost;
   }
   return slowest;
@@ -171,7 +171,7 @@ template <typename T>
   const NetworkUse use{{}, nodes_of_ring(problem.cluster(), members)};
   const auto cost = [&](DeviceId from, DeviceId to) -> T {
     const LinkCost<T> link = problem.hardware.link(from, to);
-    const Reached<T> reached(problem.coefficient(CoefficientId::weight_sync_efficiency));
+    const LinkEfficiency<T> reached(problem.coefficient(CoefficientId::weight_sync_efficiency));
     return problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
            bytes / group_bytes_per_s(problem, from, to, link, reached, use);
   };

@@ -69,7 +69,7 @@ class Fetching {
            const T& efficiency)
       : senders_(static_cast<double>(training.size())) {
     const Cluster& cluster = problem.cluster();
-    const Reached<T> reached(efficiency);
+    const LinkEfficiency<T> reached(efficiency);
     const T crossing_share = problem.coefficient(CoefficientId::network_efficiency) * reached.between;
     double crossing = 0;
     TrunkUsers users;
@@ -149,7 +149,7 @@ template <typename T>
   for (const Replica& replica : generation.replicas) {
     const std::vector<DeviceId> devices = replica.devices();
     const std::span<const DeviceId> to(devices);
-    const RingEdge way = fastest_way(problem, training, to, bytes, efficiency);
+    const RingEdge way = fastest_link(problem, training, to, bytes, efficiency);
     if (way.from == way.to) continue;
     const T cost = transfer_s(problem, way, bytes, efficiency);
     if (slowest < cost) slowest = cost;

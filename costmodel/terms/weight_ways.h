@@ -41,11 +41,11 @@ template <typename T>
     case WeightSyncMethod::broadcast:
       return beside(gathers.fastest_s, ways.around_both_s);
     case WeightSyncMethod::shortest: {
-      T least = fetched(ways.sharded_s);  // flat is never less
+      T minimum = fetched(ways.sharded_s);  // flat is never less
       for (const T& other : {fetched(ways.topology_aware_s), beside(gathers.fastest_s, ways.around_both_s)}) {
-        if (other < least) least = other;
+        if (other < minimum) minimum = other;
       }
-      return least;
+      return minimum;
     }
     case WeightSyncMethod::per_replica:
       break;

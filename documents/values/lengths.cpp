@@ -78,13 +78,13 @@ LengthCell lognormal_cell(double median, double sigma, double from, double to) {
 }
 
 // Cells of equal width in log(x), with the little that lies beyond at both ends, and what is cut off at max.
-std::vector<LengthCell> lognormal_cells(double median, double sigma, double max, int most) {
+std::vector<LengthCell> lognormal_cells(double median, double sigma, double max, int maximum) {
   constexpr double kDeviations = 5;
   const double infinity = std::numeric_limits<double>::infinity();
   const double cut = std::log(max / median) / sigma;
-  const double to = std::min(kDeviations, cut), step = (to + kDeviations) / most;
+  const double to = std::min(kDeviations, cut), step = (to + kDeviations) / maximum;
   std::vector<LengthCell> cells{lognormal_cell(median, sigma, -infinity, -kDeviations)};
-  for (int i = 0; i < most; ++i)
+  for (int i = 0; i < maximum; ++i)
     cells.push_back(lognormal_cell(median, sigma, -kDeviations + i * step, -kDeviations + (i + 1) * step));
   if (cut > to) cells.push_back(lognormal_cell(median, sigma, to, cut));
   cells.push_back({normal_below(-cut), max, max * max});
@@ -94,10 +94,10 @@ std::vector<LengthCell> lognormal_cells(double median, double sigma, double max,
 
 // Neighbours of a support that has more points than cells are one.
 std::vector<LengthCell> empirical_cells(const std::vector<double>& tokens, const std::vector<double>& weights,
-                                        int most) {
+                                        int maximum) {
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   const std::size_t together =
-      (tokens.size() + static_cast<std::size_t>(most) - 1) / static_cast<std::size_t>(most);
+      (tokens.size() + static_cast<std::size_t>(maximum) - 1) / static_cast<std::size_t>(maximum);
   std::vector<LengthCell> cells;
   for (std::size_t first = 0; first < tokens.size(); first += together) {
     LengthCell cell;
@@ -238,8 +238,8 @@ double Lengths::longest_of(double n) const {
   return longest;
 }
 
-double Lengths::most_live(double base) const {
-  double most = 0;
+double Lengths::max_live(double base) const {
+  double maximum = 0;
   if (kind == LengthKind::lognormal && sigma > 0) {
     constexpr int kPoints = 256;
     constexpr double kDeviations = 4;
@@ -247,24 +247,24 @@ double Lengths::most_live(double base) const {
     for (int i = 0; i <= kPoints; ++i) {
       const double y = from + (to - from) * i / kPoints;
       const double live = normal_below((std::log(median) - y) / sigma);
-      most = std::max(most, live * (base + std::exp(y)));
+      maximum = std::max(maximum, live * (base + std::exp(y)));
     }
-    return std::max(most, base);
+    return std::max(maximum, base);
   }
   if (kind != LengthKind::empirical) return base + max_tokens();
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   double live = 1;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    most = std::max(most, live * (base + tokens[i]));
+    maximum = std::max(maximum, live * (base + tokens[i]));
     live -= weights[i] / sum;
   }
-  return std::max(most, base);
+  return std::max(maximum, base);
 }
 
-std::vector<LengthCell> Lengths::cells(int most) const {
-  SEXTANT_CHECK(most >= 1);
-  if (kind == LengthKind::empirical) return empirical_cells(tokens, weights, most);
-  if (kind == LengthKind::lognormal && sigma > 0) return lognormal_cells(median, sigma, max, most);
+std::vector<LengthCell> Lengths::cells(int maximum) const {
+  SEXTANT_CHECK(maximum >= 1);
+  if (kind == LengthKind::empirical) return empirical_cells(tokens, weights, maximum);
+  if (kind == LengthKind::lognormal && sigma > 0) return lognormal_cells(median, sigma, max, maximum);
   const double only = max_tokens();
   return {{1, only, only * only}};
 }

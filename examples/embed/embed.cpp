@@ -18,7 +18,7 @@ int main(int argc, char** argv) try {
   if (result.outcome != sextant::PlanOutcome::found)
     return std::fprintf(stderr, "%s\n", result.message.c_str()), 1;
   std::printf("%s: %.4g s an iteration, no plan takes less than %.4g s\n", result.plan->name.c_str(),
-              result.prediction->iteration_s, result.least_s);
+              result.prediction->iteration_s, result.bound_of_all_s);
   return 0;
 } catch (const sextant::Error& error) {
   return std::fprintf(stderr, "embed: %s\n", error.what()), 2;

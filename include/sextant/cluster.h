@@ -187,7 +187,7 @@ class Cluster {
   [[nodiscard]] Json to_json() const;
 
   // A cluster with more devices is refused: a slip of the pen must not fill the memory.
-  static constexpr int kMostDevices = 1'000'000;
+  static constexpr int kMaxDevices = 1'000'000;
 
  private:
   // By directed pair of devices, nodes, zones or regions: which exception it has.

@@ -20,7 +20,7 @@ namespace sextant {
 
 struct FitOptions {
   double huber_deviations = 2.0;  // residuals beyond so many deviations count linearly
-  int most_iterations = 200;
+  int max_iterations = 200;
   double prior_weight = 1;  // 0 < w: deviations of the priors are divided by it
   // Identified: the runs shrink the prior's deviation at least to this share.
   double identified_share = 0.6;

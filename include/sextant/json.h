@@ -54,11 +54,11 @@ class JsonView {
   [[nodiscard]] double positive() const;      // > 0
   [[nodiscard]] double non_negative() const;  // >= 0
   [[nodiscard]] double fraction() const;      // in [0, 1]
-  [[nodiscard]] std::int64_t integer(std::int64_t least = std::numeric_limits<std::int64_t>::min(),
-                                     std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
-  [[nodiscard]] int count(int least = 0) const;  // an integer that fits an int
-  [[nodiscard]] std::string text() const;        // a string that is not empty
-  [[nodiscard]] std::string any_text() const;    // a string, also an empty one
+  [[nodiscard]] std::int64_t integer(std::int64_t minimum = std::numeric_limits<std::int64_t>::min(),
+                                     std::int64_t maximum = std::numeric_limits<std::int64_t>::max()) const;
+  [[nodiscard]] int count(int minimum = 0) const;  // an integer that fits an int
+  [[nodiscard]] std::string text() const;          // a string that is not empty
+  [[nodiscard]] std::string any_text() const;      // a string, also an empty one
   [[nodiscard]] bool flag() const;
   // One of the given names; returns its position.
   [[nodiscard]] std::size_t one_of(const std::vector<std::string_view>& names) const;

@@ -40,10 +40,10 @@ struct Lengths {
   [[nodiscard]] double quantile(double p) const;
   // Most tokens that sequences of `base` tokens and a response hold when they start together and leave as they
   // end, a sequence: max over x of P(X >= x) (base + x). Log-normal lengths: to about 1e-3.
-  [[nodiscard]] double most_live(double base) const;
+  [[nodiscard]] double max_live(double base) const;
   // The distribution in at most about `most` cells, shortest first: their masses sum to 1, their means and mean
   // squares, weighed by mass, to those of all.
-  [[nodiscard]] std::vector<LengthCell> cells(int most) const;
+  [[nodiscard]] std::vector<LengthCell> cells(int maximum) const;
 
   friend bool operator==(const Lengths&, const Lengths&) = default;
   static Lengths parse(const JsonView& view);

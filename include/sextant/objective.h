@@ -21,9 +21,9 @@ enum class Goal {
 struct Objective {
   Goal goal = Goal::time;
   // Zero: no limit.
-  double most_iteration_s = 0;
-  double most_usd_per_hour = 0;
-  double most_usd_per_iteration = 0;
+  double max_iteration_s = 0;
+  double max_usd_per_hour = 0;
+  double max_usd_per_iteration = 0;
 
   [[nodiscard]] bool has_limits() const;
   // It takes more than times to judge a plan.
@@ -33,7 +33,7 @@ struct Objective {
   [[nodiscard]] bool is_time_alone() const { return goal == Goal::time && !has_limits(); }
   // The fastest plan on devices that cost so much an hour.
   [[nodiscard]] bool is_time_for_rent() const {
-    return goal == Goal::time && most_usd_per_hour > 0 && most_iteration_s == 0 && most_usd_per_iteration == 0;
+    return goal == Goal::time && max_usd_per_hour > 0 && max_iteration_s == 0 && max_usd_per_iteration == 0;
   }
   friend bool operator==(const Objective&, const Objective&) = default;
 };
@@ -66,7 +66,7 @@ inline constexpr double kTieUsdPerHour = 1e-9;
 
 // What a plan with these devices may take to keep the limits: less than zero where it keeps them in no time,
 // infinite where in any. To rounding; overrun_of has the last word.
-[[nodiscard]] double most_time_s(const Objective& objective, const Rented& rented);
+[[nodiscard]] double max_time_s(const Objective& objective, const Rented& rented);
 
 // Shares by which limits are exceeded, all added up; zero where all are kept.
 [[nodiscard]] double overrun_of(const Objective& objective, double iteration_s, const Rented& rented);

@@ -47,7 +47,7 @@ struct PlanRequest {
   std::vector<TaskChoices> choices = {};
   // Planners whose traits do not say so ignore them.
   DeviceRules device_rules = {};
-  // The bound of any plan (PlanResult::least_s) holds for every execution that keeps the precisions and trains
+  // The bound of any plan (PlanResult::bound_of_all_s) holds for every execution that keeps the precisions and trains
   // the same weights, not for the executions above alone.
   bool bounds_every_execution = false;
   WeightSyncPlan weight_sync = {};
@@ -100,12 +100,12 @@ struct PlanResult {
   int threads = 1;          // that searched, of all ranks
   // Of any plan of any planner with the request's executions, or any (PlanRequest::bounds_every_execution):
   // what Planner::plan adds (exact/bound.h). Dollars where all devices have prices.
-  double least_s = 0;
-  std::optional<double> least_usd;
+  double bound_of_all_s = 0;
+  std::optional<double> bound_of_all_usd;
 
   // The plan is at most so far from the best that there can be under this model; zero where there is none.
   [[nodiscard]] double gap_of_all() const {
-    return prediction && least_s > 0 ? std::max(0.0, prediction->iteration_s / least_s - 1) : 0;
+    return prediction && bound_of_all_s > 0 ? std::max(0.0, prediction->iteration_s / bound_of_all_s - 1) : 0;
   }
 };
 

@@ -15,7 +15,7 @@ struct PlannerTraits {
   bool has_threads = false;        // uses more than one
   bool has_ranks = false;          // of MPI too (PlanRequest::ranks)
   bool has_seed = false;           // another seed, another search
-  bool has_whole_layouts = false;  // most_plans and try_uneven_stages of SearchLimits
+  bool has_whole_layouts = false;  // max_plans and try_uneven_stages of SearchLimits
   bool starts_from_plan = false;   // PlanRequest::start
   bool can_be_cancelled = true;    // while it runs, not only before
   bool proves = false;             // of its space: optimal or a gap
@@ -31,7 +31,7 @@ struct Planner {
   std::string_view name;
   std::string_view help;                                       // one line
   PlanResult (*search)(const PlanRequest& request) = nullptr;  // behind plan()
-  int most_devices = 0;  // of a cluster that it can plan; 0: no limit of its own
+  int max_devices = 0;  // of a cluster that it can plan; 0: no limit of its own
   PlannerTraits traits = {};
 
   // What it finds, verified by code of its own and with a bound for any plan (verify/answer.h).

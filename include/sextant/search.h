@@ -82,8 +82,8 @@ struct RunRecord {
 
 struct SearchRecord {
   static constexpr std::string_view kKind = "search";
-  static constexpr SchemaVersion kVersion{1, 3};                           // 1.2: framework; 1.3: risk, run
-  static constexpr std::int64_t kMostCount = (std::int64_t{1} << 53) - 1;  // whole numbers that a double holds
+  static constexpr SchemaVersion kVersion{1, 3};                          // 1.2: framework; 1.3: risk, run
+  static constexpr std::int64_t kMaxCount = (std::int64_t{1} << 53) - 1;  // whole numbers that a double holds
 
   std::string workflow;
   std::string cluster;
@@ -98,7 +98,7 @@ struct SearchRecord {
 
   // What the plan was to be best in, "time", "cost" or "devices", and what it might not exceed.
   std::string goal = "time";
-  std::optional<double> most_iteration_s, most_usd_per_hour, most_usd_per_iteration;
+  std::optional<double> max_iteration_s, max_usd_per_hour, max_usd_per_iteration;
 
   // Tasks that had to stay where they are: on these devices of the cluster document; in the second also how
   // they are laid out on them was given.
@@ -143,9 +143,7 @@ struct SearchRecord {
   // is known but that none costs less than nothing.
   [[nodiscard]] std::optional<double> usd_gap_fraction() const;
 
-  [[nodiscard]] bool has_limits() const {
-    return most_iteration_s || most_usd_per_hour || most_usd_per_iteration;
-  }
+  [[nodiscard]] bool has_limits() const { return max_iteration_s || max_usd_per_hour || max_usd_per_iteration; }
   // What a plan that is better does: "is faster", "is cheaper", ...
   [[nodiscard]] std::string_view better() const;
 

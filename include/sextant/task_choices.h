@@ -89,8 +89,8 @@ struct DeviceRules {
 
 // Least and most memory of a device of the cluster. Zeros: decode batches are not varied.
 struct MemoryRange {
-  double least_bytes = 0;
-  double most_bytes = 0;
+  double min_bytes = 0;
+  double max_bytes = 0;
 };
 [[nodiscard]] MemoryRange memory_range_of(const Cluster& cluster);
 

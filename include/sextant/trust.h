@@ -14,7 +14,7 @@
 namespace sextant {
 
 // The question that a prediction answered.
-struct Asked {
+struct PredictionQuery {
   const Cluster& cluster;
   const Workflow& workflow;
   const Plan& plan;
@@ -35,17 +35,17 @@ struct Asked {
 // Memory always gets its interval and its probability of fitting: of a device from the coefficients' variance
 // (that of the device which needs most) and from what the model left on measured peaks, or a usual deviation
 // where no run of the fit has one; of a host from a usual deviation.
-void qualify(Prediction& prediction, const Asked& asked);
+void qualify(Prediction& prediction, const PredictionQuery& asked);
 
 // Standard deviation of the logarithm of a device's predicted memory, without that of the coefficients: of runs
 // that the fit left out or saw, or a usual one.
 [[nodiscard]] double memory_log_deviation(const Coefficients& coefficients);
 
 // The same with the cost model's answer made first.
-[[nodiscard]] Prediction predict_with_trust(const Asked& asked);
+[[nodiscard]] Prediction predict_with_trust(const PredictionQuery& asked);
 
 // Elasticity of the iteration by every coefficient and every number of the cluster; the coefficients with their
 // share of the variance that the fit leaves. Largest first, the coefficients before the hardware.
-[[nodiscard]] std::vector<Sensitivity> sensitivities_of(const Asked& asked);
+[[nodiscard]] std::vector<Sensitivity> sensitivities_of(const PredictionQuery& asked);
 
 }  // namespace sextant

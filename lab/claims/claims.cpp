@@ -115,7 +115,7 @@ WorstRecord parse_worst(const JsonView& view) {
   return record;
 }
 
-void keep_worst(std::size_t most, ClaimReport& report, const std::string& name,
+void keep_worst(std::size_t maximum, ClaimReport& report, const std::string& name,
                 const CrossValidation& validation, const CrossValidation::Filter& filter) {
   std::vector<const HeldOut*> sorted;
   for (const HeldOut& time : validation.times) {
@@ -124,7 +124,7 @@ void keep_worst(std::size_t most, ClaimReport& report, const std::string& name,
   std::stable_sort(sorted.begin(), sorted.end(), [](const HeldOut* a, const HeldOut* b) {
     return std::abs(std::log(a->predicted / a->measured)) > std::abs(std::log(b->predicted / b->measured));
   });
-  for (std::size_t i = 0; i < std::min(most, sorted.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(maximum, sorted.size()); ++i) {
     report.worst.push_back(
         {name, sorted[i]->run, sorted[i]->what, sorted[i]->measured, sorted[i]->predicted, ""});
   }

@@ -96,12 +96,12 @@ Overhead overhead_of_launches(const std::vector<JsonView>& machines) {
 }  // namespace
 
 void probe(const ClaimContext& context, ClaimReport& report) {
-  constexpr double kLeastOfPeer = 0.98, kMost_s = 60;
+  constexpr double kMinOfPeer = 0.98, kMax_s = 60;
   read(context, "probe/comparison.json", [&](const JsonView& comparison) {
     const JsonView ratios = comparison.required("ratios");
     const int runs = comparison.required("probe_runs").count(1);
     const auto add_ratio = [&](const char* name, const char* protocol, const char* key) {
-      add(report, name, protocol, ClaimKind::at_least, ratios.required(key).positive(), kLeastOfPeer, runs);
+      add(report, name, protocol, ClaimKind::at_least, ratios.required(key).positive(), kMinOfPeer, runs);
     };
     add_ratio("probe.gpu.gemm",
               "bf16 GEMM rate of an H200 over PyTorch's best in the same call; measured, nothing is fitted",
@@ -111,18 +111,18 @@ void probe(const ClaimContext& context, ClaimReport& report) {
               "memory/copy");
     const std::vector<double> seconds = comparison.required("probe_seconds").numbers();
     add(report, "probe.gpu.time", "longest probe of a whole H200, as a share of the 60 s that it may take",
-        ClaimKind::at_most, *std::max_element(seconds.begin(), seconds.end()) / kMost_s, 1,
+        ClaimKind::at_most, *std::max_element(seconds.begin(), seconds.end()) / kMax_s, 1,
         static_cast<int>(seconds.size()));
   });
 }
 
 void tracer(const ClaimContext& context, ClaimReport& report) {
-  constexpr double kMost = 0.03;
+  constexpr double kMaximum = 0.03;
   read(context, "trace/overhead.json", [&](const JsonView& measured) {
     const std::vector<JsonView> machines = measured.required("machines").items();
     const JsonView &first = machines.at(0), &second = machines.at(1);
     const auto add_overhead = [&](const char* name, const std::string& protocol, double value, int records) {
-      add(report, name, protocol, ClaimKind::at_most, value, kMost, records);
+      add(report, name, protocol, ClaimKind::at_most, value, kMaximum, records);
     };
     const Overhead graphs = worst_of({overhead_of_loop(first, "a"), overhead_of_loop(first, "c")});
     add_overhead(

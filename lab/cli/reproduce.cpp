@@ -166,7 +166,7 @@ std::string describe(const ReproducedExperiment& experiment) {
 std::string command_line() { return current_provenance().command; }
 
 // Everything is written before anything is said.
-void hand_over(const Options& options, const Reproduction& reproduction, const std::string& command) {
+void write_outputs(const Options& options, const Reproduction& reproduction, const std::string& command) {
   if (!options.out.empty()) save_document(options.out, reproduction);
   if (!options.markdown.empty())
     write_text_file(options.markdown, reproduction_as_markdown(reproduction, command));
@@ -184,7 +184,7 @@ void hand_over(const Options& options, const Reproduction& reproduction, const s
 int run(Options options) {
   const std::string command = command_line();  // before the coefficients that are chosen join it
   const Reproduction reproduction = reproduce(options, load_studies(options.experiments));
-  hand_over(options, reproduction, command);
+  write_outputs(options, reproduction, command);
   return kDone;
 }
 
@@ -203,11 +203,11 @@ void add_reproduce(CommandLine& line) {
       .check(positive_number())
       .shows_default();
   command.add_option("--seed", options->study.seed, "Of planners that draw")
-      .check(integer_between(0, SearchRecord::kMostCount))
+      .check(integer_between(0, SearchRecord::kMaxCount))
       .shows_default();
-  constexpr int kMostThreads = 4096;
+  constexpr int kMaxThreads = 4096;
   command.add_option("--threads", options->threads, "Of planners that use several; default: all cores")
-      .check(integer_between(1, kMostThreads));
+      .check(integer_between(1, kMaxThreads));
   command.add_option("--only", options->study.only,
                      "Only cells whose names contain this: single-region/Qwen3-8B");
   command.add_option("--coefficients", options->coefficients,

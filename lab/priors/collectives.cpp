@@ -31,8 +31,8 @@ using Times = std::map<Series, double>;
 Times small_times(const std::vector<CollectiveRow>& rows) {
   std::map<Series, const CollectiveRow*> smallest;
   for (const CollectiveRow& row : rows) {
-    const CollectiveRow*& least = smallest[series(row)];
-    if (least == nullptr || row.message_bytes < least->message_bytes) least = &row;
+    const CollectiveRow*& minimum = smallest[series(row)];
+    if (minimum == nullptr || row.message_bytes < minimum->message_bytes) minimum = &row;
   }
   Times out;
   for (const auto& [key, row] : smallest) {
@@ -125,7 +125,7 @@ std::optional<double> ramp_of(const std::vector<const CollectiveRow*>& of_series
       [](const CollectiveRow* a, const CollectiveRow* b) { return a->message_bytes < b->message_bytes; });
   if (of_series.size() < kFewest || (*largest)->message_bytes < kWholeRate) return std::nullopt;
   const CoefficientSpec& spec = spec_of(collective_ramp_weight);
-  double best = spec.lower, least = std::numeric_limits<double>::infinity();
+  double best = spec.lower, minimum = std::numeric_limits<double>::infinity();
   for (double ramp = spec.lower; ramp <= spec.upper; ramp *= kStep) {
     const double start_s = ramp * latency_s, largest_s = (*largest)->time_s - latency_s - start_s;
     if (!(largest_s > 0)) break;
@@ -135,8 +135,8 @@ std::optional<double> ramp_of(const std::vector<const CollectiveRow*>& of_series
       const double time_s = latency_s + moving_s + start_s * moving_s / (start_s + moving_s);
       error += std::abs(std::log(time_s / row->time_s));
     }
-    if (error < least) best = ramp;
-    least = std::min(least, error);
+    if (error < minimum) best = ramp;
+    minimum = std::min(minimum, error);
   }
   return best;
 }

@@ -39,17 +39,17 @@ struct NarrowReading {
   double narrow_columns = 0;
 };
 NarrowReading fit_reading(const std::vector<Reading>& rows) {
-  constexpr double kLeast = 1, kMost = 1000, kStep = 1.02;
+  constexpr double kMinimum = 1, kMaximum = 1000, kStep = 1.02;
   NarrowReading best;
-  double least_error = std::numeric_limits<double>::infinity();
-  for (double narrow = kLeast; narrow < kMost; narrow *= kStep) {
+  double min_error = std::numeric_limits<double>::infinity();
+  for (double narrow = kMinimum; narrow < kMaximum; narrow *= kStep) {
     std::vector<WeightedTerm> terms;
     terms.reserve(rows.size());
     for (const Reading& row : rows)
       terms.push_back({1, row.bytes_s * std::hypot(1, narrow / row.columns), row.time_s});
     const auto weights = fit_weights(terms);
-    if (weights && weights->squared_error < least_error) {
-      least_error = weights->squared_error;
+    if (weights && weights->squared_error < min_error) {
+      min_error = weights->squared_error;
       best = {weights->b, narrow};
     }
   }
@@ -58,7 +58,7 @@ NarrowReading fit_reading(const std::vector<Reading>& rows) {
 
 void reading(const std::vector<ExpertRow>& rows, const ReachedRates& reached, std::vector<PriorEvidence>& out) {
   constexpr double kFewTokens = 64, kBeyondCaches = 128 << 20;
-  constexpr std::size_t kLeastRows = 12;
+  constexpr std::size_t kMinRows = 12;
   std::map<std::string, std::vector<Reading>> by_gpu;
   for (const ExpertRow& row : rows) {
     const auto share = reached.bandwidth_share.find(row.gpu->name);
@@ -71,7 +71,7 @@ void reading(const std::vector<ExpertRow>& rows, const ReachedRates& reached, st
   }
   ShownValues weights, columns;
   for (const auto& [gpu, of_gpu] : by_gpu) {
-    if (of_gpu.size() < kLeastRows) continue;
+    if (of_gpu.size() < kMinRows) continue;
     const NarrowReading fitted = fit_reading(of_gpu);
     if (!(fitted.weight > 0)) continue;
     weights.add(gpu, fitted.weight, static_cast<int>(of_gpu.size()));

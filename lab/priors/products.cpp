@@ -41,10 +41,10 @@ std::map<std::string, double> medians(const std::map<std::string, std::vector<do
 // Training and inference add arithmetic and traffic (compute.h): time = FLOP / (e R) + w bytes / B, one e and w
 // a device type.
 void sum_of_arithmetic_and_traffic(const std::vector<ProductRow>& rows, std::vector<PriorEvidence>& out) {
-  constexpr double kLeastRows = 256;
+  constexpr double kMinRows = 256;
   std::map<std::string, std::vector<WeightedTerm>> terms;
   for (const ProductRow& row : rows) {
-    if (!is_plain(row) || row.m < kLeastRows) continue;
+    if (!is_plain(row) || row.m < kMinRows) continue;
     terms[row.gpu->name].push_back({row.flop() / peak(row), row.bytes() / memory(row), row.time_s});
   }
   ShownValues efficiency, traffic;
@@ -76,11 +76,11 @@ double exponent(const std::map<std::string, Point>& logs, const std::string& wit
 
 // Enough device types, of rates far enough apart, for a slope with any of them left out.
 bool spans_rates(const std::map<std::string, Point>& logs) {
-  constexpr std::size_t kLeastTypes = 4;
+  constexpr std::size_t kMinTypes = 4;
   std::vector<double> rates;
   rates.reserve(logs.size());
   for (const auto& [gpu, point] : logs) rates.push_back(point.x);
-  if (rates.size() < kLeastTypes) return false;
+  if (rates.size() < kMinTypes) return false;
   std::sort(rates.begin(), rates.end());
   return rates[rates.size() - 2] - rates[0] > std::numbers::ln2 && rates.back() - rates[1] > std::numbers::ln2;
 }

@@ -11,7 +11,7 @@ namespace sextant {
 namespace {
 
 constexpr double kWorthSaying = 0.05;  // of the slower iteration
-constexpr std::size_t kMostParts = 2;
+constexpr std::size_t kMaxParts = 2;
 
 // How far beyond one end of a published range a figure still agrees with it.
 double tolerance(const Comparison& comparison, double end) {
@@ -20,11 +20,11 @@ double tolerance(const Comparison& comparison, double end) {
   return std::max(kMinTolerance, kAgreementShare * std::abs(end - 1));
 }
 
-double least_agreeing(const Comparison& comparison) {
+double min_agreeing(const Comparison& comparison) {
   return comparison.published_low - tolerance(comparison, comparison.published_low);
 }
 
-double most_agreeing(const Comparison& comparison) {
+double max_agreeing(const Comparison& comparison) {
   return comparison.published_high + tolerance(comparison, comparison.published_high);
 }
 
@@ -77,10 +77,10 @@ struct Part {
 // Where tasks wait for each other, what they add makes up the iteration; where they run side by side, none may
 // add anything, and their own times say more.
 bool adds_up(const ReproducedPlan& plan) {
-  constexpr double kMost = 0.9;
+  constexpr double kMaximum = 0.9;
   double sum = plan.weight_sync_s;
   for (const auto& [name, task] : plan.tasks) sum += task.exposed_s;
-  return sum >= kMost * plan.iteration_s;
+  return sum >= kMaximum * plan.iteration_s;
 }
 
 std::vector<Part> parts_of(const ReproducedPlan& plan, bool by_exposure) {
@@ -132,11 +132,11 @@ std::string explain(const FoundSide& of, const FoundSide& over) {
   const bool by_exposure = adds_up(*of.plan) && adds_up(*over.plan);
   const std::vector<Part> of_parts = parts_of(*of.plan, by_exposure),
                           over_parts = parts_of(*over.plan, by_exposure);
-  const double least = kWorthSaying * std::max(of.plan->iteration_s, over.plan->iteration_s);
+  const double minimum = kWorthSaying * std::max(of.plan->iteration_s, over.plan->iteration_s);
   std::string out;
   std::size_t said = 0;
   for (const Difference& difference : differences(of_parts, over_parts)) {
-    if (said++ == kMostParts || std::abs(difference.more_s()) < least) break;
+    if (said++ == kMaxParts || std::abs(difference.more_s()) < minimum) break;
     out += (out.empty() ? "" : "; ") + difference.name + (by_exposure ? " adds " : " takes ") +
            describe(difference.over) + " in " + over.label + " and " + describe(difference.of) + " in " +
            of.label;
@@ -198,7 +198,7 @@ std::string explain_one(const Figure& figure, const ReproducedPlan& plan) {
 }
 
 bool is_within(const Comparison& comparison) {
-  return *comparison.ours >= least_agreeing(comparison) && *comparison.ours <= most_agreeing(comparison);
+  return *comparison.ours >= min_agreeing(comparison) && *comparison.ours <= max_agreeing(comparison);
 }
 
 // One is published to be better and the other is here.
@@ -233,7 +233,7 @@ std::optional<double> value_of(const Figure& figure, const FoundSide& of,
   return *first / *second;
 }
 
-std::string why_none(const FoundSide& of, const std::optional<FoundSide>& over) {
+std::string infeasibility_reason(const FoundSide& of, const std::optional<FoundSide>& over) {
   for (const FoundSide* side : {&of, over ? &*over : nullptr}) {
     if (side && !side->plan->has_plan()) return side->label + " has no plan: " + side->plan->problem;
   }
@@ -287,7 +287,7 @@ std::vector<Comparison> compare(const std::vector<Figure>& figures, const std::v
     if (one.ours) {
       judge(figure, *of, over, one);
     } else {
-      one.sentence = why_none(*of, over);
+      one.sentence = infeasibility_reason(*of, over);
     }
     all.push_back(std::move(one));
   }

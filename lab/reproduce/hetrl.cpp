@@ -1,8 +1,8 @@
 #include <array>
 #include <string>
 
-#include "calibrate/import/records/facts.h"
 #include "calibrate/import/published/hetrl_clusters.h"
+#include "calibrate/import/records/facts.h"
 #include "lab/reproduce/hetrl_text.h"
 #include "lab/reproduce/study.h"
 
@@ -203,7 +203,7 @@ void add_small_cluster(Study& study, const Facts& facts) {
 }
 
 // Section 5.3: load balancing makes the throughput up to so many times larger.
-double most_gain(HetrlNetwork network) { return network == HetrlNetwork::single_region ? 1.12 : 1.18; }
+double max_gain(HetrlNetwork network) { return network == HetrlNetwork::single_region ? 1.12 : 1.18; }
 
 const char* study_name(HetrlReading reading) {
   switch (reading) {
@@ -242,7 +242,7 @@ Study hetrl_balance_study(const Facts& facts) {
                                  {name, kOurs},
                                  Side{name, kEven},
                                  1,
-                                 most_gain(network)});
+                                 max_gain(network)});
       }
     }
     const std::string name(name_of(network));
@@ -250,7 +250,7 @@ Study hetrl_balance_study(const Facts& facts) {
                                "HetRL, section 5.3",
                                {study.figures.back().group},
                                Headline::Of::largest,
-                               most_gain(network)});
+                               max_gain(network)});
   }
   study.causes = hetrl_balance_causes();
   return study;

@@ -51,7 +51,7 @@ ReproducedPlan parse_plan(const JsonView& view) {
   plan.weight_sync_s = view.required("weight_sync_s").non_negative();
   plan.usd_per_hour = view.required("usd_per_hour").non_negative();
   if (const auto candidates = view.optional("candidates"))
-    plan.candidates = static_cast<std::uint64_t>(candidates->integer(1, SearchRecord::kMostCount));
+    plan.candidates = static_cast<std::uint64_t>(candidates->integer(1, SearchRecord::kMaxCount));
   plan.found_s = view.required("found_s").non_negative();
   for (const auto& [name, task] : view.required("tasks").members()) plan.tasks[name] = parse_task(task);
   return plan;
@@ -176,7 +176,7 @@ Reproduction Reproduction::parse(const JsonView& view) {
   view.allow_only({"budget_s", "seed", "threads", "was_interrupted", "experiments"});
   Reproduction reproduction;
   reproduction.budget_s = view.required("budget_s").positive();
-  reproduction.seed = static_cast<std::uint64_t>(view.required("seed").integer(0, SearchRecord::kMostCount));
+  reproduction.seed = static_cast<std::uint64_t>(view.required("seed").integer(0, SearchRecord::kMaxCount));
   reproduction.threads = view.required("threads").count(1);
   reproduction.was_interrupted = view.required("was_interrupted").flag();
   for (const JsonView& experiment : view.required("experiments").items())

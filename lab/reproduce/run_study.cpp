@@ -192,8 +192,8 @@ PlanResult answer(const StudyCell& cell, const Contestant& contestant, const Stu
 }
 
 // What the paper ran is not judged by our memory model.
-std::string why_not(const StudyCell& cell, const Contestant& contestant, const PlanResult& result,
-                    const StudyCoefficients& coefficients) {
+std::string failure_reason(const StudyCell& cell, const Contestant& contestant, const PlanResult& result,
+                           const StudyCoefficients& coefficients) {
   if (!result.plan) return result.message.empty() ? "no plan was found" : result.message;
   if (contestant.placement == ContestantPlacement::published) return "";
   const Verdict verdict =
@@ -210,9 +210,9 @@ double mean_over_devices(const Cluster& cluster, const std::function<double(cons
 
 DeviceType mean_type(const Cluster& cluster) {
   DeviceType type = cluster.device_types().begin()->second;
-  double least = std::numeric_limits<double>::infinity();
-  for (const auto& [name, one] : cluster.device_types()) least = std::min(least, one.memory_bytes.value);
-  type.memory_bytes = assumed(least);
+  double minimum = std::numeric_limits<double>::infinity();
+  for (const auto& [name, one] : cluster.device_types()) minimum = std::min(minimum, one.memory_bytes.value);
+  type.memory_bytes = assumed(minimum);
   type.memory_bytes_per_s =
       assumed(mean_over_devices(cluster, [](const DeviceType& one) { return one.memory_bytes_per_s.value; }));
   for (auto& [precision, flop_per_s] : type.flop_per_s) {
@@ -241,11 +241,11 @@ Coefficients changed(Coefficients coefficients, const std::string& framework,
   return coefficients;
 }
 
-double least_s(const StudyCell& cell, const StudyCoefficients& coefficients) {
+double bound_of_all_s(const StudyCell& cell, const StudyCoefficients& coefficients) {
   PlanRequest request{cell.cluster, cell.workflow, coefficients.coefficients, coefficients.framework};
   request.choices = choices_of(cell.executions);
   request.weight_sync = cell.weight_sync;
-  return least_iteration_s(request);
+  return min_iteration_s(request);
 }
 
 }  // namespace
@@ -284,7 +284,7 @@ ReproducedPlan run_contestant(const StudyCell& cell, const Contestant& contestan
   out.name = contestant.name;
   out.planner = contestant.planner;
   const PlanResult result = answer(cell, contestant, coefficients, options);
-  out.problem = why_not(cell, contestant, result, coefficients);
+  out.problem = failure_reason(cell, contestant, result, coefficients);
   if (!out.has_plan()) return out;
   out.candidates = result.candidates;
   if (!result.improvements.empty()) out.found_s = result.improvements.back().seconds;
@@ -308,8 +308,11 @@ ReproducedExperiment run_study(const Study& study, const StudyOptions& options) 
         changed(std::move(coefficients.coefficients), coefficients.framework, cell->factors);
     out.coefficients = coefficients.name;
     out.framework = coefficients.framework;
-    ReproducedCell done{
-        cell->name, cell->cluster.name(), cell->cluster.device_count(), {}, least_s(*cell, coefficients)};
+    ReproducedCell done{cell->name,
+                        cell->cluster.name(),
+                        cell->cluster.device_count(),
+                        {},
+                        bound_of_all_s(*cell, coefficients)};
     for (const Contestant& contestant : cell->contestants) {
       done.plans.push_back(run_contestant(*cell, contestant, coefficients, options));
       if (is_over(options)) break;  // a search that was cut short would be held beside whole ones

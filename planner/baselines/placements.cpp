@@ -13,8 +13,8 @@ namespace {
 constexpr int kMachines = 8;  // units of a cluster whose assignments are tried: 35 ways to cut them in four
 
 PlanRequest by_machines(PlanRequest request) {
-  if (request.limits.most_units == 0 || request.limits.most_units > kMachines)
-    request.limits.most_units = kMachines;
+  if (request.limits.max_units == 0 || request.limits.max_units > kMachines)
+    request.limits.max_units = kMachines;
   return request;
 }
 

@@ -20,7 +20,7 @@ std::vector<UnitClass> sorted(std::vector<UnitClass> units) {
 // Neighbours of one device type, with the same tasks pinned, as one unit.
 std::vector<UnitClass> merged(const std::vector<UnitClass>& fine, std::size_t wanted,
                               const PlanRequest& request, const std::vector<int>& marks) {
-  const std::size_t most = (fine.size() + wanted - 1) / wanted;
+  const std::size_t maximum = (fine.size() + wanted - 1) / wanted;
   std::vector<UnitClass> coarse;
   std::size_t count = 0;  // in the last one
   const auto kind_of = [&](const UnitClass& unit) {
@@ -28,7 +28,7 @@ std::vector<UnitClass> merged(const std::vector<UnitClass>& fine, std::size_t wa
     return std::pair{request.cluster.type_name(first), marks.empty() ? 0 : marks[first.index()]};
   };
   for (const UnitClass& unit : fine) {
-    if (coarse.empty() || count == most || kind_of(coarse.back()) != kind_of(unit)) {
+    if (coarse.empty() || count == maximum || kind_of(coarse.back()) != kind_of(unit)) {
       coarse.push_back(unit);
       count = 1;
       continue;
@@ -56,13 +56,13 @@ bool advance(std::vector<std::size_t>& chosen, std::size_t limit) {
 
 Sweep::Sweep(SearchRun& run) : run_(run), arranger_(run) {}
 
-void Sweep::look_at(const std::vector<UnitClass>& classes, const Sharing& sharing) {
+void Sweep::look_at(const std::vector<UnitClass>& classes, const DeviceSets& sharing) {
   Scored scored;
   if (run_.is_over() || !arranger_.arrange(classes, sharing, scored)) return;
   descend(classes, sharing, std::move(scored));
 }
 
-void Sweep::descend(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored scored) {
+void Sweep::descend(const std::vector<UnitClass>& classes, const DeviceSets& sharing, Scored scored) {
   // Looked up beforehand: a look-up changes the evaluator's current candidate.
   const int tasks = run_.evaluator().task_count();
   const std::vector<std::vector<std::uint16_t>> devices = arranger_.devices_of_tasks(classes, sharing);
@@ -82,7 +82,7 @@ void Sweep::descend(const std::vector<UnitClass>& classes, const Sharing& sharin
 
 bool Sweep::improve(int task, const std::vector<std::uint16_t>& devices, const std::vector<Option>& options,
                     Scored& scored) {
-  constexpr double kLeast = 1e-9;  // relative: less is rounding
+  constexpr double kMinimum = 1e-9;  // relative: less is rounding
   bool improved = false;
   for (const Option& option : options) {
     if (run_.is_over()) break;
@@ -91,7 +91,7 @@ bool Sweep::improve(int task, const std::vector<std::uint16_t>& devices, const s
     evaluator.replace_task(task, placed(shape, option.shape, option.order, devices));
     const Score tried = evaluator.score();
     run_.note(tried);
-    if (!tried.is_better_than(scored.score, kLeast)) {
+    if (!tried.is_better_than(scored.score, kMinimum)) {
       evaluator.undo();
       continue;
     }
@@ -114,7 +114,7 @@ bool Sweep::look_beside_pins(const TaskGrouping& grouping, const std::vector<Uni
   for (const int task : run_.dealt_tasks()) dealt.insert(grouping.group_of[static_cast<std::size_t>(task)]);
   if (dealt.size() == 2) return false;
   const int other = *dealt.begin();
-  Deal deal(2, UnitShare(units.size(), 0));
+  UnitAssignment deal(2, UnitShare(units.size(), 0));
   bool is_any_left = false;
   for (std::size_t u = 0; u < units.size(); ++u) {
     bool is_taken = false;
@@ -128,7 +128,7 @@ bool Sweep::look_beside_pins(const TaskGrouping& grouping, const std::vector<Uni
     deal[static_cast<std::size_t>(is_taken ? 1 - other : other)][u] = 1;
     is_any_left = is_any_left || !is_taken;
   }
-  if (is_any_left) look_at(units, sharing_of(of_dealt(grouping), deal));
+  if (is_any_left) look_at(units, device_sets_of(of_dealt(grouping), deal));
   return is_any_left;
 }
 
@@ -136,14 +136,14 @@ void Sweep::look_at_splits(const TaskGrouping& grouping, const std::vector<UnitC
   if (look_beside_pins(grouping, sorted(units))) return;
   const TaskGrouping dealt = of_dealt(grouping);
   const std::vector<UnitClass> in_order = sorted(units);
-  Deal deal(2, UnitShare(units.size(), 0));
+  UnitAssignment deal(2, UnitShare(units.size(), 0));
   deal[1].assign(units.size(), 1);
   for (std::size_t first = 0; first + 1 < units.size() && !run_.is_over(); ++first) {
     const auto at = std::find_if(in_order.begin(), in_order.end(),
                                  [&](const UnitClass& unit) { return unit.units == units[first].units; });
     const auto unit = static_cast<std::size_t>(at - in_order.begin());
     std::swap(deal[0][unit], deal[1][unit]);
-    look_at(in_order, sharing_of(dealt, deal));
+    look_at(in_order, device_sets_of(dealt, deal));
   }
 }
 
@@ -155,14 +155,14 @@ void Sweep::look_at_cuts(const TaskGrouping& grouping, const std::vector<UnitCla
   std::vector<std::size_t> ends(groups - 1);
   std::iota(ends.begin(), ends.end(), std::size_t{0});
   for (bool is_any_left = true; is_any_left && !run_.is_over();) {
-    Deal deal(groups, UnitShare(units.size(), 0));
+    UnitAssignment deal(groups, UnitShare(units.size(), 0));
     for (std::size_t u = 0, group = 0; u < units.size(); ++u) {
       const auto at = std::find_if(in_order.begin(), in_order.end(),
                                    [&](const UnitClass& unit) { return unit.units == units[u].units; });
       deal[group][static_cast<std::size_t>(at - in_order.begin())] = 1;
       if (group < ends.size() && u == ends[group]) ++group;
     }
-    look_at(in_order, sharing_of(grouping, deal));
+    look_at(in_order, device_sets_of(grouping, deal));
     is_any_left = advance(ends, units.size() - 1);
   }
 }
@@ -170,7 +170,7 @@ void Sweep::look_at_cuts(const TaskGrouping& grouping, const std::vector<UnitCla
 void Sweep::look_at_one_set() {
   const std::vector<UnitClass> units = units_in_order(run_.request());
   const TaskGrouping together{std::vector<int>(run_.dealt_tasks().size(), 0), 1};
-  look_at(units, sharing_of(together, {UnitShare(units.size(), 1)}));
+  look_at(units, device_sets_of(together, {UnitShare(units.size(), 1)}));
 }
 
 std::vector<UnitClass> units_in_order(const PlanRequest& request) {
@@ -180,8 +180,8 @@ std::vector<UnitClass> units_in_order(const PlanRequest& request) {
     for (const std::vector<std::uint16_t>& unit : of_class.units) units.push_back({of_class.devices, {unit}});
   }
   units = sorted(std::move(units));
-  const int most = request.limits.most_units;
-  return most > 0 ? merged(units, static_cast<std::size_t>(most), request, marks) : units;
+  const int maximum = request.limits.max_units;
+  return maximum > 0 ? merged(units, static_cast<std::size_t>(maximum), request, marks) : units;
 }
 
 }  // namespace sextant

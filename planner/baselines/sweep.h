@@ -17,7 +17,7 @@ class Sweep {
   // Every task on all devices of its group, with the uniform degrees and the micro-batch size that are best for
   // the iteration: from the fastest of each task with which all fit, one task after the other takes the option
   // that shortens the iteration, until none does. Nothing where a task has no layout on its group.
-  void look_at(const std::vector<UnitClass>& classes, const Sharing& sharing);
+  void look_at(const std::vector<UnitClass>& classes, const DeviceSets& sharing);
 
   // Tasks of group 0 on the first k of `units`, those of group 1 on the others, for every k that leaves none
   // empty. grouping: of all tasks, two groups. units: classes of one unit each, in any order. Where all tasks
@@ -34,7 +34,7 @@ class Sweep {
  private:
   [[nodiscard]] TaskGrouping of_dealt(const TaskGrouping& grouping) const;
   [[nodiscard]] bool look_beside_pins(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
-  void descend(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored scored);
+  void descend(const std::vector<UnitClass>& classes, const DeviceSets& sharing, Scored scored);
   [[nodiscard]] bool improve(int task, const std::vector<std::uint16_t>& devices,
                              const std::vector<Option>& options, Scored& scored);
 
@@ -58,7 +58,7 @@ template <typename IsFirst>
 }
 
 // Blocks that are dealt whole, in the order of the cluster: machines, or parts of them in small clusters. Each
-// a class of its own, with devices on which the same tasks are pinned. Where SearchLimits::most_units asks for
+// a class of its own, with devices on which the same tasks are pinned. Where SearchLimits::max_units asks for
 // fewer, neighbours of one device type are one: about so many.
 [[nodiscard]] std::vector<UnitClass> units_in_order(const PlanRequest& request);
 

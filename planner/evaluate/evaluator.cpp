@@ -19,21 +19,21 @@ const Execution& of_training(const Workflow& workflow, const std::vector<TaskCho
   return choices_for(choices, task).executions.front();
 }
 
-Seating seating_of(const Problem<double>& frame) {
+DeviceClasses seating_of(const Problem<double>& frame) {
   const Cluster& cluster = frame.cluster();
   const bool devices_differ =
       std::any_of(cluster.exceptions().begin(), cluster.exceptions().end(),
                   [](const LinkException& exception) { return exception.scope == LinkScope::device; });
-  Seating seating;
+  DeviceClasses seating;
   seating.parts_are_alike = cluster.has_zonal_links() && !cluster.has_trunks();
   seating.zones_are_alike = cluster.has_uniform_links();
   seating.used_words = words_of(static_cast<std::size_t>(cluster.device_count()));
   seating.straggler_factor.push_back(0);
-  seating.prints = SeatPrints(static_cast<std::size_t>(
+  seating.prints = DeviceClassHashes(static_cast<std::size_t>(
       devices_differ ? cluster.device_count() : static_cast<int>(cluster.nodes().size())));
   for (int d = 0; d < cluster.device_count(); ++d) {
     const int seat = devices_differ ? d : cluster.node_of(DeviceId{d}).value;
-    seating.seat_of.push_back(static_cast<std::uint16_t>(seat));
+    seating.class_of.push_back(static_cast<std::uint16_t>(seat));
     seating.straggler_factor.push_back(terms::expected_largest(d + 1) *
                                        frame.coefficient(CoefficientId::straggler_spread));
   }
@@ -79,24 +79,24 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
       prices_(problem.cluster),
       is_time_alone_(problem.objective.is_time_alone() && problem.device_rules.empty() &&
                      !host_memory_.is_there()) {
-  constexpr int kMostDevices = 65536;  // of a candidate's 16-bit numbers
+  constexpr int kMaxDevices = 65536;  // of a candidate's 16-bit numbers
   const int devices = problem.cluster.device_count();
-  if (devices > kMostDevices) {
+  if (devices > kMaxDevices) {
     throw_bad_input("cluster " + problem.cluster.name() + ": " + std::to_string(devices) +
-                    " devices, more than the " + std::to_string(kMostDevices) + " that can be planned");
+                    " devices, more than the " + std::to_string(kMaxDevices) + " that can be planned");
   }
   check_prices(objective_, problem.cluster);
-  frame_plan_.weight_sync = problem.weight_sync;
+  sync_plan_.weight_sync = problem.weight_sync;
   Hardware<double> hardware(problem.cluster, workflow_.precision);
   CoefficientValues<double> values = resolve(problem.coefficients, hardware, problem.framework);
-  frame_ =
-      std::make_unique<const Problem<double>>(workflow_, frame_plan_, std::move(hardware), std::move(values));
-  seating_ = seating_of(*frame_);
+  sync_problem_ =
+      std::make_unique<const Problem<double>>(workflow_, sync_plan_, std::move(hardware), std::move(values));
+  seating_ = seating_of(*sync_problem_);
   for (std::size_t t = 0; t < workflow_.tasks.size(); ++t) {
     const Task& task = workflow_.tasks[t];
     parts_.emplace_back(TaskModel(task, choices_for(problem.choices, t).executions,
-                                  of_training(workflow_, problem.choices), *frame_, &sorted_),
-                        *frame_, seating_);
+                                  of_training(workflow_, problem.choices), *sync_problem_, &sorted_),
+                        *sync_problem_, seating_);
     if (!workflow_.has_weight_sync()) continue;
     if (task.name == workflow_.actor_generation().name) generation_ = static_cast<int>(t);
     if (task.name == workflow_.actor_training().name) training_ = static_cast<int>(t);
@@ -120,10 +120,10 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
   }
   data_edges_ = sextant::data_edges(workflow_, problem.cluster);
   data_s_.resize(data_edges_.size());
-  phases_.emplace(workflow_, frame_->coefficient(CoefficientId::task_overlap));
-  overhead_s_ = iteration_overhead_s(workflow_, frame_->coefficients);
-  std::vector<double> rooms = rooms_of(*frame_, problem.memory_share);
-  least_room_bytes_ = *std::min_element(rooms.begin(), rooms.end());
+  phases_.emplace(workflow_, sync_problem_->coefficient(CoefficientId::task_overlap));
+  overhead_s_ = iteration_overhead_s(workflow_, sync_problem_->coefficients);
+  std::vector<double> rooms = rooms_of(*sync_problem_, problem.memory_share);
+  min_room_bytes_ = *std::min_element(rooms.begin(), rooms.end());
   memory_ = std::make_unique<MemoryUse>(std::move(rooms));
   time_s_.resize(parts_.size());
   bytes_.resize(parts_.size());
@@ -162,7 +162,7 @@ double Evaluator::custom_s() const {
     placed.push_back({task.kind, parts_[t].value().time_s, &devices[t], parents_of(workflow_, task)});
   }
   return graph_s(workflow_, std::span<const PlacedTask<double>>(placed),
-                 frame_->coefficient(CoefficientId::task_overlap));
+                 sync_problem_->coefficient(CoefficientId::task_overlap));
 }
 
 double Evaluator::working_s() const {
@@ -177,12 +177,13 @@ terms::WeightWays<double> Evaluator::weight_ways(std::span<const std::uint64_t> 
   words_.assign(training.begin(), training.end());
   words_.insert(words_.end(), generation.begin(), generation.end());
   words_.push_back(std::bit_cast<std::uint64_t>(largest_part));
-  const Fingerprint print = SeatPrints::of_words(words_);
+  const Fingerprint print = DeviceClassHashes::of_words(words_);
   if (const terms::WeightWays<double>* known = known_ways_.find(print)) return *known;
   ++asked_syncs_;
   const std::vector<DeviceId> from = devices_of(training), to = devices_of(generation);
-  const terms::WeightWays<double> ways = terms::weight_ways(
-      *frame_, std::span<const DeviceId>(from), std::span<const DeviceId>(to), largest_part, sent_bytes_);
+  const terms::WeightWays<double> ways =
+      terms::weight_ways(*sync_problem_, std::span<const DeviceId>(from), std::span<const DeviceId>(to),
+                         largest_part, sent_bytes_);
   known_ways_.insert(print, ways);
   return ways;
 }
@@ -193,12 +194,12 @@ double Evaluator::whole_sync_s(const TaskPart& training, const TaskPart& generat
   for (const TaskPart* part : {&training, &generation}) {
     words_.insert(words_.end(), part->placement().devices.begin(), part->placement().devices.end());
   }
-  const Fingerprint print = SeatPrints::of_words(words_);
+  const Fingerprint print = DeviceClassHashes::of_words(words_);
   if (const double* known = known_syncs_.find(print)) return *known;
   ++asked_syncs_;
   const TaskPlan trained = training.plan(), generated = generation.plan();
   const double time_s =
-      terms::weight_sync_s(*frame_, training.model().work(trained), generation.model().work(generated));
+      terms::weight_sync_s(*sync_problem_, training.model().work(trained), generation.model().work(generated));
   known_syncs_.insert(print, time_s);
   return time_s;
 }
@@ -221,11 +222,11 @@ double Evaluator::other_use_s(const OtherUse& use, std::span<const std::uint64_t
   words_.assign(training.begin(), training.end());
   words_.insert(words_.end(), used.begin(), used.end());
   words_.push_back(std::bit_cast<std::uint64_t>(largest_part * use.bytes));
-  const Fingerprint print = SeatPrints::of_words(words_);
+  const Fingerprint print = DeviceClassHashes::of_words(words_);
   if (const double* known = known_uses_.find(print)) return *known;
   ++asked_syncs_;
   const std::vector<DeviceId> from = devices_of(training), to = devices_of(used);
-  const double time_s = terms::used_elsewhere_s(*frame_, std::span<const DeviceId>(from),
+  const double time_s = terms::used_elsewhere_s(*sync_problem_, std::span<const DeviceId>(from),
                                                 std::span<const DeviceId>(to), largest_part, use.bytes);
   known_uses_.insert(print, time_s);
   return time_s;
@@ -248,11 +249,11 @@ double Evaluator::data_s(const DataEdge& edge, std::span<const std::uint64_t> ma
   words_.assign(made.begin(), made.end());
   words_.insert(words_.end(), needed.begin(), needed.end());
   words_.push_back(std::bit_cast<std::uint64_t>(edge.bytes));
-  const Fingerprint print = SeatPrints::of_words(words_);
+  const Fingerprint print = DeviceClassHashes::of_words(words_);
   if (const double* known = known_data_.find(print)) return *known;
   ++asked_syncs_;
   const std::vector<DeviceId> from = devices_of(made), to = devices_of(needed);
-  const double time_s = terms::data_transfer_s(*frame_, std::span<const DeviceId>(from),
+  const double time_s = terms::data_transfer_s(*sync_problem_, std::span<const DeviceId>(from),
                                                std::span<const DeviceId>(to), edge.bytes);
   known_data_.insert(print, time_s);
   return time_s;
@@ -277,7 +278,7 @@ void Evaluator::find_data_of_moves() {
 double Evaluator::moved_s() const { return std::accumulate(data_s_.begin(), data_s_.end(), now_.weights_s()); }
 
 double Evaluator::part_of_weights_s(double part) const {
-  return training_ < 0 ? 0 : terms::usual_fetching_s(*frame_, sent_bytes_ * part);
+  return training_ < 0 ? 0 : terms::usual_fetching_s(*sync_problem_, sent_bytes_ * part);
 }
 
 double Evaluator::sync_s() {
@@ -291,7 +292,7 @@ double Evaluator::sync_s() {
 double Evaluator::sync_s(const TaskValue& trained, const TaskValue& generated, const WeightPath& path) const {
   const double fixed = trained.fetched_s + handover_s_;
   if (path.is_colocated) return trained.slowest_gather_s + trained.copied_s + generated.copied_s + fixed;
-  return terms::between_pools_s(frame_plan_.weight_sync.method, path.ways,
+  return terms::between_pools_s(sync_plan_.weight_sync.method, path.ways,
                                 terms::Gathers<double>{trained.fastest_gather_s, trained.slowest_gather_s}) +
          std::max(trained.copied_s, generated.copied_s) + fixed;
 }
@@ -299,7 +300,7 @@ double Evaluator::sync_s(const TaskValue& trained, const TaskValue& generated, c
 // ---- candidates and moves ----
 
 TaskValue Evaluator::value_of(int task, const Placement& placement) {
-  part(task).glance_at(placement);
+  part(task).cost_without_caching(placement);
   return part(task).value();
 }
 
@@ -424,7 +425,7 @@ Candidate Evaluator::current() const {
 Plan Evaluator::plan_of(const Candidate& candidate, const std::string& name) const {
   Plan plan;
   plan.name = name;
-  plan.weight_sync = frame_plan_.weight_sync;
+  plan.weight_sync = sync_plan_.weight_sync;
   for (std::size_t t = 0; t < parts_.size(); ++t) {
     const Placement& placement = candidate.tasks[t];
     plan.tasks[workflow_.tasks[t].name] =

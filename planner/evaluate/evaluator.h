@@ -69,8 +69,8 @@ class HostMemoryLimit {
   [[nodiscard]] double overrun(const Values& values) const {
     double bytes = 0, sleeping = 0;
     for (const TaskValue* value : values) {
-      bytes += value->most_host_bytes;
-      sleeping += value->most_sleeping_bytes;
+      bytes += value->max_host_bytes;
+      sleeping += value->max_sleeping_bytes;
     }
     if (bytes > 0) bytes += sleeping;  // an engine takes turns with tasks whose states go to the host
     return bytes > bytes_per_device_ ? bytes / bytes_per_device_ - 1 : 0;
@@ -207,10 +207,10 @@ class Evaluator {
   [[nodiscard]] double broken_rules() const;
 
   const Workflow& workflow_;
-  Plan frame_plan_;  // the weight synchronization
-  std::unique_ptr<const Problem<double>> frame_;
+  Plan sync_plan_;  // the weight synchronization
+  std::unique_ptr<const Problem<double>> sync_problem_;
   SortedLengths sorted_;
-  Seating seating_;
+  DeviceClasses seating_;
   std::deque<TaskPart> parts_;
   std::optional<Phases> phases_;
   std::vector<std::size_t> changed_tasks_;  // by the move that is tried
@@ -222,7 +222,7 @@ class Evaluator {
   std::vector<OtherUse> other_uses_;
   std::vector<bool> is_in_other_use_;  // by task
   std::vector<DataEdge> data_edges_;
-  double least_room_bytes_ = 0;
+  double min_room_bytes_ = 0;
   Objective objective_;
   DeviceRules device_rules_;
   HostMemoryLimit host_memory_;

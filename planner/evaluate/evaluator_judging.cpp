@@ -12,10 +12,10 @@ namespace sextant {
 double Evaluator::excess_bytes(bool anew) {
   double resident = 0, working = 0;
   for (const TaskBytes& task : bytes_) {
-    resident += task.most_resident;
-    working = std::max(working, task.most_working);
+    resident += task.max_resident;
+    working = std::max(working, task.max_working);
   }
-  if (resident + working <= least_room_bytes_) {
+  if (resident + working <= min_room_bytes_) {
     anew ? memory_->skip_candidate() : memory_->skip_move();
     return 0;
   }

@@ -4,8 +4,11 @@
 
 namespace sextant {
 
-MemoryUse::MemoryUse(std::vector<double> room_bytes)
-    : room_(std::move(room_bytes)), excess_(room_.size()), tried_(room_.size()), most_(room_.size()) {}
+MemoryUse::MemoryUse(std::vector<double> free_memory_bytes)
+    : room_(std::move(free_memory_bytes)),
+      excess_(room_.size()),
+      tried_(room_.size()),
+      maximum_(room_.size()) {}
 
 namespace {
 
@@ -20,13 +23,13 @@ double largest_of(const std::vector<double>& excess) {
 double MemoryUse::find_all(Tasks tasks, std::vector<double>& excess) {
   const std::size_t devices = room_.size();
   std::copy_n(tasks.front().resident, devices, excess.begin());
-  std::copy_n(tasks.front().working, devices, most_.begin());
+  std::copy_n(tasks.front().working, devices, maximum_.begin());
   for (const TaskBytes& task : tasks.subspan(1)) {
     for (std::size_t d = 0; d < devices; ++d) excess[d] += task.resident[d];
     for (std::size_t d = 0; d < devices; ++d)
-      most_[d] = most_[d] < task.working[d] ? task.working[d] : most_[d];
+      maximum_[d] = maximum_[d] < task.working[d] ? task.working[d] : maximum_[d];
   }
-  for (std::size_t d = 0; d < devices; ++d) excess[d] = excess[d] + most_[d] - room_[d];
+  for (std::size_t d = 0; d < devices; ++d) excess[d] = excess[d] + maximum_[d] - room_[d];
   return largest_of(excess);
 }
 

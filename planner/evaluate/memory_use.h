@@ -13,16 +13,16 @@ namespace sextant {
 struct TaskBytes {
   const double* resident = nullptr;
   const double* working = nullptr;
-  double most_resident = 0;  // of any device
-  double most_working = 0;
+  double max_resident = 0;  // of any device
+  double max_working = 0;
 };
 
 class MemoryUse {
  public:
   using Tasks = std::span<const TaskBytes>;
 
-  // room_bytes: by device.
-  explicit MemoryUse(std::vector<double> room_bytes);
+  // free_memory_bytes: by device.
+  explicit MemoryUse(std::vector<double> free_memory_bytes);
 
   // By which the fullest device is too small; zero where all have room.
   // Of a candidate that is new:
@@ -54,7 +54,7 @@ class MemoryUse {
 
   std::vector<double> room_;
   std::vector<double> excess_, tried_;  // by device; negative where there is room
-  std::vector<double> most_;            // of find_all
+  std::vector<double> maximum_;         // of find_all
   std::vector<Excess> old_;             // before the move
   double largest_ = 0, old_largest_ = 0, tried_largest_ = 0;
   bool is_known_ = false;

@@ -21,7 +21,7 @@ int total_of(const std::vector<int>& parts) {
 
 TaskModel::TaskModel(const Task& task, std::vector<Execution> executions, const Execution& training,
                      const Problem<double>& frame, const SortedLengths* sorted)
-    : task_(&task), executions_(std::move(executions)), frame_(&frame), sorted_(sorted) {
+    : task_(&task), executions_(std::move(executions)), sync_problem_(&frame), sorted_(sorted) {
   const auto& nodes = frame.cluster().nodes();
   counts_host_memory_ = std::any_of(nodes.begin(), nodes.end(),
                                     [](const Node& node) { return node.host_memory_bytes.has_value(); });
@@ -50,12 +50,12 @@ TaskPlan TaskModel::plan(const Shape& shape, const Placement& placement) const {
   return task_plan(shape, placement.devices, execution(shape), total_of(shape.sequences));
 }
 
-double TaskModel::sent_bytes() const { return terms::sent_bytes(*frame_, trained_->work); }
-double TaskModel::handover_s() const { return terms::handover_s(*frame_, trained_->work); }
+double TaskModel::sent_bytes() const { return terms::sent_bytes(*sync_problem_, trained_->work); }
+double TaskModel::handover_s() const { return terms::handover_s(*sync_problem_, trained_->work); }
 
 double TaskModel::largest_part(const Shape& shape) const {
   if (!is_actor_generation_ && !uses_trained_weights_) return 0;
-  const Model& model = frame_->workflow.model_of(*task_);
+  const Model& model = sync_problem_->workflow.model_of(*task_);
   const int tensor_parallel = shape.tensor_parallel / execution(shape).context_parallel;
   double largest = 0;
   for (std::size_t j = 0; j < shape.layers.size(); ++j) {
@@ -67,18 +67,18 @@ double TaskModel::largest_part(const Shape& shape) const {
 }
 
 TaskWork TaskModel::work(const TaskPlan& plan) const {
-  return work_of(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
+  return work_of(*task_, plan, sync_problem_->workflow, sync_problem_->cluster(), sorted_);
 }
 
 void TaskModel::add_sync(const TaskWork& work, ReplicaValue& value) const {
   if (is_actor_training_) {
-    value.gather_s = terms::fastest_gather_s(*frame_, work);
-    value.copied_s = terms::assembling_s(*frame_, work);
-    value.fetched_s = terms::fetched_s(*frame_, work);
+    value.gather_s = terms::fastest_gather_s(*sync_problem_, work);
+    value.copied_s = terms::assembling_s(*sync_problem_, work);
+    value.fetched_s = terms::fetched_s(*sync_problem_, work);
   }
   if (is_actor_generation_) {
-    value.gather_s = terms::slowest_gather_s(*frame_, work, sent_bytes());
-    value.copied_s = terms::delivering_s(*frame_, trained_->work, work);
+    value.gather_s = terms::slowest_gather_s(*sync_problem_, work, sent_bytes());
+    value.copied_s = terms::delivering_s(*sync_problem_, trained_->work, work);
   }
 }
 
@@ -87,40 +87,42 @@ void TaskModel::add_host_memory(const TaskWork& work, ReplicaValue& value) const
     const int stages = work.plan->replicas[static_cast<std::size_t>(of_class.replica)].pipeline_parallel();
     for (int j = 0; j < stages; ++j) {
       const StageMemory memory = stage_memory(work, of_class.replica, j);
-      value.most_host_bytes = std::max(value.most_host_bytes, kPinnedShare * memory.host_bytes);
+      value.max_host_bytes = std::max(value.max_host_bytes, kPinnedShare * memory.host_bytes);
       if (work.kind() == TaskKind::generation && !work.execution().offload_weights)
-        value.most_sleeping_bytes = std::max(value.most_sleeping_bytes, kPinnedShare * memory.state_bytes);
+        value.max_sleeping_bytes = std::max(value.max_sleeping_bytes, kPinnedShare * memory.state_bytes);
     }
   }
 }
 
 void TaskModel::add_memory(const TaskWork& work, bool all, ReplicaValue& value) const {
   if (counts_host_memory_) add_host_memory(work, value);
-  const auto type_of = [this](DeviceId device) { return frame_->hardware.type_index(device); };
-  const std::vector<TaskMemory<double>> memory = task_memory(work, frame_->coefficients, type_of, all);
+  const auto type_of = [this](DeviceId device) { return sync_problem_->hardware.type_index(device); };
+  const std::vector<TaskMemory<double>> memory = task_memory(work, sync_problem_->coefficients, type_of, all);
   PositionBytes bytes;
   bytes.resident.reserve(memory.size());
   bytes.working.reserve(memory.size());
   for (const TaskMemory<double>& of : memory) {
     bytes.resident.push_back(of.resident_bytes);
     bytes.working.push_back(of.working_bytes);
-    value.most_resident_bytes = std::max(value.most_resident_bytes, of.resident_bytes);
-    value.most_working_bytes = std::max(value.most_working_bytes, of.working_bytes);
+    value.max_resident_bytes = std::max(value.max_resident_bytes, of.resident_bytes);
+    value.max_working_bytes = std::max(value.max_working_bytes, of.working_bytes);
   }
   value.bytes = std::make_shared<const PositionBytes>(std::move(bytes));
 }
 
 ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_t> devices, int number) const {
   const TaskPlan plan = first_replica_plan(shape, number, devices, execution(shape), total_of(shape.sequences));
-  const TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
+  const TaskWork task =
+      work_of_first_replica(*task_, plan, sync_problem_->workflow, sync_problem_->cluster(), sorted_);
   ReplicaValue value;
-  const TaskCost<double> cost = detail::replica_cost(*frame_, task, 0);
+  const TaskCost<double> cost = detail::replica_cost(*sync_problem_, task, 0);
   value.time_s = cost.time_s;
   value.compute_s = cost.term(Term::compute);
   value.micro_batches = task.replicas.front().micro_batches;
-  if (is_training()) value.optimizer_s = detail::slowest_optimizer_s(*frame_, task);
-  if (frame_->cluster().has_trunks())
-    value.trunk_loads = std::make_shared<const terms::TrunkLoads<double>>(terms::trunk_loads(*frame_, task, 0));
+  if (is_training()) value.optimizer_s = detail::slowest_optimizer_s(*sync_problem_, task);
+  if (sync_problem_->cluster().has_trunks())
+    value.trunk_loads =
+        std::make_shared<const terms::TrunkLoads<double>>(terms::trunk_loads(*sync_problem_, task, 0));
   add_sync(task, value);
   add_memory(task, false, value);
   return value;
@@ -129,7 +131,8 @@ ReplicaValue TaskModel::replica(const Shape& shape, std::span<const std::uint16_
 std::vector<StageTime> TaskModel::stage_times(const Shape& shape, std::span<const std::uint16_t> devices,
                                               int number) const {
   const TaskPlan plan = first_replica_plan(shape, number, devices, execution(shape), total_of(shape.sequences));
-  const TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
+  const TaskWork task =
+      work_of_first_replica(*task_, plan, sync_problem_->workflow, sync_problem_->cluster(), sorted_);
   TaskPlan grown_plan = plan;
   for (Stage& stage : grown_plan.replicas.front().stages) ++stage.layers;
   TaskWork grown = task;
@@ -137,8 +140,8 @@ std::vector<StageTime> TaskModel::stage_times(const Shape& shape, std::span<cons
   std::vector<StageTime> times;
   times.reserve(shape.layers.size());
   for (int j = 0; j < shape.pipeline_parallel(); ++j) {
-    const double time_s = detail::stage_cost(StageOfTask<double>{*frame_, task, 0, j}).time_s;
-    const double with_one_more_s = detail::stage_cost(StageOfTask<double>{*frame_, grown, 0, j}).time_s;
+    const double time_s = detail::stage_cost(StageOfTask<double>{*sync_problem_, task, 0, j}).time_s;
+    const double with_one_more_s = detail::stage_cost(StageOfTask<double>{*sync_problem_, grown, 0, j}).time_s;
     times.push_back({time_s, with_one_more_s - time_s});
   }
   return times;
@@ -148,11 +151,11 @@ ReplicaValue TaskModel::whole(const Shape& shape, std::span<const std::uint16_t>
   const TaskPlan plan = task_plan(shape, devices, execution(shape), total_of(shape.sequences));
   const TaskWork task = work(plan);
   ReplicaValue value;
-  const TaskCost<double> slowest = detail::slowest_replica_cost(*frame_, task);
+  const TaskCost<double> slowest = detail::slowest_replica_cost(*sync_problem_, task);
   value.time_s = slowest.time_s;
   value.compute_s = slowest.term(Term::compute);
   value.micro_batches = task.replicas.front().micro_batches;
-  if (is_training()) value.optimizer_s = detail::slowest_optimizer_s(*frame_, task);
+  if (is_training()) value.optimizer_s = detail::slowest_optimizer_s(*sync_problem_, task);
   add_sync(task, value);
   add_memory(task, true, value);
   return value;
@@ -163,21 +166,22 @@ double TaskModel::reduction_s(const Shape& shape, int stage, std::span<const std
   const int total = total_of(shape.sequences);
   const std::vector<std::uint16_t> anywhere(static_cast<std::size_t>(shape.replica_devices()), devices.front());
   const TaskPlan plan = first_replica_plan(shape, 0, anywhere, execution(shape), total);
-  TaskWork task = work_of_first_replica(*task_, plan, frame_->workflow, frame_->cluster(), sorted_);
+  TaskWork task =
+      work_of_first_replica(*task_, plan, sync_problem_->workflow, sync_problem_->cluster(), sorted_);
   Shape of_stage = shape;
   of_stage.layers = {shape.layers[static_cast<std::size_t>(stage)]};
   const TaskPlan stage_plan = task_plan(of_stage, devices, execution(shape), total);
-  task.gradient_groups = gradient_groups(stage_plan, frame_->cluster(), shape.pipeline_parallel());
+  task.gradient_groups = gradient_groups(stage_plan, sync_problem_->cluster(), shape.pipeline_parallel());
   for (GradientGroup& group : task.gradient_groups) {
     group.holds_embedding = stage == 0;
     group.holds_head = stage + 1 == shape.pipeline_parallel();
   }
-  return terms::data_parallel_s(*frame_, task, 0.0);
+  return terms::data_parallel_s(*sync_problem_, task, 0.0);
 }
 
 double TaskModel::reductions_s(const Shape& shape, std::span<const std::uint16_t> devices) const {
   const TaskPlan plan = task_plan(shape, devices, execution(shape), total_of(shape.sequences));
-  return terms::data_parallel_s(*frame_, work(plan), 0.0);
+  return terms::data_parallel_s(*sync_problem_, work(plan), 0.0);
 }
 
 }  // namespace sextant

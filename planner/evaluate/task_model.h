@@ -25,15 +25,15 @@ struct PositionBytes {
 // Of one replica, or of all of a task that is not separable. What a move reads of every replica is one line of
 // memory.
 struct alignas(64) ReplicaValue {
-  double time_s = 0;               // C of one replica (costmodel/task.h), without stragglers
-  double optimizer_s = 0;          // training: slowest stage
-  double copied_s = 0;             // actor: parts put together, or written into the engine
-  double fetched_s = 0;            // actor: from the host and back
-  double most_resident_bytes = 0;  // of any of its devices
-  double most_working_bytes = 0;
-  double most_host_bytes = 0;      // of any of its devices: offloaded to its host
-  double most_sleeping_bytes = 0;  // of an engine: its weights, which wait on the host where others take turns
-  double gather_s = 0;             // actor: the weights all-gathered, or broadcast inside (weight_sync.h)
+  double time_s = 0;              // C of one replica (costmodel/task.h), without stragglers
+  double optimizer_s = 0;         // training: slowest stage
+  double copied_s = 0;            // actor: parts put together, or written into the engine
+  double fetched_s = 0;           // actor: from the host and back
+  double max_resident_bytes = 0;  // of any of its devices
+  double max_working_bytes = 0;
+  double max_host_bytes = 0;      // of any of its devices: offloaded to its host
+  double max_sleeping_bytes = 0;  // of an engine: its weights, which wait on the host where others take turns
+  double gather_s = 0;            // actor: the weights all-gathered, or broadcast inside (weight_sync.h)
   std::shared_ptr<const PositionBytes> bytes;  // of values kept together: the same where the bytes are
   double compute_s = 0;                        // the compute term in time_s
   double micro_batches = 0;                    // over all mini-batches
@@ -101,7 +101,7 @@ class TaskModel {
 
   const Task* task_;
   std::vector<Execution> executions_;
-  const Problem<double>* frame_;
+  const Problem<double>* sync_problem_;
   const SortedLengths* sorted_;
   bool counts_host_memory_ = false;  // some node says how much it has
   bool is_actor_training_ = false;

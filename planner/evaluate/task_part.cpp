@@ -11,28 +11,28 @@ namespace {
 
 // States that are kept: many more are seldom met again before the caches have forgotten them too. Of large
 // clusters fewer, so that they take some tens of megabytes.
-std::size_t most_known(const Seating& seating) {
-  constexpr std::size_t kBytes = 32U << 20U, kBytesPerDevice = 32, kMost = 512, kLeast = 64;
-  return std::clamp(kBytes / (kBytesPerDevice * seating.seat_of.size()), kLeast, kMost);
+std::size_t max_known(const DeviceClasses& seating) {
+  constexpr std::size_t kBytes = 32U << 20U, kBytesPerDevice = 32, kMaximum = 512, kMinimum = 64;
+  return std::clamp(kBytes / (kBytesPerDevice * seating.class_of.size()), kMinimum, kMaximum);
 }
 
 // What is known by seats and by places both may be forgotten by seats: of large clusters so much would be kept
 // that is met once.
 template <typename Value>
 void insert_one_of_many(KnownParts<Value>& known, const Fingerprint& print, const Value& value) {
-  constexpr std::size_t kMost = std::size_t{3} << 15U;  // a table of three megabytes
-  if (known.size() == kMost) known.clear();
+  constexpr std::size_t kMaximum = std::size_t{3} << 15U;  // a table of three megabytes
+  if (known.size() == kMaximum) known.clear();
   known.insert(print, value);
 }
 
 }  // namespace
 
-TaskPart::TaskPart(TaskModel model, const Problem<double>& frame, const Seating& seating)
+TaskPart::TaskPart(TaskModel model, const Problem<double>& frame, const DeviceClasses& seating)
     : model_(std::move(model)),
-      frame_(&frame),
+      sync_problem_(&frame),
       seating_(&seating),
       now_(&own_),
-      most_known_(most_known(seating)) {
+      max_known_(max_known(seating)) {
   own_.used.resize(seating.used_words);
 }
 
@@ -60,7 +60,7 @@ std::span<const std::uint16_t> TaskPart::of_replica(const std::vector<std::uint1
 // Nodes, zones and regions numbered as they first appear (zones and regions by themselves where they have links
 // of their own), and the class of each node.
 Fingerprint TaskPart::alike_print(std::uint64_t head, std::span<const std::uint16_t> devices) {
-  const Cluster& cluster = frame_->cluster();
+  const Cluster& cluster = sync_problem_->cluster();
   nodes_.clear();
   zones_.clear();
   regions_.clear();
@@ -86,7 +86,7 @@ Fingerprint TaskPart::alike_print(std::uint64_t head, std::span<const std::uint1
       words_.push_back(words_.back());
     }
   }
-  return SeatPrints::of_words(words_);
+  return DeviceClassHashes::of_words(words_);
 }
 
 ReplicaValue& TaskPart::stored(ReplicaValue value) {
@@ -102,7 +102,7 @@ const ReplicaValue* TaskPart::ask(const Shape& shape, std::span<const std::uint1
   words_.clear();
   for (const double bytes : value.bytes->resident) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
   for (const double bytes : value.bytes->working) words_.push_back(std::bit_cast<std::uint64_t>(bytes));
-  const Fingerprint needs = SeatPrints::of_words(words_);
+  const Fingerprint needs = DeviceClassHashes::of_words(words_);
   if (const auto* alike = alike_bytes_.find(needs)) {
     value.bytes = (*alike)->bytes;
   } else {
@@ -150,7 +150,7 @@ void TaskPart::look_up_all(State& state) {
     state.replica_sums[i] = sum;
     state.replicas[i] = i > 0 && sum == state.replica_sums[i - 1]
                             ? state.replicas[i - 1]
-                            : value_of(static_cast<int>(i), SeatPrints::of_sum(sum), state);
+                            : value_of(static_cast<int>(i), DeviceClassHashes::of_sum(sum), state);
   }
   const std::size_t stages = is_separable ? cut.layers.size() : 1;
   state.reduction_s.assign(model_.is_training() ? stages : 0, 0.0);
@@ -160,7 +160,7 @@ void TaskPart::look_up_all(State& state) {
     gather(j, cut, seats_, stage_seats_);
     const Fingerprint sum = seating_->prints.sum(head_of_stage(j, state.placement.shape), stage_seats_);
     state.stage_sums.push_back(sum);
-    state.reduction_s[static_cast<std::size_t>(j)] = reduction_of(j, SeatPrints::of_sum(sum), state);
+    state.reduction_s[static_cast<std::size_t>(j)] = reduction_of(j, DeviceClassHashes::of_sum(sum), state);
   }
 }
 
@@ -215,14 +215,14 @@ double TaskPart::exposed_reductions_s(const State& state, double compute_s) cons
   const double reduction_s = *std::max_element(state.reduction_s.begin(), state.reduction_s.end());
   if (!(reduction_s > 0)) return 0;
   constexpr double kBackwardShare = 2.0 / 3.0;  // of forward and backward
-  const double mini_batches = frame_->workflow.mini_batches;
+  const double mini_batches = sync_problem_->workflow.mini_batches;
   const double micro_batches = state.replicas.front()->micro_batches / mini_batches;
   const bool reduces_every_time =
       model_.execution(shapes_.at(state.placement.shape)).zero_stage >= 2 && micro_batches > 1;
   const double beside_s =
       kBackwardShare * compute_s / (mini_batches * (reduces_every_time ? 1.0 : micro_batches));
   return mini_batches * terms::exposed(reduction_s / mini_batches, beside_s,
-                                       frame_->coefficient(CoefficientId::data_parallel_overlap));
+                                       sync_problem_->coefficient(CoefficientId::data_parallel_overlap));
 }
 
 void TaskPart::sum_up(State& state) const {
@@ -233,10 +233,10 @@ void TaskPart::sum_up(State& state) const {
                   slowest->gather_s,
                   slowest->copied_s,
                   slowest->fetched_s,
-                  slowest->most_resident_bytes,
-                  slowest->most_working_bytes,
-                  slowest->most_host_bytes,
-                  slowest->most_sleeping_bytes,
+                  slowest->max_resident_bytes,
+                  slowest->max_working_bytes,
+                  slowest->max_host_bytes,
+                  slowest->max_sleeping_bytes,
                   model_.largest_part(shapes_.at(state.placement.shape))};
   terms::TrunkLoads<double> all;
   const auto time_of = [&all](const ReplicaValue& replica) {
@@ -258,10 +258,10 @@ void TaskPart::sum_up(State& state) const {
     value.slowest_gather_s = std::max(value.slowest_gather_s, replica->gather_s);
     value.copied_s = std::max(value.copied_s, replica->copied_s);
     value.fetched_s = std::max(value.fetched_s, replica->fetched_s);
-    value.most_resident_bytes = std::max(value.most_resident_bytes, replica->most_resident_bytes);
-    value.most_working_bytes = std::max(value.most_working_bytes, replica->most_working_bytes);
-    value.most_host_bytes = std::max(value.most_host_bytes, replica->most_host_bytes);
-    value.most_sleeping_bytes = std::max(value.most_sleeping_bytes, replica->most_sleeping_bytes);
+    value.max_resident_bytes = std::max(value.max_resident_bytes, replica->max_resident_bytes);
+    value.max_working_bytes = std::max(value.max_working_bytes, replica->max_working_bytes);
+    value.max_host_bytes = std::max(value.max_host_bytes, replica->max_host_bytes);
+    value.max_sleeping_bytes = std::max(value.max_sleeping_bytes, replica->max_sleeping_bytes);
   }
   value.time_s = slowest_s * (1.0 + seating_->straggler_factor[state.placement.devices.size()]);
   if (model_.is_training()) value.time_s += exposed_reductions_s(state, slowest->compute_s) + optimizer_s;
@@ -277,8 +277,8 @@ const TaskPart::State* TaskPart::known(const Fingerprint& print) const {
 
 // A state to fill in, which is found by the print from then on.
 TaskPart::State& TaskPart::fresh(const Fingerprint& print) {
-  if (store_.capacity() == 0) store_.reserve(most_known_);
-  if (known_states_ == most_known_) forget_known();
+  if (store_.capacity() == 0) store_.reserve(max_known_);
+  if (known_states_ == max_known_) forget_known();
   if (known_states_ == store_.size()) store_.emplace_back();
   known_placements_.insert(print, static_cast<std::uint32_t>(known_states_));
   return store_[known_states_++];
@@ -302,7 +302,7 @@ void TaskPart::fill_costs(const Placement& placement, State& state) {
   seats_.resize(placement.devices.size());
   for (std::size_t p = 0; p < placement.devices.size(); ++p) {
     const std::uint16_t device = placement.devices[p];
-    seats_[p] = seating_->seat_of[device];
+    seats_[p] = seating_->class_of[device];
     state.used[device / 64U] |= 1ULL << (device % 64U);
   }
   look_up_all(state);
@@ -310,8 +310,8 @@ void TaskPart::fill_costs(const Placement& placement, State& state) {
 }
 
 void TaskPart::fill_bytes(State& state) const {
-  state.resident_bytes.assign(seating_->seat_of.size(), 0.0);
-  state.working_bytes.assign(seating_->seat_of.size(), 0.0);
+  state.resident_bytes.assign(seating_->class_of.size(), 0.0);
+  state.working_bytes.assign(seating_->class_of.size(), 0.0);
   std::size_t position = 0;
   for (const ReplicaValue* replica : state.replicas) {
     const PositionBytes& bytes = *replica->bytes;
@@ -325,7 +325,7 @@ void TaskPart::fill_bytes(State& state) const {
 
 void TaskPart::load(const Placement& placement) {
   const Fingerprint print =
-      SeatPrints::of_devices(static_cast<std::uint64_t>(placement.shape), placement.devices);
+      DeviceClassHashes::of_devices(static_cast<std::uint64_t>(placement.shape), placement.devices);
   const State* state = known(print);
   if (state != nullptr && state->placement == placement) {
     now_ = state;
@@ -337,7 +337,7 @@ void TaskPart::load(const Placement& placement) {
   now_ = &filled;
 }
 
-void TaskPart::glance_at(const Placement& placement) {
+void TaskPart::cost_without_caching(const Placement& placement) {
   fill_costs(placement, glanced_at_);
   now_ = &glanced_at_;
 }

@@ -17,13 +17,13 @@
 namespace sextant {
 
 // What devices are to a search: alike where they have the same seat.
-struct Seating {
-  std::vector<std::uint16_t> seat_of;    // by device: its node, or itself where links tell devices apart
+struct DeviceClasses {
+  std::vector<std::uint16_t> class_of;   // by device: its node, or itself where links tell devices apart
   std::vector<double> straggler_factor;  // by number of devices, of a task's time
   bool parts_are_alike = false;  // parts cost the same up to names of nodes (costmodel/problem/symmetry.h)
   bool zones_are_alike = false;  // and of zones and regions
   std::size_t used_words = 0;    // of a bit a device
-  SeatPrints prints{0};
+  DeviceClassHashes prints{0};
 };
 
 // What an iteration needs of a task.
@@ -33,10 +33,10 @@ struct TaskValue {
   double slowest_gather_s = 0;
   double copied_s = 0;
   double fetched_s = 0;
-  double most_resident_bytes = 0;  // of any device
-  double most_working_bytes = 0;
-  double most_host_bytes = 0;  // of any device, where nodes say what they have
-  double most_sleeping_bytes = 0;
+  double max_resident_bytes = 0;  // of any device
+  double max_working_bytes = 0;
+  double max_host_bytes = 0;  // of any device, where nodes say what they have
+  double max_sleeping_bytes = 0;
   double largest_part = 0;  // of the weights, on any device: of tasks that use what others train
 
   friend bool operator==(const TaskValue&, const TaskValue&) = default;
@@ -44,13 +44,13 @@ struct TaskValue {
 
 class TaskPart {
  public:
-  TaskPart(TaskModel model, const Problem<double>& frame, const Seating& seating);
+  TaskPart(TaskModel model, const Problem<double>& frame, const DeviceClasses& seating);
   TaskPart(const TaskPart&) = delete;
   TaskPart& operator=(const TaskPart&) = delete;
 
   void load(const Placement& placement);
   // For value() and replicas() alone, which are valid until the next time: no current one, and not kept.
-  void glance_at(const Placement& placement);
+  void cost_without_caching(const Placement& placement);
 
   // A move: changes, refresh(), then keep() or undo().
   void replace_device(int position, std::uint16_t device);
@@ -75,8 +75,8 @@ class TaskPart {
   [[nodiscard]] bool uses_other_devices() const { return uses_other_devices_; }
   // Needs by device, and of a move that did not replace the task the devices on which they changed.
   [[nodiscard]] TaskBytes bytes() const {
-    return {now_->resident_bytes.data(), now_->working_bytes.data(), now_->value.most_resident_bytes,
-            now_->value.most_working_bytes};
+    return {now_->resident_bytes.data(), now_->working_bytes.data(), now_->value.max_resident_bytes,
+            now_->value.max_working_bytes};
   }
   [[nodiscard]] std::span<const std::uint16_t> changed_devices() const { return changed_devices_; }
 
@@ -152,8 +152,8 @@ class TaskPart {
   [[nodiscard]] double exposed_reductions_s(const State& state, double compute_s) const;
 
   TaskModel model_;
-  const Problem<double>* frame_;
-  const Seating* seating_;
+  const Problem<double>* sync_problem_;
+  const DeviceClasses* seating_;
   ShapeTable shapes_;
   // The current one: one of the known, which stay as they are, or `own_` once a move changed it; else what was
   // glanced at last.
@@ -164,7 +164,7 @@ class TaskPart {
   int replica_size_ = 1, stage_size_ = 1;
   bool has_reductions_ = false;
   std::vector<State> store_;  // never more than it was reserved for, so that they stay where they are
-  std::size_t known_states_ = 0, most_known_;  // of the store, the first of which are known
+  std::size_t known_states_ = 0, max_known_;  // of the store, the first of which are known
   KnownParts<std::uint32_t> known_placements_;
   // In blocks of a fixed size, so that they stay where they are.
   std::vector<std::vector<ReplicaValue>> values_;

@@ -44,7 +44,7 @@ TaskPart::Place TaskPart::mark(int position) {
 
 void TaskPart::set_device(const Place& place, std::uint16_t device) {
   std::uint16_t& slot = own_.placement.devices[static_cast<std::size_t>(place.position)];
-  const std::uint16_t old_seat = seating_->seat_of[slot], seat = seating_->seat_of[device];
+  const std::uint16_t old_seat = seating_->class_of[slot], seat = seating_->class_of[device];
   slot = device;
   if (old_seat == seat) return;
   const auto turn = [&](int position, Fingerprint& sum) {
@@ -88,7 +88,7 @@ bool TaskPart::refresh_replicas() {
     const auto replica = static_cast<std::size_t>(old.replica);
     const Fingerprint& sum = own_.replica_sums[replica];
     const ReplicaValue* value =
-        sum == old.sum ? old.value : value_of(old.replica, SeatPrints::of_sum(sum), own_);
+        sum == old.sum ? old.value : value_of(old.replica, DeviceClassHashes::of_sum(sum), own_);
     const ReplicaValue* last = own_.replicas[replica];
     if (value == last) continue;
     has_changed = true;
@@ -108,7 +108,7 @@ bool TaskPart::refresh_stages() {
     const auto stage = static_cast<std::size_t>(old.stage);
     const Fingerprint& sum = own_.stage_sums[stage];
     const double reduction_s =
-        sum == old.sum ? old.reduction_s : reduction_of(old.stage, SeatPrints::of_sum(sum), own_);
+        sum == old.sum ? old.reduction_s : reduction_of(old.stage, DeviceClassHashes::of_sum(sum), own_);
     has_changed = has_changed || own_.reduction_s[stage] != reduction_s;
     own_.reduction_s[stage] = reduction_s;
   }

@@ -62,7 +62,7 @@ double prefill_arithmetic_s(const StageOfTask<double>& s, DeviceId d) {
 
 // At least so many steps in any replica (work.h): as many as a mean response has where responses end by
 // themselves, and fewer where several batches are on their way.
-double least_steps(const TaskWork& work, const Workflow& workflow) {
+double min_steps(const TaskWork& work, const Workflow& workflow) {
   const Execution& execution = work.execution();
   const RolloutBatch batch = rollout_batch(workflow);
   const Lengths& response = batch.response_tokens(workflow);
@@ -82,7 +82,7 @@ struct Decoding {
 Decoding decoding_s(const StageOfTask<double>& s, DeviceId d) {
   const auto coefficient = [&](CoefficientId id) { return s.problem.coefficient(id, d); };
   const double memory = s.problem.hardware.memory_bytes_per_s(d);
-  const double tokens = s.work().decode_tokens, steps = least_steps(s.task, s.problem.workflow);
+  const double tokens = s.work().decode_tokens, steps = min_steps(s.task, s.problem.workflow);
   const double dense = s.layers() * (s.model().layer_parameters() - s.model().layer_expert_parameters());
   const double head = s.model().head_parameters();
   const double attended = s.model().attended_tokens(terms::mean_context(s));
@@ -116,7 +116,7 @@ TaskItems items_of(const Problem<double>& frame, const Types& types, const Task&
   items.kind = task.kind;
   const bool is_generation = task.kind == TaskKind::generation;
   std::vector<double> first, reads, computes, cache, optimizer;
-  double least_step_s = std::numeric_limits<double>::infinity();
+  double min_step_s = std::numeric_limits<double>::infinity();
   for (const DeviceId d : types.first) {
     // The whole task: what is linear in layers and sequences is then the work of all devices together.
     const TaskPlan plan = cheapest_plan(frame, task, execution, d);
@@ -135,22 +135,22 @@ TaskItems items_of(const Problem<double>& frame, const Types& types, const Task&
     computes.push_back(decoding.weights_flop_s);
     cache.push_back(decoding.cache_read_s);
     const double step_s =
-        least_steps(work, frame.workflow) * frame.coefficient(CoefficientId::decode_step_overhead_s, d);
-    least_step_s = std::min(least_step_s, step_s);
+        min_steps(work, frame.workflow) * frame.coefficient(CoefficientId::decode_step_overhead_s, d);
+    min_step_s = std::min(min_step_s, step_s);
   }
   add_item(items, first, first);
   if (!optimizer.empty()) add_item(items, optimizer, optimizer);
   if (is_generation) {
     add_item(items, reads, computes);
     add_item(items, cache, cache);
-    items.fixed_s += least_step_s;
+    items.fixed_s += min_step_s;
   }
   return items;
 }
 
 // No execution with the same precisions and the same weights to train does less work: sequences have their real
 // length, prompts pass once, kernels are fused.
-Execution with_least_work(Execution execution, TaskKind kind) {
+Execution with_min_work(Execution execution, TaskKind kind) {
   execution.packed = true;
   execution.continuous_batching = execution.shared_prompts = kind == TaskKind::generation;
   execution.fused_attention = execution.fused_experts = execution.fused_dispatch = true;
@@ -163,7 +163,7 @@ std::vector<Execution> bounded_executions(const PlanRequest& request, std::size_
   std::vector<Execution> all;
   for (Execution execution : choices_for(request.choices, task).executions) {
     if (request.bounds_every_execution)
-      execution = with_least_work(std::move(execution), request.workflow.tasks[task].kind);
+      execution = with_min_work(std::move(execution), request.workflow.tasks[task].kind);
     // These change where work is done and what memory it takes, not how much there is.
     execution.context_parallel = execution.expert_parallel = execution.virtual_stages = 1;
     execution.expert_tensor_parallel = execution.zero_stage = 0;
@@ -183,21 +183,21 @@ void lower(std::vector<ItemTimes>& items, const std::vector<ItemTimes>& others) 
 }
 
 // Of each item the least that any of the executions takes.
-TaskItems least_items_of(const Problem<double>& frame, const Types& types, const Task& task,
-                         const std::vector<Execution>& executions) {
-  TaskItems least = items_of(frame, types, task, executions.front());
+TaskItems min_items_of(const Problem<double>& frame, const Types& types, const Task& task,
+                       const std::vector<Execution>& executions) {
+  TaskItems minimum = items_of(frame, types, task, executions.front());
   for (std::size_t e = 1; e < executions.size(); ++e) {
     const TaskItems items = items_of(frame, types, task, executions[e]);
-    lower(least.reading, items.reading);
-    lower(least.computing, items.computing);
-    least.fixed_s = std::min(least.fixed_s, items.fixed_s);
+    lower(minimum.reading, items.reading);
+    lower(minimum.computing, items.computing);
+    minimum.fixed_s = std::min(minimum.fixed_s, items.fixed_s);
   }
-  return least;
+  return minimum;
 }
 
 double longer_split_s(const std::vector<ItemTimes>& reading, const std::vector<ItemTimes>& computing,
                       const Types& types) {
-  return std::max(least_split_s(reading, types.counts), least_split_s(computing, types.counts));
+  return std::max(min_split_s(reading, types.counts), min_split_s(computing, types.counts));
 }
 
 // Of the tasks of some kinds, each device doing its parts one after the other; and of each task alone with what
@@ -247,16 +247,16 @@ double dual_s(const std::vector<ItemTimes>& items, const std::vector<int>& count
   double whole = 0, sum = 0;
   for (std::size_t k = 0; k < x.size(); ++k) whole += counts[k] * x[k];
   for (const ItemTimes& item : items) {
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t k = 0; k < x.size(); ++k) least = std::min(least, x[k] * item[k]);
-    sum += least;
+    double minimum = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < x.size(); ++k) minimum = std::min(minimum, x[k] * item[k]);
+    sum += minimum;
   }
   return sum / whole;
 }
 
 }  // namespace
 
-double least_split_s(const std::vector<ItemTimes>& items, const std::vector<int>& counts) {
+double min_split_s(const std::vector<ItemTimes>& items, const std::vector<int>& counts) {
   if (items.empty()) return 0;
   // Exact where items differ by a factor only: each type as fast as at all of them.
   std::vector<double> x(counts.size());
@@ -298,7 +298,7 @@ struct RequestItems {
     frame =
         std::make_unique<const Problem<double>>(request.workflow, plan, std::move(hardware), std::move(values));
     for (std::size_t t = 0; t < request.workflow.tasks.size(); ++t)
-      tasks.push_back(least_items_of(*frame, types, request.workflow.tasks[t], bounded_executions(request, t)));
+      tasks.push_back(min_items_of(*frame, types, request.workflow.tasks[t], bounded_executions(request, t)));
   }
 
   Plan plan;
@@ -307,25 +307,25 @@ struct RequestItems {
   std::vector<TaskItems> tasks;
 };
 
-double least_usd(const std::vector<ItemTimes>& items, const std::vector<double>& usd_per_s) {
+double min_usd(const std::vector<ItemTimes>& items, const std::vector<double>& usd_per_s) {
   double sum = 0;
   for (const ItemTimes& item : items) {
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t k = 0; k < usd_per_s.size(); ++k) least = std::min(least, usd_per_s[k] * item[k]);
-    sum += least;
+    double minimum = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < usd_per_s.size(); ++k) minimum = std::min(minimum, usd_per_s[k] * item[k]);
+    sum += minimum;
   }
   return sum;
 }
 
 }  // namespace
 
-double least_iteration_s(const PlanRequest& request) {
+double min_iteration_s(const PlanRequest& request) {
   const RequestItems items(request);
   return working_bound_s(request.workflow, items.tasks, items.types) +
          iteration_overhead_s(request.workflow, items.frame->coefficients) + handover_s(request, *items.frame);
 }
 
-double least_usd_per_iteration(const PlanRequest& request) {
+double min_usd_per_iteration(const PlanRequest& request) {
   Objective by_cost;
   by_cost.goal = Goal::cost;
   check_prices(by_cost, request.cluster);
@@ -335,7 +335,7 @@ double least_usd_per_iteration(const PlanRequest& request) {
     usd_per_s.push_back(usd_per_iteration({1, request.cluster.type_of(device).price_usd_per_hour->value}, 1.0));
   double sum = 0;
   for (const TaskItems& task : items.tasks)
-    sum += std::max(least_usd(task.reading, usd_per_s), least_usd(task.computing, usd_per_s));
+    sum += std::max(min_usd(task.reading, usd_per_s), min_usd(task.computing, usd_per_s));
   return sum;
 }
 

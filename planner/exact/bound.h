@@ -30,20 +30,20 @@
 namespace sextant {
 
 // Seconds. Throws Error(bad_input) where a device has no rate for the workflow's precision.
-[[nodiscard]] double least_iteration_s(const PlanRequest& request);
+[[nodiscard]] double min_iteration_s(const PlanRequest& request);
 
 // Dollars that an iteration costs under any such plan that rents the devices it uses (sextant/objective.h): of
 // each item what it costs on the type that does it most cheaply, idle time not counted. Devices of a plan are
 // paid for at least as long as they are busy,
 //   T sum over d of p_d >= sum over d and w of p_d f_wd c_wd >= sum over w of min over d of p_d c_wd.
 // Throws Error(bad_input) where a device type has no price.
-[[nodiscard]] double least_usd_per_iteration(const PlanRequest& request);
+[[nodiscard]] double min_usd_per_iteration(const PlanRequest& request);
 
 // By device type: time of a work item on one device of the type, if it did all of it.
 using ItemTimes = std::vector<double>;
 
 // No split of the items over devices (`counts` of each type) is done sooner: what weak duality gives for a
 // good x, which may be somewhat less than the best split. Exact where items are as proportional as rates.
-[[nodiscard]] double least_split_s(const std::vector<ItemTimes>& items, const std::vector<int>& counts);
+[[nodiscard]] double min_split_s(const std::vector<ItemTimes>& items, const std::vector<int>& counts);
 
 }  // namespace sextant

@@ -25,7 +25,7 @@ int Composition::group_with(std::span<const TaskSet> groups, int task) const {
 // skipped: the group that generates beside the others, or -1.
 double Composition::by_group_s(std::span<const TaskSet> groups, std::span<const GroupCost> costs,
                                const Phases& phases, int skipped, double shared_sync_s) const {
-  double most_s = 0, all_s = 0;
+  double longest_s = 0, all_s = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (static_cast<int>(g) == skipped) continue;
     double with_others_s = costs[g].sum_s;
@@ -34,10 +34,10 @@ double Composition::by_group_s(std::span<const TaskSet> groups, std::span<const 
       if ((groups[g] & costs_.of_kind(k)) == 0 && !overlaps) with_others_s += phases.longest_s[k];
     }
     const bool has_sync = group_with(groups, sync_.training()) == static_cast<int>(g) && shared_sync_s > 0;
-    most_s = std::max(most_s, with_others_s + (has_sync ? 0 : shared_sync_s));
+    longest_s = std::max(longest_s, with_others_s + (has_sync ? 0 : shared_sync_s));
     all_s += costs[g].sum_s;
   }
-  return eta_ * most_s + (1 - eta_) * all_s;
+  return eta_ * longest_s + (1 - eta_) * all_s;
 }
 
 double Composition::bound_s(std::span<const TaskSet> groups, std::span<const GroupCost> costs,

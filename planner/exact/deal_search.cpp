@@ -8,7 +8,7 @@ namespace sextant {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-void DealSearch::begin(const TaskGrouping& grouping) {
+void AssignmentSearch::begin(const TaskGrouping& grouping) {
   grouping_ = &grouping;
   const auto groups = static_cast<std::size_t>(grouping.groups);
   groups_.assign(groups, 0);
@@ -21,14 +21,14 @@ void DealSearch::begin(const TaskGrouping& grouping) {
   place_of_ = order_;
 }
 
-bool DealSearch::keeps_rules(const TaskGrouping& grouping) const {
+bool AssignmentSearch::keeps_rules(const TaskGrouping& grouping) const {
   const auto is_one_group = [&](std::size_t task, std::size_t other) {
     return grouping.group_of[task] == grouping.group_of[other];
   };
   return space_.request().device_rules.broken(is_one_group, is_one_group) == 0;
 }
 
-double DealSearch::cheap_bound_s(const TaskGrouping& grouping) {
+double AssignmentSearch::cheap_bound_s(const TaskGrouping& grouping) {
   begin(grouping);
   for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
     const GroupCost& alone = costs_.within(TaskSet{1} << t, all_);
@@ -40,7 +40,7 @@ double DealSearch::cheap_bound_s(const TaskGrouping& grouping) {
   return composition_.bound_s(groups_, group_costs_, 0);
 }
 
-double DealSearch::bound_s(const TaskGrouping& grouping) {
+double AssignmentSearch::bound_s(const TaskGrouping& grouping) {
   begin(grouping);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     group_costs_[g] = costs_.within(groups_[g], all_);
@@ -50,7 +50,7 @@ double DealSearch::bound_s(const TaskGrouping& grouping) {
 }
 
 // Groups before `place` have their shares, the others may have what is left.
-double DealSearch::transfer_s(std::size_t place, int left) const {
+double AssignmentSearch::transfer_s(std::size_t place, int left) const {
   const int generating = composition_.group_with(groups_, sync_.generation());
   const int training = composition_.group_with(groups_, sync_.training());
   if (generating < 0 || generating == training) return 0;
@@ -58,11 +58,11 @@ double DealSearch::transfer_s(std::size_t place, int left) const {
     const auto g = static_cast<std::size_t>(group);
     return place_of_[g] < place ? shares_[g] : left;
   };
-  return sync_.least_transfer_s(share_of(training), share_of(generating));
+  return sync_.min_transfer_s(share_of(training), share_of(generating));
 }
 
 // Costs of the groups from `place` on. False where one has no way to fit.
-bool DealSearch::rest_is_possible(std::size_t place, int left) {
+bool AssignmentSearch::rest_is_possible(std::size_t place, int left) {
   const bool takes_left = takes_all(place);
   for (; place < order_.size(); ++place) {
     const TaskSet group = groups_[order_[place]];
@@ -73,7 +73,7 @@ bool DealSearch::rest_is_possible(std::size_t place, int left) {
   return true;
 }
 
-std::vector<DealSearch::Child> DealSearch::children(std::size_t place, int left) {
+std::vector<AssignmentSearch::Child> AssignmentSearch::children(std::size_t place, int left) {
   const std::size_t group = order_[place];
   const int after = static_cast<int>(order_.size() - place) - 1;  // groups that need a unit each
   std::vector<Child> children;
@@ -93,7 +93,7 @@ std::vector<DealSearch::Child> DealSearch::children(std::size_t place, int left)
 }
 
 // bound_s: of all that follows from here.
-void DealSearch::deal(std::size_t place, int left, double bound_s) {
+void AssignmentSearch::deal(std::size_t place, int left, double bound_s) {
   const std::size_t group = order_[place];
   const std::vector<Child> found = progress_.is_interrupted() ? std::vector<Child>{} : children(place, left);
   if (progress_.is_stopped()) return progress_.leave_open(bound_s);  // the children's are none
@@ -110,14 +110,14 @@ void DealSearch::deal(std::size_t place, int left, double bound_s) {
   }
 }
 
-void DealSearch::add_other_ways(DealtTasks& dealt) {
+void AssignmentSearch::add_other_ways(AssignedTasks& dealt) {
   if (groups_.size() < 2 || space_.evaluator().other_uses().empty()) return;
   const auto devices = space_.devices_of_deal(shares_);
   for (const Evaluator::OtherUse& use : space_.evaluator().other_uses()) {
     const auto training = static_cast<std::size_t>(grouping_->group_of[use.trained]),
                used = static_cast<std::size_t>(grouping_->group_of[use.used]);
     if (training == used) continue;
-    DealtTasks::OtherWay way{&use, space_.bits_of(devices[training]), space_.bits_of(devices[used]), 0};
+    AssignedTasks::OtherWay way{&use, space_.bits_of(devices[training]), space_.bits_of(devices[used]), 0};
     double min_part = std::numeric_limits<double>::infinity();
     for (const ExactOption& option : space_.options(static_cast<int>(use.used), dealt.blocks[used]))
       min_part = std::min(min_part, option.value.largest_part);
@@ -127,8 +127,8 @@ void DealSearch::add_other_ways(DealtTasks& dealt) {
 }
 
 // Where the groups' units lie follows from all shares.
-void DealSearch::finish(double bound_s) {
-  DealtTasks dealt{*grouping_, groups_, shares_, space_.blocks_of_deal(shares_), 0};
+void AssignmentSearch::finish(double bound_s) {
+  AssignedTasks dealt{*grouping_, groups_, shares_, space_.blocks_of_deal(shares_), 0};
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     group_costs_[g] = costs_.of_block(groups_[g], dealt.blocks[g]);
     if (!group_costs_[g].is_possible()) return;
@@ -154,7 +154,7 @@ void DealSearch::finish(double bound_s) {
 }
 
 // Groups with the most to do first: their shares say most about the bound.
-void DealSearch::search(const TaskGrouping& grouping) {
+void AssignmentSearch::search(const TaskGrouping& grouping) {
   const double bound = bound_s(grouping);
   std::stable_sort(order_.begin(), order_.end(), [this](std::size_t a, std::size_t b) {
     return group_costs_[a].sum_s > group_costs_[b].sum_s;
@@ -171,7 +171,7 @@ struct Root {
 };
 
 // Groupings by their cheap bounds.
-std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units, DealSearch& deals) {
+std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units, AssignmentSearch& deals) {
   std::vector<Root> roots;
   for (const TaskGrouping& grouping : groupings) {
     if (grouping.groups <= units && deals.keeps_rules(grouping))
@@ -184,7 +184,7 @@ std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units
 
 }  // namespace
 
-void search_groupings(UnitSpace& space, DealSearch& deals, ProofProgress& progress) {
+void search_groupings(UnitSpace& space, AssignmentSearch& deals, ProofProgress& progress) {
   const std::vector<TaskGrouping> groupings = task_groupings(space.tasks());
   const int units = space.size_of(deals.all());
   for (const Root& root : roots_of(groupings, units, deals)) {
@@ -225,7 +225,7 @@ bool has_pinned(const UnitSpace& space, int share) {
 }
 
 // Those that may hold the best plan, by the least that they can lose.
-std::vector<Rental> rentals_of(const UnitSpace& space, DealSearch& deals, ProofProgress& progress) {
+std::vector<Rental> rentals_of(const UnitSpace& space, AssignmentSearch& deals, ProofProgress& progress) {
   // A group for each task has the least cheap bound of all groupings: tasks of one group wait for each other,
   // and generation streams at best.
   const TaskGrouping finest = task_groupings(space.tasks()).back();
@@ -247,7 +247,7 @@ std::vector<Rental> rentals_of(const UnitSpace& space, DealSearch& deals, ProofP
 
 }  // namespace
 
-void search_rents(UnitSpace& space, DealSearch& deals, ProofProgress& progress) {
+void search_rents(UnitSpace& space, AssignmentSearch& deals, ProofProgress& progress) {
   for (const Rental& rental : rentals_of(space, deals, progress)) {
     progress.begin_rent(rental.rented);
     if (!progress.is_open(rental.bound_s)) continue;

@@ -8,10 +8,10 @@
 
 namespace sextant {
 
-class DealSearch {
+class AssignmentSearch {
  public:
   // All must outlive it.
-  DealSearch(UnitSpace& space, const SyncCost& sync, GroupCosts& costs, ProofProgress& progress)
+  AssignmentSearch(UnitSpace& space, const SyncCost& sync, GroupCosts& costs, ProofProgress& progress)
       : space_(space),
         sync_(sync),
         costs_(costs),
@@ -51,7 +51,7 @@ class DealSearch {
   [[nodiscard]] std::vector<Child> children(std::size_t place, int left);
   [[nodiscard]] bool rest_is_possible(std::size_t place, int left);
   [[nodiscard]] double transfer_s(std::size_t place, int left) const;
-  void add_other_ways(DealtTasks& dealt);
+  void add_other_ways(AssignedTasks& dealt);
   void finish(double bound_s);
 
   UnitSpace& space_;
@@ -72,10 +72,10 @@ class DealSearch {
 };
 
 // Of every grouping, the most promising first.
-void search_groupings(UnitSpace& space, DealSearch& deals, ProofProgress& progress);
+void search_groupings(UnitSpace& space, AssignmentSearch& deals, ProofProgress& progress);
 
 // The same for every share that plans can rent, with what that costs: for objectives that need devices
 // (sextant/objective.h).
-void search_rents(UnitSpace& space, DealSearch& deals, ProofProgress& progress);
+void search_rents(UnitSpace& space, AssignmentSearch& deals, ProofProgress& progress);
 
 }  // namespace sextant

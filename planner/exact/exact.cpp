@@ -26,8 +26,8 @@ std::string shortage(UnitSpace& space, GroupCosts& costs) {
 }
 
 // Where plans fit but not within limits, how near the fastest of all comes.
-std::string why_none(const PlanRequest& request, const ExactLimits& limits, UnitSpace& space,
-                     GroupCosts& costs) {
+std::string infeasibility_reason(const PlanRequest& request, const ExactLimits& limits, UnitSpace& space,
+                                 GroupCosts& costs) {
   if (!request.objective.has_limits()) return "no plan of the space fits: " + shortage(space, costs);
   PlanRequest unlimited = request;
   unlimited.objective = {};
@@ -45,10 +45,10 @@ std::string why_none(const PlanRequest& request, const ExactLimits& limits, Unit
 }
 
 // What the search begins with, where it keeps the limits.
-void know_start(const PlanRequest& request, const PlanResult& start, ProofProgress& progress) {
+void start_from_incumbent(const PlanRequest& request, const PlanResult& start, ProofProgress& progress) {
   const Rented rented = rented_by(*start.plan, request.cluster);
   const double iteration_s = start.prediction->iteration_s;
-  if (overrun_of(request.objective, iteration_s, rented) <= 0) progress.know(iteration_s, rented);
+  if (overrun_of(request.objective, iteration_s, rented) <= 0) progress.set_incumbent(iteration_s, rented);
 }
 
 std::string when(const PlanRequest& request, Proof proof) {
@@ -81,24 +81,25 @@ void fill_plan(const PlanRequest& request, const ExactLimits& limits, const Proo
 
 PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
   PlanResult result;
-  const std::string reason = why_too_large(request.cluster, limits.wanted_units, request.limits.pins);
+  const std::string reason = size_limit_reason(request.cluster, limits.wanted_units, request.limits.pins);
   if (!reason.empty()) {
     result.outcome = PlanOutcome::too_large;
     result.message = reason;
     return result;
   }
-  ProofProgress progress(request, least_iteration_s(request));
-  if (limits.start != nullptr && limits.start->prediction) know_start(request, *limits.start, progress);
+  ProofProgress progress(request, min_iteration_s(request));
+  if (limits.start != nullptr && limits.start->prediction)
+    start_from_incumbent(request, *limits.start, progress);
   const bool has_start = std::isfinite(progress.best_loss());
   UnitSpace space(request, limits.wanted_units);
-  if (!space.stranded().empty()) {
+  if (!space.infeasible_pin_reason().empty()) {
     result.proof = Proof::optimal;
-    result.message = space.stranded();
+    result.message = space.infeasible_pin_reason();
     return result;
   }
   const SyncCost sync(space);
   GroupCosts costs(space, sync, progress);
-  DealSearch deals(space, sync, costs, progress);
+  AssignmentSearch deals(space, sync, costs, progress);
   if (request.objective.needs_devices()) {
     search_rents(space, deals, progress);
   } else {
@@ -112,7 +113,7 @@ PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits) {
   result.lower_bound = progress.lower_bound();
   if (!progress.has_best() && !has_start) {
     result.lower_bound = result.proof == Proof::optimal ? 0 : result.lower_bound;
-    result.message = result.proof == Proof::optimal ? why_none(request, limits, space, costs)
+    result.message = result.proof == Proof::optimal ? infeasibility_reason(request, limits, space, costs)
                                                     : "the search ended before a plan that fits was found";
     return result;
   }

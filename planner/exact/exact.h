@@ -30,7 +30,7 @@ struct ExactLimits {
 //
 // outcome infeasible: with proof optimal, nothing in the space fits, or a task has no layout where it is
 // pinned; with another, nothing was found. too_large: the cluster has more shares of units than are held
-// (kMostShares), and nothing was looked at. `candidates` and `feasible`: whole plans that were costed. Throws
+// (kMaxShares), and nothing was looked at. `candidates` and `feasible`: whole plans that were costed. Throws
 // Error(bad_input) for custom graphs and for tasks that are pinned to sets that
 // overlap without being the same.
 [[nodiscard]] PlanResult plan_exactly(const PlanRequest& request, const ExactLimits& limits = {});

@@ -63,7 +63,7 @@ class Search {
         workflow_(request.workflow),
         hardware_(request.cluster, request.workflow.precision),
         values_(resolve(request.coefficients, hardware_, request.framework)),
-        rooms_(rooms_of_devices(request)),
+        rooms_(free_memory_by_device(request)),
         start_(std::chrono::steady_clock::now()) {
     if (workflow_.algorithm == Algorithm::custom) {
       throw_bad_input("exhaustive search plans PPO and GRPO workflows; " + workflow_.name +
@@ -143,9 +143,9 @@ class Search {
 
   // Why nothing fits: the task whose leanest layout needs the most, or all of them together.
   [[nodiscard]] std::string shortage() const {
-    double most = 0, largest_need = 0;
+    double maximum = 0, largest_need = 0;
     std::string hungriest;
-    for (const double room : rooms_) most = std::max(most, room);
+    for (const double room : rooms_) maximum = std::max(maximum, room);
     for (std::size_t t = 0; t < options_.size(); ++t) {
       if (options_[t].empty())
         return "task " + workflow_.tasks[t].name + " has no layout on this cluster" +
@@ -158,9 +158,9 @@ class Search {
       largest_need = need;
       hungriest = workflow_.tasks[t].name;
     }
-    if (largest_need > most) {
+    if (largest_need > maximum) {
       return "task " + hungriest + " needs at least " + format_bytes(largest_need) +
-             " on one device; the largest has " + format_bytes(most);
+             " on one device; the largest has " + format_bytes(maximum);
     }
     return "every task fits alone, but not all together: weights, gradients and optimizer states exceed the "
            "devices";
@@ -298,7 +298,7 @@ PlanResult refused(const PlanRequest& request, double combinations) {
   PlanResult result;
   result.outcome = PlanOutcome::too_large;
   result.message = "the space has " + format_number(combinations) + " plans, more than the limit of " +
-                   std::to_string(request.limits.most_plans) +
+                   std::to_string(request.limits.max_plans) +
                    ": fewer micro-batch sizes or fewer devices make it smaller";
   return result;
 }
@@ -321,24 +321,24 @@ PlanResult plan_exhaustively(const PlanRequest& request) {
   std::vector<PlanResult> best = rank_exhaustively(request, 1);
   if (!best.empty()) return std::move(best.front());
   Search search(request);
-  if (search.combinations() > static_cast<double>(request.limits.most_plans)) {
+  if (search.combinations() > static_cast<double>(request.limits.max_plans)) {
     return refused(request, search.combinations());
   }
   search.for_each_feasible([](const auto&, double) {});
   return infeasible(search);
 }
 
-std::vector<PlanResult> rank_exhaustively(const PlanRequest& request, std::size_t most) {
+std::vector<PlanResult> rank_exhaustively(const PlanRequest& request, std::size_t maximum) {
   Search search(request);
-  if (search.combinations() > static_cast<double>(request.limits.most_plans)) return {};
+  if (search.combinations() > static_cast<double>(request.limits.max_plans)) return {};
   std::vector<std::pair<double, std::vector<std::size_t>>> best;  // ascending
   search.for_each_feasible([&](const std::vector<std::size_t>& choice, double iteration_s) {
-    if (best.size() == most && iteration_s >= best.back().first) return;
+    if (best.size() == maximum && iteration_s >= best.back().first) return;
     const auto place = std::upper_bound(best.begin(), best.end(), iteration_s,
                                         [](double value, const auto& entry) { return value < entry.first; });
     if (place == best.begin()) search.note_best(iteration_s);
     best.insert(place, {iteration_s, choice});
-    if (best.size() > most) best.pop_back();
+    if (best.size() > maximum) best.pop_back();
   });
   std::vector<PlanResult> results;
   results.reserve(best.size());

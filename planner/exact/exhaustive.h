@@ -16,6 +16,6 @@ namespace sextant {
 
 // The `most` fastest feasible plans, best first; for measuring the neighbours of the best. Empty when nothing
 // fits or the space is too large.
-[[nodiscard]] std::vector<PlanResult> rank_exhaustively(const PlanRequest& request, std::size_t most);
+[[nodiscard]] std::vector<PlanResult> rank_exhaustively(const PlanRequest& request, std::size_t maximum);
 
 }  // namespace sextant

@@ -35,13 +35,13 @@ class Packing {
     for (std::size_t t = tasks.size(); t-- > 0;) find_rest(t);
   }
 
-  double least_s() {
-    constexpr int kMostChoices = 2048;
+  double min_s() {
+    constexpr int kMaxChoices = 2048;
     held_.push_back(std::vector<double>(2 * rooms_.size(), 0));
     offer({0, 0, 0, 0, 0});
     for (int n = 0; !choices_.empty(); ++n) {
       const Choice choice = choices_.top();
-      if (n == kMostChoices) return choice.bound_s;
+      if (n == kMaxChoices) return choice.bound_s;
       choices_.pop();
       const std::size_t o = order_[choice.task][choice.option];
       if (choice.option + 1 < order_[choice.task].size())
@@ -75,18 +75,17 @@ class Packing {
   void find_rest(std::size_t t) {
     const std::vector<ExactOption>& options = *tasks_[t].options;
     std::vector<double>&resident = rest_resident_[t], &working = rest_working_[t];
-    double least_total = kNever;
-    for (const ExactOption& option : options)
-      least_total = std::min(least_total, total_of(option.resident_bytes));
-    rest_total_[t] = rest_total_[t + 1] + least_total;
+    double min_total = kNever;
+    for (const ExactOption& option : options) min_total = std::min(min_total, total_of(option.resident_bytes));
+    rest_total_[t] = rest_total_[t + 1] + min_total;
     for (std::size_t p = 0; p < rooms_.size(); ++p) {
-      double least_resident = kNever, least_working = kNever;
+      double min_resident = kNever, min_working = kNever;
       for (const ExactOption& option : options) {
-        least_resident = std::min(least_resident, option.resident_bytes[p]);
-        least_working = std::min(least_working, option.working_bytes[p]);
+        min_resident = std::min(min_resident, option.resident_bytes[p]);
+        min_working = std::min(min_working, option.working_bytes[p]);
       }
-      resident[p] = rest_resident_[t + 1][p] + least_resident;
-      working[p] = std::max(rest_working_[t + 1][p], least_working);
+      resident[p] = rest_resident_[t + 1][p] + min_resident;
+      working[p] = std::max(rest_working_[t + 1][p], min_working);
     }
   }
 
@@ -129,19 +128,19 @@ class Packing {
 
 }  // namespace
 
-double least_packed_s(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms) {
+double min_packed_s(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms) {
   for (const PackedTask& task : tasks) {
     if (task.options->empty()) return kNever;
   }
-  return Packing(tasks, rooms).least_s();
+  return Packing(tasks, rooms).min_s();
 }
 
-GroupCost least_of(const GroupCost& a, const GroupCost& b) {
-  GroupCost least;
-  for (std::size_t k = 0; k < kTaskKinds; ++k) least.kind_s[k] = std::min(a.kind_s[k], b.kind_s[k]);
-  least.sum_s = std::min(a.sum_s, b.sum_s);
-  least.sync_s = std::min(a.sync_s, b.sync_s);
-  return least;
+GroupCost min_of(const GroupCost& a, const GroupCost& b) {
+  GroupCost minimum;
+  for (std::size_t k = 0; k < kTaskKinds; ++k) minimum.kind_s[k] = std::min(a.kind_s[k], b.kind_s[k]);
+  minimum.sum_s = std::min(a.sum_s, b.sum_s);
+  minimum.sync_s = std::min(a.sync_s, b.sync_s);
+  return minimum;
 }
 
 GroupCosts::GroupCosts(UnitSpace& space, const SyncCost& sync, ProofProgress& progress)
@@ -161,18 +160,18 @@ GroupCost GroupCosts::look(TaskSet tasks, int block) {
     const std::vector<ExactOption>& options = space_.options(t, block);
     if (options.empty()) return kImpossible;
     PackedTask task{&options, {}};
-    double least_sync_s = kNever;
+    double min_sync_s = kNever;
     for (const ExactOption& option : options) {
       const double together_s = has_both ? sync_.together_s(t, option.value) : 0;
       task.cost_s.push_back(option.value.time_s + together_s);
-      least_sync_s = std::min(least_sync_s, has_both ? together_s : sync_.apart_s(t, option.value));
+      min_sync_s = std::min(min_sync_s, has_both ? together_s : sync_.apart_s(t, option.value));
     }
     const TaskKind kind = space_.request().workflow.tasks[static_cast<std::size_t>(t)].kind;
     cost.kind_s[static_cast<std::size_t>(kind)] += options.front().value.time_s;
-    cost.sync_s += least_sync_s;
+    cost.sync_s += min_sync_s;
     packed.push_back(std::move(task));
   }
-  cost.sum_s = least_packed_s(packed, space_.rooms_of_block(block));
+  cost.sum_s = min_packed_s(packed, space_.rooms_of_block(block));
   return cost.is_possible() ? cost : kImpossible;
 }
 
@@ -192,22 +191,22 @@ const GroupCost& GroupCosts::of_share(TaskSet tasks, int share) {
   const auto known = of_share_.find(key(tasks, share));
   if (known != of_share_.end()) return known->second;
   if (progress_.is_interrupted()) return kNotKnown;
-  GroupCost least = kImpossible;
+  GroupCost minimum = kImpossible;
   if (share > 0) {
-    for (const int block : space_.blocks_of(share)) least = least_of(least, of_block(tasks, block));
+    for (const int block : space_.blocks_of(share)) minimum = min_of(minimum, of_block(tasks, block));
   }
-  return known_as(of_share_, key(tasks, share), least);
+  return known_as(of_share_, key(tasks, share), minimum);
 }
 
 // Of this share, or within one that has a unit less.
 const GroupCost& GroupCosts::within(TaskSet tasks, int share) {
   const auto known = within_.find(key(tasks, share));
   if (known != within_.end()) return known->second;
-  GroupCost least = of_share(tasks, share);
+  GroupCost minimum = of_share(tasks, share);
   for (std::size_t c = 0; c < space_.classes().size() && !progress_.is_stopped(); ++c) {
-    if (space_.units_of(share, c) > 0) least = least_of(least, within(tasks, share - space_.radix(c)));
+    if (space_.units_of(share, c) > 0) minimum = min_of(minimum, within(tasks, share - space_.radix(c)));
   }
-  return known_as(within_, key(tasks, share), least);
+  return known_as(within_, key(tasks, share), minimum);
 }
 
 }  // namespace sextant

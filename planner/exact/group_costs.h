@@ -26,7 +26,7 @@ struct GroupCost {
 };
 
 // In each number.
-[[nodiscard]] GroupCost least_of(const GroupCost& a, const GroupCost& b);
+[[nodiscard]] GroupCost min_of(const GroupCost& a, const GroupCost& b);
 
 // Options of tasks that share devices, with the least sum of their costs of all choices that fit, or a bound of
 // it where there are too many to look at. Infinite where none fits.
@@ -34,7 +34,7 @@ struct PackedTask {
   const std::vector<ExactOption>* options;
   std::vector<double> cost_s;  // by option
 };
-[[nodiscard]] double least_packed_s(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms);
+[[nodiscard]] double min_packed_s(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms);
 
 // What was asked before is known. Once `progress` is interrupted all else is zero, which is no less a bound.
 class GroupCosts {

@@ -37,7 +37,7 @@ std::optional<Candidate> candidate_of(const PlanResult& start, UnitSpace& space)
   for (int t = 0; t < space.tasks(); ++t) {
     const auto task = start.plan->tasks.find(workflow.tasks[static_cast<std::size_t>(t)].name);
     if (task == start.plan->tasks.end()) return std::nullopt;
-    std::optional<Seat> seat = seat_in_search(t, task->second, space.request());
+    std::optional<CanonicalLayout> seat = canonical_layout_in_search(t, task->second, space.request());
     if (!seat) return std::nullopt;
     candidate.tasks.push_back({space.evaluator().shapes(t).add(seat->shape), std::move(seat->devices)});
   }
@@ -57,7 +57,7 @@ std::optional<Candidate> plan_to_begin_with(UnitSpace& space, const SyncCost& sy
   few.on_improvement = {};
   ProofProgress progress(few, 0);
   GroupCosts costs(space, sync, progress);
-  DealSearch deals(space, sync, costs, progress);
+  AssignmentSearch deals(space, sync, costs, progress);
   search_groupings(space, deals, progress);
   if (!progress.has_best()) return std::nullopt;
   return progress.best();
@@ -93,16 +93,16 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     result.message = "cancelled before the solver started";
     return result;
   }
-  const std::string reason = why_too_large(request.cluster, limits.wanted_units, request.limits.pins);
+  const std::string reason = size_limit_reason(request.cluster, limits.wanted_units, request.limits.pins);
   if (!reason.empty()) {
     result.outcome = PlanOutcome::too_large;
     result.message = reason;
     return result;
   }
   UnitSpace space(request, limits.wanted_units);
-  if (!space.stranded().empty()) {
+  if (!space.infeasible_pin_reason().empty()) {
     result.proof = Proof::optimal;
-    result.message = space.stranded();
+    result.message = space.infeasible_pin_reason();
     return result;
   }
   const SyncCost sync(space);
@@ -111,7 +111,7 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
   MilpLimits solver_limits;
   if (request.is_cancelled != nullptr)
     solver_limits.is_cancelled = [&] { return request.is_cancelled->load(std::memory_order_relaxed); };
-  constexpr std::uint64_t kMostNodes = 1'000'000'000;
+  constexpr std::uint64_t kMaxNodes = 1'000'000'000;
   const auto passed_s = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
@@ -128,7 +128,7 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     }
     if (request.budget.evaluations > 0) {
       if (result.nodes >= request.budget.evaluations) break;
-      solver_limits.nodes = static_cast<int>(std::min(request.budget.evaluations - result.nodes, kMostNodes));
+      solver_limits.nodes = static_cast<int>(std::min(request.budget.evaluations - result.nodes, kMaxNodes));
     }
     solution = solver.solve(model.problem(), solver_limits);
     ++solved;

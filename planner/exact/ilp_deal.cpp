@@ -4,7 +4,7 @@
 
 namespace sextant {
 
-IlpDeal::IlpDeal(UnitSpace& space, MilpProblem& problem) : space_(space), problem_(problem) {
+IlpAssignment::IlpAssignment(UnitSpace& space, MilpProblem& problem) : space_(space), problem_(problem) {
   for (int share = 1; share < space.share_count(); ++share) {
     for (const int block : space.blocks_of(share)) {
       if (share_of_block_.size() <= static_cast<std::size_t>(block))
@@ -20,7 +20,7 @@ IlpDeal::IlpDeal(UnitSpace& space, MilpProblem& problem) : space_(space), proble
   add_blocks();
 }
 
-void IlpDeal::add_tasks() {
+void IlpAssignment::add_tasks() {
   for (int t = 0; t < slots(); ++t) {
     in_slot_.emplace_back();
     MilpTerms somewhere;
@@ -34,7 +34,7 @@ void IlpDeal::add_tasks() {
 }
 
 // Whether options depend on where a run begins.
-bool IlpDeal::is_placed(std::size_t c) const {
+bool IlpAssignment::is_placed(std::size_t c) const {
   const int units = space_.classes()[c].count();
   for (int count = 1; count <= units; ++count) {
     for (int first = count; first + count <= units; ++first) {
@@ -45,7 +45,7 @@ bool IlpDeal::is_placed(std::size_t c) const {
 }
 
 // One run of each class, empty where the slot is closed; together not more than there are.
-void IlpDeal::add_runs(std::size_t c) {
+void IlpAssignment::add_runs(std::size_t c) {
   const int units = space_.classes()[c].count();
   runs_.emplace_back(static_cast<std::size_t>(slots()));
   MilpTerms taken;
@@ -71,7 +71,7 @@ void IlpDeal::add_runs(std::size_t c) {
   problem_.add_row(-kMilpInfinity, taken, units);
 }
 
-void IlpDeal::lay_runs(std::size_t c) {
+void IlpAssignment::lay_runs(std::size_t c) {
   const int units = space_.classes()[c].count();
   const std::vector<RunVariables>& of_slot = runs_[c];
   // Every unit is in one run at most; the runs get no longer from unit to unit, and leave no hole.
@@ -106,7 +106,7 @@ void IlpDeal::lay_runs(std::size_t c) {
   }
 }
 
-void IlpDeal::add_blocks() {
+void IlpAssignment::add_blocks() {
   for (int g = 0; g < slots(); ++g) {
     has_block_.emplace_back();
     MilpTerms one{{in_slot(g, g), -1}};
@@ -121,7 +121,7 @@ void IlpDeal::add_blocks() {
 }
 
 // A pinned task's slot has its devices, and no other slot any of them.
-void IlpDeal::keep_pins(int slot) {
+void IlpAssignment::keep_pins(int slot) {
   for (int block = 0; block < blocks(); ++block) {
     const int share = share_of_block(block);
     if (space_.may_have(0, share)) continue;
@@ -146,7 +146,7 @@ void IlpDeal::keep_pins(int slot) {
 }
 
 // A block needs runs that look like its own.
-void IlpDeal::link_blocks(int slot, std::size_t c) {
+void IlpAssignment::link_blocks(int slot, std::size_t c) {
   std::map<UnitRun, MilpTerms> rows;
   for (int block = 0; block < blocks(); ++block)
     rows[space_.block(block)[c]].push_back({has_block(slot, block), 1});
@@ -158,7 +158,7 @@ void IlpDeal::link_blocks(int slot, std::size_t c) {
   }
 }
 
-std::vector<IlpDeal::Place> IlpDeal::places() const {
+std::vector<IlpAssignment::Place> IlpAssignment::places() const {
   std::vector<Place> places;
   for (std::size_t c = 0; c < space_.classes().size(); ++c) {
     if (!is_placed(c)) places.push_back({c, -1});
@@ -167,7 +167,7 @@ std::vector<IlpDeal::Place> IlpDeal::places() const {
   return places;
 }
 
-MilpTerms IlpDeal::presence(int slot, const Place& place) const {
+MilpTerms IlpAssignment::presence(int slot, const Place& place) const {
   MilpTerms terms;
   for (const auto& [run, variable] : runs_[place.of_class][static_cast<std::size_t>(slot)]) {
     const bool is_there =
@@ -177,14 +177,14 @@ MilpTerms IlpDeal::presence(int slot, const Place& place) const {
   return terms;
 }
 
-std::vector<int> IlpDeal::slots_of(const TaskGrouping& grouping) {
+std::vector<int> IlpAssignment::slots_of(const TaskGrouping& grouping) {
   std::vector<int> slots(static_cast<std::size_t>(grouping.groups), 0);
   for (std::size_t t = grouping.group_of.size(); t-- > 0;)
     slots[static_cast<std::size_t>(grouping.group_of[t])] = static_cast<int>(t);
   return slots;
 }
 
-std::vector<MilpValue> IlpDeal::values_of(const UnitChoice& choice) const {
+std::vector<MilpValue> IlpAssignment::values_of(const UnitChoice& choice) const {
   std::vector<MilpValue> values;
   const std::vector<int> slots = slots_of(choice.grouping);
   for (int t = 0; t < space_.tasks(); ++t) {

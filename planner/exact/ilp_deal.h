@@ -16,10 +16,10 @@ namespace sextant {
 
 using MilpTerms = std::vector<MilpTerm>;
 
-class IlpDeal {
+class IlpAssignment {
  public:
   // Adds its variables and rows to `problem`. Both must outlive it.
-  IlpDeal(UnitSpace& space, MilpProblem& problem);
+  IlpAssignment(UnitSpace& space, MilpProblem& problem);
 
   [[nodiscard]] int slots() const { return space_.tasks(); }
   // Binary: task is in slot <= task.

@@ -21,7 +21,7 @@ IlpModel::IlpModel(UnitSpace& space, const SyncCost& sync)
   }
   for (int t = 0; t < space.tasks(); ++t) {
     add_strategies(t);
-    horizon_s_ += most_of_strategies(t, [](const ExactOption& option) { return option.value.time_s; });
+    horizon_s_ += max_of_strategies(t, [](const ExactOption& option) { return option.value.time_s; });
   }
   for (int slot = 0; slot < deal_.slots(); ++slot) {
     for (int block = 0; block < deal_.blocks(); ++block) add_memory(slot, block);
@@ -44,11 +44,11 @@ MilpTerms IlpModel::sum_over_strategies(int task, Value value) const {
 }
 
 template <typename Value>
-double IlpModel::most_of_strategies(int task, Value value) const {
-  double most = 0;
+double IlpModel::max_of_strategies(int task, Value value) const {
+  double maximum = 0;
   for (const Strategy& strategy : strategies_[static_cast<std::size_t>(task)])
-    most = std::max(most, value(*strategy.option));
-  return most;
+    maximum = std::max(maximum, value(*strategy.option));
+  return maximum;
 }
 
 // One strategy a task: of its slot, on the slot's block.
@@ -84,19 +84,19 @@ void IlpModel::add_memory(int slot, int block) {
     for (std::size_t working = static_cast<std::size_t>(slot); working < here.size(); ++working) {
       MilpTerms terms{{deal_.has_block(slot, block), -rooms[p] / kGigabyte}};
       std::vector<double> row{rooms[p]};
-      double most = 0;
+      double maximum = 0;
       for (std::size_t t = 0; t < here.size(); ++t) {
-        double most_of_task = 0;
+        double max_of_task = 0;
         for (const Strategy* strategy : here[t]) {
           const double bytes =
               strategy->option->resident_bytes[p] + (t == working ? strategy->option->working_bytes[p] : 0);
-          most_of_task = std::max(most_of_task, bytes);
+          max_of_task = std::max(max_of_task, bytes);
           row.push_back(bytes);
           terms.push_back({strategy->variable, bytes / kGigabyte});
         }
-        most += most_of_task;
+        maximum += max_of_task;
       }
-      if (most > rooms[p] && seen.insert(row).second) problem_.add_row(-kMilpInfinity, terms, 0);
+      if (maximum > rooms[p] && seen.insert(row).second) problem_.add_row(-kMilpInfinity, terms, 0);
     }
   }
 }
@@ -215,8 +215,8 @@ void IlpModel::add_phases() {
 
 // The fastest link between places where both sides have devices of their own; none is wanted where they share.
 void IlpModel::add_transfer(int shares, int transfer) {
-  const std::vector<IlpDeal::Place> places = deal_.places();
-  const auto from_slots = [&](int task, const IlpDeal::Place& place, int is_there) {
+  const std::vector<IlpAssignment::Place> places = deal_.places();
+  const auto from_slots = [&](int task, const IlpAssignment::Place& place, int is_there) {
     for (int slot = 0; slot <= task; ++slot) {
       MilpTerms terms{{is_there, 1}, {deal_.in_slot(task, slot), 1}};
       for (const MilpTerm& term : deal_.presence(slot, place))
@@ -225,8 +225,8 @@ void IlpModel::add_transfer(int shares, int transfer) {
     }
   };
   MilpTerms one{{shares, 1}}, cost{{transfer, -1}};
-  for (const IlpDeal::Place& from : places) {
-    for (const IlpDeal::Place& to : places) {
+  for (const IlpAssignment::Place& from : places) {
+    for (const IlpAssignment::Place& to : places) {
       const UnitClass& sends = space_.classes()[from.of_class];
       const bool is_same = from.of_class == to.of_class && from.unit == to.unit;
       if (is_same && (from.unit >= 0 || sends.count() < 2)) continue;  // both cannot have it
@@ -251,7 +251,7 @@ void IlpModel::add_sync() {
   add_transfer(shares, transfer);
   // A variable is at least a sum over strategies of both sides, in one of the two cases.
   MilpTerms together{{sync_, 1}}, apart{{sync_, 1}, {transfer, -1}, {copied, -1}};
-  double most_together_s = 0, most_apart_s = 0;
+  double max_together_s = 0, max_apart_s = 0;
   for (const int task : {training, generation}) {
     const auto together_s = [&](const ExactOption& option) {
       return parts_of_sync_.together_s(task, option.value);
@@ -265,12 +265,12 @@ void IlpModel::add_sync() {
     MilpTerms longer = sum_over_strategies(task, copied_s);
     longer.push_back({copied, -1});
     problem_.add_row(-kMilpInfinity, longer, 0);
-    most_together_s += most_of_strategies(task, together_s);
-    most_apart_s += most_of_strategies(task, apart_s) + most_of_strategies(task, copied_s);
+    max_together_s += max_of_strategies(task, together_s);
+    max_apart_s += max_of_strategies(task, apart_s) + max_of_strategies(task, copied_s);
   }
-  together.push_back({shares, -most_together_s});
-  problem_.add_row(-most_together_s, together, kMilpInfinity);
-  apart.push_back({shares, most_apart_s});
+  together.push_back({shares, -max_together_s});
+  problem_.add_row(-max_together_s, together, kMilpInfinity);
+  apart.push_back({shares, max_apart_s});
   problem_.add_row(0, apart, kMilpInfinity);
 }
 
@@ -289,7 +289,7 @@ void IlpModel::require_sync(const UnitChoice& choice, double sync_s) {
   for (const MilpValue& value : deal_.values_of(choice)) {
     if (value.value > 0.5) add(value.variable);
   }
-  const std::vector<int> slots = IlpDeal::slots_of(choice.grouping);
+  const std::vector<int> slots = IlpAssignment::slots_of(choice.grouping);
   const std::vector<int> blocks = space_.blocks_of_deal(choice.shares);
   std::set<std::size_t> tasks{static_cast<std::size_t>(parts_of_sync_.training()),
                               static_cast<std::size_t>(parts_of_sync_.generation())};
@@ -344,7 +344,7 @@ UnitChoice IlpModel::choice(const std::vector<double>& values) const {
 
 std::vector<MilpValue> IlpModel::values_of(const UnitChoice& choice) const {
   std::vector<MilpValue> values = deal_.values_of(choice);
-  const std::vector<int> slots = IlpDeal::slots_of(choice.grouping);
+  const std::vector<int> slots = IlpAssignment::slots_of(choice.grouping);
   const std::vector<int> blocks = space_.blocks_of_deal(choice.shares);
   for (std::size_t t = 0; t < strategies_.size(); ++t) {
     const auto group = static_cast<std::size_t>(choice.grouping.group_of[t]);

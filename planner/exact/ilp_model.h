@@ -65,13 +65,13 @@ class IlpModel {
   template <typename Value>
   [[nodiscard]] MilpTerms sum_over_strategies(int task, Value value) const;
   template <typename Value>
-  [[nodiscard]] double most_of_strategies(int task, Value value) const;
+  [[nodiscard]] double max_of_strategies(int task, Value value) const;
   [[nodiscard]] TaskKind kind_of(int task) const;
 
   UnitSpace& space_;
   const SyncCost& parts_of_sync_;
   MilpProblem problem_;
-  IlpDeal deal_;
+  IlpAssignment deal_;
   std::vector<std::vector<Strategy>> strategies_;  // by task
   std::vector<Times> times_;                       // by task
   int sync_ = -1, data_ = -1;                      // the variables; -1: there is none

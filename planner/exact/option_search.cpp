@@ -13,14 +13,14 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 void take_less(const TaskValue& value, bool trains, SyncSides& sides) {
-  const auto least = [](double& so_far, double other) { so_far = std::min(so_far, other); };
+  const auto minimum = [](double& so_far, double other) { so_far = std::min(so_far, other); };
   if (trains) {
-    least(sides.fastest_gather_s, value.fastest_gather_s);
-    least(sides.slowest_gather_s, value.slowest_gather_s);
-    least(sides.trained_copied_s, value.copied_s);
+    minimum(sides.fastest_gather_s, value.fastest_gather_s);
+    minimum(sides.slowest_gather_s, value.slowest_gather_s);
+    minimum(sides.trained_copied_s, value.copied_s);
   } else {
-    least(sides.largest_part, value.largest_part);
-    least(sides.generated_copied_s, value.copied_s);
+    minimum(sides.largest_part, value.largest_part);
+    minimum(sides.generated_copied_s, value.copied_s);
   }
 }
 
@@ -30,7 +30,7 @@ double OptionSearch::sync_s(const Step& step, const ExactOption& option) const {
   return step.shares_sync ? sync_.together_s(step.task, option.value) : sync_.apart_s(step.task, option.value);
 }
 
-void OptionSearch::prepare(const DealtTasks& dealt) {
+void OptionSearch::prepare(const AssignedTasks& dealt) {
   dealt_ = &dealt;
   steps_.clear();
   std::vector<GroupCost> costs(dealt.groups.size());
@@ -45,13 +45,13 @@ void OptionSearch::prepare(const DealtTasks& dealt) {
     step.shares_sync = shares && static_cast<int>(group) == training;
     step.options = &space_.options(t, dealt.blocks[group]);
     step.rooms = &space_.rooms_of_block(dealt.blocks[group]);
-    step.least_sync_s = sync_s(step, step.options->front());
+    step.min_sync_s = sync_s(step, step.options->front());
     for (const ExactOption& option : *step.options)
-      step.least_sync_s = std::min(step.least_sync_s, sync_s(step, option));
+      step.min_sync_s = std::min(step.min_sync_s, sync_s(step, option));
     const double time_s = step.options->front().value.time_s;
     costs[group].kind_s[step.kind] += time_s;
-    costs[group].sync_s += step.least_sync_s;
-    costs[group].sum_s += time_s + (step.shares_sync ? step.least_sync_s : 0);
+    costs[group].sync_s += step.min_sync_s;
+    costs[group].sum_s += time_s + (step.shares_sync ? step.min_sync_s : 0);
     steps_.push_back(std::move(step));
   }
   std::stable_sort(steps_.begin(), steps_.end(), [](const Step& a, const Step& b) {
@@ -63,7 +63,7 @@ void OptionSearch::prepare(const DealtTasks& dealt) {
     step.working_bytes.assign(step.rooms->size(), 0);
   }
   find_later_needs();
-  find_least_sides();
+  find_min_sides();
   steps_.emplace_back();  // the end
   steps_.front().costs = std::move(costs);
   steps_.front().transfer_s = dealt.transfer_s;
@@ -71,17 +71,17 @@ void OptionSearch::prepare(const DealtTasks& dealt) {
   chosen_.assign(static_cast<std::size_t>(space_.tasks()), nullptr);
 }
 
-void OptionSearch::find_least_sides() {
+void OptionSearch::find_min_sides() {
   training_at_.reset();
   generation_at_.reset();
-  least_ = {kNever, kNever, kNever, kNever, kNever};
+  minimum_ = {kNever, kNever, kNever, kNever, kNever};
   if (dealt_->training.empty() || !sync_.decomposes()) return;
   for (std::size_t at = 0; at < steps_.size(); ++at) {
     const bool trains = steps_[at].task == sync_.training(), generates = steps_[at].task == sync_.generation();
     if (trains) training_at_ = at;
     if (generates) generation_at_ = at;
     if (!trains && !generates) continue;
-    for (const ExactOption& option : *steps_[at].options) take_less(option.value, trains, least_);
+    for (const ExactOption& option : *steps_[at].options) take_less(option.value, trains, minimum_);
   }
 }
 
@@ -92,7 +92,7 @@ double OptionSearch::transfer_s(std::size_t at, const ExactOption& option) {
     if (step == at) return &option;
     return step < at ? chosen_[static_cast<std::size_t>(task)] : nullptr;
   };
-  SyncSides sides = least_;
+  SyncSides sides = minimum_;
   if (const ExactOption* trained = chosen(*training_at_, sync_.training())) {
     sides.fastest_gather_s = trained->value.fastest_gather_s;
     sides.slowest_gather_s = trained->value.slowest_gather_s;
@@ -110,7 +110,7 @@ double OptionSearch::transfer_s(std::size_t at, const ExactOption& option) {
 // Weights that this task uses and another trains, once this one has the option.
 double OptionSearch::other_use_s(const Step& step, const ExactOption& option) {
   double longest_s = step.other_use_s;
-  for (const DealtTasks::OtherWay& way : dealt_->other_ways) {
+  for (const AssignedTasks::OtherWay& way : dealt_->other_ways) {
     if (static_cast<int>(way.use->used) != step.task) continue;
     longest_s = std::max(
         longest_s, space_.evaluator().other_use_s(*way.use, way.training, way.used, option.value.largest_part));
@@ -141,7 +141,7 @@ void OptionSearch::find_later_needs() {
 GroupCost OptionSearch::with(const Step& step, const ExactOption& option) const {
   GroupCost cost = step.costs[step.group];
   const double slower_s = option.value.time_s - step.options->front().value.time_s;
-  const double longer_sync_s = sync_s(step, option) - step.least_sync_s;
+  const double longer_sync_s = sync_s(step, option) - step.min_sync_s;
   cost.kind_s[step.kind] += slower_s;
   cost.sync_s += longer_sync_s;
   cost.sum_s += slower_s + (step.shares_sync ? longer_sync_s : 0);
@@ -194,13 +194,13 @@ void OptionSearch::choose(std::size_t at) {
   }
 }
 
-void OptionSearch::search(const DealtTasks& dealt) {
+void OptionSearch::search(const AssignedTasks& dealt) {
   prepare(dealt);
   if (training_at_) {
     const WeightPath path =
-        space_.evaluator().weight_path(dealt.training, dealt.generation, least_.largest_part);
+        space_.evaluator().weight_path(dealt.training, dealt.generation, minimum_.largest_part);
     Step& first = steps_.front();
-    first.transfer_s = std::max(first.transfer_s, sync_.transfer_s(least_, path.ways));
+    first.transfer_s = std::max(first.transfer_s, sync_.transfer_s(minimum_, path.ways));
     if (!progress_.is_open(composition_.bound_s(dealt.groups, first.costs, first.transfer_s))) return;
   }
   choose(0);

@@ -13,7 +13,7 @@
 
 namespace sextant {
 
-struct DealtTasks {
+struct AssignedTasks {
   const TaskGrouping& grouping;
   std::span<const TaskSet> groups;
   const std::vector<int>& shares;  // by group
@@ -44,7 +44,7 @@ class OptionSearch {
       : space_(space), sync_(sync), composition_(composition), progress_(progress) {}
 
   // Offers `progress` every choice that fits and whose bound is open. Every task must have an option.
-  void search(const DealtTasks& dealt);
+  void search(const AssignedTasks& dealt);
 
  private:
   struct Step {  // one task
@@ -53,7 +53,7 @@ class OptionSearch {
     bool shares_sync = false;  // its group has both sides of the weight sync
     const std::vector<ExactOption>* options = nullptr;
     const std::vector<double>* rooms = nullptr;
-    double least_sync_s = 0;
+    double min_sync_s = 0;
     // Before this task: what its group holds, by position, and costs that have this and later tasks at their
     // least.
     std::vector<double> resident_bytes, working_bytes;
@@ -63,9 +63,9 @@ class OptionSearch {
     double transfer_s = 0, other_use_s = 0;  // likewise
   };
 
-  void prepare(const DealtTasks& dealt);
+  void prepare(const AssignedTasks& dealt);
   void find_later_needs();
-  void find_least_sides();
+  void find_min_sides();
   [[nodiscard]] double transfer_s(std::size_t step, const ExactOption& option);
   [[nodiscard]] double other_use_s(const Step& step, const ExactOption& option);
   void choose(std::size_t step);
@@ -78,12 +78,12 @@ class OptionSearch {
   const SyncCost& sync_;
   const Composition& composition_;
   ProofProgress& progress_;
-  const DealtTasks* dealt_ = nullptr;
+  const AssignedTasks* dealt_ = nullptr;
   std::vector<Step> steps_;  // by group, tasks with the longest times first; one more for the end
   std::vector<const ExactOption*> chosen_;  // by task
   // Where training and generation are apart: their steps, and the least of their options.
   std::optional<std::size_t> training_at_, generation_at_;
-  SyncSides least_;
+  SyncSides minimum_;
 };
 
 }  // namespace sextant

@@ -22,7 +22,7 @@ class ProofProgress {
   }
 
   // A plan that there is already, and that keeps the limits.
-  void know(double time_s, const Rented& rented) { set_best(time_s, rented); }
+  void set_incumbent(double time_s, const Rented& rented) { set_best(time_s, rented); }
 
   // From here on plans rent this. It says nothing where the objective needs no devices (objective.h).
   void begin_rent(const Rented& rented) {
@@ -31,7 +31,7 @@ class ProofProgress {
   }
 
   // A bound is open where it could still hide a plan that keeps the limits and is better by more than rounding.
-  [[nodiscard]] bool is_open(double bound_s) const { return bound_s < better_s_ && bound_s <= most_s_; }
+  [[nodiscard]] bool is_open(double bound_s) const { return bound_s < better_s_ && bound_s <= max_s_; }
 
   [[nodiscard]] bool has_best() const { return has_best_; }
   [[nodiscard]] double best_loss() const { return best_loss_; }
@@ -100,7 +100,7 @@ class ProofProgress {
     const bool has_any = best_s_ < kNone;
     better_s_ =
         has_any ? time_as_good(request_.objective, best_s_, best_rented_, rented_) * (1 - kRounding) : kNone;
-    most_s_ = most_time_s(request_.objective, rented_) * (1 + kRounding);
+    max_s_ = max_time_s(request_.objective, rented_) * (1 + kRounding);
   }
 
   [[nodiscard]] double seconds() const {
@@ -113,7 +113,7 @@ class ProofProgress {
   Rented rented_, best_rented_;
   double best_s_ = kNone, best_loss_ = kNone, open_loss_ = kNone;
   double better_s_ = kNone,
-         most_s_ = kNone;  // open is what takes less than the one, and no more than the other
+         max_s_ = kNone;  // open is what takes less than the one, and no more than the other
   Candidate best_;
   bool has_best_ = false;
   Proof stopped_ = Proof::none;

@@ -39,7 +39,7 @@ SyncCost::SyncCost(const UnitSpace& space) : space_(space) {
   sent_bytes_ = training.sent_bytes();
   decomposes_ = space.decomposes_sync();
   for (const Node& node : request.cluster.nodes()) max_per_node_ = std::max(max_per_node_, node.devices);
-  if (decomposes_) find_least_transfers();
+  if (decomposes_) find_min_transfers();
 }
 
 int SyncCost::devices_of_share(int share) const {
@@ -51,25 +51,25 @@ int SyncCost::devices_of_share(int share) const {
 }
 
 // Where links do not tell machines apart, all of a class are to others what the first is.
-void SyncCost::find_least_transfers() {
+void SyncCost::find_min_transfers() {
   const std::vector<UnitClass>& classes = space_.classes();
   for (const UnitClass& from : classes) {
-    least_s_.emplace_back();
+    min_s_.emplace_back();
     const bool is_like_first = space_.request().cluster.has_zonal_links();
     const std::vector<std::uint16_t> senders = is_like_first ? from.units.front() : devices_of(from);
     for (const UnitClass& to : classes) {
-      double least = std::numeric_limits<double>::infinity();
+      double minimum = std::numeric_limits<double>::infinity();
       for (const std::uint16_t device : senders) {
         std::vector<std::uint16_t> others = devices_of(to);
         std::erase(others, device);
         if (others.empty()) continue;
         const std::vector<DeviceId> from_one{DeviceId{device}}, to_others = ascending(others);
-        least = std::min(least, terms::fastest_transfer_s(
-                                    space_.frame(), std::span<const DeviceId>(from_one),
-                                    std::span<const DeviceId>(to_others), sent_bytes_,
-                                    space_.frame().coefficient(CoefficientId::weight_sync_efficiency)));
+        minimum = std::min(minimum, terms::fastest_transfer_s(
+                                        space_.frame(), std::span<const DeviceId>(from_one),
+                                        std::span<const DeviceId>(to_others), sent_bytes_,
+                                        space_.frame().coefficient(CoefficientId::weight_sync_efficiency)));
       }
-      least_s_.back().push_back(least);
+      min_s_.back().push_back(minimum);
     }
   }
 }
@@ -105,22 +105,22 @@ double SyncCost::transfer_s(const SyncSides& sides, const terms::WeightWays<doub
 double SyncCost::min_between_s(std::size_t from_class, std::size_t to_class) const {
   if (!decomposes_) return 0;
   const int links = std::max(space_.request().cluster.device_count() / 2, max_per_node_);
-  return least_s_[from_class][to_class] / links;
+  return min_s_[from_class][to_class] / links;
 }
 
 // A copy is fetched over as many links at once as either side has devices, or passes a ring on as many rails
 // as a node has.
-double SyncCost::least_transfer_s(int from_share, int to_share) const {
+double SyncCost::min_transfer_s(int from_share, int to_share) const {
   if (!decomposes_) return 0;
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t from = 0; from < least_s_.size(); ++from) {
+  double minimum = std::numeric_limits<double>::infinity();
+  for (std::size_t from = 0; from < min_s_.size(); ++from) {
     if (space_.units_of(from_share, from) == 0) continue;
-    for (std::size_t to = 0; to < least_s_.size(); ++to) {
-      if (space_.units_of(to_share, to) > 0) least = std::min(least, least_s_[from][to]);
+    for (std::size_t to = 0; to < min_s_.size(); ++to) {
+      if (space_.units_of(to_share, to) > 0) minimum = std::min(minimum, min_s_[from][to]);
     }
   }
   const int links = std::min(devices_of_share(from_share), devices_of_share(to_share));
-  return least / std::max(links, max_per_node_);
+  return minimum / std::max(links, max_per_node_);
 }
 
 }  // namespace sextant

@@ -39,10 +39,10 @@ class SyncCost {
   // The least of it for devices of any shares that lie in these classes, by number.
   [[nodiscard]] double min_between_s(std::size_t from_class, std::size_t to_class) const;
   // The least of it for any devices of these shares.
-  [[nodiscard]] double least_transfer_s(int from_share, int to_share) const;
+  [[nodiscard]] double min_transfer_s(int from_share, int to_share) const;
 
  private:
-  void find_least_transfers();
+  void find_min_transfers();
   [[nodiscard]] int devices_of_share(int share) const;
 
   const UnitSpace& space_;
@@ -50,8 +50,8 @@ class SyncCost {
   bool decomposes_ = false;
   double fixed_s_ = 0;
   double sent_bytes_ = 0;
-  int max_per_node_ = 1;                      // devices
-  std::vector<std::vector<double>> least_s_;  // of one copy over one link, by class, then class
+  int max_per_node_ = 1;                    // devices
+  std::vector<std::vector<double>> min_s_;  // of one copy over one link, by class, then class
 };
 
 }  // namespace sextant

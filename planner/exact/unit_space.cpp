@@ -32,22 +32,22 @@ const PlanRequest& checked(const PlanRequest& request, int wanted_units) {
             "none, sha-ea others too");
     }
   }
-  const std::string reason = why_too_large(request.cluster, wanted_units, pins);
+  const std::string reason = size_limit_reason(request.cluster, wanted_units, pins);
   if (!reason.empty()) throw_bad_input(reason);
   return request;
 }
 
 }  // namespace
 
-std::string why_too_large(const Cluster& cluster, int wanted_units, const Pins& pins) {
+std::string size_limit_reason(const Cluster& cluster, int wanted_units, const Pins& pins) {
   const std::vector<UnitClass> classes = unit_classes(cluster, wanted_units, marks_of(pins, cluster));
   double shares = 1;
   for (const UnitClass& of_class : classes) shares *= of_class.count() + 1;
-  if (shares <= kMostShares) return "";
+  if (shares <= kMaxShares) return "";
   std::ostringstream reason;
   reason << "too many parts of the cluster to prove anything about: " << classes.size()
          << " classes of machines that links or devices tell apart can be dealt to a group in " << shares
-         << " ways, of which exact planners hold " << kMostShares << "; sha-ea plans such clusters";
+         << " ways, of which exact planners hold " << kMaxShares << "; sha-ea plans such clusters";
   return reason.str();
 }
 
@@ -82,14 +82,14 @@ UnitSpace::UnitSpace(const PlanRequest& request, int wanted_units)
   }
   blocks_of_share_.resize(static_cast<std::size_t>(share_count_));
   options_.resize(static_cast<std::size_t>(tasks()));
-  frame_plan_.weight_sync = request.weight_sync;
+  sync_plan_.weight_sync = request.weight_sync;
   Hardware<double> hardware(cluster, request.workflow.precision);
   CoefficientValues<double> values = resolve(request.coefficients, hardware, request.framework);
-  frame_ = std::make_unique<const Problem<double>>(request.workflow, frame_plan_, std::move(hardware),
-                                                   std::move(values));
+  sync_problem_ = std::make_unique<const Problem<double>>(request.workflow, sync_plan_, std::move(hardware),
+                                                          std::move(values));
   for (int d = 0; d < cluster.device_count(); ++d) {
-    rooms_.push_back(request.memory_share * frame_->hardware.memory_bytes(DeviceId{d}) -
-                     frame_->coefficient(CoefficientId::memory_context_bytes, DeviceId{d}));
+    rooms_.push_back(request.memory_share * sync_problem_->hardware.memory_bytes(DeviceId{d}) -
+                     sync_problem_->coefficient(CoefficientId::memory_context_bytes, DeviceId{d}));
   }
   decomposes_sync_ = request.weight_sync.method != WeightSyncMethod::per_replica;
   for (int t = 0; t < tasks(); ++t) {
@@ -114,11 +114,11 @@ void UnitSpace::pin(int task, const Pin& pin) {
   for (const DeviceId device : pin.devices) devices.push_back(static_cast<std::uint16_t>(device.value));
   pinned_shares_[t] = share_with(devices);
   if (pin.layout) {
-    Seat seat = *seat_in_search(task, *pin.layout, request_);
+    CanonicalLayout seat = *canonical_layout_in_search(task, *pin.layout, request_);
     table_.fix(task, evaluator_.shapes(task).add(seat.shape));
     pinned_layouts_[t] = std::move(seat.devices);
-  } else if (stranded_.empty()) {
-    stranded_ = why_stranded(request_, task, static_cast<int>(devices.size()));
+  } else if (infeasible_pin_reason_.empty()) {
+    infeasible_pin_reason_ = infeasible_pin_reason(request_, task, static_cast<int>(devices.size()));
   }
 }
 
@@ -252,11 +252,11 @@ const std::vector<double>& UnitSpace::rooms_of_block(int number) {
 // are compared.
 bool UnitSpace::beats(int task, const ExactOption& a, const ExactOption& b) const {
   const TaskValue &of_a = a.value, &of_b = b.value;
-  if (of_a.time_s > of_b.time_s || of_a.most_resident_bytes > of_b.most_resident_bytes ||
-      of_a.most_working_bytes > of_b.most_working_bytes || of_a.fastest_gather_s > of_b.fastest_gather_s ||
+  if (of_a.time_s > of_b.time_s || of_a.max_resident_bytes > of_b.max_resident_bytes ||
+      of_a.max_working_bytes > of_b.max_working_bytes || of_a.fastest_gather_s > of_b.fastest_gather_s ||
       of_a.slowest_gather_s > of_b.slowest_gather_s || of_a.copied_s > of_b.copied_s ||
-      of_a.fetched_s > of_b.fetched_s || of_a.most_host_bytes > of_b.most_host_bytes ||
-      of_a.most_sleeping_bytes > of_b.most_sleeping_bytes || of_a.largest_part > of_b.largest_part)
+      of_a.fetched_s > of_b.fetched_s || of_a.max_host_bytes > of_b.max_host_bytes ||
+      of_a.max_sleeping_bytes > of_b.max_sleeping_bytes || of_a.largest_part > of_b.largest_part)
     return false;
   const auto none_is_more = [](const std::vector<double>& some, const std::vector<double>& others) {
     return std::equal(some.begin(), some.end(), others.begin(), [](double x, double y) { return x <= y; });

@@ -49,10 +49,10 @@ using UnitBlock = std::vector<UnitRun>;  // by class
 
 // What a group may have is a product over classes of units: 16,384 is 14 machines that links tell apart, or 32
 // of five kinds. Options of many more fill memory before anything is proved.
-inline constexpr double kMostShares = 16'384;
+inline constexpr double kMaxShares = 16'384;
 
 // A sentence where the space has more shares than these; empty where it has not.
-[[nodiscard]] std::string why_too_large(const Cluster& cluster, int wanted_units, const Pins& pins = {});
+[[nodiscard]] std::string size_limit_reason(const Cluster& cluster, int wanted_units, const Pins& pins = {});
 
 // A plan of the space.
 struct UnitChoice {
@@ -87,7 +87,7 @@ class UnitSpace {
   // What the task is pinned to; 0: to nothing.
   [[nodiscard]] int pinned_share(int task) const { return pinned_shares_[static_cast<std::size_t>(task)]; }
   // Why a task cannot run where it is pinned; empty where all can.
-  [[nodiscard]] const std::string& stranded() const { return stranded_; }
+  [[nodiscard]] const std::string& infeasible_pin_reason() const { return infeasible_pin_reason_; }
 
   // Where units of a group may lie: by number. Blocks of a share, and blocks of a deal's groups.
   [[nodiscard]] const std::vector<int>& blocks_of(int share);
@@ -119,7 +119,7 @@ class UnitSpace {
 
   // As the evaluator has them: bytes by device.
   [[nodiscard]] const std::vector<double>& rooms() const { return rooms_; }
-  [[nodiscard]] const Problem<double>& frame() const { return *frame_; }
+  [[nodiscard]] const Problem<double>& frame() const { return *sync_problem_; }
   // Whether weight synchronization is a sum of parts of both sides' options (exact/sync_cost.h).
   [[nodiscard]] bool decomposes_sync() const { return decomposes_sync_; }
 
@@ -144,9 +144,9 @@ class UnitSpace {
   std::vector<int> sizes_;                                  // by share
   std::vector<int> pinned_shares_;                          // by task
   std::vector<std::vector<std::uint16_t>> pinned_layouts_;  // by task, its devices; empty: as is best
-  std::string stranded_;
-  Plan frame_plan_;
-  std::unique_ptr<const Problem<double>> frame_;
+  std::string infeasible_pin_reason_;
+  Plan sync_plan_;
+  std::unique_ptr<const Problem<double>> sync_problem_;
   std::vector<double> rooms_;
   bool decomposes_sync_ = false;
   std::map<UnitBlock, int> numbers_;

@@ -23,7 +23,7 @@ PlanRequest quick_request(const PlanRequest& request, std::uint64_t evaluations)
   quick.start = nullptr;
   quick.on_improvement = {};
   // Of 256 devices in machines of 8 one by one: how large sets are hardly matters in smaller steps.
-  quick.limits.most_units = 32;
+  quick.limits.max_units = 32;
   return quick;
 }
 
@@ -101,12 +101,12 @@ bool is_known(const std::vector<FoundAlternative>& found, const PlanResult& resu
 }
 
 // Moves of a whole result are what compilers see uninitialized values in, so numbers are sorted.
-std::vector<FoundAlternative> fastest_of(const std::vector<FoundAlternative>& all, std::size_t most) {
+std::vector<FoundAlternative> fastest_of(const std::vector<FoundAlternative>& all, std::size_t maximum) {
   std::vector<std::pair<double, std::size_t>> order;
   for (std::size_t i = 0; i < all.size(); ++i) order.emplace_back(all[i].result.prediction->iteration_s, i);
   std::sort(order.begin(), order.end());
   std::vector<FoundAlternative> fastest;
-  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) fastest.push_back(all[order[i].second]);
+  for (std::size_t i = 0; i < std::min(maximum, order.size()); ++i) fastest.push_back(all[order[i].second]);
   return fastest;
 }
 
@@ -147,7 +147,7 @@ std::vector<FoundAlternative> find_alternatives(const PlanRequest& request, std:
   PlanRequest by_time = quick;
   by_time.objective = {};
   by_time.budget.evaluations = limits.grouping_evaluations;
-  by_time.limits.most_units = 8;
+  by_time.limits.max_units = 8;
   for (FoundAlternative& split :
        fastest_of(find_splits(by_time, plan, found), static_cast<std::size_t>(limits.groupings))) {
     found.push_back(std::move(split));

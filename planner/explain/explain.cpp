@@ -152,7 +152,7 @@ WhatIf plan_what_if(const Decided& decided, const Scenario& scenario) {
   PlanResult result = plan_on(decided, scenario.cluster, *pins);
   what_if.outcome = result.outcome;
   what_if.message = result.message;
-  if (result.plan) what_if.lower_bound_s = result.least_s;
+  if (result.plan) what_if.lower_bound_s = result.bound_of_all_s;
   std::optional<Plan> kept = moved(decided.plan, request.cluster, scenario.cluster);
   const Comparison comparison(decided);
   if (kept) {

@@ -18,7 +18,7 @@ struct Decided {
   const PlanRequest& request;
   const Planner& planner;
   const Plan& plan;
-  const Doubt& doubt;
+  const CoefficientUncertainty& doubt;
 };
 
 // All of it, but for what_ifs.

@@ -85,8 +85,8 @@ std::vector<Knob> hardware_knobs(const PlanRequest& request,
 }
 
 // Of the logarithm, over the draws; nothing where it does not spread.
-std::optional<double> log_error_of(const Doubt& doubt, CoefficientId id, const std::string& type,
-                                   const std::string& framework) {
+std::optional<double> log_error_of(const CoefficientUncertainty& doubt, CoefficientId id,
+                                   const std::string& type, const std::string& framework) {
   std::vector<double> logs;
   for (const Coefficients& draw : doubt.draws) {
     const double value = draw.value(id, type, framework);
@@ -150,7 +150,7 @@ std::shared_ptr<const PreparedPlans> prepared_of(const PlanRequest& request, con
   return prepared;
 }
 
-std::vector<Knob> coefficient_knobs(const PlanRequest& request, const Doubt& doubt,
+std::vector<Knob> coefficient_knobs(const PlanRequest& request, const CoefficientUncertainty& doubt,
                                     const std::shared_ptr<const PreparedPlans>& prepared) {
   std::vector<Knob> knobs;
   const Coefficients all = resolved(request);
@@ -203,7 +203,7 @@ std::optional<Crossing> find_crossing(const std::function<std::optional<std::str
 }
 
 std::vector<Flip> find_flips(const PlanRequest& request, const Plan& chosen, const std::vector<Rival>& rivals,
-                             const Doubt& doubt) {
+                             const CoefficientUncertainty& doubt) {
   const Decision decision(chosen, rivals);
   const auto prepared = prepared_of(request, chosen, rivals);
   std::vector<Knob> knobs = hardware_knobs(request, prepared);

@@ -41,6 +41,7 @@ struct FactorRange {
 // units of standard errors where the number carries its spread, or the draws show that of the coefficient.
 // Nothing where a rival is better already.
 [[nodiscard]] std::vector<Flip> find_flips(const PlanRequest& request, const Plan& chosen,
-                                           const std::vector<Rival>& rivals, const Doubt& doubt);
+                                           const std::vector<Rival>& rivals,
+                                           const CoefficientUncertainty& doubt);
 
 }  // namespace sextant

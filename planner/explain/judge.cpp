@@ -84,7 +84,7 @@ std::optional<double> usd_of(const Cluster& cluster, const Plan& plan, double it
 }
 
 std::vector<double> losses_under(const PlanRequest& request, const Cluster& cluster, const Plan& plan,
-                                 const Doubt& doubt) {
+                                 const CoefficientUncertainty& doubt) {
   std::vector<double> losses;
   const PreparedPlan prepared(request, cluster, plan);
   for (const Coefficients& draw : doubt.draws) losses.push_back(prepared.judge(draw).loss);

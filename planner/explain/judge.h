@@ -52,14 +52,14 @@ class PreparedPlan {
 [[nodiscard]] std::optional<double> usd_of(const Cluster& cluster, const Plan& plan, double iteration_s);
 
 // What is not known of the coefficients.
-struct Doubt {
+struct CoefficientUncertainty {
   std::vector<Coefficients> draws;            // of all that they may be; none: no uncertainty is known
   std::optional<double> model_log_deviation;  // of an iteration, beside the coefficients
 };
 
 // By draw.
 [[nodiscard]] std::vector<double> losses_under(const PlanRequest& request, const Cluster& cluster,
-                                               const Plan& plan, const Doubt& doubt);
+                                               const Plan& plan, const CoefficientUncertainty& doubt);
 
 // That `first` is better than `second`, draw by draw: as many, in the same order. Equals count as half. Nothing
 // without draws.

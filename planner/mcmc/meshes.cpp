@@ -14,9 +14,9 @@ Mesh run_of(int first, int count) {
 
 // begin: first device of every node, and the number of all devices last.
 void add_runs_of_nodes(const std::vector<int>& begin, std::vector<Mesh>& meshes) {
-  constexpr std::size_t kMostNodes = 16;
+  constexpr std::size_t kMaxNodes = 16;
   const std::size_t nodes = begin.size() - 1;
-  const bool takes_all = nodes <= kMostNodes;
+  const bool takes_all = nodes <= kMaxNodes;
   for (std::size_t length = 1; length <= nodes; length = takes_all ? length + 1 : 2 * length) {
     for (std::size_t n = 0; n + length <= nodes; n += takes_all ? 1 : length)
       meshes.push_back(run_of(begin[n], begin[n + length] - begin[n]));
@@ -45,7 +45,7 @@ MeshTable::MeshTable(SearchRun& run) : meshes_(device_meshes(run.request().clust
   const auto tasks = static_cast<std::size_t>(run.evaluator().task_count());
   choices_.resize(tasks);
   fastest_.resize(tasks);
-  least_s_.assign(tasks, std::numeric_limits<double>::infinity());
+  min_s_.assign(tasks, std::numeric_limits<double>::infinity());
   const std::size_t all = meshes_.size();
   meshes_.reserve(all + tasks);  // choices point to them
   for (std::size_t t = 0; t < tasks; ++t) {
@@ -64,8 +64,8 @@ MeshTable::MeshTable(SearchRun& run) : meshes_(device_meshes(run.request().clust
 
 void MeshTable::add_options(std::size_t task, std::size_t mesh, const std::vector<Option>& options) {
   for (const Option& option : options) {
-    if (option.value.time_s < least_s_[task]) {
-      least_s_[task] = option.value.time_s;
+    if (option.value.time_s < min_s_[task]) {
+      min_s_[task] = option.value.time_s;
       fastest_[task] = choices_[task].size();
     }
     choices_[task].push_back({&meshes_[mesh], &option});

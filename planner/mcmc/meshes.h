@@ -41,7 +41,7 @@ class MeshTable {
   std::vector<Mesh> meshes_;
   std::vector<std::vector<TaskChoice>> choices_;  // by task
   std::vector<std::size_t> fastest_;              // by task
-  std::vector<double> least_s_;                   // that these take
+  std::vector<double> min_s_;                     // that these take
 };
 
 }  // namespace sextant

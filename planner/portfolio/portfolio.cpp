@@ -32,14 +32,13 @@ bool may_overlap(const PlanRequest& request) { return request.workflow.mode != M
 
 // Clusters whose options exact has worked out in a fraction of a second.
 bool is_small(const PlanRequest& request) {
-  constexpr int kMostDevices = 16, kMostWays = 64;  // of one task, besides its degrees
-  if (request.workflow.algorithm == Algorithm::custom || request.cluster.device_count() > kMostDevices ||
+  constexpr int kMaxDevices = 16, kMaxWays = 64;  // of one task, besides its degrees
+  if (request.workflow.algorithm == Algorithm::custom || request.cluster.device_count() > kMaxDevices ||
       !request.limits.pins.empty())
     return false;
   for (std::size_t t = 0; t < request.workflow.tasks.size(); ++t) {
     const TaskChoices& choices = choices_for(request.choices, t);
-    if (choices.executions.size() * std::max<std::size_t>(1, choices.recompute.size()) > kMostWays)
-      return false;
+    if (choices.executions.size() * std::max<std::size_t>(1, choices.recompute.size()) > kMaxWays) return false;
   }
   return true;
 }
@@ -58,8 +57,8 @@ bool may_fill_hosts(const PlanRequest& request) {
 
 // Where links tell machines apart, its bipartitions are too many to list within a budget.
 bool is_for_two_phase(const PlanRequest& request) {
-  constexpr int kMostDevices = 1024;
-  if (!request.cluster.has_zonal_links() || request.cluster.device_count() > kMostDevices) return false;
+  constexpr int kMaxDevices = 1024;
+  if (!request.cluster.has_zonal_links() || request.cluster.device_count() > kMaxDevices) return false;
   const bool has_rules = std::any_of(request.choices.begin(), request.choices.end(),
                                      [](const TaskChoices& choices) { return choices.has_rules(); });
   return !has_rules && !may_fill_hosts(request) && request.device_rules.empty() &&
@@ -281,8 +280,8 @@ class Portfolio {
 };
 
 bool is_about_equal(const std::vector<int>& parts) {
-  const auto [least, most] = std::minmax_element(parts.begin(), parts.end());
-  return *most - *least <= 1;
+  const auto [minimum, maximum] = std::minmax_element(parts.begin(), parts.end());
+  return *maximum - *minimum <= 1;
 }
 
 }  // namespace

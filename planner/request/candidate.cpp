@@ -101,17 +101,17 @@ ShapeTable::Prints ShapeTable::prints_of(const Shape& shape) {
   add(shape.tensor_parallel);
   add(shape.data_parallel());
   for (const int layers : shape.layers) add(layers);
-  prints.cut = SeatPrints::of_words(words);
+  prints.cut = DeviceClassHashes::of_words(words);
   add(shape.micro_batch_sequences);
   add(shape.decode_batch_sequences);
   add(static_cast<int>(shape.recompute));
-  prints.kind = SeatPrints::of_words(words);
+  prints.kind = DeviceClassHashes::of_words(words);
   const std::size_t cut_and_batches = words.size();
   add(shape.data_parallel());  // where sequences end and ranks begin
   for (const int share : shape.sequences) add(share);
   for (const int rank : shape.length_ranks) add(rank);
-  prints.whole = SeatPrints::of_words(words);
-  prints.deal = SeatPrints::of_words(std::span(words).subspan(cut_and_batches));
+  prints.whole = DeviceClassHashes::of_words(words);
+  prints.deal = DeviceClassHashes::of_words(std::span(words).subspan(cut_and_batches));
   return prints;
 }
 
@@ -139,8 +139,8 @@ TaskPlan one_device_plan(DeviceId device, int layers, const Execution& execution
   return task_plan(shape, {&number, 1}, execution, sequences);
 }
 
-std::optional<Seat> seat_of(const TaskPlan& plan, int sequences) {
-  Seat seat;
+std::optional<CanonicalLayout> canonical_layout_of(const TaskPlan& plan, int sequences) {
+  CanonicalLayout seat;
   const std::vector<Stage>& first = plan.replicas.front().stages;
   seat.shape.tensor_parallel = first.front().width();
   seat.shape.micro_batch_sequences = plan.micro_batch_sequences;

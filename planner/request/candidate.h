@@ -119,13 +119,13 @@ class ShapeTable {
 [[nodiscard]] TaskPlan one_device_plan(DeviceId device, int layers, const Execution& execution, int sequences);
 
 // A layout as a candidate holds it: the other way round.
-struct Seat {
+struct CanonicalLayout {
   Shape shape;
   std::vector<std::uint16_t> devices;  // by position
 };
 
 // Nothing where the replicas or stages are not cut alike. `sequences`: the workflow's. The shape's execution is
 // left at 0.
-[[nodiscard]] std::optional<Seat> seat_of(const TaskPlan& plan, int sequences);
+[[nodiscard]] std::optional<CanonicalLayout> canonical_layout_of(const TaskPlan& plan, int sequences);
 
 }  // namespace sextant

@@ -5,22 +5,22 @@
 
 namespace sextant {
 
-SeatPrints::SeatPrints(std::size_t seats) : seats_(seats) {
+DeviceClassHashes::DeviceClassHashes(std::size_t seats) : seats_(seats) {
   rows_.reserve(kRows * seats);
   for (std::uint64_t i = 0; i < kRows * seats; ++i) rows_.push_back(print_of(~i));
 }
 
-Fingerprint SeatPrints::further(std::size_t position, std::uint16_t seat) const {
+Fingerprint DeviceClassHashes::further(std::size_t position, std::uint16_t seat) const {
   const Fingerprint& of_seat = rows_[position % kRows * seats_ + seat];
   const Fingerprint of_block = print_of(position / kRows << 40);
   return {of_seat.low * (of_block.low | 1), of_seat.high * (of_block.high | 1)};
 }
 
-void SeatPrints::add_further(std::span<const std::uint16_t> seats, Fingerprint& sum) const {
+void DeviceClassHashes::add_further(std::span<const std::uint16_t> seats, Fingerprint& sum) const {
   for (std::size_t p = kRows; p < seats.size(); ++p) sum += further(p, seats[p]);
 }
 
-Fingerprint SeatPrints::of_words(std::span<const std::uint64_t> words) {
+Fingerprint DeviceClassHashes::of_words(std::span<const std::uint64_t> words) {
   Fingerprint sum = print_of(words.size());
   for (const std::uint64_t word : words) {
     const Fingerprint of_word = print_of(word ^ sum.low);
@@ -31,7 +31,7 @@ Fingerprint SeatPrints::of_words(std::span<const std::uint64_t> words) {
   return sum;
 }
 
-Fingerprint SeatPrints::of_devices(std::uint64_t head, std::span<const std::uint16_t> devices) {
+Fingerprint DeviceClassHashes::of_devices(std::uint64_t head, std::span<const std::uint16_t> devices) {
   constexpr std::uint64_t kOdd = 0x9fb21c651e98df25ULL;
   constexpr std::size_t kInWord = 4;
   std::array<std::uint64_t, 2> lanes{head, ~head};

@@ -32,9 +32,9 @@ struct Fingerprint {
 
 // Fingerprints of sequences by tabulation (Zobrist 1970): a random number for every seat at every position, all
 // added up. The sums of different sequences are independent, and no step waits for the one before it.
-class SeatPrints {
+class DeviceClassHashes {
  public:
-  explicit SeatPrints(std::size_t seats);
+  explicit DeviceClassHashes(std::size_t seats);
 
   // head: what else tells parts apart.
   [[nodiscard]] Fingerprint of(std::uint64_t head, std::span<const std::uint16_t> seats) const {

@@ -62,15 +62,15 @@ std::vector<TaskGrouping> task_groupings(int tasks) {
   return out;
 }
 
-std::vector<TaskGrouping> sampled_groupings(int tasks, int most_groups, std::size_t count,
+std::vector<TaskGrouping> sampled_groupings(int tasks, int max_groups, std::size_t count,
                                             std::mt19937_64& random) {
-  SEXTANT_CHECK(tasks >= 1 && most_groups >= 1);
+  SEXTANT_CHECK(tasks >= 1 && max_groups >= 1);
   constexpr std::size_t kTries = 4;  // for each that is wanted: the same one may be drawn again
-  const int most = std::min(tasks, most_groups);
+  const int maximum = std::min(tasks, max_groups);
   std::vector<TaskGrouping> out{{std::vector<int>(static_cast<std::size_t>(tasks), 0), 1}};
   std::set<std::vector<int>> seen{out.front().group_of};
-  for (std::size_t attempt = 0; most > 1 && out.size() < count && attempt < kTries * count; ++attempt) {
-    const int groups = 2 + static_cast<int>(attempt % static_cast<std::size_t>(most - 1));
+  for (std::size_t attempt = 0; maximum > 1 && out.size() < count && attempt < kTries * count; ++attempt) {
+    const int groups = 2 + static_cast<int>(attempt % static_cast<std::size_t>(maximum - 1));
     TaskGrouping grouping = random_grouping(tasks, groups, random);
     if (seen.insert(grouping.group_of).second) out.push_back(std::move(grouping));
   }
@@ -79,7 +79,7 @@ std::vector<TaskGrouping> sampled_groupings(int tasks, int most_groups, std::siz
 
 std::vector<TaskGrouping> groupings_in_two(int tasks) {
   std::vector<TaskGrouping> out;
-  if (tasks <= kMostListedTasks) {
+  if (tasks <= kMaxListedTasks) {
     out = task_groupings(tasks);
     std::erase_if(out, [](const TaskGrouping& grouping) { return grouping.groups != 2; });
     return out;

@@ -21,14 +21,14 @@ struct TaskGrouping {
 
 // The number of partitions grows faster than any power (Bell numbers: 4,140 of 8 tasks, 4.2 million of 12), so
 // that workflows with more tasks than this are searched by samples.
-inline constexpr int kMostListedTasks = 8;
+inline constexpr int kMaxListedTasks = 8;
 
-// `count` different partitions of `tasks` in at most `most_groups` groups, or fewer where there are not as
+// `count` different partitions of `tasks` in at most `max_groups` groups, or fewer where there are not as
 // many: all tasks together first, then groups of random tasks, every number of groups equally often.
-[[nodiscard]] std::vector<TaskGrouping> sampled_groupings(int tasks, int most_groups, std::size_t count,
+[[nodiscard]] std::vector<TaskGrouping> sampled_groupings(int tasks, int max_groups, std::size_t count,
                                                           std::mt19937_64& random);
 
-// Partitions of `tasks` >= 1 in two groups: all of them up to kMostListedTasks, else those with one task apart.
+// Partitions of `tasks` >= 1 in two groups: all of them up to kMaxListedTasks, else those with one task apart.
 [[nodiscard]] std::vector<TaskGrouping> groupings_in_two(int tasks);
 
 }  // namespace sextant

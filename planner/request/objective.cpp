@@ -12,16 +12,16 @@ namespace {
 // Dollars an hour that a plan is compared by.
 double compared_usd_per_hour(const Rented& rented) { return rented.usd_per_hour + kTieUsdPerHour; }
 
-double overrun(double value, double most) { return most > 0 ? std::max(0.0, value / most - 1) : 0.0; }
+double overrun(double value, double maximum) { return maximum > 0 ? std::max(0.0, value / maximum - 1) : 0.0; }
 
 }  // namespace
 
 bool Objective::has_limits() const {
-  return most_iteration_s > 0 || most_usd_per_hour > 0 || most_usd_per_iteration > 0;
+  return max_iteration_s > 0 || max_usd_per_hour > 0 || max_usd_per_iteration > 0;
 }
 
 bool Objective::has_prices() const {
-  return goal == Goal::cost || most_usd_per_hour > 0 || most_usd_per_iteration > 0;
+  return goal == Goal::cost || max_usd_per_hour > 0 || max_usd_per_iteration > 0;
 }
 
 double loss_of(const Objective& objective, double iteration_s, const Rented& rented) {
@@ -50,20 +50,20 @@ double time_as_good(const Objective& objective, double iteration_s, const Rented
   return iteration_s;
 }
 
-double most_time_s(const Objective& objective, const Rented& rented) {
+double max_time_s(const Objective& objective, const Rented& rented) {
   constexpr double kRounding = 1e-9;  // prices added up in another order
-  double most_s = std::numeric_limits<double>::infinity();
-  if (overrun(rented.usd_per_hour, objective.most_usd_per_hour) > kRounding) return -1;
-  if (objective.most_iteration_s > 0) most_s = objective.most_iteration_s;
-  if (objective.most_usd_per_iteration > 0 && rented.usd_per_hour > 0)
-    most_s = std::min(most_s, objective.most_usd_per_iteration / rented.usd_per_hour * kSecondsPerHour);
-  return most_s;
+  double longest_s = std::numeric_limits<double>::infinity();
+  if (overrun(rented.usd_per_hour, objective.max_usd_per_hour) > kRounding) return -1;
+  if (objective.max_iteration_s > 0) longest_s = objective.max_iteration_s;
+  if (objective.max_usd_per_iteration > 0 && rented.usd_per_hour > 0)
+    longest_s = std::min(longest_s, objective.max_usd_per_iteration / rented.usd_per_hour * kSecondsPerHour);
+  return longest_s;
 }
 
 double overrun_of(const Objective& objective, double iteration_s, const Rented& rented) {
-  return overrun(iteration_s, objective.most_iteration_s) +
-         overrun(rented.usd_per_hour, objective.most_usd_per_hour) +
-         overrun(usd_per_iteration(rented, iteration_s), objective.most_usd_per_iteration);
+  return overrun(iteration_s, objective.max_iteration_s) +
+         overrun(rented.usd_per_hour, objective.max_usd_per_hour) +
+         overrun(usd_per_iteration(rented, iteration_s), objective.max_usd_per_iteration);
 }
 
 Rented rented_by(const Plan& plan, const Cluster& cluster) {

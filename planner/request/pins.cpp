@@ -23,7 +23,7 @@ void check_layout(const std::string& task, const Pin& pin, const std::vector<Exe
     throw_bad_input("task " + task + " is pinned to a layout on other devices");
   if (std::find(executions.begin(), executions.end(), pin.layout->execution) == executions.end())
     throw_bad_input("task " + task + " is pinned to a layout with other execution options than the search's");
-  if (!seat_of(*pin.layout, workflow.sequences()))
+  if (!canonical_layout_of(*pin.layout, workflow.sequences()))
     throw_bad_input("task " + task +
                     " is pinned to a layout whose replicas or stages are not cut alike, which no search holds; "
                     "pin it to the devices alone");

@@ -10,7 +10,7 @@
 namespace sextant {
 namespace {
 
-constexpr int kMostDevices = 16;  // subsets are enumerated one by one
+constexpr int kMaxDevices = 16;  // subsets are enumerated one by one
 
 // Ways to write `layers` as an ordered sum of `stages` positive parts.
 void compositions(int layers, int stages, std::vector<int>& parts, const std::function<void()>& found) {
@@ -72,8 +72,8 @@ class Enumeration {
     const Pin* pin = pinned == limits_.pins.end() ? nullptr : &pinned->second;
     if (pin != nullptr && pin->layout) return {*pin->layout};
     const int devices = cluster_.device_count();
-    if (devices > kMostDevices) {
-      throw_bad_input("exhaustive search is for up to " + std::to_string(kMostDevices) +
+    if (devices > kMaxDevices) {
+      throw_bad_input("exhaustive search is for up to " + std::to_string(kMaxDevices) +
                       " devices; the cluster has " + std::to_string(devices));
     }
     for (unsigned subset = 1; subset < 1U << devices; ++subset) {
@@ -174,8 +174,8 @@ class Enumeration {
 
   void add(TaskPlan layout) {
     layouts_.push_back(std::move(layout));
-    if (layouts_.size() <= limits_.most_layouts_per_task) return;
-    throw_bad_input("task " + task_.name + " has more than " + std::to_string(limits_.most_layouts_per_task) +
+    if (layouts_.size() <= limits_.max_layouts_per_task) return;
+    throw_bad_input("task " + task_.name + " has more than " + std::to_string(limits_.max_layouts_per_task) +
                     " layouts on " + std::to_string(cluster_.device_count()) +
                     " devices: too many to try one by one");
   }

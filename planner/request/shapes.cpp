@@ -78,12 +78,12 @@ std::vector<Shape> shapes_of(const Task& task, const Workflow& workflow, int dev
   const TaskChoices& choices =
       choices_for(limits.choices, static_cast<std::size_t>(&task - workflow.tasks.data()));
   const BatchCuts cuts(task, workflow, limits, choices);
-  const int most_tp = at_most(std::min(devices, limits.most_tensor_parallel), choices.max_tensor_parallel);
-  const int most_pp =
-      at_most(std::min(model.layers, limits.most_pipeline_parallel), choices.max_pipeline_parallel);
-  for (int tp = 1; tp <= most_tp; ++tp) {
+  const int max_tp = at_most(std::min(devices, limits.tensor_parallel_limit), choices.max_tensor_parallel);
+  const int max_pp =
+      at_most(std::min(model.layers, limits.pipeline_parallel_limit), choices.max_pipeline_parallel);
+  for (int tp = 1; tp <= max_tp; ++tp) {
     if (!can_cut(model, tp)) continue;
-    for (int pp = 1; pp <= most_pp; ++pp) {
+    for (int pp = 1; pp <= max_pp; ++pp) {
       if (choices.has_even_layers && model.layers % pp != 0) continue;
       for (std::size_t e = 0; e < choices.executions.size(); ++e) {
         const Execution& execution = choices.executions[e];

@@ -11,9 +11,9 @@ namespace sextant {
 
 struct ShapeLimits {
   std::vector<int> micro_batch_sequences{1, 2, 4, 8, 16};
-  bool try_recompute = false;     // training with and without recomputation
-  int most_tensor_parallel = 64;  // the devices of a machine: wider stages cross its slow links
-  int most_pipeline_parallel = 64;
+  bool try_recompute = false;      // training with and without recomputation
+  int tensor_parallel_limit = 64;  // the devices of a machine: wider stages cross its slow links
+  int pipeline_parallel_limit = 64;
   std::vector<TaskChoices> choices = {};  // by task; none: the default of all
   MemoryRange memory = {};                // of the cluster's devices, which decode batches are chosen by
 };

@@ -123,22 +123,22 @@ MemoryRange memory_range_of(const Cluster& cluster) {
   MemoryRange range{std::numeric_limits<double>::infinity(), 0};
   for (const Node& node : cluster.nodes()) {
     const double bytes = cluster.device_types().at(node.device_type).memory_bytes.value;
-    range.least_bytes = std::min(range.least_bytes, bytes);
-    range.most_bytes = std::max(range.most_bytes, bytes);
+    range.min_bytes = std::min(range.min_bytes, bytes);
+    range.max_bytes = std::max(range.max_bytes, bytes);
   }
   return range;
 }
 
 std::vector<int> decode_batches(const Task& task, const Workflow& workflow, const Execution& execution,
                                 int sequences, int pipeline_parallel, int width, const MemoryRange& memory) {
-  if (task.kind != TaskKind::generation || memory.most_bytes <= 0 || execution.kv_cache_bytes > 0 ||
+  if (task.kind != TaskKind::generation || memory.max_bytes <= 0 || execution.kv_cache_bytes > 0 ||
       execution.micro_batches > 0)
     return {0};
   constexpr double kOfNoUse = 1.0 / 16;  // of the smallest device's memory
   const double each = cache_bytes_of_sequence(task, workflow, execution, pipeline_parallel, width);
-  const double negligible = kOfNoUse * memory.least_bytes;
+  const double negligible = kOfNoUse * memory.min_bytes;
   std::vector<int> batches;
-  if (sequences * each <= memory.most_bytes) batches.push_back(0);
+  if (sequences * each <= memory.max_bytes) batches.push_back(0);
   if (sequences * each <= negligible) return batches;
   int size = 1;
   while (2 * size < sequences) size *= 2;
@@ -146,7 +146,7 @@ std::vector<int> decode_batches(const Task& task, const Workflow& workflow, cons
     // Stages of a pipeline work on batches of their own at the same time.
     const double waves = std::min<double>(pipeline_parallel, (sequences + size - 1) / size);
     const double bytes = waves * size * each;
-    if (bytes > memory.most_bytes && size > 1) continue;
+    if (bytes > memory.max_bytes && size > 1) continue;
     batches.push_back(size);
     if (bytes <= negligible) break;
   }

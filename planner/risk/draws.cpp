@@ -58,8 +58,8 @@ Cluster with_far_links(const Cluster& cluster, double factor) {
 
 }  // namespace
 
-std::vector<RiskDraw> risk_draws(const PlanRequest& request, const Doubt& doubt, const RiskSpread& spread,
-                                 int count, std::uint64_t seed) {
+std::vector<RiskDraw> risk_draws(const PlanRequest& request, const CoefficientUncertainty& doubt,
+                                 const RiskSpread& spread, int count, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
   const std::size_t draws = doubt.draws.empty() ? static_cast<std::size_t>(count) : doubt.draws.size();

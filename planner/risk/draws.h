@@ -31,7 +31,7 @@ struct RiskDraw {
 };
 
 // One draw for each of the doubt's; `count` where the coefficients are certain. The same for a seed.
-[[nodiscard]] std::vector<RiskDraw> risk_draws(const PlanRequest& request, const Doubt& doubt,
+[[nodiscard]] std::vector<RiskDraw> risk_draws(const PlanRequest& request, const CoefficientUncertainty& doubt,
                                                const RiskSpread& spread, int count, std::uint64_t seed);
 
 // s of an iteration in each of the draws. Throws Error(bad_input) as check_plan does.

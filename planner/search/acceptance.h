@@ -17,12 +17,12 @@ namespace sextant {
 
 // What a chain lowers. A plan that does not fit, or exceeds a limit, counts as many times slower (ReaL does
 // likewise), and more so the more of the smallest device's memory it lacks, so that a chain that starts outside
-// finds its way in. room_bytes: of the smallest device.
-[[nodiscard]] inline double loss_of(const Score& score, double room_bytes) {
+// finds its way in. free_memory_bytes: of the smallest device.
+[[nodiscard]] inline double loss_of(const Score& score, double free_memory_bytes) {
   constexpr double kOverflow = 10;  // times slower
   const double loss = std::log(score.loss);
   if (score.fits()) return loss;
-  return loss + std::log(kOverflow) + std::max(0.0, score.excess_bytes) / room_bytes + score.overrun;
+  return loss + std::log(kOverflow) + std::max(0.0, score.excess_bytes) / free_memory_bytes + score.overrun;
 }
 
 // Of a proposal that is as likely as the way back. temperature > 0: at 0.01 a worsening by 1 % is taken with

@@ -49,7 +49,8 @@ class Composed {
       : run_(run),
         evaluator_(run.evaluator()),
         choices_(choices),
-        plan_(evaluator_, run.options(), run.request().workflow, run.request().objective, run.room_bytes()) {
+        plan_(evaluator_, run.options(), run.request().workflow, run.request().objective,
+              run.free_memory_bytes()) {
     for (const std::vector<TaskChoice>& of_task : choices_) {
       std::vector<ComposedPlan::Part>& parts = parts_.emplace_back();
       const std::vector<std::uint16_t>* devices = nullptr;
@@ -97,7 +98,7 @@ class Composed {
 
  private:
   void add_set(const std::vector<std::uint16_t>& devices) {
-    sets_.push_back(device_set(devices, run_.room_bytes().size()));
+    sets_.push_back(device_set(devices, run_.free_memory_bytes().size()));
   }
 
   // The current plan as the evaluator has it, offered to the run.
@@ -130,9 +131,10 @@ template <typename Plans>
 Scored cool_down(SearchRun& run, Plans plans, const Choices& choices, const Candidate& start,
                  std::uint64_t steps, std::mt19937_64& random) {
   constexpr std::uint64_t kAtOneTemperature = 16;  // steps, between which nobody looks at the clock
-  const double room_bytes = *std::min_element(run.room_bytes().begin(), run.room_bytes().end());
+  const double free_memory_bytes =
+      *std::min_element(run.free_memory_bytes().begin(), run.free_memory_bytes().end());
   Scored best = plans.begin(start);
-  double loss = loss_of(best.score, room_bytes), temperature = temperature_at(0, steps);
+  double loss = loss_of(best.score, free_memory_bytes), temperature = temperature_at(0, steps);
   for (std::uint64_t step = 1; step < steps; ++step) {
     if (step % kAtOneTemperature == 1) {
       if (run.is_over()) break;
@@ -140,7 +142,7 @@ Scored cool_down(SearchRun& run, Plans plans, const Choices& choices, const Cand
     }
     const std::size_t task = random() % choices.size();
     const Score score = plans.replace(task, random() % choices[task].size());
-    const double proposed = loss_of(score, room_bytes);
+    const double proposed = loss_of(score, free_memory_bytes);
     if (unit(random) < acceptance_probability(loss, proposed, temperature)) {
       plans.keep();
       loss = proposed;

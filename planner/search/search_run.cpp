@@ -29,13 +29,13 @@ ShapeLimits shape_limits_of(const PlanRequest& request) {
   limits.memory = memory_range_of(request.cluster);
   limits.micro_batch_sequences = request.limits.micro_batch_sequences;
   limits.try_recompute = request.limits.try_recompute;
-  limits.most_tensor_parallel = 1;
+  limits.tensor_parallel_limit = 1;
   for (const Node& node : request.cluster.nodes())
-    limits.most_tensor_parallel = std::max(limits.most_tensor_parallel, node.devices);
+    limits.tensor_parallel_limit = std::max(limits.tensor_parallel_limit, node.devices);
   return limits;
 }
 
-std::vector<double> rooms_of_devices(const PlanRequest& request) {
+std::vector<double> free_memory_by_device(const PlanRequest& request) {
   const Hardware<double> hardware(request.cluster, request.workflow.precision);
   const CoefficientValues<double> values = resolve(request.coefficients, hardware, request.framework);
   std::vector<double> rooms;
@@ -51,7 +51,7 @@ SearchTables::SearchTables(const PlanRequest& request)
     : evaluator({request.cluster, request.workflow, request.coefficients, request.framework, request.choices,
                  request.weight_sync, request.objective, request.device_rules, request.memory_share}),
       options(evaluator, request.cluster, request.workflow, shape_limits_of(request), Thoroughness::promising),
-      room_bytes(rooms_of_devices(request)) {}
+      free_memory_bytes(free_memory_by_device(request)) {}
 
 SearchRun::SearchRun(const PlanRequest& request, double default_s)
     : SearchRun(request, default_s, std::make_unique<SearchTables>(request)) {}
@@ -83,13 +83,13 @@ void SearchRun::pin(int task, const Pin& pin) {
   const auto t = static_cast<std::size_t>(task);
   Pinned& pinned = pinned_[t].emplace();
   if (pin.layout) {
-    Seat seat = *seat_in_search(task, *pin.layout, request_);
+    CanonicalLayout seat = *canonical_layout_in_search(task, *pin.layout, request_);
     pinned = {std::move(seat.devices), true};
     tables_.options.fix(task, tables_.evaluator.shapes(task).add(seat.shape));
     return;
   }
   for (const DeviceId device : pin.devices) pinned.devices.push_back(static_cast<std::uint16_t>(device.value));
-  std::string reason = why_stranded(request_, task, static_cast<int>(pinned.devices.size()));
+  std::string reason = infeasible_pin_reason(request_, task, static_cast<int>(pinned.devices.size()));
   if (!reason.empty()) stranded_ = std::move(reason);
 }
 
@@ -213,16 +213,17 @@ IslandEnd SearchRun::end(int number, const std::string& suffix) const {
   return end;
 }
 
-std::optional<Seat> seat_in_search(int task, const TaskPlan& layout, const PlanRequest& request) {
+std::optional<CanonicalLayout> canonical_layout_in_search(int task, const TaskPlan& layout,
+                                                          const PlanRequest& request) {
   const auto& executions = choices_for(request.choices, static_cast<std::size_t>(task)).executions;
   const auto at = std::find(executions.begin(), executions.end(), layout.execution);
-  std::optional<Seat> seat = seat_of(layout, request.workflow.sequences());
+  std::optional<CanonicalLayout> seat = canonical_layout_of(layout, request.workflow.sequences());
   if (at == executions.end() || !seat) return std::nullopt;
   seat->shape.execution = static_cast<int>(at - executions.begin());
   return seat;
 }
 
-std::string why_stranded(const PlanRequest& request, int task, int devices) {
+std::string infeasible_pin_reason(const PlanRequest& request, int task, int devices) {
   const Task& of = request.workflow.tasks[static_cast<std::size_t>(task)];
   if (!shapes_of(of, request.workflow, devices, shape_limits_of(request)).empty()) return "";
   return "task " + of.name + " has no layout on the " + std::to_string(devices) +

@@ -20,7 +20,7 @@ namespace sextant {
 [[nodiscard]] ShapeLimits shape_limits_of(const PlanRequest& request);
 
 // Bytes that tasks may take, by device: what it has, less what the runtime itself takes.
-[[nodiscard]] std::vector<double> rooms_of_devices(const PlanRequest& request);
+[[nodiscard]] std::vector<double> free_memory_by_device(const PlanRequest& request);
 
 struct Scored {
   Candidate candidate;
@@ -36,7 +36,7 @@ struct SearchTables {
 
   Evaluator evaluator;
   OptionTable options;
-  std::vector<double> room_bytes;  // rooms_of_devices
+  std::vector<double> free_memory_bytes;  // free_memory_by_device
 };
 
 class SearchRun {
@@ -51,7 +51,7 @@ class SearchRun {
   [[nodiscard]] Evaluator& evaluator() { return tables_.evaluator; }
   [[nodiscard]] OptionTable& options() { return tables_.options; }
   [[nodiscard]] const SearchTables& tables() const { return tables_; }
-  [[nodiscard]] const std::vector<double>& room_bytes() const { return tables_.room_bytes; }
+  [[nodiscard]] const std::vector<double>& free_memory_bytes() const { return tables_.free_memory_bytes; }
 
   // The budget is spent, someone cancelled, or a task cannot run where it is pinned.
   [[nodiscard]] bool is_over() const { return is_cancelled() || is_spent() || !stranded_.empty(); }
@@ -132,10 +132,11 @@ class SearchRun {
 
 // A layout of a task as a search for the request holds it. Nothing where its replicas or stages are not cut
 // alike, or its execution is not among the task's choices.
-[[nodiscard]] std::optional<Seat> seat_in_search(int task, const TaskPlan& layout, const PlanRequest& request);
+[[nodiscard]] std::optional<CanonicalLayout> canonical_layout_in_search(int task, const TaskPlan& layout,
+                                                                        const PlanRequest& request);
 
 // Why a pinned task has no layout on as many devices as it is pinned to; empty where it has.
-[[nodiscard]] std::string why_stranded(const PlanRequest& request, int task, int devices);
+[[nodiscard]] std::string infeasible_pin_reason(const PlanRequest& request, int task, int devices);
 
 // "best of 12 plans that fit, of 40 that were looked at".
 [[nodiscard]] std::string best_of_plans(std::uint64_t feasible, std::uint64_t looked_at);

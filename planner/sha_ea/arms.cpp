@@ -4,7 +4,7 @@
 #include <set>
 
 #include "planner/request/counts.h"
-#include "planner/sha_ea/sharing.h"
+#include "planner/sha_ea/device_sets.h"
 
 namespace sextant {
 namespace {
@@ -46,22 +46,21 @@ std::vector<int> drawn_cuts(int units, int count, std::mt19937_64& random) {
 }  // namespace
 
 std::vector<Arms> arms_of(int tasks, int units, const ArmLimits& limits, std::mt19937_64& random) {
-  const std::size_t most = limits.of_grouping;
+  const std::size_t maximum = limits.of_grouping;
   std::vector<Arms> arms;
   std::vector<TaskGrouping> groupings =
-      tasks <= kMostListedTasks
-          ? task_groupings(tasks)
-          : sampled_groupings(tasks, std::min(units, kMostSets), limits.groupings, random);
+      tasks <= kMaxListedTasks ? task_groupings(tasks)
+                               : sampled_groupings(tasks, std::min(units, kMaxSets), limits.groupings, random);
   for (TaskGrouping& grouping : groupings) {
     if (grouping.groups > units) continue;
     Arms of_grouping{std::move(grouping), {}};
     const int groups = of_grouping.grouping.groups;
-    if (group_size_count(units, groups) <= static_cast<double>(most)) {
+    if (group_size_count(units, groups) <= static_cast<double>(maximum)) {
       std::vector<int> cuts;
       every_cut(units, groups - 1, cuts, of_grouping.sizes);
     } else {
       std::set<std::vector<int>> drawn;
-      while (drawn.size() < most) drawn.insert(parts_between(drawn_cuts(units, groups - 1, random), units));
+      while (drawn.size() < maximum) drawn.insert(parts_between(drawn_cuts(units, groups - 1, random), units));
       of_grouping.sizes.assign(drawn.begin(), drawn.end());
     }
     arms.push_back(std::move(of_grouping));

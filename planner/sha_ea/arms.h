@@ -17,7 +17,7 @@ struct Arms {
 
 // How many arms there may be.
 struct ArmLimits {
-  std::size_t groupings = 1;    // where there are more tasks than kMostListedTasks
+  std::size_t groupings = 1;    // where there are more tasks than kMaxListedTasks
   std::size_t of_grouping = 1;  // sizes of its groups
 };
 

@@ -17,12 +17,13 @@ const SeenSets& Arranger::seen() {
   return seen_;
 }
 
-std::vector<Corner> Arranger::corners_of(const std::vector<UnitClass>& classes, const Sharing& sharing) const {
+std::vector<Corner> Arranger::corners_of(const std::vector<UnitClass>& classes,
+                                         const DeviceSets& sharing) const {
   std::vector<Corner> corners;
   for (std::size_t c = 0; c < classes.size(); ++c) {
     for (const Region& region : sharing.regions[c]) {
       const std::uint16_t device = classes[c].units.front().front();
-      Corner corner{run_.room_bytes()[device], run_.options().type_of(device), {}};
+      Corner corner{run_.free_memory_bytes()[device], run_.options().type_of(device), {}};
       for (std::size_t t = 0; t < sharing.set_of.size(); ++t) {
         const int task = run_.dealt_tasks()[t];
         if ((region.sets >> sharing.set_of[t] & 1U) != 0 && run_.pinned(task) == nullptr)
@@ -56,7 +57,7 @@ int Arranger::pinned_units(const std::vector<UnitClass>& classes) const {
 }
 
 std::vector<Arranger::Devices> Arranger::devices_of_tasks(const std::vector<UnitClass>& classes,
-                                                          const Sharing& sharing) const {
+                                                          const DeviceSets& sharing) const {
   const std::vector<Devices> sets = devices_of_sets(classes, sharing);
   std::vector<Devices> devices(static_cast<std::size_t>(run_.evaluator().task_count()));
   for (std::size_t t = 0; t < sharing.set_of.size(); ++t)
@@ -113,7 +114,7 @@ bool Arranger::may_beat(const Score& score, const std::vector<Devices>& devices)
   return prospects_.loss(devices, times_s) < score.loss;
 }
 
-bool Arranger::arrange(const std::vector<UnitClass>& classes, const Sharing& sharing, Scored& scored,
+bool Arranger::arrange(const std::vector<UnitClass>& classes, const DeviceSets& sharing, Scored& scored,
                        const Score* to_beat) {
   const std::vector<Devices> devices = devices_of_tasks(classes, sharing);
   if (to_beat != nullptr && !may_beat(*to_beat, devices)) return false;

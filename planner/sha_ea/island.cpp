@@ -10,8 +10,8 @@ namespace sextant {
 namespace {
 
 constexpr int kWantedUnits = 8;
-constexpr std::size_t kMostArms = 64;       // of a grouping
-constexpr std::size_t kMostSampled = 4096;  // groupings of a round, where they are too many to list
+constexpr std::size_t kMaxArms = 64;        // of a grouping
+constexpr std::size_t kMaxSampled = 4096;   // groupings of a round, where they are too many to list
 constexpr std::size_t kPolished = 8;        // at the end of a round, of what was nearly as good as its best
 constexpr std::uint64_t kFirstRound = 512;  // looks; every round has twice as many as the one before
 constexpr std::uint64_t kGlance = 16;       // looks before the first round
@@ -76,11 +76,11 @@ Island::Island(const PlanRequest& request, const IslandTeam& team, OptionExchang
   }
 }
 
-bool Island::look_at(const Group& group, Arm& arm, Deal deal) {
-  Deal near = gathered(deal, nearness_);
-  return arm.population.look_at(std::move(deal), std::move(near), [&](const Deal& phenotype) {
+bool Island::look_at(const Group& group, Arm& arm, UnitAssignment deal) {
+  UnitAssignment near = gathered(deal, nearness_);
+  return arm.population.look_at(std::move(deal), std::move(near), [&](const UnitAssignment& phenotype) {
     Scored scored;
-    if (!arranger_.arrange(classes(), normalized(sharing_of(group.grouping, phenotype)), scored)) {
+    if (!arranger_.arrange(classes(), normalized(device_sets_of(group.grouping, phenotype)), scored)) {
       scored.score = kNoScore;
       run_.spend(1);  // or the search never ends where tasks have layouts on a few sizes of sets alone
     }
@@ -88,10 +88,10 @@ bool Island::look_at(const Group& group, Arm& arm, Deal deal) {
   });
 }
 
-Deal Island::offspring(const Group& group, const Arm& arm) {
+UnitAssignment Island::offspring(const Group& group, const Arm& arm) {
   const std::vector<Individual>& parents = arm.population.individuals();
-  if (parents.size() < Population::kMost / 2) return random_deal(classes(), arm.sizes, random_);
-  Deal deal = parents[random_() % parents.size()].deal;
+  if (parents.size() < Population::kMaximum / 2) return random_assignment(classes(), arm.sizes, random_);
+  UnitAssignment deal = parents[random_() % parents.size()].deal;
   const bool trains = static_cast<double>(random_()) < kTrainingMutation * static_cast<double>(random_.max());
   if (!(trains && give_faster_unit(deal, group.trains, flop_per_s_, random_)))
     (void)exchange_units(deal, random_);
@@ -100,9 +100,9 @@ Deal Island::offspring(const Group& group, const Arm& arm) {
 
 // Until all that is left was seen, more or less: the affinity search makes one of many deals.
 void Island::evolve(const Group& group, Arm& arm, std::uint64_t evaluations) {
-  constexpr int kMostInVain = 8;
+  constexpr int kMaxInVain = 8;
   int in_vain = 0;
-  for (std::uint64_t k = 0; k < evaluations && in_vain < kMostInVain && !run_.is_over(); ++k)
+  for (std::uint64_t k = 0; k < evaluations && in_vain < kMaxInVain && !run_.is_over(); ++k)
     in_vain = look_at(group, arm, offspring(group, arm)) ? 0 : in_vain + 1;
 }
 
@@ -131,8 +131,8 @@ std::vector<Island::Group> Island::groups(const ArmLimits& limits) {
 }
 
 // In their order.
-void Island::draw(std::vector<Group>& groups, std::size_t most) {
-  while (groups.size() > most) {
+void Island::draw(std::vector<Group>& groups, std::size_t maximum) {
+  while (groups.size() > maximum) {
     const auto out = static_cast<std::ptrdiff_t>(random_() % groups.size());
     groups.erase(groups.begin() + out);
   }
@@ -183,7 +183,7 @@ std::vector<bool> Island::trains(const TaskGrouping& grouping) const {
 
 // Niches: a deal of every grouping, so that one good basin does not take all climbs; those that were climbed
 // from in rounds before come last.
-std::vector<Sharing> Island::starts_from(const std::vector<Group>& groups) {
+std::vector<DeviceSets> Island::starts_from(const std::vector<Group>& groups) {
   struct Found {
     const Group* group;
     const Individual* best;
@@ -197,10 +197,10 @@ std::vector<Sharing> Island::starts_from(const std::vector<Group>& groups) {
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
     return a.climbs != b.climbs ? a.climbs < b.climbs : a.best->scored.is_better_than(b.best->scored);
   });
-  found.resize(std::min(found.size(), share_of(Ascent::kStarts)));
-  std::vector<Sharing> starts;
+  found.resize(std::min(found.size(), share_of(LocalSearch::kStarts)));
+  std::vector<DeviceSets> starts;
   for (const auto& [group, best, climbs] : found) {
-    starts.push_back(sharing_of(group->grouping, gathered(best->deal, nearness_)));
+    starts.push_back(device_sets_of(group->grouping, gathered(best->deal, nearness_)));
     if (!best->scored.score.fits() && !is_within_unit_space())
       give_all_units(starts.back(), sets_that_want_all(starts.back()));
     ++climbs_[group->grouping.group_of];
@@ -210,7 +210,7 @@ std::vector<Sharing> Island::starts_from(const std::vector<Group>& groups) {
 
 // Where disjoint groups do not fit, training and generation, whose states are the largest, may each use
 // everything, while inference keeps to its own units: no step of a climb from disjoint groups leads there.
-SetMask Island::sets_that_want_all(const Sharing& sharing) const {
+SetMask Island::sets_that_want_all(const DeviceSets& sharing) const {
   SetMask sets = 0;
   for (std::size_t t = 0; t < sharing.set_of.size(); ++t) {
     const Task& task = run_.request().workflow.tasks[static_cast<std::size_t>(run_.dealt_tasks()[t])];
@@ -235,7 +235,7 @@ const Individual* Island::halve(std::vector<Group>& groups, std::uint64_t budget
 
 // A few groupings, and a chain and a climb from the best of them: where looks are dear, halving all of them
 // takes a second before anything is made of what it finds.
-void Island::glance() {
+void Island::warm_start() {
   std::vector<Group> some = groups({kGlance / kLooks, 1});
   draw(some, share_of(kGlance / kLooks));
   const Individual* best = halve(some, share_of(kGlance));
@@ -249,11 +249,11 @@ void Island::glance() {
 // of the time; how thoroughly each of the best is polished stays.
 void Island::round(std::uint64_t budget) {
   // Of very many groupings a sample, another one every round.
-  const std::size_t sampled = std::min<std::uint64_t>(budget / kLooks, kMostSampled);
+  const std::size_t sampled = std::min<std::uint64_t>(budget / kLooks, kMaxSampled);
   const auto tasks = static_cast<int>(run_.dealt_tasks().size());
-  const double groupings = tasks <= kMostListedTasks ? bell_number(tasks) : static_cast<double>(sampled);
-  const auto most = static_cast<std::size_t>(static_cast<double>(budget) / (kLooks * groupings));
-  std::vector<Group> all = groups({sampled, std::clamp<std::size_t>(most, 1, kMostArms)});
+  const double groupings = tasks <= kMaxListedTasks ? bell_number(tasks) : static_cast<double>(sampled);
+  const auto maximum = static_cast<std::size_t>(static_cast<double>(budget) / (kLooks * groupings));
+  std::vector<Group> all = groups({sampled, std::clamp<std::size_t>(maximum, 1, kMaxArms)});
   const Individual* best = halve(all, share_of(budget));
   if (best != nullptr)
     ascent_.improve(best->scored, starts_from(all), budget, share_of(budget), share_of(kPolished));
@@ -261,13 +261,13 @@ void Island::round(std::uint64_t budget) {
   ++round_;
 }
 
-void Island::take(Turns::Turn& turn) {
+void Island::take(IslandScheduler::Slot& turn) {
   constexpr std::uint64_t kTimes = 64;
   run_.pause_every(run_.evaluations_left() / kTimes, [this, &turn] { turn.pass(run_.evaluations_left()); });
 }
 
 void Island::run() {
-  glance();
+  warm_start();
   for (std::uint64_t budget = kFirstRound; !run_.is_over(); budget *= 2) round(budget);
 }
 

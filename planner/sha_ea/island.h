@@ -7,13 +7,13 @@
 #include <random>
 #include <vector>
 
+#include "planner/search/island_scheduler.h"
 #include "planner/search/search_run.h"
-#include "planner/search/turns.h"
 #include "planner/sha_ea/arms.h"
 #include "planner/sha_ea/arrangement.h"
-#include "planner/sha_ea/ascent.h"
-#include "planner/sha_ea/deal.h"
+#include "planner/sha_ea/local_search.h"
 #include "planner/sha_ea/population.h"
+#include "planner/sha_ea/unit_assignment.h"
 
 namespace sextant {
 
@@ -30,7 +30,7 @@ class Island {
   explicit Island(const PlanRequest& request, const IslandTeam& team = {}, OptionExchange* exchange = nullptr);
 
   // It passes its turn on now and then; outlives the run.
-  void take(Turns::Turn& turn);
+  void take(IslandScheduler::Slot& turn);
 
   // A glance, then rounds of halving and polishing until the budget is spent.
   void run();
@@ -51,25 +51,25 @@ class Island {
     [[nodiscard]] Score score() const;
   };
 
-  void glance();
+  void warm_start();
   void round(std::uint64_t budget);
   // The best of all; null where there is none.
   [[nodiscard]] const Individual* halve(std::vector<Group>& groups, std::uint64_t budget);
   void halve_arms(Group& group, std::uint64_t budget);
-  [[nodiscard]] Deal offspring(const Group& group, const Arm& arm);
+  [[nodiscard]] UnitAssignment offspring(const Group& group, const Arm& arm);
   void evolve(const Group& group, Arm& arm, std::uint64_t evaluations);
   // False where it was seen before.
-  bool look_at(const Group& group, Arm& arm, Deal deal);
+  bool look_at(const Group& group, Arm& arm, UnitAssignment deal);
   [[nodiscard]] const std::vector<UnitClass>& classes() const { return levels_.front(); }
-  [[nodiscard]] std::vector<Sharing> starts_from(const std::vector<Group>& groups);
+  [[nodiscard]] std::vector<DeviceSets> starts_from(const std::vector<Group>& groups);
   // What exact proves about: groups that share all of their units or none, no smaller units, options as they
   // are.
   [[nodiscard]] bool is_within_unit_space() const { return run_.request().limits.within_unit_space; }
-  [[nodiscard]] SetMask sets_that_want_all(const Sharing& sharing) const;
+  [[nodiscard]] SetMask sets_that_want_all(const DeviceSets& sharing) const;
   [[nodiscard]] std::vector<Group> groups(const ArmLimits& limits);
   [[nodiscard]] std::vector<Group> own_of(std::vector<Group> groups) const;
   // Leaves so many.
-  void draw(std::vector<Group>& groups, std::size_t most);
+  void draw(std::vector<Group>& groups, std::size_t maximum);
   // What is left to one island of the team.
   [[nodiscard]] std::size_t share_of(std::size_t count) const;
   void add_arms(int used, int idle, const ArmLimits& limits, std::vector<Group>& groups);
@@ -85,7 +85,7 @@ class Island {
   std::vector<double> flop_per_s_;                  // by class, of a unit
   std::vector<std::vector<double>> nearness_;       // of classes
   std::map<std::vector<int>, std::size_t> climbs_;  // by grouping
-  Ascent ascent_;
+  LocalSearch ascent_;
 };
 
 }  // namespace sextant

@@ -27,7 +27,7 @@ class Packing {
     double sum = 0;
     for (const Corner& corner : corners_) {
       const MemoryNeeds needs = needs_of(corner, chosen, options_.size());
-      sum += std::max(0.0, needs.resident_bytes + needs.working_bytes - corner.room_bytes);
+      sum += std::max(0.0, needs.resident_bytes + needs.working_bytes - corner.free_memory_bytes);
     }
     return sum;
   }
@@ -39,18 +39,18 @@ class Packing {
     while (together_s < limit_s && shortage(chosen) > 0) {
       const Option* better = nullptr;
       std::size_t of_task = 0;
-      double least = std::numeric_limits<double>::infinity();
+      double minimum = std::numeric_limits<double>::infinity();
       for (std::size_t t = 0; t < options_.size(); ++t) {
         if (corners_of_[t].empty()) continue;
         const std::vector<MemoryNeeds> others = needs_of_others(t, chosen);
         const double now = shortage_with(t, *chosen[t], others);
         for (const Option& option : *options_[t]) {
-          if (option.value.time_s < chosen[t]->value.time_s || option.value.most_working_bytes > cap_bytes)
+          if (option.value.time_s < chosen[t]->value.time_s || option.value.max_working_bytes > cap_bytes)
             continue;
           const double saved = now - shortage_with(t, option, others);
           const double price = (option.value.time_s - chosen[t]->value.time_s) / saved;
-          if (saved <= 0 || price >= least) continue;
-          least = price;
+          if (saved <= 0 || price >= minimum) continue;
+          minimum = price;
           of_task = t;
           better = &option;
         }
@@ -80,8 +80,8 @@ class Packing {
     for (const std::vector<Option>* of_task : options_) {
       const Option* found = &of_task->front();
       for (const Option& option : *of_task) {
-        if (found->value.most_working_bytes <= cap_bytes) break;
-        if (option.value.most_working_bytes < found->value.most_working_bytes) found = &option;
+        if (found->value.max_working_bytes <= cap_bytes) break;
+        if (option.value.max_working_bytes < found->value.max_working_bytes) found = &option;
       }
       fastest.push_back(found);
     }
@@ -89,13 +89,13 @@ class Packing {
   }
 
   // What the most modest option of any task works with.
-  [[nodiscard]] double least_working_bytes() const {
-    double least = kNoCap;
+  [[nodiscard]] double min_working_bytes() const {
+    double minimum = kNoCap;
     for (std::size_t t = 0; t < options_.size(); ++t) {
       if (corners_of_[t].empty()) continue;
-      for (const Option& option : *options_[t]) least = std::min(least, option.value.most_working_bytes);
+      for (const Option& option : *options_[t]) minimum = std::min(minimum, option.value.max_working_bytes);
     }
-    return least;
+    return minimum;
   }
 
  private:
@@ -126,7 +126,7 @@ class Packing {
       const MemoryNeeds own = option.needs_on(corner.type);
       const double needed =
           others[i].resident_bytes + own.resident_bytes + std::max(others[i].working_bytes, own.working_bytes);
-      sum += std::max(0.0, needed - corner.room_bytes);
+      sum += std::max(0.0, needed - corner.free_memory_bytes);
     }
     return sum;
   }
@@ -145,7 +145,7 @@ void choose_fitting(const std::vector<Corner>& corners, const OptionLists& optio
   packing.save(kNoCap, kNoLimit, chosen);
   const bool fits = packing.shortage(chosen) <= 0;
   if (fits) packing.take_back(chosen);
-  const double cap_bytes = packing.least_working_bytes();
+  const double cap_bytes = packing.min_working_bytes();
   ChosenOptions tried = packing.fastest_under(cap_bytes);
   // What is given up can be taken back in part: somewhat slower than the first may be better in the end.
   constexpr double kSlack = 1.05;

@@ -16,7 +16,7 @@ namespace sextant {
 
 // Devices of one type of which all have the same room and the same tasks.
 struct Corner {
-  double room_bytes = 0;
+  double free_memory_bytes = 0;
   int type = 0;  // OptionTable::type_of
   std::vector<std::size_t> tasks;
 };

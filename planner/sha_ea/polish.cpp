@@ -40,8 +40,8 @@ class Polish {
   // Of the move that is being tried.
   bool take_if_better() {
     const Score tried = noted(evaluator_.score());
-    constexpr double kLeast = 1e-9;  // relative: less is rounding
-    const bool better = tried.is_better_than(scored_.score, kLeast);
+    constexpr double kMinimum = 1e-9;  // relative: less is rounding
+    const bool better = tried.is_better_than(scored_.score, kMinimum);
     if (better) {
       evaluator_.keep();
       scored_.score = tried;
@@ -130,7 +130,7 @@ class Polish {
           is_packed ? lengths.mean_tokens(ranges[i].first, ranges[i].last) : lengths.longest(ranges[i].last);
       rates.push_back(shape.sequences[i] * tokens / replicas[i]->time_s);
     }
-    LengthDeal deal = dealt_by_length(rates, lengths, is_packed);
+    LengthSplit deal = dealt_by_length(rates, lengths, is_packed);
     Shape dealt = shape;
     dealt.sequences = std::move(deal.sequences);
     dealt.length_ranks = std::move(deal.ranks);

@@ -4,11 +4,12 @@
 
 namespace sextant {
 
-bool Population::look_at(Deal deal, Deal phenotype, const std::function<Scored(const Deal&)>& scored) {
+bool Population::look_at(UnitAssignment deal, UnitAssignment phenotype,
+                         const std::function<Scored(const UnitAssignment&)>& scored) {
   const auto [entry, is_new] = seen_.insert(std::move(phenotype));
   if (!is_new) return false;
   Individual individual{std::move(deal), scored(*entry)};
-  if (individuals_.size() < kMost) {
+  if (individuals_.size() < kMaximum) {
     individuals_.push_back(std::move(individual));
     return true;
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "planner/search/search_run.h"
-#include "planner/sha_ea/deal.h"
+#include "planner/sha_ea/unit_assignment.h"
 
 namespace sextant {
 
@@ -15,18 +15,19 @@ namespace sextant {
 inline constexpr Score kNoScore{0, std::numeric_limits<double>::max(), 0, 0};
 
 struct Individual {
-  Deal deal;      // the genotype
-  Scored scored;  // of its phenotype
+  UnitAssignment deal;  // the genotype
+  Scored scored;        // of its phenotype
 };
 
 class Population {
  public:
-  static constexpr std::size_t kMost = 8;
+  static constexpr std::size_t kMaximum = 8;
 
   // HetRL's affinity search is Baldwinian: what it makes of a deal is scored, and offspring come from the deal
   // as it was. An offspring that is better takes the place of the worst. False where that phenotype was seen
   // before, and then it is not scored.
-  bool look_at(Deal deal, Deal phenotype, const std::function<Scored(const Deal&)>& scored);
+  bool look_at(UnitAssignment deal, UnitAssignment phenotype,
+               const std::function<Scored(const UnitAssignment&)>& scored);
 
   [[nodiscard]] const std::vector<Individual>& individuals() const { return individuals_; }
   [[nodiscard]] const Individual* best() const;  // null where there is none
@@ -34,7 +35,7 @@ class Population {
 
  private:
   std::vector<Individual> individuals_;
-  std::set<Deal> seen_;  // phenotypes
+  std::set<UnitAssignment> seen_;  // phenotypes
 };
 
 }  // namespace sextant

@@ -3,8 +3,8 @@
 namespace sextant {
 
 void SeenSets::add(int task, const std::vector<std::uint16_t>& devices, const std::vector<Option>& options) {
-  constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
-  if (bytes_ > kMostBytes || options.empty()) return;
+  constexpr std::size_t kMaxBytes = std::size_t{64} << 20U;
+  if (bytes_ > kMaxBytes || options.empty()) return;
   const bool is_new = sets_[static_cast<std::size_t>(task)].try_emplace(devices, &options).second;
   if (is_new) bytes_ += devices.size() * sizeof(std::uint16_t);
 }

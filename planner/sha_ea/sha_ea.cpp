@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "planner/search/exchange.h"
+#include "planner/search/island_scheduler.h"
 #include "planner/search/islands.h"
-#include "planner/search/turns.h"
 #include "planner/sha_ea/island.h"
 
 namespace sextant {
@@ -23,13 +23,13 @@ constexpr int kIslands = 4;  // whatever the number of threads, so that it does 
 std::function<void(const Improvement&)> best_of_all(std::function<void(const Improvement&)> on_improvement) {
   struct Heard {
     std::mutex one_at_a_time;
-    double least_loss = std::numeric_limits<double>::infinity();
+    double min_loss = std::numeric_limits<double>::infinity();
   };
   return [heard = std::make_shared<Heard>(),
           on_improvement = std::move(on_improvement)](const Improvement& improvement) {
     const std::scoped_lock lock(heard->one_at_a_time);
-    if (improvement.loss >= heard->least_loss) return;
-    heard->least_loss = improvement.loss;
+    if (improvement.loss >= heard->min_loss) return;
+    heard->min_loss = improvement.loss;
     on_improvement(improvement);
   };
 }
@@ -98,9 +98,9 @@ std::vector<IslandEnd> run_all(std::vector<std::unique_ptr<Island>> islands, con
     for (std::size_t i = 0; i < islands.size(); ++i) run(i);
     return ends;
   }
-  Turns turns(threads);
+  IslandScheduler turns(threads);
   const auto run_in_turns = [&](std::size_t i) {
-    Turns::Turn turn(turns, islands[i]->search().evaluations_left());
+    IslandScheduler::Slot turn(turns, islands[i]->search().evaluations_left());
     islands[i]->take(turn);
     run(i);
   };
@@ -114,8 +114,8 @@ std::vector<IslandEnd> run_all(std::vector<std::unique_ptr<Island>> islands, con
 
 PlanResult plan_by_sha_ea(const PlanRequest& request) {
   // Evaluations are dealt to so many islands; by the clock every thread has one.
-  const int most = request.budget.evaluations > 0 ? kIslands : std::numeric_limits<int>::max();
-  const int threads = std::clamp(request.threads, 1, most);
+  const int maximum = request.budget.evaluations > 0 ? kIslands : std::numeric_limits<int>::max();
+  const int threads = std::clamp(request.threads, 1, maximum);
   const std::vector<int> all_threads = threads_by_rank(request, threads);
   const std::vector<Dealt> own = dealt(request, all_threads);
   std::vector<std::unique_ptr<Island>> islands;

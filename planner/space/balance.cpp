@@ -120,18 +120,18 @@ std::vector<int> ends_within(double time, const std::vector<LengthRank>& ranks, 
 
 }  // namespace
 
-LengthDeal dealt_by_length(const std::vector<double>& rates, const SortedLengths& lengths, bool is_packed) {
+LengthSplit dealt_by_length(const std::vector<double>& rates, const SortedLengths& lengths, bool is_packed) {
   SEXTANT_CHECK(lengths.sequences() >= static_cast<int>(rates.size()));
   const std::vector<LengthRank> ranks = ranks_of(rates, is_packed);
   constexpr int kHalvings = 40;
   const int all = lengths.sequences();
-  double least = 0, most = all * lengths.longest(all) / ranks.front().rate;  // the slowest could do all
+  double minimum = 0, maximum = all * lengths.longest(all) / ranks.front().rate;  // the slowest could do all
   for (int i = 0; i < kHalvings; ++i) {
-    const double middle = (least + most) / 2;
-    (ends_within(middle, ranks, lengths, is_packed).back() < all ? least : most) = middle;
+    const double middle = (minimum + maximum) / 2;
+    (ends_within(middle, ranks, lengths, is_packed).back() < all ? minimum : maximum) = middle;
   }
-  std::vector<int> ends = ends_within(most, ranks, lengths, is_packed);
-  LengthDeal deal{std::vector<int>(rates.size()), std::vector<int>(rates.size())};
+  std::vector<int> ends = ends_within(maximum, ranks, lengths, is_packed);
+  LengthSplit deal{std::vector<int>(rates.size()), std::vector<int>(rates.size())};
   int first = 0;
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     const std::vector<int> shares = dealt_evenly(ends[r] - first, static_cast<int>(ranks[r].replicas.size()));
@@ -191,8 +191,8 @@ Shape balanced(const Shape& shape, const std::vector<std::vector<StageTime>>& re
 }
 
 Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uint16_t>& devices,
-               const LoadWeights& weights, Dealing dealing) {
-  if (dealing == Dealing::evenly) return shape;
+               const LoadWeights& weights, LoadSplit dealing) {
+  if (dealing == LoadSplit::evenly) return shape;
   const std::vector<std::uint16_t> places = placed(shape, 0, order, devices).devices;
   const std::size_t dp = shape.sequences.size(), pp = shape.layers.size();
   const auto tp = static_cast<std::size_t>(shape.tensor_parallel);
@@ -200,9 +200,9 @@ Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uin
   std::vector<double> speed(dp * pp, std::numeric_limits<double>::infinity());
   for (std::size_t at = 0; at < places.size(); ++at)
     speed[at / tp] = std::min(speed[at / tp], weights.speeds[places[at]]);
-  const double head_layers = pp > 1 && dealing == Dealing::by_speed_and_head ? weights.head_layers : 0;
+  const double head_layers = pp > 1 && dealing == LoadSplit::by_speed_and_head ? weights.head_layers : 0;
   const bool is_alike = std::all_of(speed.begin(), speed.end(), [&](double of) { return of == speed.front(); });
-  const bool by_length = dealing == Dealing::by_length && weights.lengths != nullptr && dp > 1;
+  const bool by_length = dealing == LoadSplit::by_length && weights.lengths != nullptr && dp > 1;
   if (is_alike && head_layers == 0 && !by_length) return shape;
   std::vector<double> slowest(pp, std::numeric_limits<double>::infinity());
   for (std::size_t at = 0; at < speed.size(); ++at) slowest[at % pp] = std::min(slowest[at % pp], speed[at]);
@@ -220,7 +220,7 @@ Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uin
     rates.push_back(rate);
   }
   if (by_length) {
-    LengthDeal deal = dealt_by_length(rates, *weights.lengths, weights.is_packed);
+    LengthSplit deal = dealt_by_length(rates, *weights.lengths, weights.is_packed);
     const bool has_ranks = *std::max_element(deal.ranks.begin(), deal.ranks.end()) > 0;
     dealt.sequences = std::move(deal.sequences);
     if (has_ranks) dealt.length_ranks = std::move(deal.ranks);

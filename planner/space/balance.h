@@ -36,28 +36,28 @@ struct LoadWeights {
 // weights > 0.
 [[nodiscard]] std::vector<int> dealt_by(const std::vector<double>& weights, int total, double of_last = 0);
 
-struct LengthDeal {
+struct LengthSplit {
   std::vector<int> sequences, ranks;  // by replica
 };
 
 // Sequences by length: the slower a replica, the shorter they are, and as many as it takes for all to be done
 // at the same time, in whole sequences. Packed replicas of the same rate share theirs out. rates > 0, no more
 // than there are sequences.
-[[nodiscard]] LengthDeal dealt_by_length(const std::vector<double>& rates, const SortedLengths& lengths,
-                                         bool is_packed);
+[[nodiscard]] LengthSplit dealt_by_length(const std::vector<double>& rates, const SortedLengths& lengths,
+                                          bool is_packed);
 
 // How layers and sequences are dealt. The head is an estimate: how fast it is computed says the cost model
 // alone. by_length: layers by speed, sequences by length. by_cost: from one of the others on by what the cost
 // model says of its stages.
-enum class Dealing { evenly, by_speed, by_speed_and_head, by_length, by_cost };
+enum class LoadSplit { evenly, by_speed, by_speed_and_head, by_length, by_cost };
 // Those that need no costs.
-inline constexpr std::array kDealings{Dealing::evenly, Dealing::by_speed, Dealing::by_speed_and_head,
-                                      Dealing::by_length};
+inline constexpr std::array kLoadSplits{LoadSplit::evenly, LoadSplit::by_speed, LoadSplit::by_speed_and_head,
+                                        LoadSplit::by_length};
 
 // A stage is as fast as its slowest device in any replica, a replica as its slowest stage with the layers it
 // then has. The shape itself where all are equally fast, there is no head, and lengths are of no use.
 [[nodiscard]] Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uint16_t>& devices,
-                             const LoadWeights& weights, Dealing dealing);
+                             const LoadWeights& weights, LoadSplit dealing);
 
 // Layers so that the slowest stage of any replica takes as little as can be, as far as stages take longer with
 // each layer as they say; then sequences by what replicas do with these, where none has a rank of lengths. The

@@ -14,22 +14,22 @@ bool is_same(ComposedPlan::DeviceSet a, ComposedPlan::DeviceSet b) { return a.da
 }  // namespace
 
 ComposedPlan::ComposedPlan(Evaluator& evaluator, const OptionTable& table, const Workflow& workflow,
-                           const Objective& objective, const std::vector<double>& room_bytes)
+                           const Objective& objective, const std::vector<double>& free_memory_bytes)
     : evaluator_(evaluator),
       workflow_(workflow),
       objective_(objective),
       is_time_alone_(objective.is_time_alone() && evaluator.device_rules().empty() &&
                      !evaluator.host_memory().is_there()),
       types_(static_cast<std::size_t>(table.types())),
-      words_(words_of(room_bytes.size())) {
+      words_(words_of(free_memory_bytes.size())) {
   for (TypeRoom& type : types_) {
     type.devices.resize(words_);
     type.bytes = std::numeric_limits<double>::infinity();
   }
-  for (std::size_t device = 0; device < room_bytes.size(); ++device) {
+  for (std::size_t device = 0; device < free_memory_bytes.size(); ++device) {
     TypeRoom& type = types_[static_cast<std::size_t>(table.type_of(static_cast<std::uint16_t>(device)))];
     type.devices[device / kWordBits] |= std::uint64_t{1} << device % kWordBits;
-    type.bytes = std::min(type.bytes, room_bytes[device]);
+    type.bytes = std::min(type.bytes, free_memory_bytes[device]);
   }
   if (!workflow.has_weight_sync()) return;
   generation_ = static_cast<int>(&workflow.actor_generation() - workflow.tasks.data());
@@ -197,7 +197,7 @@ double ComposedPlan::excess_bytes(std::size_t type) const {
 // Devices of a type that belong to the same tasks are alike: as many at once as a word has.
 double ComposedPlan::excess_by_device(std::size_t type) const {
   const TypeRoom& room = types_[type];
-  double most = 0;
+  double maximum = 0;
   for (std::size_t word = 0; word < words_; ++word) {
     for (std::uint64_t left = room.devices[word] & used(word); left != 0;) {
       const std::uint64_t first = left & (~left + 1);
@@ -214,11 +214,11 @@ double ComposedPlan::excess_by_device(std::size_t type) const {
         resident += needs.resident_bytes;
         working = std::max(working, needs.working_bytes);
       }
-      most = std::max(most, resident + working - room.bytes);
+      maximum = std::max(maximum, resident + working - room.bytes);
       left &= ~alike;
     }
   }
-  return most;
+  return maximum;
 }
 
 }  // namespace sextant

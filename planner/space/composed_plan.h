@@ -24,9 +24,9 @@ class ComposedPlan {
     std::uint64_t types = 0;  // of these devices, a bit each (type_bit)
   };
 
-  // evaluator: is_composable. room_bytes: by device. All of them, options and sets of devices must outlive it.
+  // evaluator: is_composable. free_memory_bytes: by device. All of them, options and sets of devices must outlive it.
   ComposedPlan(Evaluator& evaluator, const OptionTable& table, const Workflow& workflow,
-               const Objective& objective, const std::vector<double>& room_bytes);
+               const Objective& objective, const std::vector<double>& free_memory_bytes);
 
   [[nodiscard]] Part part(const Option& option, DeviceSet devices) const;
 

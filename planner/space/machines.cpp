@@ -90,9 +90,9 @@ double machine_deal_count(const std::vector<MachineClass>& classes, int groups) 
 }
 
 std::vector<std::vector<MachineShare>> machine_deals(const std::vector<MachineClass>& classes, int groups,
-                                                     std::size_t most) {
+                                                     std::size_t maximum) {
   SEXTANT_CHECK(groups >= 1);
-  if (machine_deal_count(classes, groups) > static_cast<double>(most)) return {};
+  if (machine_deal_count(classes, groups) > static_cast<double>(maximum)) return {};
   return Dealer(classes, groups).all();
 }
 

@@ -36,6 +36,6 @@ using MachineShare = std::vector<int>;  // by class
 // All ways to deal all machines to `groups` >= 1 groups, none of them empty; groups are told apart. At most
 // `most`: empty when there are more.
 [[nodiscard]] std::vector<std::vector<MachineShare>> machine_deals(const std::vector<MachineClass>& classes,
-                                                                   int groups, std::size_t most);
+                                                                   int groups, std::size_t maximum);
 
 }  // namespace sextant

@@ -19,7 +19,7 @@ struct MemoryNeeds {
 struct Option {
   int shape = 0;       // of the evaluator's table
   int even_shape = 0;  // the same before its load was dealt otherwise
-  Dealing dealing = Dealing::evenly;
+  LoadSplit dealing = LoadSplit::evenly;
   DeviceOrder order = DeviceOrder::by_replica;
   TaskValue value;
   // What the layout adds to weight synchronization, of the actor's tasks: where generation has devices that
@@ -30,16 +30,16 @@ struct Option {
   std::vector<MemoryNeeds> by_type = {};
 
   [[nodiscard]] MemoryNeeds needs_on(int type) const {
-    return by_type.empty() ? MemoryNeeds{value.most_resident_bytes, value.most_working_bytes}
+    return by_type.empty() ? MemoryNeeds{value.max_resident_bytes, value.max_working_bytes}
                            : by_type[static_cast<std::size_t>(type)];
   }
 
   // In one of the two, by so much that it can count: a thousandth of what the other takes.
   [[nodiscard]] bool syncs_faster_than(const Option& other) const {
-    constexpr double kLeast = 1e-3;
+    constexpr double kMinimum = 1e-3;
     const double apart_s = other.weights_apart_s - weights_apart_s;
     const double together_s = other.weights_together_s - weights_together_s;
-    return std::max(apart_s, together_s) > kLeast * other.value.time_s;
+    return std::max(apart_s, together_s) > kMinimum * other.value.time_s;
   }
 };
 

@@ -27,8 +27,8 @@ struct Slack {
 // Both are of the same devices.
 bool beats(const Option& a, const Option& b, const Slack& slack) {
   if (a.value.time_s > b.value.time_s || b.syncs_faster_than(a)) return false;
-  if (a.value.most_host_bytes > b.value.most_host_bytes ||
-      a.value.most_sleeping_bytes > b.value.most_sleeping_bytes)
+  if (a.value.max_host_bytes > b.value.max_host_bytes ||
+      a.value.max_sleeping_bytes > b.value.max_sleeping_bytes)
     return false;
   const int types = std::max(1, static_cast<int>(a.by_type.size()));
   for (int type = 0; type < types; ++type) {
@@ -44,7 +44,7 @@ bool beats(const Option& a, const Option& b, const Slack& slack) {
 bool is_slower(double factor, const Option& option, const std::vector<Option>& others, const Slack& slack) {
   return std::any_of(others.begin(), others.end(), [&](const Option& other) {
     return factor * other.value.time_s <= option.value.time_s &&
-           slack.allows(other.value.most_resident_bytes, option.value.most_resident_bytes);
+           slack.allows(other.value.max_resident_bytes, option.value.max_resident_bytes);
   });
 }
 
@@ -89,11 +89,11 @@ OptionTable::OptionTable(Evaluator& evaluator, const Cluster& cluster, const Wor
     type_of_.push_back(types.emplace(cluster.type_name(DeviceId{d}), next).first->second);
   }
   types_ = static_cast<int>(types.size());
-  double least_bytes = std::numeric_limits<double>::infinity();
+  double min_bytes = std::numeric_limits<double>::infinity();
   for (const auto& [name, type] : cluster.device_types())
-    least_bytes = std::min(least_bytes, type.memory_bytes.value);
+    min_bytes = std::min(min_bytes, type.memory_bytes.value);
   constexpr double kNegligible = 0.02;
-  negligible_bytes_ = kNegligible * least_bytes;
+  negligible_bytes_ = kNegligible * min_bytes;
 }
 
 // Of the placement that the evaluator was asked about last.
@@ -107,9 +107,9 @@ std::vector<MemoryNeeds> OptionTable::needs_by_type(int task, const Placement& p
   for (const ReplicaValue* replica : evaluator_.replicas(task)) {
     const PositionBytes& bytes = *replica->bytes;
     for (std::size_t p = 0; p < bytes.resident.size(); ++p) {
-      MemoryNeeds& most = needs[static_cast<std::size_t>(type_of_[placement.devices[position++]])];
-      most.resident_bytes = std::max(most.resident_bytes, bytes.resident[p]);
-      most.working_bytes = std::max(most.working_bytes, bytes.working[p]);
+      MemoryNeeds& maximum = needs[static_cast<std::size_t>(type_of_[placement.devices[position++]])];
+      maximum.resident_bytes = std::max(maximum.resident_bytes, bytes.resident[p]);
+      maximum.working_bytes = std::max(maximum.working_bytes, bytes.working[p]);
     }
   }
   return needs;
@@ -171,19 +171,19 @@ void OptionTable::add_costed(int task, int position, DeviceOrder order, const De
                              std::vector<Option>& options) {
   const Slack slack{1, negligible_bytes()};
   std::vector<Option> ways{costed(task, position, order, devices)};
-  for (const Dealing dealing : kDealings) {
+  for (const LoadSplit dealing : kLoadSplits) {
     if (weights_.empty()) break;
-    if (dealing == Dealing::evenly) continue;
+    if (dealing == LoadSplit::evenly) continue;
     // The head moves a layer or two, and packed sequences cost what they cost on any replica: what is slow
     // without these is with them. Padding can be most of a task.
     const bool changes_little =
-        dealing == Dealing::by_speed_and_head ||
-        (dealing == Dealing::by_length && weights_[static_cast<std::size_t>(task)].is_packed);
+        dealing == LoadSplit::by_speed_and_head ||
+        (dealing == LoadSplit::by_length && weights_[static_cast<std::size_t>(task)].is_packed);
     const double slower = changes_little ? kSlowerMicroBatch : kSlowerLoad;
     if (std::all_of(ways.begin(), ways.end(),
                     [&](const Option& way) { return is_slower(slower, way, options, slack); }))
       continue;
-    const int dealt = dealt_shape(task, position, order, dealing, devices);
+    const int dealt = split_shape(task, position, order, dealing, devices);
     if (std::any_of(ways.begin(), ways.end(), [&](const Option& other) { return other.shape == dealt; }))
       continue;
     ways.push_back(costed(task, dealt, order, devices));
@@ -206,9 +206,9 @@ void OptionTable::for_each(int task, const Devices& devices, const std::function
   if (fixed != fixed_.end()) look(costed(task, fixed->second, DeviceOrder::by_replica, devices));
   const auto deal = [&](int position, DeviceOrder order) {
     std::vector<int> ways;
-    for (const Dealing dealing : kDealings) {
-      if (dealing != Dealing::evenly && weights_.empty()) break;
-      const int dealt = dealt_shape(task, position, order, dealing, devices);
+    for (const LoadSplit dealing : kLoadSplits) {
+      if (dealing != LoadSplit::evenly && weights_.empty()) break;
+      const int dealt = split_shape(task, position, order, dealing, devices);
       if (std::find(ways.begin(), ways.end(), dealt) != ways.end()) continue;
       ways.push_back(dealt);
       Option option = costed(task, dealt, order, devices);
@@ -345,19 +345,19 @@ std::vector<int> OptionTable::class_counts(int task, const Devices& devices) con
   return counts;
 }
 
-bool OptionTable::has_kin(int task) const {
+bool OptionTable::has_similar_sets(int task) const {
   return thoroughness_ == Thoroughness::promising && !cluster_.has_uniform_links() && !fixed_.contains(task);
 }
 
-void OptionTable::learn(const std::vector<Option>& options, Kin& kin) {
+void OptionTable::learn(const std::vector<Option>& options, SimilarSets& kin) {
   ++kin.sets;
   for (const Option& option : options) kin.kept.emplace(option.even_shape, option.order);
 }
 
 // Which degrees are best depends on the links much less than on the devices: a set whose like was seen a few
 // times is costed in the ways alone that were kept there.
-std::vector<Option> OptionTable::look_like_kin(int task, const Devices& devices) {
-  Kin& kin = kin_[class_counts(task, devices)];
+std::vector<Option> OptionTable::look_similar(int task, const Devices& devices) {
+  SimilarSets& kin = kin_[class_counts(task, devices)];
   std::vector<Option> options;
   if (!kin.is_known()) {
     options = look(task, devices);
@@ -410,7 +410,7 @@ const std::vector<Option>& OptionTable::of(int task, const std::vector<std::uint
   if (is_shared) take_in();
   const auto [entry, is_new] = known_.try_emplace(std::move(places));
   if (!is_new) return entry->second;
-  entry->second = has_kin(task) ? look_like_kin(task, devices) : look(task, devices);
+  entry->second = has_similar_sets(task) ? look_similar(task, devices) : look(task, devices);
   if (is_shared) offer(task, devices, entry->second);
   return entry->second;
 }

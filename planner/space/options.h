@@ -84,7 +84,7 @@ class OptionTable {
     DeviceOrder order;
   };
   // What sets of devices that differ in their links alone have shown.
-  struct Kin {
+  struct SimilarSets {
     static constexpr int kEnough = 3;
     int sets = 0;                                // that were looked at whole
     std::set<std::pair<int, DeviceOrder>> kept;  // even shapes that were worth keeping
@@ -95,20 +95,20 @@ class OptionTable {
   void take_in(const CostedOptions& costed);
   void offer(int task, const Devices& devices, const std::vector<Option>& options);
   [[nodiscard]] std::vector<int> places_of(int task, const Devices& devices) const;
-  [[nodiscard]] bool has_kin(int task) const;
-  static void learn(const std::vector<Option>& options, Kin& kin);
+  [[nodiscard]] bool has_similar_sets(int task) const;
+  static void learn(const std::vector<Option>& options, SimilarSets& kin);
   [[nodiscard]] std::vector<Option> look(int task, const Devices& devices);
   void add_ways_of_degrees(int task, const std::vector<const Sizes*>& shapes, const Devices& devices,
                            std::vector<Option>& options, std::vector<Degrees>& degrees);
   [[nodiscard]] double gain_of_smallest(int task, const Sizes& sizes) const;
   [[nodiscard]] std::pair<int, int> degrees_of(int task, const Sizes& sizes) const;
   [[nodiscard]] std::vector<Option> look_at_promising(int task, const Devices& devices);
-  [[nodiscard]] std::vector<Option> look_like_kin(int task, const Devices& devices);
+  [[nodiscard]] std::vector<Option> look_similar(int task, const Devices& devices);
   [[nodiscard]] std::vector<int> class_counts(int task, const Devices& devices) const;
   [[nodiscard]] const std::vector<Sizes>& shapes_for(int task, int devices);
   [[nodiscard]] std::vector<const Sizes*> near_shapes_for(int task, const Devices& devices);
   [[nodiscard]] Option costed(int task, int position, DeviceOrder order, const Devices& devices);
-  [[nodiscard]] int dealt_shape(int task, int even_shape, DeviceOrder order, Dealing dealing,
+  [[nodiscard]] int split_shape(int task, int even_shape, DeviceOrder order, LoadSplit dealing,
                                 const Devices& devices);
   [[nodiscard]] std::vector<MemoryNeeds> needs_by_type(int task, const Placement& placement) const;
   // Bytes that are not worth more time.
@@ -137,7 +137,7 @@ class OptionTable {
   int first_dealt_ = 0;                                       // shapes from here on are of one look alone
   std::map<int, int> fixed_;                                  // shapes, by task
   std::map<std::vector<int>, std::vector<Option>> known_;     // by task and places of the devices
-  std::map<std::vector<int>, Kin> kin_;                       // by task and devices of every class of machines
+  std::map<std::vector<int>, SimilarSets> kin_;               // by task and devices of every class of machines
   std::map<std::pair<int, int>, std::vector<Sizes>> shapes_;  // by task and number of devices
 };
 

@@ -16,9 +16,9 @@ void OptionTable::balance_load() {
   kin_.clear();
 }
 
-int OptionTable::dealt_shape(int task, int even_shape, DeviceOrder order, Dealing dealing,
+int OptionTable::split_shape(int task, int even_shape, DeviceOrder order, LoadSplit dealing,
                              const Devices& devices) {
-  if (dealing == Dealing::evenly) return even_shape;
+  if (dealing == LoadSplit::evenly) return even_shape;
   ShapeTable& shapes = evaluator_.shapes(task);
   const LoadWeights& weights = weights_[static_cast<std::size_t>(task)];
   Shape dealt = balanced(shapes.at(even_shape), order, devices, weights, dealing);
@@ -39,7 +39,7 @@ int OptionTable::shape_dealt_by_cost(int task, const Option& way, const Devices&
 
 // With micro-batches of its own.
 int OptionTable::shape_dealt_like(int task, int even_shape, const Option& way, const Devices& devices) {
-  if (way.dealing != Dealing::by_cost) return dealt_shape(task, even_shape, way.order, way.dealing, devices);
+  if (way.dealing != LoadSplit::by_cost) return split_shape(task, even_shape, way.order, way.dealing, devices);
   ShapeTable& shapes = evaluator_.shapes(task);
   Shape shape = shapes.at(even_shape);
   const Shape& dealt = shapes.at(way.shape);
@@ -58,7 +58,7 @@ void OptionTable::add_dealt_by_cost(int task, const Devices& devices, std::vecto
   if (std::any_of(ways.begin(), ways.end(), [&](const Option& way) { return way.shape == dealt; })) return;
   ways.push_back(costed(task, dealt, fastest.order, devices));
   ways.back().even_shape = fastest.even_shape;
-  ways.back().dealing = Dealing::by_cost;
+  ways.back().dealing = LoadSplit::by_cost;
 }
 
 }  // namespace sextant

@@ -34,8 +34,8 @@ void OptionTable::take_in(const CostedOptions& costed) {
     option.even_shape = shapes.add(other.even_shape);
   }
   heard_.push_back({costed.task, costed.devices, &entry->second});
-  if (!has_kin(costed.task)) return;
-  Kin& kin = kin_[class_counts(costed.task, costed.devices)];
+  if (!has_similar_sets(costed.task)) return;
+  SimilarSets& kin = kin_[class_counts(costed.task, costed.devices)];
   if (!kin.is_known()) learn(entry->second, kin);
 }
 

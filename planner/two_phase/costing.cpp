@@ -9,17 +9,17 @@
 namespace sextant {
 
 Costing::Costing(const PlanRequest& request, Workflow workflow)
-    : request_(request), workflow_(std::move(workflow)), rooms_(rooms_of_devices(request)) {
-  frame_plan_.weight_sync = request.weight_sync;
+    : request_(request), workflow_(std::move(workflow)), rooms_(free_memory_by_device(request)) {
+  sync_plan_.weight_sync = request.weight_sync;
   Hardware<double> hardware(request.cluster, workflow_.precision);
   CoefficientValues<double> values = resolve(request.coefficients, hardware, request.framework);
-  frame_ =
-      std::make_unique<const Problem<double>>(workflow_, frame_plan_, std::move(hardware), std::move(values));
+  sync_problem_ =
+      std::make_unique<const Problem<double>>(workflow_, sync_plan_, std::move(hardware), std::move(values));
   int training = 0;
   if (workflow_.has_weight_sync())
     training = static_cast<int>(&workflow_.actor_training() - workflow_.tasks.data());
   for (int t = 0; t < task_count(); ++t)
-    models_.emplace_back(task(t), std::vector<Execution>{execution(t)}, execution(training), *frame_);
+    models_.emplace_back(task(t), std::vector<Execution>{execution(t)}, execution(training), *sync_problem_);
 }
 
 ChoicePtr Costing::cost(int task, TaskPlan plan) const {
@@ -27,11 +27,11 @@ ChoicePtr Costing::cost(int task, TaskPlan plan) const {
   choice->plan = std::move(plan);
   choice->plan.execution = execution(task);
   choice->work = work_of(this->task(task), choice->plan, workflow_, cluster());
-  choice->time_s = task_cost(*frame_, choice->work).time_s;
-  const auto type_of = [this](DeviceId device) { return frame_->hardware.type_index(device); };
-  choice->memory = task_memory(choice->work, frame_->coefficients, type_of, true);
+  choice->time_s = task_cost(*sync_problem_, choice->work).time_s;
+  const auto type_of = [this](DeviceId device) { return sync_problem_->hardware.type_index(device); };
+  choice->memory = task_memory(choice->work, sync_problem_->coefficients, type_of, true);
   for (const TaskMemory<double>& of : choice->memory) {
-    const double room = room_bytes(of.device);
+    const double room = free_memory_bytes(of.device);
     choice->resident_fraction = std::max(choice->resident_fraction, of.resident_bytes / room);
     choice->working_fraction = std::max(choice->working_fraction, of.working_bytes / room);
     choice->need_fraction = std::max(choice->need_fraction, (of.resident_bytes + of.working_bytes) / room);
@@ -39,10 +39,11 @@ ChoicePtr Costing::cost(int task, TaskPlan plan) const {
   if (!workflow_.has_weight_sync()) return choice;
   const Task& of = this->task(task);
   if (&of == &workflow_.actor_training()) {
-    choice->sync_s = terms::reshard_s(*frame_, choice->work) + terms::assembling_s(*frame_, choice->work);
+    choice->sync_s =
+        terms::reshard_s(*sync_problem_, choice->work) + terms::assembling_s(*sync_problem_, choice->work);
   } else if (&of == &workflow_.actor_generation()) {
     choice->sync_s =
-        terms::usual_fetching_s(*frame_, model(task).sent_bytes() * terms::largest_part(choice->work));
+        terms::usual_fetching_s(*sync_problem_, model(task).sent_bytes() * terms::largest_part(choice->work));
   }
   return choice;
 }
@@ -56,7 +57,7 @@ double Costing::state_bytes(int task) const {
 
 double Costing::first_replica_s(int task, const TaskPlan& plan) const {
   const TaskWork work = work_of_first_replica(this->task(task), plan, workflow_, cluster());
-  return detail::replica_cost(*frame_, work, 0).time_s;
+  return detail::replica_cost(*sync_problem_, work, 0).time_s;
 }
 
 double Costing::working_s(const Choices& choices) const {
@@ -70,17 +71,17 @@ double Costing::working_s(const Choices& choices) const {
     placed.push_back({task.kind, choice == nullptr ? 0.0 : choice->time_s,
                       choice == nullptr ? &none : &choice->work.devices, std::move(after)});
   }
-  const double eta = frame_->coefficient(CoefficientId::task_overlap);
+  const double eta = sync_problem_->coefficient(CoefficientId::task_overlap);
   return sextant::working_s(workflow_, std::span<const PlacedTask<double>>(placed), eta);
 }
 
 double Costing::moved_s(const Choices& choices) const {
   const auto work_of = [&](std::size_t t) -> const TaskWork& { return choices[t]->work; };
-  return plan_weight_sync_s(*frame_, work_of) + plan_data_s(*frame_, work_of);
+  return plan_weight_sync_s(*sync_problem_, work_of) + plan_data_s(*sync_problem_, work_of);
 }
 
 double Costing::iteration_s(const Choices& choices) const {
-  return working_s(choices) + moved_s(choices) + iteration_overhead_s(workflow_, frame_->coefficients);
+  return working_s(choices) + moved_s(choices) + iteration_overhead_s(workflow_, sync_problem_->coefficients);
 }
 
 double Costing::excess_bytes(const Choices& choices) const {
@@ -98,11 +99,11 @@ double Costing::excess_bytes(const Choices& choices) const {
       is_used[device] = 1;
     }
   }
-  double most = -std::numeric_limits<double>::infinity();
+  double maximum = -std::numeric_limits<double>::infinity();
   for (std::size_t d = 0; d < needs.size(); ++d) {
-    if (is_used[d] != 0) most = std::max(most, needs[d].resident + needs[d].working - rooms_[d]);
+    if (is_used[d] != 0) maximum = std::max(maximum, needs[d].resident + needs[d].working - rooms_[d]);
   }
-  return most;
+  return maximum;
 }
 
 Plan Costing::plan_of(const Choices& choices) const {

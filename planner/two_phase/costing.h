@@ -48,7 +48,7 @@ class Costing {
   [[nodiscard]] const PlanRequest& request() const { return request_; }
   [[nodiscard]] const Cluster& cluster() const { return request_.cluster; }
   [[nodiscard]] const Workflow& workflow() const { return workflow_; }
-  [[nodiscard]] const Problem<double>& frame() const { return *frame_; }
+  [[nodiscard]] const Problem<double>& frame() const { return *sync_problem_; }
   [[nodiscard]] int task_count() const { return static_cast<int>(workflow_.tasks.size()); }
   [[nodiscard]] const Task& task(int t) const { return workflow_.tasks[static_cast<std::size_t>(t)]; }
   // The default of its choices, which is the only one that this planner tries.
@@ -58,7 +58,7 @@ class Costing {
   [[nodiscard]] const TaskModel& model(int t) const { return models_[static_cast<std::size_t>(t)]; }
 
   // Bytes of a device that tasks may take.
-  [[nodiscard]] double room_bytes(DeviceId device) const {
+  [[nodiscard]] double free_memory_bytes(DeviceId device) const {
     return rooms_[static_cast<std::size_t>(device.value)];
   }
 
@@ -86,8 +86,8 @@ class Costing {
  private:
   const PlanRequest& request_;
   Workflow workflow_;
-  Plan frame_plan_;
-  std::unique_ptr<const Problem<double>> frame_;
+  Plan sync_plan_;
+  std::unique_ptr<const Problem<double>> sync_problem_;
   std::vector<TaskModel> models_;  // by task
   std::vector<double> rooms_;      // by device
 };

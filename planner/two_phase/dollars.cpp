@@ -11,7 +11,7 @@ namespace sextant {
 namespace {
 
 constexpr double kHour_s = 3600;
-constexpr std::size_t kMostChoices = 1000;
+constexpr std::size_t kMaxChoices = 1000;
 
 std::optional<double> usd_per_hour_of(const Cluster& cluster, const std::set<DeviceId>& devices) {
   double usd = 0;
@@ -49,7 +49,7 @@ class Rentals {
   [[nodiscard]] bool pays(std::size_t c) const { return price_[c] <= left_ + 1e-9 * price_[c]; }
 
   void extend() {
-    if (all_.size() > kMostChoices) return;
+    if (all_.size() > kMaxChoices) return;
     const std::size_t c = machines_.size();
     if (c == classes_.size()) {
       for (std::size_t other = 0; other < c; ++other) {
@@ -120,8 +120,8 @@ Subcluster rented(const Cluster& cluster, const std::vector<int>& machines) {
 RentedPlan plan_within_budget(const PlanRequest& request, double usd_per_hour) {
   const std::vector<MachineClass> classes = machine_classes(request.cluster);
   const Rentals rentals(request.cluster, classes, usd_per_hour);
-  if (rentals.all().size() > kMostChoices) {
-    throw_bad_input("cluster " + request.cluster.name() + ": more than " + std::to_string(kMostChoices) +
+  if (rentals.all().size() > kMaxChoices) {
+    throw_bad_input("cluster " + request.cluster.name() + ": more than " + std::to_string(kMaxChoices) +
                     " ways to spend the budget; leave machines out");
   }
   RentedPlan best{{request.cluster, {}}, 0, {}};

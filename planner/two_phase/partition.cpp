@@ -7,7 +7,7 @@
 namespace sextant {
 namespace {
 
-constexpr double kMostListed = 50'000;
+constexpr double kMaxListed = 50'000;
 
 double bytes_per_s(const Cluster& cluster, std::uint16_t from, std::uint16_t to) {
   return cluster.link(DeviceId{from}, DeviceId{to}).bytes_per_s.value;
@@ -121,16 +121,16 @@ void PartitionGraph::list_partitions() {
     return product;
   };
   const auto largest = [&] {
-    int most = 0;
-    for (const UnitClass& of_class : classes_) most = std::max(most, of_class.count());
-    return most;
+    int maximum = 0;
+    for (const UnitClass& of_class : classes_) maximum = std::max(maximum, of_class.count());
+    return maximum;
   };
-  while (listed() > kMostListed && step < largest()) ++step;
+  while (listed() > kMaxListed && step < largest()) ++step;
   std::vector<Partition> all{{}};
   for (const UnitClass& of_class : classes_) {
     std::vector<Partition> longer;
     for (const Partition& partition : all) {
-      if (static_cast<double>(longer.size()) > 8 * kMostListed) break;
+      if (static_cast<double>(longer.size()) > 8 * kMaxListed) break;
       for (int units = 0;; units = std::min(units + step, of_class.count())) {
         longer.push_back(partition);
         longer.back().push_back(units);
@@ -150,13 +150,13 @@ Partition PartitionGraph::best_at(double wanted) const {
     nearest = std::min(nearest, std::abs(compute_fraction(partition) - wanted));
   const double within = std::max(nearest, 0.5 * largest_unit_fraction_) + 1e-12;
   const Partition* best = nullptr;
-  double most = 0;
+  double maximum = 0;
   for (const Partition& partition : partitions_) {
     if (std::abs(compute_fraction(partition) - wanted) > within) continue;
     const double value = guide(partition);
-    if (best == nullptr || value > most) {
+    if (best == nullptr || value > maximum) {
       best = &partition;
-      most = value;
+      maximum = value;
     }
   }
   return *best;

@@ -11,8 +11,8 @@
 namespace sextant {
 namespace {
 
-constexpr double kMostIdle = 0.25;  // of the arithmetic of the types that take part
-constexpr std::size_t kMostTypesMixed = 4;
+constexpr double kMaxIdle = 0.25;  // of the arithmetic of the types that take part
+constexpr std::size_t kMaxTypesMixed = 4;
 
 // A tensor-parallel group: devices of one machine.
 using Slot = std::vector<DeviceId>;
@@ -42,7 +42,7 @@ class Enumeration {
     const std::size_t all = (std::size_t{1} << pools_.size()) - 1;
     for (std::size_t subset = 1; subset <= all; ++subset) {
       const bool is_single = (subset & (subset - 1)) == 0;
-      if (pools_.size() > kMostTypesMixed && !is_single && subset != all) continue;
+      if (pools_.size() > kMaxTypesMixed && !is_single && subset != all) continue;
       types_.clear();
       for (std::size_t t = 0; t < pools_.size(); ++t) {
         if ((subset >> t & 1U) != 0) types_.push_back(t);
@@ -58,8 +58,8 @@ class Enumeration {
     if (at == types_.size()) return choose_replicas();
     std::size_t largest = 0;
     for (const auto& piece : pools_[types_[at]].pieces) largest = std::max(largest, piece.size());
-    const int most = std::min(limits_.most_tensor_parallel, static_cast<int>(largest));
-    for (int width = 1; width <= most; ++width) {
+    const int maximum = std::min(limits_.tensor_parallel_limit, static_cast<int>(largest));
+    for (int width = 1; width <= maximum; ++width) {
       if (!can_cut(model_, width)) continue;
       widths_[at] = width;
       choose_width(at + 1);
@@ -76,13 +76,13 @@ class Enumeration {
       slots.push_back(&entry->second);
       fewest = std::min(fewest, entry->second.size());
     }
-    const int most = std::min(limits_.most_replicas, static_cast<int>(fewest));
+    const int maximum = std::min(limits_.max_replicas, static_cast<int>(fewest));
     // Of many replicas that make stages of one number those that use the most devices, and whole machines'
     // worth.
     constexpr int kFew = 64;
     constexpr int kWhole = 8;  // devices of most machines
-    for (int replicas = 1; replicas <= most; ++replicas) {
-      const bool is_most = replicas == most || stages_of(slots, replicas) != stages_of(slots, replicas + 1);
+    for (int replicas = 1; replicas <= maximum; ++replicas) {
+      const bool is_most = replicas == maximum || stages_of(slots, replicas) != stages_of(slots, replicas + 1);
       if (replicas <= kFew || is_most || replicas % kWhole == 0) add(slots, replicas);
     }
   }
@@ -106,7 +106,7 @@ class Enumeration {
       for (const auto& piece : pool.pieces) all += pool.flop_per_s * static_cast<double>(piece.size());
     }
     const int depth = std::accumulate(stages.begin(), stages.end(), 0);
-    if (depth > model_.layers || used < (1 - kMostIdle) * all) return;
+    if (depth > model_.layers || used < (1 - kMaxIdle) * all) return;
     std::vector<double> speeds;
     for (std::size_t i = 0; i < slots.size(); ++i)
       speeds.insert(speeds.end(), static_cast<std::size_t>(stages[i]),
@@ -182,11 +182,11 @@ std::vector<int> layers_by_speed(int layers, const std::vector<double>& speeds) 
   for (const double speed : speeds) wanted.push_back(layers * speed / sum);
   // One after the other to the stage that lacks the most of what it should have.
   for (int left = layers - stages; left > 0; --left) {
-    std::size_t most = 0;
+    std::size_t maximum = 0;
     for (std::size_t s = 1; s < dealt.size(); ++s) {
-      if (wanted[s] - dealt[s] > wanted[most] - dealt[most] + 1e-9) most = s;
+      if (wanted[s] - dealt[s] > wanted[maximum] - dealt[maximum] + 1e-9) maximum = s;
     }
-    ++dealt[most];
+    ++dealt[maximum];
   }
   return dealt;
 }

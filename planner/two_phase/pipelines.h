@@ -21,8 +21,8 @@ struct TypePool {
                                                Precision precision);
 
 struct PipelineLimits {
-  int most_tensor_parallel = 64;
-  int most_replicas = 1;  // the batch
+  int tensor_parallel_limit = 64;
+  int max_replicas = 1;  // the batch
 };
 
 // Replicas of every layout, with equal shares of the batch; beyond 64 replicas those numbers that are multiples

@@ -12,7 +12,7 @@ constexpr int kStable = 20;  // K of Algorithm 1, as in Table 5
 
 SearchPhaseLimits limits_of(const SearchRun& run) {
   const ShapeLimits shapes = shape_limits_of(run.request());
-  return {shapes.micro_batch_sequences, shapes.try_recompute, shapes.most_tensor_parallel,
+  return {shapes.micro_batch_sequences, shapes.try_recompute, shapes.tensor_parallel_limit,
           [&run] { return run.is_over(); }};
 }
 
@@ -128,7 +128,7 @@ void Repartition::climb(std::size_t starts) {
   }
 }
 
-double Repartition::value_cost_s(const ValueDeal& deal) {
+double Repartition::value_cost_s(const ValueSplit& deal) {
   int value = 0, policy = 0;
   for (std::size_t c = 0; c < deal.value.size(); ++c) {
     if (deal.value[c] > deal.partition[c]) return kInfinite;
@@ -142,8 +142,8 @@ double Repartition::value_cost_s(const ValueDeal& deal) {
   return known_deals_s_.emplace(deal, cost_s).first->second;
 }
 
-std::vector<Repartition::ValueDeal> Repartition::value_neighbours(const ValueDeal& deal) const {
-  std::vector<ValueDeal> found;
+std::vector<Repartition::ValueSplit> Repartition::value_neighbours(const ValueSplit& deal) const {
+  std::vector<ValueSplit> found;
   for (Partition& value : graph_.neighbours(deal.value)) found.push_back({deal.partition, std::move(value)});
   for (Partition& partition : graph_.neighbours(deal.partition)) {
     // What rollout gives or takes is policy's, or value's.
@@ -158,24 +158,24 @@ std::vector<Repartition::ValueDeal> Repartition::value_neighbours(const ValueDea
 
 void Repartition::deal_values() {
   if (best_ == nullptr || !trains_values(costing_.workflow())) return;
-  std::vector<ValueDeal> starts(1, {*best_, *best_});
+  std::vector<ValueSplit> starts(1, {*best_, *best_});
   for (int& units : starts.front().value) units /= 2;
   // A class of its own for the critic, where others are left.
   for (std::size_t c = 0; c < best_->size(); ++c) {
-    ValueDeal of_class{*best_, Partition(best_->size(), 0)};
+    ValueSplit of_class{*best_, Partition(best_->size(), 0)};
     of_class.value[c] = (*best_)[c];
     starts.push_back(std::move(of_class));
   }
-  ValueDeal best = starts.front();
-  for (const ValueDeal& start : starts) {
+  ValueSplit best = starts.front();
+  for (const ValueSplit& start : starts) {
     if (value_cost_s(start) < value_cost_s(best)) best = start;
   }
   // The first that is better is taken: deals have many neighbours.
-  constexpr std::size_t kMostDeals = 400;
+  constexpr std::size_t kMaxDeals = 400;
   for (bool improved = true; improved && !run_.is_over();) {
     improved = false;
-    for (const ValueDeal& other : value_neighbours(best)) {
-      if (known_deals_s_.size() >= kMostDeals) return;
+    for (const ValueSplit& other : value_neighbours(best)) {
+      if (known_deals_s_.size() >= kMaxDeals) return;
       if (value_cost_s(other) >= value_cost_s(best)) continue;
       best = other;
       improved = true;

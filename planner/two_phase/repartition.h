@@ -54,14 +54,14 @@ class Repartition {
 
  private:
   [[nodiscard]] PartitionCost look(const DeviceSplit& split);
-  struct ValueDeal {
+  struct ValueSplit {
     Partition partition, value;
-    friend bool operator<(const ValueDeal& a, const ValueDeal& b) {
+    friend bool operator<(const ValueSplit& a, const ValueSplit& b) {
       return std::tie(a.partition, a.value) < std::tie(b.partition, b.value);
     }
   };
-  [[nodiscard]] double value_cost_s(const ValueDeal& deal);
-  [[nodiscard]] std::vector<ValueDeal> value_neighbours(const ValueDeal& deal) const;
+  [[nodiscard]] double value_cost_s(const ValueSplit& deal);
+  [[nodiscard]] std::vector<ValueSplit> value_neighbours(const ValueSplit& deal) const;
   void climb_from(Partition partition);
 
   SearchRun& run_;
@@ -70,7 +70,7 @@ class Repartition {
   bool notes_;
   SearchPhase phase_;
   std::map<Partition, PartitionCost> known_;
-  std::map<ValueDeal, double> known_deals_s_;
+  std::map<ValueSplit, double> known_deals_s_;
   const Partition* best_ = nullptr;
 };
 

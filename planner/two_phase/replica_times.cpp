@@ -7,16 +7,16 @@ namespace sextant {
 namespace {
 
 // 1 to 64, then 6 % apart.
-std::vector<int> points_up_to(int most) {
+std::vector<int> points_up_to(int maximum) {
   constexpr int kAllBelow = 64;
   constexpr double kStep = 1.06;
   std::vector<int> points;
   double next = 1;
-  while (static_cast<int>(next) < most) {
+  while (static_cast<int>(next) < maximum) {
     points.push_back(static_cast<int>(next));
     next = next < kAllBelow ? next + 1 : next * kStep;
   }
-  points.push_back(most);
+  points.push_back(maximum);
   return points;
 }
 
@@ -32,7 +32,7 @@ std::vector<std::uint16_t> first_devices(const Cluster& cluster, NodeId machine,
 
 ReplicaCurve::ReplicaCurve(const Costing& costing, int task, const ReplicaKind& kind, const BatchCut& cut)
     : costing_(costing), task_(task), kind_(kind), cut_(cut) {
-  if (const int most = find_most(); most > 0) sequences_ = points_up_to(most);
+  if (const int maximum = find_most(); maximum > 0) sequences_ = points_up_to(maximum);
   time_s_.assign(sequences_.size(), -1);
 }
 
@@ -51,7 +51,7 @@ ReplicaValue ReplicaCurve::value(int sequences) const {
 
 int ReplicaCurve::find_most() const {
   const double room =
-      costing_.room_bytes(DeviceId{first_devices(costing_.cluster(), kind_.machine, 1).front()});
+      costing_.free_memory_bytes(DeviceId{first_devices(costing_.cluster(), kind_.machine, 1).front()});
   const auto fits = [&](int sequences) {
     const PositionBytes bytes = *value(sequences).bytes;
     double need = 0;

@@ -39,8 +39,8 @@ class ReplicaCurve {
 
   [[nodiscard]] const ReplicaKind& kind() const { return kind_; }
   // That the replica's own memory holds; 0: not one.
-  [[nodiscard]] int most_sequences() const { return sequences_.empty() ? 0 : sequences_.back(); }
-  // sequences: from 1 to most_sequences.
+  [[nodiscard]] int max_sequences() const { return sequences_.empty() ? 0 : sequences_.back(); }
+  // sequences: from 1 to max_sequences.
   [[nodiscard]] double time_s(int sequences);
   // Most sequences that are done by `within_s`.
   [[nodiscard]] int capacity(double within_s);

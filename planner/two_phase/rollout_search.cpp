@@ -20,12 +20,12 @@ RolloutSearch::RolloutSearch(const Costing& costing, int task)
 RolloutSearch::Kinds RolloutSearch::kinds_of(const PieceClass& pieces, const RolloutLimits& limits) {
   const Model& model = costing_.workflow().model_of(costing_.task(task_));
   Kinds kinds;
-  for (int tp = 1; tp <= std::min(pieces.devices, limits.most_tensor_parallel); ++tp) {
+  for (int tp = 1; tp <= std::min(pieces.devices, limits.tensor_parallel_limit); ++tp) {
     if (!can_cut(model, tp)) continue;
     // Stages by twos: three in a machine are worse than two or four (a machine's devices do not divide).
     for (int stages = 1; tp * stages <= pieces.devices && stages <= model.layers; stages *= 2) {
       const ReplicaKind kind{pieces.machine_class, pieces.machine, tp, stages};
-      if (kind.size() >= std::min(limits.least_devices, pieces.devices))
+      if (kind.size() >= std::min(limits.min_devices, pieces.devices))
         kinds.push_back(&times_.of(kind, limits.cut));
     }
   }
@@ -107,7 +107,8 @@ std::optional<TaskPlan> RolloutSearch::plan(const std::vector<PieceClass>& piece
   for (const PieceClass& of : pieces) {
     kinds.push_back(kinds_of(of, limits));
     for (ReplicaCurve* kind : kinds.back()) {
-      if (const int most = kind->most_sequences(); most > 0) high_s = std::max(high_s, kind->time_s(most));
+      if (const int maximum = kind->max_sequences(); maximum > 0)
+        high_s = std::max(high_s, kind->time_s(maximum));
     }
   }
   const auto is_enough = [&](double within_s) {

@@ -15,8 +15,8 @@ namespace sextant {
 
 struct RolloutLimits {
   BatchCut cut;
-  int least_devices = 1;  // of a replica: wider ones hold less of the weights each
-  int most_tensor_parallel = 64;
+  int min_devices = 1;  // of a replica: wider ones hold less of the weights each
+  int tensor_parallel_limit = 64;
 };
 
 class RolloutSearch {

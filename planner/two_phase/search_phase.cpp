@@ -51,14 +51,14 @@ std::vector<ChoicePtr> SearchPhase::dealt(int task, const std::vector<DeviceId>&
   RolloutSearch& rollouts = rollouts_[static_cast<std::size_t>(task)];
   Dealt& known = dealt_[static_cast<std::size_t>(task)];
   if (known.devices != devices) known = {devices, {}};
-  const int widest = patience > 0 ? limits_.most_tensor_parallel : 1;
+  const int widest = patience > 0 ? limits_.tensor_parallel_limit : 1;
   for (const int batch : decode_batches(costing_.task(task), costing_.workflow().sequences())) {
     for (const int size : limits_.micro_batch_sequences) {
-      for (int least = 1; least <= widest; least *= 2) {
+      for (int minimum = 1; minimum <= widest; minimum *= 2) {
         if (is_over()) return found;
-        const auto [entry, is_new] = known.ways.try_emplace({batch, size, least});
+        const auto [entry, is_new] = known.ways.try_emplace({batch, size, minimum});
         if (is_new) {
-          auto plan = rollouts.plan(pieces, {{size, batch}, least, limits_.most_tensor_parallel});
+          auto plan = rollouts.plan(pieces, {{size, batch}, minimum, limits_.tensor_parallel_limit});
           if (plan) entry->second = costing_.cost(task, std::move(*plan));
         }
         if (entry->second != nullptr) found.push_back(entry->second);
@@ -73,7 +73,7 @@ std::vector<ChoicePtr> SearchPhase::dealt(int task, const std::vector<DeviceId>&
 double SearchPhase::room_fraction(int task, const std::vector<int>& tasks,
                                   const std::vector<DeviceId>& devices) const {
   double room = 0, others = 0;
-  for (const DeviceId device : devices) room += costing_.room_bytes(device);
+  for (const DeviceId device : devices) room += costing_.free_memory_bytes(device);
   for (const int t : tasks) {
     if (t != task) others += state_bytes_[static_cast<std::size_t>(t)];
   }
@@ -90,7 +90,7 @@ std::vector<ChoicePtr> SearchPhase::ways(int task, const std::vector<int>& tasks
   TrainingLimits limits;
   limits.micro_batch_sequences = limits_.micro_batch_sequences;
   limits.try_recompute = limits_.try_recompute;
-  limits.most_tensor_parallel = limits_.most_tensor_parallel;
+  limits.tensor_parallel_limit = limits_.tensor_parallel_limit;
   limits.slack = kSlack[static_cast<std::size_t>(patience)];
   limits.keeps_what_does_not_fit = patience == 2;
   limits.room_fraction = patience < 2 ? room_fraction(task, tasks, devices) : 1;
@@ -110,7 +110,7 @@ std::vector<ChoicePtr> SearchPhase::ways(int task, const std::vector<int>& tasks
 void SearchPhase::fit(const std::vector<int>& tasks, const Lists& lists, Choices& chosen) const {
   for (const int t : tasks) chosen[static_cast<std::size_t>(t)] = lists[static_cast<std::size_t>(t)].front();
   for (double excess = costing_.excess_bytes(chosen); excess > 0;) {
-    double least = std::numeric_limits<double>::infinity();
+    double minimum = std::numeric_limits<double>::infinity();
     std::size_t best = chosen.size();
     ChoicePtr better;
     for (const int t : tasks) {
@@ -122,8 +122,8 @@ void SearchPhase::fit(const std::vector<int>& tasks, const Lists& lists, Choices
         // More than what is lacking is of no use.
         const double saved = excess - std::max(0.0, costing_.excess_bytes(chosen));
         if (saved <= 0) continue;
-        if (const double price = (choice->time_s - before->time_s) / saved; price < least) {
-          least = price;
+        if (const double price = (choice->time_s - before->time_s) / saved; price < minimum) {
+          minimum = price;
           best = at;
           better = choice;
         }

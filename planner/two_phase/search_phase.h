@@ -29,7 +29,7 @@ struct DeviceSplit {
 struct SearchPhaseLimits {
   std::vector<int> micro_batch_sequences;
   bool try_recompute = false;
-  int most_tensor_parallel = 64;
+  int tensor_parallel_limit = 64;
   std::function<bool()> is_over;  // asked now and then
 };
 

@@ -33,7 +33,7 @@ Fingerprint print_of(const TaskPlan& plan, std::size_t count) {
       for (const DeviceId device : stage.devices) words.push_back(static_cast<std::uint64_t>(device.value));
     }
   }
-  return SeatPrints::of_words(words);
+  return DeviceClassHashes::of_words(words);
 }
 
 // What tells plans of one task apart.
@@ -41,12 +41,12 @@ Fingerprint print_of(const Fingerprint& replicas, const TaskPlan& plan) {
   const std::array words{replicas.low, replicas.high, static_cast<std::uint64_t>(plan.micro_batch_sequences),
                          static_cast<std::uint64_t>(plan.decode_batch_sequences),
                          static_cast<std::uint64_t>(plan.recompute)};
-  return SeatPrints::of_words(words);
+  return DeviceClassHashes::of_words(words);
 }
 
 }  // namespace
 
-void TrainingSearch::add_trials(std::vector<Replica> replicas, const Asked& asked) {
+void TrainingSearch::add_trials(std::vector<Replica> replicas, const TrainingQuery& asked) {
   const bool recomputes = asked.try_recompute && costing_->task(task_).kind == TaskKind::training;
   const int share = costing_->workflow().sequences() / static_cast<int>(replicas.size());
   Layout& layout = layouts_.emplace_back();
@@ -59,15 +59,15 @@ void TrainingSearch::add_trials(std::vector<Replica> replicas, const Asked& aske
     for (const Recompute recompute : {Recompute::none, Recompute::full}) {
       if (recompute == Recompute::full && !recomputes) continue;
       trials_.push_back({layouts_.size() - 1, size, recompute});
-      trials_.back().least_s = least_s(trials_.back());
+      trials_.back().min_s = min_s(trials_.back());
     }
   }
 }
 
-bool TrainingSearch::add_trials(const Asked& asked, const std::function<bool()>& is_over) {
+bool TrainingSearch::add_trials(const TrainingQuery& asked, const std::function<bool()>& is_over) {
   const Workflow& workflow = costing_->workflow();
   const std::vector<TypePool> pools = type_pools(costing_->cluster(), asked.devices, workflow.precision);
-  const PipelineLimits pipelines{asked.most_tensor_parallel, workflow.sequences()};
+  const PipelineLimits pipelines{asked.tensor_parallel_limit, workflow.sequences()};
   layouts_.clear();
   trials_.clear();
   bool has_all = true;
@@ -78,7 +78,7 @@ bool TrainingSearch::add_trials(const Asked& asked, const std::function<bool()>&
     add_trials(std::move(replicas), asked);
   }
   std::stable_sort(trials_.begin(), trials_.end(),
-                   [](const Trial& a, const Trial& b) { return a.least_s < b.least_s; });
+                   [](const Trial& a, const Trial& b) { return a.min_s < b.min_s; });
   return has_all;
 }
 
@@ -89,25 +89,25 @@ const TaskPlan& TrainingSearch::plan_of(const Trial& trial) {
   return plan;
 }
 
-double TrainingSearch::least_s(const Trial& trial) {
+double TrainingSearch::min_s(const Trial& trial) {
   // Nothing is known before of tasks whose replicas depend on each other.
   if (!costing_->model(task_).is_always_separable()) return 0;
   const TaskPlan& plan = plan_of(trial);
   const Fingerprint print = print_of(layouts_[trial.layout].print_of_first, plan);
-  if (const double* known = known_least_s_.find(print)) return *known;
-  const double least_s = costing_->first_replica_s(task_, plan);
-  known_least_s_.insert(print, least_s);
-  return least_s;
+  if (const double* known = known_min_s_.find(print)) return *known;
+  const double min_s = costing_->first_replica_s(task_, plan);
+  known_min_s_.insert(print, min_s);
+  return min_s;
 }
 
 ChoicePtr TrainingSearch::cost(const Trial& trial) {
   const TaskPlan& plan = plan_of(trial);
   const Fingerprint print = print_of(layouts_[trial.layout].print, plan);
   if (const std::size_t* known = known_choices_.find(print)) return choices_[*known];
-  constexpr std::size_t kMostKept = 5'000'000;  // devices of all ways: some hundred megabytes
+  constexpr std::size_t kMaxKept = 5'000'000;  // devices of all ways: some hundred megabytes
   const auto devices = static_cast<std::size_t>(costing_->cluster().device_count());
   ChoicePtr choice = costing_->cost(task_, plan);
-  if (choices_.size() * devices > kMostKept) return choice;
+  if (choices_.size() * devices > kMaxKept) return choice;
   known_choices_.insert(print, choices_.size());
   choices_.push_back(choice);
   return choice;
@@ -117,8 +117,8 @@ ChoicePtr TrainingSearch::cost(const Trial& trial) {
 // where that is clearly too slow.
 std::vector<ChoicePtr> TrainingSearch::search(const std::vector<DeviceId>& devices,
                                               const TrainingLimits& limits) {
-  Asked asked{devices, limits.micro_batch_sequences, limits.try_recompute, limits.decode_batch_sequences,
-              limits.most_tensor_parallel};
+  TrainingQuery asked{devices, limits.micro_batch_sequences, limits.try_recompute,
+                      limits.decode_batch_sequences, limits.tensor_parallel_limit};
   if (asked_ != asked) {
     asked_.reset();
     if (add_trials(asked, limits.is_over)) asked_ = std::move(asked);
@@ -126,7 +126,7 @@ std::vector<ChoicePtr> TrainingSearch::search(const std::vector<DeviceId>& devic
   double best_s = std::numeric_limits<double>::infinity();
   std::vector<ChoicePtr> found;
   for (Trial& trial : trials_) {
-    if ((limits.is_over && limits.is_over()) || trial.least_s > limits.slack * best_s) break;
+    if ((limits.is_over && limits.is_over()) || trial.min_s > limits.slack * best_s) break;
     if (trial.choice == nullptr) trial.choice = cost(trial);
     const bool fits = trial.choice->need_fraction <= limits.room_fraction;
     if (fits) best_s = std::min(best_s, trial.choice->time_s);

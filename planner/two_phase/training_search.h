@@ -26,7 +26,7 @@ struct TrainingLimits {
   std::vector<int> micro_batch_sequences;
   bool try_recompute = false;
   int decode_batch_sequences = 0;  // of generation, as TaskPlan has it
-  int most_tensor_parallel = 64;
+  int tensor_parallel_limit = 64;
   double room_fraction = 1;  // of its devices' memory that the task may need; less where others run there
   bool keeps_what_does_not_fit = false;
   // Layouts whose first replica is so much slower than the best that fits are left out: what is nearer may be
@@ -53,33 +53,33 @@ class TrainingSearch {
     std::size_t layout = 0;
     int micro_batch_sequences = 1;
     Recompute recompute = Recompute::none;
-    double least_s = 0;
+    double min_s = 0;
     ChoicePtr choice = nullptr;  // once it was asked for
   };
   // What trials depend on.
-  struct Asked {
+  struct TrainingQuery {
     std::vector<DeviceId> devices;
     std::vector<int> micro_batch_sequences;
     bool try_recompute = false;
     int decode_batch_sequences = 0;
-    int most_tensor_parallel = 0;
-    friend bool operator==(const Asked&, const Asked&) = default;
+    int tensor_parallel_limit = 0;
+    friend bool operator==(const TrainingQuery&, const TrainingQuery&) = default;
   };
   // False where it was over before all were there.
-  [[nodiscard]] bool add_trials(const Asked& asked, const std::function<bool()>& is_over);
-  void add_trials(std::vector<Replica> replicas, const Asked& asked);
+  [[nodiscard]] bool add_trials(const TrainingQuery& asked, const std::function<bool()>& is_over);
+  void add_trials(std::vector<Replica> replicas, const TrainingQuery& asked);
   [[nodiscard]] const TaskPlan& plan_of(const Trial& trial);
-  [[nodiscard]] double least_s(const Trial& trial);
+  [[nodiscard]] double min_s(const Trial& trial);
   [[nodiscard]] ChoicePtr cost(const Trial& trial);
 
   const Costing* costing_;
   int task_;
   // Of what was asked last: asked again with more patience, nothing is made twice.
-  std::optional<Asked> asked_;
+  std::optional<TrainingQuery> asked_;
   std::vector<Layout> layouts_;
-  std::vector<Trial> trials_;  // by least_s
+  std::vector<Trial> trials_;  // by min_s
   // Of all searches.
-  KnownParts<double> known_least_s_;
+  KnownParts<double> known_min_s_;
   KnownParts<std::size_t> known_choices_;  // positions in choices_
   std::vector<ChoicePtr> choices_;
 };

@@ -23,11 +23,11 @@ std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGra
   const PlanRequest& request = run.request();
   if (request.workflow.response_tokens.kind == LengthKind::fixed) return std::nullopt;
   constexpr double kStable = 0.01;  // relative change of the iteration between windows
-  constexpr int kMostWindows = 8;
+  constexpr int kMaxWindows = 8;
   std::optional<Partition> best;
   double last_s = 0;
   int steps = first_window_steps(request.workflow);
-  for (int w = 0; w < kMostWindows && !run.is_over(); ++w, steps *= 2) {
+  for (int w = 0; w < kMaxWindows && !run.is_over(); ++w, steps *= 2) {
     const Costing costing(request, windowed(request.workflow, steps, request.seed));
     Repartition repartition(run, costing, graph, false);
     if (best) {
@@ -48,7 +48,7 @@ std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGra
 
 // On the whole cluster again.
 PlanResult plan_on_rented(const PlanRequest& request) {
-  RentedPlan rented = plan_within_budget(request, request.objective.most_usd_per_hour);
+  RentedPlan rented = plan_within_budget(request, request.objective.max_usd_per_hour);
   PlanResult& result = rented.result;
   if (!result.plan) return std::move(result);
   result.plan = rented.part.on_whole(std::move(*result.plan));

@@ -10,7 +10,7 @@ namespace sextant {
 namespace {
 
 constexpr std::size_t kSupport = 64;
-constexpr std::size_t kMostSamples = 1U << 18;  // longer windows change nothing that a plan could show
+constexpr std::size_t kMaxSamples = 1U << 18;  // longer windows change nothing that a plan could show
 
 // By hand: the standard's distributions differ from library to library, and a seed must give the same plan.
 double uniform(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11U), -53); }
@@ -66,7 +66,7 @@ Workflow windowed(const Workflow& workflow, int steps, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const double weight_sum = std::accumulate(lengths.weights.begin(), lengths.weights.end(), 0.0);
   const std::size_t wanted = static_cast<std::size_t>(steps) * static_cast<std::size_t>(workflow.sequences());
-  std::vector<double> samples(std::min(wanted, kMostSamples));
+  std::vector<double> samples(std::min(wanted, kMaxSamples));
   for (double& tokens : samples) tokens = sample(lengths, weight_sum, random);
   std::sort(samples.begin(), samples.end());
   Workflow sampled = workflow;

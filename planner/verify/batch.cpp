@@ -92,7 +92,7 @@ double tokens_cached(const PlannedTask& task, double waves) {
   if (execution.continuous_batching && (waves > 1 || works_ahead(task) || goes_on(task)))
     return tokens_met(task);
   const RolloutBatch batch = rollout_batch(task.workflow);
-  return batch.response_tokens(task.workflow).most_live(prompt_kept(task) + sequence_tokens(task).observed);
+  return batch.response_tokens(task.workflow).max_live(prompt_kept(task) + sequence_tokens(task).observed);
 }
 
 // Sequences of each replica.

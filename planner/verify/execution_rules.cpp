@@ -42,9 +42,9 @@ class ValueRules {
  private:
   void add(const std::string& message) { found_.push_back({task_.name(), rules::kValues, message}); }
 
-  void at_least(int least, int value, const std::string& what) {
-    if (value >= least) return;
-    add(what + " is " + std::to_string(value) + ", expected at least " + std::to_string(least));
+  void at_least(int minimum, int value, const std::string& what) {
+    if (value >= minimum) return;
+    add(what + " is " + std::to_string(value) + ", expected at least " + std::to_string(minimum));
   }
 
   void look_at_shares() {

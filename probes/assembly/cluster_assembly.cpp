@@ -5,7 +5,7 @@
 #include <set>
 
 #include "probes/assembly/cluster_links.h"
-#include "probes/assembly/cluster_oddities.h"
+#include "probes/assembly/cluster_outliers.h"
 #include "probes/assembly/device_types.h"
 
 namespace sextant {

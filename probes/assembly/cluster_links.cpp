@@ -16,7 +16,7 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t kMostNamed = 4;
+constexpr std::size_t kMaxNamed = 4;
 
 LinkRate rate_of(const AlphaBeta& fit) {
   const std::string note = "fit of half round trips over message sizes";
@@ -226,7 +226,7 @@ class Assembly {
     for (const bool has_reason : {true, false}) {
       for (const RankPair& pair : level.without) {
         const auto reason = reasons_.find(pair);
-        if ((reason != reasons_.end()) != has_reason || named == kMostNamed) continue;
+        if ((reason != reasons_.end()) != has_reason || named == kMaxNamed) continue;
         text += std::string(named++ == 0 ? "" : ", ") + rank(pair.low).device + " and " +
                 rank(pair.high).device + (has_reason ? " (" + reason->second + ")" : "");
       }

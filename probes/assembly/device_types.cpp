@@ -8,7 +8,7 @@
 
 #include "core/units.h"
 #include "probes/assembly/cluster_assembly.h"
-#include "probes/fleet/compare/odd_ones.h"
+#include "probes/fleet/compare/outliers.h"
 #include "sextant/error.h"
 #include "sextant/statistics.h"
 
@@ -156,13 +156,13 @@ Series named_series(const Reports& reports, const std::string& name) {
 }
 
 Quantity memory_capacity(const Reports& reports) {
-  double least_bytes = reports.front()->memory_bytes;
+  double min_bytes = reports.front()->memory_bytes;
   for (const Member& report : reports) {
-    least_bytes = std::min(least_bytes, report->memory_bytes);
+    min_bytes = std::min(min_bytes, report->memory_bytes);
     if (report->memory_bytes <= 0) throw_missing(*report.report, "memory/capacity");
   }
   const bool is_gpu = reports.front()->is_gpu();
-  return measured(least_bytes, 0,
+  return measured(min_bytes, 0,
                   is_gpu ? "capacity of device memory; the least of the type"
                          : "available memory of the host divided by its ranks; the least of the type");
 }

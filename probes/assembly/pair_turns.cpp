@@ -52,9 +52,10 @@ void PairTurns::find_between() {
   const int hosts = static_cast<int>(ranks_of_host_.size());
   std::vector<std::size_t> sweeps_of_round;
   for (int round = 0; round < tournament_round_count(hosts); ++round) {
-    std::size_t most = 0;
-    for (const RankPair& pair : tournament_round(hosts, round)) most = std::max(most, pairs_between(pair));
-    sweeps_of_round.push_back(most);
+    std::size_t maximum = 0;
+    for (const RankPair& pair : tournament_round(hosts, round))
+      maximum = std::max(maximum, pairs_between(pair));
+    sweeps_of_round.push_back(maximum);
   }
   host_rounds_ = sweeps_of_round.size();
   const std::size_t sweeps =
@@ -73,7 +74,7 @@ std::size_t PairTurns::pairs_between(const RankPair& of_hosts) const {
 
 std::size_t PairTurns::count() const { return within_turns_ + between_.size(); }
 std::size_t PairTurns::first_count() const { return kinds_ + host_rounds_; }
-std::size_t PairTurns::least_count() const { return kinds_ + (host_rounds_ > 0 ? 1 : 0); }
+std::size_t PairTurns::min_count() const { return kinds_ + (host_rounds_ > 0 ? 1 : 0); }
 
 std::vector<RankPair> PairTurns::turn(std::size_t index) const {
   SEXTANT_CHECK(index < count());

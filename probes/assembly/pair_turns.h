@@ -31,7 +31,7 @@ class PairTurns {
   [[nodiscard]] std::size_t count() const;
   // Turns of 1 and 2, and how many of these show each level and kind at least once.
   [[nodiscard]] std::size_t first_count() const;
-  [[nodiscard]] std::size_t least_count() const;
+  [[nodiscard]] std::size_t min_count() const;
   // Pairs of all turns together.
   [[nodiscard]] std::size_t pair_count() const { return ranks_ * (ranks_ - 1) / 2; }
   // index < count(); never empty.

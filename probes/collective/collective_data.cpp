@@ -136,9 +136,9 @@ std::size_t count_wrong(const CollectiveShape& shape, int rank, std::size_t firs
   return wrong;
 }
 
-std::vector<unsigned char> message_pattern(std::size_t most_bytes) {
-  const std::size_t whole = most_bytes / kPeriod * kPeriod;
-  std::vector<unsigned char> pattern(whole == 0 ? most_bytes : whole);
+std::vector<unsigned char> message_pattern(std::size_t max_bytes) {
+  const std::size_t whole = max_bytes / kPeriod * kPeriod;
+  std::vector<unsigned char> pattern(whole == 0 ? max_bytes : whole);
   for (std::size_t at = 0; at < pattern.size(); ++at) {
     pattern[at] = static_cast<unsigned char>(at % kPeriod + 1);
   }

@@ -20,7 +20,7 @@ void fill_input(const CollectiveShape& shape, int rank, std::size_t first, std::
                                       std::span<const float> chunk);
 
 // The bytes of a message between two ranks, none of them zero: a long message repeats these, which are at most
-// `most_bytes` and, unless that is tiny, whole periods.
-[[nodiscard]] std::vector<unsigned char> message_pattern(std::size_t most_bytes);
+// `max_bytes` and, unless that is tiny, whole periods.
+[[nodiscard]] std::vector<unsigned char> message_pattern(std::size_t max_bytes);
 
 }  // namespace sextant

@@ -20,9 +20,9 @@ constexpr std::array kKinds = {CollectiveKind::all_reduce,     CollectiveKind::a
 
 // What every rank's buffers may take: the least of all.
 double common_room_bytes(Communicator& world, const Collectives& collectives) {
-  std::array<double, 1> least = {-kMemoryShare * collectives.free_bytes()};
-  world.all_reduce_max(std::span<double>(least));
-  return -least[0];
+  std::array<double, 1> minimum = {-kMemoryShare * collectives.free_bytes()};
+  world.all_reduce_max(std::span<double>(minimum));
+  return -minimum[0];
 }
 
 // Rank 0's clock decides for all.
@@ -151,10 +151,10 @@ std::vector<ProbeResult> measure_collectives(Communicator& world, Collectives& c
   const double room_bytes = common_room_bytes(world, collectives);
   for (const CollectiveKind kind : kKinds) {
     const double fits = room_bytes / shape_of(kind, world.size(), room_bytes).buffers();
-    const double most_bytes = std::min(options.most_bytes, fits);
+    const double max_bytes = std::min(options.max_bytes, fits);
     const auto shapes = options.sizes_bytes.empty()
-                            ? collective_shapes(kind, world.size(), most_bytes)
-                            : shapes_of(kind, world.size(), options.sizes_bytes, most_bytes);
+                            ? collective_shapes(kind, world.size(), max_bytes)
+                            : shapes_of(kind, world.size(), options.sizes_bytes, max_bytes);
     for (const CollectiveShape& shape : shapes) {
       const std::string name = result_name(collectives, shape);
       if (budget.is_over()) {
@@ -180,7 +180,7 @@ std::vector<ProbeResult> measure_pairs(Communicator& world, Collectives& collect
   Budget budget(world, pair_budget_s(turns, options), options, clock);
   std::size_t measured = 0;
   for (std::size_t index = 0; index < turns.count(); ++index) {
-    if (budget.is_over() && index >= turns.least_count()) {
+    if (budget.is_over() && index >= turns.min_count()) {
       if (world.rank() == 0) led.push_back(late_pairs(collectives, budget, measured, turns.pair_count()));
       break;
     }

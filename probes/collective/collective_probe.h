@@ -36,11 +36,11 @@ struct CollectiveOptions {
   // job it is that much for each 50 turns in which all pairs of hosts are seen, and one pair of each kind of
   // link is measured whatever the time (pair_turns.h).
   double total_budget_s = 50;
-  double most_bytes = 1024.0 * 1024 * 1024;  // less where a rank's memory allows less
+  double max_bytes = 1024.0 * 1024 * 1024;  // less where a rank's memory allows less
   std::vector<std::size_t> pair_bytes = {8, 4096, 65536, 1 << 20, 16 << 20, 256 << 20};
   // Of each rank, for collectives of growing groups (growing_groups.h); empty: of all ranks alone.
   std::vector<HostPlace> places = {};
-  // Instead of all sizes from 8 bytes on; none above most_bytes.
+  // Instead of all sizes from 8 bytes on; none above max_bytes.
   std::vector<double> sizes_bytes = {};
   // Asked by rank 0 before each point: true leaves out the rest; may be empty.
   std::function<bool()> should_stop = {};

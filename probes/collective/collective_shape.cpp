@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, kCollectiveKindCount> kNames = {
     "all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all", "send_receive"};
-constexpr double kLeastBytes = 8;
+constexpr double kMinBytes = 8;
 constexpr double kStep = 4;
 
 }  // namespace
@@ -58,19 +58,19 @@ double bus_factor(CollectiveKind kind, int ranks) {
 }
 
 std::vector<CollectiveShape> shapes_of(CollectiveKind kind, int ranks, std::span<const double> sizes_bytes,
-                                       double most_bytes) {
+                                       double max_bytes) {
   std::vector<CollectiveShape> shapes;
-  for (const double bytes : sizes_bytes) shapes.push_back(shape_of(kind, ranks, std::min(bytes, most_bytes)));
+  for (const double bytes : sizes_bytes) shapes.push_back(shape_of(kind, ranks, std::min(bytes, max_bytes)));
   shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
   return shapes;
 }
 
-std::vector<CollectiveShape> collective_shapes(CollectiveKind kind, int ranks, double most_bytes) {
+std::vector<CollectiveShape> collective_shapes(CollectiveKind kind, int ranks, double max_bytes) {
   std::vector<CollectiveShape> shapes;
-  for (double bytes = kLeastBytes; bytes < most_bytes; bytes *= kStep) {
+  for (double bytes = kMinBytes; bytes < max_bytes; bytes *= kStep) {
     shapes.push_back(shape_of(kind, ranks, bytes));
   }
-  shapes.push_back(shape_of(kind, ranks, most_bytes));
+  shapes.push_back(shape_of(kind, ranks, max_bytes));
   shapes.erase(std::unique(shapes.begin(), shapes.end()), shapes.end());
   return shapes;
 }

@@ -40,11 +40,11 @@ struct CollectiveShape {
 // send/receive 1.
 [[nodiscard]] double bus_factor(CollectiveKind kind, int ranks);
 
-// At most each of these sizes and most_bytes; shapes that come out equal once.
+// At most each of these sizes and max_bytes; shapes that come out equal once.
 [[nodiscard]] std::vector<CollectiveShape> shapes_of(CollectiveKind kind, int ranks,
-                                                     std::span<const double> sizes_bytes, double most_bytes);
+                                                     std::span<const double> sizes_bytes, double max_bytes);
 
-// 8 bytes, each four times the one before, and `most_bytes` as the last; shapes that come out equal once.
-[[nodiscard]] std::vector<CollectiveShape> collective_shapes(CollectiveKind kind, int ranks, double most_bytes);
+// 8 bytes, each four times the one before, and `max_bytes` as the last; shapes that come out equal once.
+[[nodiscard]] std::vector<CollectiveShape> collective_shapes(CollectiveKind kind, int ranks, double max_bytes);
 
 }  // namespace sextant

@@ -62,7 +62,7 @@ __device__ inline void add_values(float (&output)[8][4], const Fragment4& weight
 // The running maximum and sum of rows g and g + 8 (Milakov and Gimelshein, "Online normalizer calculation for
 // softmax", 2018), in units of log2.
 struct RunningSoftmax {
-  float most[2] = {-INFINITY, -INFINITY};
+  float maximum[2] = {-INFINITY, -INFINITY};
   float sum[2] = {0, 0};  // of this lane's tokens only, until finish()
 
   // Scores become weights; returns by what the output so far must be scaled.
@@ -70,15 +70,15 @@ struct RunningSoftmax {
   __device__ void update(float (&scores)[kTiles][4], float scale_log2, float (&rescale)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      float now = most[half];
+      float now = maximum[half];
 #pragma unroll
       for (int tile = 0; tile < kTiles; ++tile) {
         now = fmaxf(now, scale_log2 * fmaxf(scores[tile][2 * half], scores[tile][2 * half + 1]));
       }
       now = fmaxf(now, __shfl_xor_sync(0xffffffffU, now, 1));
       now = fmaxf(now, __shfl_xor_sync(0xffffffffU, now, 2));
-      rescale[half] = exp2_fast(most[half] - now);
-      most[half] = now;
+      rescale[half] = exp2_fast(maximum[half] - now);
+      maximum[half] = now;
       sum[half] *= rescale[half];
 #pragma unroll
       for (int tile = 0; tile < kTiles; ++tile) {

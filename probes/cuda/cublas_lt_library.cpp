@@ -31,18 +31,18 @@ std::string CublasLtLibrary::load_from(void* library) {
 }
 
 const CublasLtLibrary* CublasLtLibrary::open(std::string& reason) {
-  static std::string why_not;
+  static std::string failure_reason;
   static const std::unique_ptr<const CublasLtLibrary> opened = []() -> std::unique_ptr<const CublasLtLibrary> {
     void* library =
-        open_nvidia_library("cuBLASLt", "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR), why_not);
+        open_nvidia_library("cuBLASLt", "libcublasLt.so." + std::to_string(CUBLAS_VER_MAJOR), failure_reason);
     if (library == nullptr) return nullptr;
     auto functions = std::make_unique<CublasLtLibrary>();
     const std::string missing = functions->load_from(library);
     if (missing.empty()) return functions;
-    why_not = "the cuBLASLt found has no " + missing;
+    failure_reason = "the cuBLASLt found has no " + missing;
     return nullptr;
   }();
-  reason = why_not;
+  reason = failure_reason;
   return opened.get();
 }
 

@@ -22,7 +22,7 @@ constexpr int kCandidates = 12;
 // Long enough for a candidate to be timed at the clocks that it runs at.
 constexpr double kSearchLeast_s = 4e-3;
 constexpr double kSearchBudget_s = 0.4;
-constexpr int kMostSets = 64;
+constexpr int kMaxSets = 64;
 constexpr double kTimesTheCache = 3;
 
 struct GemmFormat {
@@ -82,7 +82,7 @@ int sets_for(int device, double bytes, bool is_cold) {
   int cache_bytes = 0;
   check_cuda(cudaDeviceGetAttribute(&cache_bytes, cudaDevAttrL2CacheSize, device),
              "asking for the cache's size");
-  return static_cast<int>(std::clamp(std::ceil(kTimesTheCache * cache_bytes / bytes), 1.0, 1.0 * kMostSets));
+  return static_cast<int>(std::clamp(std::ceil(kTimesTheCache * cache_bytes / bytes), 1.0, 1.0 * kMaxSets));
 }
 
 class CudaGemm final : public StreamOperation {

@@ -5,17 +5,17 @@ namespace sextant::gpu {
 namespace {
 
 constexpr int kWarps = 4;
-constexpr int kRows = kMostHeadsPerGroup;
-static_assert(kLeastPagesPerSplit == 4 * kWarps);
+constexpr int kRows = kMaxHeadsPerGroup;
+static_assert(kMinPagesPerSplit == 4 * kWarps);
 constexpr float kLog2OfE = 1.44269504F;
 
 // What a block, or a warp within it, found: the weighted sum of values, not yet divided by `sum`.
 struct Part {
-  float most;
+  float maximum;
   float sum;
 };
-__device__ float weight_of(const Part& part, float most) {
-  return part.most == -INFINITY ? 0.0F : exp2_fast(part.most - most);
+__device__ float weight_of(const Part& part, float maximum) {
+  return part.maximum == -INFINITY ? 0.0F : exp2_fast(part.maximum - maximum);
 }
 
 template <int kDim>
@@ -83,12 +83,12 @@ __device__ void finish_block(const DecodeAttention& attention, int sequence, int
   for (int at = threadIdx.x; at < group * kDim; at += kWarps * 32) {
     const int row = at / kDim;
     const int dimension = at % kDim;
-    float most = -INFINITY;
-    for (int warp = 0; warp < kWarps; ++warp) most = fmaxf(most, shared.parts[warp][row].most);
+    float maximum = -INFINITY;
+    for (int warp = 0; warp < kWarps; ++warp) maximum = fmaxf(maximum, shared.parts[warp][row].maximum);
     float sum = 0;
     float output = 0;
     for (int warp = 0; warp < kWarps; ++warp) {
-      const float weight = weight_of(shared.parts[warp][row], most);
+      const float weight = weight_of(shared.parts[warp][row], maximum);
       sum += weight * shared.parts[warp][row].sum;
       output += weight * shared.outputs[warp][row][dimension];
     }
@@ -100,7 +100,7 @@ __device__ void finish_block(const DecodeAttention& attention, int sequence, int
     float* part = attention.partials + (head * attention.splits + blockIdx.x) * (kDim + 2);
     part[dimension] = output;
     if (dimension == 0) {
-      part[kDim] = most;
+      part[kDim] = maximum;
       part[kDim + 1] = sum;
     }
   }
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(kWarps * 32, 2)
 #pragma unroll
   for (int upper = 0; upper < 2; ++upper) {
     const int row = g + 8 * upper;
-    if (t == 0) shared.parts[warp][row] = {softmax.most[upper], softmax.sum[upper]};
+    if (t == 0) shared.parts[warp][row] = {softmax.maximum[upper], softmax.sum[upper]};
 #pragma unroll
     for (int half = 0; half < kDim / 64; ++half) {
 #pragma unroll
@@ -189,13 +189,13 @@ __global__ void combine_kernel(const float* partials, __nv_bfloat16* output, int
   const std::size_t head = blockIdx.x;
   const float* parts = partials + head * splits * (dim + 2);
   const int dimension = static_cast<int>(threadIdx.x);
-  float most = -INFINITY;
-  for (int split = 0; split < splits; ++split) most = fmaxf(most, parts[split * (dim + 2) + dim]);
+  float maximum = -INFINITY;
+  for (int split = 0; split < splits; ++split) maximum = fmaxf(maximum, parts[split * (dim + 2) + dim]);
   float sum = 0;
   float total = 0;
   for (int split = 0; split < splits; ++split) {
     const float* part = parts + split * (dim + 2);
-    const float weight = weight_of({part[dim], part[dim + 1]}, most);
+    const float weight = weight_of({part[dim], part[dim + 1]}, maximum);
     sum += weight * part[dim + 1];
     total += weight * part[dimension];
   }

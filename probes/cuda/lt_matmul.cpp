@@ -76,7 +76,7 @@ class PlannedMatmul final : public LtMatmul {
   }
 
   void search(const LtOperands& operands, float alpha, float beta, const LtWorkspace& workspace,
-              CUstream_st* stream, double least_s, double budget_s) override {
+              CUstream_st* stream, double min_s, double budget_s) override {
     Stopwatch watch(stream);
     const TimeCandidate time = [&](std::size_t at, int repeats) -> std::optional<double> {
       bool is_failing = false;
@@ -87,7 +87,7 @@ class PlannedMatmul final : public LtMatmul {
       const double took_s = watch.stop_s() / repeats;
       return is_failing ? std::nullopt : std::optional(took_s);
     };
-    const CandidateChoice choice = find_fastest(candidates_.size(), time, least_s, budget_s);
+    const CandidateChoice choice = find_fastest(candidates_.size(), time, min_s, budget_s);
     if (choice.tried == 0) throw_machine_failed("cuBLASLt: every algorithm tried for a matrix product failed");
     chosen_ = choice.chosen;
     tried_ = choice.tried;

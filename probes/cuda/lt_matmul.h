@@ -77,11 +77,11 @@ class LtMatmul {
   virtual void execute(const LtOperands& operands, float alpha, float beta, const LtWorkspace& workspace,
                        CUstream_st* stream) = 0;
 
-  // Times the candidates on these operands in rounds, each for at least `least_s` a round, and keeps the
+  // Times the candidates on these operands in rounds, each for at least `min_s` a round, and keeps the
   // fastest; stops trying when about `budget_s` seconds are over. Overwrites D and leaves the stream idle. Must
   // not be called while a graph is captured. A candidate that fails is passed over.
   virtual void search(const LtOperands& operands, float alpha, float beta, const LtWorkspace& workspace,
-                      CUstream_st* stream, double least_s = 2e-3, double budget_s = 0.5) = 0;
+                      CUstream_st* stream, double min_s = 2e-3, double budget_s = 0.5) = 0;
 
   // "algorithm 66, tile 20, stages 4, split-k 1; number 3 of 8 tried".
   [[nodiscard]] virtual std::string algorithm() const = 0;

@@ -22,7 +22,7 @@ namespace {
 using Time = std::chrono::steady_clock;
 
 // A rank that is gone leaves the others in their kernels for ever.
-constexpr std::chrono::seconds kMostForABatch{60};
+constexpr std::chrono::seconds kMaxForABatch{60};
 constexpr std::size_t kChunkElements = std::size_t{16} << 20;
 constexpr std::size_t kMessageChunkBytes = std::size_t{16} << 20;
 
@@ -60,7 +60,7 @@ class NcclRank {
 
  private:
   void wait() {
-    const auto deadline = Time::now() + kMostForABatch;
+    const auto deadline = Time::now() + kMaxForABatch;
     for (;;) {
       const cudaError_t status = cudaStreamQuery(stream());
       if (status == cudaSuccess) return;
@@ -68,7 +68,7 @@ class NcclRank {
       communicator_.check("running a collective");
       if (Time::now() > deadline) {
         throw_machine_failed("NCCL: a collective did not end within " +
-                             format_seconds(static_cast<double>(kMostForABatch.count())) +
+                             format_seconds(static_cast<double>(kMaxForABatch.count())) +
                              ": another rank failed or hangs");
       }
       std::this_thread::yield();

@@ -7,7 +7,7 @@ namespace sextant {
 namespace {
 
 // The queue of a stream holds about a thousand launches; beyond it the host would wait for the closed gate.
-constexpr int kMostBehindTheGate = 400;
+constexpr int kMaxBehindTheGate = 400;
 constexpr double kGateBound_s = 20e-3;
 // Operands of this many times the cache are not found there again when their turn comes.
 constexpr double kTimesTheCacheIsCold = 2;
@@ -47,7 +47,7 @@ double StreamOperation::run_s(int repeats, const WhileRunning& while_running) {
   try {
     stream_.start();
     for (int repeat = 0; repeat < repeats; ++repeat) {
-      if (repeat == kMostBehindTheGate) gate_.open();
+      if (repeat == kMaxBehindTheGate) gate_.open();
       enqueue(turn_++);
     }
     stream_.mark_stop();

@@ -138,7 +138,7 @@ class Agent {
     }
     secret_ = command.secret;
     ports_ = command.ports;
-    host_ = std::make_unique<Doorkeeper>(
+    host_ = std::make_unique<ProbeListener>(
         secret_, ports_,
         [ports = ports_](const Connection& to, const Request& what) { serve_on(ports, to, what); });
     answers_.give(
@@ -163,7 +163,7 @@ class Agent {
   AgentOptions options_;
   Secret secret_;
   PortRange ports_;
-  std::unique_ptr<Doorkeeper> host_;
+  std::unique_ptr<ProbeListener> host_;
   Answers answers_;  // outlives the worker, which speaks through it
   Worker worker_;
   std::string heard_;

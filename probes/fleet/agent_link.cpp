@@ -77,7 +77,7 @@ void AgentLink::give_up(const std::string& why) {
   }
   state_ = AgentState::lost;
   why_ = why;
-  outcome_.why_not = why;
+  outcome_.failure_reason = why;
   process_.reset();
 }
 
@@ -155,7 +155,7 @@ void AgentLink::settle(const JsonView& view) {
   if (what == "done") {
     outcome_.result = view.required("result").json();
   } else {
-    outcome_.why_not = view.required("why").any_text();
+    outcome_.failure_reason = view.required("why").any_text();
   }
   state_ = AgentState::idle;
 }

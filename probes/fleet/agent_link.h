@@ -27,7 +27,7 @@ enum class AgentState {
 // What came of the task that an agent was given last.
 struct TaskOutcome {
   std::optional<Json> result;
-  std::string why_not;
+  std::string failure_reason;
 };
 
 class AgentLink {

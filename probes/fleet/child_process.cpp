@@ -17,9 +17,9 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t kMostComplaints = 2000;              // characters of stderr that are kept
-constexpr std::size_t kMostAtOnce = std::size_t{1} << 20;  // of one that never stops talking
-constexpr int kNotStarted = 127;                           // as a shell has it
+constexpr std::size_t kMaxComplaints = 2000;              // characters of stderr that are kept
+constexpr std::size_t kMaxAtOnce = std::size_t{1} << 20;  // of one that never stops talking
+constexpr int kNotStarted = 127;                          // as a shell has it
 
 struct Pipe {
   Descriptor read, write;
@@ -54,15 +54,15 @@ void do_not_wait_for(const Descriptor& end) {
 
 }  // namespace
 
-void drain(Descriptor& end, std::string& text, std::size_t most) {
+void drain(Descriptor& end, std::string& text, std::size_t maximum) {
   std::array<char, 65536> chunk{};
-  for (std::size_t taken = 0; end.is_open() && taken < kMostAtOnce;) {
+  for (std::size_t taken = 0; end.is_open() && taken < kMaxAtOnce;) {
     const ssize_t count = read(end.number(), chunk.data(), chunk.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) return;
     if (count <= 0) return end.close();
     text.append(chunk.data(), static_cast<std::size_t>(count));
-    if (text.size() > most) text.erase(0, text.size() - most);
+    if (text.size() > maximum) text.erase(0, text.size() - maximum);
     taken += static_cast<std::size_t>(count);
   }
 }
@@ -122,8 +122,8 @@ void ChildProcess::flush() {
 }
 
 std::vector<std::string> ChildProcess::hear() {
-  drain(errors_, complaints_, kMostComplaints);
-  drain(output_, heard_, kMostLine);
+  drain(errors_, complaints_, kMaxComplaints);
+  drain(output_, heard_, kMaxLine);
   std::vector<std::string> lines;
   std::size_t begin = 0;
   for (std::size_t end = heard_.find('\n'); end != std::string::npos; end = heard_.find('\n', begin)) {

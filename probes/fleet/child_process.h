@@ -9,12 +9,12 @@
 
 namespace sextant {
 
-inline constexpr std::size_t kMostLine = std::size_t{64}
-                                         << 20;  // characters that are kept of one without an end
+inline constexpr std::size_t kMaxLine = std::size_t{64}
+                                        << 20;  // characters that are kept of one without an end
 
 // Appends what is there, and keeps the last `most` characters; closes the end when nothing more will come. At
 // most a megabyte a call, so that one that never stops talking keeps nobody from the others.
-void drain(Descriptor& end, std::string& text, std::size_t most);
+void drain(Descriptor& end, std::string& text, std::size_t maximum);
 
 // As many as this process may have: each child takes three, and a shell's usual limit is 1024.
 void raise_descriptor_limit();

@@ -45,9 +45,9 @@ Told listen_to(ChildProcess& child, Descriptor& samples, const Deadline& deadlin
                                 {samples.number(), POLLIN, 0}}};
     static_cast<void>(poll(ends.data(), ends.size(), deadline.left_ms()));
     for (const std::string& line : child.hear()) told.cluster += line + "\n";
-    drain(samples, told.samples, kMostLine);
+    drain(samples, told.samples, kMaxLine);
   }
-  drain(samples, told.samples, kMostLine);
+  drain(samples, told.samples, kMaxLine);
   return told;
 }
 
@@ -66,7 +66,7 @@ DeviceReport probe_devices(std::vector<std::string> probe, const DevicesCommand&
   if (child.exit_code() != 0) {
     throw_machine_failed("the probe of the devices " + child.how_it_ended() + ": " + child.last_words());
   }
-  return read_device_report(told.cluster, told.samples, kMostLine / 2);
+  return read_device_report(told.cluster, told.samples, kMaxLine / 2);
 }
 
 }  // namespace sextant

@@ -28,14 +28,13 @@ Json DeviceReport::to_json() const {
   return {{"cluster", cluster}, {"results", sextant::to_json(results)}, {"warnings", warnings}};
 }
 
-DeviceReport read_device_report(const std::string& cluster, const std::string& samples,
-                                std::size_t most_bytes) {
+DeviceReport read_device_report(const std::string& cluster, const std::string& samples, std::size_t max_bytes) {
   DeviceReport report;
   report.cluster = parse_json(cluster);
   if (samples.empty()) return report;
   const Json json = parse_json(samples);
   add_samples(report, JsonView(json));
-  if (report.to_json().dump().size() <= most_bytes) return report;
+  if (report.to_json().dump().size() <= max_bytes) return report;
   for (ProbeResult& result : report.results) {
     result.samples_s.clear();
     result.conditions = {};

@@ -21,8 +21,8 @@ struct DeviceReport {                // NOLINT(bugprone-exception-escape): Json 
 };
 
 // Of what a probe printed (the cluster) and wrote (results and warnings); empty `samples` where it wrote none.
-// Samples are left out, with a warning, when the whole would have more than `most_bytes` as text.
+// Samples are left out, with a warning, when the whole would have more than `max_bytes` as text.
 [[nodiscard]] DeviceReport read_device_report(const std::string& cluster, const std::string& samples,
-                                              std::size_t most_bytes);
+                                              std::size_t max_bytes);
 
 }  // namespace sextant

@@ -239,7 +239,7 @@ FleetCluster assemble_fleet_cluster(const std::string& name, const FleetOutcome&
   FleetCluster fleet;
   const std::vector<Member> members = members_of(outcome, fleet.warnings);
   if (members.empty()) {
-    fleet.why_not = "of no host the devices were measured";
+    fleet.failure_reason = "of no host the devices were measured";
     return fleet;
   }
   std::vector<Node> nodes;
@@ -251,7 +251,7 @@ FleetCluster assemble_fleet_cluster(const std::string& name, const FleetOutcome&
   FleetLinks links;
   if (members.size() > 1) {
     if (pairs.measured.empty()) {
-      fleet.why_not = "no two hosts whose devices were measured were measured together";
+      fleet.failure_reason = "no two hosts whose devices were measured were measured together";
       return fleet;
     }
     fleet.latency = model_of(pairs, PairQuantity::latency_s);

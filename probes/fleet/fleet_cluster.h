@@ -18,9 +18,9 @@
 namespace sextant {
 
 struct FleetCluster {
-  // Nothing when there is no host with devices, or none of several were measured together; `why_not` says it.
+  // Nothing when there is no host with devices, or none of several were measured together; `failure_reason` says it.
   std::optional<Cluster> cluster;
-  std::string why_not;
+  std::string failure_reason;
   std::vector<std::string> warnings;
   // What pairs that were never measured are expected to be off by; nothing where all were measured.
   std::optional<PairModel> latency, bandwidth;

@@ -83,7 +83,7 @@ class FleetRun {
     start.ports = options_.ports;
     auto next = agents_.begin();
     while (!interrupted_ && (next != agents_.end() || count(State::starting) > 0)) {
-      for (; next != agents_.end() && count(State::starting) < options_.most_starting; ++next) {
+      for (; next != agents_.end() && count(State::starting) < options_.max_starting; ++next) {
         progress_("starting " + (*next)->host().name);
         (*next)->launch(options_.launcher, options_.program, start, options_.start_limit_s);
       }
@@ -115,7 +115,7 @@ class FleetRun {
   bool keep_devices(std::size_t i) {
     TaskOutcome outcome = agents_[i]->take_outcome();
     HostOutcome& host = outcome_.hosts[i];
-    host.why_no_devices = outcome.why_not;
+    host.why_no_devices = outcome.failure_reason;
     if (!outcome.result) return true;
     try {
       host.devices = DeviceReport::parse(JsonView(*outcome.result));
@@ -178,7 +178,7 @@ class FleetRun {
     TaskOutcome outcome = agent(pair.leader).take_outcome();
     if (!outcome.result) {
       const AgentLink& other = agent(pair.other);
-      fail(pair, other.state() == State::lost ? other.host().name + " " + other.why() : outcome.why_not);
+      fail(pair, other.state() == State::lost ? other.host().name + " " + other.why() : outcome.failure_reason);
       return false;
     }
     std::optional<PairMeasurement> measured;

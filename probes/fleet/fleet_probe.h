@@ -27,7 +27,7 @@ struct FleetOptions {
   double start_limit_s = 60;
   double device_limit_s = 900;    // follows from the budgets in device_options
   double round_trip_limit_s = 1;  // no pair is further apart: how long a pair may take follows from it
-  int most_starting = 32;         // at once; an sshd refuses more than ten or so of one user
+  int max_starting = 32;          // at once; an sshd refuses more than ten or so of one user
 };
 
 struct HostOutcome {

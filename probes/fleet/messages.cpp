@@ -5,14 +5,14 @@
 namespace sextant {
 namespace {
 
-constexpr int kMostPort = 65535;
+constexpr int kMaxPort = 65535;
 
 Json to_json(const PortRange& ports) { return Json::array({ports.first, ports.last}); }
 
 PortRange parse_ports(const JsonView& view) {
   const auto ends = view.items();
   if (ends.size() != 2) view.fail("expected the first and the last port");
-  const auto port = [&](std::size_t i) { return static_cast<std::uint16_t>(ends[i].integer(0, kMostPort)); };
+  const auto port = [&](std::size_t i) { return static_cast<std::uint16_t>(ends[i].integer(0, kMaxPort)); };
   return {port(0), port(1)};
 }
 
@@ -66,7 +66,7 @@ PairCommand parse_pair(const JsonView& view) {
   command.task = view.required("task").count(0);
   const JsonView to = view.required("to");
   command.to.address = to.required("address").text();
-  command.to.port = static_cast<std::uint16_t>(to.required("port").integer(1, kMostPort));
+  command.to.port = static_cast<std::uint16_t>(to.required("port").integer(1, kMaxPort));
   command.options = PairOptions::parse(view.required("options"));
   command.limit_s = view.required("limit_s").positive();
   return command;
@@ -77,7 +77,7 @@ Json to_json(const Refusals& refusals) {
           {"malformed", refusals.malformed},
           {"too_slow", refusals.too_slow},
           {"left", refusals.left},
-          {"crowded", refusals.crowded}};
+          {"crowded", refusals.over_capacity}};
 }
 
 Refusals parse_refusals(const JsonView& view) {

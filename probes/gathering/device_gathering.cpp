@@ -13,7 +13,7 @@ constexpr char kReports = 'r';
 
 }  // namespace
 
-DeviceGathering::DeviceGathering(Communicator& world, Muster::Limits limits,
+DeviceGathering::DeviceGathering(Communicator& world, LivenessBarrier::Limits limits,
                                  std::function<void(const std::vector<ProbeResult>& points)> on_points)
     : world_(world),
       on_points_(std::move(on_points)),

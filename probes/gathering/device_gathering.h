@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "probes/gathering/muster.h"
+#include "probes/gathering/liveness_barrier.h"
 #include "probes/harness/probe_result.h"
 #include "probes/report/rank_report.h"
 
@@ -14,12 +14,12 @@ namespace sextant {
 
 class DeviceGathering {
  public:
-  // Collective (muster.h). `on_points`: at rank 0; may be empty.
-  DeviceGathering(Communicator& world, Muster::Limits limits,
+  // Collective (liveness_barrier.h). `on_points`: at rank 0; may be empty.
+  DeviceGathering(Communicator& world, LivenessBarrier::Limits limits,
                   std::function<void(const std::vector<ProbeResult>& points)> on_points);
 
   void tell(const std::vector<ProbeResult>& points);
-  [[nodiscard]] Muster& muster() { return muster_; }
+  [[nodiscard]] LivenessBarrier& muster() { return muster_; }
 
   // All reports of all ranks, in their order; those of lost ranks are missing. Where one is lost, only rank 0
   // has them: no rank may talk to all others any more.
@@ -31,7 +31,7 @@ class DeviceGathering {
   Communicator& world_;
   std::function<void(const std::vector<ProbeResult>&)> on_points_;
   std::map<int, std::string> reports_;  // at rank 0, by rank
-  Muster muster_;
+  LivenessBarrier muster_;
 };
 
 }  // namespace sextant

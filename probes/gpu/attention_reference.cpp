@@ -28,11 +28,11 @@ std::vector<double> attention_row(const Bf16Row& query, const Bf16Row& keys, con
       scores[token] += from_bf16(query[d]) * from_bf16(keys[token * dim + d]);
     scores[token] /= std::sqrt(static_cast<double>(dim));
   }
-  const double most = *std::max_element(scores.begin(), scores.end());
+  const double maximum = *std::max_element(scores.begin(), scores.end());
   std::vector<double> output(dim, 0.0);
   double sum = 0;
   for (std::size_t token = 0; token < count; ++token) {
-    const double weight = std::exp(scores[token] - most);
+    const double weight = std::exp(scores[token] - maximum);
     sum += weight;
     for (std::size_t d = 0; d < dim; ++d) output[d] += weight * from_bf16(values[token * dim + d]);
   }

@@ -9,8 +9,8 @@
 namespace sextant::gpu {
 
 inline constexpr int kTokensPerPage = 16;
-inline constexpr int kMostHeadsPerGroup = 16;   // query heads that share keys and values
-inline constexpr int kLeastPagesPerSplit = 16;  // four for each warp of a block
+inline constexpr int kMaxHeadsPerGroup = 16;  // query heads that share keys and values
+inline constexpr int kMinPagesPerSplit = 16;  // four for each warp of a block
 
 // Why a shape cannot be run; null when it can: head_dim is 64 or 128, heads a multiple of kv_heads, and
 // (decode) at most 16 query heads share keys and values.

@@ -13,12 +13,12 @@ namespace {
 constexpr int kRounds = 3;
 // A candidate that was this much slower than the best in a round is not timed again.
 constexpr double kStillInTheRace = 1.1;
-constexpr int kMostRepeats = 1000;
+constexpr int kMaxRepeats = 1000;
 
 class Race {
  public:
-  Race(std::size_t candidates, const TimeCandidate& time, double least_s)
-      : time_(time), least_s_(least_s), times_s_(candidates), is_out_(candidates) {}
+  Race(std::size_t candidates, const TimeCandidate& time, double min_s)
+      : time_(time), min_s_(min_s), times_s_(candidates), is_out_(candidates) {}
 
   // What it takes in this round; infinite when it fails.
   double run(std::size_t candidate, bool is_first_round) {
@@ -60,21 +60,21 @@ class Race {
   }
   double time_once(std::size_t candidate) { return is_out_[candidate] ? kNever_s : time_of(candidate, 1); }
   [[nodiscard]] int repeats_for(double once_s) const {
-    return static_cast<int>(std::clamp(std::ceil(least_s_ / once_s), 1.0, 1.0 * kMostRepeats));
+    return static_cast<int>(std::clamp(std::ceil(min_s_ / once_s), 1.0, 1.0 * kMaxRepeats));
   }
 
   const TimeCandidate& time_;
-  double least_s_;
+  double min_s_;
   std::vector<std::vector<double>> times_s_;
   std::vector<bool> is_out_;
 };
 
 }  // namespace
 
-CandidateChoice find_fastest(std::size_t candidates, const TimeCandidate& time, double least_s, double budget_s,
+CandidateChoice find_fastest(std::size_t candidates, const TimeCandidate& time, double min_s, double budget_s,
                              const Clock& clock) {
   const double start_s = clock.now_s();
-  Race race(candidates, time, least_s);
+  Race race(candidates, time, min_s);
   for (int round = 0; round < kRounds; ++round) {
     double best_s = Race::kNever_s;
     for (std::size_t at = 0; at < candidates; ++at) {

@@ -18,9 +18,9 @@ struct CandidateChoice {
 };
 
 // Each candidate at least once, the first one always, the others as long as `budget_s` lasts; those that keep
-// up in two rounds more. A time is of executions that last least_s together, and the median of the rounds
+// up in two rounds more. A time is of executions that last min_s together, and the median of the rounds
 // counts.
-[[nodiscard]] CandidateChoice find_fastest(std::size_t candidates, const TimeCandidate& time, double least_s,
+[[nodiscard]] CandidateChoice find_fastest(std::size_t candidates, const TimeCandidate& time, double min_s,
                                            double budget_s, const Clock& clock = steady_clock());
 
 }  // namespace sextant

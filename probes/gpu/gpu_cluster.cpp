@@ -139,7 +139,7 @@ GpuClusterProbe assemble_gpu_cluster(GpuRanks ranks, const GpuClusterOptions& op
   out.probe.is_interrupted = ranks.is_interrupted;
   out.probe.lost = ranks.lost;
   out.probe.results = results_of(ranks.reports);
-  if (!ranks.lost.empty()) ranks.reports = numbered_anew(std::move(ranks.reports));
+  if (!ranks.lost.empty()) ranks.reports = renumbered_without_lost(std::move(ranks.reports));
   out.links = report_links(ranks.reports, options.facts);
   AssembledCluster assembled;
   try {

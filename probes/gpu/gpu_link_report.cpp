@@ -23,11 +23,11 @@ std::vector<TimedMessage> messages_of(const LinkMeasurement& link) {
 }
 
 int usual_nvlinks(const std::vector<RankReport>& reports, const std::string& host) {
-  int most = 0;
+  int maximum = 0;
   for (const RankReport& report : reports) {
-    if (report.place && report.place->host == host) most = std::max(most, report.place->active_nvlinks());
+    if (report.place && report.place->host == host) maximum = std::max(maximum, report.place->active_nvlinks());
   }
-  return most;
+  return maximum;
 }
 
 std::string throttle_of(const LinkMeasurement& link) {

@@ -76,7 +76,7 @@ ProbeResult measure_gpu_point(const GpuPoint& point, GpuDevices& devices, const 
     };
     const TimedBatch batch = [&](int repeats) { return operation.run_s(repeats, look); };
     SamplingOptions options = sampling;
-    options.least_sample_s = std::max(options.least_sample_s, point.least_sample_s);
+    options.min_sample_s = std::max(options.min_sample_s, point.min_sample_s);
     Sampled sampled = take_samples(options, batch, clock);
     const std::size_t samples = sampled.samples_s.size();
     result = point.unit == "s" ? time_result(point.name, 1, std::move(sampled))

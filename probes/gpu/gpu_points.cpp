@@ -8,7 +8,7 @@ namespace sextant {
 namespace {
 
 constexpr double kTimesTheCache = 8;
-constexpr double kLeastBytes = 1024.0 * 1024 * 1024;
+constexpr double kMinBytes = 1024.0 * 1024 * 1024;
 constexpr double kSmokeBytes = 16.0 * 1024 * 1024;
 constexpr std::size_t kTransferBytes = std::size_t{128} << 20;
 constexpr std::size_t kSmokeTransferBytes = std::size_t{1} << 20;
@@ -71,14 +71,14 @@ class Points {
 
  private:
   using Prepare = std::function<GpuOperationOrReason(GpuDevices&)>;
-  void add(std::string name, std::string unit, double least_sample_s, Prepare prepare) {
-    points_.push_back({std::move(name), std::move(unit), least_sample_s, std::move(prepare)});
+  void add(std::string name, std::string unit, double min_sample_s, Prepare prepare) {
+    points_.push_back({std::move(name), std::move(unit), min_sample_s, std::move(prepare)});
   }
 
   void add_memory() {
     const double wanted = options_.is_smoke_test
                               ? kSmokeBytes
-                              : std::max(kLeastBytes, kTimesTheCache * gpu_.last_level_cache_bytes);
+                              : std::max(kMinBytes, kTimesTheCache * gpu_.last_level_cache_bytes);
     const auto bytes = static_cast<std::size_t>(std::min(wanted, gpu_.free_memory_bytes / 5));
     const auto access = [&](const char* name, GpuMemoryAccess kind) {
       add(std::string("memory/") + name, "bytes/s", kLongSample_s,
@@ -124,8 +124,8 @@ class Points {
 
   void add_launches() {
     const auto launch = [&](const std::string& name, GpuLaunch kind, int nodes,
-                            double least_sample_s = kSample_s) {
-      add("launch/" + name, "s", least_sample_s,
+                            double min_sample_s = kSample_s) {
+      add("launch/" + name, "s", min_sample_s,
           [gpu = gpu_.index, kind, nodes](GpuDevices& devices) { return devices.launch(gpu, kind, nodes); });
     };
     launch("kernel", GpuLaunch::kernel, 1);

@@ -26,7 +26,7 @@ struct GpuPointOptions {
 struct GpuPoint {
   std::string name;  // "gemm/bf16/8192", "memory/copy/engine", "attention/decode/64x4096", ...
   std::string unit;  // "flop/s", "bytes/s" or "s"
-  double least_sample_s = 1e-3;
+  double min_sample_s = 1e-3;
   std::function<GpuOperationOrReason(GpuDevices&)> prepare;
 };
 

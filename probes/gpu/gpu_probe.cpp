@@ -11,16 +11,16 @@ namespace sextant {
 namespace {
 
 // Fewer samples than this say little about a device that changes its clock.
-constexpr int kLeastSamples = 16;
+constexpr int kMinSamples = 16;
 constexpr double kWarmUpShare = 0.25;  // of a point's budget: clocks and power settle
 // A point that could have less time than this is not begun.
-constexpr double kLeastBudget_s = 0.02;
+constexpr double kMinBudget_s = 0.02;
 constexpr double kLinkBudget_s = 0.1;
 
 SamplingOptions sampling_for(const GpuProbeOptions& options, double left_s) {
   const double budget_s = std::min(options.budget_s_per_point, left_s);
   SamplingOptions sampling = sampling_options(budget_s, options.target_spread_fraction);
-  sampling.stopping.least_samples = kLeastSamples;
+  sampling.stopping.min_samples = kMinSamples;
   sampling.warm_up_s = kWarmUpShare * budget_s;
   return sampling;
 }
@@ -62,7 +62,7 @@ std::vector<ProbeResult> measure_gpu(GpuDevices& devices, const GpuFacts& gpu, G
     const double left_s = options.total_budget_s - (clock.now_s() - start_s);
     if (const ProbeResult* done = find_done(options, point.name, gpu.index, kNoPeer)) {
       results.push_back(*done);
-    } else if (left_s < std::min(kLeastBudget_s, options.budget_s_per_point)) {
+    } else if (left_s < std::min(kMinBudget_s, options.budget_s_per_point)) {
       results.push_back(over_budget(point, gpu.index, options.total_budget_s));
     } else {
       results.push_back(measure_point(point, devices, gpu, kNoPeer, sensors, options, left_s, clock));

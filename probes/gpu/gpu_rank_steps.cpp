@@ -83,7 +83,7 @@ GpuProbeOptions with_steps(GpuProbeOptions options, const ProbeHooks& hooks) {
 
 // A point that has not begun within the budget is waived, so in that time a rank says something; pairs of
 // NCCL within a host may come at once.
-Muster::Limits gpu_limits(const GpuClusterOptions& options, int gpus) {
+LivenessBarrier::Limits gpu_limits(const GpuClusterOptions& options, int gpus) {
   constexpr double kMore_s = 120;
   const double budget_s = std::max(options.gpus.total_budget_s, options.nccl.total_budget_s);
   const double silence_s = options.silence_s.value_or(options.cluster.answer_limit_s + 2 * budget_s);

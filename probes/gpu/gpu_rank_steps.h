@@ -32,7 +32,7 @@ void common_step(const ProbeHooks& hooks, const std::string& what);
 [[nodiscard]] GpuProbeOptions with_steps(GpuProbeOptions options, const ProbeHooks& hooks);
 
 // How long a rank may say nothing, and how long until all meet, where each measures so many GPUs.
-[[nodiscard]] Muster::Limits gpu_limits(const GpuClusterOptions& options, int gpus);
+[[nodiscard]] LivenessBarrier::Limits gpu_limits(const GpuClusterOptions& options, int gpus);
 
 // To the hook that it is for: of a device and copies, or of NCCL between two.
 void hand_over(const std::vector<ProbeResult>& points, const ProbeHooks& hooks);

@@ -21,9 +21,9 @@ struct GpuChecksOrReason {
 };
 
 // Collective over `world`, one GPU a rank; every rank has the same result. One rank checks its GPU alone, on
-// `most_models` of the models; two or more check how GPUs share a model: tensor, pipeline and data parallelism
+// `max_models` of the models; two or more check how GPUs share a model: tensor, pipeline and data parallelism
 // and the weights' way between GPUs (with four or more, parallelism of two kinds). Some seconds. Error(machine)
 // when a device fails.
-[[nodiscard]] GpuChecksOrReason check_gpu_proxy(Communicator& world, int most_models = 4);
+[[nodiscard]] GpuChecksOrReason check_gpu_proxy(Communicator& world, int max_models = 4);
 
 }  // namespace sextant

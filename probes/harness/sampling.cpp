@@ -11,8 +11,8 @@ namespace sextant {
 namespace {
 
 constexpr double kClockStepsPerSample = 1000;  // a reading is off by one step at each end: 0.2 %
-constexpr int kMostOperationsPerSample = 1 << 24;
-constexpr std::size_t kLeastSamplesForDrift = 10;
+constexpr int kMaxOperationsPerSample = 1 << 24;
+constexpr std::size_t kMinSamplesForDrift = 10;
 constexpr double kTukeyFence = 1.5;
 
 // Tukey (1977): further than 1.5 interquartile ranges outside the quartiles.
@@ -27,7 +27,7 @@ int count_outliers(std::span<const double> samples_s) {
 
 void find_drift(Sampled& sampled, double target_spread_fraction) {
   const std::span<const double> all(sampled.samples_s);
-  if (all.size() < kLeastSamplesForDrift) return;
+  if (all.size() < kMinSamplesForDrift) return;
   const auto first = all.first(all.size() / 2);
   const auto second = all.last(all.size() / 2);
   sampled.drift_fraction = median(second) / median(first) - 1;
@@ -55,16 +55,16 @@ std::string describe(const Sampled& sampled, double target_spread_fraction) {
 }
 
 // How many operations make a sample long enough to time. Its runs are part of the warm-up.
-int choose_batch(const TimedBatch& batch, double least_sample_s) {
+int choose_batch(const TimedBatch& batch, double min_sample_s) {
   int operations = 1;
-  while (operations < kMostOperationsPerSample) {
+  while (operations < kMaxOperationsPerSample) {
     const double took_s = batch(operations);
-    if (took_s >= least_sample_s) return operations;
+    if (took_s >= min_sample_s) return operations;
     // Aim a little beyond, but never trust one short reading for more than a factor of ten.
-    const double wanted = took_s > 0 ? 1.2 * least_sample_s / took_s : 10.0;
+    const double wanted = took_s > 0 ? 1.2 * min_sample_s / took_s : 10.0;
     operations = static_cast<int>(std::ceil(operations * std::clamp(wanted, 1.5, 10.0)));
   }
-  return kMostOperationsPerSample;
+  return kMaxOperationsPerSample;
 }
 
 }  // namespace
@@ -105,8 +105,8 @@ Sampled take_samples(const SamplingOptions& options, const TimedBatch& batch, co
   StoppingRule rule(options.stopping);
   const double warm_up_start_s = clock.now_s();
   static const double resolution_s = measure_resolution_s(steady_clock());
-  const double least_sample_s = std::max(options.least_sample_s, kClockStepsPerSample * resolution_s);
-  const int operations = choose_batch(batch, least_sample_s);
+  const double min_sample_s = std::max(options.min_sample_s, kClockStepsPerSample * resolution_s);
+  const int operations = choose_batch(batch, min_sample_s);
   while (clock.now_s() - warm_up_start_s < options.warm_up_s) batch(operations);
 
   const double start_s = clock.now_s();

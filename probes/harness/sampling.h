@@ -16,7 +16,7 @@ struct SamplingOptions {
   // Repeated untimed before the first sample, at least once: pages, caches, clocks and lazy initialisation.
   double warm_up_s = 0.04;
   // A sample lasts at least this and 1000 steps of the clock; shorter operations are batched.
-  double least_sample_s = 1e-4;
+  double min_sample_s = 1e-4;
 };
 
 // Options with the given budget, a tenth of it for the warm-up.

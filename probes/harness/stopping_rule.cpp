@@ -20,7 +20,7 @@ std::string_view name_of(StopReason reason) {
       return "converged";
     case StopReason::budget:
       return "budget";
-    case StopReason::most_samples:
+    case StopReason::max_samples:
       return "most_samples";
   }
   return "";
@@ -29,7 +29,7 @@ std::string_view name_of(StopReason reason) {
 StoppingRule::StoppingRule(const StoppingOptions& options) : options_(options) {
   if (!(options.target_spread_fraction > 0)) throw_bad_input("the target spread of a measurement must be > 0");
   if (!(options.budget_s >= 0)) throw_bad_input("the time budget of a measurement must be >= 0 s");
-  if (options.least_samples < 1 || options.most_samples < options.least_samples) {
+  if (options.min_samples < 1 || options.max_samples < options.min_samples) {
     throw_bad_input("a measurement needs 1 <= least samples <= most samples");
   }
 }
@@ -37,19 +37,19 @@ StoppingRule::StoppingRule(const StoppingOptions& options) : options_(options) {
 void StoppingRule::add(double sample_s, double elapsed_s) {
   samples_s_.push_back(sample_s);
   const bool is_time_up = elapsed_s >= options_.budget_s;
-  const bool is_full = samples_s_.size() >= static_cast<std::size_t>(options_.most_samples);
+  const bool is_full = samples_s_.size() >= static_cast<std::size_t>(options_.max_samples);
   if (!is_time_up && !is_full && !is_time_to_look(samples_s_.size())) return;
   if (has_converged()) {
     verdict_ = StopReason::converged;
   } else if (is_time_up || is_full) {
-    verdict_ = is_time_up ? StopReason::budget : StopReason::most_samples;
+    verdict_ = is_time_up ? StopReason::budget : StopReason::max_samples;
   } else {
     verdict_.reset();
   }
 }
 
 bool StoppingRule::has_converged() const {
-  return samples_s_.size() >= static_cast<std::size_t>(options_.least_samples) &&
+  return samples_s_.size() >= static_cast<std::size_t>(options_.min_samples) &&
          relative_spread(samples_s_) <= options_.target_spread_fraction;
 }
 

@@ -2,8 +2,8 @@
 //
 // It stops at the first of
 //   converged     half the 95 % interval of the median, divided by the median, is at most the target, and there
-//                 are at least `least_samples`;
-//   most_samples  that many samples were taken;
+//                 are at least `min_samples`;
+//   max_samples  that many samples were taken;
 //   budget        the time is up (with at least one sample: there is always a result).
 #pragma once
 
@@ -18,12 +18,12 @@ namespace sextant {
 struct StoppingOptions {
   double target_spread_fraction = 0.02;
   // Six is the fewest whose whole range covers the median with 95 % (1 - 2 / 2^6 = 97 %).
-  int least_samples = 8;
-  int most_samples = 2000;
+  int min_samples = 8;
+  int max_samples = 2000;
   double budget_s = 0.4;
 };
 
-enum class StopReason { converged, budget, most_samples };
+enum class StopReason { converged, budget, max_samples };
 
 [[nodiscard]] std::string_view name_of(StopReason reason);
 

@@ -13,7 +13,7 @@ namespace sextant {
 namespace {
 
 constexpr int kCheckedElements = 32;
-constexpr double kMostBudgetsForOne = 10;
+constexpr double kMaxBudgetsForOne = 10;
 
 std::string name_of_gemm(Precision precision, const GemmShape& shape) {
   return "gemm/" + std::string(name_of(precision)) + "/" + shape.name;
@@ -147,7 +147,7 @@ std::vector<ProbeResult> measure_model_gemm(const Model& model, int tokens, int 
   for (GemmShape shape : gemm_shapes_of(model, tokens, tensor_parallel)) {
     shape.name = model.name + "/" + shape.name;
     const double expected_s = shape.flop() / expected_flop_per_s;
-    if (context.agreement(expected_s <= kMostBudgetsForOne * context.sampling.stopping.budget_s)) {
+    if (context.agreement(expected_s <= kMaxBudgetsForOne * context.sampling.stopping.budget_s)) {
       results.push_back(measure_gemm(Precision::fp32, shape, context));
     } else {
       results.push_back(waived_result(name_of_gemm(Precision::fp32, shape), "flop/s",

@@ -16,17 +16,17 @@ HalfBits to_bf16(float value) {
 // IEEE binary16: sign, 5 bits of exponent, 10 of fraction.
 constexpr int kFractionBits = 10;
 constexpr int kExponentBias = 15;
-constexpr int kLeastExponent = 1 - kExponentBias;
+constexpr int kMinExponent = 1 - kExponentBias;
 
 HalfBits to_fp16(float value) {
   const HalfBits sign = std::signbit(value) ? 0x8000 : 0;
   int exponent = 0;
   const float fraction = std::frexp(std::fabs(value), &exponent);  // in [0.5, 1)
   if (fraction == 0) return sign;
-  const int scale = std::max(exponent - 1, kLeastExponent);
+  const int scale = std::max(exponent - 1, kMinExponent);
   const auto steps = static_cast<int>(std::nearbyint(std::ldexp(std::fabs(value), kFractionBits - scale)));
   // A carry out of the fraction lands in the exponent, which is what rounding up should do.
-  return static_cast<HalfBits>(sign + ((scale - kLeastExponent) << kFractionBits) + steps);
+  return static_cast<HalfBits>(sign + ((scale - kMinExponent) << kFractionBits) + steps);
 }
 
 float from_fp16(HalfBits bits) {

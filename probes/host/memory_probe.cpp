@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
 constexpr double kTimesTheCache = 4;
-constexpr double kLeastBytes = 64 * kMiB;
-constexpr double kMostBytes = 1024 * kMiB;
+constexpr double kMinBytes = 64 * kMiB;
+constexpr double kMaxBytes = 1024 * kMiB;
 constexpr double kAssumedCacheBytes = 64 * kMiB;
 constexpr double kScalar = 3.0;  // STREAM's
 constexpr std::size_t kLineBytes = 64;
@@ -100,8 +100,7 @@ MemorySizes choose_memory_sizes(const EnvironmentFacts& facts, int ranks, double
   const double cache_bytes =
       facts.last_level_cache_bytes > 0 ? facts.last_level_cache_bytes : kAssumedCacheBytes;
   MemorySizes sizes;
-  sizes.main_bytes =
-      std::min({std::max(kTimesTheCache * cache_bytes, kLeastBytes), kMostBytes, limit_bytes / 4});
+  sizes.main_bytes = std::min({std::max(kTimesTheCache * cache_bytes, kMinBytes), kMaxBytes, limit_bytes / 4});
   sizes.is_far_beyond_cache = sizes.main_bytes >= kTimesTheCache * cache_bytes;
   sizes.second_level_bytes = facts.second_level_cache_bytes / 2;
   const int sharers = std::clamp(ranks, 1, facts.last_level_cache_cpus);

@@ -9,7 +9,7 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t kMostShown = 200;
+constexpr std::size_t kMaxShown = 200;
 
 JournalHead parse_head(const JsonView& view, std::string_view kind) {
   const std::string found = view.required("journal").text();
@@ -66,7 +66,7 @@ void expect_same_probe(const JournalHead& head, const Json& belongs_to, const st
   for (const auto& [name, value] : head.belongs_to.items()) {
     if (belongs_to.contains(name) && belongs_to[name] == value) continue;
     throw_bad_input("--resume: " + file + " is of a probe with other " + name + " (" +
-                    shorten(value.dump(), kMostShown) + ")");
+                    shorten(value.dump(), kMaxShown) + ")");
   }
   throw_bad_input("--resume: " + file + " is of another probe");
 }

@@ -61,13 +61,13 @@ double squared_errors(std::span<const TimedMessage> messages, double latency_s, 
 
 std::optional<AlphaBeta> fit_alpha_beta(std::span<const TimedMessage> messages, Confidence confidence) {
   double unit_bytes = 0;
-  double least_bytes = messages.empty() ? 0 : messages.front().bytes;
+  double min_bytes = messages.empty() ? 0 : messages.front().bytes;
   for (const TimedMessage& message : messages) {
     if (!(message.time_s > 0)) return std::nullopt;
     unit_bytes = std::max(unit_bytes, message.bytes);
-    least_bytes = std::min(least_bytes, message.bytes);
+    min_bytes = std::min(min_bytes, message.bytes);
   }
-  if (!(unit_bytes > least_bytes)) return std::nullopt;
+  if (!(unit_bytes > min_bytes)) return std::nullopt;
   const Sums sums = sums_of(messages, unit_bytes);
   double latency_s = (sums.u * sums.vv - sums.v * sums.uv) / sums.determinant();
   const double s_per_byte = (sums.v * sums.uu - sums.u * sums.uv) / sums.determinant() / unit_bytes;

@@ -70,7 +70,7 @@ void answer_datagrams(const Connection& connection, const Deadline& deadline, co
 // Nothing but why not when no datagram came back at all: most likely UDP is not let through.
 struct DatagramOutcome {
   std::optional<DatagramLoss> loss;
-  std::string why_not;
+  std::string failure_reason;
 };
 // Most seconds that it takes for hosts so far apart.
 [[nodiscard]] double longest_s(const DatagramOptions& options, double round_trip_s);

@@ -40,7 +40,7 @@ bool say(const Descriptor& socket, std::span<const std::byte> bytes) {
 
 }  // namespace
 
-Doorkeeper::Doorkeeper(const Secret& secret, const PortRange& ports, Serve serve, DoorkeeperLimits limits)
+ProbeListener::ProbeListener(const Secret& secret, const PortRange& ports, Serve serve, DoorkeeperLimits limits)
     : secret_(secret),
       serve_(std::move(serve)),
       limits_(limits),
@@ -51,7 +51,7 @@ Doorkeeper::Doorkeeper(const Secret& secret, const PortRange& ports, Serve serve
   thread_ = std::thread([this] { run(); });
 }
 
-Doorkeeper::~Doorkeeper() {
+ProbeListener::~ProbeListener() {
   const std::uint64_t one = 1;
   static_cast<void>(write(wake_.number(), &one, sizeof one) == sizeof one);
   thread_.join();
@@ -59,33 +59,33 @@ Doorkeeper::~Doorkeeper() {
   for (Served& served : served_) served.thread.join();
 }
 
-Refusals Doorkeeper::refusals() const {
+Refusals ProbeListener::refusals() const {
   const std::lock_guard lock(mutex_);
   return refusals_;
 }
 
-std::uint64_t Doorkeeper::admitted() const {
+std::uint64_t ProbeListener::admitted() const {
   const std::lock_guard lock(mutex_);
   return admitted_;
 }
 
-void Doorkeeper::count(std::uint64_t Refusals::*reason) {
+void ProbeListener::count(std::uint64_t Refusals::*reason) {
   const std::lock_guard lock(mutex_);
   ++(refusals_.*reason);
 }
 
-void Doorkeeper::run() {
+void ProbeListener::run() {
   while (true) {
     wait_for_something();
     std::uint64_t stop = 0;
     if (read(wake_.number(), &stop, sizeof stop) == sizeof stop) return;
-    welcome_new();
+    accept_new();
     hear_pending();
     forget_served();
   }
 }
 
-void Doorkeeper::wait_for_something() {
+void ProbeListener::wait_for_something() {
   std::vector<pollfd> entries = {{wake_.number(), POLLIN, 0}, {listener_.number(), POLLIN, 0}};
   Deadline until = Deadline::in(kLookAround_s);
   for (const Pending& pending : pending_) {
@@ -95,39 +95,39 @@ void Doorkeeper::wait_for_something() {
   static_cast<void>(poll(entries.data(), entries.size(), until.left_ms()));
 }
 
-void Doorkeeper::welcome_new() {
+void ProbeListener::accept_new() {
   for (Descriptor socket = accept_from(listener_); socket.is_open(); socket = accept_from(listener_)) {
     const Nonce nonce = fresh_nonce();
     if (!say(socket, make_challenge(nonce))) {
       count(&Refusals::left);
       continue;
     }
-    if (pending_.size() >= limits_.most_pending) make_room();
+    if (pending_.size() >= limits_.max_pending) make_room();
     std::string address = peer_address(socket);
     pending_.push_back(
         {std::move(socket), std::move(address), nonce, {}, 0, Deadline::in(limits_.handshake_s)});
   }
 }
 
-void Doorkeeper::make_room() {
+void ProbeListener::make_room() {
   std::map<std::string_view, int> of_address;
   for (const Pending& pending : pending_) ++of_address[pending.address];
-  const auto most = std::max_element(of_address.begin(), of_address.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto maximum = std::max_element(of_address.begin(), of_address.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
   const auto longest = std::find_if(pending_.begin(), pending_.end(),
-                                    [&](const Pending& pending) { return pending.address == most->first; });
+                                    [&](const Pending& pending) { return pending.address == maximum->first; });
   pending_.erase(longest);
-  count(&Refusals::crowded);
+  count(&Refusals::over_capacity);
 }
 
-void Doorkeeper::hear_pending() {
+void ProbeListener::hear_pending() {
   for (auto pending = pending_.begin(); pending != pending_.end();) {
     const bool is_settled = hear(*pending) == Progress::settled;
     pending = is_settled ? pending_.erase(pending) : std::next(pending);
   }
 }
 
-Doorkeeper::Progress Doorkeeper::hear(Pending& pending) {
+ProbeListener::Progress ProbeListener::hear(Pending& pending) {
   const auto rest = std::span(pending.answer).subspan(pending.received);
   const auto received = receive_or_leave(pending.socket, rest);
   if (!received) {
@@ -148,7 +148,7 @@ Doorkeeper::Progress Doorkeeper::hear(Pending& pending) {
   return pending.received == kAnswerBytes ? judge(pending) : Progress::waiting;
 }
 
-Doorkeeper::Progress Doorkeeper::judge(Pending& pending) {
+ProbeListener::Progress ProbeListener::judge(Pending& pending) {
   const HandshakeVerdict verdict = judge_answer(secret_, pending.nonce, pending.answer);
   if (verdict.is_admitted) {
     admit(pending, verdict.admission);
@@ -158,8 +158,8 @@ Doorkeeper::Progress Doorkeeper::judge(Pending& pending) {
   return Progress::settled;
 }
 
-void Doorkeeper::admit(Pending& pending, const Admission& admission) {
-  if (served_.size() >= limits_.most_served) return count(&Refusals::crowded);
+void ProbeListener::admit(Pending& pending, const Admission& admission) {
+  if (served_.size() >= limits_.max_served) return count(&Refusals::over_capacity);
   if (!say(pending.socket, admission.proof)) return count(&Refusals::left);
   {
     const std::lock_guard lock(mutex_);
@@ -179,11 +179,11 @@ void Doorkeeper::admit(Pending& pending, const Admission& admission) {
     });
   } catch (const std::system_error&) {  // no thread to be had: this one is not served, the others are
     served_.pop_back();
-    count(&Refusals::crowded);
+    count(&Refusals::over_capacity);
   }
 }
 
-void Doorkeeper::forget_served() {
+void ProbeListener::forget_served() {
   for (auto served = served_.begin(); served != served_.end();) {
     bool is_done = false;
     {

@@ -19,33 +19,35 @@ namespace sextant {
 
 struct DoorkeeperLimits {
   double handshake_s = 5;
-  std::size_t most_pending = 128;  // connections that have not proved themselves
-  std::size_t most_served = 256;   // connections that have
+  std::size_t max_pending = 128;  // connections that have not proved themselves
+  std::size_t max_served = 256;   // connections that have
 };
 
 struct Refusals {
-  std::uint64_t wrong_secret = 0;  // also a recorded answer of another connection
-  std::uint64_t malformed = 0;     // not what a probe says
-  std::uint64_t too_slow = 0;      // no whole answer in time
-  std::uint64_t left = 0;          // closed before it had answered
-  std::uint64_t crowded = 0;       // more at once than are let in
+  std::uint64_t wrong_secret = 0;   // also a recorded answer of another connection
+  std::uint64_t malformed = 0;      // not what a probe says
+  std::uint64_t too_slow = 0;       // no whole answer in time
+  std::uint64_t left = 0;           // closed before it had answered
+  std::uint64_t over_capacity = 0;  // more at once than are let in
 
-  [[nodiscard]] std::uint64_t total() const { return wrong_secret + malformed + too_slow + left + crowded; }
+  [[nodiscard]] std::uint64_t total() const {
+    return wrong_secret + malformed + too_slow + left + over_capacity;
+  }
   friend bool operator==(const Refusals&, const Refusals&) = default;
 };
 
-class Doorkeeper {
+class ProbeListener {
  public:
   // Serves one connection, on a thread of its own; what it throws ends that connection only. It must come to an
   // end soon after the connection is hung up.
   using Serve = std::function<void(const Connection&, const Request&)>;
 
   // Listens from here on. Error(machine) when no port is free.
-  Doorkeeper(const Secret& secret, const PortRange& ports, Serve serve, DoorkeeperLimits limits = {});
+  ProbeListener(const Secret& secret, const PortRange& ports, Serve serve, DoorkeeperLimits limits = {});
   // Hangs up on everybody and waits until all threads have ended.
-  ~Doorkeeper();
-  Doorkeeper(const Doorkeeper&) = delete;
-  Doorkeeper& operator=(const Doorkeeper&) = delete;
+  ~ProbeListener();
+  ProbeListener(const ProbeListener&) = delete;
+  ProbeListener& operator=(const ProbeListener&) = delete;
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] Refusals refusals() const;
@@ -69,7 +71,7 @@ class Doorkeeper {
 
   void run();
   void wait_for_something();
-  void welcome_new();
+  void accept_new();
   void make_room();
   void hear_pending();
   [[nodiscard]] Progress hear(Pending& pending);

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::string_view kMagic = "SXT1";
 constexpr std::size_t kRequestBytes = 16;
-constexpr std::uint64_t kMostLimit_ms = 24ULL * 3600 * 1000;
+constexpr std::uint64_t kMaxLimit_ms = 24ULL * 3600 * 1000;
 
 using RequestBytes = std::array<std::byte, kRequestBytes>;
 
 RequestBytes encode(const Request& request) {
   RequestBytes bytes{};
   store_number(std::span(bytes).subspan(0, 8), static_cast<std::uint64_t>(request.service));
-  const double limit_ms = std::clamp(std::ceil(request.limit_s * 1e3), 0.0, static_cast<double>(kMostLimit_ms));
+  const double limit_ms = std::clamp(std::ceil(request.limit_s * 1e3), 0.0, static_cast<double>(kMaxLimit_ms));
   store_number(std::span(bytes).subspan(8, 8), static_cast<std::uint64_t>(limit_ms));
   return bytes;
 }
@@ -34,7 +34,7 @@ std::optional<Request> request_in(std::span<const std::byte> bytes) {
   const std::uint64_t limit_ms = load_number(bytes.subspan(8, 8));
   const bool is_known = service >= static_cast<std::uint64_t>(Service::echo) &&
                         service <= static_cast<std::uint64_t>(Service::datagrams);
-  if (!is_known || limit_ms > kMostLimit_ms) return std::nullopt;
+  if (!is_known || limit_ms > kMaxLimit_ms) return std::nullopt;
   return Request{static_cast<Service>(service), static_cast<double>(limit_ms) * 1e-3};
 }
 

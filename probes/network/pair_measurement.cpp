@@ -82,7 +82,7 @@ class PairRun {
       datagrams.ports = datagram_ports_;
       DatagramOutcome outcome = measure_datagrams(server_, secret_, datagrams, deadline_);
       pair_.datagrams = outcome.loss;
-      pair_.why_no_datagrams = std::move(outcome.why_not);
+      pair_.why_no_datagrams = std::move(outcome.failure_reason);
     } catch (const Error& error) {
       pair_.why_no_datagrams = error.what();
     }

@@ -52,11 +52,11 @@ double RateMeter::bytes_until(const std::vector<Count>& counts, double time_s) c
 }
 
 double RateMeter::slowest(double from_s, double to_s) const {
-  double least = std::numeric_limits<double>::infinity();
+  double minimum = std::numeric_limits<double>::infinity();
   for (const auto& counts : counts_) {
-    least = std::min(least, (bytes_until(counts, to_s) - bytes_until(counts, from_s)) / (to_s - from_s));
+    minimum = std::min(minimum, (bytes_until(counts, to_s) - bytes_until(counts, from_s)) / (to_s - from_s));
   }
-  return least;
+  return minimum;
 }
 
 MeasuredRate RateMeter::rate() const {
@@ -73,8 +73,8 @@ MeasuredRate RateMeter::rate() const {
     }
   }
   std::span<const double> used = rates;
-  const auto least = static_cast<std::size_t>(options_.least_bins);
-  while (used.size() >= 2 * least && is_growing(used)) used = used.last(used.size() - used.size() / 2);
+  const auto minimum = static_cast<std::size_t>(options_.min_bins);
+  while (used.size() >= 2 * minimum && is_growing(used)) used = used.last(used.size() - used.size() / 2);
   result.is_growing = is_growing(used);
   result.bins = static_cast<int>(used.size());
   result.seconds = static_cast<double>(used.size()) * options_.bin_s;
@@ -83,7 +83,7 @@ MeasuredRate RateMeter::rate() const {
   const double last_s = first_s + static_cast<double>(rates.size()) * options_.bin_s;
   result.slowest_bytes_per_s = slowest(last_s - result.seconds, last_s);
   result.is_stable =
-      used.size() >= least && !result.is_growing && result.spread_fraction <= options_.target_spread_fraction;
+      used.size() >= minimum && !result.is_growing && result.spread_fraction <= options_.target_spread_fraction;
   return result;
 }
 

@@ -18,7 +18,7 @@ struct RateMeterOptions {
   double bin_s = 0.05;
   double warm_up_s = 0.3;
   double target_spread_fraction = 0.02;
-  int least_bins = 10;
+  int min_bins = 10;
 };
 
 struct MeasuredRate {

@@ -14,11 +14,11 @@ namespace sextant {
 namespace {
 
 constexpr double kWarmUpShare = 0.1;
-constexpr int kLeastWarmUp = 2;
-constexpr int kLeastForP99 = 50;
+constexpr int kMinWarmUp = 2;
+constexpr int kMinForP99 = 50;
 constexpr double kConnect_s = 1;          // beside its round trips
 constexpr double kConnectRoundTrips = 4;  // TCP's, the handshake's and one to spare
-constexpr double kMostConnect_s = 10;     // of hosts of which nothing is known yet
+constexpr double kMaxConnect_s = 10;      // of hosts of which nothing is known yet
 constexpr double kVariation = 1.2;        // round trips are not all as quick as the first
 constexpr double kShareOfWhatIsLeft = 0.8;
 constexpr std::array<std::string_view, 3> kReasons = {"converged", "budget", "most_samples"};
@@ -46,7 +46,7 @@ EchoTimes exchange(const Descriptor& socket, std::uint64_t number, const Deadlin
 }
 
 double sampling_budget_s(const RoundTripOptions& options, double round_trip_s) {
-  return std::max(options.budget_s, kVariation * options.least_samples * round_trip_s);
+  return std::max(options.budget_s, kVariation * options.min_samples * round_trip_s);
 }
 
 // What is known of the offset from one echo: at most half of what the network took.
@@ -69,12 +69,12 @@ RoundTrips summarise(const std::vector<double>& times_s, const std::vector<EchoT
   result.count = static_cast<int>(times_s.size());
   result.median_s = median(times_s);
   result.spread_fraction = relative_spread(times_s);
-  const auto [least, most] = std::minmax_element(times_s.begin(), times_s.end());
-  result.min_s = *least;
-  result.max_s = *most;
+  const auto [minimum, maximum] = std::minmax_element(times_s.begin(), times_s.end());
+  result.min_s = *minimum;
+  result.max_s = *maximum;
   result.p90_s = quantile(times_s, 0.90);
-  if (result.count >= kLeastForP99) result.p99_s = quantile(times_s, 0.99);
-  const auto quickest = static_cast<std::size_t>(least - times_s.begin());
+  if (result.count >= kMinForP99) result.p99_s = quantile(times_s, 0.99);
+  const auto quickest = static_cast<std::size_t>(minimum - times_s.begin());
   const Offset offset = offset_of(echoes[quickest]);
   result.clock_offset_s = offset.offset_s;
   result.clock_offset_error_s = offset.error_s;
@@ -85,20 +85,20 @@ RoundTrips summarise(const std::vector<double>& times_s, const std::vector<EchoT
 RoundTrips measure_round_trips(const Endpoint& server, const Secret& secret, const RoundTripOptions& options,
                                const Deadline& deadline) {
   const Connection connection = request_service(
-      server, secret, {Service::echo, std::max(0.0, deadline.left_s())}, deadline.or_in(kMostConnect_s));
+      server, secret, {Service::echo, std::max(0.0, deadline.left_s())}, deadline.or_in(kMaxConnect_s));
   std::uint64_t number = 0;
   const Clock& clock = steady_clock();
   const double begin_s = clock.now_s();
-  double quickest_s = kMostConnect_s;
-  Deadline end = deadline.or_in(options.budget_s + kMostConnect_s);
-  while (number < kLeastWarmUp || clock.now_s() - begin_s < kWarmUpShare * options.budget_s) {
+  double quickest_s = kMaxConnect_s;
+  Deadline end = deadline.or_in(options.budget_s + kMaxConnect_s);
+  while (number < kMinWarmUp || clock.now_s() - begin_s < kWarmUpShare * options.budget_s) {
     const double sent_s = clock.now_s();
     static_cast<void>(exchange(connection.socket, number++, end));
     quickest_s = std::min(quickest_s, clock.now_s() - sent_s);
   }
   const double budget_s = sampling_budget_s(options, quickest_s);
-  end = deadline.or_in(budget_s + kMostConnect_s);
-  StoppingRule rule({options.target_spread_fraction, options.least_samples, options.most_samples,
+  end = deadline.or_in(budget_s + kMaxConnect_s);
+  StoppingRule rule({options.target_spread_fraction, options.min_samples, options.max_samples,
                      std::min(budget_s, kShareOfWhatIsLeft * deadline.left_s())});
   std::vector<EchoTimes> echoes;
   const double first_s = clock.now_s();
@@ -113,7 +113,7 @@ RoundTrips measure_round_trips(const Endpoint& server, const Secret& secret, con
 }
 
 double longest_s(const RoundTripOptions& options, double round_trip_s) {
-  const double warm_up_s = std::max(kWarmUpShare * options.budget_s, kLeastWarmUp * round_trip_s);
+  const double warm_up_s = std::max(kWarmUpShare * options.budget_s, kMinWarmUp * round_trip_s);
   return kConnect_s + kConnectRoundTrips * round_trip_s + warm_up_s + sampling_budget_s(options, round_trip_s);
 }
 

@@ -18,8 +18,8 @@ namespace sextant {
 
 struct RoundTripOptions {
   double target_spread_fraction = 0.02;
-  int least_samples = 50;
-  int most_samples = 5000;
+  int min_samples = 50;
+  int max_samples = 5000;
   double budget_s = 1;  // far apart at least what the fewest samples take
 };
 

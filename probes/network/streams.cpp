@@ -155,7 +155,7 @@ RateMeterOptions meter_options(const StreamOptions& options) {
 double bins_budget_s(const StreamOptions& options) {
   const RateMeterOptions meter = meter_options(options);
   const double of_round_trips_s = std::min(kBinRoundTrips * options.round_trip_s, meter.bin_s);
-  return std::max(options.budget_s, 2 * meter.least_bins * of_round_trips_s);
+  return std::max(options.budget_s, 2 * meter.min_bins * of_round_trips_s);
 }
 
 double longest_s(const StreamOptions& options) {

@@ -47,9 +47,9 @@ void check_model_fits(const std::string& key, const Model& model, const EngineLi
     throw_bad_input(what + "its head_dim is " + number(model.head_dim) + ", not " + known);
   }
   const int group = model.heads / model.kv_heads;
-  if (limits.most_heads_per_kv_head > 0 && group > limits.most_heads_per_kv_head) {
+  if (limits.max_heads_per_kv_head > 0 && group > limits.max_heads_per_kv_head) {
     throw_bad_input(what + number(group) + " heads share a KV head, at most " +
-                    number(limits.most_heads_per_kv_head) + " can");
+                    number(limits.max_heads_per_kv_head) + " can");
   }
 }
 
@@ -173,9 +173,9 @@ void check_workflow(const Workflow& workflow, const EngineLimits& limits) {
     check_model_fits(task.model, workflow.model_of(task), limits);
   }
   const double longest = workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens();
-  if (limits.most_tokens > 0 && longest > limits.most_tokens) {
+  if (limits.token_limit > 0 && longest > limits.token_limit) {
     throw_bad_input("the proxy " + limits.computes + " runs sequences of at most " +
-                    number(limits.most_tokens) + " tokens, got " + number(static_cast<int>(longest)));
+                    number(limits.token_limit) + " tokens, got " + number(static_cast<int>(longest)));
   }
   if (workflow.mini_batches > workflow.sequences()) {
     throw_bad_input(number(workflow.mini_batches) + " mini-batches for " + number(workflow.sequences()) +

@@ -15,10 +15,10 @@ struct EngineLimits {
   Precision precision = Precision::fp32;
   bool cuda_graphs = false;  // of decode steps
   bool value_heads = true;
-  int channel_multiple = 1;    // hidden and a rank's part of intermediate and vocabulary are multiples of it
-  std::vector<int> head_dims;  // empty: any even one
-  int most_heads_per_kv_head = 0;  // 0: any
-  int most_tokens = 0;             // of one sequence; 0: any
+  int channel_multiple = 1;       // hidden and a rank's part of intermediate and vocabulary are multiples of it
+  std::vector<int> head_dims;     // empty: any even one
+  int max_heads_per_kv_head = 0;  // 0: any
+  int token_limit = 0;            // of one sequence; 0: any
 };
 
 // Error(bad_input) with one sentence unless the proxy can run the workflow in some plan.

@@ -19,12 +19,11 @@ enum class Stop { no, spread, iterations, budget };
 Stop decide(Communicator& world, const Timing& iteration, double spent_s, const ProxyOptions& options) {
   const auto done = static_cast<int>(iteration.samples_s.size());
   Stop stop = Stop::no;
-  if (done >= options.most_iterations) {
+  if (done >= options.max_iterations) {
     stop = Stop::iterations;
   } else if (spent_s >= options.budget_s && done > 0) {
     stop = Stop::budget;
-  } else if (done >= options.least_iterations &&
-             iteration.spread_fraction() <= options.target_spread_fraction) {
+  } else if (done >= options.min_iterations && iteration.spread_fraction() <= options.target_spread_fraction) {
     stop = Stop::spread;
   }
   world.broadcast(std::as_writable_bytes(std::span(&stop, 1)), 0);
@@ -59,10 +58,10 @@ std::string crowding_warning(Communicator& world) {
 
 // Of the device that used the most.
 std::optional<double> peak_memory_bytes(Communicator& world, const proxy::TaskEngine& engine) {
-  std::array<double, 1> most{engine.peak_memory_bytes().value_or(0)};
-  world.all_reduce_max(std::span<double>(most));
-  if (most[0] <= 0) return std::nullopt;
-  return most[0];
+  std::array<double, 1> maximum{engine.peak_memory_bytes().value_or(0)};
+  world.all_reduce_max(std::span<double>(maximum));
+  if (maximum[0] <= 0) return std::nullopt;
+  return maximum[0];
 }
 
 void record(const ProxySession::Sample& sample, Run& run) {

@@ -15,17 +15,17 @@ namespace sextant {
 
 struct ProxyOptions {
   int warmup_iterations = 1;
-  int least_iterations = 3;
-  int most_iterations = 10;
+  int min_iterations = 3;
+  int max_iterations = 10;
   double target_spread_fraction = 0.03;  // of the median iteration, see relative_spread
-  double budget_s = 10;  // for measured iterations; ends even before least_iterations, after at least one
+  double budget_s = 10;  // for measured iterations; ends even before min_iterations, after at least one
   unsigned seed = 1;     // of weights, lengths and prompts
   std::string framework = "sextant-proxy";
   proxy::TaskEngine* engine = nullptr;  // who computes; null: CPU cores
 };
 
 // Collective over `world`; every rank gets the same result. Stops when the median iteration is known well
-// enough, after most_iterations, or when the budget is spent; Run::notes says which ("stopped"), and
+// enough, after max_iterations, or when the budget is spent; Run::notes says which ("stopped"), and
 // "iterations", "ranks", "transport", what the engine says ("blas") and, when there is one, "warning".
 // Error(bad_input) when the proxy cannot run the plan.
 [[nodiscard]] Run run_proxy(Communicator& world, const Cluster& cluster, const Workflow& workflow,

@@ -9,7 +9,7 @@ namespace sextant::proxy {
 namespace {
 
 constexpr float kReferenceWeight = 0.05F;
-constexpr float kLeastDeviation = 1e-4F;  // of a group whose rewards are all equal
+constexpr float kMinDeviation = 1e-4F;  // of a group whose rewards are all equal
 
 float rule_reward(std::span<const int> response) {
   const auto even = std::count_if(response.begin(), response.end(), [](int token) { return token % 2 == 0; });
@@ -28,7 +28,7 @@ void normalise(std::span<float> group) {
     squares += value * value;
   }
   const float deviation = std::sqrt(squares / static_cast<float>(group.size()));
-  for (float& value : group) value /= deviation + kLeastDeviation;
+  for (float& value : group) value /= deviation + kMinDeviation;
 }
 
 bool has_reward_model(const Workflow& workflow) {
@@ -38,9 +38,9 @@ bool has_reward_model(const Workflow& workflow) {
 
 // Tokens that every model knows; the one that generates has the smallest vocabulary (checks.h).
 int vocabulary_of(const Workflow& workflow) {
-  int least = workflow.model_of(workflow.tasks.front()).vocabulary;
-  for (const Task& task : workflow.tasks) least = std::min(least, workflow.model_of(task).vocabulary);
-  return least;
+  int minimum = workflow.model_of(workflow.tasks.front()).vocabulary;
+  for (const Task& task : workflow.tasks) minimum = std::min(minimum, workflow.model_of(task).vocabulary);
+  return minimum;
 }
 
 }  // namespace

@@ -35,11 +35,12 @@ void Training::plan_mini_batches(const TaskSetup& setup) {
 }
 
 void Training::make_slots(const TaskSetup& setup) {
-  std::size_t most = 0;
-  for (const MiniBatch& mini_batch : mini_batches_) most = std::max(most, mini_batch.micro_batches.size());
+  std::size_t maximum = 0;
+  for (const MiniBatch& mini_batch : mini_batches_)
+    maximum = std::max(maximum, mini_batch.micro_batches.size());
   const int stages = setup.group.my_replica().pipeline_parallel();
   slots_.resize(static_cast<std::size_t>(
-      micro_batches_in_flight(setup.group.position().stage, stages, static_cast<int>(most))));
+      micro_batches_in_flight(setup.group.position().stage, stages, static_cast<int>(maximum))));
   for (Slot& slot : slots_) {
     for (int layer = 0; layer < worker_.shape().layers; ++layer) {
       if (recompute_) {

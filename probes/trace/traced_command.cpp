@@ -81,14 +81,14 @@ std::vector<std::pair<std::string, std::string>> tracing_environment(const Setti
   const auto add = [&](const char* name, bool is_asked, const std::string& value) {
     if (is_asked) variables.emplace_back(name, value);
   };
-  add(setting_names::kSeconds, settings.most_seconds > 0, number(settings.most_seconds));
-  add(setting_names::kSteps, settings.most_steps > 0, std::to_string(settings.most_steps));
+  add(setting_names::kSeconds, settings.max_seconds > 0, number(settings.max_seconds));
+  add(setting_names::kSteps, settings.max_steps > 0, std::to_string(settings.max_steps));
   add(setting_names::kStepRange, !settings.step_range.empty(), settings.step_range);
-  add(setting_names::kBytes, true, std::to_string(settings.most_bytes));
-  add(setting_names::kRangeBytes, true, std::to_string(settings.most_range_bytes));
-  add(setting_names::kWaitingBuffers, true, std::to_string(settings.most_waiting_buffers));
+  add(setting_names::kBytes, true, std::to_string(settings.max_bytes));
+  add(setting_names::kRangeBytes, true, std::to_string(settings.max_range_bytes));
+  add(setting_names::kWaitingBuffers, true, std::to_string(settings.max_waiting_buffers));
   add(setting_names::kFlush, true, number(settings.flush_s));
-  add(setting_names::kSlowdown, settings.most_slowdown > 0, number(settings.most_slowdown));
+  add(setting_names::kSlowdown, settings.max_slowdown > 0, number(settings.max_slowdown));
   add(setting_names::kWindow, settings.window_s > 0, number(settings.window_s));
   add(setting_names::kEvery, settings.every_s > 0, number(settings.every_s));
   add(setting_names::kGraphNodes, settings.graph_nodes, "1");

@@ -74,11 +74,11 @@ Json matrix_rows(const Cluster& cluster, const std::vector<LinkEnd>& ends, LinkP
 
 // Colours need a range even when all links are alike.
 Range widened(Range range) {
-  constexpr double kLeastRatio = 1.2;
-  if (!(range.low <= range.high)) return {1, kLeastRatio};
-  if (range.high / range.low >= kLeastRatio) return range;
+  constexpr double kMinRatio = 1.2;
+  if (!(range.low <= range.high)) return {1, kMinRatio};
+  if (range.high / range.low >= kMinRatio) return range;
   const double middle = std::sqrt(range.low * range.high);
-  return {middle / std::sqrt(kLeastRatio), middle * std::sqrt(kLeastRatio)};
+  return {middle / std::sqrt(kMinRatio), middle * std::sqrt(kMinRatio)};
 }
 
 std::vector<std::string> labels_of(const std::vector<LinkEnd>& ends) {
@@ -114,8 +114,8 @@ Json link_matrix(const Cluster& cluster, const std::vector<LinkEnd>& ends, LinkP
   colour["legend"]["values"] = {range.low, middle, range.high};
   colour["legend"]["gradientLength"] = std::max(height - 30, 70);
   colour["legend"]["labelExpr"] = is_latency ? kSecondsLabel : "format(datum.value / 1e9, '.3~g') + ' GB/s'";
-  constexpr std::size_t kMostLabelled = 5;  // more would not fit their cells
-  if (ends.size() <= kMostLabelled) add_values(spec, is_latency, middle);
+  constexpr std::size_t kMaxLabelled = 5;  // more would not fit their cells
+  if (ends.size() <= kMaxLabelled) add_values(spec, is_latency, middle);
   return spec;
 }
 

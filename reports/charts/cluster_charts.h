@@ -11,7 +11,7 @@
 namespace sextant::charts {
 
 // Up to this many rows a matrix can be read.
-inline constexpr int kMostLinkEnds = 64;
+inline constexpr int kMaxLinkEnds = 64;
 
 // A row and column of a link matrix: a device, or the first device of a node for the whole node.
 struct LinkEnd {

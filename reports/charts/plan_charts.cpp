@@ -252,13 +252,13 @@ Json occupancy_rows(const Plan& plan) {
 Json occupancy(const Plan& plan) {
   std::set<DeviceId> devices;
   for (const auto& [name, task] : plan.tasks) devices.merge(task.devices());
-  if (devices.size() < 2 || devices.size() > kMostOccupancyDevices) return nullptr;
+  if (devices.size() < 2 || devices.size() > kMaxOccupancyDevices) return nullptr;
   Json spec = specification("Devices of each task", row_height(plan.tasks.size(), 28), kOccupancy);
   spec["data"] = inline_data(occupancy_rows(plan));
   spec["encoding"]["y"]["sort"] = shown_tasks_of(plan.tasks);
   spec["layer"][0]["encoding"]["color"]["scale"] = task_colour_scale(shown_tasks_of(plan.tasks));
-  constexpr std::size_t kMostLabelled = 20;  // more labels than this would not fit their cells
-  if (devices.size() <= kMostLabelled) spec["layer"].push_back(Json::parse(kOccupancyText));
+  constexpr std::size_t kMaxLabelled = 20;  // more labels than this would not fit their cells
+  if (devices.size() <= kMaxLabelled) spec["layer"].push_back(Json::parse(kOccupancyText));
   return spec;
 }
 

@@ -19,6 +19,6 @@ namespace sextant::charts {
 
 // Which task uses which device as which replica and stage.
 [[nodiscard]] Json occupancy(const Plan& plan);
-inline constexpr int kMostOccupancyDevices = 64;
+inline constexpr int kMaxOccupancyDevices = 64;
 
 }  // namespace sextant::charts

@@ -12,7 +12,7 @@
 namespace sextant::charts {
 namespace {
 
-constexpr double kLeast_s = 1e-5;  // a logarithm has no zero
+constexpr double kMin_s = 1e-5;  // a logarithm has no zero
 
 constexpr std::string_view kBody = R"json({
   "layer": [
@@ -42,7 +42,7 @@ std::string shown(const SearchRecord& search, double value) {
 
 Json point(const SearchRecord& search, const Improvement& best, double seconds, std::uint64_t evaluations) {
   const double value = lowered(search, best);
-  return {{"seconds", std::max(seconds, kLeast_s)},
+  return {{"seconds", std::max(seconds, kMin_s)},
           {"lowered", value},
           {"evaluations", evaluations},
           {"best", shown(search, value)},
@@ -96,7 +96,7 @@ Json search_curve(const SearchRecord& search) {
   Json spec = specification("The best so far over the seconds of the search", kHeight, kBody);
   spec["layer"][0]["data"] = inline_data(points_of(search));
   spec["layer"][1]["data"] = inline_data(bounds_of(search));
-  const double first_s = std::max(search.curve.front().seconds, kLeast_s) / 2;  // room before the first
+  const double first_s = std::max(search.curve.front().seconds, kMin_s) / 2;  // room before the first
   const double last_s = std::max({search.wall_s, search.curve.back().seconds, 2 * first_s});
   Json& encoding = spec["layer"][0]["encoding"];
   encoding["x"]["scale"] = log_seconds_scale(first_s, last_s);

@@ -107,10 +107,10 @@ std::string shown_interval(const Interval& interval_s) {
   return format_seconds(interval_s.low) + " to " + format_seconds(interval_s.high);
 }
 
-std::string shown_list(const std::vector<std::string>& names, std::size_t most) {
+std::string shown_list(const std::vector<std::string>& names, std::size_t maximum) {
   std::string shown;
-  for (std::size_t i = 0; i < std::min(names.size(), most); ++i) shown += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > most) shown += " and " + std::to_string(names.size() - most) + " more";
+  for (std::size_t i = 0; i < std::min(names.size(), maximum); ++i) shown += (i > 0 ? ", " : "") + names[i];
+  if (names.size() > maximum) shown += " and " + std::to_string(names.size() - maximum) + " more";
   return shown;
 }
 

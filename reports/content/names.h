@@ -45,10 +45,10 @@ template <typename Value>
 [[nodiscard]] std::string shown_interval(const Interval& interval_s);
 
 // Up to `most` names, then how many more.
-[[nodiscard]] std::string shown_list(const std::vector<std::string>& names, std::size_t most = 5);
+[[nodiscard]] std::string shown_list(const std::vector<std::string>& names, std::size_t maximum = 5);
 
 // Devices with equal keys share a row when there are too many for a row each.
-inline constexpr std::size_t kMostDeviceRows = 32;
+inline constexpr std::size_t kMaxDeviceRows = 32;
 
 template <typename Key>
 [[nodiscard]] std::vector<std::pair<std::vector<DeviceId>, Key>> device_rows(
@@ -56,7 +56,7 @@ template <typename Key>
   std::vector<std::pair<std::vector<DeviceId>, Key>> rows;
   for (const auto& [device, key] : keys) {
     auto row = rows.end();
-    if (keys.size() > kMostDeviceRows) {
+    if (keys.size() > kMaxDeviceRows) {
       for (row = rows.begin(); row != rows.end() && !(row->second == key); ++row) {
       }
     }

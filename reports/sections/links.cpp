@@ -10,12 +10,12 @@ using charts::LinkEnd;
 using charts::LinkProperty;
 
 // Long names make a matrix unreadable; with many ends the axis shows numbers and the tooltip the names.
-constexpr int kMostNamedEnds = 16;
+constexpr int kMaxNamedEnds = 16;
 
 std::vector<LinkEnd> device_ends(const Cluster& cluster) {
   std::vector<LinkEnd> ends;
   for (int i = 0; i < cluster.device_count(); ++i) {
-    const bool named = cluster.device_count() <= kMostNamedEnds;
+    const bool named = cluster.device_count() <= kMaxNamedEnds;
     ends.push_back({named ? cluster.device_name(DeviceId{i}) : std::to_string(i), DeviceId{i}});
   }
   return ends;
@@ -25,7 +25,7 @@ std::vector<LinkEnd> node_ends(const Cluster& cluster) {
   std::vector<LinkEnd> ends;
   int first = 0;
   for (const Node& node : cluster.nodes()) {
-    const bool named = cluster.nodes().size() <= static_cast<std::size_t>(kMostNamedEnds);
+    const bool named = cluster.nodes().size() <= static_cast<std::size_t>(kMaxNamedEnds);
     ends.push_back({named ? node.name : std::to_string(ends.size()), DeviceId{first}});
     first += node.devices;
   }
@@ -97,10 +97,10 @@ std::optional<Section> links_section(const ReportInput& input) {
     section.blocks.emplace_back(Text{"The cluster has a single device, so there are no links to show."});
     return section;
   }
-  if (cluster.device_count() <= charts::kMostLinkEnds) {
+  if (cluster.device_count() <= charts::kMaxLinkEnds) {
     section.blocks.emplace_back(Text{text + "Each cell is a pair of devices."});
     add_matrices(section, cluster, device_ends(cluster));
-  } else if (nodes >= 2 && nodes <= static_cast<std::size_t>(charts::kMostLinkEnds)) {
+  } else if (nodes >= 2 && nodes <= static_cast<std::size_t>(charts::kMaxLinkEnds)) {
     section.blocks.emplace_back(
         Text{text + "Each cell is a pair of nodes, shown by the first device of each."});
     add_matrices(section, cluster, node_ends(cluster));

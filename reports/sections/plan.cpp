@@ -21,13 +21,13 @@ std::string stage_layers(const Replica& replica) {
 }
 
 std::string stage_shards(const Replica& replica) {
-  int least = replica.stages.front().width();
-  int most = least;
+  int minimum = replica.stages.front().width();
+  int maximum = minimum;
   for (const Stage& stage : replica.stages) {
-    least = std::min(least, stage.width());
-    most = std::max(most, stage.width());
+    minimum = std::min(minimum, stage.width());
+    maximum = std::max(maximum, stage.width());
   }
-  return shown_range(least, most);
+  return shown_range(minimum, maximum);
 }
 
 bool is_dealt_by_length(const Plan& plan) {

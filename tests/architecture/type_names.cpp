@@ -70,7 +70,7 @@ void note_definitions(const fs::path& root, const std::string& path, Definitions
 
 }  // namespace
 
-std::vector<std::string> find_names_of_two(const fs::path& root) {
+std::vector<std::string> find_odr_clashes(const fs::path& root) {
   Definitions definitions;
   for (const std::string& path : sources_below(root)) note_definitions(root, path, definitions);
   std::vector<std::string> found;

@@ -15,6 +15,6 @@ namespace sextant::architecture {
 // headers and sources; what anonymous namespaces hold is each file's own. Reads what clang-format has
 // formatted: a definition at namespace level begins its line. Throws std::runtime_error when the tree has no
 // source at all.
-[[nodiscard]] std::vector<std::string> find_names_of_two(const std::filesystem::path& root);
+[[nodiscard]] std::vector<std::string> find_odr_clashes(const std::filesystem::path& root);
 
 }  // namespace sextant::architecture

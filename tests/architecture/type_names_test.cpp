@@ -12,16 +12,14 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(TypeNames, OfThisProjectMeanOneThingEach) {
-  EXPECT_THAT(find_names_of_two(SEXTANT_SOURCE_DIR), IsEmpty());
-}
+TEST(TypeNames, OfThisProjectMeanOneThingEach) { EXPECT_THAT(find_odr_clashes(SEXTANT_SOURCE_DIR), IsEmpty()); }
 
 class PlantedNames : public PlantedTree {
  protected:
   void write_in(const std::string& space, const std::string& path, const std::string& text) {
     write(path, "namespace " + space + " {\n" + text + "}  // namespace " + space + "\n");
   }
-  [[nodiscard]] std::vector<std::string> found() const { return find_names_of_two(root()); }
+  [[nodiscard]] std::vector<std::string> found() const { return find_odr_clashes(root()); }
 };
 
 TEST_F(PlantedNames, OfTwoHeaders) {

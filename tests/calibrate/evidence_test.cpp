@@ -44,12 +44,12 @@ class EvidenceOfOneRun : public ::testing::Test {
 
 TEST_F(EvidenceOfOneRun, DisagreementIsMisfitAndLogarithmsOfDeviations) {
   ASSERT_EQ(evidence_.observed().front().weight, 1);
-  EXPECT_NEAR(evidence_.disagreement(coordinates_), misfit_at(coordinates_, 0), 1e-9);
+  EXPECT_NEAR(evidence_.objective_value(coordinates_), misfit_at(coordinates_, 0), 1e-9);
 }
 
 TEST_F(EvidenceOfOneRun, ASupposedSpreadWidensEveryDeviation) {
-  evidence_.suppose_model_deviation(0.3);
-  EXPECT_NEAR(evidence_.disagreement(coordinates_), misfit_at(coordinates_, 0.3), 1e-9);
+  evidence_.set_model_deviation(0.3);
+  EXPECT_NEAR(evidence_.objective_value(coordinates_), misfit_at(coordinates_, 0.3), 1e-9);
 }
 
 TEST_F(EvidenceOfOneRun, LeavingThePriorsCostsByTheirDeviation) {
@@ -57,15 +57,15 @@ TEST_F(EvidenceOfOneRun, LeavingThePriorsCostsByTheirDeviation) {
   const int position = evidence_.free().front();
   std::vector<double> moved = coordinates_;
   moved[static_cast<std::size_t>(position)] += 0.5 * evidence_.prior_deviation_of(position);
-  EXPECT_NEAR(evidence_.disagreement(moved), misfit_at(moved, 0) + 0.5 * 0.25, 1e-9);
+  EXPECT_NEAR(evidence_.objective_value(moved), misfit_at(moved, 0) + 0.5 * 0.25, 1e-9);
 }
 
 // Whoever is trusted: taking weight from outliers must not make a descent look deeper.
 TEST_F(EvidenceOfOneRun, DistrustDoesNotCount) {
-  evidence_.suppose_model_deviation(1e-3);
-  const double before = evidence_.disagreement(coordinates_);
-  (void)evidence_.distrust_outliers(coordinates_);
-  EXPECT_EQ(evidence_.disagreement(coordinates_), before);
+  evidence_.set_model_deviation(1e-3);
+  const double before = evidence_.objective_value(coordinates_);
+  (void)evidence_.downweight_outliers(coordinates_);
+  EXPECT_EQ(evidence_.objective_value(coordinates_), before);
 }
 
 }  // namespace

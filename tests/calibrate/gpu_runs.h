@@ -203,9 +203,9 @@ inline Run gpu_run(const GpuCase& of, const Coefficients& truth, double noise, s
   run.iteration.samples_s = {noisy(prediction.iteration_s)};
   for (const auto& [name, task] : prediction.tasks) run.tasks[name].samples_s = {noisy(task.time_s)};
   if (prediction.weight_sync_s > 0) run.tasks[kWeightSync].samples_s = {noisy(prediction.weight_sync_s)};
-  double most = 0;
-  for (const DeviceMemory& memory : prediction.memory) most = std::max(most, memory.needed_bytes());
-  run.peak_memory_bytes = noisy(most, kMemoryLogDeviation / kLeastLogDeviation);
+  double maximum = 0;
+  for (const DeviceMemory& memory : prediction.memory) maximum = std::max(maximum, memory.needed_bytes());
+  run.peak_memory_bytes = noisy(maximum, kMemoryLogDeviation / kMinLogDeviation);
   return run;
 }
 

@@ -45,8 +45,8 @@ Largest compare(const PreparedRun& run, const std::vector<Parameter>& parameters
       EXPECT_NEAR(exact / plain[t], (above[t] - below[t]) / (2 * kStep * plain[t]), kTruncation)
           << run.times()[t].what << " of " << run.run().name << " by " << parameters[p].spec().name << " of "
           << parameters[p].device_type << ", " << parameters[p].framework;
-      double& most = largest[static_cast<std::size_t>(parameters[p].id)];
-      most = std::max(most, std::abs(exact / plain[t]));
+      double& maximum = largest[static_cast<std::size_t>(parameters[p].id)];
+      maximum = std::max(maximum, std::abs(exact / plain[t]));
     }
   }
   return largest;

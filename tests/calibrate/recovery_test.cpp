@@ -149,7 +149,7 @@ struct OnGpus {
 };
 
 // The largest k with P(X < k) below `alarm`, X the successes of `trials` trials with probability p.
-int least_successes(int trials, double p, double alarm) {
+int min_successes(int trials, double p, double alarm) {
   double below = 0;
   for (int k = 0; k <= trials; ++k) {
     const double ways = std::exp(std::lgamma(trials + 1) - std::lgamma(k + 1) - std::lgamma(trials - k + 1));
@@ -175,7 +175,7 @@ TEST(RecoveryOnGpus, AllCoefficientsWithinThreeStandardErrorsAsOftenAsChanceLeav
     count += static_cast<int>(errors.size());
   }
   const double all_within = 1 - kBeyondThree * static_cast<double>(std::size(kMovedOnGpus));
-  EXPECT_GE(within, least_successes(kSeeds, all_within, kAlarm));
+  EXPECT_GE(within, min_successes(kSeeds, all_within, kAlarm));
   // Nor are the standard errors so large that nothing could lie beyond them: 216 squares of mean one and, were
   // they independent, a spread of 0.09; the robust loss and correlations widen it.
   EXPECT_NEAR(squares / count, 1, 0.4);
@@ -183,9 +183,9 @@ TEST(RecoveryOnGpus, AllCoefficientsWithinThreeStandardErrorsAsOftenAsChanceLeav
 
 TEST(RecoveryOnGpus, BinomialBound) {
   // 0.5^3 = 0.125 of none, 0.5 of at most one.
-  EXPECT_EQ(least_successes(3, 0.5, 0.1), 0);
-  EXPECT_EQ(least_successes(3, 0.5, 0.2), 1);
-  EXPECT_EQ(least_successes(3, 0.5, 0.6), 2);
+  EXPECT_EQ(min_successes(3, 0.5, 0.1), 0);
+  EXPECT_EQ(min_successes(3, 0.5, 0.2), 1);
+  EXPECT_EQ(min_successes(3, 0.5, 0.6), 2);
 }
 
 }  // namespace

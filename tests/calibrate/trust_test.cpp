@@ -32,7 +32,7 @@ struct Fitted {
     coefficients = fit_coefficients(all, seen);
   }
 
-  [[nodiscard]] Asked ask(const sextant::Run& run) const {
+  [[nodiscard]] PredictionQuery ask(const sextant::Run& run) const {
     return {all.cluster_of(run), all.workflow_of(run), all.plan_of(run), coefficients, run.framework};
   }
 };
@@ -111,7 +111,7 @@ TEST(Trust, TheIntervalIsThatOfTheCoefficientsAndOfTheModelTogether) {
   const double variance =
       posterior_of(coefficients)
           ->log_variances(prepared.front())[static_cast<std::size_t>(iteration - times.begin())];
-  const Asked asked = fitted().ask(run_named(fitted().unseen.front()));
+  const PredictionQuery asked = fitted().ask(run_named(fitted().unseen.front()));
   const Prediction prediction =
       predict_with_trust({asked.cluster, asked.workflow, asked.plan, coefficients, asked.framework});
   const double factor = std::exp(1.6449 * std::sqrt(variance + 0.1 * 0.1));
@@ -121,7 +121,7 @@ TEST(Trust, TheIntervalIsThatOfTheCoefficientsAndOfTheModelTogether) {
 
 // Deviations that calibrate/trust.cpp states.
 TEST(Trust, MemoryHasAnIntervalAndAProbabilityOfFitting) {
-  const Asked asked = fitted().ask(run_named(fitted().unseen.front()));
+  const PredictionQuery asked = fitted().ask(run_named(fitted().unseen.front()));
   const Coefficients nobodys;
   const Prediction usual = predict_with_trust({asked.cluster, asked.workflow, asked.plan, nobodys, kAny});
   const DeviceMemory& device = usual.memory.front();
@@ -149,7 +149,7 @@ TEST(Trust, MemoryHasAnIntervalAndAProbabilityOfFitting) {
 // Of a run that the fit saw, by coefficients that someone else's fit with several frameworks left.
 Prediction asked_for(const std::string& framework, const Coefficients& coefficients,
                      Orchestration orchestration = Orchestration::controller) {
-  const Asked known = fitted().ask(run_named(fitted().seen[10]));
+  const PredictionQuery known = fitted().ask(run_named(fitted().seen[10]));
   Workflow workflow = known.workflow;
   workflow.orchestration = orchestration;
   return predict_with_trust({known.cluster, workflow, known.plan, coefficients, framework});
@@ -194,7 +194,7 @@ TEST(Trust, AnUnknownFrameworkMayHaveNoController) {
 TEST(Trust, IntervalsGrowOutsideOfWhatWasCalibrated) {
   Coefficients coefficients = fitted().coefficients;
   const sextant::Run& run = run_named(fitted().seen[10]);
-  const Asked known = fitted().ask(run);
+  const PredictionQuery known = fitted().ask(run);
   const auto variance = [&](double deviation) {
     coefficients.fit->task_log_deviation = deviation;
     const Prediction prediction =
@@ -215,7 +215,7 @@ TEST(Trust, WithoutAFitThereIsNoInterval) {
   const sextant::Run& run = fitted().all.runs.front();
   Coefficients bare = fitted().coefficients;
   bare.fit.reset();
-  Asked asked = fitted().ask(run);
+  PredictionQuery asked = fitted().ask(run);
   const Prediction prediction =
       predict_with_trust({asked.cluster, asked.workflow, asked.plan, bare, asked.framework});
   EXPECT_FALSE(prediction.iteration_interval_s.has_value());
@@ -233,7 +233,7 @@ TEST(Trust, FarLengthsAreExtrapolating) {
   const sextant::Run& run = run_named(fitted().seen[10]);
   Workflow workflow = fitted().all.workflow_of(run);
   workflow.prompt_tokens = fixed_length(100'000);
-  const Asked near = fitted().ask(run);
+  const PredictionQuery near = fitted().ask(run);
   const Prediction prediction =
       predict_with_trust({near.cluster, workflow, near.plan, near.coefficients, near.framework});
   EXPECT_TRUE(prediction.extrapolating());
@@ -243,7 +243,7 @@ TEST(Trust, FarLengthsAreExtrapolating) {
 
 TEST(Sensitivities, AgreeWithAStepInTheCoefficient) {
   const sextant::Run& run = run_named(fitted().seen[5]);
-  const Asked asked = fitted().ask(run);
+  const PredictionQuery asked = fitted().ask(run);
   const std::vector<Sensitivity> all = sensitivities_of(asked);
   const auto found = std::find_if(all.begin(), all.end(), [](const Sensitivity& sensitivity) {
     return sensitivity.name == "training_efficiency";
@@ -265,7 +265,7 @@ TEST(Sensitivities, AgreeWithAStepInTheCoefficient) {
 // A model that only computes on one device takes half the time on twice the rate, less what is no arithmetic.
 TEST(Sensitivities, OfHardwareAreElasticities) {
   const sextant::Run& run = run_named("workflow-3-111");
-  const Asked asked = fitted().ask(run);
+  const PredictionQuery asked = fitted().ask(run);
   double sum = 0;
   for (const Sensitivity& sensitivity :
        hardware_sensitivities(asked.cluster, asked.workflow, asked.plan, {}, kAny)) {

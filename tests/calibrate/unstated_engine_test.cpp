@@ -90,14 +90,14 @@ TEST(UnstatedEngine, SlopesAreSecantsAroundWhatThePlanSays) {
 TEST(UnstatedEngine, WithoutABatchInThePlanItIsThatOfTheLargestReplica) {
   const Runs runs = served([](TaskPlan&) {});  // the first has one replica with 8 sequences
   ASSERT_EQ(runs.workflow_of(runs.runs.front()).sequences(), 8);
-  double least = 1e9, most = 0;
+  double minimum = 1e9, maximum = 0;
   (void)slope_of(decode_batch_sequences, runs, [&](const TaskPlan& task) {
-    least = std::min<double>(least, task.decode_batch_sequences);
-    most = std::max<double>(most, task.decode_batch_sequences);
+    minimum = std::min<double>(minimum, task.decode_batch_sequences);
+    maximum = std::max<double>(maximum, task.decode_batch_sequences);
     return 1.0;
   });
-  EXPECT_EQ(least, 4);
-  EXPECT_EQ(most, 16);
+  EXPECT_EQ(minimum, 4);
+  EXPECT_EQ(maximum, 16);
 }
 
 // However little memory is left: without any bytes a plan would have no limit at all.

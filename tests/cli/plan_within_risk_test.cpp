@@ -15,7 +15,7 @@ using cli::MemoryRisk;
 using cli::plan_within_risk;
 using cli::share_for_risk;
 
-constexpr double kMost = 0.05;
+constexpr double kMaximum = 0.05;
 
 // The probability that a log-normal need with this median, a part of the memory, exceeds the memory.
 double risk_of_need(double share, double deviation) {
@@ -27,13 +27,13 @@ double risk_of_need(double share, double deviation) {
 // the search may fill.
 class Substitute {
  public:
-  explicit Substitute(std::vector<double> deviations, double least = 0)
-      : deviations_(std::move(deviations)), least_(least) {}
+  explicit Substitute(std::vector<double> deviations, double minimum = 0)
+      : deviations_(std::move(deviations)), minimum_(minimum) {}
 
   AnswerWithinRisk plan(double budget_s) {
     PlanRequest request{cluster_, workflow_, coefficients_, ""};
     request.budget.seconds = budget_s;
-    return plan_within_risk(request, {kMost, [this](const PlanRequest& asked) { return search(asked); },
+    return plan_within_risk(request, {kMaximum, [this](const PlanRequest& asked) { return search(asked); },
                                       [this](const PlanResult& result) { return risk_of(result); }});
   }
 
@@ -44,7 +44,7 @@ class Substitute {
     shares.push_back(request.memory_share);
     seconds.push_back(request.budget.seconds);
     Answer answer;
-    if (request.memory_share < least_) return answer;
+    if (request.memory_share < minimum_) return answer;
     answer.result.outcome = PlanOutcome::found;
     answer.result.plan.emplace();
     answer.result.candidates = shares.size();
@@ -62,7 +62,7 @@ class Substitute {
   Workflow workflow_;
   Coefficients coefficients_;
   std::vector<double> deviations_;
-  double least_;
+  double minimum_;
 };
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
@@ -72,7 +72,7 @@ TEST(PlanWithinRisk, TheSecondSearchFillsWhatTheFirstOneLearned) {
   const AnswerWithinRisk found = substitute.plan(10);
   EXPECT_EQ(found.warning, "");
   ASSERT_EQ(substitute.shares.size(), 2U);
-  EXPECT_NEAR(substitute.shares[1], 0.99 * share_for_risk(kMost, 0.1), 1e-12);
+  EXPECT_NEAR(substitute.shares[1], 0.99 * share_for_risk(kMaximum, 0.1), 1e-12);
   EXPECT_NEAR(1 / found.answer.result.prediction->iteration_s, substitute.shares[1], 1e-12);
 }
 
@@ -82,7 +82,7 @@ TEST(PlanWithinRisk, APlanThatIsTooRiskyIsMended) {
   const AnswerWithinRisk found = substitute.plan(10);
   EXPECT_EQ(found.warning, "");
   ASSERT_EQ(substitute.shares.size(), 4U);
-  EXPECT_LE(1 / found.answer.result.prediction->iteration_s, share_for_risk(kMost, 0.15));
+  EXPECT_LE(1 / found.answer.result.prediction->iteration_s, share_for_risk(kMaximum, 0.15));
   EXPECT_LE(sum(substitute.seconds), 10 + 1e-9);
 }
 
@@ -91,7 +91,7 @@ TEST(PlanWithinRisk, WithoutABudgetEachSearchEndsByItself) {
   const AnswerWithinRisk found = substitute.plan(0);
   EXPECT_EQ(found.warning, "");
   EXPECT_EQ(substitute.seconds, std::vector<double>(substitute.seconds.size(), 0.0));
-  EXPECT_LE(1 / found.answer.result.prediction->iteration_s, share_for_risk(kMost, 0.1));
+  EXPECT_LE(1 / found.answer.result.prediction->iteration_s, share_for_risk(kMaximum, 0.1));
 }
 
 TEST(PlanWithinRisk, WhereNoneIsSureEnoughTheAnswerSaysHowRiskyItIs) {

@@ -25,7 +25,7 @@ class SearchRecordTest : public ::testing::Test {
     result_.prediction->iteration_s = 3;
     result_.improvements = {{1, 0.5, 4, 4}, {2, 1, 3, 3}};
     result_.gap_fraction = std::numeric_limits<double>::infinity();
-    result_.least_s = 2;
+    result_.bound_of_all_s = 2;
   }
   [[nodiscard]] SearchRecord record() const {
     return cli::record_of({*find_planner("exact"), request_, result_, 1.5, false});
@@ -56,7 +56,7 @@ TEST_F(SearchRecordTest, AnInfiniteGapIsOneThatIsNotKnown) {
 TEST_F(SearchRecordTest, AnInfiniteBoundNeitherAndNoPlanHasNoGap) {
   result_ = {};
   result_.message = "nothing yet";
-  result_.least_s = 2;
+  result_.bound_of_all_s = 2;
   result_.proof = Proof::time_limit;
   result_.lower_bound = std::numeric_limits<double>::infinity();
   EXPECT_EQ(through_json(), record());
@@ -72,7 +72,7 @@ TEST_F(SearchRecordTest, AGapOfTheSpaceIsSaidBesideThatOfAllPlans) {
   EXPECT_THAT(cli::describe(record()),
               HasSubstr("\nat most 20.0 % from the best of the space of exact: none takes less than 2.50 s\n"));
   EXPECT_THAT(cli::describe(record()), Not(HasSubstr("from the best under this model")));  // 50 % is no news
-  result_.least_s = 2.5;
+  result_.bound_of_all_s = 2.5;
   EXPECT_THAT(cli::describe(record()), HasSubstr("\nat most 20.0 % from the best under this model: any plan "));
 }
 
@@ -85,7 +85,7 @@ TEST_F(SearchRecordTest, AProofIsSaid) {
 }
 
 TEST_F(SearchRecordTest, APlanAtTheBoundHasNoGap) {
-  result_.least_s = 3;
+  result_.bound_of_all_s = 3;
   EXPECT_EQ(record().gap_fraction(), 0);
 }
 

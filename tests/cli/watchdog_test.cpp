@@ -29,7 +29,7 @@ TEST(WatchdogDeathTest, EndsTheProgramWhenNothingIsHeard) {
 void run_two_ranks_of_which_one_stops() {
   run_on_threads(2, [](Communicator& threads) {
     OnFakeHosts world(threads, {"a", "b"});
-    LifeSigns signs(world);
+    Heartbeats signs(world);
     if (world.rank() == 1) {
       signs.say("node/all_reduce/8");
       world.barrier();

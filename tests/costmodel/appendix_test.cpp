@@ -58,7 +58,7 @@ struct Appendix {
     double slowest = 0;
     for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
       const auto& stages = plan.replicas[i].stages;
-      double most = 0, bubble = 0;
+      double maximum = 0, bubble = 0;
       for (std::size_t j = 0; j < stages.size(); ++j) {
         const double tp = static_cast<double>(stages[j].devices.size()), layers = stages[j].layers;
         const double seq = kind == TaskKind::generation ? seq_in : seq_in + seq_out;
@@ -86,10 +86,10 @@ struct Appendix {
           c_pp = (kind == TaskKind::training ? 2 : 1) * nm[i] * best;
         }
         if (kind != TaskKind::generation) hbm = 0;
-        most = std::max(most, comp + c_tp + c_pp + hbm);
+        maximum = std::max(maximum, comp + c_tp + c_pp + hbm);
         if (j != 0) bubble += (comp + c_tp + c_pp) / nm[i];
       }
-      slowest = std::max(slowest, most + (kind == TaskKind::training ? bubble : 0));
+      slowest = std::max(slowest, maximum + (kind == TaskKind::training ? bubble : 0));
     }
     return slowest + (kind == TaskKind::training ? data_parallel(plan) : 0);
   }

@@ -101,8 +101,8 @@ TEST_F(GpuFacts, AreInSiUnits) {
   for (const JsonView& entry : gpus()) {
     SCOPED_TRACE(entry.required("name").text());
     for (const auto& [name, figures] : entry.required("flop_per_s").members()) {
-      const double least = name == "fp32" ? 1e13 : 3e13;
-      EXPECT_THAT(values(figures), Each(AllOf(Ge(least), Le(2e16)))) << name;
+      const double minimum = name == "fp32" ? 1e13 : 3e13;
+      EXPECT_THAT(values(figures), Each(AllOf(Ge(minimum), Le(2e16)))) << name;
     }
     EXPECT_THAT(values(entry.required("memory_bytes")), Each(AllOf(Ge(1e10), Le(4e11))));
     EXPECT_THAT(values(entry.required("memory_bytes_per_s")), Each(AllOf(Ge(2e11), Le(2e13))));

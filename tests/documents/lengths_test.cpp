@@ -162,19 +162,19 @@ TEST(LengthsTest, MeanSquareOfATruncatedLognormalIsThatOfItsDraws) {
 }
 
 TEST(LengthsTest, MostLiveTokens) {
-  EXPECT_EQ(fixed_length(5).most_live(3), 8);
+  EXPECT_EQ(fixed_length(5).max_live(3), 8);
   const Lengths dice = parse_lengths(R"({"kind": "empirical", "tokens": [2, 6], "weights": [1, 1]})");
-  EXPECT_DOUBLE_EQ(dice.most_live(3), 5);  // before the short ones end: 3 + 2; later half of 3 + 6
-  EXPECT_DOUBLE_EQ(dice.most_live(0), 3);  // half of 6
-  EXPECT_DOUBLE_EQ(dice.most_live(100), 102);
+  EXPECT_DOUBLE_EQ(dice.max_live(3), 5);  // before the short ones end: 3 + 2; later half of 3 + 6
+  EXPECT_DOUBLE_EQ(dice.max_live(0), 3);  // half of 6
+  EXPECT_DOUBLE_EQ(dice.max_live(100), 102);
   const Lengths lognormal = parse_lengths(R"({"kind": "lognormal", "median": 800, "sigma": 0.6, "max": 4096})");
   // The tallest of P(X > x) x, by steps of one token.
-  double most = 0;
+  double maximum = 0;
   for (int x = 1; x < 4096; ++x) {
-    most = std::max(most, 0.5 * std::erfc(std::log(x / 800.0) / (0.6 * std::sqrt(2.0))) * x);
+    maximum = std::max(maximum, 0.5 * std::erfc(std::log(x / 800.0) / (0.6 * std::sqrt(2.0))) * x);
   }
-  EXPECT_NEAR(lognormal.most_live(0), most, 1e-3 * most);
-  EXPECT_NEAR(lognormal.most_live(1e6), 1e6, 100);  // the base of all of them, whatever they answer
+  EXPECT_NEAR(lognormal.max_live(0), maximum, 1e-3 * maximum);
+  EXPECT_NEAR(lognormal.max_live(1e6), 1e6, 100);  // the base of all of them, whatever they answer
 }
 
 TEST(LengthsTest, Refuses) {

@@ -41,9 +41,9 @@ std::vector<Lengths> all_kinds() {
 
 TEST(LengthCells, AddUpToTheDistribution) {
   for (const Lengths& lengths : all_kinds()) {
-    for (const int most : {1, 3, 64, 256}) {
+    for (const int maximum : {1, 3, 64, 256}) {
       double mass = 0, mean = 0, square = 0, before = 0;
-      for (const LengthCell& cell : lengths.cells(most)) {
+      for (const LengthCell& cell : lengths.cells(maximum)) {
         mass += cell.mass;
         mean += cell.mass * cell.mean;
         square += cell.mass * cell.mean_square;

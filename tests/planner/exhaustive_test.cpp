@@ -101,7 +101,7 @@ TEST(ExhaustiveSearch, SaysWhatIsShortWhenNothingFits) {
 
 TEST(ExhaustiveSearch, RefusesASpaceBeyondTheLimit) {
   SearchLimits limits = few_sizes();
-  limits.most_plans = 10;
+  limits.max_plans = 10;
   const Workflow workflow = small_workflow();
   const Cluster cluster = pair_of(100, 40);
   EXPECT_EQ(plan_exhaustively({cluster, workflow, {}, std::string(kAny), limits}).outcome,

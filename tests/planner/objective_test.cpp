@@ -76,10 +76,10 @@ TEST(Objective, TimesThatAreAsGoodFollowFromWhatIsRented) {
   EXPECT_EQ(time_as_good({.goal = Goal::devices}, 10, eight, four), kAny);
   EXPECT_EQ(time_as_good({.goal = Goal::devices}, 10, four, eight), 0);
   EXPECT_EQ(time_as_good({.goal = Goal::devices}, 10, four, {4, 99}), 10);
-  EXPECT_EQ(most_time_s({}, eight), kAny);
-  EXPECT_EQ(most_time_s({.most_iteration_s = 9, .most_usd_per_hour = 16}, eight), 9);
-  EXPECT_LT(most_time_s({.most_usd_per_hour = 15}, eight), 0);
-  EXPECT_EQ(most_time_s({.most_iteration_s = 9, .most_usd_per_iteration = 0.02}, eight), 4.5);
+  EXPECT_EQ(max_time_s({}, eight), kAny);
+  EXPECT_EQ(max_time_s({.max_iteration_s = 9, .max_usd_per_hour = 16}, eight), 9);
+  EXPECT_LT(max_time_s({.max_usd_per_hour = 15}, eight), 0);
+  EXPECT_EQ(max_time_s({.max_iteration_s = 9, .max_usd_per_iteration = 0.02}, eight), 4.5);
 }
 
 TEST(Objective, EachGoalIsBestAtWhatItIsFor) {
@@ -128,20 +128,20 @@ TEST(Objective, TheCheapestPlanOfFreeDevicesIsTheFastest) {
                 0.01 * fastest.prediction->iteration_s)
         << planner;
     EXPECT_TRUE(std::isfinite(cheapest.gap_fraction) || cheapest.proof == Proof::none) << planner;
-    EXPECT_EQ(*cheapest.least_usd, 0) << planner;
+    EXPECT_EQ(*cheapest.bound_of_all_usd, 0) << planner;
   }
 }
 
 TEST(Objective, LimitsHold) {
   const Found fast = found({});
-  const Found slower = found({.goal = Goal::cost, .most_iteration_s = 2 * fast.iteration_s});
+  const Found slower = found({.goal = Goal::cost, .max_iteration_s = 2 * fast.iteration_s});
   EXPECT_LE(slower.iteration_s, 2 * fast.iteration_s);
   EXPECT_LE(usd_per_iteration(slower.rented, slower.iteration_s),
             usd_per_iteration(fast.rented, fast.iteration_s) * (1 + 1e-9));
-  const Found poorer = found({.most_usd_per_hour = 20});
+  const Found poorer = found({.max_usd_per_hour = 20});
   EXPECT_LE(poorer.rented.usd_per_hour, 20);
   EXPECT_GE(poorer.iteration_s, fast.iteration_s);
-  const Found fewest = found({.goal = Goal::devices, .most_iteration_s = 2 * fast.iteration_s});
+  const Found fewest = found({.goal = Goal::devices, .max_iteration_s = 2 * fast.iteration_s});
   EXPECT_LE(fewest.iteration_s, 2 * fast.iteration_s);
   EXPECT_LT(fewest.rented.devices, 24);
 }
@@ -160,7 +160,7 @@ TEST(Objective, SaysWhichLimitCannotBeKept) {
   const Workflow workflow = ppo_8b();
   const Coefficients coefficients;
   PlanRequest request{cluster, workflow, coefficients};
-  request.objective.most_iteration_s = 1e-3;
+  request.objective.max_iteration_s = 1e-3;
   request.budget.evaluations = 2000;
   const PlanResult result = find_planner("sha-ea")->plan(request);
   EXPECT_EQ(result.outcome, PlanOutcome::infeasible);

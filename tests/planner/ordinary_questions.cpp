@@ -16,13 +16,13 @@ bool is_megatron(const std::string& framework) {
   return framework.find("megatron") != std::string::npos || framework == "slime";
 }
 
-Lengths lengths_of(double mean, int most) {
+Lengths lengths_of(double mean, int maximum) {
   constexpr double kSigma = 0.6;  // of responses of math and code models
   Lengths lengths;
   lengths.kind = LengthKind::lognormal;
   lengths.median = mean / std::exp(0.5 * kSigma * kSigma);
   lengths.sigma = kSigma;
-  lengths.max = most;
+  lengths.max = maximum;
   return lengths;
 }
 

@@ -31,14 +31,14 @@ Coefficients coefficients_of(const std::string& framework) {
   return load_document<Coefficients>(file).content;
 }
 
-struct Asked {
+struct PredictionQuery {
   Cluster cluster;
   Workflow workflow;
   const FrameworkProfile& profile;
   Coefficients coefficients;
 };
 
-PlanResult answer(const Asked& asked) {
+PlanResult answer(const PredictionQuery& asked) {
   PlanRequest request{asked.cluster, asked.workflow, asked.coefficients, asked.profile.coefficients};
   take_profile(asked.profile, LayoutRules::as_framework, request);
   constexpr std::uint64_t kEvaluations = 4000;  // the same plan on every machine
@@ -47,12 +47,12 @@ PlanResult answer(const Asked& asked) {
 }
 
 // Whether it fits or not: some that people wrote down are not sure to (field/01 b, field/02).
-double time_of(const Asked& asked, const Plan& plan) {
+double time_of(const PredictionQuery& asked, const Plan& plan) {
   return predict(asked.cluster, asked.workflow, plan, asked.coefficients, asked.profile.coefficients)
       .iteration_s;
 }
 
-Asked field_case(const std::string& folder, const std::string& prefix, const std::string& framework) {
+PredictionQuery field_case(const std::string& folder, const std::string& prefix, const std::string& framework) {
   const FrameworkProfile& profile = *find_profile(profiles(), framework);
   return {load_document<Cluster>(kField / folder / (prefix + "cluster.json")).content,
           load_document<Workflow>(kField / folder / (prefix + "workflow.json")).content, profile,
@@ -62,7 +62,7 @@ Asked field_case(const std::string& folder, const std::string& prefix, const std
 // Recipes of the threads: FSDP over all GPUs, vLLM with 48 GB for its cache (field/01).
 TEST(OrdinaryQuestion, Grpo7bIsPlannedNoSlowerThanByHand) {
   for (const std::string which : {"a", "b", "c", "d"}) {
-    const Asked asked = field_case("01-plan-7b-grpo", which + "-", "verl");
+    const PredictionQuery asked = field_case("01-plan-7b-grpo", which + "-", "verl");
     const PlanResult result = answer(asked);
     ASSERT_EQ(result.outcome, PlanOutcome::found) << which << ": " << result.message;
     const Plan hand = load_document<Plan>(kField / "01-plan-7b-grpo" / (which + "-hand.json")).content;
@@ -80,7 +80,7 @@ TEST(OrdinaryQuestion, Grpo7bIsPlannedNoSlowerThanByHand) {
 // Expert parallelism of 8, which people use, is among what is tried; under this model tensor parallelism inside
 // the experts is faster here.
 TEST(OrdinaryQuestion, MixtureIsPlannedNoSlowerThanByHand) {
-  const Asked asked = field_case("02-plan-qwen3-30b-a3b", "", "verl-megatron");
+  const PredictionQuery asked = field_case("02-plan-qwen3-30b-a3b", "", "verl-megatron");
   const PlanResult result = answer(asked);
   ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
   const Plan hand = load_document<Plan>(kField / "02-plan-qwen3-30b-a3b" / "hand-plan.json").content;
@@ -95,8 +95,8 @@ TEST(OrdinaryQuestion, Grpo14bOn32H100IsPlanned) {
   const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
   const OrdinaryQuestion question{"H100-SXM-80GB", 4, "Qwen3-14B", "verl", Algorithm::grpo, 512, 8, 1500, 4096};
   const FrameworkProfile& profile = *find_profile(profiles(), question.framework);
-  const Asked asked{cluster_of(question, facts), workflow_of(question, facts), profile,
-                    coefficients_of(profile.coefficients)};
+  const PredictionQuery asked{cluster_of(question, facts), workflow_of(question, facts), profile,
+                              coefficients_of(profile.coefficients)};
   const PlanResult result = answer(asked);
   ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
   EXPECT_TRUE(is_even(*result.plan, asked.workflow.sequences()));
@@ -148,10 +148,12 @@ TEST(OrdinaryQuestion, AsynchronousPlansGenerateOnDevicesOfTheirOwn) {
     const OrdinaryQuestion question{"H100-SXM-80GB", 2, "Qwen3-8B", framework};
     const FrameworkProfile& profile = *find_profile(profiles(), framework);
     Workflow workflow = workflow_of(question, facts);
-    const Asked in_turns{cluster_of(question, facts), workflow, profile, coefficients_of(profile.coefficients)};
+    const PredictionQuery in_turns{cluster_of(question, facts), workflow, profile,
+                                   coefficients_of(profile.coefficients)};
     workflow.mode = Mode::one_step_off;
     workflow.staleness = 1;
-    const Asked beside{cluster_of(question, facts), workflow, profile, coefficients_of(profile.coefficients)};
+    const PredictionQuery beside{cluster_of(question, facts), workflow, profile,
+                                 coefficients_of(profile.coefficients)};
     const PlanResult result = answer(beside);
     ASSERT_EQ(result.outcome, PlanOutcome::found) << framework << ": " << result.message;
     const std::set<DeviceId> generates = result.plan->tasks.at(task_names::kActorGeneration).devices();

@@ -43,20 +43,20 @@ Cluster tiny_cluster() {
                  {{LinkLevel::within_node, link_rate(0.1, 100)}, {LinkLevel::within_zone, link_rate(0.5, 50)}});
 }
 
-struct Asked {
+struct PredictionQuery {
   Cluster cluster = tiny_cluster();
   Workflow workflow = small_workflow();
   PlanRequest request{cluster, workflow, kNeutral};
 
-  Asked() {
+  PredictionQuery() {
     request.limits.micro_batch_sequences = {1, 3};
     request.limits.balances_load = false;  // as the exhaustive search, which deals evenly
     request.budget.evaluations = 4000;
   }
-  explicit Asked(Pins pins) : Asked() { request.limits.pins = std::move(pins); }
-  Asked(const Asked&) = delete;
-  Asked& operator=(const Asked&) = delete;
-  ~Asked() = default;
+  explicit PredictionQuery(Pins pins) : PredictionQuery() { request.limits.pins = std::move(pins); }
+  PredictionQuery(const PredictionQuery&) = delete;
+  PredictionQuery& operator=(const PredictionQuery&) = delete;
+  ~PredictionQuery() = default;
 };
 
 void expect_obeyed(const PlanResult& result, const PlanRequest& request) {
@@ -64,7 +64,7 @@ void expect_obeyed(const PlanResult& result, const PlanRequest& request) {
   const Verdict verdict = verify_plan(request.cluster, request.workflow, *result.plan, request.coefficients,
                                       kAny, request.limits.pins);
   EXPECT_TRUE(verdict.feasible()) << describe(verdict.violations.front());
-  EXPECT_GE(result.prediction->iteration_s, least_iteration_s(request) * (1 - kRounding));
+  EXPECT_GE(result.prediction->iteration_s, min_iteration_s(request) * (1 - kRounding));
 }
 
 class EveryPlannerWithPins : public ::testing::TestWithParam<Planner> {
@@ -74,7 +74,7 @@ class EveryPlannerWithPins : public ::testing::TestWithParam<Planner> {
   }
   [[nodiscard]] PlanResult planned(const PlanRequest& request) const { return GetParam().plan(request); }
   void expect(const Pins& pins) const {
-    const Asked asked(pins);
+    const PredictionQuery asked(pins);
     if (GetParam().traits.has_pins) {
       expect_obeyed(planned(asked.request), asked.request);
     } else {
@@ -98,7 +98,7 @@ TEST_P(EveryPlannerWithPins, KeepsOrRefusesSetsThatOverlap) {
   const Pins pins = {
       {kTraining, pin_to(ids({0, 1}))}, {kGeneration, pin_to(ids({1, 2}))}, {kReference, pin_to(ids({2}))}};
   if (GetParam().name != "exact" && GetParam().name != "ilp") return expect(pins);
-  const Asked asked(pins);
+  const PredictionQuery asked(pins);
   EXPECT_THAT(refusal_of([&] { (void)planned(asked.request); }),
               HasSubstr("tasks actor_generation and actor_training are pinned to sets that overlap"));
 }
@@ -113,7 +113,7 @@ TEST_P(EveryPlannerWithPins, KeepsALayout) {
 // One sequence, one layer, one head: nothing that two devices could part.
 TEST_P(EveryPlannerWithPins, SaysSoWhenATaskHasNoLayoutThere) {
   if (!GetParam().traits.has_pins) GTEST_SKIP() << "refuses";
-  Asked asked;
+  PredictionQuery asked;
   asked.workflow.prompts = 1;
   asked.workflow.responses_per_prompt = 1;
   asked.workflow.models["actor"].layers = 1;
@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryPlannerWithPins,
                          });
 
 // Of all plans without pins, the best of those that obey.
-double best_by_hand(const Asked& asked, const Pins& pins) {
+double best_by_hand(const PredictionQuery& asked, const Pins& pins) {
   PlanRequest all = asked.request;
   all.limits.pins.clear();
   for (const PlanResult& one : rank_exhaustively(all, 1'000'000)) {
@@ -147,7 +147,7 @@ double best_by_hand(const Asked& asked, const Pins& pins) {
 
 TEST(Pins, ExhaustiveSearchKeepsTheBestThatObeys) {
   const Pins pins = {{kTraining, pin_to(ids({0, 2}))}};
-  Asked asked(pins);
+  PredictionQuery asked(pins);
   asked.request.limits.micro_batch_sequences = {3};
   const double by_hand = best_by_hand(asked, pins);
   ASSERT_GT(by_hand, 0);
@@ -157,7 +157,7 @@ TEST(Pins, ExhaustiveSearchKeepsTheBestThatObeys) {
 // Every task on every set of devices, alone and with another pinned to the slow one.
 TEST(Pins, ShaEaFindsTheBestThatObeys) {
   int different = 0;
-  const double free = plan_exhaustively(Asked().request).prediction->iteration_s;
+  const double free = plan_exhaustively(PredictionQuery().request).prediction->iteration_s;
   for (const char* task : {kTraining, kGeneration, kReference}) {
     for (unsigned subset = 1; subset < 8; ++subset) {
       std::vector<int> devices;
@@ -167,7 +167,7 @@ TEST(Pins, ShaEaFindsTheBestThatObeys) {
       Pins pins = {{task, pin_to(ids(devices))}};
       for (const char* other : {task, kReference}) {
         pins.try_emplace(other, pin_to(ids({2})));
-        const Asked asked(pins);
+        const PredictionQuery asked(pins);
         const double best = plan_exhaustively(asked.request).prediction->iteration_s;
         const PlanResult found = find_planner("sha-ea")->plan(asked.request);
         EXPECT_NEAR(found.prediction->iteration_s, best, kRounding * best) << task << " on set " << subset;
@@ -184,7 +184,7 @@ TEST(Pins, TellAlikeMachinesApart) {
       "alike", {{"fast", device_type(100, 50)}}, {node("a", "fast", 2), node("b", "fast", 2)},
       {{LinkLevel::within_node, link_rate(0.1, 100)}, {LinkLevel::within_zone, link_rate(0.5, 50)}});
   for (const std::vector<int>& devices : {std::vector<int>{2, 3}, {1}, {0, 3}}) {
-    Asked asked;
+    PredictionQuery asked;
     PlanRequest request{cluster, asked.workflow, kNeutral};
     request.limits = asked.request.limits;
     request.limits.pins[kGeneration] = pin_to(ids(devices));
@@ -241,7 +241,7 @@ TEST(Pins, MemoryIsThatOfTheTasksThatAreThere) {
 }
 
 TEST(Pins, WhatCannotBePinned) {
-  const Asked asked;
+  const PredictionQuery asked;
   const auto refused = [&](const Pins& pins) {
     return refusal_of([&] { check_pins(pins, asked.workflow, asked.cluster); });
   };
@@ -254,7 +254,7 @@ TEST(Pins, WhatCannotBePinned) {
   sharded.execution.zero_stage = 1;
   EXPECT_THAT(refused({{kTraining, pin_to(sharded)}}), HasSubstr("other execution options"));
   EXPECT_EQ(refusal_of([&] {
-              (void)find_planner("mcmc")->plan(Asked({{"x", pin_to(ids({0}))}}).request);
+              (void)find_planner("mcmc")->plan(PredictionQuery({{"x", pin_to(ids({0}))}}).request);
             }),
             "workflow small has no task \"x\" to pin");
 }
@@ -293,7 +293,7 @@ TEST(Pins, HoldForAlternativesAndWhatIfs) {
         << other.name;
   }
   EXPECT_GE(found, 3);
-  const Doubt doubt;
+  const CoefficientUncertainty doubt;
   const Decided decided{request, planner, *result.plan, doubt};
   const Cluster without_first = changed(cluster, RemoveMachine{"a100-z1-0"});
   const WhatIf fewer = plan_what_if(decided, {{"remove:a100-z1-0"}, without_first});

@@ -129,7 +129,7 @@ class EveryPlanner : public ::testing::TestWithParam<Planner> {
   [[nodiscard]] PlanResult planned(const PlanRequest& request) const { return GetParam().plan(request); }
   [[nodiscard]] const PlannerTraits& traits() const { return GetParam().traits; }
   [[nodiscard]] bool is_too_small_for(const Cluster& cluster) const {
-    return GetParam().most_devices > 0 && cluster.device_count() > GetParam().most_devices;
+    return GetParam().max_devices > 0 && cluster.device_count() > GetParam().max_devices;
   }
 };
 
@@ -148,7 +148,7 @@ TEST_P(EveryPlanner, FindsASoundPlanOfASmallCluster) {
 TEST_P(EveryPlanner, FindsASoundPlanOfAMixedCluster) {
   // Three types of GPUs in two zones of one region and another region.
   const Cluster cluster = cluster_of({{"a100", 1}, {"l40s", 1, 8, "z2"}, {"l4", 1, 8, "z3", "r2"}});
-  if (is_too_small_for(cluster)) GTEST_SKIP() << "plans at most " << GetParam().most_devices << " devices";
+  if (is_too_small_for(cluster)) GTEST_SKIP() << "plans at most " << GetParam().max_devices << " devices";
   const Workflow workflow = ppo_8b();
   PlanRequest request{cluster, workflow, kNeutral};
   constexpr std::uint64_t kUntilRandomPlansFit = 12'000;
@@ -177,7 +177,7 @@ TEST_P(EveryPlanner, IsNeverBetterThanTheBest) {
   request.limits.try_uneven_stages = true;
   const PlanResult best = plan_exhaustively(request), result = planned(request);
   ASSERT_EQ(best.outcome, PlanOutcome::found);
-  EXPECT_GE(result.prediction->iteration_s, least_iteration_s(request) * (1 - kRounding));
+  EXPECT_GE(result.prediction->iteration_s, min_iteration_s(request) * (1 - kRounding));
   if (has_even_shares(*result.plan)) {
     EXPECT_GE(result.prediction->iteration_s, best.prediction->iteration_s * (1 - kRounding));
   } else {

@@ -120,7 +120,7 @@ TEST_F(Noted, RoomIsWhatTheRuntimeLeaves) {
   context.id = CoefficientId::memory_context_bytes;
   context.value = 1e5;
   coefficients.values = {context};
-  for (const double room : rooms_of_devices({cluster_, workflow_, coefficients})) EXPECT_EQ(room, 9e5);
+  for (const double room : free_memory_by_device({cluster_, workflow_, coefficients})) EXPECT_EQ(room, 9e5);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST(SearchSpace, MicroBatchesNeverExceedTheShare) {
 TEST(SearchSpace, RefusesWhatIsTooLarge) {
   EXPECT_THROW((void)layouts(20, one_size()), Error);
   SearchLimits limits = one_size();
-  limits.most_layouts_per_task = 10;
+  limits.max_layouts_per_task = 10;
   EXPECT_THROW((void)layouts(4, limits), Error);
 }
 

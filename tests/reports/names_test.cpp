@@ -34,12 +34,12 @@ TEST(Names, LongListsSayHowMuchTheyLeaveOut) {
 
 TEST(Names, DevicesShareRowsOnlyWhenThereAreMany) {
   std::map<DeviceId, int> keys;
-  for (int i = 0; i < static_cast<int>(kMostDeviceRows); ++i) keys[DeviceId{i}] = i % 2;
-  EXPECT_EQ(device_rows(keys).size(), kMostDeviceRows);
+  for (int i = 0; i < static_cast<int>(kMaxDeviceRows); ++i) keys[DeviceId{i}] = i % 2;
+  EXPECT_EQ(device_rows(keys).size(), kMaxDeviceRows);
   keys[DeviceId{100}] = 0;
   const auto rows = device_rows(keys);
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].first.size(), kMostDeviceRows / 2 + 1);
+  EXPECT_EQ(rows[0].first.size(), kMaxDeviceRows / 2 + 1);
   EXPECT_EQ(rows[1].second, 1);
 }
 

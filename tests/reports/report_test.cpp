@@ -260,7 +260,7 @@ TEST(Report, SaysHowFarThePlanCanBeFromTheBest) {
   EXPECT_THAT(render_markdown(input), HasSubstr("It is at most 20.0 % from the best of its own space."));
   search.proof = Proof::optimal;
   EXPECT_THAT(render_markdown(input), HasSubstr("No plan of its own space is faster: that is proved"));
-  search.most_iteration_s = 7;
+  search.max_iteration_s = 7;
   EXPECT_THAT(render_markdown(input), HasSubstr("that keeps the limits is faster: that is proved"));
   search = {};
   search.planner = "exact";

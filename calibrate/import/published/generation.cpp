@@ -40,7 +40,7 @@ struct Engine {
   bool is_unfused = false;       // runs the model's code as it is written
   bool shares_experts = false;   // attention data parallel, experts parallel over all GPUs
   bool quantizes_cache = false;  // to eight bits where the weights have no more
-  int most_sequences = 0;        // that decode together unless told otherwise; 0: not limited
+  int max_sequences = 0;         // that decode together unless told otherwise; 0: not limited
 };
 
 // TensorRT-LLM: max_batch_size is 2048 by default. fp8_kv_cache is among the build options of the pages up to
@@ -57,7 +57,7 @@ constexpr std::array<Engine, 7> kEngines{{
      .has_cuda_graphs = true,
      .shares_experts = true,
      .quantizes_cache = true,
-     .most_sequences = 2048},
+     .max_sequences = 2048},
     {.prefix = "LMDeploy", .framework = "lmdeploy", .batches_continuously = true},
     {.prefix = "HF Transformers", .framework = "transformers", .is_pipelined = true, .is_unfused = true},
     {.prefix = "Megatron Core", .framework = "megatron-core", .batches_continuously = true},
@@ -232,7 +232,7 @@ void set_engine(const Record& record, MeasuredGeneration& generation) {
   generation.execution.fused_attention = true;  // all of these engines have it
   generation.execution.cuda_graphs = record.engine.has_cuda_graphs;
   generation.execution.unfused = record.engine.is_unfused;
-  generation.decode_batch_sequences = record.engine.most_sequences;
+  generation.decode_batch_sequences = record.engine.max_sequences;
 }
 
 // No page prints the share of memory or the prefill chunk. How many sequences decode together is known of a

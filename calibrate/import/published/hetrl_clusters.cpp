@@ -140,11 +140,11 @@ Cluster spread(const Facts& facts, HetrlNetwork network, const std::vector<City>
                const WideArea& wide) {
   std::vector<Node> nodes = nodes_of(kGpus.size(), facts);
   for (std::size_t i = 0; i < nodes.size(); ++i) move_to(nodes[i], cities[i].name, cities[i].name);
-  double least = std::numeric_limits<double>::infinity(), most = 0;
+  double minimum = std::numeric_limits<double>::infinity(), maximum = 0;
   for (std::size_t i = 0; i < cities.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      least = std::min(least, distance(cities[i], cities[j]));
-      most = std::max(most, distance(cities[i], cities[j]));
+      minimum = std::min(minimum, distance(cities[i], cities[j]));
+      maximum = std::max(maximum, distance(cities[i], cities[j]));
     }
   }
   const auto between = [&](double share) {
@@ -154,7 +154,7 @@ Cluster spread(const Facts& facts, HetrlNetwork network, const std::vector<City>
   std::vector<LinkException> links;
   for (std::size_t i = 0; i < cities.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      const double share = (distance(cities[i], cities[j]) - least) / (most - least);
+      const double share = (distance(cities[i], cities[j]) - minimum) / (maximum - minimum);
       links.push_back({LinkScope::region, cities[i].name, cities[j].name, between(share)});
     }
   }

@@ -83,8 +83,8 @@ double staleness_of(const PublishedRecord& record, Mode mode) {
   if (mode == Mode::synchronous) return 0;
   if (mode == Mode::one_step_off) return 1;
   if (record.staleness_threshold) return *record.staleness_threshold;
-  constexpr double kMost = 1000;
-  return std::clamp(record.staleness_steps.value_or(1), 1.0, kMost);
+  constexpr double kMaximum = 1000;
+  return std::clamp(record.staleness_steps.value_or(1), 1.0, kMaximum);
 }
 
 // verl's fully asynchronous trainer takes require_batches mini-batches at once, and syncs weights after

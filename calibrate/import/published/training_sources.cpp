@@ -55,10 +55,10 @@ int stated_virtual_stages(const MeasuredStep& step, const JsonView& config) {
 // (405B: 126 layers in 16 x 8 chunks); in a plan every chunk has one.
 void set_virtual_stages(MeasuredStep& step, const JsonView& config) {
   const int stated = stated_virtual_stages(step, config);
-  const int most = std::max(1, step.model.layers / step.degrees.pipeline_parallel);
-  step.execution.virtual_stages = std::min(stated, most);
-  if (stated > most) {
-    step.notes["assumed"] = std::to_string(most) + " virtual stages in place of " + std::to_string(stated) +
+  const int maximum = std::max(1, step.model.layers / step.degrees.pipeline_parallel);
+  step.execution.virtual_stages = std::min(stated, maximum);
+  if (stated > maximum) {
+    step.notes["assumed"] = std::to_string(maximum) + " virtual stages in place of " + std::to_string(stated) +
                             ", which count embedding and head as layers";
   }
 }

@@ -172,14 +172,14 @@ std::string without_separators(const std::string& name) {
 // The values of the keys that stand in the text, each once: at every word the longest key that begins there.
 std::set<std::string> mentioned(const std::map<std::string, std::string>& by_name, const std::string& text) {
   const std::vector<std::string> words = words_of(text);
-  std::size_t most = 0;
-  for (const auto& [name, value] : by_name) most = std::max(most, name.size());
+  std::size_t maximum = 0;
+  for (const auto& [name, value] : by_name) maximum = std::max(maximum, name.size());
   std::set<std::string> found;
   for (std::size_t begin = 0; begin < words.size();) {
     std::size_t end = begin + 1;
     std::string joined;
     const std::string* longest = nullptr;
-    for (std::size_t word = begin; word < words.size() && joined.size() < most; ++word) {
+    for (std::size_t word = begin; word < words.size() && joined.size() < maximum; ++word) {
       joined += words[word];
       const auto named = by_name.find(joined);
       if (named == by_name.end()) continue;

@@ -29,8 +29,8 @@ struct Gpu {
 
 // The GPU that a text names, or why it names none: exactly one of them is empty.
 struct GpuInText {
-  std::string name;     // as in data/gpus.json
-  std::string why_not;  // a sentence for a LeftOut
+  std::string name;            // as in data/gpus.json
+  std::string failure_reason;  // a sentence for a LeftOut
 };
 
 class Facts {

@@ -67,7 +67,7 @@ double weight_bytes_per_device(const MeasuredGeneration& generation) {
 
 // Of a batch whose every step reads at the datasheet's rate, and only, the weights that its tokens pass when
 // routing is uniform; stages of a pipeline come one after another.
-double least_s(const MeasuredGeneration& generation) {
+double min_s(const MeasuredGeneration& generation) {
   const Model& model = generation.model;
   const int replicas = generation.execution.expert_parallel > 1 ? 1 : generation.degrees.data_parallel;
   const double touched = model.layer_touched_parameters(std::max(1, generation.sequences / replicas));
@@ -80,7 +80,7 @@ double least_s(const MeasuredGeneration& generation) {
 // Empty where the numbers can all be right.
 std::string contradiction(const MeasuredGeneration& generation) {
   if (generation.execution.kv_cache_bytes < 0) return "the weights leave no room for a KV cache on its GPUs";
-  if (generation.batch_s < least_s(generation)) {
+  if (generation.batch_s < min_s(generation)) {
     return "faster than the memory of its GPUs delivers the weights that its steps read";
   }
   return "";

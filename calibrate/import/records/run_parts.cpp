@@ -65,9 +65,9 @@ Cluster uniform_cluster(const Gpu& gpu, int gpus, int per_node) {
   const bool in_racks = gpu.per_rack > 0;
   // As few racks as it takes and as many nodes of each: a batch system asked for whole groups inside a rack
   // gives 16 of 18 trays where groups have 64 members.
-  const int most_in_rack = std::max(1, gpu.per_rack / in_node);
+  const int max_in_rack = std::max(1, gpu.per_rack / in_node);
   const int all_nodes = (gpus + in_node - 1) / in_node;
-  const int racks = (all_nodes + most_in_rack - 1) / most_in_rack;
+  const int racks = (all_nodes + max_in_rack - 1) / max_in_rack;
   const int nodes_in_rack = (all_nodes + racks - 1) / racks;
   std::vector<Node> nodes;
   for (int first = 0; first < gpus; first += in_node) {

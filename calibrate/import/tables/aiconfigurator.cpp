@@ -16,7 +16,7 @@ constexpr const char* kSource =
     "aiconfigurator, github.com/ai-dynamo/aiconfigurator @095f58a51c4ca8e61b66ec108d86f223f8d559ce, "
     "aic-core/src/aiconfigurator_core/systems/silicon_sample.csv";
 
-constexpr int kMostGpusOfWorker = 8;  // a node; more are several workers or a whole deployment
+constexpr int kMaxGpusOfWorker = 8;  // a node; more are several workers or a whole deployment
 
 // In the order of kBackends.
 constexpr std::array<const char*, 3> kFrameworks{"vllm", "sglang", "tensorrt-llm"};
@@ -104,7 +104,7 @@ std::string what_lacks(const CsvRow& row) {
 
 std::string contradiction(const CsvRow& row, const Sizes& sizes, bool has_experts) {
   if (row.count("pp", 1) > 1) return "pipeline parallelism, whose placement is not stated";
-  if (sizes.gpus() > kMostGpusOfWorker)
+  if (sizes.gpus() > kMaxGpusOfWorker)
     return "parallel sizes of more GPUs than one worker has: a whole deployment";
   if (has_experts && sizes.moe_tp * sizes.moe_ep != sizes.gpus()) {
     return "parallel sizes of attention and of experts make up different numbers of GPUs";

@@ -200,14 +200,14 @@ Placement place(const SailorPlan& plan, const SailorTables& tables) {
 // The most that a node exchanges with another one of the plan.
 std::optional<double> network_bytes_per_s(const std::vector<PlacedNode>& nodes, std::size_t of,
                                           const SailorTables& tables) {
-  std::optional<double> most;
+  std::optional<double> maximum;
   for (std::size_t other = 0; other < nodes.size(); ++other) {
     if (other == of) continue;
     const int devices = std::min(nodes[of].devices, nodes[other].devices);
     const auto rate = tables.network_bytes_per_s(nodes[of].gpu_type, nodes[other].gpu_type, devices);
-    if (rate && (!most || *most < *rate)) most = rate;
+    if (rate && (!maximum || *maximum < *rate)) maximum = rate;
   }
-  return most;
+  return maximum;
 }
 
 std::optional<LinkRate> link_within(const PlacedNode& node, const SailorTables& tables) {

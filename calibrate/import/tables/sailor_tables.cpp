@@ -18,7 +18,7 @@ Quantity from_curve(double value) { return {value, Source::measured, std::nullop
 
 double bandwidth(const BandwidthCurve& curve, double bytes) {
   const double x = std::log2(bytes / 1e6);
-  return std::min(curve.quadratic * x * x + curve.linear * x + curve.constant, curve.most_bytes_per_s);
+  return std::min(curve.quadratic * x * x + curve.linear * x + curve.constant, curve.max_bytes_per_s);
 }
 
 // Bytes of a message and the time of one pair to send it.
@@ -33,7 +33,7 @@ std::vector<Message> messages(const BandwidthCurve& curve) {
   std::vector<Message> out;
   for (double bytes = curve.positive_from_bytes; bytes <= kLargest; bytes *= 2) {
     const double rate = bandwidth(curve, bytes);
-    if (rate > kNearZero * curve.most_bytes_per_s) out.push_back({bytes, bytes * curve.pairs / rate});
+    if (rate > kNearZero * curve.max_bytes_per_s) out.push_back({bytes, bytes * curve.pairs / rate});
   }
   return out;
 }
@@ -42,7 +42,7 @@ BandwidthCurve curve_of(const CsvRow& row, int pairs) {
   return {.quadratic = row.number("quadratic_bytes_per_s"),
           .linear = row.number("linear_bytes_per_s"),
           .constant = row.number("constant_bytes_per_s"),
-          .most_bytes_per_s = row.positive("max_bandwidth_bytes_per_s"),
+          .max_bytes_per_s = row.positive("max_bandwidth_bytes_per_s"),
           .positive_from_bytes = row.positive("curve_positive_from_bytes"),
           .pairs = pairs};
 }

@@ -36,7 +36,7 @@ struct BandwidthCurve {
   double quadratic = 0;
   double linear = 0;
   double constant = 0;
-  double most_bytes_per_s = 0;
+  double max_bytes_per_s = 0;
   double positive_from_bytes = 1;
   int pairs = 1;
 };

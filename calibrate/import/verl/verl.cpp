@@ -72,19 +72,19 @@ void set_lengths(const VerlConfig& config, const std::vector<VerlStep>& steps, M
   const std::vector<double> prompts = values_of(steps, "prompt_length/mean");
   if (prompts.empty()) add_note(iteration.notes, "left unsaid", "The mean prompt length: 120 tokens.");
   const double prompt = prompts.empty() ? kAssumedPrompt : std::max(1.0, mean(prompts));
-  const double most_prompt = config.count("data.max_prompt_length").value_or(0);
+  const double max_prompt = config.count("data.max_prompt_length").value_or(0);
   iteration.prompt_tokens =
-      most_prompt > prompt ? lengths_with_mean(prompt, kUsualSigma, most_prompt) : fixed_length(prompt);
-  const double most = *config.count("data.max_response_length");
-  const double response = std::min(mean(values_of(steps, kResponse)), most);
+      max_prompt > prompt ? lengths_with_mean(prompt, kUsualSigma, max_prompt) : fixed_length(prompt);
+  const double maximum = *config.count("data.max_response_length");
+  const double response = std::min(mean(values_of(steps, kResponse)), maximum);
   const std::vector<double> longest = values_of(steps, "response_length/max");
   const double sequences = 1.0 * iteration.prompts * iteration.responses_per_prompt;
   // Where the limit cuts the longest response, it says nothing about the others.
-  const double of_longest = longest.empty() ? most : mean(longest);
+  const double of_longest = longest.empty() ? maximum : mean(longest);
   constexpr double kNearTheLimit = 0.98;
-  iteration.response_tokens = of_longest < kNearTheLimit * most
-                                  ? lengths_with_longest(response, of_longest, sequences, most)
-                                  : lengths_with_mean(response, kUsualSigma, most);
+  iteration.response_tokens = of_longest < kNearTheLimit * maximum
+                                  ? lengths_with_longest(response, of_longest, sequences, maximum)
+                                  : lengths_with_mean(response, kUsualSigma, maximum);
 }
 
 // Phases miss the step by less than this where its contents are understood.
@@ -177,7 +177,8 @@ std::string reason_against(const VerlSource& source, const Facts& facts) {
     return "an asynchronous trainer's log: its gen is a wait, and it does not say which GPUs generate";
   }
   if (source.gpu.empty()) return "not stated: the GPU, which a side file may add";
-  if (std::string why_not = facts.gpu_in(source.gpu).why_not; !why_not.empty()) return why_not;
+  if (std::string failure_reason = facts.gpu_in(source.gpu).failure_reason; !failure_reason.empty())
+    return failure_reason;
   if (!source.gpus) return "not stated: the number of GPUs, which a side file may add";
   const VerlConfig config(source.config);
   if (std::string lacking = what_lacks(config); !lacking.empty()) return lacking;

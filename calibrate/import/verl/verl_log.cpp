@@ -199,9 +199,9 @@ bool is_dictionary_row(std::string_view row) {
 }
 
 std::string dictionary_from(const std::vector<std::string>& lines, std::size_t first, std::size_t column) {
-  constexpr std::size_t kMostRows = 4000;
+  constexpr std::size_t kMaxRows = 4000;
   std::string text = lines[first].substr(column);
-  for (std::size_t i = first + 1; i < lines.size() && i < first + kMostRows; ++i) {
+  for (std::size_t i = first + 1; i < lines.size() && i < first + kMaxRows; ++i) {
     const std::size_t from = lines[i].find_first_not_of(" \t\x01");
     if (from == std::string::npos) continue;
     const std::string_view row = std::string_view(lines[i]).substr(from);
@@ -243,11 +243,11 @@ std::optional<Json> parse_line(const std::string& line) {
 }
 
 void take_line(const Json& line, Steps& steps) {
-  constexpr int kMost = 1'000'000'000;
+  constexpr int kMaximum = 1'000'000'000;
   if (!line.is_object() || !line.contains("step") || !line.contains("data")) return;
   const Json& number = line["step"];
   const Json& data = line["data"];
-  if (!number.is_number_integer() || number < 0 || number > kMost || !data.is_object()) return;
+  if (!number.is_number_integer() || number < 0 || number > kMaximum || !data.is_object()) return;
   std::map<std::string, double> metrics;
   for (const auto& [key, value] : data.items()) {
     if (value.is_number() && std::isfinite(value.get<double>())) metrics[key] = value.get<double>();

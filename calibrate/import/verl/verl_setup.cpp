@@ -216,9 +216,9 @@ std::optional<double> VerlConfig::number(const std::string& option) const {
 }
 
 std::optional<int> VerlConfig::count(const std::string& option) const {
-  constexpr double kMost = 1e6;
+  constexpr double kMaximum = 1e6;
   const std::optional<double> value = number(option);
-  if (!value || *value < 1 || *value > kMost || std::floor(*value) != *value) return std::nullopt;
+  if (!value || *value < 1 || *value > kMaximum || std::floor(*value) != *value) return std::nullopt;
   return static_cast<int>(*value);
 }
 

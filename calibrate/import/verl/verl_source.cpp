@@ -14,15 +14,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostGpus = 65536;  // a slip of the pen must not fill the memory
+constexpr int kMaxGpus = 65536;  // a slip of the pen must not fill the memory
 
 void take_hardware(const JsonView& view, VerlSource& source) {
   if (const auto gpu = view.optional("gpu")) source.gpu = gpu->text();
   if (const auto gpus = view.optional("gpus"); gpus && !gpus->json().is_null()) {
-    source.gpus = static_cast<int>(gpus->integer(1, kMostGpus));
+    source.gpus = static_cast<int>(gpus->integer(1, kMaxGpus));
   }
   if (const auto per_node = view.optional("gpus_per_node")) {
-    source.gpus_per_node = static_cast<int>(per_node->integer(1, kMostGpus));
+    source.gpus_per_node = static_cast<int>(per_node->integer(1, kMaxGpus));
   }
 }
 
@@ -155,7 +155,7 @@ void complete_gpus(const VerlConfig& config, VerlSource& source) {
   if (per_node && source.gpus_per_node == 0) source.gpus_per_node = *per_node;
   if (!source.gpus && per_node) {
     const double gpus = 1.0 * *per_node * config.count("trainer.nnodes").value_or(1);
-    if (gpus <= kMostGpus) source.gpus = static_cast<int>(gpus);
+    if (gpus <= kMaxGpus) source.gpus = static_cast<int>(gpus);
   }
 }
 

@@ -98,9 +98,9 @@ struct Groups {
   [[nodiscard]] DeviceMatrix scores(Bf16* data) const { return {data, query_rows(), length, length}; }
 };
 
-// Cut so that the scores of each part fit into `most_elements`.
+// Cut so that the scores of each part fit into `max_elements`.
 template <typename Action>
-void for_groups(const LayerShape& shape, const AttentionLayout& layout, std::size_t most_elements,
+void for_groups(const LayerShape& shape, const AttentionLayout& layout, std::size_t max_elements,
                 Action action) {
   for (const LengthRun& run : layout.runs) {
     Groups groups;
@@ -109,7 +109,7 @@ void for_groups(const LayerShape& shape, const AttentionLayout& layout, std::siz
     groups.dim = shape.head_dim;
     const auto stride = static_cast<std::size_t>(groups.score_stride());
     const int all = run.sequences * shape.kv_heads;
-    const int at_once = static_cast<int>(std::clamp<std::size_t>(most_elements / stride, 1, 1U << 16));
+    const int at_once = static_cast<int>(std::clamp<std::size_t>(max_elements / stride, 1, 1U << 16));
     for (int first = 0; first < all; first += at_once) {
       const auto before = static_cast<std::size_t>(first);
       groups.count = std::min(at_once, all - first);
@@ -266,13 +266,13 @@ DecodeScratch::DecodeScratch(const LayerShape& shape, int rows, int capacity, in
       gate_up(times(static_cast<std::size_t>(rows), 2 * shape.intermediate)),
       activated(times(static_cast<std::size_t>(rows), shape.intermediate)) {
   // Fewer rows have more splits: the most of any number.
-  std::size_t most = 0;
+  std::size_t maximum = 0;
   for (int count = 1; count <= rows; ++count) {
     const HeadShape heads = head_shape(shape);
-    most =
-        std::max(most, decode_partials(heads, count, decode_splits(heads, count, capacity, multiprocessors)));
+    maximum = std::max(maximum,
+                       decode_partials(heads, count, decode_splits(heads, count, capacity, multiprocessors)));
   }
-  partials = DeviceArray<float>(most);
+  partials = DeviceArray<float>(maximum);
 }
 
 void decode_layer(const DeviceLayerContext& context, const DeviceLayerWeights& weights, DecodeRows rows,

@@ -44,9 +44,10 @@ std::vector<DeviceTraining::MiniBatch> DeviceTraining::plan_mini_batches(const T
 }
 
 void DeviceTraining::make_slots() {
-  std::size_t most = 1;
-  for (const MiniBatch& mini_batch : mini_batches_) most = std::max(most, mini_batch.micro_batches.size());
-  slots_.resize(static_cast<std::size_t>(micro_batches_in_flight(stage_, stages_, static_cast<int>(most))));
+  std::size_t maximum = 1;
+  for (const MiniBatch& mini_batch : mini_batches_)
+    maximum = std::max(maximum, mini_batch.micro_batches.size());
+  slots_.resize(static_cast<std::size_t>(micro_batches_in_flight(stage_, stages_, static_cast<int>(maximum))));
   for (Slot& slot : slots_) {
     slot.batch = DeviceBatch(limits_);
     if (recompute_) {

@@ -29,8 +29,8 @@ class GpuEngine final : public TaskEngine {
     limits.value_heads = false;
     limits.channel_multiple = kLengthMultiple;
     limits.head_dims = {64, 128};
-    limits.most_heads_per_kv_head = 8;
-    limits.most_tokens = kMostSoftmaxColumns;
+    limits.max_heads_per_kv_head = 8;
+    limits.token_limit = kMaxSoftmaxColumns;
     return limits;
   }
 

@@ -265,7 +265,7 @@ std::vector<CheckedSession> sessions_on(int ranks) {
 
 namespace sextant {
 
-GpuChecksOrReason check_gpu_proxy(Communicator& world, int most_models) {
+GpuChecksOrReason check_gpu_proxy(Communicator& world, int max_models) {
   GpuEngineOrReason made = make_gpu_engine(world);
   if (made.engine == nullptr) return {{}, made.reason};
   proxy::use_one_blas_thread();  // of the cores that are compared with, as the proxy has it: ranks share them
@@ -276,7 +276,7 @@ GpuChecksOrReason check_gpu_proxy(Communicator& world, int most_models) {
   gpu::ProxyGpu device(gpu::choose_gpu(world).device);
   for (const gpu::CheckedLayout& layout : gpu::layouts_on(world.size())) {
     // One GPU sees all models, so several check how they share one.
-    const int models = layout.ranks() > 1 ? 1 : most_models;
+    const int models = layout.ranks() > 1 ? 1 : max_models;
     for (int i = 0; i < models && i < static_cast<int>(gpu::kShapes.size()); ++i) {
       take(gpu::SelfCheck(device, world, gpu::kShapes[static_cast<std::size_t>(i)], layout).run());
     }

@@ -7,7 +7,7 @@
 // worse.
 //
 // A cluster has the median of a type's devices and of a level's links, with exceptions only for links: one slow
-// device among many does not show here (odd_ones.h finds it where it is measured).
+// device among many does not show here (outliers.h finds it where it is measured).
 #pragma once
 
 #include <cstddef>

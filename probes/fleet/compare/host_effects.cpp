@@ -25,7 +25,7 @@ std::vector<HostEffect> host_medians(const std::vector<std::vector<double>>& see
   std::vector<HostEffect> effects(seen.size());
   for (std::size_t host = 0; host < seen.size(); ++host) {
     effects[host].pairs = seen[host].size();
-    if (seen[host].size() >= kLeastPairs) effects[host].off = median(seen[host]);
+    if (seen[host].size() >= kMinPairs) effects[host].off = median(seen[host]);
   }
   return effects;
 }
@@ -56,9 +56,9 @@ void find_odd_hosts(std::vector<HostEffect>& effects, double pair_deviation, con
     medians.push_back({effects[host].off, chance_of_median(pair_deviation, effects[host].pairs)});
     judged.push_back(host);
   }
-  for (const Deviant& deviant : find_deviants(medians, oddness.least_deviation)) {
+  for (const Deviant& deviant : find_deviants(medians, oddness.min_deviation)) {
     const double sure = oddness.sure_among_tests(deviant);
-    if (sure >= oddness.least_sure) effects[judged[deviant.index]].sure = sure;
+    if (sure >= oddness.min_sureness) effects[judged[deviant.index]].sure = sure;
   }
 }
 
@@ -109,7 +109,7 @@ double share_of_effects(const std::vector<HostEffect>& effects, double pair_devi
 }  // namespace
 
 double Oddness::sure_among_tests(const Deviant& deviant) const {
-  return std::abs(deviant.off) > least_off ? std::max(0.0, 1 - tests * (1 - deviant.sure)) : 0;
+  return std::abs(deviant.off) > min_off ? std::max(0.0, 1 - tests * (1 - deviant.sure)) : 0;
 }
 
 HostsAndPairs take_apart(std::size_t hosts, const std::vector<PairNumber>& pairs, PairSymmetry symmetry,
@@ -125,9 +125,9 @@ HostsAndPairs take_apart(std::size_t hosts, const std::vector<PairNumber>& pairs
   const double share = share_of_effects(found.hosts, deviation);
   const std::vector<NoisyNumber> rest = without_hosts(pairs, found.hosts, sign, share);
   const auto lost = static_cast<std::size_t>(std::ceil(share * static_cast<double>(hosts - 1)));
-  for (Deviant deviant : find_deviants(rest, oddness.least_deviation, lost)) {
+  for (Deviant deviant : find_deviants(rest, oddness.min_deviation, lost)) {
     deviant.sure = oddness.sure_among_tests(deviant);
-    if (deviant.sure >= oddness.least_sure) found.pairs.push_back(deviant);
+    if (deviant.sure >= oddness.min_sureness) found.pairs.push_back(deviant);
   }
   return found;
 }

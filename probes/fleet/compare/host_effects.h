@@ -1,6 +1,6 @@
 // Numbers of pairs of hosts, taken apart into what each host does to all its pairs and what is a pair's own.
 //
-//   hosts  h_i = median over partners of y_ij; a host is odd when its h is among those of all (deviants.h). One
+//   hosts  h_i = median over partners of y_ij; a host is odd when its h is among those of all (outlier_statistics.h). One
 //   bad
 //          pair does not move a median of three or more, so hosts with fewer pairs are not judged.
 //   pairs  what is left of y_ij without the hosts' effects (one sweep of median polish, Tukey 1977) is held
@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "probes/fleet/compare/deviants.h"
+#include "probes/fleet/compare/outlier_statistics.h"
 
 namespace sextant {
 
@@ -28,13 +28,13 @@ struct PairNumber {
   NoisyNumber number;
 };
 
-inline constexpr std::size_t kLeastPairs = 3;  // of a host, so that one bad pair does not move its median
+inline constexpr std::size_t kMinPairs = 3;  // of a host, so that one bad pair does not move its median
 
 struct HostEffect {
   double off = 0;         // from the median of the hosts that are not odd
   std::size_t pairs = 0;  // that it is the median of; too few: off is 0
   double sure = 0;        // of being odd; 0 unless it is
-  [[nodiscard]] bool is_judged() const { return pairs >= kLeastPairs; }
+  [[nodiscard]] bool is_judged() const { return pairs >= kMinPairs; }
   [[nodiscard]] bool is_odd() const { return sure > 0; }
 };
 
@@ -43,11 +43,11 @@ struct HostsAndPairs {
   std::vector<Deviant> pairs;  // the odd ones, by their place in what was given
 };
 
-// Odd is what is off by more than least_off, with at least the certainty asked after `tests` such questions.
+// Odd is what is off by more than min_off, with at least the certainty asked after `tests` such questions.
 struct Oddness {
-  double least_off = 0;
-  double least_sure = 0;  // > 0
-  double least_deviation = 0;
+  double min_off = 0;
+  double min_sureness = 0;  // > 0
+  double min_deviation = 0;
   int tests = 1;
   // 0 for what is not far enough off.
   [[nodiscard]] double sure_among_tests(const Deviant& deviant) const;

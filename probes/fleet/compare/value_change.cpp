@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kDevices = "devices";
 constexpr const char* kSeconds = "s";
-constexpr double kMostNoise = 1e9;  // what nobody knows; documents hold no infinity
+constexpr double kMaxNoise = 1e9;  // what nobody knows; documents hold no infinity
 
 bool has_noise(const Quantity& quantity) {
   return quantity.source == Source::measured && quantity.spread_fraction.has_value();
@@ -52,9 +52,9 @@ double widening(std::size_t count, double false_alarm_fraction) {
 
 ChangeVerdict verdict_on(const ValueChange& change, const ChangeRule& rule) {
   if (!change.before || !change.after) return ChangeVerdict::missing;
-  const double least = change.unit == kDevices ? 0 : std::log1p(rule.threshold_fraction);
+  const double minimum = change.unit == kDevices ? 0 : std::log1p(rule.threshold_fraction);
   const double size = change.size();
-  if (size <= least || size <= std::log1p(change.noise_fraction.value_or(0))) return ChangeVerdict::same;
+  if (size <= minimum || size <= std::log1p(change.noise_fraction.value_or(0))) return ChangeVerdict::same;
   const bool is_less = *change.after < *change.before;
   return is_less == (change.unit == kSeconds) ? ChangeVerdict::better : ChangeVerdict::worse;
 }
@@ -83,9 +83,8 @@ std::vector<ValueChange> judge_changes(const std::vector<ValuePair>& comparisons
     if (it.before) change.before = it.before->value;
     if (it.after) change.after = it.after->value;
     if (has_noise(it)) {
-      change.noise_fraction =
-          std::min(kMostNoise,
-                   std::expm1(widened * std::hypot(*it.before->spread_fraction, *it.after->spread_fraction)));
+      change.noise_fraction = std::min(
+          kMaxNoise, std::expm1(widened * std::hypot(*it.before->spread_fraction, *it.after->spread_fraction)));
     }
     change.verdict = verdict_on(change, rule);
     changes.push_back(std::move(change));

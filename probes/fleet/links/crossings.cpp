@@ -25,7 +25,7 @@ class Dealer {
   [[nodiscard]] bool is_wide(std::size_t group) const { return ends(group) + 1 >= groups_.size(); }
   // False when one of the two has no end left.
   bool deal(std::size_t a, std::size_t b) {
-    std::size_t pairs = static_cast<std::size_t>(limits_.most_of_class);
+    std::size_t pairs = static_cast<std::size_t>(limits_.max_of_class);
     // Both take their hosts in turns: no pair comes twice before the larger group is through.
     pairs = std::min(pairs, std::max(groups_[a].size(), groups_[b].size()));
     for (const std::size_t group : {a, b}) {
@@ -39,7 +39,7 @@ class Dealer {
 
  private:
   [[nodiscard]] std::size_t ends(std::size_t group) const {
-    return groups_[group].size() * static_cast<std::size_t>(limits_.most_of_host);
+    return groups_[group].size() * static_cast<std::size_t>(limits_.max_of_host);
   }
   int next_host(std::size_t group) { return groups_[group][used_[group]++ % groups_[group].size()]; }
 

@@ -9,13 +9,13 @@
 namespace sextant {
 
 struct CrossingLimits {
-  int most_of_host = 0;   // on average over the hosts of a group
-  int most_of_class = 0;  // between two groups
+  int max_of_host = 0;   // on average over the hosts of a group
+  int max_of_class = 0;  // between two groups
 };
 
-// Groups of hosts, each not empty; no host is in two of them. Every group shares its n * most_of_host ends
-// evenly among the others, at most most_of_class each, taking its hosts in turns; one that has fewer ends than
-// there are other groups meets some of them once. At most most_of_host * hosts / 2 pairs, all distinct.
+// Groups of hosts, each not empty; no host is in two of them. Every group shares its n * max_of_host ends
+// evenly among the others, at most max_of_class each, taking its hosts in turns; one that has fewer ends than
+// there are other groups meets some of them once. At most max_of_host * hosts / 2 pairs, all distinct.
 [[nodiscard]] std::vector<RankPair> class_crossings(std::vector<std::vector<int>> groups,
                                                     const CrossingLimits& limits, std::mt19937_64& random);
 

@@ -14,7 +14,7 @@ namespace sextant {
 namespace {
 
 constexpr std::size_t kFewestOfException = 3;  // pairs, where there are as many
-constexpr std::size_t kMostOfFew = 2048;       // exceptions in a small fleet: about all pairs of 64 hosts
+constexpr std::size_t kMaxOfFew = 2048;        // exceptions in a small fleet: about all pairs of 64 hosts
 
 class Assembly {
  public:
@@ -122,8 +122,8 @@ class Assembly {
     for (const MeasuredPair& it : pairs_) {
       LinkRate usual = known(groups_.level_of(it.pair), zones_of(it.pair));
       for (const int host : {it.pair.low, it.pair.high}) {
-        const auto& most = links_.network_bytes_per_s[static_cast<std::size_t>(host)];
-        if (most) usual.bytes_per_s.value = std::min(usual.bytes_per_s.value, *most);
+        const auto& maximum = links_.network_bytes_per_s[static_cast<std::size_t>(host)];
+        if (maximum) usual.bytes_per_s.value = std::min(usual.bytes_per_s.value, *maximum);
       }
       if (is_odd(it.rate, usual)) odd.push_back({LinkScope::node, it.pair, it.rate, distance(it.rate, usual)});
     }
@@ -131,14 +131,14 @@ class Assembly {
   }
 
   void keep(std::vector<Odd> odd, const std::string& what) {
-    const std::size_t most = std::max(places_.size(), kMostOfFew) - links_.exceptions.size();
+    const std::size_t maximum = std::max(places_.size(), kMaxOfFew) - links_.exceptions.size();
     std::stable_sort(odd.begin(), odd.end(),
                      [](const Odd& a, const Odd& b) { return a.distance > b.distance; });
-    if (odd.size() > most) {
+    if (odd.size() > maximum) {
       links_.warnings.push_back("of " + std::to_string(odd.size()) + " links between " + what + " more than " +
                                 format_percent(kOddLinkFraction, 0) + " off what is usual, only the " +
-                                std::to_string(most) + " furthest off are kept in the cluster.");
-      odd.resize(most);
+                                std::to_string(maximum) + " furthest off are kept in the cluster.");
+      odd.resize(maximum);
     }
     for (const Odd& it : odd) add(it);
   }

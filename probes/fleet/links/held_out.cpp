@@ -52,7 +52,7 @@ std::optional<double> weighted_bound(std::vector<std::pair<double, double>>& err
 
 }  // namespace
 
-void fill_levels(PartCosts& costs) {
+void fill_levels(SegmentCosts& costs) {
   const std::vector<double> known(costs.of_part.begin(), costs.of_part.begin() + kFleetLevels);
   for (std::size_t level = 0; level < kFleetLevels; ++level) {
     double& cost = costs.of_part[level];
@@ -71,7 +71,7 @@ std::vector<double> held_out_errors(const HostGroups& groups, std::span<const Co
       if (fold[i] != out || samples.size() < 2) seen.push_back(samples[i]);
     }
     const PartTable table(groups, pairs_of(seen));
-    PartCosts costs = fit_costs(table, seen, kind);
+    SegmentCosts costs = fit_costs(table, seen, kind);
     fill_levels(costs);
     for (std::size_t i = 0; i < samples.size(); ++i) {
       if (fold[i] != out) continue;

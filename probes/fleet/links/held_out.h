@@ -12,7 +12,7 @@
 namespace sextant {
 
 // Costs of the levels that no sample is of: of the next outer level that has one, else of the next inner one.
-void fill_levels(PartCosts& costs);
+void fill_levels(SegmentCosts& costs);
 
 // |log(predicted / measured)| by sample, each foretold by a fit to the other four fifths of the samples (to all
 // where there are fewer than two).

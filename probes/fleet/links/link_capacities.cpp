@@ -34,12 +34,12 @@ OfPlaces reached_together(std::span<const MeasuredPair> pairs, const std::vector
     together.spread_fraction =
         std::max(together.spread_fraction, it.rate.bytes_per_s.spread_fraction.value_or(0));
   }
-  OfPlaces most;
+  OfPlaces maximum;
   for (const auto& [round, together] : of_rounds) {
-    Together& so_far = most[round.first];
+    Together& so_far = maximum[round.first];
     if (so_far.bytes_per_s < together.bytes_per_s) so_far = together;
   }
-  return most;
+  return maximum;
 }
 
 Quantity capacity_of(const Together& together, double min_bytes_per_s) {
@@ -51,16 +51,16 @@ Quantity capacity_of(const Together& together, double min_bytes_per_s) {
 
 // Of those measured with the most pairs at once, the median.
 std::optional<Together> usual_of(const std::vector<Together>& all) {
-  int most = 0;
-  for (const Together& one : all) most = std::max(most, one.pairs);
+  int maximum = 0;
+  for (const Together& one : all) maximum = std::max(maximum, one.pairs);
   std::vector<double> rates, spreads;
   for (const Together& one : all) {
-    if (one.pairs != most) continue;
+    if (one.pairs != maximum) continue;
     rates.push_back(one.bytes_per_s);
     spreads.push_back(one.spread_fraction);
   }
   if (rates.empty()) return std::nullopt;
-  return Together{median(rates), most, std::max(median(spreads), relative_spread(rates))};
+  return Together{median(rates), maximum, std::max(median(spreads), relative_spread(rates))};
 }
 
 class Capacities {

@@ -19,9 +19,9 @@ constexpr std::size_t kFewestOfClass = 6;
 constexpr double kPartGain = 5;
 // An end's part of a sum is shrunk instead: by half where it lowers the sum of errors by this much.
 constexpr double kHalfGain = 2;
-constexpr std::size_t kMostOfPart =
+constexpr std::size_t kMaxOfPart =
     2048;  // pairs looked at for one part: its median is known to 3 % of their scatter
-constexpr double kLeastScale = 1e-4;
+constexpr double kMinScale = 1e-4;
 
 class Fitter {
  public:
@@ -36,7 +36,7 @@ class Fitter {
     }
   }
 
-  PartCosts fit() {
+  SegmentCosts fit() {
     start();
     for (int sweep = 0; sweep < kSweeps; ++sweep) {
       measure_scales();
@@ -84,7 +84,7 @@ class Fitter {
           relative_error(samples_[i].cost, costs_.of_pair(table_.classes(), parts_[i])));
     }
     for (std::size_t of = 0; of < errors.size(); ++of) {
-      if (!errors[of].empty()) scales_[of] = std::max(kLeastScale, median(errors[of]));
+      if (!errors[of].empty()) scales_[of] = std::max(kMinScale, median(errors[of]));
     }
   }
 
@@ -93,8 +93,8 @@ class Fitter {
     cost = 0;
     if (of_part_[static_cast<std::size_t>(part)].size() < kFewestOfEnd) return;
     look_at(part, [&](std::size_t i) { return costs_.of_pair(table_.classes(), parts_[i], part); });
-    const PartChoice best = choose_cost(kind_.rule, views_, 0);
-    if (kind_.rule == PartRule::sum) {
+    const SegmentChoice best = choose_cost(kind_.rule, views_, 0);
+    if (kind_.rule == SegmentRule::sum) {
       cost = best.cost * best.gain / (best.gain + kHalfGain);
     } else if (best.gain > kPartGain) {
       cost = best.cost;
@@ -109,13 +109,13 @@ class Fitter {
       return cost_of_ends(parts_[i]);
     });
     if (parent < 0) {
-      const PartChoice best = choose_cost(kind_.rule, views_, 0);
+      const SegmentChoice best = choose_cost(kind_.rule, views_, 0);
       if (best.cost > 0) cost = best.cost;
       return;
     }
     cost = 0;
     if (views_.size() < kFewestOfClass) return;
-    const PartChoice best = choose_cost(kind_.rule, views_, costs_.of_class(table_.classes(), parent));
+    const SegmentChoice best = choose_cost(kind_.rule, views_, costs_.of_class(table_.classes(), parent));
     if (best.cost > 0 && best.gain > kPartGain) cost = best.cost;
   }
   [[nodiscard]] double cost_of_ends(const PairParts& parts) const {
@@ -138,7 +138,7 @@ class Fitter {
   void look_at(int part, const Rest& rest) {
     views_.clear();
     const auto& of_part = of_part_[static_cast<std::size_t>(part)];
-    const std::size_t step = 1 + of_part.size() / kMostOfPart;
+    const std::size_t step = 1 + of_part.size() / kMaxOfPart;
     for (std::size_t at = 0; at < of_part.size(); at += step) {
       const std::size_t i = of_part[at];
       const std::optional<double> of_others = rest(i);
@@ -150,16 +150,16 @@ class Fitter {
   const PartTable& table_;
   std::span<const CostSample> samples_;
   FitKind kind_;
-  PartCosts costs_;
+  SegmentCosts costs_;
   std::vector<PairParts> parts_;                   // by sample
   std::vector<std::vector<std::size_t>> of_part_;  // samples, by part
   std::array<double, kFleetLevels> scales_{1, 1, 1};
-  std::vector<PartView> views_;
+  std::vector<SegmentView> views_;
 };
 
 }  // namespace
 
-PartCosts fit_costs(const PartTable& table, std::span<const CostSample> samples, const FitKind& kind) {
+SegmentCosts fit_costs(const PartTable& table, std::span<const CostSample> samples, const FitKind& kind) {
   return Fitter(table, samples, kind).fit();
 }
 

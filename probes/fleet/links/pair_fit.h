@@ -26,13 +26,13 @@ enum class FitStart {
 };
 
 struct FitKind {
-  PartRule rule = PartRule::slowest;
+  SegmentRule rule = SegmentRule::slowest;
   FitStart start = FitStart::usual;
   bool has_ends = true;  // uplinks and hosts; false: the places alone decide
 };
 
 // `samples` are of pairs whose classes the table knows; at least one.
-[[nodiscard]] PartCosts fit_costs(const PartTable& table, std::span<const CostSample> samples,
-                                  const FitKind& kind);
+[[nodiscard]] SegmentCosts fit_costs(const PartTable& table, std::span<const CostSample> samples,
+                                     const FitKind& kind);
 
 }  // namespace sextant

@@ -22,10 +22,10 @@ struct Candidate {
 
 // The simplest first.
 constexpr std::array<Candidate, 4> kCandidates{{
-    {PairRule::places, {PartRule::slowest, FitStart::usual, false}},
-    {PairRule::slowest_part, {PartRule::slowest, FitStart::usual, true}},
-    {PairRule::slowest_part, {PartRule::slowest, FitStart::fastest, true}},
-    {PairRule::sum_of_parts, {PartRule::sum, FitStart::usual, true}},
+    {PairRule::places, {SegmentRule::slowest, FitStart::usual, false}},
+    {PairRule::slowest_part, {SegmentRule::slowest, FitStart::usual, true}},
+    {PairRule::slowest_part, {SegmentRule::slowest, FitStart::fastest, true}},
+    {PairRule::sum_of_parts, {SegmentRule::sum, FitStart::usual, true}},
 }};
 
 void check(const PairSample& sample, std::size_t hosts) {
@@ -72,19 +72,19 @@ PairModel PairModel::fit(std::span<const HostPlace> places, std::span<const Pair
   }
   const std::vector<CostSample> costs = costs_from(samples, quantity);
   PairModel model(PartTable(group_hosts(places), pairs), quantity);
-  std::vector<double> least_errors;
+  std::vector<double> min_errors;
   FitKind chosen;
   for (const Candidate& candidate : kCandidates) {
     std::vector<double> errors = held_out_errors(model.groups(), costs, candidate.fit, seed);
-    if (!least_errors.empty() && score(errors) >= (1 - kBetterBy) * score(least_errors)) continue;
-    least_errors = std::move(errors);
+    if (!min_errors.empty() && score(errors) >= (1 - kBetterBy) * score(min_errors)) continue;
+    min_errors = std::move(errors);
     model.rule_ = candidate.rule;
     chosen = candidate.fit;
   }
   model.costs_ = fit_costs(model.table_, costs, chosen);
   fill_levels(model.costs_);
-  model.held_out_error_ = median(least_errors);
-  model.log_error_90_ = errors_90(model.groups(), costs, least_errors);
+  model.held_out_error_ = median(min_errors);
+  model.log_error_90_ = errors_90(model.groups(), costs, min_errors);
   return model;
 }
 

@@ -70,7 +70,7 @@ class PairModel {
   PartTable table_;
   PairQuantity quantity_;
   PairRule rule_ = PairRule::places;
-  PartCosts costs_;
+  SegmentCosts costs_;
   double held_out_error_ = 0;
   std::array<std::optional<double>, kFleetLevels> log_error_90_;
 };

@@ -33,15 +33,15 @@ std::size_t first_free(const BusyRounds& a, const BusyRounds& b, std::size_t fro
 // How many pairs of two regions a round has.
 class Crossings {
  public:
-  Crossings(const HostGroups& groups, int most) : groups_(groups), most_(most) {}
+  Crossings(const HostGroups& groups, int maximum) : groups_(groups), maximum_(maximum) {}
 
   [[nodiscard]] bool is_full(const RankPair& pair, std::size_t round) {
-    if (most_ == 0 || groups_.level_of(pair) != LinkLevel::between_regions) return false;
+    if (maximum_ == 0 || groups_.level_of(pair) != LinkLevel::between_regions) return false;
     const auto& counts = counts_[regions(pair)];
-    return round < counts.size() && counts[round] >= most_;
+    return round < counts.size() && counts[round] >= maximum_;
   }
   void add(const RankPair& pair, std::size_t round) {
-    if (most_ == 0 || groups_.level_of(pair) != LinkLevel::between_regions) return;
+    if (maximum_ == 0 || groups_.level_of(pair) != LinkLevel::between_regions) return;
     auto& counts = counts_[regions(pair)];
     counts.resize(std::max(counts.size(), round + 1));
     ++counts[round];
@@ -54,20 +54,20 @@ class Crossings {
   }
 
   const HostGroups& groups_;
-  int most_;
+  int maximum_;
   std::map<RankPair, std::vector<int>> counts_;
 };
 
 }  // namespace
 
 std::vector<std::vector<RankPair>> pack_rounds(const HostGroups& groups, std::vector<RankPair> pairs,
-                                               int most_at_once_between_regions) {
+                                               int max_at_once_between_regions) {
   std::stable_sort(pairs.begin(), pairs.end(), [&](const RankPair& one, const RankPair& other) {
     return groups.level_of(one) > groups.level_of(other);
   });
   std::vector<std::vector<RankPair>> rounds;
   std::vector<BusyRounds> busy(static_cast<std::size_t>(groups.host_count()));
-  Crossings crossings(groups, most_at_once_between_regions);
+  Crossings crossings(groups, max_at_once_between_regions);
   for (const RankPair& pair : pairs) {
     BusyRounds& low = busy[static_cast<std::size_t>(pair.low)];
     BusyRounds& high = busy[static_cast<std::size_t>(pair.high)];

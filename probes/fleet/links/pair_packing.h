@@ -14,6 +14,6 @@ namespace sextant {
 // distinct.
 [[nodiscard]] std::vector<std::vector<RankPair>> pack_rounds(const HostGroups& groups,
                                                              std::vector<RankPair> pairs,
-                                                             int most_at_once_between_regions);
+                                                             int max_at_once_between_regions);
 
 }  // namespace sextant

@@ -6,7 +6,7 @@ namespace sextant {
 namespace {
 
 // A host may cost less than the usual one, but no pair less than this share of what lies between its hosts.
-constexpr double kLeastOfClass = 0.01;
+constexpr double kMinOfClass = 0.01;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ PairParts PartTable::parts_of(const RankPair& pair) const {
   return parts;
 }
 
-double PartCosts::of_class(const PairClasses& classes, int number) const {
+double SegmentCosts::of_class(const PairClasses& classes, int number) const {
   double cost = of_part[static_cast<std::size_t>(number)];
   while (cost == 0 && classes[number].parent >= 0) {
     number = classes[number].parent;
@@ -29,14 +29,14 @@ double PartCosts::of_class(const PairClasses& classes, int number) const {
   return cost;
 }
 
-double PartCosts::of_pair(const PairClasses& classes, const PairParts& parts, int without) const {
+double SegmentCosts::of_pair(const PairClasses& classes, const PairParts& parts, int without) const {
   const double of_links = of_class(classes, parts.pair_class);
   double cost = of_links;
   for (const int part : parts.ends) {
     if (part != kNoPart && part != without)
       cost = joined_costs(rule, cost, of_part[static_cast<std::size_t>(part)]);
   }
-  return std::max(cost, kLeastOfClass * of_links);
+  return std::max(cost, kMinOfClass * of_links);
 }
 
 }  // namespace sextant

@@ -37,15 +37,15 @@ class PartTable {
 };
 
 // How the costs of the parts make that of the pair.
-enum class PartRule { slowest, sum };
-[[nodiscard]] inline double joined_costs(PartRule rule, double a, double b) {
-  return rule == PartRule::slowest ? std::max(a, b) : a + b;
+enum class SegmentRule { slowest, sum };
+[[nodiscard]] inline double joined_costs(SegmentRule rule, double a, double b) {
+  return rule == SegmentRule::slowest ? std::max(a, b) : a + b;
 }
 
 // What each part costs, and what follows for a pair. Costs are seconds, or seconds for a byte. 0: a class costs
 // what the one around it does, another part nothing. A level without a cost makes the pair's 0.
-struct PartCosts {
-  PartRule rule = PartRule::slowest;
+struct SegmentCosts {
+  SegmentRule rule = SegmentRule::slowest;
   std::vector<double> of_part;
 
   [[nodiscard]] double of_class(const PairClasses& classes, int number) const;

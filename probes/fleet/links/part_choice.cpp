@@ -6,11 +6,11 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t kMostCandidates = 32;
+constexpr std::size_t kMaxCandidates = 32;
 
-double sum_of_errors(PartRule rule, std::span<const PartView> views, double cost) {
+double sum_of_errors(SegmentRule rule, std::span<const SegmentView> views, double cost) {
   double sum = 0;
-  for (const PartView& it : views) {
+  for (const SegmentView& it : views) {
     sum += it.weight * relative_error(it.cost, std::max(joined_costs(rule, it.rest, cost), 0.0));
   }
   return sum;
@@ -18,14 +18,14 @@ double sum_of_errors(PartRule rule, std::span<const PartView> views, double cost
 
 }  // namespace
 
-PartChoice choose_cost(PartRule rule, std::span<const PartView> views, double instead) {
+SegmentChoice choose_cost(SegmentRule rule, std::span<const SegmentView> views, double instead) {
   std::vector<double> candidates;
-  for (const PartView& it : views)
-    candidates.push_back(rule == PartRule::slowest ? it.cost : it.cost - it.rest);
+  for (const SegmentView& it : views)
+    candidates.push_back(rule == SegmentRule::slowest ? it.cost : it.cost - it.rest);
   std::sort(candidates.begin(), candidates.end());
-  PartChoice best{instead, 0};
+  SegmentChoice best{instead, 0};
   const double instead_errors = sum_of_errors(rule, views, instead);
-  const std::size_t tried = std::min(candidates.size(), kMostCandidates);
+  const std::size_t tried = std::min(candidates.size(), kMaxCandidates);
   for (std::size_t i = 0; i < tried; ++i) {
     const double cost = candidates[(2 * i + 1) * candidates.size() / (2 * tried)];
     const double gain = instead_errors - sum_of_errors(rule, views, cost);

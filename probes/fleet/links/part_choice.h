@@ -10,13 +10,13 @@
 namespace sextant {
 
 // A measured pair as seen from one of its parts.
-struct PartView {
+struct SegmentView {
   double cost = 0;  // of the pair
   double rest = 0;  // of its other parts
   double weight = 1;
 };
 
-struct PartChoice {
+struct SegmentChoice {
   double cost = 0;
   double gain = 0;  // sum of weighted errors with `instead`, less that with this cost; >= 0
 };
@@ -25,6 +25,6 @@ struct PartChoice {
 [[nodiscard]] inline double relative_error(double a, double b) { return 2 * std::abs(a - b) / (a + b); }
 
 // Tries the costs that explain one of the pairs, at most 32 of them, against `instead`.
-[[nodiscard]] PartChoice choose_cost(PartRule rule, std::span<const PartView> views, double instead);
+[[nodiscard]] SegmentChoice choose_cost(SegmentRule rule, std::span<const SegmentView> views, double instead);
 
 }  // namespace sextant

@@ -19,8 +19,8 @@ namespace {
 
 void check(const ScheduleOptions& options) {
   for (const int value :
-       {options.all_pairs_up_to, options.fewest_zone_partners, options.most_zone_crossings,
-        options.most_region_crossings, options.most_pairs_of_class, options.most_at_once_between_regions}) {
+       {options.all_pairs_up_to, options.fewest_zone_partners, options.max_zone_crossings,
+        options.max_region_crossings, options.max_pairs_of_class, options.max_at_once_between_regions}) {
     if (value < 0) throw_bad_input("a schedule's options must not be negative, got " + std::to_string(value));
   }
 }
@@ -64,12 +64,12 @@ std::vector<RankPair> sample_crossings(const HostGroups& groups, const ScheduleO
     regions.push_back(groups.hosts_of_region(region));
   }
   std::vector<RankPair> pairs =
-      class_crossings(regions, {options.most_region_crossings, options.most_pairs_of_class}, random);
+      class_crossings(regions, {options.max_region_crossings, options.max_pairs_of_class}, random);
   const auto add = [&pairs](const std::vector<RankPair>& more) {
     pairs.insert(pairs.end(), more.begin(), more.end());
   };
   for (const auto& of_region : zones) {
-    add(class_crossings(of_region, {options.most_zone_crossings, options.most_pairs_of_class}, random));
+    add(class_crossings(of_region, {options.max_zone_crossings, options.max_pairs_of_class}, random));
   }
   std::vector<bool> is_met(groups.zone_of.size());
   for (const RankPair& pair : pairs) {
@@ -85,7 +85,7 @@ std::vector<RankPair> sample_crossings(const HostGroups& groups, const ScheduleO
 PairRounds schedule_pairs(std::span<const HostPlace> places, const ScheduleOptions& options) {
   check(options);
   const int hosts = static_cast<int>(places.size());
-  if (hosts <= options.all_pairs_up_to && options.most_at_once_between_regions == 0)
+  if (hosts <= options.all_pairs_up_to && options.max_at_once_between_regions == 0)
     return tournament_rounds(hosts);
   const HostGroups groups = group_hosts(places);
   std::vector<RankPair> pairs;
@@ -97,7 +97,7 @@ PairRounds schedule_pairs(std::span<const HostPlace> places, const ScheduleOptio
     const std::vector<RankPair> crossings = sample_crossings(groups, options, random);
     pairs.insert(pairs.end(), crossings.begin(), crossings.end());
   }
-  return pack_rounds(groups, std::move(pairs), options.most_at_once_between_regions);
+  return pack_rounds(groups, std::move(pairs), options.max_at_once_between_regions);
 }
 
 PairRounds remaining_rounds(std::span<const HostPlace> places, const PairRounds& rounds,
@@ -113,7 +113,7 @@ PairRounds remaining_rounds(std::span<const HostPlace> places, const PairRounds&
     pairs.insert(pairs.end(), of_round.begin(), of_round.end());
     if (!of_round.empty()) left.push_back(std::move(of_round));
   }
-  PairRounds packed = pack_rounds(group_hosts(places), std::move(pairs), options.most_at_once_between_regions);
+  PairRounds packed = pack_rounds(group_hosts(places), std::move(pairs), options.max_at_once_between_regions);
   return packed.size() < left.size() ? packed : left;
 }
 

@@ -6,7 +6,7 @@
 //
 // Bounds, for n > all_pairs_up_to hosts in any mix of zones and regions and the default options:
 //   pairs  <= n (ceil(log2 n) / 2 + 4), so at most 1.25 n log2 n;
-//   rounds <= 2 d - 1 (without `most_at_once_between_regions`), d being the most pairs of one host. d is about
+//   rounds <= 2 d - 1 (without `max_at_once_between_regions`), d being the most pairs of one host. d is about
 //   log2 n + 6 where zones are of like size; a zone of few hosts beside many others has d about others / few,
 //   for every host gets a pair that leaves its zone.
 #pragma once
@@ -23,14 +23,14 @@ namespace sextant {
 using PairRounds = std::vector<std::vector<RankPair>>;
 
 struct ScheduleOptions {
-  int all_pairs_up_to = 64;       // hosts; with more, pairs are sampled
-  std::uint64_t seed = 1;         // same seed, same schedule
-  int fewest_zone_partners = 6;   // of a host in its zone, and at least log2 of the zone's hosts
-  int most_zone_crossings = 4;    // of a host into other zones of its region, for the classes of zones
-  int most_region_crossings = 2;  // of a host into other regions, for the classes of regions
-  int most_pairs_of_class = 24;   // between two zones, and between two regions
+  int all_pairs_up_to = 64;      // hosts; with more, pairs are sampled
+  std::uint64_t seed = 1;        // same seed, same schedule
+  int fewest_zone_partners = 6;  // of a host in its zone, and at least log2 of the zone's hosts
+  int max_zone_crossings = 4;    // of a host into other zones of its region, for the classes of zones
+  int max_region_crossings = 2;  // of a host into other regions, for the classes of regions
+  int max_pairs_of_class = 24;   // between two zones, and between two regions
   // Pairs of two regions in a round; 0: no limit. Pairs that cross at the same time share what lies between.
-  int most_at_once_between_regions = 0;
+  int max_at_once_between_regions = 0;
 };
 
 // Fewer than two hosts: no rounds. Throws Error(bad_input) when an option is negative.

@@ -35,17 +35,17 @@ std::string load(void* library, NcclLibrary& nccl) {
 }  // namespace
 
 const NcclLibrary* NcclLibrary::open(std::string& reason) {
-  static std::string why_not;
+  static std::string failure_reason;
   static const std::unique_ptr<const NcclLibrary> opened = []() -> std::unique_ptr<const NcclLibrary> {
-    void* library = open_nvidia_library("NCCL", "libnccl.so.2", why_not);
+    void* library = open_nvidia_library("NCCL", "libnccl.so.2", failure_reason);
     if (library == nullptr) return nullptr;
     auto functions = std::make_unique<NcclLibrary>();
     const std::string missing = load(library, *functions);
     if (missing.empty()) return functions;
-    why_not = "the NCCL found has no " + missing + ": it is older than 2.7";
+    failure_reason = "the NCCL found has no " + missing + ": it is older than 2.7";
     return nullptr;
   }();
-  reason = why_not;
+  reason = failure_reason;
   return opened.get();
 }
 

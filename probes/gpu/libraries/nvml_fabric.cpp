@@ -5,7 +5,7 @@
 namespace sextant {
 namespace {
 
-constexpr unsigned kMostLinks = 18;  // NVML_NVLINK_MAX_LINKS
+constexpr unsigned kMaxLinks = 18;  // NVML_NVLINK_MAX_LINKS
 // nvmlIntNvLinkDeviceType_t
 constexpr int kRemoteGpu = 0;
 constexpr int kRemoteSwitch = 2;
@@ -36,7 +36,7 @@ class NvmlFabric final : public GpuFabric {
     std::vector<NvLinkEnd> links;
     const NvmlDevice device = devices_.find(bus_id);
     if (device == nullptr || nvml_.link_state == nullptr) return links;
-    for (unsigned link = 0; link < kMostLinks; ++link) {
+    for (unsigned link = 0; link < kMaxLinks; ++link) {
       unsigned is_active = 0;
       if (nvml_.link_state(device, link, &is_active) != kNvmlSuccess) continue;
       links.push_back(is_active != 0 ? active_end(device, link) : NvLinkEnd{});

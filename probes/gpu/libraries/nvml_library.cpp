@@ -35,23 +35,23 @@ std::string load(void* library, NvmlLibrary& nvml) {
 }  // namespace
 
 const NvmlLibrary* NvmlLibrary::open(std::string& reason) {
-  static std::string why_not;
+  static std::string failure_reason;
   static const std::unique_ptr<const NvmlLibrary> opened = []() -> std::unique_ptr<const NvmlLibrary> {
     std::string loaders;  // names folders of this machine, which help nobody
     void* library = open_nvidia_library("NVML", "libnvidia-ml.so.1", loaders);
-    why_not = "NVML could not be loaded";
+    failure_reason = "NVML could not be loaded";
     if (library == nullptr) return nullptr;
     auto functions = std::make_unique<NvmlLibrary>();
     const std::string missing = load(library, *functions);
-    why_not = "the NVML found has no " + missing;
+    failure_reason = "the NVML found has no " + missing;
     if (!missing.empty()) return nullptr;
     const NvmlStatus status = functions->init();
-    why_not = std::string("NVML does not start (") + functions->error_text(status) + ")";
+    failure_reason = std::string("NVML does not start (") + functions->error_text(status) + ")";
     if (status != kNvmlSuccess) return nullptr;
-    why_not.clear();
+    failure_reason.clear();
     return functions;
   }();
-  reason = why_not;
+  reason = failure_reason;
   return opened.get();
 }
 

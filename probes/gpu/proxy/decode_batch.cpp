@@ -14,11 +14,11 @@ LiveRows live_rows(const proxy::Workload& workload, proxy::Range wave, int first
   return live;
 }
 
-int graph_rows(int rows, int most) {
+int graph_rows(int rows, int maximum) {
   int size = 1;
   while (size < rows && size < 8) size *= 2;
   if (rows > 8) size = (rows + 7) / 8 * 8;
-  return std::max(rows, std::min(size, most));
+  return std::max(rows, std::min(size, maximum));
 }
 
 void pad_rows(LiveRows& live, int rows, int free_slot) {

@@ -21,7 +21,7 @@ struct LiveRows {
 
 // Engines keep a graph for some batch sizes and fill up to the next: powers of two up to 8, then multiples
 // of 8. At most `most` when that is not smaller than `rows`.
-[[nodiscard]] int graph_rows(int rows, int most);
+[[nodiscard]] int graph_rows(int rows, int maximum);
 
 // Fills up to `rows` rows with reads of a slot that no sequence has.
 void pad_rows(LiveRows& live, int rows, int free_slot);

@@ -102,16 +102,17 @@ double generation_bytes(const Part& part) {
 
 double batches_bytes(const Part& part, const std::vector<Range>& parts) {
   AttentionLimits limits;
-  std::size_t most = 1;
+  std::size_t maximum = 1;
   for (const Range& mine : parts) {
     const std::vector<Range> micro_batches = cut_by_size(mine, part.plan.micro_batch_sequences);
-    most = std::max(most, micro_batches.size());
+    maximum = std::max(maximum, micro_batches.size());
     for (const Range& sequences : micro_batches) limits.include(part.workload.lengths(sequences));
   }
   const LayerShape shape = layer_shape(part.shape.model, part.shape.shard);
   const double x = kElement * limits.tokens * part.shape.model.hidden;
   const int in_flight =
-      part.training() ? micro_batches_in_flight(part.position.stage, part.stages(), static_cast<int>(most)) : 1;
+      part.training() ? micro_batches_in_flight(part.position.stage, part.stages(), static_cast<int>(maximum))
+                      : 1;
   double bytes = scratch_bytes(shape, limits, part.training()) +
                  head_bytes(part.shape, limits, part.training()) + x +
                  link_bytes(part.task.kind, part.stages(), in_flight, x);

@@ -12,8 +12,8 @@ namespace sextant::trace {
 
 // Times that a damaged file may hold are refused, so that differences of those that pass never overflow.
 [[nodiscard]] inline bool is_plausible(std::int64_t time) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 61;  // 73 years in nanoseconds
-  return time > -kMost && time < kMost;
+  constexpr std::int64_t kMaximum = std::int64_t{1} << 61;  // 73 years in nanoseconds
+  return time > -kMaximum && time < kMaximum;
 }
 
 class ProcessClocks {

@@ -86,7 +86,7 @@ void time_tasks(const Phases& phases, Iteration& iteration) {
 }
 
 std::vector<std::string> longest_unmapped(const Trace& trace, const Mapped& mapped) {
-  constexpr std::size_t kMost = 10;
+  constexpr std::size_t kMaximum = 10;
   std::map<int, std::int64_t> total;
   std::map<std::pair<int, std::uint32_t>, std::int64_t> covered;  // until when a thread is inside a range
   for (const Range& range : trace.ranges) {
@@ -103,7 +103,7 @@ std::vector<std::string> longest_unmapped(const Trace& trace, const Mapped& mapp
   std::sort(order.begin(), order.end());
   std::vector<std::string> names;
   for (const auto& [length, name] : order) {
-    if (names.size() < kMost) names.push_back(trace.names[static_cast<std::size_t>(name)]);
+    if (names.size() < kMaximum) names.push_back(trace.names[static_cast<std::size_t>(name)]);
   }
   return names;
 }

@@ -11,7 +11,7 @@ namespace sextant::trace {
 namespace {
 
 constexpr double kNanoseconds = 1e9;
-constexpr std::size_t kMostKernels = 20;
+constexpr std::size_t kMaxKernels = 20;
 
 std::vector<WorkClass> classes_of(const Trace& trace, const KernelNames& names) {
   std::vector<WorkClass> classes;
@@ -34,7 +34,7 @@ std::vector<KernelTotal> largest_kernels(const Trace& trace, const std::vector<W
   std::erase_if(of_name, [](const KernelTotal& total) { return total.count == 0; });
   std::sort(of_name.begin(), of_name.end(),
             [](const KernelTotal& a, const KernelTotal& b) { return a.total_s > b.total_s; });
-  if (of_name.size() > kMostKernels) of_name.resize(kMostKernels);
+  if (of_name.size() > kMaxKernels) of_name.resize(kMaxKernels);
   return of_name;
 }
 

@@ -118,24 +118,24 @@ std::string label(const DeviceWork& work, const std::vector<std::string>& names)
 }
 
 // From when on device activity is shown.
-std::int64_t shown_from(const Trace& trace, std::size_t most) {
-  if (trace.work.size() <= most) return trace.whole.start;
+std::int64_t shown_from(const Trace& trace, std::size_t maximum) {
+  if (trace.work.size() <= maximum) return trace.whole.start;
   std::vector<std::int64_t> starts;
   for (const DeviceWork& work : trace.work) starts.push_back(work.time.start);
-  const std::size_t first = std::min(starts.size() / 2, starts.size() - most);
+  const std::size_t first = std::min(starts.size() / 2, starts.size() - maximum);
   std::nth_element(starts.begin(), starts.begin() + static_cast<std::ptrdiff_t>(first), starts.end());
   return starts[first];
 }
 
-void add_work(const Trace& trace, const std::vector<std::string>& names, std::size_t most, Events& events) {
-  const std::int64_t from = shown_from(trace, most);
+void add_work(const Trace& trace, const std::vector<std::string>& names, std::size_t maximum, Events& events) {
+  const std::int64_t from = shown_from(trace, maximum);
   std::vector<const DeviceWork*> shown;
   for (const DeviceWork& work : trace.work) {
     if (work.time.start >= from) shown.push_back(&work);
   }
   std::sort(shown.begin(), shown.end(),
             [](const DeviceWork* a, const DeviceWork* b) { return comes_before(a->time, b->time); });
-  if (shown.size() > most) shown.resize(most);
+  if (shown.size() > maximum) shown.resize(maximum);
   std::set<std::pair<int, std::uint32_t>> named;
   Rows rows;
   for (const DeviceWork* work : shown) {
@@ -154,7 +154,7 @@ void add_work(const Trace& trace, const std::vector<std::string>& names, std::si
 
 }  // namespace
 
-std::string trace_events(const Trace& trace, std::size_t most_events) {
+std::string trace_events(const Trace& trace, std::size_t max_events) {
   std::vector<std::string> names;
   for (const std::string& name : trace.names) names.push_back(quoted(name));
   Events events;
@@ -170,7 +170,7 @@ std::string trace_events(const Trace& trace, std::size_t most_events) {
                 device.host + " device " + std::to_string(device.index) + " " + device.name);
   }
   add_ranges(trace, names, events);
-  add_work(trace, names, most_events, events);
+  add_work(trace, names, max_events, events);
   return events.finish();
 }
 

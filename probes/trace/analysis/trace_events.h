@@ -8,8 +8,8 @@
 
 namespace sextant::trace {
 
-// At most `most_events` of device activity: where there is more, the part from the middle of the trace on,
+// At most `max_events` of device activity: where there is more, the part from the middle of the trace on,
 // which has passed the warm-up. Ranges are all there. JSON text with its own line for each event.
-[[nodiscard]] std::string trace_events(const Trace& trace, std::size_t most_events);
+[[nodiscard]] std::string trace_events(const Trace& trace, std::size_t max_events);
 
 }  // namespace sextant::trace

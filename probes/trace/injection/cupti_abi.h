@@ -120,7 +120,7 @@ struct Overhead {
   std::uint64_t end;
 } __attribute__((packed, aligned(8)));
 
-using BufferRequested = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records);
+using BufferRequested = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records);
 using BufferCompleted = void (*)(void* context, std::uint32_t stream, std::uint8_t* buffer, std::size_t size,
                                  std::size_t valid_size);
 using Callback = void (*)(void* user, std::int32_t domain, std::uint32_t id, const void* data);

@@ -86,11 +86,11 @@ CuptiLibrary open_cupti(const std::string& given) {
     if (error != nullptr) reason = error;
   }
   if (handle == nullptr) {
-    library.why_not = "no libcupti was found (" + reason + ")";
+    library.failure_reason = "no libcupti was found (" + reason + ")";
     return library;
   }
   const std::string lacking = find_functions(handle, library.functions);
-  if (!lacking.empty()) library.why_not = library.path + " is of no use: " + lacking;
+  if (!lacking.empty()) library.failure_reason = library.path + " is of no use: " + lacking;
   return library;
 }
 

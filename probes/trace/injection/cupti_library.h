@@ -10,10 +10,10 @@ namespace sextant::trace {
 
 struct CuptiLibrary {
   cupti::Functions functions;
-  std::string path;     // what was opened
-  std::string why_not;  // empty: all functions are there
+  std::string path;            // what was opened
+  std::string failure_reason;  // empty: all functions are there
 
-  [[nodiscard]] explicit operator bool() const { return why_not.empty(); }
+  [[nodiscard]] explicit operator bool() const { return failure_reason.empty(); }
 };
 
 // `given`: this file and no other; empty: look for one. The library stays open.

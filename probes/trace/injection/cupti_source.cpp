@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{2}
                                      << 20;  // ten thousand kernels; a killed process loses the last
-constexpr std::size_t kMostSpare = 8;
+constexpr std::size_t kMaxSpare = 8;
 constexpr std::array kKinds{cupti::kConcurrentKernel, cupti::kMemcpy, cupti::kPeerMemcpy, cupti::kMemset,
                             cupti::kOverhead};
 
-void on_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
-  *most_records = 0;
+void on_requested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
+  *max_records = 0;
   CuptiSource::instance().give_buffer(buffer, size);
 }
 
@@ -46,11 +46,11 @@ CuptiSource& CuptiSource::instance() {
 
 std::string CuptiSource::start(const Settings& settings, std::function<void()> has_buffers) {
   library_ = open_cupti(settings.cupti);
-  if (!library_) return library_.why_not;
+  if (!library_) return library_.failure_reason;
   has_buffers_ = std::move(has_buffers);
   graph_nodes_ = settings.graph_nodes;
-  most_waiting_ = settings.most_waiting_buffers;
-  if (std::string why_not = begin(); !why_not.empty()) return why_not;
+  max_waiting_ = settings.max_waiting_buffers;
+  if (std::string failure_reason = begin(); !failure_reason.empty()) return failure_reason;
   std::uint32_t version = 0;
   library_.functions.get_version(&version);
   about_ = "CUPTI " + std::to_string(version) + " from " + library_.path;
@@ -63,17 +63,17 @@ std::string CuptiSource::begin() {
   if (const auto result = call.subscribe(&subscriber_, on_callback, nullptr); result != cupti::kSuccess) {
     return why_no_subscription(library_, result);
   }
-  std::string why_not;
+  std::string failure_reason;
   if (const auto result = call.activity_register_callbacks(on_requested, on_completed);
       result != cupti::kSuccess) {
-    why_not = "cuptiActivityRegisterCallbacks failed: " + describe(library_, result);
+    failure_reason = "cuptiActivityRegisterCallbacks failed: " + describe(library_, result);
   } else {
     // With this kind on, CUPTI leaves out the kernels inside, which is what makes a replayed graph cheap.
     if (!graph_nodes_) call.activity_enable(cupti::kGraphTrace);
-    why_not = enable_all();
+    failure_reason = enable_all();
   }
-  if (!why_not.empty()) call.unsubscribe(subscriber_);
-  return why_not;
+  if (!failure_reason.empty()) call.unsubscribe(subscriber_);
+  return failure_reason;
 }
 
 // Kernels decide; any other kind may be missing from an old CUPTI.
@@ -140,7 +140,7 @@ void CuptiSource::take_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
     const std::lock_guard lock(mutex_);
     dropped_ += dropped;
     if (given_.erase(buffer) == 0) return;  // another tool's, from before or after us
-    is_too_many = full_.size() >= most_waiting_;
+    is_too_many = full_.size() >= max_waiting_;
     if (!is_too_many && valid_bytes > 0) full_.push_back({buffer, valid_bytes});
   }
   if (is_too_many) {
@@ -155,7 +155,7 @@ void CuptiSource::take_buffer(std::uint8_t* buffer, std::size_t valid_bytes) {
 void CuptiSource::release(std::uint8_t* buffer) {
   {
     const std::lock_guard lock(mutex_);
-    if (spare_.size() < kMostSpare) {
+    if (spare_.size() < kMaxSpare) {
       spare_.push_back(buffer);
       return;
     }
@@ -194,9 +194,9 @@ DeviceCounts CuptiSource::convert_buffer(const Buffer& buffer, RecordBatch& batc
 }
 
 CuptiSource::Drained CuptiSource::drain(RecordBatch& batch) {
-  constexpr std::size_t kMostBatchBytes = std::size_t{8} << 20;  // the rest on the next call
+  constexpr std::size_t kMaxBatchBytes = std::size_t{8} << 20;  // the rest on the next call
   Drained drained;
-  while (batch.bytes() < kMostBatchBytes) {
+  while (batch.bytes() < kMaxBatchBytes) {
     Buffer buffer;
     {
       const std::lock_guard lock(mutex_);
@@ -217,7 +217,7 @@ std::uint64_t CuptiSource::discard() {
   {
     const std::lock_guard lock(mutex_);
     std::swap(unread, full_);
-    most_waiting_ = 0;
+    max_waiting_ = 0;
   }
   std::uint64_t lost = 0;
   for (const Buffer& buffer : unread) {

@@ -70,7 +70,7 @@ class CuptiSource {
   CuptiLibrary library_;
   void* subscriber_ = nullptr;
   bool graph_nodes_ = false;
-  std::uint64_t most_waiting_ = 0;  // buffers
+  std::uint64_t max_waiting_ = 0;  // buffers
   std::uint32_t last_correlation_ = 0;
   bool started_ = false;
   std::string about_;

@@ -32,8 +32,8 @@ DeviceRecording::DeviceRecording(const Settings& settings, Owner owner)
     : settings_(settings), owner_(std::move(owner)), pace_(settings) {}
 
 std::string DeviceRecording::start(std::function<void()> has_buffers) {
-  std::string why_not = CuptiSource::instance().start(settings_, std::move(has_buffers));
-  if (!why_not.empty()) return why_not;
+  std::string failure_reason = CuptiSource::instance().start(settings_, std::move(has_buffers));
+  if (!failure_reason.empty()) return failure_reason;
   started_at_ = now_ns();
   is_on_ = true;
   return "";
@@ -100,8 +100,8 @@ void DeviceRecording::keep_pace(RecordBatch& batch) {
     CuptiSource::instance().pause();
     return;
   }
-  if (const std::string why_not = CuptiSource::instance().resume(); !why_not.empty()) {
-    owner_.say_why_not(why_not);
+  if (const std::string failure_reason = CuptiSource::instance().resume(); !failure_reason.empty()) {
+    owner_.say_why_not(failure_reason);
     return stop();
   }
   note_recording(1, now_ns(), batch);

@@ -74,8 +74,8 @@ struct Pushed {
   std::uint64_t id;
 };
 struct Stack {
-  static constexpr int kMost = 256;
-  std::array<Pushed, kMost> ranges;
+  static constexpr int kMaximum = 256;
+  std::array<Pushed, kMaximum> ranges;
   int depth;
 };
 thread_local Stack stack;
@@ -85,7 +85,7 @@ constexpr const char* kUnnamed = "(unnamed)";
 int push(const void* domain, std::string_view name) {
   Recorder* recorder = Recorder::instance();
   const int depth = stack.depth++;
-  if (recorder == nullptr || depth >= Stack::kMost) return depth;
+  if (recorder == nullptr || depth >= Stack::kMaximum) return depth;
   const std::uint64_t id = Recorder::next_id();
   stack.ranges[static_cast<std::size_t>(depth)] = {domain, id};
   recorder->begin_range(id, name.empty() ? kUnnamed : name, RangeStyle::push_pop, depth > 0);
@@ -96,7 +96,7 @@ int push(const void* domain, std::string_view name) {
 int pop(const void* domain) {
   if (stack.depth <= 0) return -1;
   const int top = stack.depth - 1;
-  if (top >= Stack::kMost) return --stack.depth;
+  if (top >= Stack::kMaximum) return --stack.depth;
   const auto range = [](int place) -> Pushed& { return stack.ranges[static_cast<std::size_t>(place)]; };
   int at = top;
   while (at >= 0 && range(at).domain != domain) --at;

@@ -25,14 +25,14 @@ std::string rank_text() {
 }
 
 std::string command_line() {
-  constexpr std::size_t kMost = 400;
+  constexpr std::size_t kMaximum = 400;
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   while (!text.empty() && text.back() == '\0') text.pop_back();
   for (char& c : text) {
     if (c == '\0') c = ' ';
   }
-  return text.substr(0, kMost);
+  return text.substr(0, kMaximum);
 }
 
 }  // namespace

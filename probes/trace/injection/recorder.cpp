@@ -71,7 +71,7 @@ Recorder::Recorder(Settings settings)
     : settings_(std::move(settings)),
       began_at_(now_ns()),
       device_(settings_, {[this](ChunkType type, std::string_view payload) { append(type, payload); },
-                          [this](const std::string& why_not) { say_no_device(why_not); },
+                          [this](const std::string& failure_reason) { say_no_device(failure_reason); },
                           [this] { return goes_on(); }, [this] { return has_room(); }}) {
   file_.name_it(settings_.folder + "/" + host_name() + "-" + std::to_string(getpid()) + "-" +
                 std::to_string(began_at_) + kFileEnding);
@@ -87,11 +87,11 @@ void Recorder::begin_range(std::uint64_t id, std::string_view name, RangeStyle s
   record.start = now_ns();
   record.value = id;
   const std::lock_guard lock(mutex_);
-  if (settings_.most_steps > 0) {
+  if (settings_.max_steps > 0) {
     if (!is_within_steps(name, is_inside_pushed)) return;
     if (settings_.step_range.empty() && style == RangeStyle::start_end) started_.insert(id);
   }
-  if (ranges_.bytes() >= settings_.most_range_bytes) {
+  if (ranges_.bytes() >= settings_.max_range_bytes) {
     ++dropped_ranges_;
     return;
   }
@@ -109,9 +109,9 @@ bool Recorder::is_within_steps(std::string_view name, bool is_inside_pushed) {
   if (!is_step) return true;
   const auto found = steps_.find(name);
   std::uint64_t& begun = found != steps_.end() ? found->second : steps_[std::string(name)];
-  if (++begun <= settings_.most_steps) return true;
+  if (++begun <= settings_.max_steps) return true;
   is_recording_ = false;
-  stop_reason_ = std::to_string(settings_.most_steps) + " steps are recorded";
+  stop_reason_ = std::to_string(settings_.max_steps) + " steps are recorded";
   has_work_ = true;
   wake_.notify_one();
   return false;
@@ -126,7 +126,7 @@ void Recorder::end_range(std::uint64_t id) {
   record.value = id;
   const std::lock_guard lock(mutex_);
   started_.erase(id);
-  if (ranges_.bytes() < settings_.most_range_bytes) {
+  if (ranges_.bytes() < settings_.max_range_bytes) {
     ranges_.add(record);
   } else {
     ++dropped_ranges_;
@@ -135,18 +135,18 @@ void Recorder::end_range(std::uint64_t id) {
 
 void Recorder::attach_device() {
   if (!settings_.device || !is_recording_) return;
-  const std::string why_not = device_.start([this] {
+  const std::string failure_reason = device_.start([this] {
     const std::lock_guard lock(mutex_);
     has_work_ = true;
     wake_.notify_one();
   });
-  if (!why_not.empty()) return say_no_device(why_not);
+  if (!failure_reason.empty()) return say_no_device(failure_reason);
   // Runs before what CUDA itself does at exit, because it is arranged after it.
   std::atexit(finish_current);
 }
 
-void Recorder::say_no_device(const std::string& why_not) {
-  const std::string sentence = "no kernels are recorded, phases are timed all the same: " + why_not;
+void Recorder::say_no_device(const std::string& failure_reason) {
+  const std::string sentence = "no kernels are recorded, phases are timed all the same: " + failure_reason;
   const std::lock_guard lock(mutex_);
   std::fprintf(stderr, "sextant trace: %s\n", sentence.c_str());
   device_trouble_ = sentence;
@@ -240,7 +240,7 @@ void Recorder::write_ranges() {
 void Recorder::check_bounds() {
   if (!is_recording_) return;
   std::string reason;
-  if (settings_.most_seconds > 0 && now_ns() - began_at_ >= nanoseconds(settings_.most_seconds)) {
+  if (settings_.max_seconds > 0 && now_ns() - began_at_ >= nanoseconds(settings_.max_seconds)) {
     reason = "the time asked for is over";
   }
   if (!has_room()) reason = "the file is as large as allowed";
@@ -257,7 +257,7 @@ bool Recorder::goes_on() {
 }
 
 bool Recorder::has_room() const {
-  return file_.error().empty() && (settings_.most_bytes == 0 || file_.bytes() < settings_.most_bytes);
+  return file_.error().empty() && (settings_.max_bytes == 0 || file_.bytes() < settings_.max_bytes);
 }
 
 void Recorder::stop(const std::string& reason) {

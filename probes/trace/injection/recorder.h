@@ -50,7 +50,7 @@ class Recorder {
   [[nodiscard]] bool goes_on();
   [[nodiscard]] bool has_room() const;  // in the file
   void stop(const std::string& reason);
-  void say_no_device(const std::string& why_not);
+  void say_no_device(const std::string& failure_reason);
   void append(ChunkType type, std::string_view payload);
 
   Settings settings_;

@@ -16,7 +16,7 @@ struct Chunk {
 
 bool is_known(const ChunkHeader& header) {
   return header.magic == kChunkMagic && header.version == kFormatVersion &&
-         header.payload_bytes <= kMostPayloadBytes && header.type >= ChunkType::process &&
+         header.payload_bytes <= kMaxPayloadBytes && header.type >= ChunkType::process &&
          header.type <= ChunkType::status;
 }
 

@@ -16,7 +16,7 @@ namespace sextant::trace {
 
 inline constexpr std::uint32_t kChunkMagic = 0x52545853;  // "SXTR"
 inline constexpr std::uint16_t kFormatVersion = 1;
-inline constexpr std::size_t kMostPayloadBytes = std::size_t{64} << 20;
+inline constexpr std::size_t kMaxPayloadBytes = std::size_t{64} << 20;
 inline constexpr std::size_t kLongestName = 512;  // of a kernel or range: longer ones are cut
 inline constexpr const char* kFileEnding = ".sxtrace";
 

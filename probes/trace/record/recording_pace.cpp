@@ -7,11 +7,11 @@ namespace sextant::trace {
 namespace {
 
 // A window costs that much: some ten thousand launches, a fifth of a second of an eager decode loop.
-constexpr double kMostDebt_s = 0.04;
+constexpr double kMaxDebt_s = 0.04;
 // So much can be saved up while little is launched: the first second or two of a busier phase.
-constexpr double kMostCredit_s = 0.2;
+constexpr double kMaxCredit_s = 0.2;
 // Of the budget, what is left for windows even where the pauses alone cost as much as is allowed.
-constexpr double kLeastPay = 0.1;
+constexpr double kMinPay = 0.1;
 
 // Of windows that follow each other, so that they do not fall on the same part of every step: multiples of the
 // golden ratio, which fill [0, 1) evenly.
@@ -24,7 +24,7 @@ double spread(std::uint64_t window) {
 }  // namespace
 
 RecordingPace::RecordingPace(const Settings& settings)
-    : window_s_(settings.window_s), every_s_(settings.every_s), most_slowdown_(settings.most_slowdown) {}
+    : window_s_(settings.window_s), every_s_(settings.every_s), max_slowdown_(settings.max_slowdown) {}
 
 void RecordingPace::add(const DeviceCounts& counts) {
   window_launches_ += counts.launches;
@@ -35,22 +35,22 @@ void RecordingPace::add(const DeviceCounts& counts) {
 bool RecordingPace::records_at(double now_s) {
   if (began_s_ < 0) began_s_ = now_s_ = window_began_s_ = now_s;
   if (has_windows()) return std::fmod(now_s - began_s_, every_s_) < window_s_;
-  if (most_slowdown_ <= 0) return true;
+  if (max_slowdown_ <= 0) return true;
   return keeps_budget(now_s);
 }
 
 bool RecordingPace::keeps_budget(double now_s) {
-  double pay = most_slowdown_;
+  double pay = max_slowdown_;
   if (!is_recording_ && window_length_s_ > 0) {
     const double launches_per_s = static_cast<double>(window_launches_) / window_length_s_;
-    pay = std::max(kLeastPay * pay, pay - launches_per_s * tracing_cost::kPausedLaunch_s);
+    pay = std::max(kMinPay * pay, pay - launches_per_s * tracing_cost::kPausedLaunch_s);
   }
-  debt_s_ = std::max(-kMostCredit_s, debt_s_ - pay * (now_s - now_s_));
+  debt_s_ = std::max(-kMaxCredit_s, debt_s_ - pay * (now_s - now_s_));
   now_s_ = now_s;
-  if (is_recording_ && debt_s_ > kMostDebt_s) {
+  if (is_recording_ && debt_s_ > kMaxDebt_s) {
     is_recording_ = false;
     window_length_s_ = now_s - window_began_s_;
-    credit_s_ = kMostDebt_s * spread(++windows_);
+    credit_s_ = kMaxDebt_s * spread(++windows_);
   } else if (!is_recording_ && debt_s_ <= -credit_s_) {
     begin_window(now_s);
   }

@@ -39,7 +39,7 @@ class RecordingPace {
   explicit RecordingPace(const Settings& settings);
 
   // False: device activity is recorded always.
-  [[nodiscard]] bool has_pauses() const { return has_windows() || most_slowdown_ > 0; }
+  [[nodiscard]] bool has_pauses() const { return has_windows() || max_slowdown_ > 0; }
   // What was recorded and not told before.
   void add(const DeviceCounts& counts);
   // Whether to record from `now_s` on (seconds, any origin). Times do not decrease.
@@ -52,7 +52,7 @@ class RecordingPace {
 
   double window_s_;
   double every_s_;
-  double most_slowdown_;
+  double max_slowdown_;
   double began_s_ = -1;  // -1: not asked yet
   double now_s_ = 0;
   bool is_recording_ = true;

@@ -18,9 +18,9 @@ double number(const char* name, double otherwise) {
 }
 
 std::uint64_t count(const char* name, std::uint64_t otherwise) {
-  constexpr double kMost = 1e18;
+  constexpr double kMaximum = 1e18;
   const double value = number(name, static_cast<double>(otherwise));
-  return value < kMost ? static_cast<std::uint64_t>(value) : otherwise;
+  return value < kMaximum ? static_cast<std::uint64_t>(value) : otherwise;
 }
 
 }  // namespace
@@ -29,14 +29,14 @@ std::optional<Settings> settings_from_environment() {
   Settings settings;
   settings.folder = text(setting_names::kFolder);
   if (settings.folder.empty()) return std::nullopt;
-  settings.most_seconds = number(setting_names::kSeconds, 0);
-  settings.most_steps = count(setting_names::kSteps, 0);
+  settings.max_seconds = number(setting_names::kSeconds, 0);
+  settings.max_steps = count(setting_names::kSteps, 0);
   settings.step_range = text(setting_names::kStepRange);
-  settings.most_bytes = count(setting_names::kBytes, settings.most_bytes);
-  settings.most_range_bytes = count(setting_names::kRangeBytes, settings.most_range_bytes);
-  settings.most_waiting_buffers = count(setting_names::kWaitingBuffers, settings.most_waiting_buffers);
+  settings.max_bytes = count(setting_names::kBytes, settings.max_bytes);
+  settings.max_range_bytes = count(setting_names::kRangeBytes, settings.max_range_bytes);
+  settings.max_waiting_buffers = count(setting_names::kWaitingBuffers, settings.max_waiting_buffers);
   settings.flush_s = number(setting_names::kFlush, settings.flush_s);
-  settings.most_slowdown = number(setting_names::kSlowdown, 0);
+  settings.max_slowdown = number(setting_names::kSlowdown, 0);
   settings.window_s = number(setting_names::kWindow, 0);
   settings.every_s = number(setting_names::kEvery, 0);
   settings.graph_nodes = number(setting_names::kGraphNodes, 0) > 0;

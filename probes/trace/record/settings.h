@@ -9,20 +9,20 @@
 namespace sextant::trace {
 
 struct Settings {
-  std::string folder;                                 // where files are written
-  double most_seconds = 0;                            // of recording, from a process's first; 0: no bound
-  std::uint64_t most_steps = 0;                       // 0: no bound
-  std::string step_range;                             // whose occurrences are steps; empty: any outermost range
-  std::uint64_t most_bytes = std::uint64_t{4} << 30;  // on disk, a process
-  std::uint64_t most_range_bytes = std::uint64_t{64} << 20;  // of ranges in memory, on their way to the disk
-  std::uint64_t most_waiting_buffers = 256;  // CUPTI's, half a GiB, when the disk is slower than the device
-  double flush_s = 0.5;                      // how old what is not on disk can be
-  double most_slowdown = 0;                  // recording may cost so much of the time; 0: no bound
-  double window_s = 0;                       // device activity is recorded so long ...
-  double every_s = 0;                        // ... out of every so long; 0: always
-  bool graph_nodes = false;                  // kernels inside CUDA graphs one by one
-  bool device = true;                        // false: ranges only
-  std::string cupti;                         // this libcupti and no other; empty: look for one
+  std::string folder;                                // where files are written
+  double max_seconds = 0;                            // of recording, from a process's first; 0: no bound
+  std::uint64_t max_steps = 0;                       // 0: no bound
+  std::string step_range;                            // whose occurrences are steps; empty: any outermost range
+  std::uint64_t max_bytes = std::uint64_t{4} << 30;  // on disk, a process
+  std::uint64_t max_range_bytes = std::uint64_t{64} << 20;  // of ranges in memory, on their way to the disk
+  std::uint64_t max_waiting_buffers = 256;  // CUPTI's, half a GiB, when the disk is slower than the device
+  double flush_s = 0.5;                     // how old what is not on disk can be
+  double max_slowdown = 0;                  // recording may cost so much of the time; 0: no bound
+  double window_s = 0;                      // device activity is recorded so long ...
+  double every_s = 0;                       // ... out of every so long; 0: always
+  bool graph_nodes = false;                 // kernels inside CUDA graphs one by one
+  bool device = true;                       // false: ranges only
+  std::string cupti;                        // this libcupti and no other; empty: look for one
 };
 
 // Names of the variables, by what `sextant trace` sets.

@@ -34,21 +34,21 @@ TEST(FactsTest, FindTheOneGpuThatATextNames) {
   };
   for (const auto& [text, gpu] : texts) {
     EXPECT_EQ(published().gpu_in(text).name, gpu) << text;
-    EXPECT_EQ(published().gpu_in(text).why_not, "") << text;
+    EXPECT_EQ(published().gpu_in(text).failure_reason, "") << text;
   }
 }
 
 TEST(FactsTest, SayWhyATextNamesNoGpu) {
-  const auto why_not = [](const char* text) {
+  const auto failure_reason = [](const char* text) {
     EXPECT_EQ(published().gpu_in(text).name, "") << text;
-    return published().gpu_in(text).why_not;
+    return published().gpu_in(text).failure_reason;
   };
-  EXPECT_EQ(why_not("H100, H800 or H200"),
+  EXPECT_EQ(failure_reason("H100, H800 or H200"),
             "\"H100, H800 or H200\" names several GPUs: H100-SXM-80GB, H200-SXM-141GB, H800");
-  EXPECT_EQ(why_not("unknown, at least 94 GB"), "no facts about GPU \"unknown, at least 94 GB\"");
-  EXPECT_EQ(why_not("XH100Y"), "no facts about GPU \"XH100Y\"");  // no word of its own
+  EXPECT_EQ(failure_reason("unknown, at least 94 GB"), "no facts about GPU \"unknown, at least 94 GB\"");
+  EXPECT_EQ(failure_reason("XH100Y"), "no facts about GPU \"XH100Y\"");  // no word of its own
   EXPECT_THAT(
-      why_not("MetaX C550 64 GB, 280e12 FLOP/s dense (stated)"),
+      failure_reason("MetaX C550 64 GB, 280e12 FLOP/s dense (stated)"),
       HasSubstr("\": its source states 280e12 FLOP/s and 64 GB, but neither memory bandwidth nor links"));
 }
 

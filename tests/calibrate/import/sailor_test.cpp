@@ -51,21 +51,21 @@ const Imported& layers() {
 
 TEST(SailorCurve, FlatCurveIsABandwidthWithoutLatency) {
   const LinkRate link =
-      fit_link({.constant = 8e9, .most_bytes_per_s = 8e9, .positive_from_bytes = 65536, .pairs = 4});
+      fit_link({.constant = 8e9, .max_bytes_per_s = 8e9, .positive_from_bytes = 65536, .pairs = 4});
   EXPECT_NEAR(link.latency_s.value, 0, 1e-12);
   EXPECT_NEAR(link.bytes_per_s.value, 2e9, 1);  // a pair's share of the total
 }
 
 TEST(SailorCurve, RateThatGrowsWithTheMessageIsLatency) {
   const LinkRate link = fit_link(
-      {.linear = 1e9, .constant = 5e9, .most_bytes_per_s = 10e9, .positive_from_bytes = 65536, .pairs = 1});
+      {.linear = 1e9, .constant = 5e9, .max_bytes_per_s = 10e9, .positive_from_bytes = 65536, .pairs = 1});
   EXPECT_GT(link.latency_s.value, 0);
   EXPECT_GT(link.bytes_per_s.value, 8e9);
   EXPECT_LT(link.bytes_per_s.value, 11e9);
 }
 
 TEST(SailorCurve, NeedsTwoMessages) {
-  const BandwidthCurve none{.constant = -1, .most_bytes_per_s = 1e9, .positive_from_bytes = 65536, .pairs = 1};
+  const BandwidthCurve none{.constant = -1, .max_bytes_per_s = 1e9, .positive_from_bytes = 65536, .pairs = 1};
   EXPECT_THAT(refusal_of([&] { (void)fit_link(none); }), HasSubstr("fewer than two"));
 }
 

@@ -266,14 +266,14 @@ TEST(Collective, TheFastestTransferIsThatOfAllPairs) {
     std::shuffle(all.begin(), all.end(), random);
     const std::span<const DeviceId> from(all.data(), 1 + random() % 3), to(all.data() + 3, 1 + random() % 5);
     const double bytes = draw(0, 500);
-    double least_s = std::numeric_limits<double>::infinity();
+    double min_s = std::numeric_limits<double>::infinity();
     for (const DeviceId a : from) {
       for (const DeviceId b : to) {
         const LinkRate& link = cluster.link(a, b);
-        least_s = std::min(least_s, link.latency_s.value + bytes / link.bytes_per_s.value);
+        min_s = std::min(min_s, link.latency_s.value + bytes / link.bytes_per_s.value);
       }
     }
-    ASSERT_DOUBLE_EQ(terms::fastest_transfer_s(whole.problem(), from, to, bytes, 1.0), least_s)
+    ASSERT_DOUBLE_EQ(terms::fastest_transfer_s(whole.problem(), from, to, bytes, 1.0), min_s)
         << "trial " << trial;
   }
 }

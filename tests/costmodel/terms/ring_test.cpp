@@ -160,15 +160,15 @@ TEST(Ring, LargeGroupsAreBoundedOnBothSides) {
     const BottleneckRing ring = find(cost);
     EXPECT_LE(ring.lower_s, ring.upper_s);
     // A ring leaves and enters every member, so no member's cheapest way out can exceed the lower bound.
-    double least = 0;
+    double minimum = 0;
     for (std::size_t i = 0; i < cost.size(); ++i) {
       double cheapest = 1e300;
       for (std::size_t j = 0; j < cost.size(); ++j) {
         if (i != j) cheapest = std::min(cheapest, cost[i][j]);
       }
-      least = std::max(least, cheapest);
+      minimum = std::max(minimum, cheapest);
     }
-    EXPECT_GE(ring.lower_s, least);
+    EXPECT_GE(ring.lower_s, minimum);
     EXPECT_DOUBLE_EQ(cost[ring.from.index()][ring.to.index()], ring.upper_s);
   }
 }

@@ -41,9 +41,9 @@ TEST(WeightSync, PerReplica) {
 TEST(WeightSync, ShortestIsTheLeastOfWhatFrameworksHave) {
   for (const std::optional<double> network : {std::optional<double>(), std::optional<double>(6.0)}) {
     const auto sync_s = [&](WeightSyncMethod method) { return Pools(method, 1, network).sync_s(); };
-    const double least = std::min({sync_s(WeightSyncMethod::flat), sync_s(WeightSyncMethod::topology_aware),
-                                   sync_s(WeightSyncMethod::broadcast), sync_s(WeightSyncMethod::sharded)});
-    EXPECT_DOUBLE_EQ(sync_s(WeightSyncMethod::shortest), least);
+    const double minimum = std::min({sync_s(WeightSyncMethod::flat), sync_s(WeightSyncMethod::topology_aware),
+                                     sync_s(WeightSyncMethod::broadcast), sync_s(WeightSyncMethod::sharded)});
+    EXPECT_DOUBLE_EQ(sync_s(WeightSyncMethod::shortest), minimum);
   }
 }
 

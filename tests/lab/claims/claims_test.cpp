@@ -42,7 +42,7 @@ TEST_P(EveryFigure, IsStatedAndHolds) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Asked, EveryFigure,
+    PredictionQuery, EveryFigure,
     ::testing::Values("real.tasks.in_sample", "real.tasks.leave_one_plan_out",
                       "real.iterations.leave_one_plan_out", "rl.iterations.leave_one_model_out",
                       "rl.iterations.coverage_90", "verl.tasks.leave_one_run_out", "vtrain.five_fold",

@@ -16,8 +16,8 @@ std::size_t allocations = 0;  // of this program's one thread
 
 void* counted(std::size_t bytes, std::size_t alignment) {
   ++allocations;
-  constexpr std::size_t kLeast = alignof(std::max_align_t);
-  alignment = std::max(alignment, kLeast);
+  constexpr std::size_t kMinimum = alignof(std::max_align_t);
+  alignment = std::max(alignment, kMinimum);
   void* memory = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
@@ -41,7 +41,7 @@ namespace {
 
 class Allocations : public ::testing::Test {
  protected:
-  Allocations() { limits_.most_tensor_parallel = 8; }
+  Allocations() { limits_.tensor_parallel_limit = 8; }
   [[nodiscard]] Candidate plan() { return random_candidate(random_, evaluator_, workflow_, cluster_, limits_); }
   // What an action allocates when it is done once more.
   template <typename Action>

@@ -159,7 +159,7 @@ TEST_P(Moves, EqualTheWholeModel) {
   std::mt19937 random(static_cast<unsigned>(GetParam()) + 1);
   ShapeLimits limits;
   limits.try_recompute = true;
-  limits.most_tensor_parallel = 8;
+  limits.tensor_parallel_limit = 8;
   Candidate kept = random_candidate(random, evaluator, planned.workflow, planned.cluster, limits);
   Score kept_score = evaluator.evaluate(kept);
   expect_same(kept_score, model.of(evaluator, kept));

@@ -16,9 +16,9 @@ std::vector<std::uint16_t> random_seats(std::mt19937& random) {
   return seats;
 }
 
-TEST(SeatPrints, SumsFollowTheirSequenceSeatBySeat) {
+TEST(DeviceClassHashes, SumsFollowTheirSequenceSeatBySeat) {
   std::mt19937 random(1);
-  const SeatPrints prints(kSeats);
+  const DeviceClassHashes prints(kSeats);
   std::vector<std::uint16_t> seats = random_seats(random);
   Fingerprint sum = prints.sum(7, seats);
   for (int change = 0; change < 1'000; ++change) {
@@ -26,13 +26,13 @@ TEST(SeatPrints, SumsFollowTheirSequenceSeatBySeat) {
     sum -= prints.at(p, seats[p]);
     seats[p] = static_cast<std::uint16_t>(random() % kSeats);
     sum += prints.at(p, seats[p]);
-    ASSERT_EQ(SeatPrints::of_sum(sum), prints.of(7, seats)) << change;
+    ASSERT_EQ(DeviceClassHashes::of_sum(sum), prints.of(7, seats)) << change;
   }
 }
 
-TEST(SeatPrints, TellHeadsSeatsAndPositionsApart) {
+TEST(DeviceClassHashes, TellHeadsSeatsAndPositionsApart) {
   std::mt19937 random(2);
-  const SeatPrints prints(kSeats);
+  const DeviceClassHashes prints(kSeats);
   const std::vector<std::uint16_t> seats = random_seats(random);
   EXPECT_NE(prints.of(1, seats), prints.of(2, seats));
   for (std::size_t p = 0; p < kLength; ++p) {

@@ -32,13 +32,13 @@ Coefficients drawn_coefficients(std::mt19937& random) {
 
 TEST(LeastSplit, ByHand) {
   // Two devices, twice as fast as the third: 10 s alone is 10 / 5 s of the slow one's rate together.
-  EXPECT_DOUBLE_EQ(least_split_s({{10, 20}}, {2, 1}), 4);
+  EXPECT_DOUBLE_EQ(min_split_s({{10, 20}}, {2, 1}), 4);
   // Items that are proportional add up.
-  EXPECT_DOUBLE_EQ(least_split_s({{10, 20}, {5, 10}}, {2, 1}), 6);
+  EXPECT_DOUBLE_EQ(min_split_s({{10, 20}, {5, 10}}, {2, 1}), 6);
   // Each device has an item that it is good at: 1 s each is best, and no bound may be above.
-  EXPECT_NEAR(least_split_s({{1, 10}, {10, 1}}, {1, 1}), 1, 1e-3);
-  EXPECT_LE(least_split_s({{1, 10}, {10, 1}}, {1, 1}), 1);
-  EXPECT_EQ(least_split_s({}, {1}), 0);
+  EXPECT_NEAR(min_split_s({{1, 10}, {10, 1}}, {1, 1}), 1, 1e-3);
+  EXPECT_LE(min_split_s({{1, 10}, {10, 1}}, {1, 1}), 1);
+  EXPECT_EQ(min_split_s({}, {1}), 0);
 }
 
 // Any split of any items takes at least as long.
@@ -58,7 +58,7 @@ TEST(LeastSplit, NoDrawnSplitIsFaster) {
       for (std::size_t k = 0; k < 3; ++k) sum += counts[k] * parts[k];
       for (std::size_t k = 0; k < 3; ++k) busy_s[k] += parts[k] / sum * item[k];
     }
-    EXPECT_LE(least_split_s(items, counts), *std::max_element(busy_s.begin(), busy_s.end()) * (1 + kRounding));
+    EXPECT_LE(min_split_s(items, counts), *std::max_element(busy_s.begin(), busy_s.end()) * (1 + kRounding));
   }
 }
 
@@ -71,7 +71,7 @@ TEST(LeastIteration, OneDeviceByHand) {
   PlanRequest request{cluster, workflow, coefficients};
   const PlanResult best = plan_exhaustively(request);
   ASSERT_EQ(best.outcome, PlanOutcome::found) << best.message;
-  const double bound_s = least_iteration_s(request);
+  const double bound_s = min_iteration_s(request);
   EXPECT_LE(bound_s, best.prediction->iteration_s * (1 + kRounding));
   // Decoding counts the longer of reading and arithmetic where the neutral model has their sum.
   EXPECT_GT(bound_s, 0.5 * best.prediction->iteration_s);
@@ -90,7 +90,7 @@ TEST(LeastIteration, NoPlanOfATinyClusterIsFaster) {
     request.limits.try_uneven_stages = true;
     const PlanResult best = plan_exhaustively(request);
     ASSERT_EQ(best.outcome, PlanOutcome::found) << best.message;
-    const double bound_s = least_iteration_s(request);
+    const double bound_s = min_iteration_s(request);
     EXPECT_LE(bound_s, best.prediction->iteration_s * (1 + kRounding)) << round;
     EXPECT_GT(bound_s, 0.05 * best.prediction->iteration_s) << round;
   }
@@ -110,7 +110,7 @@ TEST(LeastIteration, NoDrawnPlanIsFaster) {
     if (round > 5) execution(1).packed = execution(workflow.tasks.size() - 1).packed = true;
     execution(0).continuous_batching = execution(0).cuda_graphs = round % 4 > 1;
     execution(0).packed = round % 4 == 3;
-    const double bound_s = least_iteration_s(request);
+    const double bound_s = min_iteration_s(request);
     Evaluator evaluator({cluster, workflow, coefficients, request.framework, request.choices, {}});
     for (int i = 0; i < 300; ++i) {
       const double time_s = evaluator.evaluate(random_candidate(random, evaluator, workflow, cluster)).time_s;
@@ -142,7 +142,7 @@ TEST(LeastIteration, HoldsForEveryExecution) {
     request.bounds_every_execution = true;
     const Prediction prediction =
         predict(drawn.cluster, drawn.workflow, drawn.plan, drawn.coefficients, drawn.framework);
-    ASSERT_LE(least_iteration_s(request), prediction.iteration_s * (1 + kRounding)) << seed;
+    ASSERT_LE(min_iteration_s(request), prediction.iteration_s * (1 + kRounding)) << seed;
   }
 }
 
@@ -151,7 +151,7 @@ TEST(LeastIteration, NoSearchedPlanIsFaster) {
   for (const SmallCase& small : small_cases()) {
     const Coefficients coefficients;
     PlanRequest request = request_of(small, coefficients);
-    const double bound_s = least_iteration_s(request);
+    const double bound_s = min_iteration_s(request);
     const PlanResult exact = plan_exactly(request);
     ASSERT_EQ(exact.outcome, PlanOutcome::found) << small.name;
     EXPECT_LE(bound_s, exact.prediction->iteration_s * (1 + kRounding)) << small.name;
@@ -167,10 +167,10 @@ TEST(LeastIteration, FasterDevicesLowerIt) {
   const Coefficients coefficients;
   const Cluster slow = cluster_of({{"l4", 2}}), mixed = cluster_of({{"l4", 1}, {"a100", 1}}),
                 fast = cluster_of({{"a100", 2}}), more = cluster_of({{"a100", 4}});
-  const double slow_s = least_iteration_s({slow, workflow, coefficients}),
-               mixed_s = least_iteration_s({mixed, workflow, coefficients}),
-               fast_s = least_iteration_s({fast, workflow, coefficients}),
-               more_s = least_iteration_s({more, workflow, coefficients});
+  const double slow_s = min_iteration_s({slow, workflow, coefficients}),
+               mixed_s = min_iteration_s({mixed, workflow, coefficients}),
+               fast_s = min_iteration_s({fast, workflow, coefficients}),
+               more_s = min_iteration_s({more, workflow, coefficients});
   EXPECT_GT(slow_s, mixed_s);
   EXPECT_GT(mixed_s, fast_s);
   EXPECT_NEAR(more_s, fast_s / 2, kRounding * fast_s);  // ideal splitting

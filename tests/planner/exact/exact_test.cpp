@@ -294,7 +294,7 @@ TEST(PlanExactly, SaysThatASpaceIsTooLarge) {
     EXPECT_NE(result.message.find(std::to_string(hosts) + " classes"), std::string::npos) << result.message;
     EXPECT_THROW(UnitSpace(request, 8), Error);
   }
-  EXPECT_EQ(why_too_large(measured_hosts(14), 8), "");
+  EXPECT_EQ(size_limit_reason(measured_hosts(14), 8), "");
 }
 
 // Before the first node there are all options of all shares to cost: minutes of this cluster.
@@ -310,7 +310,7 @@ TEST(PlanExactly, ALargeClusterIsInterruptedAtOnce) {
     EXPECT_EQ(result.proof, Proof::time_limit);
     EXPECT_EQ(result.nodes, 0U);
     EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
-    EXPECT_DOUBLE_EQ(result.lower_bound, least_iteration_s(request));
+    EXPECT_DOUBLE_EQ(result.lower_bound, min_iteration_s(request));
   }
 }
 
@@ -331,12 +331,12 @@ TEST(GroupCosts, CostNothingOnceInterrupted) {
   cancelled = false;
   ProofProgress next(request, 0);
   GroupCosts again(space, sync, next);
-  const double least_s = again.within(TaskSet{3}, all).sum_s;
-  EXPECT_GT(least_s, 0);
+  const double bound_of_all_s = again.within(TaskSet{3}, all).sum_s;
+  EXPECT_GT(bound_of_all_s, 0);
   // And what is known stays known.
   cancelled = true;
   EXPECT_TRUE(next.is_interrupted());
-  EXPECT_EQ(again.within(TaskSet{3}, all).sum_s, least_s);
+  EXPECT_EQ(again.within(TaskSet{3}, all).sum_s, bound_of_all_s);
   EXPECT_EQ(again.within(TaskSet{5}, all).sum_s, 0);
 }
 
@@ -401,11 +401,11 @@ TEST(Packing, ByHand) {
   const std::vector<ExactOption> first{option(6e3, 2e3), option(3e3, 2e3)};
   const std::vector<ExactOption> second{option(5e3, 1e3), option(1e3, 1e3)};
   const std::vector<PackedTask> tasks{{&first, {1, 3}}, {&second, {2, 7}}};
-  EXPECT_EQ(least_packed_s(tasks, {13e3, 13e3}), 3);    // 6 + 5 resident, 2 working
-  EXPECT_EQ(least_packed_s(tasks, {12.9e3, 13e3}), 5);  // 3 + 5 + 2: the first task's slower one
-  EXPECT_EQ(least_packed_s(tasks, {9.9e3, 9.9e3}), 8);  // 6 + 1 + 2: the second's
-  EXPECT_EQ(least_packed_s(tasks, {6e3, 6e3}), 10);
-  EXPECT_EQ(least_packed_s(tasks, {5.9e3, 13e3}), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(min_packed_s(tasks, {13e3, 13e3}), 3);    // 6 + 5 resident, 2 working
+  EXPECT_EQ(min_packed_s(tasks, {12.9e3, 13e3}), 5);  // 3 + 5 + 2: the first task's slower one
+  EXPECT_EQ(min_packed_s(tasks, {9.9e3, 9.9e3}), 8);  // 6 + 1 + 2: the second's
+  EXPECT_EQ(min_packed_s(tasks, {6e3, 6e3}), 10);
+  EXPECT_EQ(min_packed_s(tasks, {5.9e3, 13e3}), std::numeric_limits<double>::infinity());
 }
 
 }  // namespace

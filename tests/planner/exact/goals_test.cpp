@@ -74,11 +74,11 @@ TEST(ExactGoals, EqualEveryPlanOfSmallSpaces) {
     const double usd = rent * fastest_s / kSecondsPerHour;
     for (const Objective& objective :
          {Objective{.goal = Goal::cost}, Objective{.goal = Goal::devices},
-          Objective{.goal = Goal::cost, .most_iteration_s = 1.3 * fastest_s},
-          Objective{.goal = Goal::devices, .most_iteration_s = 2 * fastest_s},
-          Objective{.most_iteration_s = 1.1 * fastest_s}, Objective{.most_usd_per_hour = 0.5 * rent},
-          Objective{.most_usd_per_hour = 0.3 * rent, .most_usd_per_iteration = 0.9 * usd},
-          Objective{.goal = Goal::devices, .most_usd_per_hour = 0.6 * rent, .most_usd_per_iteration = usd}})
+          Objective{.goal = Goal::cost, .max_iteration_s = 1.3 * fastest_s},
+          Objective{.goal = Goal::devices, .max_iteration_s = 2 * fastest_s},
+          Objective{.max_iteration_s = 1.1 * fastest_s}, Objective{.max_usd_per_hour = 0.5 * rent},
+          Objective{.max_usd_per_hour = 0.3 * rent, .max_usd_per_iteration = 0.9 * usd},
+          Objective{.goal = Goal::devices, .max_usd_per_hour = 0.6 * rent, .max_usd_per_iteration = usd}})
       (expect_best(small, objective, brute) ? found : none) += 1;
   }
   EXPECT_GT(found, 60);
@@ -107,7 +107,7 @@ TEST(ExactGoals, NoGroupingPromisesMoreThanTheFinest) {
     const SyncCost sync(space);
     ProofProgress progress(request, 0);
     GroupCosts costs(space, sync, progress);
-    DealSearch deals(space, sync, costs, progress);
+    AssignmentSearch deals(space, sync, costs, progress);
     const std::vector<TaskGrouping> groupings = task_groupings(space.tasks());
     for (int share = 1; share < space.share_count(); ++share) {
       deals.use_exactly(share);
@@ -175,7 +175,7 @@ TEST(ExactGoals, BeginWithAPlanThatKeepsTheLimits) {
   limits.start = &fastest;
   EXPECT_EQ(plan_exactly(request, limits).lower_bound, cheapest.lower_bound);
   const double rent = rented_by(*fastest.plan, small.cluster).usd_per_hour;
-  request.objective = {.most_usd_per_hour = 0.9 * rent};
+  request.objective = {.max_usd_per_hour = 0.9 * rent};
   const PlanResult poorer = plan_exactly(request, limits);
   EXPECT_EQ(poorer.outcome, PlanOutcome::found);
   EXPECT_GT(poorer.prediction->iteration_s, fastest.prediction->iteration_s);
@@ -186,16 +186,16 @@ TEST(ExactGoals, SayHowNearTheFastestPlanComesToLimitsThatNoneKeeps) {
   const SmallCase small = mixed_case();
   const PlanResult fastest = planned(small, {});
   const double fastest_s = fastest.prediction->iteration_s;
-  const PlanResult late = planned(small, {.most_iteration_s = 0.99 * fastest_s});
+  const PlanResult late = planned(small, {.max_iteration_s = 0.99 * fastest_s});
   EXPECT_EQ(late.outcome, PlanOutcome::infeasible);
   EXPECT_EQ(late.proof, Proof::optimal);
   EXPECT_NE(late.message.find("no plan of the space keeps the limits"), std::string::npos) << late.message;
   EXPECT_NE(late.message.find("the fastest of all takes "), std::string::npos) << late.message;
-  EXPECT_EQ(planned(small, {.most_iteration_s = fastest_s}).plan, fastest.plan);
+  EXPECT_EQ(planned(small, {.max_iteration_s = fastest_s}).plan, fastest.plan);
   SmallCase tight = small;
   for (auto& [name, model] : tight.workflow.models) model.layers = 4000;
   EXPECT_NE(
-      planned(tight, {.goal = Goal::cost, .most_iteration_s = 1}).message.find("no plan of the space fits"),
+      planned(tight, {.goal = Goal::cost, .max_iteration_s = 1}).message.find("no plan of the space fits"),
       std::string::npos);
 }
 

@@ -82,9 +82,9 @@ class BruteForce {
     ShapeLimits limits;
     limits.micro_batch_sequences = request.limits.micro_batch_sequences;
     limits.try_recompute = request.limits.try_recompute;
-    limits.most_tensor_parallel = 1;
+    limits.tensor_parallel_limit = 1;
     for (const Node& node : request.cluster.nodes())
-      limits.most_tensor_parallel = std::max(limits.most_tensor_parallel, node.devices);
+      limits.tensor_parallel_limit = std::max(limits.tensor_parallel_limit, node.devices);
     return limits;
   }
 
@@ -109,8 +109,8 @@ class BruteForce {
     if (!std::all_of(shapes.begin(), shapes.end(), is_far)) std::erase_if(shapes, is_far);
     for (const Shape& even : shapes) {
       for (const DeviceOrder order : {DeviceOrder::by_replica, DeviceOrder::by_stage}) {
-        for (const Dealing dealing : kDealings) {
-          if (dealing != Dealing::evenly && !request_.limits.balances_load) continue;
+        for (const LoadSplit dealing : kLoadSplits) {
+          if (dealing != LoadSplit::evenly && !request_.limits.balances_load) continue;
           Costed costed = costed_as(task, balanced(even, order, devices, weights, dealing), order, devices);
           const auto is_same = [&](const Costed& other) { return other.placement == costed.placement; };
           if (std::none_of(all.begin(), all.end(), is_same)) all.push_back(std::move(costed));

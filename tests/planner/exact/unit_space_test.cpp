@@ -76,7 +76,7 @@ TEST(UnitSpace, BlocksStandForTheDevicesOfTheirGroups) {
 }
 
 // With any costs of blocks the integer program's best deal is the best of all groupings and deals.
-TEST(IlpDeal, FindsTheBestOfAllDeals) {
+TEST(IlpAssignment, FindsTheBestOfAllDeals) {
   const auto solver = make_milp_solver();
   if (solver == nullptr) GTEST_SKIP() << "this build has no MILP solver (SEXTANT_CBC)";
   const Workflow workflow = small_grpo();
@@ -90,7 +90,7 @@ TEST(IlpDeal, FindsTheBestOfAllDeals) {
     const PlanRequest request{cluster, workflow, coefficients};
     UnitSpace space(request, cluster.device_count());
     MilpProblem problem;
-    const IlpDeal deal(space, problem);
+    const IlpAssignment deal(space, problem);
     // By slot, then block.
     std::vector<std::vector<double>> costs(static_cast<std::size_t>(deal.slots()));
     const int sum = problem.add_variable(-kMilpInfinity, kMilpInfinity, 1);

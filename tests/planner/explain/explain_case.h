@@ -14,7 +14,7 @@ struct ExplainedCase {
   Cluster cluster = explained_cluster();
   Workflow workflow = ppo_8b();
   Coefficients coefficients;
-  Doubt doubt;
+  CoefficientUncertainty doubt;
   PlanRequest request{cluster, workflow, coefficients};
   PlanResult result;
   const Planner* planner = find_planner("sha-ea");

@@ -35,7 +35,7 @@ TEST(RiskDraws, AreOfTheModelThatTheyAreGiven) {
 // The deviations that were asked for, to what 2,000 draws tell of them.
 TEST(RiskDraws, HaveTheSpreadThatWasAskedFor) {
   const TwoZones zones;
-  Doubt doubt;
+  CoefficientUncertainty doubt;
   doubt.model_log_deviation = 0.2;
   std::vector<double> lengths, rates, factors;
   for (const RiskDraw& draw : risk_draws(zones.request, doubt, {0.1, 0.4}, 2000, 3)) {

@@ -84,12 +84,12 @@ TEST(Halving, EndsWhenItIsOver) {
 }
 
 // The deal of a group is its size here; what affinity makes of it is another.
-Deal deal_of(int units) { return {{units}}; }
+UnitAssignment deal_of(int units) { return {{units}}; }
 
 TEST(Population, ScoresPhenotypesAndKeepsGenotypes) {
   Population population;
-  std::vector<Deal> scored;
-  const auto score = [&](const Deal& deal) {
+  std::vector<UnitAssignment> scored;
+  const auto score = [&](const UnitAssignment& deal) {
     scored.push_back(deal);
     return Scored{{}, score_of(deal[0][0])};
   };
@@ -108,7 +108,7 @@ TEST(Population, ScoresPhenotypesAndKeepsGenotypes) {
 
 TEST(Population, BetterOnesTakeThePlaceOfTheWorst) {
   Population population;
-  const auto score = [](const Deal& deal) { return Scored{{}, score_of(deal[0][0])}; };
+  const auto score = [](const UnitAssignment& deal) { return Scored{{}, score_of(deal[0][0])}; };
   for (int units = 1; units <= 8; ++units)
     EXPECT_TRUE(population.look_at(deal_of(100 + units), deal_of(10 * units), score));
   EXPECT_TRUE(population.look_at(deal_of(109), deal_of(90), score));  // worse than all

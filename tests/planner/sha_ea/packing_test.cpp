@@ -13,8 +13,8 @@ namespace {
 Option option(double time_s, double resident_bytes, double working_bytes) {
   Option made;
   made.value.time_s = time_s;
-  made.value.most_resident_bytes = resident_bytes;
-  made.value.most_working_bytes = working_bytes;
+  made.value.max_resident_bytes = resident_bytes;
+  made.value.max_working_bytes = working_bytes;
   return made;
 }
 
@@ -26,7 +26,7 @@ bool fits(const std::vector<Corner>& corners, const ChosenOptions& chosen) {
       resident += needs.resident_bytes;
       working = std::max(working, needs.working_bytes);
     }
-    if (resident + working > corner.room_bytes) return false;
+    if (resident + working > corner.free_memory_bytes) return false;
   }
   return true;
 }

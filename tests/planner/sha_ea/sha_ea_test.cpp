@@ -12,8 +12,8 @@
 #include "planner/exact/exhaustive.h"
 #include "planner/request/counts.h"
 #include "planner/sha_ea/arms.h"
-#include "planner/sha_ea/deal.h"
 #include "planner/sha_ea/polish.h"
+#include "planner/sha_ea/unit_assignment.h"
 #include "sextant/predict.h"
 #include "tests/costmodel/small_problem.h"
 #include "tests/planner/exact/unit_space_case.h"
@@ -62,7 +62,7 @@ TEST(Deals, KeepTheirSizes) {
   const std::vector<int> sizes = {3, 1, 4};
   const std::vector<double> flop_per_s = {312, 362, 362, 121};
   for (int i = 0; i < 200; ++i) {
-    Deal deal = random_deal(classes, sizes, random);
+    UnitAssignment deal = random_assignment(classes, sizes, random);
     (void)exchange_units(deal, random);
     (void)give_faster_unit(
         deal, {false, true, false},
@@ -112,9 +112,9 @@ TEST(CustomGraphs, OfManyTasksObeyABudgetOfEvaluations) {
 
 TEST(Deals, TrainingGetsTheFasterUnit) {
   std::mt19937_64 random(1);
-  Deal deal = {{0, 2}, {2, 0}};  // training has the slower class
+  UnitAssignment deal = {{0, 2}, {2, 0}};  // training has the slower class
   EXPECT_TRUE(give_faster_unit(deal, {true, false}, {300, 100}, random));
-  EXPECT_EQ(deal, (Deal{{1, 1}, {1, 1}}));
+  EXPECT_EQ(deal, (UnitAssignment{{1, 1}, {1, 1}}));
   deal = {{2, 0}, {0, 2}};
   EXPECT_FALSE(give_faster_unit(deal, {true, false}, {300, 100}, random));
 }
@@ -122,7 +122,7 @@ TEST(Deals, TrainingGetsTheFasterUnit) {
 // Two classes in different zones: exchanges bring each group together.
 TEST(Deals, GatherWhatIsNear) {
   const std::vector<std::vector<double>> nearness = {{3, 1}, {1, 3}};
-  EXPECT_EQ(gathered({{1, 1}, {1, 1}}, nearness), (Deal{{0, 2}, {2, 0}}));
+  EXPECT_EQ(gathered({{1, 1}, {1, 1}}, nearness), (UnitAssignment{{0, 2}, {2, 0}}));
   EXPECT_DOUBLE_EQ(affinity({{2, 0}, {0, 2}}, nearness), 12);
   EXPECT_DOUBLE_EQ(affinity({{1, 1}, {1, 1}}, nearness), 4);
 }
@@ -137,12 +137,12 @@ TEST(Deals, GatherUntilNoExchangeHelps) {
   }
   const std::vector<UnitClass> classes(kClasses, UnitClass{1, {{0}, {1}, {2}}});
   for (int round = 0; round < 20; ++round) {
-    const Deal before = random_deal(classes, {6, 4, 8, 3}, random);
-    const Deal after = gathered(before, nearness);
+    const UnitAssignment before = random_assignment(classes, {6, 4, 8, 3}, random);
+    const UnitAssignment after = gathered(before, nearness);
     const double reached = affinity(after, nearness);
     EXPECT_GT(reached, affinity(before, nearness));
     for (int attempt = 0; attempt < 200; ++attempt) {
-      Deal other = after;
+      UnitAssignment other = after;
       ASSERT_TRUE(exchange_units(other, random));
       EXPECT_LE(affinity(other, nearness), reached * (1 + 1e-9));
     }
@@ -262,7 +262,7 @@ Scored all_together(SearchRun& run) {
   const PlanRequest& request = run.request();
   Arranger arranger(run);
   const std::vector<UnitClass> classes = unit_levels(request.cluster, 8).front();
-  Sharing together{std::vector<int>(request.workflow.tasks.size(), 0), {}};
+  DeviceSets together{std::vector<int>(request.workflow.tasks.size(), 0), {}};
   for (const UnitClass& of_class : classes) together.regions.push_back({{1, of_class.count()}});
   Scored scored;
   EXPECT_TRUE(arranger.arrange(classes, together, scored));
@@ -285,8 +285,8 @@ TEST(ShaEa, BalancingPaysOnUnequalDevices) {
   EXPECT_LT(balanced.score.time_s, 0.99 * even.score.time_s);
   for (std::size_t t = 0; t < even.candidate.tasks.size(); ++t) {
     const Shape& shape = run.evaluator().shapes(static_cast<int>(t)).at(even.candidate.tasks[t].shape);
-    const auto [least, most] = std::minmax_element(shape.sequences.begin(), shape.sequences.end());
-    EXPECT_LE(*most - *least, 1);
+    const auto [minimum, maximum] = std::minmax_element(shape.sequences.begin(), shape.sequences.end());
+    EXPECT_LE(*maximum - *minimum, 1);
   }
 }
 

@@ -37,15 +37,14 @@ TEST(BalanceByCost, LeavesTheLeastSlowestStage) {
                    fixed_s = static_cast<double>(random() % 8);
       stages.push_back({4 * layer_s + fixed_s, layer_s});
     }
-    double least_s = 1e300;
+    double min_s = 1e300;
     for (int a = 1; a <= 10; ++a) {
-      for (int b = 1; a + b <= 11; ++b)
-        least_s = std::min(least_s, slowest_s(even, stages, {a, b, 12 - a - b}));
+      for (int b = 1; a + b <= 11; ++b) min_s = std::min(min_s, slowest_s(even, stages, {a, b, 12 - a - b}));
     }
     const Shape dealt = balanced(even, {stages});
     changed += dealt == even ? 0 : 1;
     EXPECT_EQ(std::accumulate(dealt.layers.begin(), dealt.layers.end(), 0), 12);
-    EXPECT_LE(slowest_s(even, stages, dealt.layers), least_s / 0.995 + 1e-9);
+    EXPECT_LE(slowest_s(even, stages, dealt.layers), min_s / 0.995 + 1e-9);
     EXPECT_EQ(dealt.sequences, even.sequences);
   }
   EXPECT_GT(changed, 100);
@@ -89,7 +88,7 @@ TEST(BalanceByCost, MakesTasksOverZonesFaster) {
     const Option& before = by_speed.options().of(task, all).front();
     const Option& after = by_cost.options().of(task, all).front();
     EXPECT_LT(after.value.time_s, 0.99 * before.value.time_s) << workflow.tasks[task].name;
-    EXPECT_EQ(after.dealing, Dealing::by_cost) << workflow.tasks[task].name;
+    EXPECT_EQ(after.dealing, LoadSplit::by_cost) << workflow.tasks[task].name;
   }
 }
 

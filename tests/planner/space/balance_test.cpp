@@ -51,18 +51,18 @@ TEST(Balance, DealsLayersToStagesAndSequencesToReplicas) {
   };
   const Shape stages = shape({9, 9}, {6, 6});
   // By stage: fast devices are first stages, so replicas are alike.
-  EXPECT_EQ(balanced(stages, DeviceOrder::by_stage, devices, speeds, Dealing::by_speed),
+  EXPECT_EQ(balanced(stages, DeviceOrder::by_stage, devices, speeds, LoadSplit::by_speed),
             shape({12, 6}, {6, 6}));
   // By replica: one is fast, the other is not.
-  EXPECT_EQ(balanced(stages, DeviceOrder::by_replica, devices, speeds, Dealing::by_speed),
+  EXPECT_EQ(balanced(stages, DeviceOrder::by_replica, devices, speeds, LoadSplit::by_speed),
             shape({9, 9}, {8, 4}));
-  EXPECT_EQ(balanced(shape({18}, {3, 3, 3, 3}), DeviceOrder::by_replica, devices, speeds, Dealing::by_speed),
+  EXPECT_EQ(balanced(shape({18}, {3, 3, 3, 3}), DeviceOrder::by_replica, devices, speeds, LoadSplit::by_speed),
             shape({18}, {4, 4, 2, 2}));
-  EXPECT_EQ(balanced(stages, DeviceOrder::by_stage, {0, 1, 0, 1}, speeds, Dealing::by_speed), stages);
+  EXPECT_EQ(balanced(stages, DeviceOrder::by_stage, {0, 1, 0, 1}, speeds, LoadSplit::by_speed), stages);
   // A stage of both kinds is as slow as the slower.
   Shape wide = shape({9, 9}, {12});
   wide.tensor_parallel = 2;
-  EXPECT_EQ(balanced(wide, DeviceOrder::by_replica, {0, 2, 1, 3}, speeds, Dealing::by_speed), wide);
+  EXPECT_EQ(balanced(wide, DeviceOrder::by_replica, {0, 2, 1, 3}, speeds, LoadSplit::by_speed), wide);
 }
 
 // What the last stage computes beside its layers counts as layers.
@@ -76,13 +76,13 @@ TEST(Balance, LeavesTheStageWithTheHeadFewerLayers) {
   stages.sequences = {6, 6};
   const std::vector<std::uint16_t> devices = {0, 1, 2, 3};
   const Shape dealt =
-      balanced(stages, DeviceOrder::by_replica, devices, {{1, 1, 1, 1}, 2}, Dealing::by_speed_and_head);
+      balanced(stages, DeviceOrder::by_replica, devices, {{1, 1, 1, 1}, 2}, LoadSplit::by_speed_and_head);
   EXPECT_EQ(dealt.layers, (std::vector<int>{10, 8}));
   EXPECT_EQ(dealt.sequences, stages.sequences);
   // No stage is the last of several.
   stages.layers = {18};
   stages.sequences = {3, 3, 3, 3};
-  EXPECT_EQ(balanced(stages, DeviceOrder::by_replica, devices, {{1, 1, 1, 1}, 2}, Dealing::by_speed_and_head),
+  EXPECT_EQ(balanced(stages, DeviceOrder::by_replica, devices, {{1, 1, 1, 1}, 2}, LoadSplit::by_speed_and_head),
             stages);
 }
 
@@ -115,14 +115,14 @@ Workflow short_and_long() {
 TEST(DealtByLength, StrongReplicasGetTheLongSequences) {
   const SortedLengths lengths(short_and_long());
   // 84 tokens: the slow replica has done six of 5 when the other has done 54.
-  const LengthDeal packed = dealt_by_length({54, 30}, lengths, true);
+  const LengthSplit packed = dealt_by_length({54, 30}, lengths, true);
   EXPECT_EQ(packed.sequences, (std::vector<int>{6, 6}));
   EXPECT_EQ(packed.ranks, (std::vector<int>{1, 0}));
   // Replicas of one rate share theirs out, unless each would pad to its longest.
-  const LengthDeal even = dealt_by_length({1, 1}, lengths, true);
+  const LengthSplit even = dealt_by_length({1, 1}, lengths, true);
   EXPECT_EQ(even.sequences, (std::vector<int>{6, 6}));
   EXPECT_EQ(even.ranks, (std::vector<int>{0, 0}));
-  const LengthDeal padded = dealt_by_length({5, 4, 12}, lengths, false);
+  const LengthSplit padded = dealt_by_length({5, 4, 12}, lengths, false);
   EXPECT_EQ(padded.ranks, (std::vector<int>{1, 0, 2}));
   EXPECT_EQ(padded.sequences, (std::vector<int>{3, 3, 6}));
 }
@@ -140,7 +140,7 @@ TEST(DealtByLength, AllAreDoneTogether) {
     const bool is_packed = trial % 2 == 0;
     std::vector<double> rates;
     for (std::size_t i = 0, count = 2 + random() % 8; i < count; ++i) rates.push_back(rate(random));
-    const LengthDeal deal = dealt_by_length(rates, lengths, is_packed);
+    const LengthSplit deal = dealt_by_length(rates, lengths, is_packed);
     ASSERT_EQ(std::accumulate(deal.sequences.begin(), deal.sequences.end(), 0), 600);
     Shape shape;
     shape.sequences = deal.sequences;
@@ -175,7 +175,7 @@ TEST(Balance, DealsByLengthWhereLengthsDiffer) {
     execution.packed = packed;
     const SortedLengths sorted(workflow);
     const LoadWeights weights = load_weights_of(workflow.task(name), execution, workflow, cluster, sorted);
-    return balanced(shape, DeviceOrder::by_replica, devices, weights, Dealing::by_length);
+    return balanced(shape, DeviceOrder::by_replica, devices, weights, LoadSplit::by_length);
   };
   EXPECT_TRUE(dealt("reference_inference", true).length_ranks.empty());
   workflow.response_tokens = {LengthKind::lognormal, {}, {}, 600, 0.8, 4096};
@@ -226,22 +226,22 @@ TEST(Options, OfTheActorAreKeptForTheirWeightSynchronization) {
   for (int task = 0; task < static_cast<int>(workflow.tasks.size()); ++task) {
     const Task& of = workflow.tasks[static_cast<std::size_t>(task)];
     const std::vector<Option>& options = run.options().of(task, all);
-    double least = options.front().weights_apart_s, most = 0;
+    double minimum = options.front().weights_apart_s, maximum = 0;
     for (const Option& option : options) {
-      most = std::max(most, option.weights_apart_s);
+      maximum = std::max(maximum, option.weights_apart_s);
       // It is slower than those before it, so that it must be better in something.
       for (const Option& before : options) {
         if (&before == &option) break;
         EXPECT_TRUE(option.syncs_faster_than(before) ||
-                    option.value.most_resident_bytes < before.value.most_resident_bytes ||
-                    option.value.most_working_bytes < before.value.most_working_bytes);
+                    option.value.max_resident_bytes < before.value.max_resident_bytes ||
+                    option.value.max_working_bytes < before.value.max_working_bytes);
       }
-      least = std::min(least, option.weights_apart_s);
+      minimum = std::min(minimum, option.weights_apart_s);
     }
     if (of.name == workflow.actor_training().name) {
-      EXPECT_GT(most, 2 * least);
+      EXPECT_GT(maximum, 2 * minimum);
     } else if (of.name != workflow.actor_generation().name && of.name != task_names::kCriticInference) {
-      EXPECT_EQ(most, 0);  // these two fetch what others train
+      EXPECT_EQ(maximum, 0);  // these two fetch what others train
     }
   }
 }

@@ -36,7 +36,7 @@ std::vector<Case> cases() {
   Workflow asynchronous = ppo_8b(Mode::asynchronous);
   Objective cheap;
   cheap.goal = Goal::cost;
-  cheap.most_iteration_s = 20;
+  cheap.max_iteration_s = 20;
   return {{"synchronous", ppo_8b()}, {"asynchronous", asynchronous}, {"for_dollars", asynchronous, cheap}};
 }
 
@@ -80,7 +80,7 @@ class Drawn {
     return plan.part(*choice.option, words_[choice.set]);
   }
   [[nodiscard]] ComposedPlan plan() {
-    return {run_->evaluator(), run_->options(), case_.workflow, case_.objective, run_->room_bytes()};
+    return {run_->evaluator(), run_->options(), case_.workflow, case_.objective, run_->free_memory_bytes()};
   }
   [[nodiscard]] Evaluator& evaluator() { return run_->evaluator(); }
   [[nodiscard]] OptionTable& options() { return run_->options(); }

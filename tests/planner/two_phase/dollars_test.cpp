@@ -105,7 +105,7 @@ TEST(PlanWithinBudget, IsWhatThePlannerMakesOfALimit) {
   const Workflow workflow = small_grpo(Mode::asynchronous);
   PlanRequest request{cluster, workflow, kNeutral};
   request.limits.micro_batch_sequences = {1, 8};
-  request.objective.most_usd_per_hour = 18;
+  request.objective.max_usd_per_hour = 18;
   const Planner& planner = *find_planner("two-phase");
   const PlanResult result = planner.plan(request);
   ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
@@ -113,7 +113,7 @@ TEST(PlanWithinBudget, IsWhatThePlannerMakesOfALimit) {
   const RentedPlan best =
       plan_within_budget({cluster, workflow, kNeutral, std::string(kAny), request.limits}, 18);
   EXPECT_NEAR(result.prediction->iteration_s, best.result.prediction->iteration_s, 1e-9);
-  request.objective.most_iteration_s = 1;
+  request.objective.max_iteration_s = 1;
   EXPECT_THROW((void)planner.plan(request), Error);
 }
 

@@ -126,16 +126,16 @@ TEST(Costing, TheFirstReplicaBoundsTheTask) {
   for (const std::vector<Replica>& replicas : pipelines_of(pools, model_8b(), {8, 512})) {
     TaskPlan plan;
     plan.replicas = replicas;
-    const double least_s = costing.first_replica_s(task, plan);
-    EXPECT_LE(least_s, costing.cost(task, plan)->time_s * (1 + kRounding));
-    EXPECT_GT(least_s, 0);
+    const double min_s = costing.first_replica_s(task, plan);
+    EXPECT_LE(min_s, costing.cost(task, plan)->time_s * (1 + kRounding));
+    EXPECT_GT(min_s, 0);
   }
 }
 
 TrainingLimits all_ways() {
   TrainingLimits limits;
   limits.micro_batch_sequences = {1, 4, 16};
-  limits.most_tensor_parallel = 8;
+  limits.tensor_parallel_limit = 8;
   limits.keeps_what_does_not_fit = true;
   limits.slack = std::numeric_limits<double>::infinity();
   return limits;
@@ -255,9 +255,9 @@ TEST(SearchPhase, OffersWaysWithLessToSynchronize) {
   const SplitPlans found = phase.search({range(0, 14), range(14, 10)});
   ASSERT_GT(found.plans.size(), 1U);
   const double first_s = costing.moved_s(found.plans.front());
-  double least_s = first_s;
-  for (const Choices& choices : found.plans) least_s = std::min(least_s, costing.moved_s(choices));
-  EXPECT_LT(least_s, 0.85 * first_s);  // the copies themselves stay
+  double min_s = first_s;
+  for (const Choices& choices : found.plans) min_s = std::min(min_s, costing.moved_s(choices));
+  EXPECT_LT(min_s, 0.85 * first_s);  // the copies themselves stay
 }
 
 class Rollouts : public ::testing::Test {

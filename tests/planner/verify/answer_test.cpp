@@ -49,9 +49,9 @@ TEST_F(AnswerTest, EveryPlannersAnswerHasTheBoundOfAllPlans) {
     if (!planner.traits.is_built()) continue;
     const PlanResult result = planner.plan(request_);
     ASSERT_EQ(result.outcome, PlanOutcome::found) << planner.name << ": " << result.message;
-    EXPECT_EQ(result.least_s, least_iteration_s(request_)) << planner.name;
-    EXPECT_FALSE(result.least_usd) << planner.name;
-    EXPECT_NEAR(result.gap_of_all(), result.prediction->iteration_s / result.least_s - 1, 1e-12)
+    EXPECT_EQ(result.bound_of_all_s, min_iteration_s(request_)) << planner.name;
+    EXPECT_FALSE(result.bound_of_all_usd) << planner.name;
+    EXPECT_NEAR(result.gap_of_all(), result.prediction->iteration_s / result.bound_of_all_s - 1, 1e-12)
         << planner.name;
   }
 }
@@ -62,7 +62,7 @@ TEST_F(AnswerTest, AnAnswerWithoutAPlanHasTheBoundToo) {
   request.budget.evaluations = 100;
   const PlanResult result = find_planner("random")->plan(request);
   EXPECT_EQ(result.outcome, PlanOutcome::infeasible);
-  EXPECT_EQ(result.least_s, least_iteration_s(request));
+  EXPECT_EQ(result.bound_of_all_s, min_iteration_s(request));
   EXPECT_EQ(result.gap_of_all(), 0);
 }
 
@@ -78,7 +78,7 @@ TEST_F(AnswerTest, APlanThatBreaksARuleIsABug) {
 TEST_F(AnswerTest, APlanBelowTheBoundIsABug) {
   PlanResult result = find_planner("random")->plan(request_);
   ASSERT_TRUE(result.prediction);
-  result.prediction->iteration_s = result.least_s * 0.99;
+  result.prediction->iteration_s = result.bound_of_all_s * 0.99;
   EXPECT_THAT(message_of(ErrorKind::machine, [&] { check_answer(request_, result); }),
               HasSubstr("less than the lower bound of any plan"));
 }

@@ -187,7 +187,7 @@ TEST(Directions, HoldForTheCoefficientsThatShip) {
 // Bytes that devices of a node without trainers hold of one copy of the weights, in the replica that has most
 // of them there.
 double bytes_that_enter(const RandomCase& one, const TaskWork& generation, double bytes, NodeId node) {
-  double most = 0;
+  double maximum = 0;
   for (const Replica& replica : generation.plan->replicas) {
     double held = 0;
     for (const Stage& stage : replica.stages) {
@@ -195,9 +195,9 @@ double bytes_that_enter(const RandomCase& one, const TaskWork& generation, doubl
                                        [&](DeviceId device) { return one.cluster.node_of(device) == node; });
       held += static_cast<double>(there) / stage.width() * stage.layers;
     }
-    most = std::max(most, held / generation.model->layers * bytes);
+    maximum = std::max(maximum, held / generation.model->layers * bytes);
   }
-  return most;
+  return maximum;
 }
 
 // Links of the generator carry at most 10 bytes/s between nodes, and each device has one of them.
@@ -225,9 +225,9 @@ TEST(Cuts, WeightsEnterANodeNoFasterThanItsLinksCarryThem) {
         const auto receivers = on_node(generation.devices);
         if (receivers == 0 || on_node(training.devices) > 0) continue;
         constexpr double kBytesPerS = 10;
-        const double least_s =
+        const double bound_of_all_s =
             bytes_that_enter(one, generation, bytes, NodeId{n}) / (kBytesPerS * static_cast<double>(receivers));
-        EXPECT_GE(time_s, least_s * (1 - kMonotoneRounding)) << "method " << method;
+        EXPECT_GE(time_s, bound_of_all_s * (1 - kMonotoneRounding)) << "method " << method;
         ++cuts;
       }
     }

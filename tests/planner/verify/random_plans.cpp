@@ -14,9 +14,9 @@ class Draw {
  public:
   explicit Draw(unsigned seed) : engine_(seed) {}
 
-  int number(int least, int most) { return std::uniform_int_distribution<int>(least, most)(engine_); }
-  double real(double least, double most) {
-    return std::uniform_real_distribution<double>(least, most)(engine_);
+  int number(int minimum, int maximum) { return std::uniform_int_distribution<int>(minimum, maximum)(engine_); }
+  double real(double minimum, double maximum) {
+    return std::uniform_real_distribution<double>(minimum, maximum)(engine_);
   }
   bool chance(double probability) { return real(0, 1) < probability; }
   template <typename T>
@@ -218,9 +218,9 @@ std::vector<Replica> random_replicas(Draw& draw, const Cluster& cluster, const M
   std::iota(devices.begin(), devices.end(), 0);
   draw.shuffle(devices);
   std::vector<Replica> replicas;
-  const int most_replicas = draw.number(1, 4), shared_width = draw.one_of<int>({1, 1, 2, 4});
+  const int max_replicas = draw.number(1, 4), shared_width = draw.one_of<int>({1, 1, 2, 4});
   std::size_t next = 0;
-  while (static_cast<int>(replicas.size()) < most_replicas) {
+  while (static_cast<int>(replicas.size()) < max_replicas) {
     Replica replica;
     for (const int layers : split_layers(draw, model.layers, draw.number(1, std::min(3, model.layers)))) {
       const int tensor_parallel = draw.chance(0.98) ? shared_width : draw.number(1, 3);

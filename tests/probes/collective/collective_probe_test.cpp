@@ -27,8 +27,8 @@ const ProbeResult& find(const std::vector<ProbeResult>& results, const std::stri
 CollectiveOptions quick() {
   CollectiveOptions options;
   options.sampling = sampling_options(0.002, 0.5);
-  options.sampling.stopping.most_samples = 8;
-  options.most_bytes = 8192;
+  options.sampling.stopping.max_samples = 8;
+  options.max_bytes = 8192;
   options.pair_bytes = {8, 4096};
   return options;
 }

@@ -13,8 +13,8 @@ using test::world;
 CollectiveOptions quick() {
   CollectiveOptions options;
   options.sampling = sampling_options(0.002, 0.5);
-  options.sampling.stopping.most_samples = 8;
-  options.most_bytes = 1 << 16;
+  options.sampling.stopping.max_samples = 8;
+  options.max_bytes = 1 << 16;
   options.pair_bytes = {8, 4096, 65536};
   return options;
 }

@@ -55,7 +55,7 @@ TEST(MeasureGrowingGroups, EveryGroupHasEveryCollectiveWithItsBandwidths) {
                                          at("d", "z2", "r2")};
   CollectiveOptions options;
   options.sampling = sampling_options(0.001, 0.5);
-  options.sampling.stopping.most_samples = 8;
+  options.sampling.stopping.max_samples = 8;
   options.sizes_bytes = {8, 4096};
   std::mutex mutex;
   std::map<int, std::vector<ProbeResult>> by_rank;

@@ -51,14 +51,14 @@ TEST(PairTurns, HaveEveryPairOnceAndNoHostTwice) {
 TEST(PairTurns, GoOneAfterAnotherOnOneHost) {
   const PairTurns turns(hosts(1, 4));
   EXPECT_EQ(turns.count(), 6U);
-  EXPECT_EQ(turns.least_count(), 1U);
+  EXPECT_EQ(turns.min_count(), 1U);
 }
 
 TEST(PairTurns, OfSingleRanksAreTournamentRounds) {
   const PairTurns turns(hosts(6, 1));
   EXPECT_EQ(turns.count(), 5U);
   EXPECT_EQ(turns.first_count(), 5U);
-  EXPECT_EQ(turns.least_count(), 1U);
+  EXPECT_EQ(turns.min_count(), 1U);
 }
 
 // As probes/README.md has them.
@@ -80,7 +80,7 @@ TEST(PairTurns, ShowEveryKindOnEveryHostThenEveryPairOfHosts) {
   const int each = 8;
   for (const int count : {2, 4, 5, 16}) {
     const PairTurns turns(hosts(count, each), bridged);
-    ASSERT_EQ(turns.least_count(), 3U);
+    ASSERT_EQ(turns.min_count(), 3U);
     std::set<std::pair<int, std::string>> kinds;
     for (std::size_t index = 0; index < 2; ++index) {
       for (const RankPair& pair : turns.turn(index)) {

@@ -39,7 +39,7 @@ TEST(ChooseSplits, FillsTheLastRoundOfBlocks) {
   EXPECT_EQ(choose_splits({1, 16, 32, 8, 128}, 264), 1);
   for (const int tokens : {100, 1000, 10'000}) {
     const AttentionShape shape{1, tokens, 32, 8, 128};
-    EXPECT_LE(choose_splits(shape, 264) * kLeastPagesPerSplit, std::max(pages_of(shape), kLeastPagesPerSplit));
+    EXPECT_LE(choose_splits(shape, 264) * kMinPagesPerSplit, std::max(pages_of(shape), kMinPagesPerSplit));
   }
 }
 

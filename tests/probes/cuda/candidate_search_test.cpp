@@ -14,7 +14,7 @@ class FakeLibrary {
  public:
   explicit FakeLibrary(std::vector<double> seconds) : seconds_(std::move(seconds)), runs_(seconds_.size()) {}
 
-  CandidateChoice search(double least_s = 1e-3, double budget_s = 1) {
+  CandidateChoice search(double min_s = 1e-3, double budget_s = 1) {
     const TimeCandidate time = [this](std::size_t at, int repeats) -> std::optional<double> {
       runs_[at] += repeats;
       if (fails_after_ > 0 && at == 0 && runs_[at] > fails_after_) return std::nullopt;
@@ -22,7 +22,7 @@ class FakeLibrary {
       clock_.advance(seconds_[at] * repeats);
       return seconds_[at];
     };
-    return find_fastest(seconds_.size(), time, least_s, budget_s, clock_);
+    return find_fastest(seconds_.size(), time, min_s, budget_s, clock_);
   }
 
   FakeClock clock_;

@@ -44,8 +44,8 @@ struct FakeHost {
     options.cluster.name = "here";
     options.nccl.sampling = sampling_options(0.002, 0.5);
     options.nccl.sampling.warm_up_s = 0;  // the fake clock stands still meanwhile
-    options.nccl.sampling.stopping.most_samples = 8;
-    options.nccl.most_bytes = 8192;
+    options.nccl.sampling.stopping.max_samples = 8;
+    options.nccl.max_bytes = 8192;
     options.nccl.pair_bytes = {8, 65536, 262144};
     options.facts = load_table<LinkFacts>(SEXTANT_SOURCE_DIR "/data/links.json");
     return options;

@@ -84,7 +84,7 @@ TEST_F(AgentLinkTest, HandsOverWhyATaskFailed) {
   link_.begin(PairCommand{0, {"10.0.0.2", 1}, {}, kPatience_s});
   attend_while(AgentState::busy);
   EXPECT_EQ(link_.state(), AgentState::idle);
-  EXPECT_EQ(link_.take_outcome().why_not, "no route");
+  EXPECT_EQ(link_.take_outcome().failure_reason, "no route");
 }
 
 TEST_F(AgentLinkTest, OneThatDiesAtWorkIsLost) {
@@ -94,7 +94,7 @@ TEST_F(AgentLinkTest, OneThatDiesAtWorkIsLost) {
   attend_while(AgentState::busy);
   EXPECT_EQ(link_.state(), AgentState::lost);
   EXPECT_THAT(link_.why(), HasSubstr("signal 9"));
-  EXPECT_EQ(link_.take_outcome().why_not, link_.why());
+  EXPECT_EQ(link_.take_outcome().failure_reason, link_.why());
 }
 
 TEST_F(AgentLinkTest, OneThatTalksNonsenseIsGivenUp) {

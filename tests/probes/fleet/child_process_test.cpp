@@ -65,8 +65,8 @@ TEST(ChildProcess, AMissingProgramIsSaidAtOnce) { EXPECT_THROW(ChildProcess({"/n
 // One that never stops talking does not keep its listener from others.
 TEST(ChildProcess, AFloodIsHeardInPieces) {
   ChildProcess child({"sh", "-c", "exec yes"});
-  constexpr std::size_t kMostLines = std::size_t{1} << 20;
-  for (int i = 0; i < 20; ++i) EXPECT_LE(child.hear().size(), kMostLines);
+  constexpr std::size_t kMaxLines = std::size_t{1} << 20;
+  for (int i = 0; i < 20; ++i) EXPECT_LE(child.hear().size(), kMaxLines);
   EXPECT_FALSE(child.is_silent());
 }
 

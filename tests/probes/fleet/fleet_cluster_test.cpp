@@ -26,7 +26,7 @@ FleetOutcome three_hosts() {
 
 TEST(FleetCluster, MakesANodeOfEachHost) {
   const FleetCluster fleet = assemble_fleet_cluster("lab", three_hosts(), 1);
-  ASSERT_TRUE(fleet.cluster.has_value()) << fleet.why_not;
+  ASSERT_TRUE(fleet.cluster.has_value()) << fleet.failure_reason;
   const Cluster& cluster = *fleet.cluster;
   ASSERT_EQ(cluster.nodes().size(), 3U);
   EXPECT_EQ(cluster.nodes()[2].name, "c");
@@ -143,9 +143,9 @@ TEST(FleetCluster, SaysWhyThereIsNone) {
   FleetOutcome outcome = three_hosts();
   outcome.pairs.clear();
   EXPECT_FALSE(assemble_fleet_cluster("lab", outcome, 1).cluster.has_value());
-  EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).why_not, HasSubstr("no two hosts"));
+  EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).failure_reason, HasSubstr("no two hosts"));
   for (HostOutcome& one : outcome.hosts) one.devices.reset();
-  EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).why_not, HasSubstr("of no host"));
+  EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).failure_reason, HasSubstr("of no host"));
 }
 
 TEST(FleetCluster, PairsThatWereNotMeasuredAreEstimatedWithAnError) {

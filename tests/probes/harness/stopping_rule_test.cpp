@@ -10,8 +10,8 @@ namespace {
 StoppingOptions stopping_options() {
   StoppingOptions usual;
   usual.target_spread_fraction = 0.02;
-  usual.least_samples = 8;
-  usual.most_samples = 100;
+  usual.min_samples = 8;
+  usual.max_samples = 100;
   usual.budget_s = 10;
   return usual;
 }
@@ -55,7 +55,7 @@ TEST(StoppingRule, EndsWithTheMostSamplesWhenTheyNeverAgree) {
     ASSERT_FALSE(rule.verdict().has_value()) << sample;
   }
   rule.add(1.0, 0.01);
-  EXPECT_EQ(rule.verdict(), StopReason::most_samples);
+  EXPECT_EQ(rule.verdict(), StopReason::max_samples);
 }
 
 TEST(StoppingRule, AnOutlierDoesNotKeepItFromConverging) {
@@ -85,8 +85,8 @@ TEST(StoppingRule, RefusesOptionsThatCannotBeMet) {
   };
   EXPECT_THROW(with([](auto& o) { o.target_spread_fraction = 0; }), Error);
   EXPECT_THROW(with([](auto& o) { o.budget_s = -1; }), Error);
-  EXPECT_THROW(with([](auto& o) { o.least_samples = 0; }), Error);
-  EXPECT_THROW(with([](auto& o) { o.most_samples = 7; }), Error);
+  EXPECT_THROW(with([](auto& o) { o.min_samples = 0; }), Error);
+  EXPECT_THROW(with([](auto& o) { o.max_samples = 7; }), Error);
 }
 
 }  // namespace

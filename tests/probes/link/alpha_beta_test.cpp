@@ -73,13 +73,13 @@ std::pair<int, int> covered_of_400(Confidence confidence) {
 }
 
 TEST(FitAlphaBeta, IntervalsCoverTheTruthAsOftenAsTheySay) {
-  for (const auto& [confidence, least, most] :
+  for (const auto& [confidence, minimum, maximum] :
        {std::tuple{Confidence::percent_95, 360, 399}, std::tuple{Confidence::percent_90, 340, 379}}) {
     const auto [latency, rate] = covered_of_400(confidence);
-    EXPECT_GT(latency, least);
-    EXPECT_GT(rate, least);
-    EXPECT_LE(latency, most);  // an interval that always covers is too wide
-    EXPECT_LE(rate, most);
+    EXPECT_GT(latency, minimum);
+    EXPECT_GT(rate, minimum);
+    EXPECT_LE(latency, maximum);  // an interval that always covers is too wide
+    EXPECT_LE(rate, maximum);
   }
 }
 

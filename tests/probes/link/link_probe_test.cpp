@@ -49,7 +49,7 @@ TEST(MeasureLinks, OneRankHasNoneAndSaysWhy) {
 ProbeContext tiny_context() {
   ProbeContext context;
   context.sampling = sampling_options(2e-3, 0.5);
-  context.sampling.stopping.most_samples = 8;
+  context.sampling.stopping.max_samples = 8;
   return context;
 }
 

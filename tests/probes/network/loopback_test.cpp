@@ -29,7 +29,7 @@ PairOptions short_options() {
 class LoopbackTest : public ::testing::Test {
  protected:
   Secret secret_ = Secret::fresh();
-  Doorkeeper host_{secret_, {}, serve};
+  ProbeListener host_{secret_, {}, serve};
   Endpoint endpoint_{"127.0.0.1", host_.port()};
   Deadline deadline_ = Deadline::in(kPatience_s);
 };
@@ -85,7 +85,7 @@ TEST(PairMeasurement, KeepsWhatItHasWhenALaterPartFails) {
     if (request.service == Service::datagrams) throw_machine_failed("not here");
     serve(connection, request);
   };
-  Doorkeeper host(secret, {}, no_datagrams, {kPatience_s, 8, 2});  // two connections at once, of three
+  ProbeListener host(secret, {}, no_datagrams, {kPatience_s, 8, 2});  // two connections at once, of three
   const PairMeasurement pair =
       measure_pair({"127.0.0.1", host.port()}, secret, short_options(), Deadline::in(kPatience_s));
   EXPECT_EQ(pair.rates.size(), 2U);
@@ -97,7 +97,7 @@ TEST(PairMeasurement, KeepsWhatItHasWhenALaterPartFails) {
 // A host that is too busy to be heard of within the budget is waited for a little.
 TEST(PairMeasurement, WaitsForABusyHost) {
   const Secret secret = Secret::fresh();
-  Doorkeeper host(secret, {}, [](const Connection& connection, const Request& request) {
+  ProbeListener host(secret, {}, [](const Connection& connection, const Request& request) {
     std::this_thread::sleep_for(std::chrono::milliseconds(600));
     serve(connection, request);
   });
@@ -112,7 +112,7 @@ TEST(PairMeasurement, WaitsForABusyHost) {
 TEST(PairMeasurement, WaitsForAHostThatTakesNothingAtFirst) {
   const Secret secret = Secret::fresh();
   const Deadline deadline = Deadline::in(kPatience_s);
-  Doorkeeper host(secret, {}, [&](const Connection& connection, const Request& request) {
+  ProbeListener host(secret, {}, [&](const Connection& connection, const Request& request) {
     const Deadline idle = Deadline::in(0.7);
     while (!idle.is_over()) {
       std::array<std::byte, kReportBytes> nothing_taken{};
@@ -139,7 +139,7 @@ TEST(PairMeasurement, TheLimitFollowsFromTheRoundTrip) {
     stream.round_trip_s = round_trip_s;
     const RateMeterOptions meter = meter_options(stream);
     EXPECT_GE(meter.bin_s, std::min(2 * round_trip_s, 1.0));
-    EXPECT_GE(bins_budget_s(stream), 2 * meter.least_bins * std::min(2 * round_trip_s, 1.0));
+    EXPECT_GE(bins_budget_s(stream), 2 * meter.min_bins * std::min(2 * round_trip_s, 1.0));
     EXPECT_GE(bins_budget_s(stream), options.budget_s);
     const double sampling_s = 50 * round_trip_s;
     EXPECT_GE(options.longest_s(round_trip_s), 4 * (bins_budget_s(stream) + meter.warm_up_s) + sampling_s +
@@ -166,7 +166,7 @@ TEST_F(LoopbackTest, AnotherSecretIsRefusedAndCounted) {
 // A server that speaks the protocol but was never given the secret.
 TEST_F(LoopbackTest, AnImpostorIsNotMeasured) {
   const Secret other = Secret::fresh();
-  Doorkeeper impostor(other, {}, serve);
+  ProbeListener impostor(other, {}, serve);
   try {
     static_cast<void>(measure_pair({"127.0.0.1", impostor.port()}, secret_, short_options(), deadline_));
     FAIL() << "measured";
@@ -184,11 +184,11 @@ TEST_F(LoopbackTest, ADeadlineEndsAMeasurement) {
   EXPECT_LT(-soon.left_s(), kPatience_s);
 }
 
-TEST(Doorkeeper, HangsUpOnThoseItServesWhenItStops) {
+TEST(ProbeListener, HangsUpOnThoseItServesWhenItStops) {
   const Secret secret = Secret::fresh();
   Connection connection;
   {
-    Doorkeeper host(secret, {}, serve);
+    ProbeListener host(secret, {}, serve);
     connection =
         request_service({"127.0.0.1", host.port()}, secret, {Service::echo, 3600}, Deadline::in(kPatience_s));
   }
@@ -196,12 +196,12 @@ TEST(Doorkeeper, HangsUpOnThoseItServesWhenItStops) {
   EXPECT_THROW(receive_all(connection.socket, {&one, 1}, Deadline::in(kPatience_s)), Error);
 }
 
-TEST(Doorkeeper, TakesAPortOfTheRange) {
+TEST(ProbeListener, TakesAPortOfTheRange) {
   const Secret secret = Secret::fresh();
-  Doorkeeper first(secret, {}, serve);
+  ProbeListener first(secret, {}, serve);
   const std::uint16_t taken = first.port();
   if (taken == 65535) GTEST_SKIP() << "no port after this one";
-  EXPECT_THROW(Doorkeeper(secret, {taken, taken}, serve), Error);
+  EXPECT_THROW(ProbeListener(secret, {taken, taken}, serve), Error);
 }
 
 }  // namespace

@@ -61,12 +61,12 @@ TEST(RoundTrips, FewHaveNoP99) {
 TEST(RoundTrips, FarOnesTakeLonger) {
   const RoundTripOptions options;
   EXPECT_LT(longest_s(options, 1e-4), 2.2);
-  EXPECT_GE(longest_s(options, 0.3), options.least_samples * 0.3);
+  EXPECT_GE(longest_s(options, 0.3), options.min_samples * 0.3);
 }
 
 TEST(RoundTrips, GoThroughJson) {
   const RoundTrips result =
-      summarise({1e-3, 2e-3, 4e-3}, {echo(1, 2, 3), echo(1, 2, 3), echo(1, 2, 3)}, StopReason::most_samples);
+      summarise({1e-3, 2e-3, 4e-3}, {echo(1, 2, 3), echo(1, 2, 3), echo(1, 2, 3)}, StopReason::max_samples);
   const Json json = result.to_json();
   EXPECT_EQ(RoundTrips::parse(JsonView(json)), result);
 }

@@ -65,10 +65,10 @@ Descriptor knock_from(const char* address, std::uint16_t port) {
 }
 
 // Whoever comes often is shown out, not who came first.
-TEST(Doorkeeper, ACrowdOfOneAddressShowsOutItsOwn) {
+TEST(ProbeListener, ACrowdOfOneAddressShowsOutItsOwn) {
   constexpr int kStrangers = 200;
   const Secret secret = Secret::fresh();
-  Doorkeeper host(secret, {}, serve, {kPatience_s, 8, 8});
+  ProbeListener host(secret, {}, serve, {kPatience_s, 8, 8});
   const Deadline deadline = Deadline::in(kPatience_s);
   const Descriptor quiet = knock_from("127.0.0.2", host.port());
   ASSERT_TRUE(quiet.is_open()) << "127.0.0.2 is an address of this host on Linux";
@@ -79,7 +79,7 @@ TEST(Doorkeeper, ACrowdOfOneAddressShowsOutItsOwn) {
     crowd.push_back(connect_to({"127.0.0.1", host.port()}, deadline));
     receive_all(crowd.back(), challenge, deadline);
   }
-  EXPECT_GE(host.refusals().crowded, static_cast<std::uint64_t>(kStrangers - 8));
+  EXPECT_GE(host.refusals().over_capacity, static_cast<std::uint64_t>(kStrangers - 8));
   // Still there: nothing to be read, and no end.
   std::byte one{};
   EXPECT_EQ(recv(quiet.number(), &one, 1, MSG_DONTWAIT), -1);

@@ -24,7 +24,7 @@ class StrangersTest : public ::testing::Test {
   // Who knows the secret is served at once.
   void expect_service() {
     RoundTripOptions options;
-    options.least_samples = 8;
+    options.min_samples = 8;
     options.budget_s = 0.02;
     EXPECT_GT(measure_round_trips(endpoint_, secret_, options, deadline_).count, 0);
     ++let_in_;
@@ -53,7 +53,7 @@ class StrangersTest : public ::testing::Test {
   }
 
   Secret secret_ = Secret::fresh();
-  Doorkeeper host_;
+  ProbeListener host_;
   Endpoint endpoint_{"127.0.0.1", host_.port()};
   Deadline deadline_ = Deadline::in(kPatience_s);
   std::uint64_t let_in_ = 0;
@@ -177,15 +177,15 @@ TEST_F(CrowdedTest, ACrowdKeepsNobodyOut) {
     if (i % 100 == 0) expect_service();
   }
   expect_service();
-  EXPECT_GE(host_.refusals().crowded, static_cast<std::uint64_t>(kTries - 8));
-  EXPECT_EQ(host_.refusals().total(), host_.refusals().crowded);
+  EXPECT_GE(host_.refusals().over_capacity, static_cast<std::uint64_t>(kTries - 8));
+  EXPECT_EQ(host_.refusals().total(), host_.refusals().over_capacity);
   EXPECT_EQ(host_.admitted(), let_in_);
 }
 
 // Those who know the secret are limited too.
-TEST(Doorkeeper, ServesNoMoreThanItsLimit) {
+TEST(ProbeListener, ServesNoMoreThanItsLimit) {
   const Secret secret = Secret::fresh();
-  Doorkeeper host(secret, {}, serve, {kPatience_s, 8, 4});
+  ProbeListener host(secret, {}, serve, {kPatience_s, 8, 4});
   const Endpoint endpoint{"127.0.0.1", host.port()};
   std::list<Connection> served;
   for (int i = 0; i < 4; ++i) {
@@ -195,7 +195,7 @@ TEST(Doorkeeper, ServesNoMoreThanItsLimit) {
   EXPECT_THROW(
       static_cast<void>(request_service(endpoint, secret, {Service::echo, 1}, Deadline::in(kPatience_s))),
       Error);
-  EXPECT_EQ(host.refusals().crowded, 1U);
+  EXPECT_EQ(host.refusals().over_capacity, 1U);
 }
 
 }  // namespace

@@ -96,8 +96,8 @@ proxy::EngineLimits gpu_like() {
   limits.value_heads = false;
   limits.channel_multiple = 8;
   limits.head_dims = {4};
-  limits.most_heads_per_kv_head = 2;
-  limits.most_tokens = 11;
+  limits.max_heads_per_kv_head = 2;
+  limits.token_limit = 11;
   return limits;
 }
 

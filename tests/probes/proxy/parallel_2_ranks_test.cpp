@@ -91,7 +91,7 @@ TEST(TwoRanks, OverlappedGenerationRuns) {
 
 TEST(TwoRanks, RunProxyGivesEveryRankTheSame) {
   ProxyOptions options;
-  options.most_iterations = 3;
+  options.max_iterations = 3;
   const Workflow workflow = small_grpo();
   const sextant::Run run = run_proxy(world(), make_cluster(2), workflow,
                                      plan_of(workflow, {"tensor", kTensor, kTensor, kTensor}), options);

@@ -15,7 +15,7 @@ Run run_serially(const Workflow& workflow, const ProxyOptions& options) {
 
 ProxyOptions exactly(int iterations) {
   ProxyOptions options;
-  options.least_iterations = options.most_iterations = iterations;
+  options.min_iterations = options.max_iterations = iterations;
   options.target_spread_fraction = 0;
   return options;
 }

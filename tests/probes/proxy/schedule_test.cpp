@@ -30,13 +30,13 @@ TEST(Schedule, HoldsNoMoreThanItSays) {
     for (int stage = 0; stage < stages; ++stage) {
       for (int micro_batches = 1; micro_batches <= 7; ++micro_batches) {
         int held = 0;
-        int most = 0;
+        int maximum = 0;
         for (const auto& step : one_forward_one_backward(stage, stages, micro_batches)) {
           held += step.pass == F ? 1 : -1;
-          most = std::max(most, held);
+          maximum = std::max(maximum, held);
         }
         EXPECT_EQ(held, 0);
-        EXPECT_EQ(most, micro_batches_in_flight(stage, stages, micro_batches));
+        EXPECT_EQ(maximum, micro_batches_in_flight(stage, stages, micro_batches));
       }
     }
   }

@@ -34,7 +34,7 @@ class DeviceActivity : public ::testing::Test {
   Settings settings_;
   std::string chunks_;
   int batches_ = 0;
-  int most_batches_ = 1'000;  // the recording goes on until so many are written
+  int max_batches_ = 1'000;  // the recording goes on until so many are written
   bool has_room_ = true;
   DeviceRecording recording_{
       settings_,
@@ -42,7 +42,7 @@ class DeviceActivity : public ::testing::Test {
          chunks_ += make_chunk(type, ++sequence_, payload);
          if (type == ChunkType::records) ++batches_;
        },
-       [](const std::string&) {}, [this] { return batches_ < most_batches_; }, [this] { return has_room_; }}};
+       [](const std::string&) {}, [this] { return batches_ < max_batches_; }, [this] { return has_room_; }}};
 
  private:
   std::uint64_t sequence_ = 0;
@@ -52,7 +52,7 @@ constexpr std::uint64_t kBurst = 500'000;
 constexpr std::uint64_t kCopies = kBurst / 100;  // the fake's, behind each hundredth kernel
 
 TEST_F(DeviceActivity, ABurstIsWrittenUntilTheBoundAndTheRestIsCounted) {
-  most_batches_ = 1;
+  max_batches_ = 1;
   start();
   launch(kBurst);
   recording_.write(false, true);
@@ -70,7 +70,7 @@ TEST_F(DeviceActivity, ABurstIsWrittenUntilTheBoundAndTheRestIsCounted) {
 }
 
 TEST_F(DeviceActivity, AfterABoundOfTimeWhatWasRecordedIsWritten) {
-  most_batches_ = 1;
+  max_batches_ = 1;
   start();
   launch(kBurst);
   recording_.write(false, true);
@@ -82,7 +82,7 @@ TEST_F(DeviceActivity, AfterABoundOfTimeWhatWasRecordedIsWritten) {
 }
 
 TEST_F(DeviceActivity, MoreBuffersThanMayWaitAreCounted) {
-  settings_.most_waiting_buffers = 2;
+  settings_.max_waiting_buffers = 2;
   start();
   launch(kBurst);
   recording_.write(true, true);

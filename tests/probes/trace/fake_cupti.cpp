@@ -83,8 +83,8 @@ template <typename T>
 void append(const T& record) {
   if (buffer != nullptr && used + sizeof(T) > capacity) complete();
   if (buffer == nullptr) {
-    std::size_t most = 0;
-    on_request(&buffer, &capacity, &most);
+    std::size_t maximum = 0;
+    on_request(&buffer, &capacity, &maximum);
   }
   if (buffer == nullptr) {
     ++dropped;

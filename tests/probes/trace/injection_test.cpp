@@ -217,7 +217,7 @@ TEST_F(Injection, AFileThatGrowsNoFurtherIsSaidAndFreesCupti) {
 }
 
 TEST_F(Injection, CudaThatComesAfterTheEndIsLeftAlone) {
-  settings_.most_seconds = 0.05;
+  settings_.max_seconds = 0.05;
   run("steps 5 nap 300 cuda steps 5");
   EXPECT_TRUE(asked_of_cupti().empty());
 }
@@ -225,7 +225,7 @@ TEST_F(Injection, CudaThatComesAfterTheEndIsLeftAlone) {
 // The disk does not keep up with 18 events in 60 seconds.
 TEST_F(Injection, RangesThatHaveNoRoomAreCounted) {
   settings_.flush_s = 60;
-  settings_.most_range_bytes = 400;
+  settings_.max_range_bytes = 400;
   run("steps 3");
   const auto file = std::filesystem::directory_iterator(settings_.folder)->path();
   const std::string text = read_text_file(file);

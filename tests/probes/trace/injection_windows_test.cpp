@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST_F(Injection, EndsAfterTheStepsAskedFor) {
-  settings_.most_steps = 3;
+  settings_.max_steps = 3;
   settings_.step_range = "step";
   run("cuda steps 10");
   const Trace all = trace();
@@ -23,7 +23,7 @@ TEST_F(Injection, EndsAfterTheStepsAskedFor) {
 
 // Whatever is begun inside a range that was started is no step, on any thread.
 TEST_F(Injection, StepsAreTheOutermostStartedRanges) {
-  settings_.most_steps = 3;
+  settings_.max_steps = 3;
   run("started 10");
   const Trace all = trace();
   EXPECT_EQ(all.processes[0].stopped, "3 steps are recorded");
@@ -33,7 +33,7 @@ TEST_F(Injection, StepsAreTheOutermostStartedRanges) {
 }
 
 TEST_F(Injection, StepsAreTheOutermostPushedRanges) {
-  settings_.most_steps = 3;
+  settings_.max_steps = 3;
   run("steps 10");
   const Trace all = trace();
   EXPECT_EQ(count_of(all, "step"), 3U);
@@ -41,7 +41,7 @@ TEST_F(Injection, StepsAreTheOutermostPushedRanges) {
 }
 
 TEST_F(Injection, EndsAtTheTimeAskedFor) {
-  settings_.most_seconds = 0.3;
+  settings_.max_seconds = 0.3;
   run("cuda wait 1");
   const Trace all = trace();
   EXPECT_EQ(all.processes[0].stopped, "the time asked for is over");
@@ -49,7 +49,7 @@ TEST_F(Injection, EndsAtTheTimeAskedFor) {
 }
 
 TEST_F(Injection, EndsAtTheSizeAskedFor) {
-  settings_.most_bytes = 4'000'000;
+  settings_.max_bytes = 4'000'000;
   run("cuda launch 100000 wait 1 launch 2000000");
   EXPECT_EQ(trace().processes[0].stopped, "the file is as large as allowed");
   std::uintmax_t bytes = 0;
@@ -59,7 +59,7 @@ TEST_F(Injection, EndsAtTheSizeAskedFor) {
 
 // All at once, so that the bound is met in the midst of writing.
 TEST_F(Injection, ABurstEndsAtTheSizeAskedFor) {
-  settings_.most_bytes = 4'000'000;
+  settings_.max_bytes = 4'000'000;
   run("cuda launch 1000000 wait 1");
   std::uintmax_t bytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator(settings_.folder)) bytes += entry.file_size();
@@ -100,7 +100,7 @@ TEST_F(Injection, WholeGraphsAreRecordedFromTheFirstToTheLast) {
 
 TEST_F(Injection, WithGraphNodesNoWholeGraphIsRecorded) {
   settings_.graph_nodes = true;
-  settings_.most_slowdown = 0.03;
+  settings_.max_slowdown = 0.03;
   run("cuda steps 3");
   const std::string graphs = std::to_string(static_cast<int>(cupti::kGraphTrace));
   for (const std::string& line : asked_of_cupti()) EXPECT_NE(line, "enable " + graphs);
@@ -108,7 +108,7 @@ TEST_F(Injection, WithGraphNodesNoWholeGraphIsRecorded) {
 
 // What ends the recording gives the subscription back: another tool can come.
 TEST_F(Injection, AnEndedRecordingFreesCupti) {
-  settings_.most_seconds = 0.3;
+  settings_.max_seconds = 0.3;
   run("cuda wait 1");
   const std::vector<std::string> asked = asked_of_cupti();
   const auto end = std::find(asked.begin(), asked.end(), "unsubscribe");
@@ -117,7 +117,7 @@ TEST_F(Injection, AnEndedRecordingFreesCupti) {
 }
 
 TEST_F(Injection, AProgramOfManyLaunchesIsRecordedInWindows) {
-  settings_.most_slowdown = 0.1;
+  settings_.max_slowdown = 0.1;
   run("cuda crowd 3");
   const Trace all = trace();
   EXPECT_GE(all.processes[0].recorded.size(), 2U);
@@ -129,7 +129,7 @@ TEST_F(Injection, AProgramOfManyLaunchesIsRecordedInWindows) {
 }
 
 TEST_F(Injection, AProgramOfFewLaunchesIsRecordedWhole) {
-  settings_.most_slowdown = 0.03;
+  settings_.max_slowdown = 0.03;
   run("cuda wait 1");
   const Trace all = trace();
   EXPECT_EQ(all.processes[0].recorded.size(), 1U);

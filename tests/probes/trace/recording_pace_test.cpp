@@ -39,9 +39,9 @@ Outcome simulate(RecordingPace& pace, double launches_per_s, double from_s, doub
   return outcome;
 }
 
-Settings budget(double most_slowdown) {
+Settings budget(double max_slowdown) {
   Settings settings;
-  settings.most_slowdown = most_slowdown;
+  settings.max_slowdown = max_slowdown;
   return settings;
 }
 

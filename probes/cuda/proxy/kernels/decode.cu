@@ -259,11 +259,11 @@ void rotate_and_store(const HeadShape& shape, DecodeRows rows, RotaryTable rotar
 
 int decode_splits(const HeadShape& shape, int rows, int capacity, int multiprocessors) {
   constexpr int kBlocksAMultiprocessor = 4;
-  constexpr int kLeastKeys = 64;
+  constexpr int kMinKeys = 64;
   const int blocks = rows * shape.kv_heads;
   const int wanted = (kBlocksAMultiprocessor * multiprocessors + blocks - 1) / blocks;
-  const int most = (capacity + kLeastKeys - 1) / kLeastKeys;
-  return wanted < most ? wanted : most;
+  const int maximum = (capacity + kMinKeys - 1) / kMinKeys;
+  return wanted < maximum ? wanted : maximum;
 }
 
 std::size_t decode_partials(const HeadShape& shape, int rows, int splits) {

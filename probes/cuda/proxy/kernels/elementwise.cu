@@ -5,12 +5,12 @@ namespace sextant::gpu {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kMostBlocks = 8192;      // of grid-stride loops
+constexpr int kMaxBlocks = 8192;       // of grid-stride loops
 constexpr float kNormEpsilon = 1e-6F;  // as probes/proxy/model/kernels.h
 
 int blocks_for(std::size_t items) {
   const std::size_t blocks = (items + kThreads - 1) / kThreads;
-  return static_cast<int>(blocks < kMostBlocks ? blocks : kMostBlocks);
+  return static_cast<int>(blocks < kMaxBlocks ? blocks : kMaxBlocks);
 }
 
 // Whole warps, enough for the packs of a row.

@@ -4,7 +4,7 @@
 namespace sextant::gpu {
 namespace {
 
-constexpr int kMostThreads = 512;  // a row
+constexpr int kMaxThreads = 512;  // a row
 constexpr float kNothing = -1.0e30F;
 
 // The maximum of a row and the sum of exponentials below it, in every thread.
@@ -143,8 +143,8 @@ __device__ BestToken best_of_row(const float* logits, VocabularyPart part, const
       token = other_token;
     }
   }
-  __shared__ float bests[kMostThreads / 32];
-  __shared__ int tokens[kMostThreads / 32];
+  __shared__ float bests[kMaxThreads / 32];
+  __shared__ int tokens[kMaxThreads / 32];
   if (threadIdx.x % 32 == 0) {
     bests[threadIdx.x / 32] = best;
     tokens[threadIdx.x / 32] = token;
@@ -198,7 +198,7 @@ __global__ void choose_best_kernel(const BestToken* best, int ranks, int rows, c
 // Whole warps, enough for the packs of a row.
 int row_threads(int vocabulary, int pack) {
   const int threads = ((vocabulary + pack - 1) / pack + 31) / 32 * 32;
-  return threads < kMostThreads ? threads : kMostThreads;
+  return threads < kMaxThreads ? threads : kMaxThreads;
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ void causal_softmax(Bf16* scores, std::size_t rows, int length, cudaStream_t str
 void softmax_backward(const Bf16* probabilities, Bf16* d_probabilities, std::size_t rows, int length,
                       cudaStream_t stream);
 // Longest row that the two take.
-inline constexpr int kMostSoftmaxColumns = 16384;
+inline constexpr int kMaxSoftmaxColumns = 16384;
 
 // ---- decoding (decode.cu)
 

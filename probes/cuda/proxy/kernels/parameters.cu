@@ -5,7 +5,7 @@ namespace sextant::gpu {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kMostBlocks = 16384;
+constexpr int kMaxBlocks = 16384;
 
 __global__ void initialise_kernel(InitialRows rows, Bf16* weights, float* master) {
   const float range = 2 * sqrtf(3.0F) * rows.deviation;
@@ -58,7 +58,7 @@ __global__ void adam_kernel(AdamNumbers s, const Bf16* gradients, float* first_m
 
 void initialise_rows(const InitialRows& rows, Bf16* weights, float* master, cudaStream_t stream) {
   if (rows.rows == 0) return;
-  const int blocks = static_cast<int>(rows.rows < kMostBlocks ? rows.rows : kMostBlocks);
+  const int blocks = static_cast<int>(rows.rows < kMaxBlocks ? rows.rows : kMaxBlocks);
   initialise_kernel<<<blocks, kThreads, 0, stream>>>(rows, weights, master);
 }
 
@@ -67,7 +67,7 @@ void adam_update(const AdamNumbers& step, const Bf16* gradients, float* first_mo
   if (count == 0) return;
   const std::size_t packs = count / 8;
   const std::size_t blocks = (packs + kThreads - 1) / kThreads;
-  adam_kernel<<<static_cast<int>(blocks < kMostBlocks ? blocks : kMostBlocks), kThreads, 0, stream>>>(
+  adam_kernel<<<static_cast<int>(blocks < kMaxBlocks ? blocks : kMaxBlocks), kThreads, 0, stream>>>(
       step, gradients, first_moments, second_moments, master, weights, packs);
 }
 

@@ -12,14 +12,14 @@
 
 namespace {
 
-constexpr unsigned kMostThreads = 1024;  // of a block
+constexpr unsigned kMaxThreads = 1024;  // of a block
 constexpr std::size_t kStackBytes = 64 << 10;
-unsigned most_blocks = 0;
+unsigned max_blocks = 0;
 constexpr std::size_t kSharedMemory = 48 << 10;  // that every kernel may have
 std::size_t allowed_shared_memory = kSharedMemory;
 std::vector<uint4> shared_memory;
 std::uint64_t block = 0;
-constexpr std::size_t kMostLaunches = 1000;
+constexpr std::size_t kMaxLaunches = 1000;
 std::vector<EmulatedShape> launches;
 
 // Where to go on. The compiler's own jumps: those of the C library look for handlers to run on the way, and
@@ -39,7 +39,7 @@ struct Thread {
 };
 
 std::vector<std::unique_ptr<Fiber>> fibers;
-std::array<Thread, kMostThreads> block_threads;
+std::array<Thread, kMaxThreads> block_threads;
 Place scheduler;
 const std::function<void()>* body = nullptr;
 
@@ -123,7 +123,7 @@ void run_block(unsigned count) {
 
 }  // namespace
 
-void emulated_limit_blocks(unsigned blocks) { most_blocks = blocks; }
+void emulated_limit_blocks(unsigned blocks) { max_blocks = blocks; }
 
 void emulated_wait(EmulatedWait what) {
   block_threads[threadIdx.x].waits = what;
@@ -144,11 +144,11 @@ void emulated_run(const EmulatedShape& shape, bool waits, const std::function<vo
   dim3 grid = shape.grid;
   const dim3 threads = shape.threads;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.y > 65535 || grid.z > 65535 || threads.x == 0 ||
-      threads.x > kMostThreads || threads.y != 1 || shape.shared_bytes > allowed_shared_memory) {
+      threads.x > kMaxThreads || threads.y != 1 || shape.shared_bytes > allowed_shared_memory) {
     throw std::logic_error("a launch that CUDA would refuse");
   }
-  if (launches.size() < kMostLaunches) launches.push_back(shape);
-  if (most_blocks > 0) grid.x = std::min(grid.x, most_blocks);
+  if (launches.size() < kMaxLaunches) launches.push_back(shape);
+  if (max_blocks > 0) grid.x = std::min(grid.x, max_blocks);
   gridDim = grid;
   blockDim = threads;
   body = &thread;

@@ -148,15 +148,15 @@ TEST(FleetLinks, EstimatesZonesOfACrowdedUplink) {
   const FleetLinks links = links_of(fleet.places, measured_pairs(fleet, all_of(schedule_pairs(fleet.places))));
   EXPECT_GT(count(links, LinkScope::zone), 59);
   const Cluster cluster = cluster_of(fleet.places, links);
-  int off = 0, crowded = 0;
+  int off = 0, over_capacity = 0;
   for (int a = 0; a < 480; ++a) {
     for (int b = a + 1; b < 480; ++b) {
       const double rate = fleet.bytes_per_s({a, b});
-      crowded += rate < 5e8;
+      over_capacity += rate < 5e8;
       off += std::abs(cluster.link({a}, {b}).bytes_per_s.value / rate - 1) > kOddLinkFraction;
     }
   }
-  EXPECT_GT(crowded, 10000);
+  EXPECT_GT(over_capacity, 10000);
   EXPECT_EQ(off, 0);
   EXPECT_TRUE(std::any_of(links.exceptions.begin(), links.exceptions.end(), [](const LinkException& it) {
     return it.rate.bytes_per_s.source == Source::assumed &&

@@ -80,8 +80,8 @@ TEST(Schedule, KeepsItsBoundsInAnyMixOfPlaces) {
           << hosts << " " << mix;
       EXPECT_LE(static_cast<double>(pairs.size()), 1.25 * n * std::log2(n)) << hosts << " " << mix;
       const std::vector<int> degree = degrees(pairs, places.size());
-      const int most = *std::max_element(degree.begin(), degree.end());
-      EXPECT_LE(rounds.size(), static_cast<std::size_t>(2 * most - 1));
+      const int maximum = *std::max_element(degree.begin(), degree.end());
+      EXPECT_LE(rounds.size(), static_cast<std::size_t>(2 * maximum - 1));
       expect_disjoint_rounds(rounds);
     }
   }
@@ -154,25 +154,25 @@ TEST(Schedule, IsTheSameForTheSameSeed) {
 TEST(Schedule, LimitsPairsOfTwoRegionsAtOnce) {
   const std::vector<HostPlace> places = fleet(200, 2, 2);
   const HostGroups groups = group_hosts(places);
-  const auto most_at_once = [&groups](const PairRounds& rounds) {
-    std::ptrdiff_t most = 0;
+  const auto max_at_once = [&groups](const PairRounds& rounds) {
+    std::ptrdiff_t maximum = 0;
     for (const auto& round : rounds) {
-      most = std::max(most, std::count_if(round.begin(), round.end(), [&groups](const RankPair& pair) {
-                        return groups.level_of(pair) == LinkLevel::between_regions;
-                      }));
+      maximum = std::max(maximum, std::count_if(round.begin(), round.end(), [&groups](const RankPair& pair) {
+                           return groups.level_of(pair) == LinkLevel::between_regions;
+                         }));
     }
-    return most;
+    return maximum;
   };
   const PairRounds free = schedule_pairs(places),
-                   limited = schedule_pairs(places, {.most_at_once_between_regions = 4});
-  EXPECT_GT(most_at_once(free), 4);
-  EXPECT_EQ(most_at_once(limited), 4);
+                   limited = schedule_pairs(places, {.max_at_once_between_regions = 4});
+  EXPECT_GT(max_at_once(free), 4);
+  EXPECT_EQ(max_at_once(limited), 4);
   expect_disjoint_rounds(limited);
   EXPECT_EQ(all_of(free).size(), all_of(limited).size());
 }
 
 TEST(Schedule, RefusesNegativeOptions) {
-  EXPECT_THROW((void)schedule_pairs(fleet(3, 1, 1), {.most_zone_crossings = -1}), Error);
+  EXPECT_THROW((void)schedule_pairs(fleet(3, 1, 1), {.max_zone_crossings = -1}), Error);
 }
 
 TEST(Schedule, LeavesOutWhatWasMeasured) {
