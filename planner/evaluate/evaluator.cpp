@@ -66,8 +66,6 @@ std::vector<DeviceId> ascending(const Placement& placement) {
   return devices;
 }
 
-constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(kind); }
-
 }  // namespace
 
 Evaluator::Evaluator(const EvaluatedProblem& problem)

@@ -5,11 +5,7 @@
 #include "costmodel/iteration.h"
 
 namespace sextant {
-namespace {
-
-constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(kind); }
-
-}  // namespace
+namespace {}  // namespace
 
 Phases::Phases(const Workflow& workflow, double eta) : workflow_(workflow), eta_(eta) {
   for (std::size_t t = 0; t < workflow.tasks.size(); ++t)

@@ -12,6 +12,8 @@
 
 namespace sextant {
 
+[[nodiscard]] constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(kind); }
+
 class Phases {
  public:
   static constexpr std::size_t kKinds = 3;  // of tasks

@@ -6,8 +6,6 @@
 
 namespace sextant {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
 void AssignmentSearch::begin(const TaskGrouping& grouping) {
   grouping_ = &grouping;
   const auto groups = static_cast<std::size_t>(grouping.groups);

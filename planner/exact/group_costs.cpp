@@ -7,7 +7,6 @@
 namespace sextant {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kByte = 1;
 constexpr GroupCost kImpossible{{kNever, kNever, kNever}, kNever, kNever};
 constexpr GroupCost kNotKnown{};

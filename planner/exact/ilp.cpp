@@ -18,7 +18,7 @@ namespace {
 constexpr double kSolverTolerance = 1e-6;
 
 // The solver's own times, within its tolerances; the plan is costed again.
-void fill_plan(UnitSpace& space, const Candidate& candidate, PlanResult& result) {
+void fill_from_candidate(UnitSpace& space, const Candidate& candidate, PlanResult& result) {
   const Score score = space.evaluator().evaluate(candidate);
   constexpr double kTolerance_bytes = 1e5;  // of rows in gigabytes
   if (score.excess_bytes > kTolerance_bytes)
@@ -168,7 +168,7 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     result.message += "the limit was reached before a plan was found";
     return result;
   }
-  fill_plan(space, *found, result);
+  fill_from_candidate(space, *found, result);
   const bool has_start = request.start != nullptr && request.start->prediction.has_value();
   if (has_start && request.start->prediction->iteration_s < result.prediction->iteration_s) {
     result.plan = request.start->plan;

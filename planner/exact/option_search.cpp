@@ -10,8 +10,6 @@ constexpr double kByte = 1;
 
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
 void take_less(const TaskValue& value, bool trains, SyncSides& sides) {
   const auto minimum = [](double& so_far, double other) { so_far = std::min(so_far, other); };
   if (trains) {

@@ -14,6 +14,8 @@
 
 namespace sextant {
 
+inline constexpr double kNever = std::numeric_limits<double>::infinity();  // seconds that no plan can keep
+
 class ProofProgress {
  public:
   // floor_s: no plan takes less, whatever is left open.

@@ -118,7 +118,7 @@ void UnitSpace::pin(int task, const Pin& pin) {
     table_.fix(task, evaluator_.shapes(task).add(seat.shape));
     pinned_layouts_[t] = std::move(seat.devices);
   } else if (infeasible_pin_reason_.empty()) {
-    infeasible_pin_reason_ = infeasible_pin_reason(request_, task, static_cast<int>(devices.size()));
+    infeasible_pin_reason_ = sextant::infeasible_pin_reason(request_, task, static_cast<int>(devices.size()));
   }
 }
 

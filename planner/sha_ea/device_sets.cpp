@@ -7,8 +7,6 @@
 namespace sextant {
 namespace {
 
-SetMask bit(int set) { return SetMask{1} << set; }
-
 // By set: the regions that it has, one after the other; equal where the units are.
 std::vector<std::vector<Region>> members_of_sets(const DeviceSets& sharing, int sets) {
   std::vector<std::vector<Region>> members(static_cast<std::size_t>(sets));

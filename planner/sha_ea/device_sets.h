@@ -13,7 +13,8 @@
 
 namespace sextant {
 
-using SetMask = std::uint64_t;       // a bit a set
+using SetMask = std::uint64_t;  // a bit a set
+[[nodiscard]] constexpr SetMask bit(int set) { return SetMask{1} << set; }
 inline constexpr int kMaxSets = 63;  // of a sharing, so that a step can add one
 
 // Units of one class that belong to exactly the sets of a mask; to none: idle.

@@ -5,8 +5,6 @@
 namespace sextant {
 namespace {
 
-SetMask bit(int set) { return SetMask{1} << set; }
-
 class Steps {
  public:
   Steps(const DeviceSets& sharing, ClimbedSets rule) : sharing_(sharing), sets_(sharing.sets()), rule_(rule) {}

@@ -7,8 +7,6 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(kind); }
-
 bool is_same(ComposedPlan::DeviceSet a, ComposedPlan::DeviceSet b) { return a.data() == b.data(); }
 
 }  // namespace
