@@ -65,7 +65,8 @@ class DeviceClassHashes {
   [[nodiscard]] static Fingerprint of_devices(std::uint64_t head, std::span<const std::uint16_t> devices);
 
  private:
-  static constexpr std::size_t kRows = 64;  // further positions reuse these rows, multiplied by odd numbers
+  static constexpr std::size_t kRows =
+      64;  // the positions after them reuse these rows, multiplied by an odd number of their own
 
   // The mixing function of Steele, Lea and Flood 2014 (SplitMix).
   [[nodiscard]] static std::uint64_t mixed(std::uint64_t x) {
