@@ -9,7 +9,7 @@ namespace sextant {
 
 struct KnownNumber {
   double value = 0;  // the first if several numbers change together
-  // Of the logarithm, the largest if there are several; absent if none was measured with its spread.
+  // Error of the logarithm, the largest of several numbers; absent if none was measured with its spread.
   std::optional<double> standard_error;
 };
 

@@ -77,7 +77,7 @@ class ShapeTable {
   [[nodiscard]] int size() const { return static_cast<int>(shapes_.size()); }
 
  private:
-  // By position. Deques: large searches add hundreds of thousands, and references must stay valid.
+  // Values by position. Deques: large searches add hundreds of thousands, and references must stay valid.
   std::deque<Shape> shapes_;
   std::deque<int> kinds_, cuts_;
   using Shares = std::shared_ptr<const std::vector<std::uint32_t>>;

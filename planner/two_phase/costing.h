@@ -34,7 +34,7 @@ struct Choice {
 };
 using ChoicePtr = std::shared_ptr<const Choice>;
 
-// By task of the workflow; null for a task without a choice yet.
+// Choices by task of the workflow; null for a task without a choice yet.
 using Choices = std::vector<ChoicePtr>;
 
 class Costing {

@@ -68,7 +68,7 @@ class SearchPhase {
   // Cached options for the devices of the last call, so that a call with more patience repeats nothing.
   struct Dealt {
     std::vector<DeviceId> devices;
-    // By decode batch, micro-batch and minimum width; null if the batch does not fit.
+    // Choices by decode batch, micro-batch and minimum width; null if the batch does not fit.
     std::map<std::array<int, 3>, ChoicePtr> ways;
   };
 
