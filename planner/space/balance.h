@@ -17,7 +17,7 @@ namespace sextant {
 
 // The weights by which a task's load is split.
 struct LoadWeights {
-  // Speeds by device, in any unit: FLOP/s at the workflow's precision; for generation memory bandwidth in bytes/s.
+  // Speeds by device, in any unit: FLOP/s at the workflow's precision; for generation bytes/s of memory.
   std::vector<double> speeds;
   // Extra work of the last stage, in layers: the vocabulary's head. Zero for generation: its head is considered
   // when loads are split by cost, and plans with sets of whole units do not improve with it.
