@@ -105,7 +105,7 @@ struct HostMemory {
 
 struct Prediction {
   static constexpr std::string_view kKind = "prediction";
-  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: what the controller takes, notes; 1.2: data_s
+  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: controller_s, notes; 1.2: data_s
 
   std::string workflow;  // names
   std::string plan;

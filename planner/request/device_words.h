@@ -67,7 +67,7 @@ class DevicePrices {
           usd_per_hour_[kWordBits * word + static_cast<std::size_t>(std::countr_zero(devices))];
   }
 
-  std::vector<double> usd_per_hour_;  // by device; zero where no price is known
+  std::vector<double> usd_per_hour_;  // by device; zero if no price is known
 };
 
 }  // namespace sextant
