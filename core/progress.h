@@ -10,13 +10,13 @@ namespace sextant {
 
 class Progress {
  public:
-  // total = 0 when the number of steps is not known.
+  // total = 0 if the number of steps is unknown.
   Progress(std::string what, std::size_t total);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // One more step is done; `now` says what is being worked on.
+  // Reports one more completed step; `now` describes the current work.
   void step(const std::string& now);
 
  private:

@@ -6,7 +6,7 @@ namespace sextant {
 // P(|Z| >= deviations) for a standard normal Z.
 [[nodiscard]] double normal_tail(double deviations);
 
-// The deviations whose normal_tail is `tail`, in (0, 1]; 1.960 for 0.05. By Newton's steps.
+// Returns the deviations whose normal_tail is `tail`, in (0, 1]; 1.960 for 0.05. Uses Newton's method.
 [[nodiscard]] double normal_deviations(double tail);
 
 // P(|T| >= t) for Student's T with `degrees` >= 1 degrees of freedom: Abramowitz and Stegun 26.7.3 and 26.7.4,

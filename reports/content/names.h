@@ -1,4 +1,4 @@
-// How names, devices and intervals are shown.
+// How reports show names, devices and intervals.
 #pragma once
 
 #include <map>
