@@ -58,8 +58,8 @@ class Evidence {
   bool downweight_outliers(const std::vector<double>& coordinates);
   // Sets the model's own spread, until it is estimated.
   void set_model_deviation(double log_deviation) { model_log_deviation_ = log_deviation; }
-  // The objective that a fit minimises, comparable between different spreads: half the squared residuals of all
-  // times, the logarithms of the deviations, and the priors.
+  // The objective that a fit minimises, comparable between different spreads: half the squared residuals
+  // without trust weights, the logarithms of the deviations, and the priors.
   [[nodiscard]] double objective_value(const std::vector<double>& coordinates) const;
   // Estimates the model's own spread from the errors at this point beyond the spread of the measurements: the
   // median size, enlarged for the coefficients that the runs have used up. Returns whether it changed much.

@@ -16,7 +16,7 @@ namespace sextant {
 [[nodiscard]] bool told_apart(int wins, int rounds);
 
 struct RankAgreement {
-  double tau = 0;  // pairs in the predicted order minus pairs in the opposite one, by both; 0 without pairs
+  double tau = 0;  // (pairs in the predicted order - pairs in the opposite one) / pairs; 0 without pairs
   int pairs = 0;   // pairs that the rounds distinguish: the others have no order to predict
 };
 
