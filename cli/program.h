@@ -10,11 +10,11 @@
 namespace sextant::cli {
 
 struct Program {
-  std::string description;                        // for --help
+  std::string description;                       // for --help
   std::vector<void (*)(CommandLine&)> commands;  // each adds one, in the order of the help
 };
 
-// The exit code. Joins the ranks of an MPI job only if a command needs them.
+// Returns the exit code. Joins the ranks of an MPI job only if a command needs them.
 [[nodiscard]] int run_program(const Program& program, int argc, char** argv);
 
 }  // namespace sextant::cli

@@ -16,7 +16,7 @@ namespace sextant::cli {
 // Lists them in the help of `sextant`.
 void add_lab_commands(CommandLine& line);
 
-// Replaces this process by sextant-lab with these words; the first is the name under which it runs. Throws
+// Replaces this process by sextant-lab with these arguments; the first is the program name. Throws
 // Error(bad_input) if this build has no lab.
 [[noreturn]] void run_in_lab(const std::vector<std::string>& words);
 
