@@ -1,5 +1,5 @@
-// What the programs `sextant` and `sextant-lab` share: they parse the command line, run the chosen command and turn
-// every failure into one line on stderr and an exit code.
+// The shared main of `sextant` and `sextant-lab`: parses the command line, runs the command and turns every
+// failure into one line on stderr and an exit code.
 #pragma once
 
 #include <string>
