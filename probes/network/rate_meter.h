@@ -3,9 +3,8 @@
 //
 // Time is divided into equal bins; the rate of a bin is the bytes of all connections in it (interpolated
 // linearly between counts). A connection starts slowly, doubling its rate every round trip, so the first bins
-// are ignored; if the second half of the remaining bins is still faster than the first by more than a
-// twentieth, the first half is ignored too. It is stable if half the 95 % interval of the bins' median is at
-// most the target.
+// are ignored; if the second half of the rest is still faster than the first by more than a twentieth, the
+// first half is ignored too. It is stable if half the 95 % interval of the median is at most the target.
 #pragma once
 
 #include <cstddef>
