@@ -15,7 +15,7 @@ using RunPredictor = std::function<std::vector<double>(const PreparedRun&)>;
 // from predictions of the run with its workflow or plan changed:
 //   response_tokens         from the mean response to one longer by exp(0.1)
 //   recompute               from what the plan says to full recomputation of all tasks
-//   decode_batch_sequences  from half to twice the decode batch of generation; where the plan sets none, of the
+//   decode_batch_sequences  from half to twice the decode batch of generation; if the plan sets none, of the
 //                           sequences of its largest replica
 //   memory_share            from 0.05 of a device's memory less to 0.05 more in the plan's kv_cache_bytes: the
 //                           weights take what they take. Of a task's devices the one with the least memory

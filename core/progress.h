@@ -1,5 +1,5 @@
-// Progress of long work: one line on a terminal, rewritten in place and erased at the end;
-// nothing at all when stderr is a pipe or a file.
+// Progress of long work: one line on a terminal, rewritten in place and erased at the end; no output if stderr
+// is a pipe or a file.
 #pragma once
 
 #include <chrono>

@@ -21,8 +21,8 @@ struct ChosenCoefficients {
   std::vector<std::string> notes;  // sentences about choices that the user did not make
 };
 
-// asked: a file, "none", or empty for the shipped ones: those of the framework's family, else of all public RL
-// iterations; none on CPU cores, because public runs are all on GPUs. Throws Error(bad_input) if no shipped
+// `asked` is a file, "none", or empty for the shipped ones: those of the framework's family, else of all public
+// RL iterations; none on CPU cores, because public runs are all on GPUs. Throws Error(bad_input) if no shipped
 // ones are found.
 [[nodiscard]] ChosenCoefficients choose_coefficients(const std::string& asked, const std::string& framework,
                                                      const Cluster& cluster);

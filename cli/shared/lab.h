@@ -1,5 +1,5 @@
-// Commands that the program `sextant-lab` runs: the accuracy figures of this repository, the experiments of papers, the
-// evidence for priors. `sextant` starts it with the same words, if it lies beside `sextant`.
+// Commands of the program `sextant-lab`: the accuracy figures of this repository, the experiments of papers,
+// the evidence for priors. `sextant` starts it with the same arguments, if both are in one folder.
 #pragma once
 
 #include <string>

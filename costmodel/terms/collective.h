@@ -10,11 +10,11 @@
 // the (n - 1) / n of a flat ring (NCCL's trees; the same share); links between nodes reach less of their rate
 // than links inside (network_efficiency).
 //
-// NCCL sends small messages with a flag beside every word, at half the rate and without waiting, and large ones
-// at the whole rate after a longer start (LL and Simple of its protocols; it takes the faster). With the start
-// r times the latency alpha longer (collective_ramp_weight r) the message of cv bytes takes alpha + cv / beta +
-// 1 / (1 / (r alpha) + beta / cv): twice cv / beta when small, r alpha more when large. Of measured all-reduces
-// from 512 B to 1 GiB in a node this leaves 5 % of error where alpha + cv / beta leaves 12 %, with r from 2 to
+// NCCL sends small messages with a flag next to every word, at half the rate and without waiting, and large
+// ones at the whole rate after a longer start (LL and Simple of its protocols; it takes the faster). With the
+// start r times the latency alpha longer (collective_ramp_weight r) the message of cv bytes takes alpha + cv /
+// beta + 1 / (1 / (r alpha) + beta / cv): twice cv / beta when small, r alpha more when large. On measured
+// all-reduces from 512 B to 1 GiB in a node its error is 5 %, that of alpha + cv / beta 12 %, with r from 2 to
 // 6 (data/public/kernels/collectives.csv).
 #pragma once
 

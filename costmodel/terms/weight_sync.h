@@ -17,7 +17,7 @@
 //   topology-aware  every generation device fetches B * P / n', and C_broadcast around all of them
 //   sharded         every generation device fetches its own part (NeMo RL's nccl_reshard): as much as the one
 //                   with the largest, the part of a stage's weights that its tensor parallelism leaves
-//   broadcast       B * P around one ring of both pools' devices, on all rails of a node, beside C_all-gather
+//   broadcast       B * P around one ring of both pools' devices, on all rails of a node, during C_all-gather
 //                   (one NCCL group of trainers and engines: verl's one-step-off, NeMo RL's packed broadcast)
 //   shortest        the minimum of these four
 // Weights that another task uses on devices that do not all train them - a critic's in its evaluation, the

@@ -41,7 +41,7 @@ struct AttentionRow {
 struct ExpertRow {
   const Gpu* gpu = nullptr;
   double tokens = 0, hidden = 0, intermediate = 0, top_k = 0, experts = 0, tensor_parallel = 1;
-  bool is_balanced = false;  // each expert gets as many tokens; else by a power law
+  bool is_balanced = false;  // each expert gets the same number of tokens; else by a power law
   double time_s = 0;
 
   [[nodiscard]] double columns() const { return intermediate / tensor_parallel; }  // per expert on a device

@@ -11,9 +11,9 @@ namespace sextant {
 // A figure agrees with a published range, or with a single published number, if it lies no further outside than
 // a tolerance:
 // - this share of the nearer end: 64.0 s agrees with 57.6 to 70.4 s, and 3.01 to 4.99x with 2.71 to 5.49x;
-// - at an end of a ratio between 1/kSmallRatio and kSmallRatio, where what is published is a small gain or
+// - at an end of a ratio between 1/kSmallRatio and kSmallRatio, if the published value is a small gain or
 // loss,
-//   this share of the gain (the distance from one), or kMinTolerance where that is more: 1.20x agrees with
+//   this share of the gain (the distance from one), or kMinTolerance if that is more: 1.20x agrees with
 //   1.18 to 1.22x, not with 1.05x.
 // A ratio on the other side of one than all published values disagrees however near it is.
 inline constexpr double kAgreementShare = 0.1;

@@ -1,4 +1,4 @@
-// Sentences on HetRL: what it leaves unsaid, where it contradicts itself, and why our figures disagree.
+// Sentences on HetRL: what it leaves unstated, where it contradicts itself, and why our figures disagree.
 #pragma once
 
 #include <string>

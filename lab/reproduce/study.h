@@ -50,7 +50,7 @@ struct StudyCell {
   Workflow workflow;
   std::vector<Execution> executions;  // by task, for planned contestants
   std::vector<Contestant> contestants;
-  WeightSyncPlan weight_sync = {};  // likewise
+  WeightSyncPlan weight_sync = {};  // for planned contestants
   bool has_pools_apart = false;     // generation shares no device with other tasks
   std::vector<CoefficientFactor> factors = {};
 };
@@ -121,7 +121,7 @@ enum class HexReading {
   as_printed,
   links_of_pairs,  // rates between machines hold for every pair of GPUs at once
   weave_h800,      // an H800 has 989.5 TFLOPS and 3.35 TB/s, as in WEAVE's Table 1
-  table_1,         // H20 train and generate as slowly beside H800 as Table 1 says
+  table_1,         // H20 train and generate as slowly relative to H800 as Table 1 says
   tables_1_and_3,  // and H800 as slowly as Table 3 says
 };
 [[nodiscard]] Study areal_hex_study(const Facts& facts, HexReading reading = HexReading::as_printed);

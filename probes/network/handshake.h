@@ -26,7 +26,7 @@ enum class Service : std::uint8_t {
   echo = 1,      // send each message back, see round_trips.h
   take = 2,      // read and report how much, see streams.h
   give = 3,      // send until the client has enough
-  datagrams = 4  // answer datagrams on a socket beside, see datagrams.h
+  datagrams = 4  // answer datagrams on a UDP socket, see datagrams.h
 };
 
 struct Request {

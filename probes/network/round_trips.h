@@ -1,7 +1,7 @@
 // Round trips of small messages over TCP, and the clock offset of the two hosts.
 //
-// A message of 32 bytes goes there and back, one after another, without Nagle's delay; the waits are those of
-// the kernel (nobody spins). The clock offset is NTP's: with t0, t3 this host's times of sending and receiving
+// A message of 32 bytes goes there and back, one after another, without Nagle's delay; waits block in the
+// kernel (no busy waiting). The clock offset is NTP's: with t0, t3 this host's times of sending and receiving
 // and t1, t2 the other's, ((t1 - t0) + (t2 - t3)) / 2, of the quickest round trip (RFC 5905, section 8); it is
 // wrong by at most half of that round trip.
 #pragma once

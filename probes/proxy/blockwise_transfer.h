@@ -47,7 +47,7 @@ class BlockwiseTransfer : public WeightTransfer {
 
   [[nodiscard]] const WeightTransferSetup& setup() const { return setup_; }
   [[nodiscard]] int hidden() const { return setup_.model.hidden; }
-  // By stage of this rank's training replica: its first rank and the ranks of all other stages, or null.
+  // Communicators by stage of this training replica: its first rank and all other stages' ranks, or null.
   [[nodiscard]] const std::vector<std::unique_ptr<Communicator>>& owner_groups() const { return owner_groups_; }
   [[nodiscard]] const std::vector<Delivery>& deliveries() const { return deliveries_; }
   [[nodiscard]] bool synchronizes() const { return synchronizes_; }

@@ -38,8 +38,8 @@ class ProxySession {
 
   struct Sample {
     double iteration_s = 0;
-    // By task, and kWeightSync if weights are synced: the time from the moment when all ranks of the task are
-    // ready until the last has finished.
+    // Seconds of each task, and of kWeightSync if weights are synced: from the moment when all ranks of the
+    // task are ready until the last has finished.
     std::map<std::string, double> tasks_s;
   };
   // Collective; the same result on all ranks.

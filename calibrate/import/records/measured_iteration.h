@@ -2,9 +2,9 @@
 // type.
 //
 // The readers fill this form and add it. It follows these conventions of the documents:
-//   * responses are log-normal with the stated mean, cut at the token limit, and fixed where the source pads;
+//   * responses are log-normal with the stated mean, cut at the token limit, and fixed if the source pads;
 //   * generation comes first, inference needs its sequences, training all inference;
-//   * an engine with continuous batching fills the memory beside its weights with the KV cache.
+//   * an engine with continuous batching uses the memory that its weights leave for the KV cache.
 #pragma once
 
 #include <map>

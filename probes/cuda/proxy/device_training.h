@@ -17,7 +17,7 @@ class DeviceTraining final : public DeviceTask {
   DeviceTraining(ProxyGpu& gpu, const proxy::TaskSetup& setup);
   void run(proxy::Rollout& rollout) override;
 
-  // Sum over the mini-batches of the last run, for this replica; 0 except on the last stage, where all shards
+  // Sum over the mini-batches of the last run, for this replica; 0 except on the last stage, whose shards all
   // have it.
   [[nodiscard]] double last_loss() const { return loss_; }
   // Computes the gradients of one mini-batch, without an optimizer step; adds to last_loss.
@@ -66,7 +66,7 @@ class DeviceTraining final : public DeviceTask {
   std::optional<DeviceHead> head_;                           // last stage
   std::unique_ptr<GpuCollectives> replicas_;                 // null with one replica
   std::unique_ptr<Communicator> same_kv_heads_;              // ranks that share a KV head, if any
-  std::unique_ptr<GpuCollectives> same_kv_heads_gradients_;  // likewise
+  std::unique_ptr<GpuCollectives> same_kv_heads_gradients_;  // over these ranks
   DeviceArray<Bf16> x_;
   DeviceArray<Bf16> dx_;
   DeviceArray<int> targets_;

@@ -21,7 +21,7 @@ struct LinkSizes {
 
 // Sizes for a task's link on a stage. With these no sender waits for a receiver that waits for it:
 //   training: a stage sends the activations of micro-batch k + in_flight after it has received the gradient of
-//     k, so that k's buffer is free; gradients wait for nobody who waits;
+//     k, so that k's buffer is free; gradients never wait for a stage that waits;
 //   generation: a wave's tokens come back before it is sent on, so the last stage has at most one message for
 //     each wave under way and never waits, and the stages before it wait for messages that come.
 // `message_bytes`: of the largest message; `in_flight`: micro-batches that the stage keeps.

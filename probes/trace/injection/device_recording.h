@@ -21,7 +21,7 @@ class DeviceRecording {
   struct Owner {
     std::function<void(ChunkType, std::string_view)> append;  // appends to the file
     std::function<void(const std::string&)> say_why_not;      // recording has ended by itself
-    std::function<bool()> goes_on;   // asked before each chunk: no limit of the recording is reached
+    std::function<bool()> goes_on;   // called before each chunk: no limit of the recording is reached
     std::function<bool()> has_room;  // ... nor that of the file, which applies even after all others
   };
   DeviceRecording(const Settings& settings, Owner owner);
