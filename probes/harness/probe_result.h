@@ -60,4 +60,7 @@ struct ProbeResult {
 
 [[nodiscard]] Json to_json(const std::vector<ProbeResult>& results);
 
+// Adds the results at the end of `all`.
+void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more);
+
 }  // namespace sextant

@@ -7,6 +7,9 @@
 
 namespace sextant {
 
+// Seconds that a connection may take besides its round trips: a first packet that is lost is sent again within them.
+inline constexpr double kConnect_s = 1;
+
 // `to` and `from` hold 8 bytes.
 inline void store_number(std::span<std::byte> to, std::uint64_t number) {
   for (std::size_t i = 0; i < 8; ++i) to[i] = static_cast<std::byte>(number >> (8 * i));

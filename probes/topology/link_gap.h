@@ -22,6 +22,12 @@ struct LinkEvidence {
   double largest_bytes = 0;                     // of a message
   std::string throttle;                         // throttle reason of a GPU; empty: none
   std::map<std::string, std::string> settings;  // environment settings by name
+
+  // The value of a setting of the environment such as NCCL_IB_DISABLE; "" if it is not set.
+  [[nodiscard]] std::string setting(const std::string& name) const {
+    const auto found = settings.find(name);
+    return found == settings.end() ? "" : found->second;
+  }
 };
 
 [[nodiscard]] bool has_gap(const LinkEvidence& evidence);

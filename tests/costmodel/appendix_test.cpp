@@ -1,10 +1,11 @@
-// With neutral coefficients the model is HetRL's Appendix B: held against a transliteration that shares no code
-// with the terms, on random heterogeneous clusters and layouts, with a vocabulary of zero.
+// With neutral coefficients the model is HetRL's Appendix B: the terms are compared with costmodel/appendix.h, which
+// shares no code with them, on random heterogeneous clusters and layouts, with a vocabulary of zero.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "costmodel/appendix.h"
 #include "costmodel/iteration.h"
 #include "tests/costmodel/random.h"
 #include "tests/costmodel/small_problem.h"
@@ -15,133 +16,7 @@ namespace {
 // Summation order differs between the two; everything else is the same arithmetic.
 constexpr double kAppendixRounding = 1e-13;
 
-// alpha and beta by device pair, comp and hbm by device: the notation of B.1.
-struct Topology {
-  std::vector<std::vector<double>> alpha, beta;
-  std::vector<double> comp, hbm;
-};
-
-double ring(const Topology& g, std::vector<int> devices, double cv) {
-  if (devices.size() < 2) return 0;
-  std::sort(devices.begin(), devices.end());
-  double best = 1e300;
-  do {
-    double worst = 0;
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      const auto a = static_cast<std::size_t>(devices[i]);
-      const auto b = static_cast<std::size_t>(devices[(i + 1) % devices.size()]);
-      worst = std::max(worst, g.alpha[a][b] + cv / g.beta[a][b]);
-    }
-    best = std::min(best, worst);
-  } while (std::next_permutation(devices.begin() + 1, devices.end()));
-  return best;
-}
-
-std::vector<int> ids(const std::vector<DeviceId>& devices) {
-  std::vector<int> all;
-  for (const DeviceId device : devices) all.push_back(device.value);
-  return all;
-}
-
-struct Appendix {
-  const Topology& g;
-  double h1, h2, nl, seq_in, seq_out, bytes = 2;
-
-  double params() const { return 4 * h1 * h1 + 3 * h1 * h2; }
-  double layer(double seq) const {
-    return 2 * 4 * seq * h1 * h1 + 2 * 2 * seq * seq * h1 + 2 * 3 * seq * h1 * h2;
-  }
-
-  // B.2 and B.3 of one task; nm and mbs by replica.
-  double task(TaskKind kind, const TaskPlan& plan, const std::vector<double>& nm,
-              const std::vector<double>& mbs, const std::vector<double>& dbs) const {
-    double slowest = 0;
-    for (std::size_t i = 0; i < plan.replicas.size(); ++i) {
-      const auto& stages = plan.replicas[i].stages;
-      double maximum = 0, bubble = 0;
-      for (std::size_t j = 0; j < stages.size(); ++j) {
-        const double tp = static_cast<double>(stages[j].devices.size()), layers = stages[j].layers;
-        const double seq = kind == TaskKind::generation ? seq_in : seq_in + seq_out;
-        double comp = 0, hbm = 0;
-        for (const int d : ids(stages[j].devices)) {
-          const double passes = kind == TaskKind::training ? 3 : 1;
-          comp = std::max(
-              comp, passes * nm[i] * mbs[i] * layers * layer(seq) / (g.comp[static_cast<std::size_t>(d)] * tp));
-          hbm = std::max(hbm, seq_out * nm[i] * mbs[i] * bytes * layers * params() /
-                                  (dbs[i] * g.hbm[static_cast<std::size_t>(d)] * tp));
-        }
-        const double cv_tp = bytes * mbs[i] * (seq_in + seq_out) * h1 * 2 * (tp - 1) / tp;
-        const double times = kind != TaskKind::training ? 2 : plan.recompute == Recompute::full ? 6 : 4;
-        const double c_tp = times * nm[i] * layers * ring(g, ids(stages[j].devices), cv_tp);
-        double c_pp = 0;
-        if (j + 1 < stages.size()) {
-          const double cv_pp = bytes * mbs[i] * (seq_in + seq_out) * h1;
-          double best = 1e300;
-          for (const int a : ids(stages[j].devices)) {
-            for (const int b : ids(stages[j + 1].devices)) {
-              const auto from = static_cast<std::size_t>(a), to = static_cast<std::size_t>(b);
-              best = std::min(best, g.alpha[from][to] + cv_pp / g.beta[from][to]);
-            }
-          }
-          c_pp = (kind == TaskKind::training ? 2 : 1) * nm[i] * best;
-        }
-        if (kind != TaskKind::generation) hbm = 0;
-        maximum = std::max(maximum, comp + c_tp + c_pp + hbm);
-        if (j != 0) bubble += (comp + c_tp + c_pp) / nm[i];
-      }
-      slowest = std::max(slowest, maximum + (kind == TaskKind::training ? bubble : 0));
-    }
-    return slowest + (kind == TaskKind::training ? data_parallel(plan) : 0);
-  }
-
-  // Replicas alike in stages and tensor parallelism, as in the appendix.
-  double data_parallel(const TaskPlan& plan) const {
-    double slowest = 0;
-    const double n = static_cast<double>(plan.replicas.size());
-    for (std::size_t j = 0; j < plan.replicas[0].stages.size(); ++j) {
-      const double tp = static_cast<double>(plan.replicas[0].stages[j].devices.size());
-      for (std::size_t k = 0; k < plan.replicas[0].stages[j].devices.size(); ++k) {
-        std::vector<int> group;
-        for (const Replica& replica : plan.replicas) group.push_back(replica.stages[j].devices[k].value);
-        const double cv = bytes * plan.replicas[0].stages[j].layers * params() * 2 * (n - 1) / (n * tp);
-        slowest = std::max(slowest, ring(g, group, cv));
-      }
-    }
-    return slowest;
-  }
-
-  // cv_all-gather and the ring inside one replica, which is cv_broadcast's too.
-  double inside(const Replica& replica) const {
-    const double n = static_cast<double>(replica.devices().size());
-    return ring(g, ids(replica.devices()), bytes * nl * params() * (n - 1) / n);
-  }
-
-  double reshard(const TaskPlan& training) const {
-    double slowest = 0;
-    for (const Replica& replica : training.replicas) slowest = std::max(slowest, inside(replica));
-    return slowest;
-  }
-
-  // "The point-to-point communication cost for G_D_i'^t'": each replica of generation gets its copy.
-  double synchronize(const TaskPlan& training, const TaskPlan& generation) const {
-    double gather = 1e300, broadcast = 0, slowest = 0;
-    for (const Replica& replica : training.replicas) gather = std::min(gather, inside(replica));
-    for (const Replica& replica : generation.replicas) {
-      broadcast = std::max(broadcast, inside(replica));
-      double fastest = 1e300;
-      for (const Replica& from : training.replicas) {
-        for (const int a : ids(from.devices())) {
-          for (const int b : ids(replica.devices())) {
-            const auto d = static_cast<std::size_t>(a), e = static_cast<std::size_t>(b);
-            fastest = std::min(fastest, a == b ? 0 : g.alpha[d][e] + bytes * nl * params() / g.beta[d][e]);
-          }
-        }
-      }
-      slowest = std::max(slowest, fastest);
-    }
-    return gather + broadcast + slowest;
-  }
-};
+using appendix::Topology;
 
 // Eight devices of four types with a random rate for every pair.
 std::pair<Cluster, Topology> random_cluster(Random& random) {
@@ -205,7 +80,7 @@ TaskPlan random_layout(Random& random, int layers) {
   return plan;
 }
 
-TEST(Appendix, NeutralModelEqualsTheTransliteration) {
+TEST(Appendix, NeutralTermsEqualTheAppendix) {
   Random random(2026);
   for (int repeat = 0; repeat < 200; ++repeat) {
     const auto [cluster, g] = random_cluster(random);
@@ -219,33 +94,37 @@ TEST(Appendix, NeutralModelEqualsTheTransliteration) {
         plan_with(random_layout(random, layers), random_layout(random, layers), random_layout(random, layers));
     laid_out.weight_sync.method = WeightSyncMethod::per_replica;
     Case<> c(cluster, workflow, laid_out);
-    const Appendix appendix{g,
-                            4,
-                            8,
-                            static_cast<double>(layers),
-                            workflow.prompt_tokens.max_tokens(),
+    const appendix::Llm llm{4, 8, static_cast<double>(layers), workflow.prompt_tokens.max_tokens(),
                             workflow.response_tokens.max_tokens()};
     const IterationCost<double> cost = iteration_cost(c.problem);
     for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
       const TaskPlan& plan = c.plan.tasks.at(workflow.tasks[t].name);
-      std::vector<double> nm, mbs, dbs;
+      appendix::Batch batch;
       for (const int sequences : replica_sequences(plan, workflow.sequences())) {
-        nm.push_back(std::ceil(static_cast<double>(sequences) / plan.micro_batch_sequences));
-        mbs.push_back(sequences / nm.back());
-        dbs.push_back(plan.decode_batch_sequences == 0 ? sequences
-                                                       : std::min(sequences, plan.decode_batch_sequences));
+        batch.nm.push_back(std::ceil(static_cast<double>(sequences) / plan.micro_batch_sequences));
+        batch.mbs.push_back(sequences / batch.nm.back());
+        batch.dbs.push_back(
+            plan.decode_batch_sequences == 0 ? sequences : std::min(sequences, plan.decode_batch_sequences));
       }
-      const double expected = appendix.task(workflow.tasks[t].kind, plan, nm, mbs, dbs);
+      const double expected = appendix::TaskCosts(g, llm, workflow.tasks[t].kind, plan, batch).psi();
       EXPECT_NEAR(cost.tasks[t].time_s, expected, kAppendixRounding * expected)
           << workflow.tasks[t].name << " " << repeat;
     }
     const TaskPlan& training = c.plan.tasks.at("actor_training");
-    EXPECT_NEAR(terms::reshard_s(c.problem, c.work("actor_training")), appendix.reshard(training), 1e-10);
-    const double synchronized_s = appendix.synchronize(training, c.plan.tasks.at("actor_generation"));
+    EXPECT_NEAR(terms::reshard_s(c.problem, c.work("actor_training")), appendix::c_reshard(g, llm, training),
+                1e-10);
+    const double synchronized_s = appendix::c_sync(g, llm, training, c.plan.tasks.at("actor_generation"));
     EXPECT_NEAR(terms::synchronize_s(c.problem, c.work("actor_training"), c.work("actor_generation")),
                 synchronized_s, 1e-12 * synchronized_s)
         << repeat;
   }
+}
+
+// B.4 with the tasks' own times: eta between one after the other and all at the same time.
+TEST(Appendix, PhiIsBetweenTheSumAndTheLongest) {
+  EXPECT_EQ(appendix::phi({3, 1, 2}, 0), 6);
+  EXPECT_EQ(appendix::phi({3, 1, 2}, 1), 3);
+  EXPECT_EQ(appendix::phi({3, 1, 2}, 0.5), 4.5);
 }
 
 // Properties over random problems.

@@ -16,6 +16,8 @@
 
 namespace sextant::trace {
 
+inline constexpr double kNanoseconds = 1e9;  // in a second
+
 struct Span {
   std::int64_t start = 0;
   std::int64_t end = 0;
