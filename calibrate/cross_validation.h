@@ -30,7 +30,7 @@ struct Fold {
 [[nodiscard]] std::vector<Fold> leave_one_out(const Runs& runs,
                                               const std::function<std::string(const Run&)>& key);
 
-// As leave_one_out, in at most `max_folds` folds: each leaves out several groups, assigned by a seeded shuffle.
+// Like leave_one_out, in at most `max_folds` folds: each leaves out several groups, drawn by a seeded shuffle.
 [[nodiscard]] std::vector<Fold> leave_groups_out(const Runs& runs,
                                                  const std::function<std::string(const Run&)>& key,
                                                  int max_folds, unsigned seed);

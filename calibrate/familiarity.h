@@ -1,4 +1,4 @@
-// How near a plan's tasks are to those of calibrated runs, and the word "extrapolating" if they are far.
+// Measures how near a plan's tasks are to those of calibrated runs; the word "extrapolating" if they are far.
 //
 // Distance between two tasks of one kind: root of the sum of squares of log ratios (or differences), each in
 // steps that can change what limits a task:

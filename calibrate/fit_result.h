@@ -18,7 +18,7 @@ struct FitResult {
   std::vector<UnstatedValue> unstated;  // by quantity and group; only those that a run depends on
 };
 
-// As fit, for many selections of one set of runs, each prepared once (cross-validation).
+// Like fit, for many selections of one set of runs, each prepared once (cross-validation).
 [[nodiscard]] FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
                                      const FitOptions& options = {}, const Coefficients& start = {});
 

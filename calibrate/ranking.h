@@ -1,4 +1,4 @@
-// How well predictions order alternatives, and the regret of choosing by them.
+// Measures how well predictions order alternatives, and the regret of choosing by them.
 #pragma once
 
 #include <optional>

@@ -64,7 +64,7 @@ class PreparedRun {
   [[nodiscard]] std::vector<T> predict(CoefficientValues<T> values) const {
     return predict(std::move(values), hardware<T>());
   }
-  // As above, with hardware that is built once for many values.
+  // Same as above, with hardware that is built once for many values.
   template <typename T>
   [[nodiscard]] std::vector<T> predict(CoefficientValues<T> values, const Hardware<T>& hardware) const;
   template <typename T>

@@ -114,7 +114,7 @@ template <typename T>
   return generation_overlaps(workflow.mode, tasks) ? streamed_s(workflow, generation, rest) : generation + rest;
 }
 
-// As above for any graph. Generation that overlaps works on another batch: no task of this one waits for it.
+// Same as above for any graph. Generation that overlaps works on another batch: no task here waits for it.
 template <typename T>
 [[nodiscard]] T graph_s(const Workflow& workflow, std::span<const PlacedTask<T>> tasks, const T& eta) {
   const bool overlaps = generation_overlaps(workflow.mode, tasks);

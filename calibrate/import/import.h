@@ -1,9 +1,8 @@
 // Imports measured runs from third-party files; another file of a known format needs no code.
 //
-// A reader turns each record into a run: cluster, workflow and plan as far as the source states them. A missing
-// quantity on which the time depends becomes Run::unstated; a record that contradicts itself, or lacks
-// something that no assumption can replace, is left out with its reason. Readers know the documents, not the
-// cost model.
+// A reader turns each record into a run: cluster, workflow and plan as far as stated. A missing quantity on
+// which the time depends becomes Run::unstated; a record that contradicts itself, or lacks something that no
+// assumption can replace, is left out with its reason. Readers know the documents, not the cost model.
 #pragma once
 
 #include <filesystem>

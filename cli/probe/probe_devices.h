@@ -58,7 +58,7 @@ using MakeGpuDevices = std::function<std::unique_ptr<GpuDevices>()>;
 // Collective.
 [[nodiscard]] Measured measure(const Target& target, Communicator& ranks, const ProbeCommand& options,
                                const ProbeJournal& journal);
-// As measure, for GPUs, with these tools.
+// Like measure, for GPUs, with these tools.
 [[nodiscard]] Measured measure_gpus(const GpuTools& tools, Communicator& ranks, const ProbeCommand& options,
                                     const ProbeJournal& journal);
 

@@ -51,7 +51,7 @@ class KeptProbe {
 
 // Returns rounds, groups and their maximum time as text; measures nothing. Collective.
 [[nodiscard]] std::string describe_schedule(Communicator& ranks, const ProbeOptions& options);
-// As above for ranks with one GPU each, or one rank with several; `total_budget_s` is --total-budget.
+// Same as above for ranks with one GPU each, or one rank with several; `total_budget_s` is --total-budget.
 [[nodiscard]] std::string describe_gpu_schedule(Communicator& ranks, const ProbeOptions& options,
                                                 double total_budget_s, int gpus);
 

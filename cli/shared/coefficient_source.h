@@ -11,7 +11,7 @@
 
 namespace sextant::cli {
 
-// In place of a file: all coefficients neutral, the bare appendix.
+// The name that selects neutral coefficients in place of a file: the bare appendix.
 inline constexpr const char* kNoCoefficients = "none";
 
 struct ChosenCoefficients {
@@ -36,7 +36,7 @@ struct NamedCoefficients {
 [[nodiscard]] NamedCoefficients load_coefficients(const std::string& file,
                                                   const std::set<std::string>& device_types);
 
-// For all clusters of a runs document; notes go to stderr.
+// Returns the coefficients for all clusters of a runs document; notes go to stderr.
 [[nodiscard]] Coefficients load_coefficients_for(const std::string& file, const Runs& runs);
 
 // Returns the framework as a document spells it; adds a note if the document has no values for it.

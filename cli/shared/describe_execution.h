@@ -1,4 +1,4 @@
-// How a task of a plan is executed, in one line for people.
+// Describes how a task of a plan is executed, in one line for people.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ class Table {
   // Two spaces between columns, a newline after each row. The first column is left-aligned, the rest right
   // unless align_left says otherwise.
   [[nodiscard]] std::string text() const;
-  // As text(), with additional lines below each row.
+  // Like text(), with additional lines below each row.
   [[nodiscard]] std::string text_with(const std::vector<std::string>& below_rows) const;
 
  private:

@@ -45,8 +45,8 @@ class Hardware {
     for (const Node& node : cluster.nodes()) rates->type_of_node.push_back(index_of.at(node.device_type));
     rates_ = std::move(rates);
   }
-  // For plans that may use any device: throws Error(bad_input) if one of them has no rate for the workflow's
-  // precision.
+  // Constructor for plans that may use any device: throws Error(bad_input) if one of them has no rate for the
+  // workflow's precision.
   Hardware(const Cluster& cluster, Precision precision) : Hardware(cluster) {
     for (const int index : rates_->type_of_node) {
       const Type& type = rates_->types[static_cast<std::size_t>(index)];

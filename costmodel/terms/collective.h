@@ -181,7 +181,7 @@ template <typename T>
                      NetworkUse{Leaving::all(sharing), nodes_of_ring(problem.cluster(), members)});
 }
 
-// As above for a group whose ring was found once (symmetry.h).
+// Same as above for a group whose ring was found once (symmetry.h).
 template <typename T>
 [[nodiscard]] T ring_step_s(const Problem<T>& problem, const GradientGroup& group, double volume_bytes,
                             const std::type_identity_t<LinkEfficiency<T>>& reached) {

@@ -149,7 +149,7 @@ template <typename T, typename TypeOf>
 [[nodiscard]] std::vector<DeviceMemory> plan_memory(std::span<const TaskWork> works, const Cluster& cluster,
                                                     const CoefficientValues<double>& values,
                                                     const Hardware<double>& hardware);
-// As above with neutral coefficients.
+// Same as above with neutral coefficients.
 [[nodiscard]] std::vector<DeviceMemory> plan_memory(const Workflow& workflow, const Plan& plan,
                                                     const Cluster& cluster);
 

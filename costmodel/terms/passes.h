@@ -49,7 +49,7 @@ template <typename T>
   return forward_backward + s.problem.coefficient(CoefficientId::recompute_flop_weight);
 }
 
-// As passes, for attention, which selective recomputation repeats too, and which has no weights to freeze.
+// Like passes, for attention, which selective recomputation repeats too, and which has no weights to freeze.
 template <typename T>
 [[nodiscard]] T attention_passes(const StageOfTask<T>& s) {
   if (!s.is_training()) return T(1.0);

@@ -54,7 +54,7 @@ template <typename T>
   return time;
 }
 
-// How often a stage sends to the next, both directions and all micro-batches.
+// Returns how often a stage sends to the next, both directions and all micro-batches.
 template <typename T>
 [[nodiscard]] double stage_transfers(const StageOfTask<T>& s) {
   return (s.is_training() ? 2.0 : 1.0) * s.work().micro_batches * s.execution().virtual_stages;

@@ -31,7 +31,7 @@ inline constexpr const char* kLinkPrefix = "link/";
 struct ClusterPlace {
   std::string name = "local";
   HostPlaces hosts;
-  // For the results of an interrupted probe: levels without a link are assumed (cluster_links.h).
+  // Set for the results of an interrupted probe: levels without a link are then assumed (cluster_links.h).
   bool is_partial = false;
 };
 

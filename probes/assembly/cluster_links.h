@@ -23,8 +23,8 @@ struct LinkRules {
   KindOfPair kind_of_pair = {};  // classifies the links of a node; may be empty
   // Only one pair of ranks per pair of nodes was scheduled: warnings ignore the other pairs.
   bool one_pair_for_nodes = false;
-  // For interrupted probes: a level without any fit gets the measured links of the next outer level, else of
-  // the next inner one, marked assumed, with a warning.
+  // Set for interrupted probes: a level without any fit gets the measured links of the next outer level, else
+  // of the next inner one, marked assumed, with a warning.
   bool fills_levels = false;
 };
 

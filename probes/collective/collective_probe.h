@@ -32,7 +32,7 @@ struct CollectiveSteps {
 
 struct CollectiveOptions {
   SamplingOptions sampling = sampling_options(0.1, 0.02);
-  // For all pairs, and again for all collectives: points that have not begun by then are waived. A large job
+  // The budget for all pairs, and again for all collectives: points not begun by then are waived. A large job
   // gets this much for each 50 turns in which all pairs of hosts are covered, and one pair of each kind of link
   // is measured whatever the time (pair_turns.h).
   double total_budget_s = 50;

@@ -38,7 +38,7 @@ class Collectives {
   // The memory available for this rank's buffers.
   [[nodiscard]] virtual double free_bytes() const = 0;
 
-  // For this rank; without communication. Throws Error(machine) if there is not enough memory.
+  // Prepares the operation on this rank, without communication. Throws Error(machine) if memory is short.
   [[nodiscard]] virtual std::unique_ptr<CollectiveRun> prepare(const CollectiveShape& shape) = 0;
   // A message to `peer` and back (the lower rank sends first); both ends check the data.
   [[nodiscard]] virtual std::unique_ptr<CollectiveRun> prepare_round_trip(int peer, std::size_t bytes) = 0;

@@ -43,7 +43,7 @@ class Communicator {
   virtual void broadcast(std::span<std::byte> values, int root) = 0;
   virtual void send(std::span<const std::byte> values, int to, int tag) = 0;
   virtual void receive(std::span<std::byte> values, int from, int tag) = 0;
-  // As send and receive, for at most 1 GiB, but returns false if the other rank did not take part within
+  // Like send and receive, for at most 1 GiB, but returns false if the other rank did not take part within
   // limit_s. The message may then still be in transit: its tag must never be used again, and its memory must
   // stay for the lifetime of the process.
   [[nodiscard]] virtual bool send_within(std::span<const std::byte> values, int to, int tag,

@@ -13,7 +13,7 @@ void copy_words(const uint4* from, uint4* to, std::size_t count, bool is_deep, c
 
 // Exclusive-or of all words into *result: exact in any order. *result must be zero before.
 void xor_words(const uint4* words, std::size_t count, bool is_deep, std::uint32_t* result, cudaStream_t stream);
-// As xor_words, each thread on one contiguous piece: independent of the timed kernel.
+// Like xor_words, each thread on one contiguous piece: independent of the timed kernel.
 void xor_words_piecewise(const uint4* words, std::size_t count, std::uint32_t* result, cudaStream_t stream);
 
 // Writes words that depend on their position and `seed`.

@@ -16,7 +16,7 @@ namespace sextant {
 struct GpuProbeOptions {
   double budget_s_per_point = 0.4;
   double target_spread_fraction = 0.02;
-  // For each GPU, and again for its links: points that have not begun by then are waived.
+  // The budget for each GPU, and again for its links: points that have not begun by then are waived.
   double total_budget_s = 50;
   GpuPointOptions points;
   // Measures only this GPU: for a rank that has a GPU of its own.
@@ -35,7 +35,7 @@ struct GpuProbe {
   ProbeOutcome outcome = ProbeOutcome::waived;
   std::string sentence;
   std::string versions;
-  // Why clocks, power and throttling are not recorded; empty if they are.
+  // The reason why clocks, power and throttling are not recorded; empty if they are.
   std::string no_sensors;
   std::vector<GpuFacts> devices;
   // See gpu_points and derive_gpu_results; `rank` is the GPU's index. Links have a peer.

@@ -24,9 +24,9 @@ class TaskEngine {
   // Called once per session, on every rank, before any task is made. Throws Error(bad_input) if this rank's
   // device cannot hold its tasks.
   virtual void prepare(const Workflow& workflow, const Plan& plan, const Workload& workload) = 0;
-  // For a rank that takes part in the task.
+  // Makes a task; called on the ranks that take part in it.
   [[nodiscard]] virtual std::unique_ptr<TaskWork> make_task(const TaskSetup& setup) = 0;
-  // For every rank, with tasks that this engine made. Collective over the world.
+  // Makes the transfer on every rank, with tasks that this engine made. Collective over the world.
   [[nodiscard]] virtual std::unique_ptr<WeightTransfer> make_weight_transfer(
       const WeightTransferSetup& setup) = 0;
 

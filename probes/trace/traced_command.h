@@ -9,7 +9,7 @@
 
 namespace sextant::trace {
 
-// How the program ended.
+// The end of the program: its exit code or signal.
 struct CommandEnd {
   int exit_code = 0;  // for a killed program: 128 + signal
   int signal = 0;     // 0: it exited

@@ -1,4 +1,4 @@
-// How reports show names, devices and intervals.
+// Formats names, devices and intervals for reports.
 #pragma once
 
 #include <map>

@@ -66,7 +66,7 @@ inline Workflow gpu_workflow() {
   return workflow;
 }
 
-// As gpu_workflow, with 16 experts in all layers but one, 4 for each token.
+// Like gpu_workflow, with 16 experts in all layers but one, 4 for each token.
 inline Workflow gpu_mixture() {
   Workflow workflow = gpu_workflow();
   workflow.name = "mixture";

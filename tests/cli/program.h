@@ -20,13 +20,13 @@ struct Printed {
 // output: neither belongs in a pipe.
 [[nodiscard]] Printed run_sextant(const std::vector<std::string>& arguments);
 
-// As run_sextant, with a SIGINT once it handles one and has worked for `cpu_s` seconds.
+// Like run_sextant, with a SIGINT once it handles one and has worked for `cpu_s` seconds.
 [[nodiscard]] Printed interrupt_sextant(const std::vector<std::string>& arguments, double cpu_s);
 
-// As run_sextant on several ranks, by the MPI launcher.
+// Like run_sextant on several ranks, by the MPI launcher.
 [[nodiscard]] Printed run_on_ranks(int ranks, const std::vector<std::string>& arguments);
 
-// As run_on_ranks, with one rank per host name. `meanwhile` gets the launcher.
+// Like run_on_ranks, with one rank per host name. `meanwhile` gets the launcher.
 [[nodiscard]] Printed run_on_hosts(const std::vector<std::string>& hosts,
                                    const std::vector<std::string>& arguments,
                                    const std::function<void(pid_t launcher)>& meanwhile = {});

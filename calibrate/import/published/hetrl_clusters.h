@@ -15,7 +15,7 @@ inline constexpr std::array kHetrlNetworks = {HetrlNetwork::single_region, Hetrl
                                               HetrlNetwork::multi_country, HetrlNetwork::multi_continent};
 [[nodiscard]] std::string_view name_of(HetrlNetwork network);  // "multi-country"
 
-// How to read "0.9 to 5 Gbps" between regions.
+// The interpretation of "0.9 to 5 Gbps" between regions.
 enum class HetrlLinks {
   per_pair,    // the rate of every two GPUs, however many others send at the same time
   per_region,  // the rate that all GPUs of two regions share

@@ -1,4 +1,4 @@
-// How the tasks of a published iteration run, once their devices are known: batches, engine, precision,
+// Sets how the tasks of a published iteration run, once their devices are known: batches, engine, precision,
 // memory.
 #pragma once
 

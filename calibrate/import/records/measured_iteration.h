@@ -17,7 +17,7 @@
 
 namespace sextant {
 
-// In addition to task_names: the actor's log-probabilities of its own output, if a framework recomputes them.
+// The actor's log-probabilities of its own output, if a framework recomputes them; an addition to task_names.
 inline constexpr const char* kOldLogProb = task_names::kOldLogProb;
 
 // Suffix of a framework's name whose serving engine is the first generation of vLLM (V0, until the middle of
@@ -72,7 +72,7 @@ struct MeasuredIteration {
 // such median below `max`, and fixed if the mean is not below it.
 [[nodiscard]] Lengths lengths_with_mean(double mean, double sigma, double max);
 
-// As lengths_with_mean, with the deviation for which the mean of the longest of `count` lengths is `longest`.
+// Like lengths_with_mean, with the deviation for which the mean of the longest of `count` lengths is `longest`.
 [[nodiscard]] Lengths lengths_with_longest(double mean, double longest, double count, double max);
 
 // The role of the model that a task of this name runs: "actor" for actor_training.

@@ -41,7 +41,7 @@ class GatheredParts {
 
 class DeviceHead {
  public:
-  // For log-probabilities or losses of at most `rows` rows. `tensor`: null on one rank.
+  // Handles log-probabilities or losses of at most `rows` rows. `tensor`: null on one rank.
   DeviceHead(ProxyGpu& gpu, const proxy::StageShape& shape, GpuCollectives* tensor, int rows,
              proxy::Purpose purpose);
 

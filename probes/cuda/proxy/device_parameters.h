@@ -19,10 +19,10 @@ class DeviceParameters {
   [[nodiscard]] const proxy::StageShape& shape() const { return shape_; }
   [[nodiscard]] DeviceLayerWeights layer(int layer) const { return layer_in(values_, layer); }
   [[nodiscard]] DeviceLayerWeights layer_gradients(int layer) const { return layer_in(gradients_, layer); }
-  // On the first stage: [vocabulary, hidden] of this rank.
+  // The embedding, on the first stage: [vocabulary, hidden] of this rank.
   [[nodiscard]] DeviceMatrix embedding() const { return block_in(values_, 0); }
   [[nodiscard]] DeviceMatrix embedding_gradients() const { return block_in(gradients_, 0); }
-  // On the last stage.
+  // The head, on the last stage.
   [[nodiscard]] DeviceMatrix head() const { return block_in(values_, shape_.end_block() - 1); }
   [[nodiscard]] DeviceMatrix head_gradients() const { return block_in(gradients_, shape_.end_block() - 1); }
   // A block of this stage, numbered within the model.

@@ -25,7 +25,7 @@ class GpuCollectives {
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
 
-  // In place; bitwise equal on all ranks.
+  // Sums in place; the result is bitwise equal on all ranks.
   virtual void all_reduce_sum(Bf16* values, std::size_t count, cudaStream_t stream) = 0;
   // `all` holds size() times `bytes`, by rank. Bytes are multiples of 4.
   virtual void all_gather(const void* mine, std::size_t bytes, void* all, cudaStream_t stream) = 0;

@@ -2,8 +2,8 @@
 //
 // Rates are compared as logarithms (outlier_statistics.h has the statistics). An outlier is off by more than
 // matters in practice and by more than chance: among devices that agree to 0.01 %, one 0.05 % off is no
-// outlier. Of two that differ neither can be called the outlier; of three it is hardly certain, because the
-// other two say little about the spread of equals.
+// outlier. If two differ, neither can be called the outlier; with three it is hardly certain, because the other
+// two say little about the spread of equals.
 #pragma once
 
 #include <optional>

@@ -17,7 +17,7 @@
 
 namespace sextant {
 
-// In the order in which people want to see them.
+// The verdicts, in the order in which people want to see them.
 enum class ChangeVerdict { worse, changed, better, missing, same };
 inline constexpr int kChangeVerdictCount = 5;
 

@@ -45,7 +45,7 @@ class PairModel {
   // At a level without a measured pair it returns the value of the next outer level that has one, else the next
   // inner one.
   [[nodiscard]] double predict(const RankPair& pair) const;
-  // As predict, as if both hosts were usual ones.
+  // Like predict, as if both hosts were usual ones.
   [[nodiscard]] double predict_without_hosts(const RankPair& pair) const;
   // Predicts a pair of this host with a usual one of its zone, and of two usual ones there (at the nearest
   // level with a measured pair, if the zone has no other host).

@@ -36,7 +36,7 @@ class PartTable {
   PairClasses classes_;
 };
 
-// How the costs of the segments combine to that of the pair.
+// The rule that combines the costs of the segments to that of the pair.
 enum class SegmentRule { slowest, sum };
 [[nodiscard]] inline double joined_costs(SegmentRule rule, double a, double b) {
   return rule == SegmentRule::slowest ? std::max(a, b) : a + b;

@@ -76,7 +76,7 @@ class NcclWatch {
  public:
   explicit NcclWatch(NcclCommunicator& communicator, double period_s = 0.1);
 
-  // Why this process's first communicator was aborted; empty: none was. Later results of its rank are void.
+  // The reason why this process's first communicator was aborted, or empty. Its rank's later results are void.
   [[nodiscard]] static std::string first_failure();
 
  private:

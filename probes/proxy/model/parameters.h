@@ -50,10 +50,10 @@ class StageParameters {
   // `layer` is numbered within the stage.
   [[nodiscard]] LayerWeights layer(int layer) { return layer_in(values_, layer); }
   [[nodiscard]] LayerWeights layer_gradients(int layer) { return layer_in(gradients_, layer); }
-  // On the first stage: [vocabulary, hidden] of this rank.
+  // The embedding, on the first stage: [vocabulary, hidden] of this rank.
   [[nodiscard]] Matrix embedding() { return block_matrix(values_, 0); }
   [[nodiscard]] Matrix embedding_gradients() { return block_matrix(gradients_, 0); }
-  // On the last stage: [vocabulary, hidden] of this rank, or [1, hidden] for a value head.
+  // The head, on the last stage: [vocabulary, hidden] of this rank, or [1, hidden] for a value head.
   [[nodiscard]] Matrix head() { return block_matrix(values_, shape_.end_block() - 1); }
   [[nodiscard]] Matrix head_gradients() { return block_matrix(gradients_, shape_.end_block() - 1); }
 
