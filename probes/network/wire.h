@@ -1,4 +1,4 @@
-// Numbers as they go over a network: 8 bytes, least significant first, whatever the machine.
+// The network format of numbers: 8 bytes, least significant first, on any machine.
 #pragma once
 
 #include <cstddef>
