@@ -13,7 +13,8 @@
 namespace sextant {
 namespace {
 
-constexpr std::string_view kSchema = "sextant.framework_profile/1.0";
+constexpr std::array<std::string_view, 2> kSchemas{"sextant.framework_profile/1.1",
+                                                   "sextant.framework_profile/1.0"};
 constexpr std::size_t kMaxExecutions = 256;  // of a kind of task
 
 std::string lower_case(std::string text) {
@@ -117,10 +118,13 @@ TaskSets parse_sets(const std::optional<JsonView>& by_mode, const std::string& m
 }
 
 void parse_modes(const JsonView& view, FrameworkProfile& profile) {
-  const auto same = view.optional("same_devices"), apart = view.optional("apart_devices");
+  const auto same = view.optional("same_devices"), apart = view.optional("apart_devices"),
+             sleeps = view.optional("engine_sleeps");
   for (const JsonView& mode : view.required("modes").items()) {
     profile.same_devices[parse_mode(mode)] = parse_sets(same, mode.text());
     profile.apart_devices[parse_mode(mode)] = parse_sets(apart, mode.text());
+    const auto in_mode = sleeps ? sleeps->optional(mode.text()) : std::nullopt;
+    if (in_mode) profile.engine_sleeps[parse_mode(mode)] = in_mode->flag();
   }
 }
 
@@ -142,10 +146,12 @@ bool flag_of(const JsonView& view, std::string_view object, std::string_view mem
 
 FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   view.allow_only({"schema", "name", "family", "is_family_default", "version", "coefficients", "weight_sync",
-                   "tasks_by_default", "layout", "same_devices", "apart_devices", "modes", "tasks",
-                   "option_names", "cannot", "notes", "sources"});
-  if (const std::string schema = view.required("schema").text(); schema != kSchema)
-    view.required("schema").fail("expected " + in_quotes(std::string(kSchema)) + ", got " + in_quotes(schema));
+                   "tasks_by_default", "layout", "same_devices", "apart_devices", "engine_sleeps", "modes",
+                   "tasks", "option_names", "cannot", "notes", "sources"});
+  if (const std::string schema = view.required("schema").text();
+      std::find(kSchemas.begin(), kSchemas.end(), schema) == kSchemas.end())
+    view.required("schema").fail("expected " + in_quotes(std::string(kSchemas.front())) + ", got " +
+                                 in_quotes(schema));
   FrameworkProfile profile;
   profile.name = view.required("name").text();
   profile.family = view.required("family").text();

@@ -116,14 +116,13 @@ double logit_elements(const TaskWork& task, int replica, int stage) {
          static_cast<double>(task.plan->tensor_parallel(stage_of(task, replica, stage)));
 }
 
-double cache_bytes(const TaskWork& task, int replica, int stage) {
+// Of an engine whose cache grows with what it needs.
+double needed_cache_bytes(const TaskWork& task, int replica, int stage) {
   const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
   const Stage& layout = stage_of(task, replica, stage);
   const double in_flight = std::min(share.decode_waves, static_cast<double>(stages_of(task, replica)));
-  const double cache = in_flight * share.cached_tokens * layout.layers *
-                       task.model->kv_cache_elements_per_token() * task.cache_bytes / cache_split(task, layout);
-  if (task.execution().kv_cache_bytes > 0) return std::min(cache, task.execution().kv_cache_bytes);
-  return cache;
+  return in_flight * share.cached_tokens * layout.layers * task.model->kv_cache_elements_per_token() *
+         task.cache_bytes / cache_split(task, layout);
 }
 
 // Sequences of which a stage keeps activations at once. With chunks a stage runs 2 (P - 1 - j) + (v - 1) P of
@@ -209,7 +208,8 @@ void add_working_set(const TaskWork& task, int replica, int stage, StageMemory& 
   const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
   const double logits = bytes_of_logit(task) * logit_elements(task, replica, stage);
   if (task.kind() == TaskKind::generation) {
-    memory.activation_bytes = cache_bytes(task, replica, stage);
+    memory.reserved_bytes = task.execution().kv_cache_bytes;
+    if (memory.reserved_bytes == 0) memory.activation_bytes = needed_cache_bytes(task, replica, stage);
     memory.logit_bytes = logit_tokens(task, share.decode_together) * logits;
     return;
   }

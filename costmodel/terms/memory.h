@@ -1,5 +1,6 @@
 // Memory of a plan (HetRL constraint C3): on every device the largest working set of one task plus the model
-// states of all tasks on it must fit; on every host the states that are offloaded to it.
+// states of all tasks on it must fit; on every host the states that are offloaded to it. A KV cache of stated
+// size counts as states do: engines allocate it whole when they start.
 //
 // Model states, bytes a parameter. A task holds its weights as they are stored. Training adds the gradients
 // that accumulate (main_gradient_precision, by default as the weights) and Adam's state: two moments
@@ -20,8 +21,13 @@
 // are divided by TP, and scores count only where attention is not fused. A layer of experts also holds copies
 // of a token's hidden state for each of its k experts: dispatched, returned, and weighted in fp32, which is 4 k
 // hidden states in 16 bits; 2 k where the experts' kernels are fused. Full recomputation keeps the layer's
-// input only. Activations that are offloaded leave one layer's of one micro-batch on the device. Generation
-// keeps the KV cache of the sequences that decode together at full length.
+// input only. Activations that are offloaded leave one layer's of one micro-batch on the device.
+//
+// KV cache. Without kv_cache_bytes it is that of the sequences that decode together at full length, and it is
+// gone when generation ends. Engines that reserve memory (vLLM's gpu_memory_utilization, SGLang's
+// mem_fraction_static) allocate all of kv_cache_bytes, however much of it is used. The memory of an engine that
+// sleeps while other tasks run (offload_weights) is only there during generation; that of any other engine is
+// taken from its devices during all tasks. It is a stated number of bytes, so that no coefficient applies.
 //
 // The rest of a working set is the larger of two, because the loss is over before the backward pass begins:
 //   loss   logits of one micro-batch, or of logit_chunk_tokens. A loss holds e bytes as computed, their copy in
@@ -59,7 +65,8 @@ struct StageMemory {
   double state_bytes = 0;           // on the device while the task does not run
   double loaded_bytes = 0;          // states that are loaded for the task and leave after it
   double host_bytes = 0;            // on the host
-  double activation_bytes = 0;      // kept, for all micro-batches in flight; the KV cache
+  double activation_bytes = 0;      // kept, for all micro-batches in flight; a KV cache without a stated size
+  double reserved_bytes = 0;        // KV cache of stated size; leaves the device only if the engine sleeps
   double logit_bytes = 0;           // held by the loss
   double layer_bytes = 0;           // values and gradients of the current layer, less the part that is kept
   double gathered_head_bytes = 0;   // sharded weights of the head, during the loss
@@ -111,13 +118,15 @@ template <typename T, typename TypeOf>
         const int type = type_index_of(device);
         TaskMemory<T> entry{device, T(0.0), T(0.0)};
         entry.resident_bytes = values.at(memory_state_weight, type) * of_stage.state_bytes;
+        const bool sleeps = task.execution().offload_weights;
+        (sleeps ? entry.working_bytes : entry.resident_bytes) += of_stage.reserved_bytes;
         const T& states = values.at(memory_state_weight, type);
         const T& activations = values.at(memory_activation_weight, type);
         const T loss =
             values.at(memory_logit_weight, type) * of_stage.logit_bytes + states * of_stage.gathered_head_bytes;
         const T layer = activations * of_stage.layer_bytes + states * of_stage.gathered_layer_bytes;
-        entry.working_bytes = states * of_stage.loaded_bytes + activations * of_stage.activation_bytes +
-                              (loss < layer ? layer : loss);
+        entry.working_bytes += states * of_stage.loaded_bytes + activations * of_stage.activation_bytes +
+                               (loss < layer ? layer : loss);
         memory.push_back(entry);
       }
     }

@@ -1,5 +1,5 @@
-// C3 of HetRL (section 3.1) over all devices: the states of every task on a device plus the largest of their
-// working sets, updated move by move.
+// C3 of HetRL (section 3.1) over all devices: the states of every task on a device, with the KV cache of an
+// engine that does not sleep, plus the largest of their working sets, updated move by move.
 #pragma once
 
 #include <cstddef>

@@ -68,6 +68,18 @@ TaskChoices choices_of(const TaskProfile& profile, const Task& task, const Workf
   return choices;
 }
 
+// Leaves the executions whose engine sleeps as the framework has it in this mode. Sleeping needs the rate of the
+// host: if a cluster does not say it, the engine is planned as one that stays on its devices.
+void keep_sleep_of_mode(const FrameworkProfile& profile, Mode mode, TaskChoices& choices) {
+  const auto sleeps = profile.engine_sleeps.find(mode);
+  if (sleeps == profile.engine_sleeps.end()) return;
+  std::vector<Execution> kept;
+  for (const Execution& execution : choices.executions) {
+    if (execution.offload_weights == sleeps->second) kept.push_back(execution);
+  }
+  if (!kept.empty()) choices.executions = std::move(kept);
+}
+
 std::string joined_modes(const FrameworkProfile& profile) {
   std::string all;
   for (const auto& [mode, sets] : profile.same_devices)
@@ -116,6 +128,7 @@ ProfiledSpace space_of(const FrameworkProfile& profile, const Workflow& workflow
       throw_bad_input("framework " + profile.name + ": no way to execute task " + task.name +
                       " can run on the devices of cluster " + cluster.name());
     if (rules == LayoutRules::any) continue;
+    if (task.kind == TaskKind::generation) keep_sleep_of_mode(profile, workflow.mode, choices);
     choices.max_tensor_parallel = of_task.max_tensor_parallel;
     choices.max_pipeline_parallel = of_task.max_pipeline_parallel;
     choices.has_even_batch = profile.has_even_batch;

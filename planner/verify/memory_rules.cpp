@@ -51,12 +51,12 @@ std::vector<DeviceMemory> used_devices(std::span<const PlannedTask> tasks, const
     };
     DeviceMemory first{device, cluster.type_of(device).memory_bytes.value, value(memory_context_bytes), 0};
     DeviceMemory& memory = used.emplace(device, first).first->second;
-    memory.resident_bytes += value(memory_state_weight) * tasklet.resident_bytes;
+    memory.resident_bytes += value(memory_state_weight) * tasklet.resident_bytes + tasklet.lasting_cache_bytes;
     const double of_loss = value(memory_logit_weight) * tasklet.logit_bytes +
                            value(memory_state_weight) * tasklet.whole_head_bytes;
     const double of_layer = value(memory_activation_weight) * tasklet.layer_bytes +
                             value(memory_state_weight) * tasklet.whole_unit_bytes;
-    const double working = value(memory_state_weight) * tasklet.loaded_bytes +
+    const double working = value(memory_state_weight) * tasklet.loaded_bytes + tasklet.woken_cache_bytes +
                            value(memory_activation_weight) * tasklet.activation_bytes +
                            std::max(of_loss, of_layer);
     memory.working_bytes = std::max(memory.working_bytes, working);
@@ -96,8 +96,9 @@ std::vector<Violation> device_violations(std::span<const DeviceMemory> devices, 
     found.push_back(
         {"device " + std::to_string(memory.device.value) + " (" + cluster.device_name(memory.device) + ")",
          rules::kDeviceMemory,
-         "states take " + format_bytes(memory.resident_bytes) + " and the largest working set " +
-             format_bytes(memory.working_bytes) + ", together " + in_words(needed, memory.capacity_bytes)});
+         "states and reserved KV caches take " + format_bytes(memory.resident_bytes) +
+             " and the largest working set " + format_bytes(memory.working_bytes) + ", together " +
+             in_words(needed, memory.capacity_bytes)});
   }
   return found;
 }

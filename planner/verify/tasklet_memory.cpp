@@ -253,10 +253,14 @@ void set_whole_units(const PlannedTask& task, const Replica& replica, std::size_
 void set_decoding(const PlannedTask& task, const Replica& replica, std::size_t stage, int sequences,
                   TaskletMemory& memory) {
   const DecodeBatch batch = decode_batch(task, replica, sequences);
-  const double waves = std::min(batch.waves, static_cast<double>(replica.stages.size()));
-  memory.activation_bytes = waves * cache_bytes(task, replica.stages[stage], batch.cached_tokens);
-  const double room = task.execution().kv_cache_bytes;
-  if (room > 0) memory.activation_bytes = std::min(memory.activation_bytes, room);
+  // A cache of stated size is allocated before the first request, and stays unless the engine sleeps.
+  const double stated = task.execution().kv_cache_bytes;
+  if (stated > 0) {
+    (task.execution().offload_weights ? memory.woken_cache_bytes : memory.lasting_cache_bytes) = stated;
+  } else {
+    const double waves = std::min(batch.waves, static_cast<double>(replica.stages.size()));
+    memory.activation_bytes = waves * cache_bytes(task, replica.stages[stage], batch.cached_tokens);
+  }
   memory.logit_bytes = held_logits_bytes(task, replica, stage, batch.places);
 }
 

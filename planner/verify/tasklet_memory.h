@@ -17,6 +17,9 @@
 // the gradient, which it then casts back. FSDP (Zhao et al. 2023, section 3): the active unit is whole on a
 // device and the next one is fetched; a unit's gradient is whole until it is reduced. Embedding and head are
 // units.
+//
+// Engines with a KV cache of stated size allocate all of it at start (vLLM, gpu_memory_utilization), and give
+// it back only by sleeping.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +29,12 @@
 namespace sextant {
 
 struct TaskletMemory {
-  double resident_bytes = 0;    // states that are always on the device
-  double loaded_bytes = 0;      // states on the device while the task runs
-  double host_bytes = 0;        // states on the host
-  double activation_bytes = 0;  // kept, with the KV cache
+  double resident_bytes = 0;       // states that are always on the device
+  double loaded_bytes = 0;         // states on the device while the task runs
+  double host_bytes = 0;           // states on the host
+  double lasting_cache_bytes = 0;  // KV cache of stated size, if the engine does not sleep
+  double woken_cache_bytes = 0;    // the same of an engine that sleeps: on the device while it generates
+  double activation_bytes = 0;     // kept, with a KV cache whose size the plan does not state
   double logit_bytes = 0;
   double whole_head_bytes = 0;  // of sharded weights, during the loss
   double layer_bytes = 0;       // of the active layer
