@@ -103,9 +103,13 @@ struct HostMemory {
   friend bool operator==(const HostMemory&, const HostMemory&) = default;
 };
 
+// Of a token, in weight versions, of fractions by 0, 1, ... versions (Prediction::staleness_fractions); zero
+// without any.
+[[nodiscard]] double mean_staleness(const std::vector<double>& fractions);
+
 struct Prediction {
   static constexpr std::string_view kKind = "prediction";
-  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: what the controller takes, notes; 1.2: data_s
+  static constexpr SchemaVersion kVersion{1, 3};  // 1.1: controller_s, notes; 1.2: data_s; 1.3: staleness
 
   std::string workflow;  // names
   std::string plan;
@@ -119,6 +123,9 @@ struct Prediction {
   double data_s = 0;         // data that tasks hand on, between their devices
   double controller_s = 0;   // the controller of an RL framework between the tasks of the iteration
   double rule_reward_s = 0;  // rewards of a rule
+  // Of the trained tokens, by how many weight versions their weights were older than those that are trained
+  // (costmodel/staleness.h); they sum to 1. Empty: all are fresh, or the document does not say.
+  std::vector<double> staleness_fractions;
   std::map<std::string, TaskPrediction> tasks;
   std::vector<DeviceMemory> memory;
   std::vector<HostMemory> host_memory;  // of nodes that hold offloaded states
@@ -131,6 +138,7 @@ struct Prediction {
   // By how much the tasks, the weight sync, the controller and the rewards together take longer than the
   // iteration, because tasks run at the same time. Zero where they run one after the other.
   [[nodiscard]] double overlapped_s() const;
+  [[nodiscard]] double mean_staleness() const { return sextant::mean_staleness(staleness_fractions); }
   friend bool operator==(const Prediction&, const Prediction&) = default;
   static Prediction parse(const JsonView& view);
   [[nodiscard]] Json to_json() const;

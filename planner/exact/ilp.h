@@ -2,7 +2,13 @@
 // same answer as branch and bound by another way, so that each checks the other.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "planner/exact/ilp_deal.h"
 #include "planner/exact/milp.h"
+#include "planner/exact/sync_cost.h"
 #include "planner/planner.h"
 
 namespace sextant {
@@ -23,5 +29,26 @@ struct IlpLimits {
 [[nodiscard]] PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits = {});
 [[nodiscard]] PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits,
                                      const MilpSolver& solver);
+
+// One integer program over a space that several may share.
+struct IlpQuestion {
+  std::optional<Candidate> start;     // a plan of the space to begin with
+  const IlpGroups* groups = nullptr;  // only plans with these groups; null: with any
+  Budget budget = {};                 // of the solver: seconds, nodes of its tree
+};
+
+struct IlpAnswer {
+  std::optional<Candidate> found;  // the best plan, or the start where none is better
+  double lower_bound = 0;          // of the iteration of any plan that was asked about, in seconds
+  bool is_proved = false;          // the best of all, or that there is none
+  bool is_infeasible = false;      // proved: there is none
+  std::uint64_t nodes = 0;
+  int solved = 0;    // programs, each with one more cut than the one before
+  std::string size;  // of the program, in words
+};
+
+// Throws Error(bad_input) for ways to synchronize weights that are not sums (exact/ilp_model.h).
+[[nodiscard]] IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, const IlpQuestion& question,
+                                  const MilpSolver& solver);
 
 }  // namespace sextant

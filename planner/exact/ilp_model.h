@@ -26,6 +26,9 @@ class IlpModel {
   // Its objective is the iteration without what every plan pays (SyncCost::fixed_s).
   [[nodiscard]] const MilpProblem& problem() const { return problem_; }
 
+  // From now on only plans with these groups are solutions.
+  void fix_groups(const IlpGroups& groups) { deal_.fix_groups(groups); }
+
   [[nodiscard]] bool has_sync() const { return sync_ >= 0; }
   // What weight synchronization takes in a solution.
   [[nodiscard]] double sync_s(const std::vector<double>& values) const;
