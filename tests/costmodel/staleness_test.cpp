@@ -76,7 +76,7 @@ TEST(Staleness, FractionsSumToOneAndKeepTheBound) {
   const auto drawn = [&](double most) { return std::uniform_real_distribution<double>(0, most)(random); };
   for (int i = 0; i < 1000; ++i) {
     const Workflow workflow = asynchronous(drawn(4), 1 + static_cast<int>(random() % 4));
-    const StalenessInputs inputs{drawn(10), drawn(10), random() % 4 != 0, random() % 2 * drawn(4)};
+    const StalenessInputs inputs{drawn(10), drawn(10), random() % 4 != 0, random() % 2 == 0 ? 0 : drawn(4)};
     const std::vector<double> fractions = staleness_fractions(workflow, inputs);
     EXPECT_NEAR(std::accumulate(fractions.begin(), fractions.end(), 0.0), 1, 1e-9);
     for (const double fraction : fractions) EXPECT_GE(fraction, -kRounding);
