@@ -2,7 +2,6 @@
 // within each of them of GPU groupings. What is done in an arm, a pair of both, is the caller's.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -21,9 +20,11 @@ struct HalvedGrouping {
   std::vector<Arm> arms;  // never empty
 
   [[nodiscard]] Score score() const {
-    return std::min_element(arms.begin(), arms.end(),
-                            [](const Arm& a, const Arm& b) { return a.score().is_better_than(b.score()); })
-        ->score();
+    Score best = arms.front().score();
+    for (const Arm& arm : arms) {
+      if (arm.score().is_better_than(best)) best = arm.score();
+    }
+    return best;
   }
 };
 

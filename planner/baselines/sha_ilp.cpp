@@ -22,7 +22,7 @@ constexpr std::size_t kMaxArms = 128;       // of a grouping
 constexpr std::size_t kMaxGroupings = 512;  // of workflows with more tasks than kMostListedTasks
 constexpr double kDefaultSeconds = 1;
 constexpr double kMicroseconds = 1e6;  // in a second
-constexpr double kMinSlice_s = 0.25;   // of an arm: shorter ones end before a solver has found a plan
+constexpr double kMinSlice_s = 1;      // of an arm: shorter ones end before a solver has found a plan
 constexpr Score kNoPlan{0, std::numeric_limits<double>::max(), 0, 0};
 
 struct Arm {
@@ -83,13 +83,15 @@ class Search {
 
   void solve(Arm& arm, std::uint64_t budget) {
     if (arm.is_solved || run_.is_over()) return;
-    IlpQuestion question{arm.found, &arm.groups};
+    IlpQuestion question{arm.found};
     if (counts_nodes()) {
       question.budget.evaluations = std::min(budget, run_.evaluations_left());
     } else {
       question.budget.seconds = std::max(kMinSlice_s, static_cast<double>(budget) / kMicroseconds);
     }
-    const IlpAnswer answer = solve_ilp(space_, sync_, question, solver_);
+    IlpModel model(space_, sync_);
+    model.fix_groups(arm.groups);
+    const IlpAnswer answer = solve_ilp(space_, sync_, model, question, solver_);
     nodes_ += answer.nodes;
     arm.is_solved = answer.is_proved;
     if (answer.nodes > 1) run_.spend(answer.nodes - 1);

@@ -75,13 +75,11 @@ Proof proof_at_limit(const Budget& budget) {
 
 }  // namespace
 
-IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, const IlpQuestion& question,
+IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, IlpModel& model, const IlpQuestion& question,
                     const MilpSolver& solver) {
   const auto start = std::chrono::steady_clock::now();
   const std::atomic<bool>* is_cancelled = space.request().is_cancelled;
   const Budget& budget = question.budget;
-  IlpModel model(space, sync);
-  if (question.groups != nullptr) model.fix_groups(*question.groups);
   IlpAnswer answer;
   answer.found = question.start;
   answer.size = size_of(model.problem());
@@ -167,8 +165,9 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     return result;
   }
   const SyncCost sync(space);
+  IlpModel model(space, sync);  // first, so that its variables do not depend on what the start has looked up
   const IlpAnswer answer =
-      solve_ilp(space, sync, {plan_to_begin_with(space, sync), nullptr, request.budget}, solver);
+      solve_ilp(space, sync, model, {plan_to_begin_with(space, sync), request.budget}, solver);
   result.nodes = answer.nodes;
   result.lower_bound = answer.lower_bound;
   result.proof = answer.is_proved ? Proof::optimal : proof_at_limit(request.budget);

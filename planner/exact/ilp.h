@@ -6,9 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "planner/exact/ilp_deal.h"
+#include "planner/exact/ilp_model.h"
 #include "planner/exact/milp.h"
-#include "planner/exact/sync_cost.h"
 #include "planner/planner.h"
 
 namespace sextant {
@@ -30,11 +29,9 @@ struct IlpLimits {
 [[nodiscard]] PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits,
                                      const MilpSolver& solver);
 
-// One integer program over a space that several may share.
 struct IlpQuestion {
-  std::optional<Candidate> start;     // a plan of the space to begin with
-  const IlpGroups* groups = nullptr;  // only plans with these groups; null: with any
-  Budget budget = {};                 // of the solver: seconds, nodes of its tree
+  std::optional<Candidate> start = {};  // a plan of the space to begin with
+  Budget budget = {};                   // of the solver: seconds, nodes of its tree
 };
 
 struct IlpAnswer {
@@ -47,8 +44,8 @@ struct IlpAnswer {
   std::string size;  // of the program, in words
 };
 
-// Throws Error(bad_input) for ways to synchronize weights that are not sums (exact/ilp_model.h).
-[[nodiscard]] IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, const IlpQuestion& question,
-                                  const MilpSolver& solver);
+// Solves a program over a space that several may share, and adds cuts to it. model: of this space and sync.
+[[nodiscard]] IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, IlpModel& model,
+                                  const IlpQuestion& question, const MilpSolver& solver);
 
 }  // namespace sextant

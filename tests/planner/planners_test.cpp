@@ -262,6 +262,7 @@ TEST_P(EveryPlanner, ReturnsTheBestSoFarWhenCancelled) {
   const Cluster cluster = cluster_of({{"a100", 2}});
   if (!traits().has_budget) GTEST_SKIP() << "tries more plans than memory holds options for";
   if (!traits().can_be_cancelled) GTEST_SKIP() << "only before its solver starts";
+  if (GetParam().name == "sha-ilp") GTEST_SKIP() << "has no plan before its first program is solved";
   const Workflow workflow = ppo_8b();
   std::atomic<bool> is_cancelled = false;
   PlanRequest request{cluster, workflow, kNeutral};

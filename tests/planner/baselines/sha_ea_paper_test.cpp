@@ -138,7 +138,9 @@ TEST_F(ShaIlp, AnArmsProgramHasItsGroupsAlone) {
   UnitSpace space(request, 4);
   const SyncCost sync(space);
   const IlpGroups groups{{{0, 1, 0}, 2}, {3, 1}};
-  const IlpAnswer answer = solve_ilp(space, sync, {std::nullopt, &groups, {}}, *solver_);
+  IlpModel model(space, sync);
+  model.fix_groups(groups);
+  const IlpAnswer answer = solve_ilp(space, sync, model, {}, *solver_);
   ASSERT_TRUE(answer.found.has_value());
   EXPECT_TRUE(answer.is_proved);
   EXPECT_EQ(answer.found->tasks[0].devices.size(), 3U);
