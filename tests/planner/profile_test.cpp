@@ -74,6 +74,32 @@ TEST(SpaceOf, LeavesOutWhatTheModelOrTheClusterCannotDo) {
   EXPECT_EQ(executions().size(), has_host_link ? 2U : 1U);
 }
 
+// The engine sleeps in synchronous mode and never does one step off; a user of any layout has the choice, and a
+// cluster that does not say how fast its host is has engines that stay.
+TEST(SpaceOf, LetsTheEngineSleepAsTheModeHasIt) {
+  const FrameworkProfile profile = profile_of(
+      R"({"generation": {"execution": {"offload_weights": true}, "vary": {"offload_weights": [false]}}})",
+      R"(, "engine_sleeps": {"synchronous": true, "one_step_off": false})");
+  const Cluster silent = cluster_of({{"a100", 1}});
+  auto types = silent.device_types();
+  for (auto& [name, type] : types) type.host_bytes_per_s.reset();
+  const Cluster without_host("planned", types, silent.nodes(), silent.levels());
+  for (auto& [name, type] : types) type.host_bytes_per_s = assumed(3.2e10);
+  const Cluster with_host("planned", types, silent.nodes(), silent.levels());
+  const auto sleeps = [&](Mode mode, const Cluster& cluster, LayoutRules rules = LayoutRules::as_framework) {
+    std::vector<bool> all;
+    const Workflow workflow = ppo_8b(mode);
+    const ProfiledSpace space = space_of(profile, workflow, cluster, rules);
+    for (const Execution& execution : space.choices.front().executions)
+      all.push_back(execution.offload_weights);
+    return all;
+  };
+  EXPECT_EQ(sleeps(Mode::synchronous, with_host), std::vector{true});
+  EXPECT_EQ(sleeps(Mode::one_step_off, with_host), std::vector{false});
+  EXPECT_EQ(sleeps(Mode::synchronous, with_host, LayoutRules::any), (std::vector{true, false}));
+  EXPECT_EQ(sleeps(Mode::synchronous, without_host), std::vector{false});
+}
+
 TEST(SpaceOf, RefusesAModeThatTheFrameworkDoesNotHave) {
   const FrameworkProfile profile = profile_of(R"({"training": {}})");
   const Cluster cluster = cluster_of({{"a100", 1}});

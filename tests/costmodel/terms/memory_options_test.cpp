@@ -244,12 +244,17 @@ TEST(MemoryOptions, ADeviceKeepsAtLeastOneKeyValueHead) {
   EXPECT_DOUBLE_EQ(memory_of(two).activation_bytes, 12 * 8 * 3 * 2 * 2);
 }
 
-TEST(MemoryOptions, TheCacheIsNeverLargerThanItsRoom) {
+// 12 sequences of 8 tokens in 3 layers of 8 elements need 12 * 8 * 3 * 8 * 2 = 4608 bytes.
+TEST(MemoryOptions, ACacheOfStatedSizeIsAllocatedWhole) {
   Execution execution;
-  execution.kv_cache_bytes = 1000;
-  const TermCase limited(kGeneration, with(on_device(0), execution));
-  EXPECT_DOUBLE_EQ(memory_of(limited).activation_bytes, 1000);
+  for (const double stated : {1000.0, 1e6}) {
+    execution.kv_cache_bytes = stated;
+    const TermCase reserved(kGeneration, with(on_device(0), execution));
+    EXPECT_EQ(memory_of(reserved).reserved_bytes, stated);
+    EXPECT_EQ(memory_of(reserved).activation_bytes, 0);
+  }
   execution.kv_cache_bytes = 0;
+  EXPECT_DOUBLE_EQ(memory_of(TermCase(kGeneration, with(on_device(0), execution))).activation_bytes, 4608);
   execution.cache_precision = Precision::fp8;
   const TermCase eight(kGeneration, with(on_device(0), execution));
   EXPECT_DOUBLE_EQ(memory_of(eight).activation_bytes, 12 * 8 * 3 * 8 * 1);
@@ -380,6 +385,83 @@ TEST(MemoryOptions, ContextIsHeldOncePerDevice) {
   EXPECT_DOUBLE_EQ(memory[0].resident_bytes, 100 + 2 * 16 * 480);
 }
 
+// Engine and trainer share device 0. States: 2 * 480 bytes of the engine's weights, 16 * 480 of training. The
+// working set of training is 2 * 24 * (3 * 88 + 4 + 88) bytes for 24 tokens. The engine reserves 40000 bytes.
+struct SharedDevice {
+  Workflow workflow = small_workflow();
+  TermCase training{kTraining, on_device(0), workflow};
+  [[nodiscard]] DeviceMemory with(const Execution& engine, int device = 0) const {
+    const TermCase generation(kGeneration, testing::with(on_device(device), engine), workflow);
+    return plan_memory(std::vector<TaskWork>{training.task, generation.task}, training.problem().cluster(),
+                       training.problem().coefficients, training.problem().hardware)
+        .front();
+  }
+  double training_bytes = 2 * 24 * (3 * 88 + 4 + 88.0);
+};
+
+Execution engine_of(double reserved_bytes, bool sleeps) {
+  Execution execution;
+  execution.kv_cache_bytes = reserved_bytes;
+  execution.offload_weights = sleeps;
+  return execution;
+}
+
+TEST(MemoryOptions, TheCacheOfAnEngineThatStaysCountsWhileTrainingRuns) {
+  const SharedDevice device;
+  const DeviceMemory memory = device.with(engine_of(40000, false));
+  EXPECT_DOUBLE_EQ(memory.resident_bytes, 18 * 480 + 40000);
+  EXPECT_DOUBLE_EQ(memory.working_bytes, device.training_bytes);
+}
+
+TEST(MemoryOptions, AnEngineThatSleepsTakesWeightsAndCacheAway) {
+  const SharedDevice device;
+  // Awake it holds weights and cache, 40960 bytes: more than training's working set.
+  const DeviceMemory memory = device.with(engine_of(40000, true));
+  EXPECT_DOUBLE_EQ(memory.resident_bytes, 16 * 480);
+  EXPECT_DOUBLE_EQ(memory.working_bytes, 2 * 480 + 40000);
+  // With a smaller cache training's is the larger one, and nothing of the engine is left beside it.
+  EXPECT_DOUBLE_EQ(device.with(engine_of(1000, true)).working_bytes, device.training_bytes);
+}
+
+TEST(MemoryOptions, AnEngineOnItsOwnDeviceHoldsWeightsAndCacheEitherWay) {
+  for (const bool sleeps : {false, true}) {
+    const TermCase generation(kGeneration, with(on_device(1), engine_of(40000, sleeps)));
+    const auto memory = plan_memory(std::vector<TaskWork>{generation.task}, generation.problem().cluster(),
+                                    generation.problem().coefficients, generation.problem().hardware);
+    ASSERT_EQ(memory.size(), 1U);
+    EXPECT_DOUBLE_EQ(memory[0].resident_bytes + memory[0].working_bytes, 2 * 480 + 40000) << sleeps;
+  }
+  // Nor does it take anything from the trainer's device.
+  const SharedDevice device;
+  const DeviceMemory trainer = device.with(engine_of(40000, false), 1);
+  EXPECT_DOUBLE_EQ(trainer.resident_bytes, 16 * 480);
+  EXPECT_DOUBLE_EQ(trainer.working_bytes, device.training_bytes);
+}
+
+// The reservation is a number of bytes: a coefficient for activations does not change it.
+TEST(MemoryOptions, NoCoefficientAppliesToAReservation) {
+  const TermCase generation(kGeneration, with(on_device(0), engine_of(40000, false)));
+  CoefficientValues<double> values(2);
+  for (int type = 0; type < 2; ++type) values.set(memory_activation_weight, type, 3);
+  const auto memory = plan_memory(std::vector<TaskWork>{generation.task}, generation.problem().cluster(),
+                                  values, generation.problem().hardware);
+  EXPECT_DOUBLE_EQ(memory[0].resident_bytes + memory[0].working_bytes, 2 * 480 + 40000);
+}
+
+TEST(MemoryOptions, ALargerReservationNeverTakesLess) {
+  const SharedDevice device;
+  for (const bool sleeps : {false, true}) {
+    double before = 0;
+    for (const double reserved : {1.0, 384.0, 1000.0, 4608.0, 5000.0, 4e4, 2e5, 2e11}) {
+      const DeviceMemory memory = device.with(engine_of(reserved, sleeps));
+      const double needed = memory.resident_bytes + memory.working_bytes;
+      EXPECT_GE(needed, before) << reserved;
+      EXPECT_GE(needed, reserved);
+      before = needed;
+    }
+  }
+}
+
 TEST(MemoryOptions, HostsSumWhatTheirDevicesOffload) {
   Execution execution;
   execution.offload_weights = true;
@@ -408,6 +490,9 @@ TEST(MemoryOptions, EnginesThatTakeTurnsKeepACopyOnTheHost) {
   EXPECT_DOUBLE_EQ(needed({training.task, together.task}), kPinnedShare * (16 + 2) * 480);
   EXPECT_DOUBLE_EQ(needed({training.task, apart.task}), kPinnedShare * 16 * 480);
   EXPECT_TRUE(host_memory(std::vector<TaskWork>{together.task}, cluster).empty());
+  // The cache holds nothing that is worth a copy.
+  const TermCase reserves(kGeneration, with(on_device(0), engine_of(40000, false)));
+  EXPECT_DOUBLE_EQ(needed({training.task, reserves.task}), kPinnedShare * (16 + 2) * 480);
 }
 
 }  // namespace

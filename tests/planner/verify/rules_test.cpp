@@ -231,8 +231,24 @@ TEST_F(Rules, MemoryOfDevices) {
   EXPECT_EQ(found[0].rule, "C3");
   EXPECT_EQ(
       found[0].message,
-      "states take 3.12 KiB and the largest working set 12.6 KiB, together 15.7 KiB and there are 15.6 KiB, "
-      "100 B too few");
+      "states and reserved KV caches take 3.12 KiB and the largest working set 12.6 KiB, together 15.7 KiB and "
+      "there are 15.6 KiB, 100 B too few");
+}
+
+// An engine on device 0 with 40000 bytes for its cache, beside training and the reference (MemoryOfDevices). It
+// has 2 * 480 bytes of weights. Training's working set is the same as without it.
+TEST_F(Rules, MemoryOfDevicesWithAnEngine) {
+  set_host(10, std::nullopt);
+  const double others = 16 * 160 + 2 * 320, training_bytes = 2 * 24 * (2 * (2 * (16 + 36) + 4.0) + 16 + 36);
+  generation() = on_device(0);
+  generation().execution.kv_cache_bytes = 40000;
+  const DeviceMemory stays = verify_plan(cluster_, workflow_, plan_, {}).devices[0];
+  EXPECT_DOUBLE_EQ(stays.resident_bytes, others + 2 * 480 + 40000);
+  EXPECT_DOUBLE_EQ(stays.working_bytes, training_bytes);
+  generation().execution.offload_weights = true;
+  const DeviceMemory sleeps = verify_plan(cluster_, workflow_, plan_, {}).devices[0];
+  EXPECT_DOUBLE_EQ(sleeps.resident_bytes, others);
+  EXPECT_DOUBLE_EQ(sleeps.working_bytes, 2 * 480 + 40000);
 }
 
 TEST_F(Rules, MemoryOfHosts) {
