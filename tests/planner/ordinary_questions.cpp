@@ -185,6 +185,7 @@ Plan recipe_of(const OrdinaryQuestion& question, const FrameworkProfile& profile
       const double memory = cluster.type_of(DeviceId{0}).memory_bytes.value;
       execution.kv_cache_bytes = std::floor(kCachePart * memory / 1e6) * 1e6;
       execution.shared_prompts = workflow.responses_per_prompt > 1;
+      execution.offload_weights = true;  // it shares the trainer's GPUs: the examples of all put it to sleep
       layout.decode_batch_sequences = kSequencesAtOnce;
       continue;
     }
