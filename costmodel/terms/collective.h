@@ -104,8 +104,9 @@ template <typename T>
 // part of the node's adapters and of the link's capacity, and by the inner links that feed them.
 //
 // An efficiency between nodes stands for software that handles each byte (packing, launching). Its time is that at the
-// usual rate of the zone and does not grow if the link is slower: over a link of rate r below the reference R, or a
-// trunk, a byte takes 1 / (e_network r) + (1 / e - 1) / (e_network R) seconds. With r = R that is 1 / (e_network e R).
+// usual rate of the zone and does not grow if the link is slower: over a link or trunk of rate r below the rate R that
+// the same devices have inside a zone, a byte takes 1 / (e_network r) + (1 / e - 1) / (e_network R) seconds. With r = R
+// that is 1 / (e_network e R).
 template <typename T>
 [[nodiscard]] T group_bytes_per_s(const Problem<T>& problem, DeviceId from, DeviceId to,
                                   const LinkCost<T>& link, const LinkEfficiency<T>& reached,
@@ -113,10 +114,18 @@ template <typename T>
   const Cluster& cluster = problem.cluster();
   if (cluster.is_one_island(from, to)) return reached.within * link.bytes_per_s;
   T rate = link.bytes_per_s;
-  if (use.nodes.rails > 1)
-    rate *= 1.0 + (use.nodes.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);
-  const auto share = [&rate](double bytes_per_s, double groups) {
-    if (T(bytes_per_s / groups) < rate) rate = T(bytes_per_s / groups);
+  T usual = rate < T(zone_bytes_per_s(cluster)) ? T(zone_bytes_per_s(cluster)) : rate;
+  if (use.nodes.rails > 1) {
+    const T rails = 1.0 + (use.nodes.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);
+    rate *= rails;
+    usual *= rails;
+  }
+  const auto limit = [](T& to, double bytes_per_s) {
+    if (T(bytes_per_s) < to) to = T(bytes_per_s);
+  };
+  const auto share = [&](double bytes_per_s, double groups) {
+    limit(rate, bytes_per_s / groups);
+    limit(usual, bytes_per_s / groups);
   };
   share(use.nodes.network_bytes_per_s, use.leaving.node);
   if (use.nodes.count < 2) {  // otherwise the nodes of the ring have counted already
@@ -125,13 +134,11 @@ template <typename T>
       if (network) share(*network, use.leaving.node);
     }
   }
-  const T own = rate;
-  if (const auto trunk = cluster.trunk(from, to)) share(trunk->bytes_per_s, use.leaving.of(trunk->scope));
+  if (const auto trunk = cluster.trunk(from, to))
+    limit(rate, trunk->bytes_per_s / use.leaving.of(trunk->scope));
   const T& network = problem.coefficient(CoefficientId::network_efficiency);
-  const double zone = zone_bytes_per_s(cluster);
-  if (rate < own || link.bytes_per_s < T(zone)) {
-    const T reference = own < T(zone) ? T(zone) : own;
-    rate = network * rate / (1.0 + software_loss(reached.between) * rate / reference);
+  if (rate < usual) {
+    rate = network * rate / (1.0 + software_loss(reached.between) * rate / usual);
   } else {
     rate *= network * reached.between;
   }

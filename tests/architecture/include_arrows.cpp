@@ -162,7 +162,7 @@ void check_library_include(const SourceFile& source, const std::string& name,
     violations.push_back(source.path + " includes <" + name + ">: the project's own headers go in quotes");
   }
   for (const Room& library : libraries()) {
-    if (name.starts_with(library.folder) && !lies_in_any(source.path, library.may_include)) {
+    if (name.starts_with(library.folder) && !lies_in_any(place_of(source.path), library.may_include)) {
       violations.push_back(source.path + " includes " + name + ": that belongs to " +
                            joined(library.may_include) + " only");
     }

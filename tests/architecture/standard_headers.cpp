@@ -21,8 +21,9 @@ const std::map<std::string, Names>& headers_of_names() {
   static const std::map<std::string, Names> table = [] {
     const std::vector<std::pair<Names, std::vector<std::string>>> groups = {
         {{"algorithm"},
-         {"all_of", "any_of", "clamp", "fill", "find", "find_if", "includes", "max", "min", "none_of",
-          "set_difference", "sort", "stable_sort"}},
+         {"all_of", "any_of", "clamp", "fill", "find", "find_if", "includes", "max", "max_element", "min",
+          "next_permutation", "none_of", "set_difference", "sort", "stable_sort"}},
+        {{"numeric"}, {"accumulate"}},
         {{"array"}, {"array"}},
         {{"bit"}, {"countr_zero", "popcount"}},
         {{"atomic"}, {"atomic", "memory_order_relaxed"}},
@@ -126,7 +127,10 @@ Header read_header(const fs::path& file) {
 std::map<std::string, Header> read_headers(const fs::path& root) {
   std::map<std::string, Header> headers;
   for (const std::string& path : sources_below(root)) {
-    if (path.ends_with(".h")) headers[path] = read_header(root / path);
+    // As includes name it.
+    const std::string prefix = "include/";
+    const std::string name = path.starts_with(prefix) ? path.substr(prefix.size()) : path;
+    if (path.ends_with(".h")) headers[name] = read_header(root / path);
   }
   return headers;
 }

@@ -18,7 +18,7 @@ TEST(StandardHeaders, OfThisProjectAreIncluded) {
 
 class PlantedHeaders : public PlantedTree {
  protected:
-  PlantedHeaders() { write("sextant/error.h", "#include <string>\nstd::string text();\n"); }
+  PlantedHeaders() { write("include/sextant/error.h", "#include <string>\nstd::string text();\n"); }
   [[nodiscard]] std::vector<std::string> missing() const { return find_missing_standard_headers(root()); }
 };
 
