@@ -52,7 +52,7 @@ struct Execution {
   TrainingGraphs training_graphs = TrainingGraphs::none;
 
   // Engine.
-  double kv_cache_bytes = 0;  // memory of a device for the cache; 0: no limit
+  double kv_cache_bytes = 0;  // memory of a device that the engine takes for its cache; 0: no limit
 
   // Loss.
   int logit_chunk_tokens = 0;  // tokens whose logits exist at once (chunked loss); 0: a micro-batch's
@@ -60,7 +60,7 @@ struct Execution {
 
   // Memory.
   bool offload_optimizer = false;     // Adam runs on the host: gradients and weights cross the host link
-  bool offload_weights = false;       // states move to the host while other tasks run
+  bool offload_weights = false;       // states (and an engine's cache) leave the device while other tasks run
   bool offload_activations = false;   // kept activations cross the host link
   int offload_activation_layers = 0;  // layers per stage; 0: all layers of the stage
 

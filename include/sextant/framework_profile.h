@@ -45,8 +45,8 @@ struct FrameworkProfile {
   std::map<Mode, std::vector<std::vector<std::string>>> same_devices;
   // Sets of tasks that run on pairwise disjoint devices, by mode.
   std::map<Mode, std::vector<std::vector<std::string>>> apart_devices;
-  // By mode: the engine always leaves the devices while other tasks run (true), or never does (false). In modes
-  // that are not here the executions for generation decide.
+  // Whether the engine leaves its devices while other tasks run, by mode: it always does (true), or it never does
+  // (false). The executions for generation decide in all other modes.
   std::map<Mode, bool> engine_sleeps;
   std::map<TaskKind, TaskProfile> tasks;
   // The framework's name for an option, for example by "generation.kv_memory_fraction".

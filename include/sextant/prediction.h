@@ -85,8 +85,10 @@ enum class Fit { fits, does_not_fit, uncertain };
 struct DeviceMemory {
   DeviceId device;
   double capacity_bytes = 0;
-  double resident_bytes = 0;  // weights, gradients and optimizer states of all tasks on this device
-  double working_bytes = 0;   // largest activations, KV cache and buffers of one task
+  // Weights, gradients and optimizer states of all tasks on this device, and the KV cache that an engine reserves
+  // and does not give back while other tasks run.
+  double resident_bytes = 0;
+  double working_bytes = 0;  // largest activations, other KV cache and buffers of one task
   std::optional<MemoryTrust> trust = std::nullopt;
   [[nodiscard]] double needed_bytes() const { return resident_bytes + working_bytes; }
   [[nodiscard]] bool fits() const { return needed_bytes() <= capacity_bytes; }
