@@ -120,8 +120,8 @@ template <typename T>
     rate *= rails;
     usual *= rails;
   }
-  const auto limit = [](T& to, double bytes_per_s) {
-    if (T(bytes_per_s) < to) to = T(bytes_per_s);
+  const auto limit = [](T& limited, double bytes_per_s) {
+    if (T(bytes_per_s) < limited) limited = T(bytes_per_s);
   };
   const auto share = [&](double bytes_per_s, double groups) {
     limit(rate, bytes_per_s / groups);
