@@ -1,4 +1,4 @@
-// How far predictions are from measurements, on runs that the fit did not see.
+// The accuracy of predictions on runs that the fit did not see.
 #pragma once
 
 #include <map>
@@ -12,10 +12,10 @@
 
 namespace sextant {
 
-// What stands for a task's name where a time is that of the whole iteration.
+// The name of the whole iteration, used in place of a task's name.
 inline constexpr const char* kIteration = "iteration";
 
-// One measured time beside its prediction.
+// One measured time and its prediction.
 struct ComparedTime {
   std::string run;
   std::string task;  // task name, "weight_sync", kIteration, or elapsed_name of a task
@@ -29,14 +29,14 @@ struct ComparedTime {
   friend bool operator==(const ComparedTime&, const ComparedTime&) = default;
 };
 
-// What an iteration waited for a task (Run::waits), beside the prediction. Relative to the iteration: a wait
-// may be zero, and is the difference of two sides.
+// The time that an iteration waited for a task (Run::waits), measured and predicted. Its error is relative to
+// the iteration, because a wait may be zero and is a difference of two times.
 struct ComparedWait {
   std::string run;
   std::string task;
   double measured_s = 0;
   double predicted_s = 0;
-  double iteration_s = 0;  // measured; predicted where it was not
+  double iteration_s = 0;  // measured; predicted if it was not measured
   bool held_out = true;
 
   // |predicted - measured| / iteration
@@ -44,7 +44,7 @@ struct ComparedWait {
   friend bool operator==(const ComparedWait&, const ComparedWait&) = default;
 };
 
-// The largest memory of a device in one run, beside its prediction.
+// The largest memory of a device in one run, measured and predicted.
 struct ComparedMemory {
   std::string run;
   double measured_bytes = 0;
@@ -58,16 +58,16 @@ struct ComparedMemory {
 
 struct ErrorSummary {
   int count = 0;
-  double mape = 0;  // mean absolute error, as a fraction of what was measured
+  double mape = 0;  // mean absolute error, as a fraction of the measured value
   double median = 0;
   double p90 = 0;
   double worst = 0;
   friend bool operator==(const ErrorSummary&, const ErrorSummary&) = default;
 };
 
-// Of any errors, none included.
+// Summarises errors, which may be empty.
 [[nodiscard]] ErrorSummary summarise(const std::vector<double>& errors);
-// Shares of the iteration, of runs held out or not.
+// Summarises waits of held-out or in-sample runs, as fractions of the iteration.
 [[nodiscard]] ErrorSummary summarise(const std::vector<ComparedWait>& waits);
 
 struct Accuracy {
@@ -77,15 +77,15 @@ struct Accuracy {
   std::vector<ComparedTime> times;
   ErrorSummary held_out_tasks;  // every task time of held-out runs
   ErrorSummary held_out_iterations;
-  ErrorSummary in_sample_tasks;  // of runs that the fit saw
+  ErrorSummary in_sample_tasks;  // runs that the fit saw
   ErrorSummary in_sample_iterations;
   std::map<std::string, ErrorSummary> held_out_by_task;
-  std::vector<ComparedMemory> memories;  // of the runs that carry their peak
+  std::vector<ComparedMemory> memories;  // runs that state their peak memory
   ErrorSummary held_out_memories;
   ErrorSummary in_sample_memories;
-  std::vector<ComparedWait> waits;  // of the runs that carry some
+  std::vector<ComparedWait> waits;  // runs that state waits
   double rank_correlation = 0;      // Spearman, held-out iteration times
-  std::optional<PlanOrder> order;   // held-out iterations; none where no plans are alternatives
+  std::optional<PlanOrder> order;   // held-out iterations; nullopt if no plans are alternatives
   double interval_coverage = 0;     // share of held-out times inside their 90 % interval
   bool has_intervals = false;
 

@@ -1,11 +1,11 @@
 // Accuracy on runs that a fit never saw, fold by fold.
 //
-// Random folds flatter: runs of one model, plan or machine share their errors. The honest question leaves a
-// whole group out. Every fold is fitted from the priors, never from a fit that saw what it is asked about.
+// Random folds are optimistic: runs of one model, plan or machine share their errors. Leaving out a whole group
+// is the realistic test. Every fold is fitted from the priors, never from a fit that saw its held-out runs.
 //
-// Intervals: the spread of a held-out prediction is that of the coefficients (posterior.h) with that of the
-// model; the latter is scaled so that the other folds' held-out errors are covered as often as asked (a
-// conformal correction), so coverage is a figure on data that the interval never saw either.
+// Intervals: the spread of a held-out prediction combines the spread of the coefficients (posterior.h) with
+// that of the model. The latter is scaled so that the requested share of the other folds' held-out errors is
+// covered (a conformal correction), so coverage is measured on data that the interval never saw either.
 #pragma once
 
 #include <array>
@@ -21,38 +21,38 @@
 namespace sextant {
 
 struct Fold {
-  std::string name;  // what is left out
+  std::string name;  // the value that is left out
   std::vector<std::string> fit;
   std::vector<std::string> held_out;
 };
 
-// A fold for each value of the key; needs two. Runs with an empty key are always fitted, never held out.
+// Returns one fold per value of the key; needs two values. Runs with an empty key are fitted in every fold.
 [[nodiscard]] std::vector<Fold> leave_one_out(const Runs& runs,
                                               const std::function<std::string(const Run&)>& key);
 
-// The same in at most `max_folds` folds: each leaves several groups out, dealt by a seeded shuffle.
+// Like leave_one_out, in at most `max_folds` folds: each leaves out several groups, drawn by a seeded shuffle.
 [[nodiscard]] std::vector<Fold> leave_groups_out(const Runs& runs,
                                                  const std::function<std::string(const Run&)>& key,
                                                  int max_folds, unsigned seed);
 
-// k folds of runs by a seeded shuffle; the same on every machine.
+// Returns k folds of runs from a seeded shuffle; the same on every machine.
 [[nodiscard]] std::vector<Fold> random_folds(const Runs& runs, int k, unsigned seed);
 
-// `draws` times: fitted to `count` random runs, held out on the rest.
+// Returns `draws` folds: each is fitted to `count` random runs and holds out the rest.
 [[nodiscard]] std::vector<Fold> few_runs(const Runs& runs, int count, int draws, unsigned seed);
 
-// Usual keys: the first model that trains or generates, the device types, the band of the number of devices
-// that the plan uses: "8 to 15 devices", from a power of two to below the next.
+// The usual keys: the first model that trains or generates, the device types, and the band of the number of
+// devices that the plan uses: "8 to 15 devices", from a power of two to below the next one.
 [[nodiscard]] std::string model_of(const Runs& runs, const Run& run);
 [[nodiscard]] std::string device_types_of(const Runs& runs, const Run& run);
 [[nodiscard]] std::string scale_of(const Runs& runs, const Run& run);
 
-// What a fold leaves out, by name.
+// The property by which a fold leaves out runs.
 enum class LeaveOut { model, plan, workflow, cluster, device_type, framework, scale, run };
 inline constexpr std::array<std::string_view, 8> kLeaveOutNames{
     "model", "plan", "workflow", "cluster", "device_type", "framework", "scale", "run"};
 [[nodiscard]] std::function<std::string(const Run&)> group_key(const Runs& runs, LeaveOut what);
-// The first of model, workflow, plan and run of which the runs have at least four; nothing with fewer runs.
+// Returns the first of model, workflow, plan and run with at least four values; nullopt if there is none.
 [[nodiscard]] std::optional<LeaveOut> customary_leave_out(const Runs& runs);
 
 struct HeldOut {
@@ -63,7 +63,7 @@ struct HeldOut {
   double predicted = 0;
   double low = 0;  // 90 % interval
   double high = 0;
-  double log_variance = 0;  // of the prediction, from the coefficients alone
+  double log_variance = 0;  // variance of the log prediction, from the coefficients alone
 
   [[nodiscard]] double error_fraction() const { return predicted / measured - 1; }
   [[nodiscard]] bool covered() const { return low <= measured && measured <= high; }
@@ -72,7 +72,7 @@ struct HeldOut {
 struct CrossValidation {
   std::vector<HeldOut> times;
   int folds = 0;
-  int free_coefficients = 0;  // most of any fold
+  int free_coefficients = 0;  // maximum over the folds
 
   using Filter = std::function<bool(const HeldOut&)>;
   [[nodiscard]] ErrorSummary errors(const Filter& filter = {}) const;
@@ -80,8 +80,8 @@ struct CrossValidation {
   [[nodiscard]] double log_deviation(const Filter& filter = {}) const;  // 90 % quantile of |log error| / 1.645
 };
 
-// For the coefficients document. The order is of predictions by fits that did not see the run in question:
-// where the folds split a group of alternatives, by several fits. `runs` are those that were cross-validated,
+// Returns the summary for the coefficients document. It ranks predictions by fits that did not see the run; if
+// the folds split a group of alternatives, several fits contribute. `runs` are those that were cross-validated,
 // each held out at most once.
 [[nodiscard]] HeldOutSummary summary_of(const Runs& runs, const CrossValidation& validation, LeaveOut what);
 

@@ -1,4 +1,4 @@
-// Two coefficients documents held against each other: what moved, and by more than the two fits are unsure of?
+// Compares two coefficients documents: which values differ, and by how many standard errors.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,15 @@ struct CoefficientDifference {
   std::string framework{kAny};
   double before = 0;
   double after = 0;
-  // Difference in standard errors of both together: of the logarithms where the fit moves them by factors.
-  // Absent where a document states no error.
+  // The difference in combined standard errors, of the logarithms if the fit moves the coefficient by factors.
+  // Absent if a document states no error.
   std::optional<double> deviations;
 
   friend bool operator==(const CoefficientDifference&, const CoefficientDifference&) = default;
 };
 
-// Every coefficient and owner that either document has an entry for and whose values differ, in the order of
-// the table; what a document has no entry for is what its other entries imply.
+// Returns every coefficient and owner that either document has an entry for and whose values differ, in the
+// order of the table. If a document has no entry, the value that its other entries imply is compared.
 [[nodiscard]] std::vector<CoefficientDifference> differences(const Coefficients& before,
                                                              const Coefficients& after);
 

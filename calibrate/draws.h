@@ -1,4 +1,4 @@
-// What the coefficients may be, given what a fit knows: joint draws, to judge two plans by the same of each.
+// Joint samples of the coefficients from a fit's posterior, to compare two plans under the same samples.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace sextant {
 
-// From the normal distribution of the fit (posterior.h), each value moved into the range of its table; device
-// types and a framework that the fit never saw deviate as far as those that it saw. A draw has the values of
-// the cluster's device types for `framework`, and no fit. The same for a seed. Empty where nobody fitted them.
+// Samples the normal distribution of the fit (posterior.h) and moves each value into its table's range. Types
+// and frameworks that the fit never saw deviate as much as those it saw. A sample has values for the cluster's
+// device types and `framework`, and no fit. The seed fixes it. Empty if nothing was fitted.
 [[nodiscard]] std::vector<Coefficients> draw_coefficients(const Coefficients& coefficients,
                                                           const Cluster& cluster, std::string_view framework,
                                                           int count, std::uint64_t seed);

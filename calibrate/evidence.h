@@ -1,8 +1,8 @@
-// What a fit is shown: measured times with their weights, priors, and what the sources left unsaid, as
-// residuals and their derivatives at any point of the fit's vector.
+// The input of a fit: measured times with their weights, priors and unstated quantities, as residuals and their
+// derivatives at any point of the fit's vector.
 //
 // The vector holds the coordinates of the parameters (parameters.h), then one for every quantity that a group
-// of runs leaves unsaid (unstated.h), which is free where any of its runs depends on it. A residual is the
+// of runs leaves unstated (unstated.h), which is free if any of its runs depends on it. A residual is the
 // robust root of the log error in units of its deviation, so that squares can be summed.
 #pragma once
 
@@ -21,7 +21,7 @@ struct FitOptions;
 
 class Evidence {
  public:
-  // A quantity that a group of runs leaves unsaid; its prior is zero.
+  // A quantity that a group of runs leaves unstated; its prior is zero.
   struct Nuisance {
     UnstatedQuantity quantity;
     std::string group;
@@ -30,7 +30,7 @@ class Evidence {
   struct Observed {
     const PreparedRun* run;
     RunGradient gradient;
-    double weight = 1;                // runs that differ in counts only share most of their error
+    double weight = 1;                // runs that differ only in counts share most of their error
     std::vector<double> trust = {};   // by time: root of a weight in [0, 1], below one for gross outliers
     std::vector<int> nuisances = {};  // positions in nuisances()
     std::vector<std::vector<double>> slopes = {};  // by nuisance, by time: change of the log error
@@ -48,27 +48,27 @@ class Evidence {
   [[nodiscard]] int times() const { return times_; }
   [[nodiscard]] std::vector<double> prior_coordinates() const;
 
-  // Looks which coordinates the runs depend on at this point; further calls add to what is known. Returns
-  // whether residuals or their derivatives at this point are others than before.
+  // Finds the coordinates on which the runs depend at this point, and adds them to those already found. Returns
+  // whether the residuals or their derivatives at this point changed.
   bool find_relevant(const std::vector<double>& coordinates);
-  // Takes weight from gross outliers: Tukey's biweight of the errors in units of the spread that they show
-  // themselves (Maronna, Martin and Yohai, Robust Statistics, 2006, section 2.3). A loss that only grows
-  // slowly, such as Huber's, lets outliers that are all to one side pull. Returns whether any weight is below
-  // one half.
+  // Downweights gross outliers: Tukey's biweight of the errors in units of their own spread (Maronna,
+  // Martin and Yohai, Robust Statistics, 2006, section 2.3). A loss that only grows slowly, such as
+  // Huber's, is biased by outliers that are all on one side. Returns whether any weight is below one
+  // half.
   bool downweight_outliers(const std::vector<double>& coordinates);
-  // Supposes this spread for the model's own, until it is estimated.
+  // Sets the model's own spread, until it is estimated.
   void set_model_deviation(double log_deviation) { model_log_deviation_ = log_deviation; }
-  // What a fit makes small, comparable between different spreads: half the squared residuals, whoever is
-  // trusted, the logarithms of the deviations, and the priors.
+  // The objective that a fit minimises, comparable between different spreads: half the squared residuals
+  // without trust weights, the logarithms of the deviations, and the priors.
   [[nodiscard]] double objective_value(const std::vector<double>& coordinates) const;
-  // Takes what the errors at this point show beyond the spread of the measurements for the model's own: the
+  // Estimates the model's own spread from the errors at this point beyond the spread of the measurements: the
   // median size, enlarged for the coefficients that the runs have used up. Returns whether it changed much.
   bool estimate_model_deviation(const std::vector<double>& coordinates, double used);
-  // Positions of the coordinates that the runs depend on, ascending, and where in it each one is (-1: nowhere).
+  // Positions of the coordinates on which the runs depend, ascending, and their index in it (-1: absent).
   [[nodiscard]] const std::vector<int>& free() const { return free_; }
   [[nodiscard]] const std::vector<int>& column_of() const { return column_of_; }
 
-  // Of one run, from `row` on; the Jacobian by free coordinates, its rows zero before.
+  // Writes the residuals of one run from `row` on; the Jacobian is by free coordinates, its rows zero before.
   void residuals_of(const Observed& observed, const std::vector<double>& coordinates, double* residuals,
                     Eigen::MatrixXd* jacobian, int row) const;
   // log(predicted / measured), unweighted.
@@ -77,7 +77,7 @@ class Evidence {
   [[nodiscard]] double prior_of(int position) const;
   [[nodiscard]] double prior_deviation_of(int position) const;
   [[nodiscard]] double deviation_of(const MeasuredTime& time) const;
-  // Bounds of a coordinate.
+  // Returns the bounds of a coordinate.
   [[nodiscard]] UnstatedRange range_of(int position) const;
 
  private:

@@ -1,4 +1,4 @@
-// Families of frameworks: those whose coefficients are fitted together and ship in one document.
+// Families of frameworks. The coefficients of a family are fitted together and ship in one document.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What a fit leaves beside the coefficients: the posterior, and what the sources left unsaid.
+// The result of a fit: coefficients, the posterior, and values for unstated quantities.
 #pragma once
 
 #include <vector>
@@ -15,10 +15,10 @@ namespace sextant {
 struct FitResult {
   Coefficients coefficients;
   Posterior posterior;
-  std::vector<UnstatedValue> unstated;  // by quantity and group; of those that any run depends on
+  std::vector<UnstatedValue> unstated;  // by quantity and group; only those that a run depends on
 };
 
-// The same for many selections of one set of runs, each prepared once (cross-validation).
+// Like fit, for many selections of one set of runs, each prepared once (cross-validation).
 [[nodiscard]] FitResult fit_prepared(const Runs& runs, const std::vector<const PreparedRun*>& selected,
                                      const FitOptions& options = {}, const Coefficients& start = {});
 

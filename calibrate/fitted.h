@@ -1,4 +1,4 @@
-// From the point that a fit ended at to documents: coefficients with intervals, what identified them, outliers.
+// Turns the final point of a fit into documents: coefficients with intervals, what identified them, outliers.
 #pragma once
 
 #include <Eigen/Dense>
@@ -16,7 +16,7 @@ struct Solved {
   double initial_cost = 0;
   double final_cost = 0;
   std::vector<double> coordinates;  // parameters, then nuisances
-  Eigen::MatrixXd covariance;       // of the free coordinates
+  Eigen::MatrixXd covariance;       // for the free coordinates
 };
 
 [[nodiscard]] FitResult fit_result(const Evidence& evidence, const Solved& solved, const FitOptions& options);

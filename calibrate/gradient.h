@@ -1,4 +1,4 @@
-// Predictions of one run with their exact derivatives by the run's coefficient values.
+// Predictions for one run with their exact derivatives with respect to the run's coefficient values.
 #pragma once
 
 #include <memory>
@@ -13,21 +13,21 @@ class RunGradient {
  public:
   RunGradient(const PreparedRun& run, const std::vector<Parameter>& parameters);
 
-  // Looks which slots the predictions depend on at these coordinates; further calls add to what is known.
-  // Returns whether anything was added.
+  // Finds the slots on which the predictions depend at these coordinates, and adds them to those already found.
+  // Returns whether any was added.
   bool find_relevant(const double* coordinates);
 
   struct Result {
     std::vector<double> predicted;                  // by measured time
     std::vector<std::vector<double>> by_parameter;  // by measured time and position in columns()
   };
-  // Predictions alone.
+  // Returns the predictions without derivatives.
   [[nodiscard]] std::vector<double> predict(const double* coordinates) const;
-  // And derivatives by fit coordinates.
+  // Computes predictions and their derivatives with respect to fit coordinates.
   void evaluate(const double* coordinates, Result& result) const;
 
   [[nodiscard]] const PreparedRun& run() const { return *run_; }
-  // Parameters that the predictions depend on, ascending.
+  // Parameters on which the predictions depend, ascending.
   [[nodiscard]] const std::vector<int>& columns() const { return columns_; }
 
  private:

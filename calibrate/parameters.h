@@ -1,10 +1,10 @@
-// Which coefficients a fit is free to move, and how: the map between coefficient values and the fit's vector.
+// The free coefficients of a fit: the map between coefficient values and the fit's vector.
 //
 // A logarithmic coefficient is moved by its logarithm, a linear one in units of its prior deviation, so that
-// every parameter has a prior of comparable width. Where runs come from several device types or frameworks the
+// every parameter has a prior of comparable width. If runs come from several device types or frameworks the
 // coefficient is partially pooled: value = common value * exp(deviation of the type + deviation of the
-// framework), with deviations drawn to zero as the table says, so that a type with one run borrows from the
-// others and an unseen one gets the common value.
+// framework), with deviations shrunk towards zero as the table states, so that a type with one run borrows from
+// the others and an unseen one gets the common value.
 #pragma once
 
 #include <cmath>
@@ -21,12 +21,12 @@ struct Parameter {
   CoefficientId id = CoefficientId::prefill_efficiency;
   std::string device_type{kAny};
   std::string framework{kAny};
-  bool is_deviation = false;  // from the common value, of its logarithm
-  double prior = 1;           // value; of a deviation the logarithm
-  double deviation = 1;       // of the prior, in fit coordinates
+  bool is_deviation = false;  // a deviation from the common value, in the logarithm
+  double prior = 1;           // a value; for a deviation its logarithm
+  double deviation = 1;       // deviation of the prior, in fit coordinates
 
   [[nodiscard]] const CoefficientSpec& spec() const { return spec_of(id); }
-  // Fit coordinate of a value, and back.
+  // Converts a value to its fit coordinate, and back.
   [[nodiscard]] double coordinate(double value) const;
   [[nodiscard]] double value(double coordinate) const;
   [[nodiscard]] double prior_coordinate() const { return is_deviation ? prior : coordinate(prior); }
@@ -35,17 +35,17 @@ struct Parameter {
   [[nodiscard]] double upper() const;
 };
 
-// Common values first, in the order of the table, then deviations. With one device type in the runs its value
-// is the common one and carries its name; likewise nothing is told apart with one framework. `start` overrides
-// the table's priors (a fit of another cluster, say): its values are where the fit starts and is drawn to, and
-// where they have a standard error that is how strongly.
+// Returns common values first, in the order of the table, then deviations. With one device type in the runs its
+// value is the common one and carries its name; likewise for one framework. `start` overrides the table's
+// priors (with a fit of another cluster, for example): its values are the starting point and the prior means,
+// and their standard errors, if any, are the prior deviations.
 [[nodiscard]] std::vector<Parameter> free_parameters(const Runs& runs, const std::vector<std::string>& selected,
                                                      const Coefficients& start);
 
-// Where the parameters go in the dense table of one run.
+// The position of the parameters in the dense table of one run.
 class ParameterMap {
  public:
-  // One value of the run's table: of a coefficient and a device type.
+  // One value of the run's table, for a coefficient and a device type.
   struct Slot {
     CoefficientId id;
     int type;
@@ -59,7 +59,7 @@ class ParameterMap {
 
   [[nodiscard]] int type_count() const { return type_count_; }
   [[nodiscard]] const std::vector<Slot>& slots() const { return slots_; }
-  // Value of a slot, and its derivatives by the common parameter and by any of its deviations.
+  // The value of a slot, and its derivatives with respect to the common parameter and to any of its deviations.
   struct Value {
     double value;
     double by_common;

@@ -1,8 +1,8 @@
-// What a fit knows and how well: the spread of a prediction that follows from the spread of the coefficients.
+// The posterior of a fit: the spread of a prediction that follows from the spread of the coefficients.
 //
-// In units of the priors' deviations the covariance is the identity minus what the runs taught:
+// In units of the priors' deviations the covariance is the identity minus the information from the runs:
 //   C = I - sum over learned directions v of (1 - remaining) v v^T
-// so what no direction touches keeps its prior, and leaving a direction out only widens intervals.
+// Anything that no direction touches keeps its prior, and omitting a direction only widens intervals.
 #pragma once
 
 #include <functional>
@@ -22,19 +22,19 @@ struct Posterior {
   std::vector<Parameter> parameters;
   std::vector<double> coordinates;           // by parameter
   std::vector<LearnedDirection> directions;  // `of`: positions of parameters
-  std::set<std::string> frameworks;          // of the runs; a restricted document has values of fewer
+  std::set<std::string> frameworks;          // those of the runs; a restricted document has values for fewer
 
-  // Whether runs of this framework (kAny: of the only one) are behind the values.
+  // Whether the values were fitted to runs of this framework (kAny: of the only one).
   [[nodiscard]] bool knows(std::string_view framework) const;
 
-  // Deviation of the logarithm of a coefficient's value from what the fit knows, for an owner that it never
-  // saw; 0 where it saw the owner or tells none apart.
+  // Returns the posterior deviation of the logarithm of a coefficient's value for an owner that the fit never
+  // saw; 0 if it saw the owner or does not distinguish owners.
   [[nodiscard]] double unseen_type_deviation(CoefficientId id, const std::string& device_type) const;
   [[nodiscard]] double unseen_framework_deviation(CoefficientId id, const std::string& framework) const;
 
-  // Deviation of a parameter, in fit coordinates.
+  // Returns the deviation of a parameter, in fit coordinates.
   [[nodiscard]] double deviation_of(int parameter) const;
-  // Of two parameters, in fit coordinates.
+  // Returns the covariance of two parameters, in fit coordinates.
   [[nodiscard]] double covariance_of(int a, int b) const;
 
   // Variance of the logarithm of every predicted number of a run (in the order of its times), from the
@@ -42,32 +42,32 @@ struct Posterior {
   // types and frameworks that the fit never saw.
   [[nodiscard]] std::vector<double> log_variances(const PreparedRun& run) const;
 
-  // Slope of the logarithm of one predicted number by a parameter's fit coordinate, and what the parameter adds
-  // to its variance (with half of what it shares with each other one; the parts sum to the variance).
+  // The slope of the log of one predicted number along a parameter's fit coordinate, and the parameter's part
+  // of its variance (with half of each shared part; the parts sum to the variance).
   struct Influence {
     int parameter = 0;
     double slope = 0;
     double variance = 0;
   };
-  // Of one number of a run, by its position in times().
+  // Returns the influences on one number of a run, given by its position in times().
   [[nodiscard]] std::vector<Influence> influences(const PreparedRun& run, int time) const;
 };
 
-// Of a fitted coefficients document; nothing where nobody fitted them.
+// Returns the posterior of a coefficients document; nullopt if it was not fitted.
 [[nodiscard]] std::optional<Posterior> posterior_of(const Coefficients& coefficients);
 
-// The same fit with fewer entries: those of the device types and frameworks that are kept, and all that are for
-// everyone. What the runs taught about them stays, with what else it was entangled with marginalised.
+// Returns the same fit with fewer entries: those of the device types and frameworks that are kept, and all that
+// apply to everyone. Information from the runs about them stays, with the other entries marginalised.
 [[nodiscard]] Coefficients restricted(const Coefficients& coefficients,
                                       const std::function<bool(const Coefficient&)>& keep);
 
-// Two coefficients of which the runs show the combination rather than each alone.
+// Two coefficients whose combination the runs determine better than each alone.
 struct Confounded {
-  int a = 0;  // parameters
+  int a = 0;  // positions of parameters
   int b = 0;
   double correlation = 0;
 };
-// Pairs that are correlated at least so far and of which at least one is not identified; strongest first.
+// Returns pairs with at least this correlation of which at least one is not identified; strongest first.
 [[nodiscard]] std::vector<Confounded> confounded_pairs(const Posterior& posterior, double min_correlation = 0.5,
                                                        double identified_share = 0.6);
 

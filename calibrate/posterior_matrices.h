@@ -1,5 +1,5 @@
-// The posterior as matrices, for what works on all parameters at once. Only inside this folder: Eigen stays
-// here.
+// The posterior as matrices, for functions that work on all parameters at once. Used only inside this folder,
+// which keeps Eigen private.
 #pragma once
 
 #include <Eigen/Dense>
@@ -14,8 +14,8 @@ namespace sextant {
 [[nodiscard]] Eigen::MatrixXd scaled_slopes(const Posterior& posterior, const PreparedRun& run);
 [[nodiscard]] Eigen::MatrixXd scaled_covariance(const Posterior& posterior);
 
-// The directions of a covariance of some parameters (`free`, positions in `parameters`), in fit coordinates.
-// Those with more than `max_remaining` of their prior variance left are dropped.
+// Returns the directions of a covariance of some parameters (`free`, positions in `parameters`), in fit
+// coordinates. Directions that keep more than `max_remaining` of their prior variance are dropped.
 [[nodiscard]] std::vector<LearnedDirection> learned_directions(const std::vector<Parameter>& parameters,
                                                                const std::vector<int>& free,
                                                                const Eigen::MatrixXd& covariance,

@@ -14,14 +14,14 @@
 
 namespace sextant {
 
-// Repeats of one configuration differ by at least so much from rerun to rerun, however small the spread
-// within one run is (public logs: 1 to 3 % inside one, 4 to 21 % between reruns).
+// Repeats of one configuration differ by at least this much between reruns, however small the spread within one
+// run is (public logs: 1 to 3 % inside one, 4 to 21 % between reruns).
 inline constexpr double kMinLogDeviation = 0.04;
-// Of a peak of memory: allocators round and keep, and the count of a layer's tensors differs from its code.
+// For a peak of memory: allocators round up and cache, and a layer's tensors differ from the model's count.
 inline constexpr double kMemoryLogDeviation = 0.05;
 
-// Times below this share of the iteration are compared with this share added to both sides: nobody plans by
-// them, and their relative error would drown the rest.
+// Times below this share of the iteration are compared with this share added to both sides: they do not matter
+// for plans, and their relative error would dominate the rest.
 inline constexpr double kNegligibleFraction = 0.002;
 
 inline constexpr const char* kPeakMemory = "peak_memory";
@@ -31,8 +31,8 @@ struct MeasuredTime {
   std::string what;        // a timer's name, elapsed_name, kIteration or kPeakMemory
   std::vector<int> tasks;  // positions in the workflow that a timer covers
   bool with_weight_sync = false;
-  bool is_elapsed = false;  // with the time in which the task's devices were busy; of one task
-  double measured = 0;      // seconds; bytes of kPeakMemory
+  bool is_elapsed = false;  // includes the time in which the task's devices were busy; for one task
+  double measured = 0;      // seconds; bytes for kPeakMemory
   double spread_fraction = 0;
   double negligible = 0;  // seconds
 
@@ -44,10 +44,10 @@ struct MeasuredTime {
   }
 };
 
-// How a task's member of Run::elapsed is named.
+// Returns the name of a task's member of Run::elapsed.
 [[nodiscard]] std::string elapsed_name(const std::string& task);
 
-// A run with everything that does not depend on coefficients worked out once. Refers to the runs document.
+// A run with everything computed once that does not depend on coefficients. Refers to the runs document.
 class PreparedRun {
  public:
   PreparedRun(const Runs& runs, const Run& run);
@@ -64,7 +64,7 @@ class PreparedRun {
   [[nodiscard]] std::vector<T> predict(CoefficientValues<T> values) const {
     return predict(std::move(values), hardware<T>());
   }
-  // With the hardware made once, where many values are asked for.
+  // Same as above, with hardware that is built once for many values.
   template <typename T>
   [[nodiscard]] std::vector<T> predict(CoefficientValues<T> values, const Hardware<T>& hardware) const;
   template <typename T>
@@ -83,7 +83,7 @@ class PreparedRun {
   bool has_elapsed_ = false;
 };
 
-// In the order of the document; an unknown name is the caller's mistake.
+// Prepares runs in the order of the document; an unknown name is the caller's bug.
 [[nodiscard]] std::vector<PreparedRun> prepare(const Runs& runs, const std::vector<std::string>& selected);
 
 // log((predicted + negligible) / (measured + negligible)).
@@ -113,7 +113,7 @@ std::vector<T> PreparedRun::predict(CoefficientValues<T> values, const Hardware<
     } else if (time.is_memory()) {
       T maximum(0.0);
       const auto type_index = [&](DeviceId device) { return problem.hardware.type_index(device); };
-      // The first replica of each class speaks for a task, but tasks may meet on devices of any replica.
+      // The first replica of each class represents it, but tasks may meet on devices of any replica.
       const bool all_replicas = works_.size() > 1;
       for (const auto& [device, memory] :
            device_memory(std::span<const TaskWork>(works_), problem.coefficients, type_index, all_replicas)) {

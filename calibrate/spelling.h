@@ -1,5 +1,5 @@
-// Names of frameworks and device types, which a coefficients document and a question may spell differently.
-// Matched once, where documents are read: the cost model itself compares names letter by letter.
+// Names of frameworks and device types, which documents and options may spell differently. They are matched
+// once, when documents are read: the cost model itself compares names exactly.
 #pragma once
 
 #include <functional>
@@ -16,11 +16,11 @@ namespace sextant {
 // ASCII letters in lower case.
 [[nodiscard]] std::string lower_case(std::string_view text);
 
-// Those that a document has values of or was fitted to, ascending; "*" is none of them.
+// Returns the frameworks that a document has values for or was fitted to, ascending, without "*".
 [[nodiscard]] std::vector<std::string> frameworks_of(const Coefficients& coefficients);
-// The document's spelling of a framework, ignoring case; the name itself where the document has no such.
+// Returns the document's spelling of a framework, ignoring case; the name itself if the document has none.
 [[nodiscard]] std::string framework_as_in(const Coefficients& coefficients, const std::string& framework);
-// Whether any value belongs to the framework (in the document's spelling).
+// Whether any value is specific to the framework (in the document's spelling).
 [[nodiscard]] bool has_values_of(const Coefficients& coefficients, std::string_view framework);
 
 // The device types of a cluster's nodes.
@@ -31,9 +31,9 @@ struct RenamedType {
   std::string to;    // in the clusters
 };
 
-// Gives device types of the document the names that clusters use, in its values and in what it was fitted to.
-// full_name: one name for all spellings of a GPU. A type that the document has letter by letter stays; a second
-// spelling of one GPU among `types` gets nothing.
+// Renames device types of the document to the names that clusters use, in its values and in its fit. full_name
+// maps all spellings of a GPU to one name. A type that the document spells exactly the same stays; a second
+// spelling of one GPU among `types` is not matched.
 [[nodiscard]] std::vector<RenamedType> rename_device_types(
     Coefficients& coefficients, const std::set<std::string>& types,
     const std::function<std::string(const std::string&)>& full_name);

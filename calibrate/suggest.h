@@ -1,10 +1,10 @@
-// Which runs to take next: those that shrink the spread of the coefficients most (D-optimal design).
+// Suggests the next runs to measure: those that reduce the coefficients' spread most (D-optimal design).
 //
 // With covariance C of the coefficients in units of their priors, J the slopes of a candidate's log times by
 // them and s the deviation of one such time, the candidate is worth
 //   gain = 1/2 log det(I + J C J^T / s^2)
-// nats. CandidateExperiments are taken greedily, each with what the ones before it would have taught; with a
-// budget by gain for each device second. The greedy choice is at least 1 - 1/e of the best (log det is
+// nats. Candidates are taken greedily, each given the information of those before it; with a budget
+// by gain per device second. The greedy choice is at least 1 - 1/e of the best (log det is
 // submodular).
 #pragma once
 
@@ -30,12 +30,12 @@ struct CandidateExperiments {
   std::vector<CandidateExperiment> all;
 };
 
-// The workflows of the runs in every layout that is the same for all tasks, over all devices of their cluster
-// or fewer, with several micro-batches, that is none of the runs. Whether they fit in memory is not looked at
-// here: suggest_runs leaves out what does not fit under the fitted coefficients.
+// Returns the workflows of the runs in every layout that is the same for all tasks, over all devices of their
+// cluster or fewer, with several micro-batches, except those in the runs. Memory is not checked here:
+// suggest_runs drops layouts that do not fit under the fitted coefficients.
 [[nodiscard]] CandidateExperiments candidates_like(const Runs& runs);
-// Those of an experiments document, on the cluster and with the framework of the runs; there must be one of
-// each.
+// Returns the candidates of an experiments document, on the cluster and with the framework of the runs, which
+// must have one of each.
 [[nodiscard]] CandidateExperiments candidates_of(const Experiments& experiments, const Runs& runs);
 
 struct Suggestion {
@@ -43,11 +43,11 @@ struct Suggestion {
   Plan plan;
   double gain_nats = 0;
   double iteration_s = 0;  // predicted
-  double device_s = 0;     // of one iteration, on the devices of the plan
-  std::string teaches;     // the coefficients whose spread it would shrink most
+  double device_s = 0;     // for one iteration, on the devices of the plan
+  std::string teaches;     // the coefficients whose spread it would reduce most
 };
 
-// At most `count`, best first. budget_device_s: of all together, zero for any.
+// Returns at most `count` suggestions, best first. budget_device_s limits their sum; 0: no limit.
 [[nodiscard]] std::vector<Suggestion> suggest_runs(const CandidateExperiments& candidates,
                                                    const Coefficients& fitted, int count,
                                                    double budget_device_s = 0);

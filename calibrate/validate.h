@@ -1,4 +1,4 @@
-// Predicts every run and holds the predictions against the measurements.
+// Predicts every run and compares the predictions with the measurements.
 #pragma once
 
 #include "calibrate/accuracy.h"

@@ -5,7 +5,7 @@ option(SEXTANT_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SEXTANT_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(SEXTANT_LAB "Build sextant-lab: accuracy figures, experiments of papers, evidence for priors" OFF)
 option(SEXTANT_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
-option(SEXTANT_BATCHED_TESTS "Compile the tests eight files at a time" ON)
+option(SEXTANT_BATCHED "Compile libraries and tests eight files at a time" ON)
 set(SEXTANT_SANITIZE "" CACHE STRING "Sanitizers for every target, e.g. address,undefined or thread")
 
 if(SEXTANT_TESTS)  # which run it

@@ -43,7 +43,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-std::string range_text(std::int64_t minimum, std::int64_t maximum) {
+std::string expected_integer(std::int64_t minimum, std::int64_t maximum) {
   using limits = std::numeric_limits<std::int64_t>;
   std::string out = "an integer";
   if (minimum != limits::min()) {
@@ -223,7 +223,7 @@ double CsvRow::non_negative(std::string_view column) const {
 std::int64_t CsvRow::integer(std::string_view column, std::int64_t minimum, std::int64_t maximum) const {
   const auto value = parse_number<std::int64_t>(any_text(column));
   if (!value || *value < minimum || *value > maximum) {
-    fail_expected(column, range_text(minimum, maximum));
+    fail_expected(column, expected_integer(minimum, maximum));
   }
   return *value;
 }

@@ -1,4 +1,4 @@
-// Comma-separated tables as published data has them: RFC 4180 with a row of column names first.
+// Comma-separated tables of published data: RFC 4180 with column names in the first row.
 //
 //   for (const CsvRow& row : load_csv(file).rows()) {
 //     const double time_s = row.positive("time_ms") * 1e-3;
@@ -30,7 +30,7 @@ namespace sextant {
 // A row with the names of its columns; cheap to copy, and it may outlive its table.
 class CsvRow {
  public:
-  // What the rows of a table share.
+  // The part that all rows of a table share.
   struct Header {
     std::string file;  // for messages
     std::vector<std::string> columns;
@@ -43,7 +43,7 @@ class CsvRow {
   [[nodiscard]] std::string place() const;          // "runs.csv:12"
   [[nodiscard]] const std::vector<std::string>& cells() const { return cells_; }
   [[nodiscard]] bool has_column(std::string_view column) const;
-  // The column must exist (all calls below too); a cell of nothing or of spaces is empty.
+  // The column must exist (in all calls below too); a cell is empty if it has no characters or only spaces.
   [[nodiscard]] bool is_empty(std::string_view column) const;
 
   [[nodiscard]] const std::string& text(std::string_view column) const;      // not empty
@@ -59,7 +59,7 @@ class CsvRow {
   // One of the given names; returns its position.
   [[nodiscard]] std::size_t one_of(std::string_view column, const std::vector<std::string_view>& names) const;
 
-  // Nothing where the cell is empty.
+  // Returns nullopt if the cell is empty.
   [[nodiscard]] std::optional<std::string> optional_text(std::string_view column) const;
   [[nodiscard]] std::optional<double> optional_number(std::string_view column) const;
   [[nodiscard]] std::optional<int> optional_count(std::string_view column, int minimum = 0) const;
@@ -73,7 +73,7 @@ class CsvRow {
                                const std::string& wanted) const;
 
   std::shared_ptr<const Header> header_;
-  std::vector<std::string> cells_;  // as many as columns
+  std::vector<std::string> cells_;  // one per column
   int line_;
 };
 
@@ -85,7 +85,7 @@ class CsvTable {
   [[nodiscard]] const std::vector<std::string>& columns() const { return header_->columns; }
   [[nodiscard]] const std::vector<CsvRow>& rows() const { return rows_; }
   [[nodiscard]] bool has_column(std::string_view column) const;
-  // For a reader to say at once that a file is not of its form: Error(bad_input) naming what lacks.
+  // Lets a reader reject a file of another format at once: throws Error(bad_input) with the missing columns.
   void require_columns(std::initializer_list<std::string_view> columns) const;
 
  private:
@@ -93,11 +93,11 @@ class CsvTable {
   std::vector<CsvRow> rows_;
 };
 
-// `file` is the name that messages show. Refuses text without a header, a column without a name or twice, a row
+// `file` is the name that messages show. Rejects text without a header, a column without a name or twice, a row
 // with more or fewer cells than columns, and an unclosed or stray quote.
 [[nodiscard]] CsvTable parse_csv(std::string_view text, const std::string& file);
 
-// Reads the file whole; Error(bad_input) when it cannot be opened.
+// Reads the whole file; throws Error(bad_input) if it cannot be opened.
 [[nodiscard]] CsvTable load_csv(const std::filesystem::path& file);
 
 }  // namespace sextant

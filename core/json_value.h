@@ -1,4 +1,4 @@
-// Json itself, where sextant/json.h names it.
+// Declares Json itself, which sextant/json.h only forward-declares.
 #pragma once
 
 #include <nlohmann/json.hpp>

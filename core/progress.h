@@ -1,5 +1,5 @@
-// Progress of long work: one line on a terminal, rewritten in place and erased at the end;
-// nothing at all when stderr is a pipe or a file.
+// Progress of long work: one line on a terminal, rewritten in place and erased at the end; no output if stderr
+// is a pipe or a file.
 #pragma once
 
 #include <chrono>
@@ -10,13 +10,13 @@ namespace sextant {
 
 class Progress {
  public:
-  // total = 0 when the number of steps is not known.
+  // total = 0 if the number of steps is unknown.
   Progress(std::string what, std::size_t total);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // One more step is done; `now` says what is being worked on.
+  // Reports one more completed step; `now` describes the current work.
   void step(const std::string& now);
 
  private:

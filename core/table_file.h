@@ -1,5 +1,5 @@
-// Loads a table that people write: a document as sextant/document.h has them, for which nobody has to say where it
-// is from.
+// Loads a table that people write: a document as in sextant/document.h, without a mandatory
+// provenance.
 #pragma once
 
 #include <filesystem>

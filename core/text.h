@@ -7,10 +7,10 @@
 
 namespace sextant {
 
-// How much of a value a message shows.
+// The number of characters of a value that a message shows.
 inline constexpr std::size_t kShownCharacters = 60;
 
-// At most `most` bytes and, when something was cut, "..." at the end; never cuts inside a UTF-8 character.
+// Returns at most `maximum` bytes and, if it was cut, "..." at the end; never cuts inside a UTF-8 character.
 [[nodiscard]] std::string shorten(std::string_view text, std::size_t maximum);
 
 // The text in double quotes, shortened to kShownCharacters.

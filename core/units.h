@@ -5,6 +5,8 @@
 
 namespace sextant {
 
+inline constexpr double kBitsPerByte = 8;
+
 [[nodiscard]] std::string format_seconds(double seconds);                   // "1.23 s", "45.6 ms", "7.80 us"
 [[nodiscard]] std::string format_bytes(double bytes);                       // "1.50 GiB" (2^30)
 [[nodiscard]] std::string format_bytes_per_s(double bytes_per_s);           // "12.3 GB/s" (1e9)

@@ -1,9 +1,9 @@
-// Tasks of an iteration hand data on: token ids and log-probabilities of generation, log-probabilities, values
-// and rewards of inference.
+// The data that tasks of an iteration pass on: token ids and log-probabilities from generation,
+// log-probabilities, values and rewards from inference.
 //
-// A batch carries what was made of it, so that a task gets what each of its ancestors made: B bytes a token of
-// generation (Workflow::data_bytes_per_token), one number in fp32 a token of inference. The transfers follow
-// one another, as a controller makes them, after the tasks of the iteration and beside nothing.
+// A batch accumulates data, so a task receives the output of each of its ancestors: B bytes per token of
+// generation (Workflow::data_bytes_per_token), one fp32 number per token of inference. The transfers run one
+// after another, as a controller makes them, after the tasks of the iteration and without overlap.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ namespace sextant {
 struct DataEdge {
   std::size_t made = 0;
   std::size_t needed = 0;
-  double bytes = 0;  // of all sequences of an iteration
+  double bytes = 0;  // for all sequences of an iteration
 };
 
-// None on clusters of one zone (terms/data_transfer.h).
+// Returns no edges on clusters of one zone (terms/data_transfer.h).
 [[nodiscard]] std::vector<DataEdge> data_edges(const Workflow& workflow, const Cluster& cluster);
 
-// s: all edges. work_of(task): the TaskWork of the task at that position.
+// Returns the seconds of all edges. work_of(task): the TaskWork of the task at that position.
 template <typename T, typename WorkOf>
 [[nodiscard]] T plan_data_s(const Problem<T>& problem, WorkOf work_of) {
   T sum(0.0);

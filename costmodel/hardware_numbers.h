@@ -1,5 +1,5 @@
-// The numbers of a cluster that a prediction depends on, one by one: what would it buy to make one of them
-// better.
+// The hardware numbers of a cluster on which a prediction depends, one by one, and the gain from improving one
+// of them.
 #pragma once
 
 #include <string>
@@ -23,15 +23,15 @@ struct HardwareNumber {
   friend bool operator==(const HardwareNumber&, const HardwareNumber&) = default;
 };
 
-// All that the cluster states. A device type's rates of all precisions count as one number, and so do the
-// exceptions of one scope; links that are a node's own go with "within_node".
+// Returns all numbers that the cluster states. A device type's rates of all precisions count as one number, and
+// so do the exceptions of one scope; links that are a node's own count with "within_node".
 [[nodiscard]] std::vector<HardwareNumber> hardware_numbers(const Cluster& cluster);
 
-// The cluster with one number multiplied.
+// Returns the cluster with one number multiplied by a factor.
 [[nodiscard]] Cluster with_scaled(const Cluster& cluster, const HardwareNumber& number, double factor);
 
-// Elasticity of the iteration by every number (central difference of logarithms), largest first, none that are
-// zero: -0.3 means that 10 % more takes off about 3 %.
+// Returns the elasticity of the iteration time to every number (central difference of logarithms), largest
+// first, without zeros: -0.3 means that 10 % more saves about 3 %.
 [[nodiscard]] std::vector<Sensitivity> hardware_sensitivities(const Cluster& cluster, const Workflow& workflow,
                                                               const Plan& plan,
                                                               const Coefficients& coefficients,

@@ -6,13 +6,13 @@
 //   SyncGRPO  = C1 + Phi({C2, C3}) + C5 + C_reshard
 //   AsyncGRPO = max(C1, Phi({C2, C3}) + C5) + C_sync
 //
-// A graph without a reference leaves C3 out; old_log_prob, inference of the actor, is one more task of the
-// first Phi.
+// A graph without a reference omits C3; old_log_prob, inference of the actor, is one more task of the first
+// Phi.
 //
-// C_sync and C_reshard are of the actor's weights on their way to generation. Weights that another task uses
-// elsewhere (a critic's in its evaluation) go at the same time, so the longest way counts.
+// C_sync and C_reshard are the transfer of the actor's weights to generation. Weights that another task uses
+// elsewhere (a critic's in its evaluation) move at the same time, so the longest transfer counts.
 //
-// Data that tasks hand on (data_edges.h) adds its transfers; the appendix has none, which is
+// Transfers of data between tasks (data_edges.h) are added; the appendix has none, which is
 // Workflow::data_bytes_per_token 0.
 //
 // Decisions: the appendix's GRPO lines write C^6 and mean the actor's training, C^5. A synchronous plan
@@ -24,9 +24,9 @@
 // generation makes s of a batch ahead, and training takes a batch in c parts, each when it is ready. Generation
 // G and the rest R then take
 //   max(G, R + (1/c - s)+ G, (1 - s)+ G + R/c):
-// the slower of both; all of training after its first part is there; the last part of training after all is
-// there. s >= 1 is the asynchronous form, s = 0 with c = 1 the synchronous one. Other graphs ("custom") are
-// simulated whole, with the same eta.
+// the slower of both; all of training after its first part is ready; the last part of training after all are
+// ready. s >= 1 is the asynchronous form, s = 0 with c = 1 the synchronous one. Other graphs ("custom")
+// are simulated whole, with the same eta.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@
 
 namespace sextant {
 
-// Phi: eta 1 is the makespan of tasks that run beside each other where they can, eta 0 their sum.
+// Phi: with eta 1 the makespan of tasks that overlap if they can, with eta 0 their sum.
 template <typename T>
 [[nodiscard]] T overlapped_s(const std::vector<TimedTask<T>>& tasks, const T& eta) {
   const T makespan = makespan_s(simulate_timeline(tasks));
@@ -50,7 +50,7 @@ template <typename T>
   return makespan + (1.0 - eta) * (sum - makespan);
 }
 
-// A task's cost, the devices that it keeps busy, and for custom graphs the positions of its parents.
+// A task's cost, the devices that it occupies, and for custom graphs the positions of its parents.
 template <typename T>
 struct PlacedTask {
   TaskKind kind = TaskKind::inference;
@@ -59,7 +59,7 @@ struct PlacedTask {
   std::vector<int> after = {};
 };
 
-// Generation runs beside the rest: not synchronous, and on devices of its own.
+// Whether generation overlaps with the rest: the mode is not synchronous, and it has devices of its own.
 [[nodiscard]] bool generation_overlaps(Mode mode, const std::set<DeviceId>& generation,
                                        const std::vector<const std::set<DeviceId>*>& others);
 
@@ -97,7 +97,7 @@ template <typename T>
   return a < b ? b : a;
 }
 
-// Generation and the rest of an iteration on devices of their own, as far as the workflow lets them overlap.
+// The time of generation and the rest on separate devices, overlapped as far as the workflow allows.
 template <typename T>
 [[nodiscard]] T streamed_s(const Workflow& workflow, const T& generation, const T& rest) {
   const double ahead = workflow.staleness, part = 1.0 / workflow.streamed_parts;
@@ -114,7 +114,7 @@ template <typename T>
   return generation_overlaps(workflow.mode, tasks) ? streamed_s(workflow, generation, rest) : generation + rest;
 }
 
-// The same of any graph. Generation that overlaps works on another batch: nothing of this one waits for it.
+// Same as above for any graph. Generation that overlaps works on another batch: no task here waits for it.
 template <typename T>
 [[nodiscard]] T graph_s(const Workflow& workflow, std::span<const PlacedTask<T>> tasks, const T& eta) {
   const bool overlaps = generation_overlaps(workflow.mode, tasks);
@@ -129,15 +129,15 @@ template <typename T>
   return overlaps ? streamed_s(workflow, generation, rest) : rest;
 }
 
-// Rewards of a rule, for all sequences that are generated; beside generation, that of the last one.
+// Seconds of rule-based rewards for all generated sequences; if they overlap with generation, for the last.
 [[nodiscard]] inline double rule_reward_s(const Workflow& workflow) {
   const bool is_beside = workflow.rollout.has_rewards_beside;
   return workflow.rule_reward_s_per_sequence *
          (is_beside ? 1.0 : workflow.sequences() * rollout_batch(workflow).generated);
 }
 
-// What the controller of an RL framework does between the tasks of an iteration, once and for every sequence.
-// What a call of a task takes (call_overhead_s) is in the task's own time.
+// The time of an RL framework's controller between the tasks of an iteration, once and for every sequence. The
+// time of a task call (call_overhead_s) is part of the task's own time.
 template <typename T>
 [[nodiscard]] T controller_s(const Workflow& workflow, const CoefficientValues<T>& coefficients) {
   if (!workflow.has_controller()) return T(0.0);
@@ -146,7 +146,7 @@ template <typename T>
          sequences * coefficients.at(CoefficientId::sequence_overhead_s);
 }
 
-// What an iteration costs in addition to its tasks and weight sync.
+// The cost of an iteration in addition to its tasks and weight sync.
 template <typename T>
 [[nodiscard]] T iteration_overhead_s(const Workflow& workflow, const CoefficientValues<T>& coefficients) {
   return rule_reward_s(workflow) + controller_s(workflow, coefficients);
@@ -155,9 +155,9 @@ template <typename T>
 template <typename T>
 struct IterationCost {
   std::vector<TaskCost<T>> tasks;     // in the order of workflow.tasks
-  std::vector<PlacedTask<T>> placed;  // the same, as the iteration's form takes them
+  std::vector<PlacedTask<T>> placed;  // the same tasks as inputs of the iteration's form
   T weight_sync_s = T(0.0);
-  T data_s = T(0.0);  // of what tasks hand on
+  T data_s = T(0.0);  // data transfers between tasks
   T iteration_s = T(0.0);
 };
 
@@ -168,8 +168,8 @@ template <typename T>
                                                  : closed_form_s(workflow, tasks, eta);
 }
 
-// What a task adds to its iteration: zero where it runs beside longer ones. What a trainer waits for samples
-// that other devices make is this of generation.
+// The time that a task adds to its iteration: zero if it overlaps with longer ones. For generation, this is the
+// time that a trainer waits for samples from other devices.
 template <typename T>
 [[nodiscard]] T exposed_s(const Problem<T>& problem, const IterationCost<T>& cost, std::size_t task) {
   const T& eta = problem.coefficient(CoefficientId::task_overlap);
@@ -179,8 +179,8 @@ template <typename T>
          working_s(problem.workflow, std::span<const PlacedTask<T>>(without), eta);
 }
 
-// Start and end of every task in one iteration. Generation that overlaps works on the next batch: nothing of
-// this one waits for it.
+// Returns start and end of every task in one iteration. Generation that overlaps works on the next batch: no
+// task of this one waits for it.
 template <typename T>
 [[nodiscard]] std::vector<TimedSpan<T>> task_spans(const Workflow& workflow,
                                                    std::span<const PlacedTask<T>> placed) {
@@ -203,10 +203,10 @@ struct WeightUse {
   std::size_t used = 0;
 };
 
-// All but the actor's training and generation.
+// Returns all weight uses except the actor's training and generation.
 [[nodiscard]] std::vector<WeightUse> other_weight_uses(const Workflow& workflow);
 
-// The longest way of weights to tasks that use them; zero where no other task uses what is trained.
+// The longest transfer of weights to tasks that use them; zero if no other task uses trained weights.
 // work_of(task): the TaskWork of the task at that position.
 template <typename T, typename WorkOf>
 [[nodiscard]] T plan_weight_sync_s(const Problem<T>& problem, WorkOf work_of) {

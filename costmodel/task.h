@@ -4,12 +4,12 @@
 //   inference   max_i max_j (C_comp + C_tp + C_pp)
 //   training    max_i (max_j (C_comp + C_tp + C_pp) + C_bubble(t,i)) + C_dp
 //
-// The appendix closes the inner maximum of the first two lines before C_pp and C_hbm; the maximum over stages
-// of the whole sum is meant, as its training line writes it. Our terms join where they belong: traffic, context
+// The appendix closes the inner maximum of the first two lines before C_pp and C_hbm; we take the maximum over
+// stages of the whole sum, as its training line does. Our terms are added where they occur: traffic, context
 // and expert parallelism, gathered weights and the host's overhead in the stage's sum, pipeline fill and
-// serialization beside the bubble, offloading after the stages, the wait for longer sequences of other replicas
-// after these, that for stragglers after the replicas, the optimizer after
-// the data-parallel all-reduce. Replicas that are alike (symmetry.h) are looked at once.
+// serialization with the bubble, offloading after the stages, the wait for longer sequences of other replicas
+// after these, the wait for stragglers after the replicas, the optimizer after the data-parallel all-reduce.
+// Equivalent replicas (symmetry.h) are evaluated once.
 #pragma once
 
 #include <array>
@@ -125,10 +125,10 @@ template <typename T>
   return slowest;
 }
 
-// The slowest replica's, waiting for others on links that they share.
+// Returns the cost of the slowest replica, including the wait for others on shared links.
 template <typename T>
 [[nodiscard]] TaskCost<T> slowest_replica_cost(const Problem<T>& problem, const TaskWork& task) {
-  std::vector<terms::TrunkLoads<T>> loads;  // none on clusters without trunks
+  std::vector<terms::TrunkLoads<T>> loads;  // empty on clusters without trunks
   terms::TrunkLoads<T> all;
   if (problem.cluster().has_trunks()) {
     for (std::size_t c = 0; c < task.classes.size(); ++c) {
@@ -152,7 +152,7 @@ template <typename T>
   TaskCost<T> slowest = detail::slowest_replica_cost(problem, task);
   detail::add(slowest, Term::stragglers, terms::stragglers_s(problem, task, slowest.time_s));
   if (task.kind() == TaskKind::training) {
-    constexpr double kBackwardShare = 2.0 / 3.0;  // of forward and backward
+    constexpr double kBackwardShare = 2.0 / 3.0;  // share of forward and backward
     const T backward = kBackwardShare * slowest.term(Term::compute);
     detail::add(slowest, Term::data_parallel, terms::data_parallel_s(problem, task, backward));
     detail::add(slowest, Term::optimizer, detail::slowest_optimizer_s(problem, task));

@@ -30,7 +30,7 @@ struct TimedSpan {
 
 namespace detail {
 
-// Of the tasks whose parents have all ended, the one that was ready first; the earlier in the list of two.
+// Returns the task that became ready first among those whose parents have ended; ties go to the earlier one.
 template <typename T>
 [[nodiscard]] std::size_t next_ready(const std::vector<int>& waiting_for, const std::vector<T>& ready_s) {
   std::size_t next = waiting_for.size();
@@ -42,8 +42,8 @@ template <typename T>
 
 }  // namespace detail
 
-// Spans by task. Ready tasks are taken in the order of their ready time, then of their position, as the
-// algorithm's priority queue does. The graph must be acyclic.
+// Returns spans by task. Ready tasks are taken in the order of their ready time, then of their position, as in
+// the algorithm's priority queue. The graph must be acyclic.
 template <typename T>
 [[nodiscard]] std::vector<TimedSpan<T>> simulate_timeline(const std::vector<TimedTask<T>>& tasks) {
   const std::size_t n = tasks.size();

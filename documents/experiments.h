@@ -1,4 +1,4 @@
-// What is to be measured: plans of workflows, by name. The proxy turns it into a Runs document.
+// Experiments to measure: plans of workflows, by name. The proxy turns them into a Runs document.
 #pragma once
 
 #include <map>

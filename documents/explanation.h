@@ -1,5 +1,5 @@
-// Why a plan is the answer: where its time goes, what it beat and how surely, which number would change the
-// answer, and what it would be on another cluster. planner/explain makes it.
+// An explanation of a planner's answer: parts of its time, alternatives and the certainty of beating them,
+// changes of numbers that change the answer, and answers on other clusters. planner/explain makes it.
 #pragma once
 
 #include <map>
@@ -15,91 +15,91 @@
 
 namespace sextant {
 
-// A part of an iteration, or a difference of two iterations' parts. All parts of one sum to it.
+// One part of an iteration, or of the difference between two iterations. The parts sum to it.
 struct TimePart {
-  std::string task;  // "iteration": of none
-  std::string term;  // a term's name; of no task "weight_sync" or "between_tasks"
+  std::string task;  // "iteration": not part of a task
+  std::string term;  // name of a term; without a task "weight_sync" or "between_tasks"
   double seconds = 0;
 
   friend bool operator==(const TimePart&, const TimePart&) = default;
 };
 
-// What a plan does with the devices of one type.
+// A plan's use of the devices of one type.
 struct DeviceUse {
   std::string device_type;
   int devices = 0;
   int used = 0;              // by any task
-  double idle_fraction = 0;  // of the time of all of them, used or not
+  double idle_fraction = 0;  // of the time of all devices of the type, used or not
 
   friend bool operator==(const DeviceUse&, const DeviceUse&) = default;
 };
 
-// What better hardware would do to the iteration of this plan.
+// The effect of better hardware on the iteration of this plan.
 struct Saving {
   std::string name;       // "flop_per_s", "memory_bytes_per_s", "link", ..., "device": all of a device's rates
   std::string of;         // device type or level of links; "*": all
-  double elasticity = 0;  // relative change of the iteration by relative change of the number
-  double saved_fraction = 0;  // of the iteration, where the number is 10 % better
+  double elasticity = 0;  // relative change of the iteration / relative change of the number
+  double saved_fraction = 0;  // of the iteration, if the number improves by 10 %
 
   friend bool operator==(const Saving&, const Saving&) = default;
 };
 
-// Of two plans under draws of the coefficients, the same draw for both.
+// A comparison of two plans under samples of the coefficients, with the same sample for both.
 struct Chance {
-  double probability = 0.5;  // that the first is faster, by the coefficients alone
-  // The same where each plan has an error of the model too, as on runs that the fit did not see, independent of
-  // the other's: plans that are alike share theirs, so this is the least. Absent: not known.
+  double probability = 0.5;  // that the first is faster, considering the coefficients alone
+  // The same with an independent model error of each plan, as on held-out runs. Similar plans share their
+  // errors, so the real certainty is higher. Absent: unknown.
   std::optional<double> probability_with_model_error;
-  Interval ratio_90;  // of the other / of the first, as Alternative::ratio: 5 % to 95 %
+  Interval ratio_90;  // other / first, like Alternative::ratio: 5 % to 95 %
 
   friend bool operator==(const Chance&, const Chance&) = default;
 };
 
 struct Alternative {
-  std::string name;  // of the planner that found it, or which tasks it puts together
+  std::string name;  // planner that found it, or the tasks that it colocates
   PlanOutcome outcome = PlanOutcome::infeasible;
-  std::string message;  // why there is none; empty where there is
-  // Only where one was found.
+  std::string message;  // reason why no plan was found; otherwise empty
+  // The members below are set only if a plan was found.
   bool is_same = false;  // the chosen plan itself
   double iteration_s = 0;
   std::optional<double> usd_per_iteration;
-  double ratio = 1;                            // time, or what the goal lowers / that of the chosen plan
+  double ratio = 1;                            // time, or goal's value / that of the chosen plan
   std::map<std::string, std::string> layouts;  // by task, for people
-  std::vector<TimePart> differences;           // its time less that of the chosen, largest first
-  std::optional<Chance> chance;                // the chosen plan first
+  std::vector<TimePart> differences;           // its time minus that of the chosen plan, largest first
+  std::optional<Chance> chance;                // the chosen plan is the first
 
   friend bool operator==(const Alternative&, const Alternative&) = default;
 };
 
-// The smallest change of one number with which another plan is better.
+// The smallest change of one number that makes another plan better.
 struct Flip {
-  std::string name;  // as Sensitivity names it, or "memory_bytes"
+  std::string name;  // as in Sensitivity, or "memory_bytes"
   std::string of;
   bool is_hardware = false;
-  double value = 0;   // now; of several numbers that change together the first
+  double value = 0;   // now; the first of several numbers that change together
   double factor = 1;  // the answer changes here
-  std::string to;     // the alternative that is better then; empty: the chosen plan no longer fits
-  std::optional<double> standard_errors;  // the change in units of the number's uncertainty, where it is known
+  std::string to;     // alternative that becomes better; empty: the chosen plan no longer fits
+  std::optional<double> standard_errors;  // size of the change / uncertainty of the number, if known
 
   friend bool operator==(const Flip&, const Flip&) = default;
 };
 
-// The same question on another cluster.
+// The answer to the same request on another cluster.
 struct WhatIf {
-  std::vector<std::string> changes;  // made together, as they were written
+  std::vector<std::string> changes;  // applied together, as the user wrote them
   PlanOutcome outcome = PlanOutcome::infeasible;
-  std::string message;  // why there is no plan; empty where there is
-  // The old plan there, where its devices are still there and it fits.
+  std::string message;  // reason why no plan was found; otherwise empty
+  // Time of the old plan there, if all its devices exist and it fits.
   std::optional<double> kept_iteration_s;
-  // Only where a plan was found.
-  bool keeps_plan = false;  // the old plan is the best there too
+  // The members below are set only if a plan was found.
+  bool keeps_plan = false;  // the old plan is the best one there too
   double iteration_s = 0;
-  std::optional<double> lower_bound_s;  // of any plan there
-  double ratio = 1;  // time, or what the goal lowers / that of the plan on the cluster as it is
+  std::optional<double> lower_bound_s;  // for any plan there
+  double ratio = 1;                     // time, or goal's value / that of the plan on the original cluster
   std::optional<double> usd_per_iteration;
   std::map<std::string, std::string> layouts;
-  std::vector<TimePart> differences;  // time there less time now, largest first
-  std::optional<Chance> chance;       // the plan there first
+  std::vector<TimePart> differences;  // time there minus time now, largest first
+  std::optional<Chance> chance;       // the plan there is the first
 
   friend bool operator==(const WhatIf&, const WhatIf&) = default;
 };
@@ -112,17 +112,17 @@ struct Explanation {
   std::string cluster;
   std::string planner;
   std::string plan;
-  // What the plan was to be best in, "time", "cost" or "devices": what ratios, chances and flips are about.
+  // The goal, "time", "cost" or "devices": the value that ratios, chances and flips compare.
   std::string goal = "time";
   double iteration_s = 0;
-  std::optional<double> usd_per_iteration;  // where all its devices have prices
+  std::optional<double> usd_per_iteration;  // present if all its devices have prices
   std::map<std::string, std::string> layouts;
   std::string bottleneck;                 // one sentence
   std::vector<TimePart> parts;            // sum to the iteration, longest first
   std::vector<DeviceUse> devices;         // by type
   std::vector<Saving> savings;            // largest first
-  int draws = 0;                          // of the coefficients; 0: they have no known uncertainty
-  std::vector<Alternative> alternatives;  // fastest first, then those that found no plan
+  int draws = 0;                          // samples of the coefficients; 0: no known uncertainty
+  std::vector<Alternative> alternatives;  // fastest first, then those without a plan
   std::vector<Flip> flips;                // smallest change first
   std::vector<WhatIf> what_ifs;
 

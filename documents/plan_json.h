@@ -1,4 +1,4 @@
-// Parts of a plan document that other documents hold too.
+// Parts of a plan document that other documents contain too.
 #pragma once
 
 #include "sextant/json.h"
@@ -6,7 +6,7 @@
 
 namespace sextant {
 
-// {"method": "broadcast", "fraction_sent": 1}; throws Error(bad_input) with the JSON path.
+// Reads {"method": "broadcast", "fraction_sent": 1}. Throws Error(bad_input) with the JSON path.
 [[nodiscard]] WeightSyncPlan parse_weight_sync(const JsonView& view);
 
 }  // namespace sextant

@@ -1,10 +1,10 @@
-// A batch's sequences by length, the shortest first: what replicas get that take one part of them after another
-// (HetRL, seed 000, 4.2: "samples with longer sequence length to more powerful GPUs"; Replica::length_rank).
+// A batch sorted by length, shortest first; replicas take one part of it after another (HetRL, seed 000, 4.2:
+// "samples with longer sequence length to more powerful GPUs"; Replica::length_rank).
 //
-// A sequence is a prompt, a response and what tools returned. Sequence k of n, from 0, stands for the lengths
-// between the quantiles k / n and (k + 1) / n: what a large batch's would be, on the mean. Prompts and
-// responses are taken for independent, each in cells of its distribution, so that sums over all sequences are
-// those of the distribution, to rounding, and sums over a part are near (a thousandth, for log-normal ones).
+// A sequence is a prompt, a response and the output of tools. Sequence k of n, from 0, represents the lengths
+// between the quantiles k / n and (k + 1) / n: the mean of a large batch. Prompts and responses are treated as
+// independent, each in cells of its distribution, so that sums over all sequences equal those of the
+// distribution, to rounding, and sums over a part are close (to a thousandth for log-normal lengths).
 #pragma once
 
 #include <vector>
@@ -15,20 +15,20 @@ namespace sextant {
 
 class SortedLengths {
  public:
-  // Of the workflow's global batch.
+  // Sorts the sequences of the workflow's global batch.
   explicit SortedLengths(const Workflow& workflow);
 
   [[nodiscard]] int sequences() const { return static_cast<int>(longest_.size()); }
-  // Of the sequences first .. last - 1; 0 <= first < last <= sequences().
+  // Sums and means over the sequences first .. last - 1; 0 <= first < last <= sequences().
   [[nodiscard]] double tokens(int first, int last) const { return between(tokens_, first, last); }
   [[nodiscard]] double square_tokens(int first, int last) const { return between(squares_, first, last); }
   [[nodiscard]] double mean_tokens(int first, int last) const { return tokens(first, last) / (last - first); }
   [[nodiscard]] double mean_square_tokens(int first, int last) const {
     return square_tokens(first, last) / (last - first);
   }
-  // Longest of the first `last`. Of all: the longest prompt with the longest response.
+  // Maximum of the first `last` sequences; for all of them the longest prompt with the longest response.
   [[nodiscard]] double longest(int last) const { return longest_[static_cast<std::size_t>(last) - 1]; }
-  // All of one length.
+  // True if all sequences have the same length.
   [[nodiscard]] bool is_fixed() const { return longest_.front() == longest_.back(); }
 
  private:
@@ -36,7 +36,7 @@ class SortedLengths {
     return below[static_cast<std::size_t>(last)] - below[static_cast<std::size_t>(first)];
   }
 
-  std::vector<double> tokens_, squares_;  // of those before each, and of all
+  std::vector<double> tokens_, squares_;  // prefix sums; one more than sequences
   std::vector<double> longest_;           // by sequence
 };
 

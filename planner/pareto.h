@@ -1,4 +1,4 @@
-// Time against dollars: plans of which none is both faster and cheaper than another.
+// The Pareto front of time and dollars: plans of which none is both faster and cheaper than another.
 #pragma once
 
 #include <vector>
@@ -13,10 +13,10 @@ struct ParetoPoint {
   double usd_per_iteration = 0;
 };
 
-// The fastest plan first, the cheapest last. `points` >= 2 searches, each with the request's budget: the
-// fastest plan, the cheapest, and the cheapest under deadlines at equal ratios between the two. The request's
-// own limits hold for all. Fewer where searches found the same or none. planner: one that has objectives.
-// Throws Error(bad_input) where a device type has no price.
+// The Pareto front, fastest plan first, cheapest last. It takes `points` >= 2 searches, each with the request's
+// budget: for the fastest plan, for the cheapest, and for the cheapest under deadlines at equal ratios between
+// the two. The request's own limits apply to all. Fewer points if searches find the same plan or none.
+// `planner` must support objectives. Throws Error(bad_input) if a device type has no price.
 [[nodiscard]] std::vector<ParetoPoint> pareto_front(const PlanRequest& request, const Planner& planner,
                                                     int points);
 

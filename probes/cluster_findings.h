@@ -1,4 +1,4 @@
-// What a probe of ranks found, and what is made of it.
+// The measurements of a probe of ranks, and the conclusions from them.
 #pragma once
 
 #include <map>
@@ -10,23 +10,23 @@
 namespace sextant {
 
 struct ClusterFindings {
-  std::vector<RankReport> reports;  // by rank, each with the links that it led; none of who was lost before
+  std::vector<RankReport> reports;  // by rank, each with the links that it led; empty for ranks lost before
   std::vector<ProbeResult> collectives;
-  std::map<int, std::string> lost;  // rank and why
+  std::map<int, std::string> lost;  // rank and reason
   bool is_interrupted = false;
 
   [[nodiscard]] bool is_whole() const { return lost.empty() && !is_interrupted; }
   [[nodiscard]] std::vector<ProbeResult> results() const;
-  // To the reports of the ranks that led them.
+  // Adds links to the reports of the ranks that led them.
   void add_links(const std::vector<ProbeResult>& points);
 };
 
-// As if the ranks that have reports were all: numbered without the others, with what they measured among
+// Drops the ranks without a report and renumbers the rest from 0, with the measurements among
 // themselves.
 [[nodiscard]] std::vector<RankReport> renumbered_without_lost(std::vector<RankReport> reports);
 
-// The results, warnings, and a cluster: of the ranks that have reports. One that is not whole need not have a
-// cluster; throws as assemble_cluster where one that is whole has none.
+// Returns the results, warnings, and a cluster of the ranks that have reports. An incomplete probe may have no
+// cluster; throws as assemble_cluster does if a complete one has none.
 [[nodiscard]] ClusterProbe conclude(const ClusterFindings& found, const ProbeOptions& options);
 
 }  // namespace sextant

@@ -24,10 +24,6 @@ namespace {
 // Of a point of a collective: there are many.
 constexpr double kCollectiveBudget_s = 0.1;
 
-void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(all));
-}
-
 // Whether a rank was told to end it. Collective.
 bool is_told_to_stop(Communicator& world, const ProbeHooks& hooks) {
   double told = hooks.should_stop && hooks.should_stop() ? 1 : 0;

@@ -36,10 +36,6 @@ RankPlace find_place(Communicator& world) {
   return place;
 }
 
-void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(all));
-}
-
 ProbeResult capacity_result(double memory_bytes, int ranks) {
   if (memory_bytes <= 0) {
     return waived_result("memory/capacity", "bytes", "the kernel does not say how much memory is available");

@@ -14,24 +14,24 @@
 
 namespace sextant {
 
-// Where this rank stands among those of its host.
+// The position of this rank among those of its host.
 struct RankPlace {
   std::string host;
   int nth_rank = 0;
   int ranks = 0;
-  int usable_cpus = 0;  // different CPUs that the host's ranks may use together
+  int usable_cpus = 0;  // distinct CPUs that the host's ranks may use together
 };
 
 class RankDevice {
  public:
-  // Collective; pins this rank where that is wanted.
+  // Collective; pins this rank if that is requested.
   RankDevice(Communicator& world, const ProbeOptions& options);
 
-  // What other measurements of this rank go by, too.
+  // Returns the context, which other measurements of this rank use too.
   [[nodiscard]] const ProbeContext& context() const { return context_; }
 
-  // All together: they go through the same points and stop together, until one is missing (muster.h). `step`
-  // is told what comes next. Throws Error(machine) where a rank was told to stop before the end.
+  // Measures in step: all ranks visit the same points and stop together, until one is missing
+  // (liveness_barrier.h). `step` gets the next step. Throws Error(machine) if a rank was told to stop early.
   [[nodiscard]] RankReport measure(LivenessBarrier& muster, const std::function<bool()>& should_stop,
                                    const std::function<void(const std::string&)>& step);
 

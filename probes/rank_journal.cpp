@@ -19,10 +19,6 @@ std::vector<ProbeResult> results_of(const JsonView& view) {
   return results;
 }
 
-void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
-  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-}
-
 // By rank; measured again, it stands for what was measured before.
 void put(std::vector<RankReport>& devices, RankReport report) {
   const auto place = std::lower_bound(devices.begin(), devices.end(), report.rank,

@@ -1,4 +1,4 @@
-// Every finished measurement of a job's ranks on disk as it comes, for `--resume`.
+// Writes every finished measurement of a job's ranks to disk at once, for `--resume`.
 //
 //   {"journal": "sextant.ranks/1.1", "started_utc": "...", "hosts": of each rank, "options": ...}
 //   {"device": a RankReport without links}
@@ -23,20 +23,20 @@ struct RankJournal {  // NOLINT(bugprone-exception-escape): Json checks itself w
   JournalHead head;
   std::vector<RankReport> devices;
   std::vector<ProbeResult> device_points;
-  std::vector<ProbeResult> points;  // of links
-  std::set<std::string> levels;     // of collectives that are done
+  std::vector<ProbeResult> points;  // for links
+  std::set<std::string> levels;     // finished levels of collectives
   std::vector<ProbeResult> collectives;
 
-  // Those all of whose points have a value and together a fit: others are measured again.
+  // Returns the pairs whose points all have a value and together a fit: the others are measured again.
   [[nodiscard]] std::set<RankPair> measured_pairs() const;
   [[nodiscard]] std::vector<ProbeResult> points_of_measured_pairs() const;
 };
 
-// `file` is for messages. Error(bad_input) with file and line for anything but a last line that was not
-// finished.
+// `file` is for messages. Throws Error(bad_input) with file and line for any invalid line except an unfinished
+// last one.
 [[nodiscard]] RankJournal parse_rank_journal(const std::string& text, const std::string& file);
 
-// See JournalFile; what is added is on the disk when these return.
+// See JournalFile; added lines are on the disk when these functions return.
 class RankJournalWriter {
  public:
   [[nodiscard]] static RankJournalWriter begin(const std::filesystem::path& file, const Json& belongs_to);

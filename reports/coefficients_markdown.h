@@ -5,7 +5,7 @@
 
 namespace sextant {
 
-// What every coefficient means, its unit, neutral value, bounds and prior.
+// Returns the meaning of every coefficient, its unit, neutral value, bounds and prior.
 [[nodiscard]] std::string coefficients_as_markdown();
 
 }  // namespace sextant

@@ -1,7 +1,7 @@
 // The report: what was measured, fitted, validated and planned, for a person to read.
 //
-// Everything is optional; a section appears when its documents are there. One content (content.h) is made
-// from the input, and three writers render it, so the page, the Markdown and the JSON say the same:
+// Every document is optional; a section appears if its documents are there. One content (content.h) is made
+// from the input, and three writers render it, so the page, the Markdown and the JSON agree:
 //   HTML      one self-contained page with charts; opening it needs no network
 //   Markdown  the same tables, without the charts
 //   JSON      the data behind: tables with SI numbers, charts as Vega-Lite specifications with their data

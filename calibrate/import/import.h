@@ -1,8 +1,8 @@
-// Measured runs of other people's files as run documents, so that another file of the same form needs no code.
+// Imports measured runs from third-party files; another file of a known format needs no code.
 //
-// A reader turns each record into a run: cluster, workflow and plan as far as the source states them. What it
-// leaves unsaid and the time depends on becomes Run::unstated; a record that contradicts itself, or misses what
-// no assumption can replace, is left out with its reason. Readers know the vocabulary, not the cost model.
+// A reader turns each record into a run: cluster, workflow and plan as far as stated. A missing quantity on
+// which the time depends becomes Run::unstated; a record that contradicts itself, or lacks something that no
+// assumption can replace, is left out with its reason. Readers know the documents, not the cost model.
 #pragma once
 
 #include <filesystem>
@@ -19,13 +19,13 @@ namespace sextant {
 struct ImportFormat {
   std::string_view name;  // "vtrain"
   Imported (*read)(const std::vector<std::filesystem::path>& files, const Facts& facts);
-  std::string_view help;  // one line: what the files are
+  std::string_view help;  // one line that describes the files
 };
 
-// In alphabetical order.
+// Returns the formats in alphabetical order.
 [[nodiscard]] std::span<const ImportFormat> import_formats();
 
-// Throws Error(bad_input) naming file and place for a file that is not of the form.
+// Throws Error(bad_input) with file and place if a file is not of the format.
 [[nodiscard]] Imported import_runs(std::string_view format, const std::vector<std::filesystem::path>& files,
                                    const Facts& facts);
 

@@ -1,4 +1,4 @@
-// Checks of what options are given, with sentences that a person can read. NaN and infinity pass none of them.
+// Checks for option values, with messages that people can read. NaN and infinity fail all of them.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ class Check {
   std::shared_ptr<const CLI::Validator> validator_;
 };
 
-// Above zero.
+// Accepts numbers above zero.
 [[nodiscard]] Check positive_number();
-// Zero or above.
+// Accepts numbers from zero.
 [[nodiscard]] Check non_negative_number();
-// From `least` to `most`, both included.
+// Accepts numbers from `minimum` to `maximum`, both included.
 [[nodiscard]] Check number_between(double minimum, double maximum);
 [[nodiscard]] Check integer_between(std::int64_t minimum, std::int64_t maximum);
 [[nodiscard]] Check one_of(const std::vector<std::string>& names);

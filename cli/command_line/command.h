@@ -1,5 +1,5 @@
-// Commands and their options. CLI11 behind it: here and in the files beside alone, because a compiler takes
-// several seconds for each file that sees it.
+// Commands and their options. Only this and the neighbouring files use CLI11, because a compiler takes several
+// seconds for each file that includes it.
 #pragma once
 
 #include <algorithm>
@@ -23,26 +23,26 @@ namespace sextant::cli {
 // Runs after parsing; returns the exit code.
 using Action = std::function<int()>;
 
-// Where the value of an option goes; what is in there is its default.
+// The destination of an option's value, which holds the default.
 template <typename... Types>
 using OneOf = std::variant<std::reference_wrapper<Types>...>;
 using Destination =
     OneOf<std::string, int, unsigned, double, std::uint64_t, std::optional<int>, std::optional<double>,
           std::optional<std::uint64_t>, std::vector<int>, std::vector<std::string>>;
 
-// An option, as long as the command line is there. Each call returns it again.
+// A handle to an option, valid as long as the command line. Each setter returns it again.
 class Option {
  public:
-  Option() = default;  // none, which is never given
+  Option() = default;  // empty, which is never given
   explicit Option(CLI::Option* option) : option_(option) {}
 
   Option required(bool is_required = true) const;
   Option check(const Check& check) const;
-  Option shows_default() const;  // in the help: what is in its destination now
+  Option shows_default() const;  // shows the current value of its destination in the help
   Option shows_default(const std::string& text) const;
   Option may_be_repeated() const;  // with one value each time
   Option parted_by_commas() const;
-  Option in_group(const std::string& heading) const;  // of the help
+  Option in_group(const std::string& heading) const;  // heading in the help
   Option excludes(const Option& other) const;
   Option needs(const Option& other) const;
 
@@ -54,21 +54,21 @@ class Option {
   CLI::Option* option_ = nullptr;
 };
 
-// Names and what they stand for, in the order of the help.
+// Names and their values, in the order of the help.
 template <typename Enum>
 using Choices = std::vector<std::pair<std::string, Enum>>;
 
-// A subcommand, as long as the command line is there.
+// A handle to a subcommand, valid as long as the command line.
 class Command {
  public:
   Command(CLI::App* app, Action& chosen) : app_(app), chosen_(&chosen) {}
 
-  // Names: "--out", or "files" for what stands without one.
+  // Names: "--out", or "files" for a positional argument.
   Option add_option(const std::string& name, Destination value, const std::string& help) const;
   Option add_flag(const std::string& name, bool& value, const std::string& help) const;  // "!--no-pin": false
-  // Called while the words are read, before what is required is looked for.
+  // `call` runs while the arguments are parsed, before required options are checked.
   Option add_flag(const std::string& name, const std::function<void()>& call, const std::string& help) const;
-  // One of the names; which of them `value` is now is shown as the default.
+  // Accepts one of the names; the name of the current `value` is shown as the default.
   template <typename Enum>
   Option add_choice(const std::string& name, Enum& value, const Choices<Enum>& choices,
                     const std::string& help) const {
@@ -81,7 +81,7 @@ class Command {
     };
     return add_texts(name, 1, take, help).check(one_of(names_of(choices))).shows_default(now);
   }
-  // One or more of the names.
+  // Accepts one or more of the names.
   template <typename Enum>
   Option add_choices(const std::string& name, std::vector<Enum>& values, const Choices<Enum>& choices,
                      const std::string& help) const {
@@ -108,7 +108,7 @@ class Command {
     for (const auto& choice : choices) names.push_back(choice.first);
     return names;
   }
-  // text: checked.
+  // text: already checked.
   template <typename Enum>
   static Enum chosen_of(const Choices<Enum>& choices, const std::string& text) {
     return std::find_if(choices.begin(), choices.end(),

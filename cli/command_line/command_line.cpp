@@ -2,6 +2,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
 namespace sextant::cli {
 namespace {
 
@@ -27,6 +32,31 @@ std::string explain_usage(const CLI::App* app, const CLI::Error& error) {
          " --help for more information.\n";
 }
 
+struct RenamedOption {
+  std::string_view old_name, new_name;
+};
+
+// Options that had other names in earlier versions. The old names still work; no help shows them.
+constexpr std::array<RenamedOption, 8> kRenamedOptions{{
+    {"--least", "--min-iterations"},
+    {"--most", "--max-iterations"},
+    {"--most-events", "--max-events"},
+    {"--most-iteration-error", "--max-iteration-error"},
+    {"--most-mib", "--max-mib"},
+    {"--most-plans", "--max-plans"},
+    {"--most-slowdown", "--max-slowdown"},
+    {"--most-task-error", "--max-task-error"},
+}};
+
+// "--most-plans=8" as "--max-plans=8".
+std::string with_current_name(const std::string& word) {
+  const std::size_t end = std::min(word.find('='), word.size());
+  for (const RenamedOption& option : kRenamedOptions) {
+    if (word.compare(0, end, option.old_name) == 0) return std::string(option.new_name) + word.substr(end);
+  }
+  return word;
+}
+
 }  // namespace
 
 CommandLine::CommandLine(const std::string& program, const std::string& description, const std::string& version,
@@ -46,8 +76,16 @@ Command CommandLine::add_command(const std::string& name, const std::string& hel
 }
 
 bool CommandLine::parse(int argc, const char* const* argv) {
+  // Words after "--" belong to the traced program. CLI11 takes them last first, without the program's name.
+  std::vector<std::string> words;
+  bool is_ours = true;
+  for (int i = 1; i < argc; ++i) {
+    is_ours = is_ours && std::string_view(argv[i]) != "--";
+    words.push_back(is_ours ? with_current_name(argv[i]) : argv[i]);
+  }
+  std::reverse(words.begin(), words.end());
   try {
-    app_->parse(argc, argv);
+    app_->parse(words);
     return true;
   } catch (const CLI::ParseError& error) {
     end_ = std::current_exception();

@@ -1,4 +1,4 @@
-// What the program was asked, by all its words.
+// The command line of the program: all commands and the parsed arguments.
 #pragma once
 
 #include <exception>
@@ -19,10 +19,10 @@ class CommandLine {
 
   Command add_command(const std::string& name, const std::string& help);
 
-  // Whether there is a command to run; else there is something to say: the help, the version, what is wrong.
+  // Returns whether there is a command to run; else say() prints the help, the version or an error.
   [[nodiscard]] bool parse(int argc, const char* const* argv);
   [[nodiscard]] bool is_wrong() const;
-  // Help and version on stdout, what is wrong on stderr, with the command's usage.
+  // Prints help and version to stdout, an error to stderr, with the command's usage.
   void say() const;
 
   [[nodiscard]] int run() const { return chosen_(); }

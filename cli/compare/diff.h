@@ -11,7 +11,7 @@ struct DiffOptions {
   std::string after;
   bool all = false;
   bool json = false;
-  // For clusters alone.
+  // Used for clusters only.
   std::optional<double> threshold_fraction;
   bool any = false;
 };

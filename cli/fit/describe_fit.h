@@ -1,4 +1,4 @@
-// A fit as text for a terminal: what the runs said about the coefficients, and what they did not.
+// Describes a fit for a terminal: which coefficients the runs determined, and which they did not.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace sextant::cli {
 
-// A table of the coefficients that the runs identified or drove to a bound, or of all; one line counts the
-// rest, one names each at a bound. Then pairs that are not told apart, outliers, and errors on runs left out.
+// Returns a table of the coefficients that the runs identified or drove to a bound, or of all; one line counts
+// the rest, one lists each at a bound. Then confounded pairs, outliers, and errors on held-out runs.
 [[nodiscard]] std::string describe_fit(const Coefficients& fitted, bool all_coefficients);
 
 }  // namespace sextant::cli

@@ -114,16 +114,16 @@ void add_validate(CommandLine& line) {
   command.add_option("--coefficients", options->coefficients, "Coefficients document").required();
   command.add_option("--out", options->out, "Write the accuracy document here");
   command
-      .add_option("--most-task-error", options->max_task_error,
+      .add_option("--max-task-error", options->max_task_error,
                   "Exit 1 when the MAPE of held-out task times is larger, e.g. 0.15")
       .check(positive_number());
   command
-      .add_option("--most-iteration-error", options->max_iteration_error,
+      .add_option("--max-iteration-error", options->max_iteration_error,
                   "Exit 1 when the MAPE of held-out iteration times is larger, e.g. 0.10")
       .check(positive_number());
   command.add_flag("--json", options->json, "Print the accuracy document instead of a table");
   command.footer(
-      "Example: sextant validate runs.json --coefficients coefficients.json --most-iteration-error 0.1");
+      "Example: sextant validate runs.json --coefficients coefficients.json --max-iteration-error 0.1");
   command.runs([options] { return run(*options); });
 }
 

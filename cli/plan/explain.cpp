@@ -240,10 +240,9 @@ int exit_code_of(const Explanation& explanation) {
 }  // namespace
 
 void add_explain_options(const Command& command, ExplainOptions& options) {
-  command.add_flag(
-      "--explain", options.is_asked,
-      "Say why: the bottleneck, what faster hardware would save, which plans this one beats, by how "
-      "much and how surely, and which change of a measured number would change the answer");
+  command.add_flag("--explain", options.is_asked,
+                   "Say why: the bottleneck, what faster hardware saves, rival plans, and which measured "
+                   "numbers decide the answer");
   command.add_option("--explain-out", options.out, "Write the explanation document here");
   command.add_option("--what-if", options.what_ifs, kWhatIfHelp).may_be_repeated();
   constexpr int kDrawLimit = 100'000;

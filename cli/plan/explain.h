@@ -1,4 +1,4 @@
-// sextant plan --explain and --what-if: why a plan is the answer, and what would be another.
+// sextant plan --explain and --what-if: why a plan was chosen, and which plans other clusters would get.
 #pragma once
 
 #include <string>
@@ -22,21 +22,21 @@ struct ExplainOptions {
 
 void add_explain_options(const Command& command, ExplainOptions& options);
 
-// The changed clusters. Throws Error(bad_input) for a change that cannot be made, and for what nobody would
-// see: stdout holds the plan document and there is no file for the explanation.
+// Returns the changed clusters. Throws Error(bad_input) for an impossible change, and if the explanation would
+// not be shown: stdout holds the plan document and there is no file for the explanation.
 [[nodiscard]] std::vector<Scenario> scenarios_of(const ExplainOptions& options, const Cluster& cluster,
                                                  bool is_json);
 
-// What is not known of the coefficients: `draws` of them.
+// Returns the coefficient uncertainty as `draws` samples.
 [[nodiscard]] CoefficientUncertainty coefficient_uncertainty_of(const LoadedInputs& loaded, int draws,
                                                                 std::uint64_t seed);
 
-// Explains as asked, writes the document where there is a file for it, and prints unless stdout is taken. The
-// exit code: 1 where a changed cluster has no plan.
+// Explains the plan, writes the document if there is a file for it, and prints unless stdout is in use. Returns
+// the exit code: 1 if a changed cluster has no plan.
 [[nodiscard]] int explain_plan(const ExplainOptions& options, const Decided& decided,
                                const std::vector<Scenario>& scenarios, bool is_json);
 
-// Tables and sentences.
+// Returns tables and sentences.
 [[nodiscard]] std::string describe(const Explanation& explanation);
 [[nodiscard]] std::string describe(const WhatIf& what_if, const Explanation& now);
 

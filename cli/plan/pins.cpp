@@ -83,8 +83,8 @@ void add_pins(const char* option, const std::vector<std::string>& all, Parse par
 void add_pin_options(const Command& command, PinOptions& options) {
   command
       .add_option("--pin", options.devices,
-                  "TASK=DEVICES: the task runs on exactly these devices, nodes, zones or regions (parted by "
-                  "commas; node/3 is a device), and the rest is planned around it; may be repeated")
+                  "TASK=DEVICES: keep the task on these devices, nodes, zones or regions (node/3,node/4); may "
+                  "be repeated")
       .may_be_repeated();
   command
       .add_option("--pin-from", options.layouts,

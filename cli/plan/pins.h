@@ -1,4 +1,4 @@
-// sextant plan --pin and --pin-from: tasks that stay where they are.
+// sextant plan --pin and --pin-from: tasks with fixed devices or layouts.
 #pragma once
 
 #include <string>
@@ -20,13 +20,13 @@ struct PinOptions {
 
 void add_pin_options(const Command& command, PinOptions& options);
 
-// Of the whole cluster. Execution options of layouts that tasks are pinned to join the task's choices. Throws
-// Error(bad_input) for what cannot be read, a task or devices that are not there, a task that is pinned twice,
-// and a layout that cannot be run.
+// Returns pins on the whole cluster. Execution options of pinned layouts are added to the task's choices.
+// Throws Error(bad_input) for text that cannot be parsed, a task or devices that do not exist, a task that is
+// pinned twice, and a layout that cannot run.
 [[nodiscard]] Pins pins_of(const PinOptions& options, const LoadedInputs& loaded,
                            std::vector<TaskChoices>& choices);
 
-// Into the document.
+// Writes the pins into the document.
 void record_pins(const Pins& pins, SearchRecord& record);
 
 }  // namespace sextant::cli

@@ -1,4 +1,4 @@
-// What sextant plan is asked: its options, and the question that they and the documents make.
+// The inputs of sextant plan: its options, and the request that they and the documents make.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct PlanOptions {
   std::vector<std::string> excluded;
   int pareto_points = 0;
   bool any_layout = false;
-  std::optional<double> max_memory_risk;  // none: the usual one for plans of a framework, else any
+  std::optional<double> max_memory_risk;  // unset: the usual one for plans of a framework, else any
 
   [[nodiscard]] double memory_risk() const { return max_memory_risk.value_or(kUsualRisk); }
   [[nodiscard]] bool limits_risk(const LoadedInputs& loaded) const {
@@ -40,8 +40,8 @@ struct PlanOptions {
   [[nodiscard]] bool makes_several() const { return pareto_points > 0 || compares_modes; }
 };
 
-// What is asked, as every rank reads it from its own files.
-// Throws Error(bad_input) for options that mean nothing together or to the planner.
+// The inputs of a plan, as every rank reads them from its own files. Throws Error(bad_input) for options that
+// contradict each other or that the planner does not support.
 struct PlanInputs {
   PlanInputs(const PlanOptions& options, const RankGroup& ranks);
 
@@ -50,10 +50,10 @@ struct PlanInputs {
   const Planner& planner;
   std::vector<Scenario> scenarios;
   PlanRequest request;
-  Pins pins;  // of the whole cluster
+  Pins pins;  // on the whole cluster
   PlanResult start;
 
-  // Whose layouts the search keeps to.
+  // The framework whose layouts the search respects.
   [[nodiscard]] const FrameworkProfile* profile_in_force(const PlanOptions& options) const {
     return loaded.profile && !options.any_layout ? &*loaded.profile : nullptr;
   }

@@ -100,10 +100,9 @@ RunPart run_part(const std::string& text) {
 void add_run_options(const Command& command, RunOptions& options) {
   constexpr double kLongest_s = 1e6;
   command
-      .add_option(
-          "--length-schedule", options.parts,
-          "A run whose responses grow: 100:0.5,300:1,200:2.2 is 100 iterations with responses half as long "
-          "as the workflow says, then 300, then 200. The plan is the best for all of it")
+      .add_option("--length-schedule", options.parts,
+                  "Plan a whole run whose responses grow: 100:0.5,300:1 is 100 iterations at half the length, "
+                  "then 300 at the length")
       .parted_by_commas();
   command
       .add_option("--change-seconds", options.change_s,

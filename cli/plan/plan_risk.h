@@ -1,5 +1,5 @@
-// sextant plan --goal p90 and --length-schedule: of the plans of several searches the one that is best in what
-// may come, or over a run whose responses grow.
+// sextant plan --goal p90 and --length-schedule: chooses, from the plans of several searches, the best under
+// uncertainty or over a run with growing responses.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct RiskOptions {
 
 void add_risk_options(const Command& command, RiskOptions& options);
 
-// The first search takes half of the budget, each of those that follow a tenth; the rest judges their plans.
+// The first search takes half of the budget, each further one a tenth; the rest evaluates their plans.
 inline constexpr double kPartOfFirstSearch = 0.5;
 inline constexpr double kPartOfSearchForRisk = 0.1;
 
@@ -35,7 +35,7 @@ struct RiskQuestion {
   const Planner& planner;
   const PlanRequest& request;  // at the documented values, with the budget of one search
   std::function<PlanOutput(const PlanRequest&)> search;
-  std::function<bool(const PlanResult&)> is_sure_to_fit;  // as sure as was asked
+  std::function<bool(const PlanResult&)> is_sure_to_fit;  // within the requested memory risk
 };
 
 struct RunOptions {
@@ -47,14 +47,14 @@ struct RunOptions {
 
 void add_run_options(const Command& command, RunOptions& options);
 
-// Throws Error(bad_input) for what is no part of a run.
+// Throws Error(bad_input) for text that is not a part of a run.
 [[nodiscard]] std::vector<RunPart> run_parts(const RunOptions& options);
 
-// The plan for the whole run, with a record of its parts; no plan where none fits in all of them.
+// Chooses the plan for the whole run, with a record of its parts; no plan if none fits in all of them.
 void choose_for_run(const RiskQuestion& asked, const std::vector<RunPart>& parts, double change_s,
                     PlanOutput& answer);
 
-// `answer`: the first plan. Afterwards it is the best of all, with a record that says how it was judged.
+// `answer`: the first plan. Afterwards it is the best of all, with a record of the evaluation.
 void choose_by_risk(const RiskQuestion& asked, PlanOutput& answer);
 
 }  // namespace sextant::cli

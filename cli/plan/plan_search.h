@@ -1,4 +1,4 @@
-// The search of sextant plan: its budget is dealt to what was asked.
+// The search of sextant plan: divides its budget over the requested searches.
 #pragma once
 
 #include "cli/plan/plan_question.h"
@@ -7,8 +7,8 @@
 
 namespace sextant::cli {
 
-// Searches until the planner ends or someone presses Ctrl-C: one search, several that hold the memory's risk,
-// or those that a goal of risk or a run of several parts needs.
+// Searches until the planner ends or Ctrl-C: one search, several to respect the memory risk, or those that a
+// risk goal or a run of several parts needs.
 [[nodiscard]] PlanOutput search_as_asked(const PlanOptions& options, const PlanInputs& asked, RankGroup& ranks);
 
 }  // namespace sextant::cli

@@ -1,4 +1,4 @@
-// More than one plan: time against dollars, and the modes of a workflow beside each other.
+// Sets of plans: time against dollars, and the modes of a workflow in comparison.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@ namespace sextant::cli {
 
 struct PlanSet {
   std::string text;  // a table with a sentence
-  std::string json;  // the same as a list
+  std::string json;  // the same content as a JSON list
   bool is_empty = true;
 };
 
-// Exit code 1 is for an empty one. part: what the request's cluster is of the whole, whose devices plans are to
-// name.
+// Returns the Pareto set; an empty one means exit code 1. part: the request's part of the whole cluster, whose
+// device names the plans use.
 [[nodiscard]] PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Subcluster& part,
                                  int points);
 
-// The workflow as it is asked for planned synchronously, one step off and asynchronously with two and four
-// parts of a batch streamed: whether it pays, and by how much. What staleness does to what is learned no cost
-// model knows.
+// Plans the workflow as requested, synchronous, one-step-off, and asynchronous with two and four streamed parts
+// of a batch: whether it pays, and by how much. The cost model does not cover the effect of staleness on
+// learning.
 [[nodiscard]] PlanSet compared_modes(const Planner& planner, const PlanRequest& request,
                                      const Subcluster& part);
 

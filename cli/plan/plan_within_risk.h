@@ -1,5 +1,5 @@
-// Searches until the plan is as sure to fit as was asked: how uncertain its memory is, only the plan itself
-// says.
+// Searches until the plan respects the memory risk: the uncertainty of a plan's memory is known only once the
+// plan is.
 #pragma once
 
 #include <functional>
@@ -17,24 +17,24 @@ struct PlanOutput {
   SearchRecord record;
 };
 
-// Evaluations are rounded up, because zero would be no limit.
+// Returns a part of the budget. Evaluations are rounded up, because zero means no limit.
 [[nodiscard]] Budget part_of(const Budget& whole, double part);
 
 struct RiskLimit {
-  double probability = kUsualRisk;  // of running out of memory; at most
+  double probability = kUsualRisk;  // maximum probability of running out of memory
   std::function<PlanOutput(const PlanRequest&)> search;
   std::function<std::optional<MemoryRisk>(const PlanResult&)> risk_of;
 };
 
 struct AnswerWithinRisk {
   PlanOutput answer;
-  std::string warning;      // empty, or that the plan is riskier than asked
-  double memory_share = 1;  // that plans as uncertain as those found may fill
+  std::string warning;      // empty, or that the plan exceeds the risk limit
+  double memory_share = 1;  // fraction that plans as uncertain as those found may fill
 };
 
-// The fastest plan found within the limit; where there is none, the fastest of all, with a warning. A first
-// search of a tenth of the budget tells how uncertain plans here are, a second one takes most of it; while a
-// plan is too risky, one more search may fill less of the memory. All of them together keep to the budget;
+// Returns the fastest plan found within the limit; if there is none, the fastest of all, with a warning. A
+// first search with a tenth of the budget shows how uncertain plans are here, a second one takes most of it;
+// while a plan is too risky, one more search may fill less of the memory. Together they respect the budget;
 // without a budget each one ends by itself.
 [[nodiscard]] AnswerWithinRisk plan_within_risk(PlanRequest request, const RiskLimit& limit);
 

@@ -58,7 +58,7 @@ std::vector<Special> specials(const PlannerOptions& options) {
           {"--evaluations", options.evaluations.has_value(), &PlannerTraits::has_budget},
           {"--uneven-stages", options.try_uneven_stages, &PlannerTraits::has_whole_layouts},
           {"--even-load", options.has_even_load, &PlannerTraits::balances_load},
-          {"--most-plans", options.max_plans.has_value(), &PlannerTraits::has_whole_layouts},
+          {"--max-plans", options.max_plans.has_value(), &PlannerTraits::has_whole_layouts},
           {"--warm-start", !options.warm_start.empty(), &PlannerTraits::starts_from_plan},
           {"--max-usd-per-hour", objective.is_time_for_rent(), &PlannerTraits::has_rent},
           {"--goal and limits", !objective.is_time_alone() && !objective.is_time_for_rent(),
@@ -85,9 +85,8 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
       .check(positive_number());
   command
       .add_option("--evaluations", options.evaluations,
-                  "Plans to cost, by all threads and ranks together, or nodes of a tree to visit: the same "
-                  "plan on every "
-                  "machine, any number of threads and up to four ranks")
+                  "Plans to evaluate, or tree nodes to visit, in total: the same plan on every machine and "
+                  "number of threads")
       .check(integer_between(1, SearchRecord::kMaxCount));
   command.add_option("--seed", options.seed, "Of planners that draw")
       .check(integer_between(0, SearchRecord::kMaxCount))
@@ -95,9 +94,7 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
   constexpr int kMaxThreads = 4096;
   command
       .add_option("--threads", options.threads,
-                  "Of planners that use several, on each rank; default: all cores but at most 4, dealt to the "
-                  "ranks of a "
-                  "host. Each takes memory of its own; of --evaluations more than 4 are of no use")
+                  "Threads on each rank, for planners that use several; default: all cores, at most 4")
       .check(integer_between(1, kMaxThreads));
   command.add_option("--micro-batches", options.micro_batch_sequences, "Micro-batch sizes to try")
       .parted_by_commas()
@@ -110,7 +107,7 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
                    "Portfolio, sha-ea, exact and ilp only: even layers and batch shares on any devices, to see "
                    "what balancing "
                    "gains");
-  command.add_option("--most-plans", options.max_plans, "Exhaustive only: refuse a larger space")
+  command.add_option("--max-plans", options.max_plans, "Exhaustive only: refuse a larger space")
       .check(integer_between(1, SearchRecord::kMaxCount));
   command.add_choice(
       "--goal", options.goal,

@@ -1,4 +1,4 @@
-// Which planner a command uses and what it is asked.
+// Options that choose a planner and its request.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace sextant::cli {
 
-// --goal names an objective's goal, or a percentile or the mean of the times that may come.
+// --goal: an objective's goal, or a percentile or the mean of the time under uncertainty.
 enum class AskedGoal { time, cost, devices, mean, p50, p75, p90, p95, p99 };
 
 struct PlannerOptions {
@@ -21,7 +21,7 @@ struct PlannerOptions {
   std::optional<double> budget_s;
   std::optional<std::uint64_t> evaluations;
   std::uint64_t seed = 1;
-  std::optional<int> threads;  // none: all cores
+  std::optional<int> threads;  // unset: all cores
   std::vector<int> micro_batch_sequences = SearchLimits{}.micro_batch_sequences;
   bool try_recompute = false;
   bool try_uneven_stages = false;
@@ -35,17 +35,17 @@ struct PlannerOptions {
 
 void add_planner_options(const Command& command, PlannerOptions& options);
 
-// None: the goal is not about risk.
+// nullopt if the goal is not about risk.
 [[nodiscard]] std::optional<RiskGoal> risk_goal_of(AskedGoal goal);
 
-// The planner of that name, which takes everything that was asked. Throws Error(bad_input): no such planner,
-// the cluster is too large for it, or an option means nothing to it.
+// Returns the planner of that name, which supports all given options. Throws Error(bad_input): no such planner,
+// the cluster is too large for it, or it does not support an option.
 [[nodiscard]] const Planner& chosen_planner(const PlannerOptions& options, int devices);
 
-// Fills in what the options say; `start` and what is called during the search stay as they are.
+// Applies the options to the request; `start` and the callbacks of the search stay as they are.
 void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& request);
 
-// All planners and what they are: for people, and as a JSON list.
+// Lists all planners with a description: for people, and as a JSON list.
 [[nodiscard]] std::string describe_planners();
 [[nodiscard]] std::string planners_as_json();
 

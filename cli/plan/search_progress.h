@@ -1,4 +1,4 @@
-// The best so far of a search, on a terminal.
+// Shows the incumbent's time of a search on a terminal.
 #pragma once
 
 #include <condition_variable>
@@ -11,8 +11,8 @@
 
 namespace sextant::cli {
 
-// While it lives: the seconds that have passed, of those there are, and the best time so far where the planner
-// tells it. Nothing where stderr is no terminal.
+// While it lives, it shows the elapsed and total seconds, and the incumbent's time if the planner reports it.
+// Shows nothing if stderr is not a terminal.
 class SearchProgress {
  public:
   SearchProgress(std::string planner, double budget_s);
@@ -20,7 +20,7 @@ class SearchProgress {
   SearchProgress(const SearchProgress&) = delete;
   SearchProgress& operator=(const SearchProgress&) = delete;
 
-  // From any thread.
+  // May be called from any thread.
   void improved(const Improvement& improvement);
 
  private:
@@ -32,7 +32,7 @@ class SearchProgress {
   std::condition_variable ended_;
   bool is_over_ = false;
   std::optional<Improvement> best_;
-  std::jthread shower_;  // last: it uses the others
+  std::jthread shower_;  // last member: it uses the others
 };
 
 }  // namespace sextant::cli

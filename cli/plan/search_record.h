@@ -1,4 +1,4 @@
-// A search as a document, and in words: how far from the best the plan can be.
+// Describes a search as a document and in words: how far from the optimum the plan can be.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sextant::cli {
 
-// result: as Planner::plan gives it, with the bounds of any plan.
+// result: returned by Planner::plan, with lower bounds for all plans.
 struct Searched {
   const Planner& planner;
   const PlanRequest& request;
@@ -19,13 +19,13 @@ struct Searched {
 
 [[nodiscard]] SearchRecord record_of(const Searched& searched);
 
-// One line of text, empty where risk was not asked for.
+// Returns one line of text, empty without a risk goal.
 [[nodiscard]] std::string describe_risk(const SearchRecord& search);
 
-// A table of the parts of a run and a line; empty where none was asked for.
+// Returns a table of the parts of a run and a line; empty without parts.
 [[nodiscard]] std::string describe_run(const SearchRecord& search);
 
-// What the search looked at, what it proves and how far the plan can be from the best; lines.
+// Returns lines: the number of evaluations, the proof, and how far the plan can be from the optimum.
 [[nodiscard]] std::string describe(const SearchRecord& search);
 
 }  // namespace sextant::cli

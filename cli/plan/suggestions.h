@@ -9,7 +9,7 @@
 
 namespace sextant::cli {
 
-// A run a row, best first, and below the rows the layouts that they refer to, each once.
+// Returns one row per run, best first, and below the rows the layouts that they refer to, each once.
 [[nodiscard]] std::string describe_suggestions(const std::vector<Suggestion>& suggestions);
 
 [[nodiscard]] Experiments experiments_of(const std::vector<Suggestion>& suggestions);

@@ -1,4 +1,4 @@
-// --what-if CHANGE: the cluster as it might be, as a person writes it.
+// --what-if CHANGE: a hypothetical cluster, as a person writes it.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ extern const char* const kWhatIfHelp;
 // The grammar, lines for the end of --help.
 extern const char* const kWhatIfGrammar;
 
-// Changes parted by commas, made one after the other. Throws Error(bad_input) that begins with "--what-if" and
-// what was written, and names what was meant where a name is misspelt.
+// Parses changes separated by commas, applied in order. Throws Error(bad_input) that begins with "--what-if"
+// and the given text, and suggests a name if one is misspelt.
 [[nodiscard]] Scenario parse_what_if(const std::string& written, const Cluster& cluster);
 
 }  // namespace sextant::cli

@@ -1,4 +1,4 @@
-// An error that every rank of a job throws alike: one of them says it.
+// An error that every rank of a job throws: one of them reports it.
 #pragma once
 
 #include "sextant/error.h"

@@ -1,4 +1,4 @@
-// Starts this program again, on several MPI ranks of this machine or on one without a launcher.
+// Starts this program again, on several MPI ranks of this machine, or on one without a launcher.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace sextant::cli {
 
-// Ranks that can run side by side here: CPUs this process may use, at most `wanted`; 1 without MPI or launcher.
+// Returns how many ranks can run at once: usable CPUs, at most `wanted`; 1 without MPI or launcher.
 [[nodiscard]] int usable_ranks(int wanted);
 
-enum class Output { shown, discarded };  // of the child's stdout; its stderr is always shown
+enum class Output { shown, discarded };  // for the child's stdout; its stderr is always shown
 
-// Runs `sextant arguments...` on `ranks` ranks and waits. Throws Error(machine) when it cannot be started or
-// fails; the child has said why on stderr.
+// Runs `sextant arguments...` on `ranks` ranks and waits. Throws Error(machine) if it cannot be started or
+// fails; the child has reported the reason on stderr.
 void run_on_ranks(int ranks, const std::vector<std::string>& arguments, Output output = Output::shown);
 
 }  // namespace sextant::cli

@@ -185,9 +185,8 @@ void add_probe(CommandLine& line) {
   command.add_option("--samples", options->samples, "Write every result with all its samples here");
   command
       .add_option("--devices", options->devices,
-                  "What to measure: gpu (all of this host, or with mpirun and srun one for each rank), cpu (a "
-                  "core for each rank), or auto: GPUs where every rank has one, else cores; none: with "
-                  "--hosts, links alone")
+                  "What to measure: gpu, cpu (a core for each rank), auto (GPUs if every rank has one), none "
+                  "(with --hosts: links only)")
       .check(one_of({"auto", "cpu", "gpu", "none"}))
       .shows_default();
   command.add_option("--name", options->probe.name, "Name of the cluster").shows_default();
@@ -219,10 +218,9 @@ void add_probe(CommandLine& line) {
                        {"fp8", Precision::fp8}},
                       "GPUs: precisions in which those shapes are measured (default bf16)");
   command
-      .add_option(
-          "--total-budget", options->total_budget_s,
-          "Most seconds for one GPU, all points together; as many for its peer copies, for NCCL "
-          "between pairs (more for more than 50 hosts), and for the collectives of each level of groups")
+      .add_option("--total-budget", options->total_budget_s,
+                  "Time limit in seconds for one GPU, for its peer copies, for NCCL between pairs, and for "
+                  "each level of collectives")
       .check(positive_number())
       .shows_default();
   command.add_flag(
@@ -240,10 +238,9 @@ void add_probe(CommandLine& line) {
   command.add_flag("--json", options->json, "Print the cluster document instead of a table");
   command.footer("Example: mpirun -n 2 sextant probe --out cluster.json --samples samples.json");
   command
-      .add_option(
-          "--emulate", options->emulated,
-          "Measure nothing: the cluster document of one of HetRL's networks (1 single region, 2 hybrid, 3 "
-          "countries, 4 continents) from the paper's numbers")
+      .add_option("--emulate", options->emulated,
+                  "Measure nothing: write one of the HetRL networks, 1 single region, 2 hybrid, 3 countries, 4 "
+                  "continents")
       .check(one_of(emulated_names()));
   const auto hosts = std::make_shared<ProbeHostsOptions>();
   add_probe_hosts(command, hosts);

@@ -1,4 +1,4 @@
-// sextant probe without --hosts: whose devices are measured, GPUs or cores.
+// sextant probe without --hosts: chooses the devices to measure, GPUs or cores.
 #pragma once
 
 #include <functional>
@@ -25,40 +25,40 @@ struct ProbeCommand {
   std::vector<Precision> model_precisions = {Precision::bf16};
   double total_budget_s = 50;
   bool json = false;
-  // Of ranks of which one was lost where all wait for it (ProbeRanksOptions).
+  // Called if a rank was lost while all wait for it (ProbeRanksOptions).
   std::function<void(const ClusterProbe& probe)> on_remains = {};
-  std::string emulated;  // a name of emulated_names(): nothing is measured
+  std::string emulated;  // one of emulated_names(): nothing is measured
 };
 
-// Of what is measured, by whatever ranks.
+// The journal of measurements, of any kind of ranks.
 struct ProbeJournal {
-  std::string file;  // empty: none
+  std::string file;  // empty: no journal
   bool resume = false;
 };
 
-// What was measured, and the text for people about it.
+// The measured results, and the text for people about them.
 struct Measured {
   ClusterProbe probe;
   std::string text;
-  Json more_samples = Json::object();  // members of the file of samples
+  Json more_samples = Json::object();  // further members of the samples file
 };
 
-// Whose devices are measured.
+// The devices that are measured.
 struct Target {
-  std::unique_ptr<GpuDevices> gpus;  // none: cores
-  std::string no_gpus;               // why not, where GPUs were looked for
+  std::unique_ptr<GpuDevices> gpus;  // null: cores
+  std::string no_gpus;               // the reason, if GPUs were looked for
 };
 
 using MakeGpuDevices = std::function<std::unique_ptr<GpuDevices>()>;
 
-// `wanted`: --devices. Collective. Throws Error(machine) where GPUs were asked for and there is none.
+// `wanted`: --devices. Collective. Throws Error(machine) if GPUs were requested and there is none.
 [[nodiscard]] Target find_target(Communicator& ranks, const std::string& wanted,
                                  const MakeGpuDevices& make_devices = make_gpu_devices);
 
 // Collective.
 [[nodiscard]] Measured measure(const Target& target, Communicator& ranks, const ProbeCommand& options,
                                const ProbeJournal& journal);
-// The same of GPUs, with these tools.
+// Like measure, for GPUs, with these tools.
 [[nodiscard]] Measured measure_gpus(const GpuTools& tools, Communicator& ranks, const ProbeCommand& options,
                                     const ProbeJournal& journal);
 

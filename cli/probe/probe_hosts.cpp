@@ -151,9 +151,8 @@ void add_probe_hosts(const Command& command, const std::shared_ptr<ProbeHostsOpt
       .in_group(group);
   command
       .add_option("--sockets", options->sockets,
-                  "Sockets that NCCL opens to a peer (NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD): whose "
-                  "bandwidth the "
-                  "cluster document has")
+                  "Sockets that NCCL opens to a peer (NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD), for the "
+                  "bandwidth of links")
       .check(positive_number())
       .in_group(group)
       .shows_default();

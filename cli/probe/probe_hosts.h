@@ -11,11 +11,11 @@
 
 namespace sextant::cli {
 
-// The group of these options in the help.
+// The heading of these options in the help.
 inline constexpr const char* kManyHosts = "Many hosts";
 
 struct ProbeHostsOptions {
-  std::string hosts;  // empty: this is not asked for
+  std::string hosts;  // empty: --hosts was not given
   std::string launcher;
   std::string ports;
   std::string journal;
@@ -33,7 +33,7 @@ struct ProbeHostsOptions {
 
 void add_probe_hosts(const Command& command, const std::shared_ptr<ProbeHostsOptions>& options);
 
-// The exit code. `device_options` are those of a probe of one host, as the agents' probes get them.
+// Returns the exit code. `device_options` are those of a probe of one host, passed to the agents' probes.
 [[nodiscard]] int probe_hosts(ProbeHostsOptions options);
 
 }  // namespace sextant::cli

@@ -1,12 +1,12 @@
-// What a probe of many hosts found, handed over: documents, the table, warnings.
+// Outputs the results of a probe of many hosts: documents, the table, warnings.
 #pragma once
 
 #include "cli/probe/probe_hosts.h"
 
 namespace sextant::cli {
 
-// The exit code. What there is goes to where it was asked for, whatever is missing; the journal goes when
-// nothing is.
+// Returns the exit code. Writes all results to the requested outputs, even if some are missing; removes the
+// journal if none is.
 [[nodiscard]] int report_on_hosts(const ProbeHostsOptions& options, const FleetOutcome& outcome);
 
 }  // namespace sextant::cli

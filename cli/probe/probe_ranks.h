@@ -1,4 +1,4 @@
-// sextant probe of CPU ranks: one of them alone, or a job's under mpirun and srun.
+// sextant probe on CPU ranks: a single one, or those of a job under mpirun and srun.
 #pragma once
 
 #include <functional>
@@ -13,18 +13,18 @@ namespace sextant::cli {
 
 struct ProbeRanksOptions {
   ProbeOptions probe;
-  std::string journal;  // file; empty: none
+  std::string journal;  // file; empty: no journal
   bool resume = false;
-  std::string devices = "cores";  // what the journal is of
-  double longest_silence_s = 0;   // between two steps; none: as cores need
-  // Where a rank was lost that all others wait for: what there is, on a thread of its own, before the program
-  // ends with exit code 3; may be empty.
+  std::string devices = "cores";  // the devices that the journal covers
+  double longest_silence_s = 0;   // between two steps; 0: the default for cores
+  // Called on a thread of its own with the results so far if a rank that all others wait for was lost, before
+  // the program ends with exit code 3; may be empty.
   std::function<void(const ClusterProbe& probe)> on_remains = {};
 };
 
-// What keeps a job's measurements: the journal on rank 0's disk, Ctrl-C, and a watchdog that names ranks which
-// are silent.
-// One rank alone has neither of the last two. Made and used by all ranks.
+// Preserves a job's measurements: the journal on rank 0's disk, Ctrl-C, and a watchdog that
+// reports silent ranks. A single rank has neither of the last two. All ranks make and use
+// it.
 class KeptProbe {
  public:
   KeptProbe(Communicator& ranks, const ProbeRanksOptions& options);
@@ -42,16 +42,16 @@ class KeptProbe {
   ProbeHooks hooks_;
 };
 
-// Where the hosts of the file are, which rank 0 reads for all. Collective; the same on every rank, errors too.
+// Returns the hosts' places from the file, which rank 0 reads. Collective; all ranks get the same or an error.
 [[nodiscard]] HostPlaces read_places(Communicator& ranks, const std::string& file);
 
-// Measures; with a journal every finished measurement is on rank 0's disk, and Ctrl-C ends it with what there
-// is. Collective.
+// Measures; with a journal every finished measurement is written to rank 0's disk, and Ctrl-C ends it with the
+// results so far. Collective.
 [[nodiscard]] ClusterProbe probe_ranks(Communicator& ranks, const ProbeRanksOptions& options);
 
-// Rounds, groups and how long they take at most, as text; measures nothing. Collective.
+// Returns rounds, groups and their maximum time as text; measures nothing. Collective.
 [[nodiscard]] std::string describe_schedule(Communicator& ranks, const ProbeOptions& options);
-// The same of ranks that have a GPU each, or one that has several; `total_budget_s` is --total-budget.
+// Same as above for ranks with one GPU each, or one rank with several; `total_budget_s` is --total-budget.
 [[nodiscard]] std::string describe_gpu_schedule(Communicator& ranks, const ProbeOptions& options,
                                                 double total_budget_s, int gpus);
 

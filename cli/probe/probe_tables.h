@@ -1,4 +1,4 @@
-// What a probe found, as tables for people.
+// Tables of probe results for people.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace sextant::cli {
 
-// All results, collectives in a table of their own as nccl-tests prints them.
+// Returns a table of all results; collectives have a table of their own, in the format of nccl-tests.
 [[nodiscard]] std::string describe(const std::vector<ProbeResult>& results);
 [[nodiscard]] std::string describe(const LinkReport& links);
 [[nodiscard]] std::string describe(const GpuProbe& gpus);

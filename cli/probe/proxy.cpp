@@ -341,10 +341,10 @@ void add_proxy(CommandLine& line) {
   command.add_option("--warmup", options->proxy.warmup_iterations, "Iterations not counted")
       .check(non_negative_number())
       .shows_default();
-  command.add_option("--least", options->proxy.min_iterations, "Fewest iterations")
+  command.add_option("--min-iterations", options->proxy.min_iterations, "Fewest iterations")
       .check(positive_number())
       .shows_default();
-  command.add_option("--most", options->proxy.max_iterations, "Most iterations (rounds, interleaved)")
+  command.add_option("--max-iterations", options->proxy.max_iterations, "Most iterations (rounds, interleaved)")
       .check(positive_number())
       .shows_default();
   command

@@ -1,4 +1,4 @@
-// The ranks of a job that answer one question together: what fails on one fails on all, and is said once.
+// The ranks of a job that answer one request together: an error on one is an error on all, reported once.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace sextant::cli {
 
-// Thrown on every rank where one of them failed.
+// Thrown on every rank if one of them failed.
 class FailedOnAll : public Error {
  public:
   FailedOnAll(const Error& error, int rank) : Error(error), rank_(rank) {}
-  [[nodiscard]] int rank() const { return rank_; }  // the first that did
+  [[nodiscard]] int rank() const { return rank_; }  // the first that failed
 
  private:
   int rank_;
@@ -26,24 +26,24 @@ class FailedOnAll : public Error {
 
 class RankGroup final : public IslandRanks {
  public:
-  // world must outlive it; all ranks make theirs.
+  // world must outlive it; all ranks construct theirs.
   explicit RankGroup(Communicator& world);
 
   [[nodiscard]] int rank() const override { return world_.rank(); }
   [[nodiscard]] int size() const override { return world_.size(); }
   [[nodiscard]] bool is_first() const { return rank() == 0; }
   [[nodiscard]] bool is_alone() const { return size() == 1; }
-  // This one and others that have the same cores.
+  // The number of ranks with the same cores, including this one.
   [[nodiscard]] int ranks_on_host() const { return ranks_on_host_; }
 
-  // Throws FailedOnAll where a rank says that it failed. Whoever waits leaves its core to others.
+  // Throws FailedOnAll if a rank reports that it failed. A waiting rank yields its core.
   [[nodiscard]] std::vector<std::string> gather(const std::string& mine) override;
 
   void tell_next(const std::string& message) override;
   [[nodiscard]] std::vector<std::string> told() override;
 
-  // A part that every rank does. Throws FailedOnAll where it throws an Error on any of them; what one rank
-  // alone throws stays as it is.
+  // Runs `part` on every rank. Throws FailedOnAll on all if it throws an Error on any of them; other exceptions
+  // pass unchanged.
   template <typename Part>
   auto together(Part part) {
     if (is_alone()) return part();
@@ -58,32 +58,32 @@ class RankGroup final : public IslandRanks {
     }
   }
 
-  // What rank 0 does while the others wait; on all ranks its exit code. Of several ranks it says an Error
-  // itself.
+  // Runs `part` on rank 0 while the others wait; returns its exit code on all ranks. With several ranks it
+  // reports an Error itself.
   [[nodiscard]] int first_alone(const std::function<int()>& part);
 
  private:
   [[noreturn]] void tell(const Error& error);
   [[nodiscard]] std::vector<std::string> exchanged(const std::string& mine);
 
-  // A rank that tells this one.
+  // A rank that sends to this one.
   struct Teller {
     int rank = 0;
-    std::uint64_t frames = 0;  // that came
-    std::string begun;         // of a message
+    std::uint64_t frames = 0;  // received
+    std::string begun;         // the beginning of a message
   };
-  // Where it makes a message whole, that is added.
+  // Adds a message to `whole` if the frame completes it.
   void receive_frame(Teller& teller, std::vector<std::string>& whole);
   void settle(std::span<const double> frames_by_rank);
 
   Communicator& world_;
   int ranks_on_host_ = 1;
   std::vector<Teller> tellers_;
-  std::vector<int> listeners_;     // whom this one tells
-  std::uint64_t told_frames_ = 0;  // to each of them
+  std::vector<int> listeners_;     // the ranks to which this one sends
+  std::uint64_t told_frames_ = 0;  // sent to each of them
 };
 
-// The line on stderr, by rank 0 alone; the exit code.
+// Rank 0 prints the error to stderr; returns the exit code.
 int say_failure(const FailedOnAll& failure, const RankGroup& ranks);
 
 }  // namespace sextant::cli

@@ -217,16 +217,15 @@ void add_bounds(const Command& command, Options& options) {
       .check(positive_number());
   command.add_option("--step-range", options.settings.step_range,
                      "The range that is a step; else any range that comes again inside no other");
-  command.add_option("--most-mib", options.max_mib, "MiB on disk, each process")
+  command.add_option("--max-mib", options.max_mib, "MiB on disk, each process")
       .check(positive_number())
       .shows_default();
   constexpr double kMaxSlowdown = 0.03;
   options.settings.max_slowdown = kMaxSlowdown;
   command
       .add_option(
-          "--most-slowdown", options.settings.max_slowdown,
-          "Share of the time that recording may cost: a program that launches many small kernels is recorded "
-          "in windows, its ranges always")
+          "--max-slowdown", options.settings.max_slowdown,
+          "Share of the time that recording may cost; programs with many small kernels are recorded in windows")
       .check(positive_number())
       .shows_default();
   command.add_flag("--every-kernel", options.every_kernel, "Record all device activity, whatever it costs");
@@ -244,7 +243,7 @@ void add_bounds(const Command& command, Options& options) {
 void add_outputs(const Command& command, Options& options) {
   command.add_option("--summary", options.summary, "Summary document to write").shows_default();
   command.add_option("--events", options.events, "Chrome trace events to write, for Perfetto");
-  command.add_option("--most-events", options.max_events, "Device activity in there at most").shows_default();
+  command.add_option("--max-events", options.max_events, "Device activity in there at most").shows_default();
   command.add_option("--cluster", options.cluster, "With --workflow and --plan: make a run of the trace");
   command.add_option("--workflow", options.workflow, "Workflow document: what the program computes");
   command.add_option("--plan", options.plan, "Plan document: how it is laid out");

@@ -1,4 +1,4 @@
-// Ends a job that hangs: where all ranks wait for each other, a rank that was stopped or is gone keeps all for
+// Ends a job that hangs: if all ranks wait for each other, a stopped or lost rank would block them for
 // ever.
 #pragma once
 
@@ -15,14 +15,14 @@
 namespace sextant::cli {
 
 struct WatchdogOptions {
-  double limit_s = 600;         // most that nothing may be heard from this rank's own work
-  double silence_s = 30;        // of another rank that all wait for: sooner than that
-  std::string hint = "";        // follows what is said
-  Heartbeats* signs = nullptr;  // of all ranks; none: nobody can be named
+  double limit_s = 600;         // maximum silence of this rank's own work
+  double silence_s = 30;        // maximum silence of another rank that all wait for; shorter
+  std::string hint = "";        // appended to the message
+  Heartbeats* signs = nullptr;  // of all ranks; null: silent ranks are not reported
 };
 
-// While it lives, the program ends with exit code 3 once nothing was heard for so long, and says which ranks
-// are silent, as far as their signs of life tell.
+// While it lives, the program ends with exit code 3 after a silence longer than the limit, and reports the
+// ranks whose heartbeats are missing.
 class Watchdog {
  public:
   explicit Watchdog(WatchdogOptions options);
@@ -30,16 +30,16 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  // Something moves: this comes next. `needs_all`: nobody can go on without all the others.
+  // Reports progress and the next step. `needs_all`: no rank can continue without all the others.
   void hear(const std::string& what, bool needs_all = false);
 
-  // What is done before the program ends, on another thread than the one that hangs; lost ranks and why.
+  // Called before the program ends, on another thread than the hanging one; lost ranks with their reasons.
   using LastWords = std::function<void(const std::map<int, std::string>& lost)>;
   void set_last_words(LastWords last_words);
 
  private:
   void watch();
-  // By rank, why it keeps the others; nothing while all is well.
+  // Returns, by rank, why it blocks the others; nullopt while all is well.
   [[nodiscard]] std::optional<std::map<int, std::string>> find_fault(double now_s) const;
   [[nodiscard]] std::map<int, std::string> silent_ranks(double now_s) const;
   void end(const std::map<int, std::string>& silent) const;

@@ -85,7 +85,7 @@ class Quickstart {
     say("proxy: " + std::to_string(summary_.configurations) + " configurations");
     save_document(file("experiments.json"), experiments);
     run_quietly({"proxy", "--cluster", file("cluster.json"), "--experiments", file("experiments.json"), "--out",
-                 file("runs.json"), "--passes", "4", "--budget", "0.5", "--least", "1", "--most", "3",
+                 file("runs.json"), "--passes", "4", "--budget", "0.5", "--min-iterations", "1", "--max-iterations", "3",
                  "--spread", "0.01"});
     runs_ = load_document<Runs>(file("runs.json"));
   }
@@ -141,7 +141,7 @@ class Quickstart {
     say("run the plan beside " + std::to_string(experiments.experiments.size() - 1) + " others");
     save_document(file("plan_experiments.json"), experiments);
     run_quietly({"proxy", "--cluster", file("cluster.json"), "--experiments", file("plan_experiments.json"),
-                 "--out", file("plan_runs.json"), "--interleave", "--most", "9"});
+                 "--out", file("plan_runs.json"), "--interleave", "--max-iterations", "9"});
     const Runs measured = load_document<Runs>(file("plan_runs.json")).content;
     // The plans ran in turns: what slowed a whole round down was not the plans.
     std::vector<std::vector<double>> rounds;

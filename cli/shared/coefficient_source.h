@@ -1,4 +1,4 @@
-// Which coefficients a command takes: a file, those that ship for a framework, or none; and under which names.
+// Chooses the coefficients of a command: a file, those that ship for a framework, or none; and their names.
 #pragma once
 
 #include <set>
@@ -11,24 +11,24 @@
 
 namespace sextant::cli {
 
-// Instead of a file: all neutral, the bare appendix.
+// The name that selects neutral coefficients in place of a file: the bare appendix.
 inline constexpr const char* kNoCoefficients = "none";
 
 struct ChosenCoefficients {
   Coefficients coefficients;
   std::string name;                // their file, or "none"
   std::string framework;           // as the document spells it
-  std::vector<std::string> notes;  // what the user did not say and should know; sentences
+  std::vector<std::string> notes;  // sentences about choices that the user did not make
 };
 
-// asked: a file, "none", or empty for those that ship: of the framework's family, else of all public RL
-// iterations; none on CPU cores, as public runs are all of GPUs. Throws Error(bad_input) when nothing that
-// ships is found.
+// `asked` is a file, "none", or empty for the shipped ones: those of the framework's family, else of all public
+// RL iterations; none on CPU cores, because public runs are all on GPUs. Throws Error(bad_input) if no shipped
+// ones are found.
 [[nodiscard]] ChosenCoefficients choose_coefficients(const std::string& asked, const std::string& framework,
                                                      const Cluster& cluster);
 
-// A coefficients document with its device types under the names that clusters use (data/gpus.json knows the
-// others).
+// A coefficients document whose device types have the names of the clusters (data/gpus.json lists the other
+// names).
 struct NamedCoefficients {
   Coefficients coefficients;
   std::vector<std::string> notes;
@@ -36,14 +36,14 @@ struct NamedCoefficients {
 [[nodiscard]] NamedCoefficients load_coefficients(const std::string& file,
                                                   const std::set<std::string>& device_types);
 
-// Of all clusters of a runs document; notes go to stderr.
+// Returns the coefficients for all clusters of a runs document; notes go to stderr.
 [[nodiscard]] Coefficients load_coefficients_for(const std::string& file, const Runs& runs);
 
-// The framework as a document spells it; says in `notes` when the document has no values of it.
+// Returns the framework as a document spells it; adds a note if the document has no values for it.
 [[nodiscard]] std::string find_framework(const Coefficients& coefficients, const std::string& file,
                                          const std::string& framework, std::vector<std::string>& notes);
 
-// Each on a line of stderr.
+// Prints each note on a line of stderr.
 void say(const std::vector<std::string>& notes);
 
 }  // namespace sextant::cli

@@ -1,4 +1,4 @@
-// What the commands share: where each is added, exit codes, printing.
+// Shared by the commands: their registration, exit codes, printing.
 #pragma once
 
 #include <string>
@@ -38,8 +38,8 @@ void print_document(const T& content) {
 // The ranks of this job, joined on first use; left when the program ends.
 [[nodiscard]] Communicator& world();
 
-// Options that the program chose itself, as if they had been given: the provenance of every document that is
-// written from now on names them.
+// Records options that the program chose itself as if the user had given them: the provenance of every document
+// that is written afterwards contains them.
 void add_to_command_line(const std::vector<std::string>& arguments);
 
 // A line on stdout.

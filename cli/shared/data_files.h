@@ -1,4 +1,4 @@
-// Where the published data is: SEXTANT_DATA, else beside the installed program, else in the source tree.
+// The folder of published data: SEXTANT_DATA, else next to the installed program, else in the source tree.
 #pragma once
 
 #include <filesystem>
@@ -6,9 +6,9 @@
 
 namespace sextant::cli {
 
-// Throws Error(bad_input) when there is none.
+// Throws Error(bad_input) if there is none.
 [[nodiscard]] std::filesystem::path data_folder();
-// Nothing when there is none. What SEXTANT_DATA says is not looked at.
+// Returns nullopt if there is none. Does not check the content of SEXTANT_DATA.
 [[nodiscard]] std::optional<std::filesystem::path> find_data_folder();
 
 }  // namespace sextant::cli

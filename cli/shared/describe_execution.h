@@ -1,4 +1,4 @@
-// How a task of a plan is executed, in one line for people.
+// Describes how a task of a plan is executed, in one line for people.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace sextant::cli {
 
 // "ZeRO 3, 16384 tokens a micro-batch, full recomputation, states on the host while other tasks run"; "padded
-// batch" where nothing else is said. What all engines and trainers do (packing, fused attention) is left out.
+// batch" if nothing else is set. Options of all engines and trainers (packing, fused attention) are omitted.
 [[nodiscard]] std::string describe_execution(const TaskPlan& task, TaskKind kind);
 
 }  // namespace sextant::cli

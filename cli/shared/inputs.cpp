@@ -13,12 +13,10 @@ void add_model_inputs(const Command& command, ModelInputs& inputs) {
   command.add_option("--workflow", inputs.workflow, "Workflow document").required();
   command.add_option(
       "--coefficients", inputs.coefficients,
-      "Coefficients document, from sextant calibrate, or \"none\" for the bare appendix; without it, on "
-      "GPUs, those fitted to public runs of the framework");
-  command.add_option(
-      "--framework", inputs.framework,
-      "Framework that runs the plan, such as verl, verl-megatron or nemo-rl: its coefficients, and "
-      "how it executes tasks (letter case does not matter)");
+      "Coefficients document, or \"none\" for the bare appendix; default on GPUs: those fitted to public runs");
+  command.add_option("--framework", inputs.framework,
+                     "Framework that runs the plan, such as verl, verl-megatron or nemo-rl: its coefficients "
+                     "and how it executes tasks");
 }
 
 LoadedInputs load(const ModelInputs& inputs) {

@@ -18,30 +18,30 @@ namespace sextant::cli {
 struct ModelInputs {
   std::string cluster;
   std::string workflow;
-  std::string coefficients;  // empty: those that ship; "none": all neutral
-  std::string framework;     // empty: not said
+  std::string coefficients;  // empty: the shipped ones; "none": all neutral
+  std::string framework;     // empty: not given
 };
 
 struct LoadedInputs {
   Cluster cluster;
   Workflow workflow;
   ChosenCoefficients chosen;
-  // How the framework executes tasks, of which planners choose. Nothing: as in HetRL's Appendix B.
+  // The framework's options for executing tasks, from which planners choose. nullopt: HetRL's Appendix B.
   std::optional<FrameworkProfile> profile;
 };
 
 void add_model_inputs(const Command& command, ModelInputs& inputs);
 [[nodiscard]] LoadedInputs load(const ModelInputs& inputs);
 
-// Loads and checks a plan; every fault names the plan's file. What the document leaves out is filled in
-// (fill_in_unstated); `assumed` receives the sentences about it, and without it they go to standard error.
+// Loads and checks a plan; errors contain the plan's file. Unstated values are filled in (fill_in_unstated);
+// `assumed` receives the sentences about them, or standard error if it is null.
 [[nodiscard]] Plan load_plan(const std::string& file, const LoadedInputs& loaded,
                              std::vector<std::string>* assumed = nullptr);
 
-// Writes into the prediction which coefficients made it.
+// Writes into the prediction which coefficients were used.
 void name_coefficients(Prediction& prediction, const ChosenCoefficients& chosen);
 
-// Tables for a person.
+// Returns tables for people.
 [[nodiscard]] std::string describe_prediction(const Prediction& prediction);
 
 }  // namespace sextant::cli

@@ -1,4 +1,4 @@
-// Ctrl-C as a flag, for work that has something to show before its end.
+// Ctrl-C as a flag, for commands that have results to show before their end.
 #pragma once
 
 #include <atomic>
@@ -6,8 +6,8 @@
 
 namespace sextant::cli {
 
-// While it lives, the first SIGINT, SIGTERM or SIGHUP (a terminal that is closed; not where nohup has it
-// ignored) sets the flag and the second ends the program as ever. One at a time.
+// While it lives, the first SIGINT, SIGTERM or SIGHUP (a closed terminal; unless nohup ignores it) sets the
+// flag and the second one ends the program as usual. Only one may exist at a time.
 class Interrupt {
  public:
   Interrupt();
@@ -19,7 +19,7 @@ class Interrupt {
   [[nodiscard]] bool came() const { return flag().load(); }
 
  private:
-  struct sigaction interrupt_ = {}, terminate_ = {}, hang_up_ = {};  // as they were
+  struct sigaction interrupt_ = {}, terminate_ = {}, hang_up_ = {};  // the previous handlers
 };
 
 }  // namespace sextant::cli

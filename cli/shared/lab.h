@@ -1,5 +1,5 @@
-// Commands that the program `sextant-lab` runs: the accuracy figures of this repository, the experiments of papers, the
-// evidence for priors. `sextant` starts it with the same words, if it lies beside `sextant`.
+// Commands of the program `sextant-lab`: the accuracy figures of this repository, the experiments of papers,
+// the evidence for priors. `sextant` starts it with the same arguments, if both are in one folder.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace sextant::cli {
 // Lists them in the help of `sextant`.
 void add_lab_commands(CommandLine& line);
 
-// Replaces this process by sextant-lab with these words; the first is the name under which it runs. Throws
+// Replaces this process by sextant-lab with these arguments; the first is the program name. Throws
 // Error(bad_input) if this build has no lab.
 [[noreturn]] void run_in_lab(const std::vector<std::string>& words);
 

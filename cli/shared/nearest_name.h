@@ -1,4 +1,4 @@
-// What a misspelt name was meant to be.
+// Suggests a name for a misspelt one.
 #pragma once
 
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace sextant::cli {
 
-// The name that takes the fewest changed, added or left out letters, case apart; at most a third of them. Or
-// the first that begins with what was written. Empty: none is near.
+// Returns the name with the fewest changed, added or omitted letters, ignoring case; at most a third of them.
+// Or the first one that begins with `written`. Empty: no name is near.
 [[nodiscard]] std::string nearest_name(std::string_view written, std::span<const std::string_view> names);
 
 }  // namespace sextant::cli

@@ -12,13 +12,13 @@ namespace sextant::cli {
 class Table {
  public:
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
-  // Text that is read, not compared: such a column is left-aligned.
+  // Left-aligns a column of text that is read, not compared.
   void align_left(std::size_t column) { left_.insert(column); }
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   // Two spaces between columns, a newline after each row. The first column is left-aligned, the rest right
   // unless align_left says otherwise.
   [[nodiscard]] std::string text() const;
-  // The same with a text, whole lines, below each row.
+  // Like text(), with additional lines below each row.
   [[nodiscard]] std::string text_with(const std::vector<std::string>& below_rows) const;
 
  private:

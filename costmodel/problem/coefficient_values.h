@@ -13,7 +13,7 @@ namespace sextant {
 template <typename T>
 class CoefficientValues {
  public:
-  // All neutral.
+  // Initialises all values to neutral.
   explicit CoefficientValues(int type_count) : type_count_(type_count) {
     for (const CoefficientSpec& spec : coefficient_table()) {
       values_.insert(values_.end(), static_cast<std::size_t>(type_count), T(spec.neutral));

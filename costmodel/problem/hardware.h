@@ -20,7 +20,7 @@ struct LinkCost {
   T latency_s;    // alpha
   T bytes_per_s;  // beta
 
-  // Time of n bytes.
+  // Returns the time of a transfer of n bytes.
   [[nodiscard]] T transfer_s(const T& bytes) const { return latency_s + bytes / bytes_per_s; }
 };
 
@@ -45,8 +45,8 @@ class Hardware {
     for (const Node& node : cluster.nodes()) rates->type_of_node.push_back(index_of.at(node.device_type));
     rates_ = std::move(rates);
   }
-  // For plans that may use any device: throws Error(bad_input) when one of them has no rate for the precision
-  // of the workflow.
+  // Constructor for plans that may use any device: throws Error(bad_input) if one of them has no rate for the
+  // workflow's precision.
   Hardware(const Cluster& cluster, Precision precision) : Hardware(cluster) {
     for (const int index : rates_->type_of_node) {
       const Type& type = rates_->types[static_cast<std::size_t>(index)];
@@ -69,7 +69,7 @@ class Hardware {
   }
   [[nodiscard]] const T& memory_bytes_per_s(DeviceId device) const { return type(device).memory_bytes_per_s; }
   [[nodiscard]] double memory_bytes(DeviceId device) const { return type(device).memory_bytes; }
-  // Of the link to the host; zero where the cluster does not say.
+  // The rate of the link to the host; zero if the cluster does not state it.
   [[nodiscard]] const T& host_bytes_per_s(DeviceId device) const { return type(device).host_bytes_per_s; }
   [[nodiscard]] LinkCost<T> link(DeviceId from, DeviceId to) const {
     const LinkRate& rate = cluster_->link(from, to);
@@ -96,7 +96,7 @@ class Hardware {
   };
 
   const Cluster* cluster_;
-  std::shared_ptr<const Rates> rates_;  // shared by copies: a fit asks one cluster many times
+  std::shared_ptr<const Rates> rates_;  // shared by copies: a fit uses one cluster many times
 };
 
 }  // namespace sextant

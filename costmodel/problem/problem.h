@@ -1,4 +1,4 @@
-// One question to the cost model: this workflow, laid out so, on that hardware, with those coefficients.
+// The input of one prediction: a workflow, its layout, the hardware and the coefficients.
 #pragma once
 
 #include <utility>
@@ -41,7 +41,7 @@ template <typename T>
 struct StageOfTask {
   const Problem<T>& problem;
   const TaskWork& task;
-  int of_class = 0;  // of TaskWork::classes
+  int of_class = 0;  // index into TaskWork::classes
   int stage = 0;     // j
 
   [[nodiscard]] int replica() const { return task.classes[static_cast<std::size_t>(of_class)].replica; }
@@ -66,7 +66,7 @@ struct StageOfTask {
   [[nodiscard]] bool is_training() const { return task.kind() == TaskKind::training; }
   [[nodiscard]] bool is_generation() const { return task.kind() == TaskKind::generation; }
 
-  // Weights of this stage over all its devices: layers, and the embedding and head that live here.
+  // Weights of this stage over all its devices: its layers, and the embedding and head if it holds them.
   [[nodiscard]] double parameters() const {
     return slice_parameters(model(), stage_plan().layers, is_first(), is_last());
   }
@@ -74,7 +74,7 @@ struct StageOfTask {
   [[nodiscard]] std::span<const DeviceId> tensor_group() const {
     return std::span<const DeviceId>(stage_plan().devices).first(static_cast<std::size_t>(tensor_parallel()));
   }
-  // One device of each type of the stage.
+  // Returns one device of each type in the stage.
   [[nodiscard]] const std::vector<DeviceId>& kinds() const {
     return task.kinds[static_cast<std::size_t>(of_class)][static_cast<std::size_t>(stage)];
   }

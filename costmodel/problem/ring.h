@@ -7,10 +7,10 @@
 //   * the smallest t whose edges up to t keep all members strongly connected;
 //   * the smallest t whose edges up to t leave no single member whose removal disconnects the rest.
 //
-// Members of one node are alike: steps between two nodes cost the same whichever members take them. Where
-// blocks of such members are known, a ring that walks around the spanning tree of blocks whose slowest edge is
-// the fastest is looked at first: it passes a block as often as the tree has edges there, and where the blocks
-// have that many members no ring is faster, at any size.
+// Members of one node are equivalent: steps between two nodes cost the same between any of their members. If
+// blocks of such members are known, a ring around the spanning tree of blocks whose slowest edge is fastest is
+// tried first: it passes a block as often as the tree has edges there, and if the blocks have that many members
+// no ring is faster, at any size.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ struct BottleneckRing {
   DeviceId from;  // the slowest edge of the ring that was found
   DeviceId to;
   double upper_s = 0;  // its cost
-  double lower_s = 0;  // no ring is faster
+  double lower_s = 0;  // no ring is faster than this
   [[nodiscard]] bool exact() const { return lower_s >= upper_s; }
 };
 
@@ -35,7 +35,7 @@ struct BottleneckRing {
 [[nodiscard]] BottleneckRing find_bottleneck_ring(std::span<const DeviceId> members,
                                                   const std::function<double(DeviceId, DeviceId)>& edge_s);
 
-// block_of: by member. A step costs the same between any members of two blocks, and between any two of a block.
+// block_of: each member's block. A step costs the same between any members of two blocks, and inside a block.
 [[nodiscard]] BottleneckRing find_bottleneck_ring(std::span<const DeviceId> members,
                                                   std::span<const int> block_of,
                                                   const std::function<double(DeviceId, DeviceId)>& edge_s);

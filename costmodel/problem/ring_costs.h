@@ -1,4 +1,4 @@
-// Costs of the steps between the members of a ring, by position, and members that are alike.
+// Costs of the steps between the members of a ring, by position, and blocks of equivalent members.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sextant::ring {
 
-// Seconds from row to column.
+// A matrix of seconds from row to column.
 class Costs {
  public:
   explicit Costs(int n)
@@ -21,7 +21,7 @@ class Costs {
   [[nodiscard]] int size() const { return n_; }
   [[nodiscard]] double at(int i, int j) const { return cost_[slot(i, j)]; }
   [[nodiscard]] double& at(int i, int j) { return cost_[slot(i, j)]; }
-  // Every distinct cost, ascending.
+  // Returns every distinct cost, ascending.
   [[nodiscard]] std::vector<double> levels() const;
 
  private:
@@ -32,9 +32,9 @@ class Costs {
   std::vector<double> cost_;
 };
 
-// Members that are alike, by their positions.
+// Blocks of equivalent members, which are given by their positions.
 struct Blocks {
-  std::vector<int> of;                    // by member, numbered as they appear
+  std::vector<int> of;                    // block of each member, numbered in order of appearance
   std::vector<std::vector<int>> members;  // by block
 
   [[nodiscard]] int count() const { return static_cast<int>(members.size()); }
@@ -46,11 +46,11 @@ struct Blocks {
 
 [[nodiscard]] Blocks blocks_of(std::span<const int> block_of);
 
-// Between blocks, by their first members; on the diagonal those inside, infinite where a block has one member.
+// Costs between blocks, by their first members; the diagonal holds those inside, infinite for one member.
 [[nodiscard]] Costs costs_between(const Blocks& blocks, std::span<const DeviceId> members,
                                   const std::function<double(DeviceId, DeviceId)>& edge_s);
 
-// between: costs_between.
+// between: the result of costs_between.
 [[nodiscard]] Costs costs_of_members(const Blocks& blocks, const Costs& between);
 
 }  // namespace sextant::ring

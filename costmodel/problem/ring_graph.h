@@ -1,4 +1,4 @@
-// Which steps of a ring are no slower than a limit.
+// The graph of the steps of a ring that are no slower than a limit.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace sextant::ring {
 
-// The members with the edges up to t: of each member the set of those one step on, and one step back.
+// The members with the edges up to t: each member's successors and predecessors.
 class Graph {
  public:
   Graph(const Costs& costs, double t);
 
-  // May hold a ring through all: strongly connected, and no member whose removal parts the others.
+  // Whether it may hold a ring through all: strongly connected, and no single member disconnects it.
   [[nodiscard]] bool may_hold_ring() const;
 
-  // Of up to 64 members: those one step on.
+  // Returns the successors of a member as bits, for up to 64 members.
   [[nodiscard]] std::uint64_t on(int member) const { return on_[static_cast<std::size_t>(member)]; }
   [[nodiscard]] std::uint64_t back(int member) const { return back_[static_cast<std::size_t>(member)]; }
 
@@ -25,11 +25,11 @@ class Graph {
   using Rows = std::vector<std::uint64_t>;
   [[nodiscard]] Rows rows() const { return Rows(static_cast<std::size_t>(n_) * words_); }
   void add(Rows& rows, int row, int member) const;
-  // How many are reached from `start` without touching `removed`.
+  // Returns how many members are reachable from `start` without `removed`.
   [[nodiscard]] int reached(const Rows& rows, int start, int removed) const;
 
   int n_;
-  std::size_t words_;  // of a bit a member
+  std::size_t words_;  // words per row, one bit per member
   Rows on_, back_, either_;
 };
 

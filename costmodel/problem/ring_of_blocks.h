@@ -1,4 +1,4 @@
-// The ring that walks around a spanning tree of blocks of members that are alike.
+// The ring that follows a spanning tree of blocks of equivalent members.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace sextant::ring {
 
-// Where no ring is faster: every ring holds a spanning tree, so none has a faster slowest edge than the best
-// tree's, and the walk around that tree passes a block as often as the tree has edges there. Nothing where
-// blocks have too few members for that, links inside them are slower, or costs differ by direction.
+// Returns the ring if it is optimal: every ring contains a spanning tree, so none has a faster slowest edge
+// than the best tree, and the walk around it passes a block as often as the tree has edges there. Returns
+// nullopt if blocks have too few members for that, links inside them are slower, or costs differ by direction.
 [[nodiscard]] std::optional<BottleneckRing> ring_around_tree(const Blocks& blocks, const Costs& between,
                                                              std::span<const DeviceId> members);
 

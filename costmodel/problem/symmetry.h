@@ -1,8 +1,8 @@
-// Which parts of a plan differ in the names of devices only.
+// Finds the parts of a plan that differ only in the names of their devices.
 //
-// A device's place is its type, its node, zone and region; numbered as they first appear in a part, places give
-// a signature, and parts with equal signatures cost the same. On a cluster with exceptional links, or with
-// trunks that replicas share, every replica is a class of its own.
+// A device's place is its type, its node, zone and region; numbered in order of first appearance in a part,
+// places give a signature, and parts with equal signatures cost the same. On a cluster with exceptional links,
+// or with trunks that replicas share, every replica is a class of its own.
 #pragma once
 
 #include <optional>
@@ -19,34 +19,34 @@ namespace sextant {
                                                         const std::vector<ReplicaWork>& work,
                                                         const Cluster& cluster);
 
-// By stage, the first device of each device type.
+// Returns, by stage, the first device of each device type.
 [[nodiscard]] std::vector<std::vector<DeviceId>> device_kinds(const Replica& replica, const Cluster& cluster);
 
 [[nodiscard]] bool are_on_one_node(const Cluster& cluster, std::span<const DeviceId> devices);
 
-// Of every node the first of the devices: the others have the same links. All where links tell them apart.
+// Returns the first device of every node, because the others have the same links; all if links differ.
 [[nodiscard]] std::vector<DeviceId> unlike_devices(const Cluster& cluster, std::span<const DeviceId> devices);
 
-// Where no inner link is slower than an outer one: members that are as far apart as any two, whose link is the
-// slowest edge of every ring over them. Nothing where one has to search (terms/ring.h), or for fewer than two.
+// If no inner link is slower than an outer one, returns the two members that are farthest apart, whose link is
+// the slowest edge of every ring. Returns nullopt if a search is needed (terms/ring.h), or for fewer than two.
 [[nodiscard]] std::optional<RingEdge> outermost_edge(const Cluster& cluster, std::span<const DeviceId> members);
 
-// Two members of the node that holds more than half of them, where others are elsewhere: a ring that has to
-// pass a link between such two. Any other ring can do without links inside nodes.
+// Returns two members of the node that holds more than half of them, if others are elsewhere: every ring has to
+// pass a link between two such members. Otherwise a ring can avoid links inside nodes, and it returns nullopt.
 [[nodiscard]] std::optional<RingEdge> edge_inside(const Cluster& cluster, std::span<const DeviceId> members);
 
-// Likewise the nearest pair of two sets, whose link is the fastest between them; from == to where a device is
-// in both. Nothing where one has to compare all pairs.
+// Returns the nearest pair of two sets, whose link is the fastest between them; from == to if a device is in
+// both. Returns nullopt if all pairs must be compared.
 [[nodiscard]] std::optional<RingEdge> innermost_edge(const Cluster& cluster, std::span<const DeviceId> from,
                                                      std::span<const DeviceId> to);
 
 [[nodiscard]] RingNodes nodes_of_ring(const Cluster& cluster, std::span<const DeviceId> members);
 
-// The gradient all-reduces of a training task, one for each class. Where replicas are cut into different
-// stages the layers are grouped into segments that no replica cuts; shard k of a segment is reduced over the
-// device that holds it in each replica (shard floor(k TP_i / TP_max) where degrees differ). In order of layers;
-// of one segment all groups follow each other. stages: that reduce at the same time, where the plan has one of
-// them alone; else those of its first replica.
+// Returns the gradient all-reduces of a training task, one per class. If replicas are cut into different stages
+// the layers are grouped into segments that no replica cuts; shard k of a segment is reduced over the device
+// that holds it in each replica (shard floor(k TP_i / TP_max) if degrees differ). In order of layers; all
+// groups of one segment are adjacent. stages: the stages that reduce at the same time, if the plan is given
+// with one of them only; else those of its first replica.
 [[nodiscard]] std::vector<GradientGroup> gradient_groups(const TaskPlan& plan, const Cluster& cluster,
                                                          std::optional<int> stages = std::nullopt);
 

@@ -8,10 +8,10 @@
 namespace sextant::terms {
 
 // Element-wise passes (normalisation, rotary positions, SwiGLU, residuals) over the activations of one layer
-// and one token, in elements: what is not arithmetic but memory traffic. Split over the tensor-parallel group
-// where the tensors are; with sequence parallelism they all are. Experts also take their tokens in a copy each,
-// and give them back to be added: each copy is written and read on both ways, unless it comes sorted. Products
-// of experts with the activation inside leave only its result to be written.
+// and one token, in elements: memory traffic with little arithmetic. Split over the tensor-parallel group as
+// the tensors are; with sequence parallelism all of them are. Experts also take a copy of each of their tokens,
+// and return it to be added: each copy is written and read both ways, unless it arrives sorted. Expert products
+// with a fused activation write only its result.
 [[nodiscard]] inline double activation_elements(const Model& model, double tensor_parallel,
                                                 const Execution& execution) {
   double copies = 0, inner = 4.0 * model.active_width();

@@ -1,4 +1,4 @@
-// Attention beside the projections of a layer. Ours, neutral by default.
+// Attention in addition to the projections of a layer. Ours, neutral by default.
 //
 // Fused attention (FlashAttention) skips the half of the scores that the causal mask hides; a FLOP of it costs
 // more than one of a projection (attention_weight), yet more by kernels written for older devices
@@ -13,7 +13,7 @@
 
 namespace sextant::terms {
 
-// FLOP of attention that are computed.
+// Returns the FLOP of attention that are computed.
 template <typename T>
 [[nodiscard]] double computed_attention_flop(const StageOfTask<T>& s) {
   const double tokens = attention_tokens(s);
@@ -27,10 +27,10 @@ template <typename T>
   return s.execution().attention_precision.value_or(plain_precision(s));
 }
 
-// Cost of a FLOP of attention in this precision relative to one of a projection. On Hopper FlashAttention 3 is
-// 1.5 to 2 times as fast forward as 2, and 1.5 to 1.75 times backward (Shah et al. 2024, 4.1). Ours: what a
-// rate has beyond Hopper's in 16 bits (FLOP/s, datasheet), of a later device or of 8 bits, is in instructions
-// that kernels written for older devices do not use.
+// Returns the cost of a FLOP of attention in this precision relative to one of a projection. On Hopper
+// FlashAttention 3 is 1.5 to 2 times as fast forward as 2, and 1.5 to 1.75 times backward (Shah et al. 2024,
+// 4.1). Ours: any rate beyond Hopper's 16-bit rate (FLOP/s, datasheet), from a later device or 8 bits, comes
+// from instructions that kernels for older devices do not use.
 template <typename T>
 [[nodiscard]] T attention_cost(const StageOfTask<T>& s, DeviceId d, Precision precision) {
   constexpr double kHopper = 9.89e14;
@@ -41,7 +41,7 @@ template <typename T>
   return rate < T(kHopper) ? cost : T(cost * rate / kHopper);
 }
 
-// Elements of the scores that one forward pass writes, of one device: none where attention is fused.
+// Returns the elements of the scores that one forward pass writes on one device: 0 if attention is fused.
 template <typename T>
 [[nodiscard]] double score_elements(const StageOfTask<T>& s) {
   if (s.execution().fused_attention) return 0;

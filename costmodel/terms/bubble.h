@@ -2,10 +2,10 @@
 //
 //   C_bubble(t,i) = sum over j != 0 of (C_comp(t,i,j) + C_tp(t,i,j) + C_pp(t,i,j)) / nm
 //
-// The sum is the time of one micro-batch in every later stage; a pipeline fills and drains once a
-// mini-batch (more often where a framework cuts its micro-batches, semantics.h), so it counts so many times.
-// With stages of unequal speed the appendix counts a slow later stage twice and leaves the first one out: what
-// really passes before and after the slowest stage's own work is one micro-batch in each of the others.
+// The sum is the time of one micro-batch in every later stage; a pipeline fills and drains once per mini-batch
+// (more often if a framework splits its micro-batches, semantics.h), so the sum is multiplied by that number.
+// With stages of unequal speed the appendix counts a slow later stage twice and omits the first one: the time
+// before and after the slowest stage's own work is one micro-batch in each of the others.
 // bubble_slowest_weight moves from the appendix (0, neutral) to the sum over all stages but the slowest (1).
 // Inference and prefill fill a pipeline too, which the appendix leaves out: pipeline_fill_weight, neutral at
 // zero, on all stages but the slowest. With v virtual stages the bubble is a v-th of it (Narayanan et al. 2021,

@@ -2,19 +2,19 @@
 // resharding and synchronization terms: min over rings r of max over edges in r of (alpha + cv / beta).
 //
 // Beyond the appendix, each neutral by default: a ring of n members takes 2 (n - 1) steps and pays the link's
-// latency for each, a tree 2 log2(n) (collective_step_weight: share of the fewer of the two that is paid beyond
+// latency for each, a tree 2 log2(n) (collective_step_weight: share of the smaller number that is paid beyond
 // the one latency of the appendix), inside nodes at the latency of their links; groups that leave a node
-// together share its network adapters, and those that leave a node, zone or region the capacity of the link
-// there (Trunk); a group with several members in a node can leave it on as many rails
-// (rail_weight: share of the further ones it uses), and works by nodes then: m nodes exchange (m - 1) / m of
-// what they reduce, not the (n - 1) / n of a flat ring (NCCL's trees; the same share); links between nodes
-// reach less of their rate than those within (network_efficiency).
+// together share its network adapters, and groups that leave a node, zone or region share the capacity of the
+// link there (Trunk); a group with several members in a node can leave it on as many rails (rail_weight: share
+// of the further ones it uses), and then works by nodes: m nodes exchange (m - 1) / m of the reduced data, not
+// the (n - 1) / n of a flat ring (NCCL's trees; the same share); links between nodes reach less of their rate
+// than links inside (network_efficiency).
 //
-// NCCL sends small messages with a flag beside every word, at half the rate and without waiting, and large ones
-// at the whole rate after a longer start (LL and Simple of its protocols; it takes the faster). With the start
-// r times the latency alpha longer (collective_ramp_weight r) the message of cv bytes takes alpha + cv / beta +
-// 1 / (1 / (r alpha) + beta / cv): twice cv / beta when small, r alpha more when large. Of measured all-reduces
-// from 512 B to 1 GiB in a node this leaves 5 % of error where alpha + cv / beta leaves 12 %, with r from 2 to
+// NCCL sends small messages with a flag next to every word, at half the rate and without waiting, and large
+// ones at the whole rate after a longer start (LL and Simple of its protocols; it takes the faster). With the
+// start r times the latency alpha longer (collective_ramp_weight r) the message of cv bytes takes alpha + cv /
+// beta + 1 / (1 / (r alpha) + beta / cv): twice cv / beta when small, r alpha more when large. On measured
+// all-reduces from 512 B to 1 GiB in a node its error is 5 %, that of alpha + cv / beta 12 %, with r from 2 to
 // 6 (data/public/kernels/collectives.csv).
 #pragma once
 
@@ -37,7 +37,7 @@ template <typename Jet>
   return value.a;
 }
 
-// False of a weight that makes what it weighs nothing; a dual number's derivative always counts.
+// Returns false for a weight that multiplies its term by zero; a dual number's derivative always counts.
 [[nodiscard]] inline bool counts(double weight) { return weight != 0; }
 template <typename Jet>
 [[nodiscard]] bool counts(const Jet& /*weight*/) {
@@ -49,8 +49,8 @@ template <typename Jet>
   return std::max(0.0, std::min(2.0 * (n - 1.0), 2.0 * std::ceil(std::log2(n))) - 1.0);
 }
 
-// Slowest edge of the ring that makes its slowest edge fastest. edge_s(from, to): seconds. Farther links are
-// slower, unless coefficients make those inside a node slower still.
+// Returns the slowest edge of the ring that makes its slowest edge fastest. edge_s(from, to): seconds. Farther
+// links are slower, unless coefficients make those inside a node slower still.
 template <typename Edge>
 [[nodiscard]] RingEdge slowest_ring_edge(const Cluster& cluster, std::span<const DeviceId> members,
                                          Edge edge_s) {
@@ -67,14 +67,14 @@ template <typename Edge>
   return {ring.from, ring.to};
 }
 
-// What a collective between nodes has at its disposal.
+// The network resources of a collective between nodes.
 struct NetworkUse {
   Leaving leaving = {};
   RingNodes nodes = {};
 };
 
 // Share of a link's bandwidth that a collective reaches: within a node, and between nodes beyond
-// network_efficiency. What kernels of one node lose on its links says nothing about the network.
+// network_efficiency. The loss of kernels on links inside a node says nothing about the network.
 template <typename T>
 struct LinkEfficiency {
   LinkEfficiency(const T& everywhere)
@@ -88,8 +88,8 @@ template <typename T>
   return {share, T(1.0)};
 }
 
-// Bandwidth between two members: the link's own; between nodes times the rails that are used, at most what
-// the adapters of a node and the link's capacity give each group and what its inner links carry to them.
+// Bandwidth between two members: the link's own; between nodes times the rails in use, limited by each group's
+// part of the node's adapters and of the link's capacity, and by the inner links that feed them.
 template <typename T>
 [[nodiscard]] T group_bytes_per_s(const Problem<T>& problem, DeviceId from, DeviceId to,
                                   const LinkCost<T>& link, const LinkEfficiency<T>& reached,
@@ -103,7 +103,7 @@ template <typename T>
     if (T(bytes_per_s / groups) < rate) rate = T(bytes_per_s / groups);
   };
   share(use.nodes.network_bytes_per_s, use.leaving.node);
-  if (use.nodes.count < 2) {  // else the nodes of the ring have counted already
+  if (use.nodes.count < 2) {  // otherwise the nodes of the ring have counted already
     for (const DeviceId device : {from, to}) {
       const auto& network = cluster.nodes()[cluster.node_of(device).index()].network_bytes_per_s;
       if (network) share(*network, use.leaving.node);
@@ -123,8 +123,8 @@ template <typename T>
   return 1.0 - problem.coefficient(CoefficientId::rail_weight) * (1.0 - by_nodes);
 }
 
-// Latency of all steps of a collective over n members that is paid. Members that share nodes reduce inside
-// them first: only the steps from node to node have the network's latency.
+// Latency of all steps of a collective over n members that is paid. Members that share nodes reduce inside them
+// first: only the steps from node to node have the network's latency.
 template <typename T>
 [[nodiscard]] T steps_latency_s(const Problem<T>& problem, const T& link_latency_s, double n,
                                 const RingNodes& nodes) {
@@ -136,7 +136,7 @@ template <typename T>
                   inner_latency_s * further * (1.0 + further_steps(nodes.rails)));
 }
 
-// What a message takes beyond latency_s + moving_s before its collective runs at the whole rate.
+// The extra time of a message beyond latency_s + moving_s, before its collective runs at the full rate.
 template <typename T>
 [[nodiscard]] T ramp_s(const Problem<T>& problem, const T& latency_s, const T& moving_s) {
   const T start_s = problem.coefficient(CoefficientId::collective_ramp_weight) * latency_s;
@@ -144,7 +144,7 @@ template <typename T>
   return start_s * moving_s / (start_s + moving_s);
 }
 
-// One edge of a ring of n members.
+// Seconds of one edge of a ring of n members.
 template <typename T>
 [[nodiscard]] T edge_s(const Problem<T>& problem, const RingEdge& edge, double n, double volume_bytes,
                        const LinkEfficiency<T>& reached, const NetworkUse& use) {
@@ -156,7 +156,7 @@ template <typename T>
   return latency_s + moving_s + ramp_s(problem, latency_s, moving_s);
 }
 
-// volume_bytes: what a pair of neighbours exchanges (cv). Zero for fewer than two members.
+// volume_bytes: the data that a pair of neighbours exchanges (cv). Zero for fewer than two members.
 template <typename T>
 [[nodiscard]] T ring_step_s(const Problem<T>& problem, std::span<const DeviceId> members, double volume_bytes,
                             const std::type_identity_t<LinkEfficiency<T>>& reached, const NetworkUse& use) {
@@ -172,7 +172,7 @@ template <typename T>
   }));
 }
 
-// sharing: groups like this one that leave the node at once.
+// sharing: groups like this one that leave the node at the same time.
 template <typename T>
 [[nodiscard]] T ring_step_s(const Problem<T>& problem, std::span<const DeviceId> members, double volume_bytes,
                             const std::type_identity_t<LinkEfficiency<T>>& reached, double sharing = 1) {
@@ -181,7 +181,7 @@ template <typename T>
                      NetworkUse{Leaving::all(sharing), nodes_of_ring(problem.cluster(), members)});
 }
 
-// The same for a group whose ring was found once (symmetry.h).
+// Same as above for a group whose ring was found once (symmetry.h).
 template <typename T>
 [[nodiscard]] T ring_step_s(const Problem<T>& problem, const GradientGroup& group, double volume_bytes,
                             const std::type_identity_t<LinkEfficiency<T>>& reached) {
@@ -197,8 +197,8 @@ template <typename T>
   return between < inside ? inside : between;
 }
 
-// Ends of the fastest way from any of `from` to any of `to`; the same device where one is in both.
-// sharing: such transfers that leave a node at once.
+// Ends of the fastest link from any of `from` to any of `to`; the same device if one is in both. sharing: such
+// transfers that leave a node at the same time.
 template <typename T>
 [[nodiscard]] RingEdge fastest_link(const Problem<T>& problem, std::span<const DeviceId> from,
                                     std::span<const DeviceId> to, double bytes, const T& efficiency,
@@ -228,7 +228,7 @@ template <typename T>
   return best;
 }
 
-// One transfer of so many bytes: alpha + bytes / beta. Zero from a device to itself.
+// Seconds of one transfer: alpha + bytes / beta. Zero from a device to itself.
 template <typename T>
 [[nodiscard]] T transfer_s(const Problem<T>& problem, const RingEdge& way, double bytes, const T& efficiency,
                            double sharing = 1) {
@@ -239,8 +239,8 @@ template <typename T>
                                    NetworkUse{Leaving::all(sharing), {}});
 }
 
-// The fastest transfer from any of `from` to any of `to`: min over pairs of (alpha + bytes / beta). Zero where
-// a device is in both.
+// The fastest transfer from any of `from` to any of `to`: min over pairs of (alpha + bytes / beta). Zero if a
+// device is in both.
 template <typename T>
 [[nodiscard]] T fastest_transfer_s(const Problem<T>& problem, std::span<const DeviceId> from,
                                    std::span<const DeviceId> to, double bytes, const T& efficiency,

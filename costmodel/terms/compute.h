@@ -6,9 +6,9 @@
 // response tokens' sequence for inference and training, for the last position of the prompt in prefill.
 // Embedding look-ups are no arithmetic.
 //
-// Ours, neutral by default: routed experts cost more a FLOP than a projection (expert_flop_weight: small,
-// uneven matrices); attention as attention.h has it, rates as gemm_rate.h. What moves beside the arithmetic is
-// traffic.h.
+// Ours, neutral by default: a FLOP of routed experts costs more than one of a projection (expert_flop_weight:
+// small, uneven matrices); attention follows attention.h, rates follow gemm_rate.h. Memory traffic in addition
+// to the arithmetic is in traffic.h.
 #pragma once
 
 #include "costmodel/problem/problem.h"

@@ -1,11 +1,11 @@
-// Context-parallel communication: not in the appendix, where no plan has it.
+// Context-parallel communication: not in the appendix, which has no such plans.
 //
 // Ring attention (Liu et al. 2023; Megatron Core's context parallelism): every device passes the keys and
 // values of its part of the sequence around the group once a layer and forward pass, and the gradients with
 // them on the way back:
 //   cv_cp = B * mbs * (seq_in + seq_out) / CP * kv elements a token / TP
 //   C_cp  = n * nm * nl_j * (CP - 1) * ring step,   n = 1 forward, 3 forward and backward
-// context_parallel_overlap is the share that runs beside the attention of the parts already there.
+// context_parallel_overlap is the share that overlaps with the attention of the parts that have arrived.
 #pragma once
 
 #include "costmodel/problem/problem.h"
@@ -14,7 +14,7 @@
 
 namespace sextant::terms {
 
-// One device of every tensor-parallel group of the stage.
+// Returns one device of every tensor-parallel group of the stage.
 template <typename T>
 [[nodiscard]] std::vector<DeviceId> context_group(const StageOfTask<T>& s) {
   std::vector<DeviceId> members;
@@ -24,7 +24,7 @@ template <typename T>
   return members;
 }
 
-// Bytes that one device passes to the next, once.
+// Bytes that one device passes to the next in one step.
 template <typename T>
 [[nodiscard]] double context_volume_bytes(const StageOfTask<T>& s) {
   const double tokens = s.is_generation() ? s.task.prompt_tokens : s.work().sequence_tokens;
@@ -32,7 +32,7 @@ template <typename T>
   return s.task.element_bytes * s.work().micro_batch_sequences * tokens / s.context_parallel() * elements;
 }
 
-// The number of such steps in all micro-batches and layers.
+// Returns the number of such steps in all micro-batches and layers.
 template <typename T>
 [[nodiscard]] double context_transfers(const StageOfTask<T>& s) {
   const double passes = s.is_training() ? (s.task.plan->recompute == Recompute::full ? 4 : 3) : 1;

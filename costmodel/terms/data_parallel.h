@@ -11,7 +11,7 @@
 // ZeRO (Rajbhandari et al. 2020): stages 1 and 2 replace the all-reduce by a reduce-scatter of gradients and an
 // all-gather of weights of the same volume together; stage 3 has the reduce-scatter here and the gathers in
 // sharded_weights.h; from stage 2 on gradients are reduced after every micro-batch.
-// Ours, neutral at zero: data_parallel_overlap, the share that runs beside the backward pass.
+// Ours, neutral at zero: data_parallel_overlap, the share that overlaps with the backward pass.
 #pragma once
 
 #include <vector>
@@ -22,30 +22,30 @@
 
 namespace sextant::terms {
 
-// Weights that train in `layers` layers and the ends; all of them without LoRA. Adapters of rank r on a
-// projection from a to b have r (a + b) weights.
+// Returns the trainable weights in `layers` layers and the ends; all of them without LoRA. Adapters of rank r
+// on a projection from a to b have r (a + b) weights.
 [[nodiscard]] double trainable_parameters(const TaskWork& task, int layers, bool is_first, bool is_last);
-// The part of them in routed experts.
+// Returns the trainable weights in routed experts.
 [[nodiscard]] double trainable_expert_parameters(const TaskWork& task, int layers);
 
-// Times that gradients are reduced in one mini-batch by a replica with so many micro-batches a mini-batch.
+// Returns how often a replica reduces gradients in one mini-batch.
 [[nodiscard]] inline double reductions_per_mini_batch(const TaskWork& task) {
   if (task.execution().zero_stage < 2) return 1;
   return task.replicas.front().micro_batches / task.mini_batches;
 }
 
-// Parameters of one shard times 2 (n - 1) / n, the share of them that a neighbour on the ring sees. Experts
-// that are dealt over EP ranks are smaller shards with fewer holders.
+// Parameters of one shard times 2 (n - 1) / n, the share of them that a neighbour on the ring receives. Experts
+// that are distributed over EP ranks are smaller shards with fewer holders.
 [[nodiscard]] double reduced_share(const TaskWork& task, const GradientGroup& group, double n);
 
-// Layers that no replica cuts, and what their gradients take: the slowest of their groups.
+// A segment of layers that no replica cuts, and the time of its gradients: the slowest of its groups.
 template <typename T>
 struct ReducedSegment {
   int first_layer = 0;
   T time_s = T(0.0);
 };
 
-// A device's segments one after another, of the device that has most to wait for.
+// Returns the time of a device's segments one after another, for the device with the largest sum.
 template <typename T>
 [[nodiscard]] T slowest_stage_s(const TaskPlan& plan, const std::vector<ReducedSegment<T>>& segments) {
   T slowest(0.0);
@@ -63,7 +63,7 @@ template <typename T>
   return slowest;
 }
 
-// backward_s: of the whole task on its slowest stage, which the reductions can run beside.
+// backward_s: the backward pass of the whole task on its slowest stage, with which reductions can overlap.
 template <typename T>
 [[nodiscard]] T data_parallel_s(const Problem<T>& problem, const TaskWork& task, const T& backward_s) {
   const LinkEfficiency<T> reached = within_nodes(problem.coefficient(CoefficientId::data_parallel_efficiency));
@@ -79,7 +79,7 @@ template <typename T>
     if (segments.back().time_s < cost) segments.back().time_s = cost;
   }
   const T slowest = slowest_stage_s(*task.plan, segments);
-  // Reduced once, gradients are ready only while the last micro-batch's backward pass runs.
+  // If gradients are reduced once, they are ready only during the last micro-batch's backward pass.
   const double micro_batches = task.replicas.front().micro_batches / task.mini_batches;
   const T beside_s = backward_s / (task.mini_batches * (reductions > 1 ? 1.0 : micro_batches));
   return task.mini_batches *

@@ -1,15 +1,15 @@
-// Data that one task makes and another needs, on its way between zones.
+// Transfers of data between zones, from the task that makes it to the task that needs it.
 //
 // Both tasks hold the sequences of an iteration evenly over their devices, and sequences stay in their zone as
-// far as they can. With B bytes of all sequences, of which zone z has the part s_z where they are made and t_z
-// where they are needed, a zone lacks max(0, t_z - s_z) and another has max(0, s_z - t_z) to spare; the data
-// flows from these to those in proportion. A flow of b bytes between two zones takes
+// far as they can. With B bytes for all sequences, of which zone z makes the part s_z and needs the part t_z, a
+// zone lacks max(0, t_z - s_z) or has max(0, s_z - t_z) in excess; the data flows from the latter zones to the
+// former in proportion. A flow of b bytes between two zones takes
 //   alpha + b / min(C, min(devices there, devices here) beta)
-// with their link's latency alpha, rate beta and, where it has one, capacity C, of which the network leaves
-// network_efficiency. Flows are at the same time, so the longest counts.
+// with their link's latency alpha, rate beta and, if it has one, capacity C, reduced by network_efficiency.
+// Flows run at the same time, so the longest counts.
 //
-// Transfers inside a zone are in what a sequence costs the controller (sequence_overhead_s), which was fitted
-// to runs in one zone.
+// Transfers inside a zone are part of the controller's time per sequence (sequence_overhead_s), which was
+// fitted to runs in one zone.
 #pragma once
 
 #include <algorithm>
@@ -23,15 +23,15 @@ namespace sextant::terms {
 
 // A zone with devices of either task.
 struct DataZone {
-  double made = 0, needed = 0;            // devices
+  double made = 0, needed = 0;            // numbers of devices
   DeviceId made_example, needed_example;  // the first of each
 };
 
-// Zones come in the order in which the devices name them, those that make data first.
+// Returns zones in the order in which the devices name them, those that make data first.
 [[nodiscard]] std::vector<DataZone> data_zones(const Cluster& cluster, std::span<const DeviceId> made,
                                                std::span<const DeviceId> needed);
 
-// s. Both sets ascending and not empty. bytes: of all sequences.
+// Returns seconds. Both sets are ascending and not empty. bytes: for all sequences.
 template <typename T>
 [[nodiscard]] T data_transfer_s(const Problem<T>& problem, std::span<const DeviceId> made,
                                 std::span<const DeviceId> needed, double bytes) {

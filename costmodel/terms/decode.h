@@ -3,11 +3,11 @@
 //   C_hbm(t,i,j,k) = seq_out * nm * mbs * B * nl_j * params / (dbs * hbm_d * TP_j),   max over k
 //
 // Every step reads the stage's weights once for the sequences that decode together. Ours, neutral by default:
-// the arithmetic of a step beside its reads (roofline.h), reads of the KV cache, a fixed time a layer (by its
-// kernels, kernels.h), a step and a sequence, latency of collectives and transfers every step, and the waiting
-// of pipeline stages for each other. How many steps there are and how many sequences live in them is in work.h.
-// Experts: a step reads those that any of its tokens is routed to; sharded over EP ranks each reads its own.
-// Attention and head have 16-bit operands whatever the format of the products.
+// the arithmetic of a step in parallel with its reads (roofline.h), reads of the KV cache, a fixed time per
+// layer (by its kernels, kernels.h), per step and per sequence, latency of collectives and transfers in every
+// step, and the wait of pipeline stages for each other. work.h has the number of steps and of live sequences.
+// Experts: a step reads the experts to which any of its tokens is routed; sharded over EP ranks each reads its
+// own. Attention and head have 16-bit operands whatever the format of the products.
 #pragma once
 
 #include <algorithm>
@@ -26,19 +26,19 @@
 
 namespace sextant::terms {
 
-// Tokens that an average decode step attends to.
+// Returns the tokens that an average decode step attends to.
 template <typename T>
 [[nodiscard]] double mean_context(const StageOfTask<T>& s) {
   return s.work().decode_context_tokens / s.work().decode_tokens;
 }
 
-// Rows that a matrix product computes for `rows` of them: matrix units work on tiles, so few rows cost a tile.
+// Returns the rows that a matrix product computes for `rows`: units work on tiles, so few rows cost a tile.
 [[nodiscard]] inline double padded_rows(double rows, double tile) {
   return std::sqrt(rows * rows + tile * tile);
 }
 
-// Smallest tiles of a GPU: 64 rows of a product (Hopper's wgmma and the usual choice elsewhere), 16 of a
-// grouped one. A CPU's core works row by row.
+// The smallest tiles of a GPU: 64 rows of a product (Hopper's wgmma and the usual choice elsewhere), 16 of a
+// grouped one. A CPU core works row by row.
 struct TileRows {
   double product = 64;
   double grouped = 16;
@@ -47,7 +47,7 @@ struct TileRows {
   return kind == DeviceKind::cpu ? TileRows{0, 0} : TileRows{};
 }
 
-// Columns of an expert that one device of its tensor-parallel group holds.
+// Returns the columns of an expert that one device of its tensor-parallel group holds.
 [[nodiscard]] inline double expert_columns(const TaskWork& task, double tensor_parallel) {
   const double ranks = std::max(1, task.execution().expert_parallel);
   return task.model->experts->intermediate * ranks / expert_width(task.execution(), tensor_parallel);
@@ -60,7 +60,7 @@ struct DecodeKernel {
 };
 struct DecodeStep {
   DecodeKernel dense;    // projections and MLP outside routed experts
-  DecodeKernel experts;  // routed: those that any token of the ranks that share them touches
+  DecodeKernel experts;  // routed experts: those that receive a token of the ranks that share them
   DecodeKernel attention;
   DecodeKernel head;
 };
@@ -77,7 +77,7 @@ template <typename T>
   step.dense = {2.0 * dense * rows / s.width(), s.task.weight_bytes * dense / tp};
   if (model.experts) {
     const double width = expert_width(s.execution(), tp);
-    const double tokens = live * width / tp;  // of the ranks that share the experts
+    const double tokens = live * width / tp;  // tokens of the ranks that share the experts
     const double touched = model.touched_experts(tokens);
     const double read = s.layers() * model.layer_expert_parameters() * expert_share_read(s.task, tp, live);
     const double of_expert = tokens * model.experts->active_per_token / touched;
@@ -94,9 +94,9 @@ template <typename T>
   return step;
 }
 
-// Time of reading columns of experts relative to wide ones: sqrt(1 + (w / c)^2), as if w more were read at
-// right angles to the c of a device. w = 73 in fused kernels of vLLM, 35 (L40S) to 107
-// (H200) by device type (data/public/kernels). A CPU's core reads row by row.
+// Time of reading columns of experts relative to wide ones: sqrt(1 + (w / c)^2), as if w more columns were read
+// at right angles to the c of a device. w = 73 in fused kernels of vLLM, 35 (L40S) to 107 (H200) by device type
+// (data/public/kernels). A CPU core reads row by row.
 template <typename T>
 [[nodiscard]] T narrow_read_weight(const StageOfTask<T>& s, DeviceId device) {
   using std::sqrt;
@@ -106,7 +106,7 @@ template <typename T>
   return sqrt(1.0 + share * share);
 }
 
-// All steps of one device without fixed times: every kernel the longer of its arithmetic and its reads.
+// Seconds of all steps on one device without fixed times; a kernel takes the longer of arithmetic and reads.
 template <typename T>
 [[nodiscard]] T decode_kernels_s(const StageOfTask<T>& s) {
   const DecodeStep step = decode_step(s);
@@ -134,8 +134,8 @@ template <typename T>
   });
 }
 
-// Of the kernels of every layer: replayed from a graph they are a time of the device, launched one by one of
-// the host, which works ahead of it.
+// Fixed time of every layer's kernels: replayed from a graph it is a time of the device, launched one by one a
+// time of the host, which works ahead of the device.
 template <typename T>
 [[nodiscard]] T decode_layers_s(const StageOfTask<T>& s) {
   const CoefficientId layer = s.execution().cuda_graphs ? CoefficientId::decode_graph_layer_overhead_s
@@ -144,7 +144,7 @@ template <typename T>
   return max_over_devices(s, [&](DeviceId d) { return T(layers * s.problem.coefficient(layer, d)); });
 }
 
-// Between steps: scheduling, sampling, and what each sequence takes of it.
+// Time between steps: scheduling, sampling, and the part of each sequence.
 template <typename T>
 [[nodiscard]] T decode_scheduling_s(const StageOfTask<T>& s) {
   return max_over_devices(s, [&](DeviceId d) {
@@ -153,8 +153,8 @@ template <typename T>
   });
 }
 
-// Serving engines have an all-reduce of their own for GPUs of one node: each reads what the others have in one
-// step (4.3 us on two H100s, 4.7 us on eight, where NCCL takes 5.3 and 10.1 us; aiconfigurator's tables).
+// Serving engines have an all-reduce of their own for GPUs of one node: each reads the others' data in one step
+// (4.3 us on two H100s, 4.7 us on eight; NCCL takes 5.3 and 10.1 us; aiconfigurator's tables).
 template <typename T>
 [[nodiscard]] bool reduces_in_one_step(const StageOfTask<T>& s) {
   const std::span<const DeviceId> group = s.tensor_group();
@@ -170,8 +170,8 @@ template <typename T>
 // tables).
 inline constexpr double kFurtherStepShare = 0.3;
 
-// One all-reduce of nearly nothing. Decoding pays the links' own latency: what training's collectives take
-// beyond it (link_latency_scale, collective_step_weight) is the host's, which decoding pays by the layer.
+// Seconds of one all-reduce of a tiny message. Decoding pays the links' own latency: the extra latency of
+// training (link_latency_scale, collective_step_weight) is the host's, which decoding pays by the layer.
 template <typename T>
 [[nodiscard]] T decode_all_reduce_s(const StageOfTask<T>& s) {
   const std::span<const DeviceId> group = s.tensor_group();
@@ -205,7 +205,7 @@ template <typename T>
   return s.problem.coefficient(CoefficientId::decode_latency_weight) * s.work().decode_steps * step;
 }
 
-// Everything of one stage.
+// Returns the decode time of one stage.
 template <typename T>
 [[nodiscard]] T decode_s(const StageOfTask<T>& s) {
   const T device = decode_kernels_s(s) + decode_latency_s(s), layers = decode_layers_s(s);

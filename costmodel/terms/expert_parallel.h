@@ -1,17 +1,17 @@
-// Expert-parallel all-to-all: not in the appendix, where no model has experts.
+// Expert-parallel all-to-all: not in the appendix, which has no models with experts.
 //
 // Every token goes to its k experts and comes back, once a layer and pass (GShard; Megatron Core's
 // all-to-all dispatcher):
 //   cv_ep = B * tokens of a micro-batch / (CP * TP) * k * h1 * (EP - 1) / EP,   TP: the tokens are split there
 //   C_ep  = 2 * n * nm * nl_j * (alpha + cv_ep / beta),   n = 1 forward, 2 forward and backward (3 recomputing)
-// Of an all-to-all every device sends its own part through its own link: what goes to other nodes, (EP - r) /
-// (EP - 1) with r devices of the group in a node, beside what stays, so the longer of the two counts.
-// Dispatch that is fused (DeepEP, Zhao et al. 2025) sends a token once to each node that holds any of its
-// experts, and there once to each such device. Ours, neutral at zero: what of it runs beside the computation of
-// another micro-batch, where a plan overlaps them (expert_parallel_overlap), and a fixed time of every layer's
-// routing that CUDA graphs do not replay (expert_layer_overhead_s): the counts of tokens must be known, on the
-// host too, before they are sent, and many small kernels sort them. The group is EP devices that follow each
-// other: first those of the stage, then of the next replicas.
+// In an all-to-all every device sends its own part through its own link: the part for other nodes, (EP - r) /
+// (EP - 1) with r devices of the group in a node, overlaps with the part inside, so the longer of the two
+// counts. Fused dispatch (DeepEP, Zhao et al. 2025) sends a token once to each node that holds any of its
+// experts, and there once to each such device. Ours, neutral at zero: the share that overlaps with the
+// computation of another micro-batch, if a plan overlaps them (expert_parallel_overlap), and a fixed time of
+// every layer's routing that CUDA graphs do not replay (expert_layer_overhead_s): the counts of tokens must be
+// known, on the host too, before they are sent, and many small kernels sort them. The group is EP consecutive
+// devices: first those of the stage, then of the next replicas.
 #pragma once
 
 #include <cmath>
@@ -22,7 +22,7 @@
 
 namespace sextant::terms {
 
-// The devices among which this stage's experts are dealt, as many as the plan has.
+// Returns the devices among which this stage's experts are distributed, as many as the plan has.
 template <typename T>
 [[nodiscard]] std::vector<DeviceId> expert_group(const StageOfTask<T>& s) {
   const auto wanted = static_cast<std::size_t>(s.execution().expert_parallel);
@@ -41,14 +41,14 @@ template <typename T>
   return members;
 }
 
-// What a device sends in one all-to-all, in copies of all its tokens.
+// The data that a device sends in one all-to-all, in copies of all its tokens.
 struct DispatchedCopies {
   double inside = 0;   // to other devices of its node
   double outside = 0;  // to other nodes
 };
 
-// A copy for each expert of a token, whose experts are drawn as if at random; fused kernels send one to each
-// node that holds any of them, and in the node one to each such device.
+// Returns a copy for each expert of a token, whose experts are assumed random; fused kernels send one copy to
+// each node that holds any of them, and inside the node one to each such device.
 [[nodiscard]] inline DispatchedCopies dispatched_copies(double experts, bool fused, double devices,
                                                         double nodes) {
   const double in_node = devices / nodes, others = devices - 1.0;
@@ -58,7 +58,7 @@ struct DispatchedCopies {
   return {others * holds_any(devices), (nodes - 1.0) * holds_any(nodes)};
 }
 
-// One all-to-all; copy_bytes: one copy of a device's tokens.
+// Seconds of one all-to-all; copy_bytes: one copy of a device's tokens.
 template <typename T>
 [[nodiscard]] T all_to_all_s(const Problem<T>& problem, std::span<const DeviceId> members, double copy_bytes,
                              double experts, bool fused) {
@@ -78,8 +78,8 @@ template <typename T>
   return outside < inside ? inside : outside;
 }
 
-// Layers with experts that are passed, over all micro-batches; forward and backward (and once more
-// recomputing).
+// Layers with experts that are passed, over all micro-batches; forward and backward (and once more if
+// recomputed).
 template <typename T>
 [[nodiscard]] double routed_layers(const StageOfTask<T>& s) {
   if (!s.model().experts) return 0;
@@ -108,7 +108,7 @@ template <typename T>
   const T sent = 2.0 * layers *
                  all_to_all_s(s.problem, std::span<const DeviceId>(members), copy_bytes,
                               s.model().experts->active_per_token, s.execution().fused_dispatch);
-  // Serving engines do not say whether theirs is, so their coefficient stands for both.
+  // Serving engines do not state whether they overlap dispatch, so their coefficient covers both cases.
   if (!s.is_generation() && !s.execution().overlap_dispatch) return routing + sent;
   return routing + exposed(sent, compute_s, s.problem.coefficient(CoefficientId::expert_parallel_overlap));
 }

@@ -20,14 +20,14 @@ namespace sextant::terms {
   return CoefficientId::inference_efficiency;
 }
 
-// Of the operands of attention and head: those of the products, but no narrower than the workflow's.
+// Returns the operands' precision in attention and head: the products', but no narrower than the workflow's.
 template <typename T>
 [[nodiscard]] Precision plain_precision(const StageOfTask<T>& s) {
   const Precision workflow = s.problem.workflow.precision;
   return bytes_per_element(s.task.precision) > bytes_per_element(workflow) ? s.task.precision : workflow;
 }
 
-// What 8- and 4-bit arithmetic reaches of its rate, relative to 16-bit's share.
+// Returns the share of its rate that 8- and 4-bit arithmetic reaches, relative to the 16-bit share.
 template <typename T>
 [[nodiscard]] T narrow_share(const Problem<T>& problem, DeviceId d, Precision precision) {
   if (precision == Precision::fp8) return problem.coefficient(CoefficientId::fp8_efficiency, d);

@@ -1,4 +1,4 @@
-// Operands and results of matrix products (gemm_traffic_weight): what makes small products inefficient. With it
+// Operands and results of matrix products (gemm_traffic_weight), which make small products inefficient. With it
 // efficiency saturates with the rows, columns and depth of the product. Not in the appendix, neutral at zero.
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace sextant::terms {
 
-// Operands and results of the GEMMs of one forward pass: each pass reads the stage's weights once and moves
-// its rows in and out of every product. In bytes, of one device.
+// Bytes of operands and results of the GEMMs of one forward pass on one device: each pass reads the stage's
+// weights once and moves its rows in and out of every product.
 template <typename T>
 [[nodiscard]] double gemm_traffic_bytes(const StageOfTask<T>& s) {
   const Model& model = s.model();
@@ -17,7 +17,7 @@ template <typename T>
   const double query = static_cast<double>(model.heads) * model.head_dim;
   const double key = static_cast<double>(model.kv_heads) * model.head_dim;
   const double inner = model.active_width();
-  // In and out of query-key-value, output, up (and gate), down.
+  // Inputs and outputs of query-key-value, output, up (and gate), down.
   const double moved = 4.0 * model.hidden + (2 * query + 2 * key + (model.gated_mlp ? 3.0 : 2.0) * inner) / tp;
   const double dense = model.layer_parameters() - model.layer_expert_parameters();
   double weights = s.task.moved_weight_bytes() * dense / tp;

@@ -1,11 +1,11 @@
-// How many kernels a layer is: what its fixed time is for.
+// The number of kernels per layer, by which its fixed time is scaled.
 //
 // A dense layer in 16 bits has 11: two norms, the query-key-value product, rotation, cache write, attention and
-// the merge of its parts, output product, up and gate product, activation, down product. Routed experts put 12
-// in place of or beside the MLP's (router, top-k, counting, sorting, gathering, two grouped products,
+// the merge of its parts, output product, up and gate product, activation, down product. Routed experts add 12
+// in place of or in addition to the MLP's (router, top-k, counting, sorting, gathering, two grouped products,
 // activation, weighting, summing), latent attention 6 (two low-rank pairs with their norms, two absorbed
-// products), operands of 8 or 4 bits 2 casts that are not fused into a norm. Engines that run a model as it is
-// written launch every cast, and each expert on its own: most of them find no token and are a look-up only.
+// products), operands of 8 or 4 bits 2 casts that are not fused into a norm. Engines that run a model unfused
+// launch every cast, and each expert on its own: most experts get no token and cost only a look-up.
 #pragma once
 
 #include "costmodel/problem/work.h"
@@ -20,10 +20,10 @@ inline constexpr double kDenseLayerKernels = 11, kExpertLayerKernels = 12;
   return model.experts ? 1.0 - static_cast<double>(model.experts->dense_layers) / model.layers : 0.0;
 }
 
-// Of a layer in one pass of training or inference, relative to a dense one; mean over the model's layers. What
-// CUDA graphs replay is not launched: routing, then attention, which is half of a dense layer. Where experts
-// are launched apart each of those that a device holds has its two products (up and gate as one), in a loop
-// three, with their activation and the copies of its tokens in and out.
+// Kernels of a layer in one pass of training or inference, relative to a dense one; mean over the model's
+// layers. Kernels that CUDA graphs replay are not launched: routing, then attention, which is half of a dense
+// layer. If experts are launched apart, each expert that a device holds has its two products (up and gate as
+// one), in a loop three, with their activation and the copies of its tokens in and out.
 [[nodiscard]] inline double training_kernels(const TaskWork& task) {
   constexpr double kProducts = 2, kLooped = 6;
   const Execution& execution = task.execution();
@@ -44,7 +44,7 @@ inline constexpr double kDenseLayerKernels = 11, kExpertLayerKernels = 12;
   return count / kDenseLayerKernels;
 }
 
-// Of a layer in prefill or decoding, relative to a dense one in 16 bits; mean over the model's layers.
+// Kernels of a layer in prefill or decoding, relative to a dense one in 16 bits; mean over the model's layers.
 [[nodiscard]] inline double layer_kernels(const TaskWork& task) {
   constexpr double kLatent = 6, kCasts = 2, kUnfusedCasts = 13, kLoopedExpert = 1.5;
   const bool casts = task.weight_bytes < 2 || task.expert_weight_bytes < 2;

@@ -1,5 +1,5 @@
 // Memory of a plan (HetRL constraint C3): on every device the largest working set of one task plus the model
-// states of all tasks that live there must fit; on every host the states that are offloaded to it.
+// states of all tasks on it must fit; on every host the states that are offloaded to it.
 //
 // Model states, bytes a parameter. A task holds its weights as they are stored. Training adds the gradients
 // that accumulate (main_gradient_precision, by default as the weights) and Adam's state: two moments
@@ -29,16 +29,16 @@
 //          (where e < 4): 16 bytes a logit in 16 bits, 12 in fp32. Log-probabilities and sampling hold the
 //          first three: 10 and 8 bytes. A fused loss holds the logits and their gradient as computed.
 //   layer  the values and gradients of one layer (of inference the values), less what is kept of it.
-// Sharded weights (FSDP) add what is gathered meanwhile: for the loss the head; for a layer its weights, those
-// of the next one that is fetched ahead, its whole gradient, and that gradient in the format in which replicas
-// reduce it. The head and the embedding are gathered without another one.
+// Sharded weights (FSDP) add the gathered weights: for the loss the head; for a layer its weights, those of the
+// next one that is fetched ahead, its whole gradient, and that gradient in the format in which replicas reduce
+// it. The head and the embedding are gathered without another one.
 //
-// Host memory: offloaded weights and gradients; of an optimizer on the host its state, gradients in fp32, and
-// the new weights on their way back. An engine that takes turns with a task whose weights go to the host keeps
+// Host memory: offloaded weights and gradients; for an optimizer on the host its state, gradients in fp32, and
+// the new weights on their way back. An engine that alternates with a task whose weights go to the host keeps
 // its own weights there too. All are pinned, in blocks that are rounded up (kPinnedShare).
 //
-// Four coefficients make it the memory that a framework really takes: memory_state_weight,
-// memory_activation_weight, memory_logit_weight and memory_context_bytes; neutral they change nothing.
+// Four coefficients correct it to the memory that a framework really takes: memory_state_weight,
+// memory_activation_weight, memory_logit_weight and memory_context_bytes; neutral values change nothing.
 #pragma once
 
 #include <algorithm>
@@ -54,36 +54,36 @@
 
 namespace sextant {
 
-// Counts of one stage of a task, before coefficients; bytes of one device.
+// Counts for one stage of a task, before coefficients; bytes per device.
 struct StageMemory {
   double state_bytes = 0;           // on the device while the task does not run
-  double loaded_bytes = 0;          // states that come in for the task and leave after it
+  double loaded_bytes = 0;          // states that are loaded for the task and leave after it
   double host_bytes = 0;            // on the host
-  double activation_bytes = 0;      // kept, of all micro-batches in flight; the KV cache
+  double activation_bytes = 0;      // kept, for all micro-batches in flight; the KV cache
   double logit_bytes = 0;           // held by the loss
-  double layer_bytes = 0;           // values and gradients of the layer at work, less what is kept of it
+  double layer_bytes = 0;           // values and gradients of the current layer, less the part that is kept
   double gathered_head_bytes = 0;   // sharded weights of the head, during the loss
   double gathered_layer_bytes = 0;  // sharded weights and their gradients, during the pass of a layer
 };
 
-// Size of pinned memory relative to what was asked for. slime on Qwen3-30B-A3B (THUDM/slime#1851) holds 102 to
-// 103 GB a process, some 4 GB of them code and libraries, where 91.5 GB are counted.
+// Size of pinned memory relative to the requested size. slime on Qwen3-30B-A3B (THUDM/slime#1851) holds 102 to
+// 103 GB per process, some 4 GB of them code and libraries, while 91.5 GB are counted.
 inline constexpr double kPinnedShare = 1.1;
 
 [[nodiscard]] StageMemory stage_memory(const TaskWork& task, int replica, int stage);
 
-// States of a stage, wherever they are, of one device: what offloading moves.
+// States of a stage on one device or its host, in bytes: the data that offloading moves.
 [[nodiscard]] double offloaded_bytes(const TaskWork& task, int replica, int stage);
-// Kept activations of one micro-batch in one stage, of one device.
+// Kept activations of one micro-batch in one stage, in bytes per device.
 [[nodiscard]] double micro_batch_activation_bytes(const TaskWork& task, int replica, int stage);
 
-// Share of the activations that a plan which offloads them sends to the host, of a stage with `layers` layers.
+// Share of the activations that a plan with activation offloading sends to the host, for a stage's `layers`.
 [[nodiscard]] double offloaded_share(const Execution& execution, double layers);
 
-// Weights that one device of a stage holds: experts are dealt over their own groups.
+// Weights that one device of a stage holds: experts are distributed over their own groups.
 [[nodiscard]] double held_parameters(const TaskWork& task, int replica, int stage);
 
-// Of one device in one task, with coefficients.
+// Memory of one device in one task, with coefficients.
 template <typename T>
 struct TaskMemory {
   DeviceId device;
@@ -91,7 +91,7 @@ struct TaskMemory {
   T working_bytes = T(0.0);
 };
 
-// Of one device of each stage, with `all` of every device: replicas of one class are alike.
+// Memory of one device of each stage, with `all` of every device: replicas of one class are equal.
 template <typename T, typename TypeOf>
 [[nodiscard]] std::vector<TaskMemory<T>> task_memory(const TaskWork& task, const CoefficientValues<T>& values,
                                                      TypeOf type_index_of, bool all) {
@@ -125,7 +125,7 @@ template <typename T, typename TypeOf>
   return memory;
 }
 
-// Peak of one device over all tasks; `peaks` by device.
+// Combines the memory of all tasks on one device; `peaks` by device.
 template <typename T, typename TypeOf>
 [[nodiscard]] std::map<DeviceId, TaskMemory<T>> device_memory(std::span<const TaskWork> works,
                                                               const CoefficientValues<T>& values,
@@ -145,15 +145,15 @@ template <typename T, typename TypeOf>
   return by_device;
 }
 
-// Every device of the cluster that the plan uses, ascending.
+// Returns the memory of every device that the plan uses, ascending.
 [[nodiscard]] std::vector<DeviceMemory> plan_memory(std::span<const TaskWork> works, const Cluster& cluster,
                                                     const CoefficientValues<double>& values,
                                                     const Hardware<double>& hardware);
-// The same with neutral coefficients.
+// Same as above with neutral coefficients.
 [[nodiscard]] std::vector<DeviceMemory> plan_memory(const Workflow& workflow, const Plan& plan,
                                                     const Cluster& cluster);
 
-// Nodes whose host memory the plan uses, ascending.
+// Returns the nodes whose host memory the plan uses, ascending.
 [[nodiscard]] std::vector<HostMemory> host_memory(std::span<const TaskWork> works, const Cluster& cluster);
 
 }  // namespace sextant

@@ -1,9 +1,9 @@
-// Traffic over the link to the host: not in the appendix, where every state stays on its device.
+// Traffic over the link to the host: not in the appendix, which keeps every state on its device.
 //
-// offload_weights: the states of the task (weights; in training gradients and optimizer state too) come in
-// before it and go out after it. offload_activations: what the backward pass needs goes out and comes back,
-// once a layer and micro-batch, of all layers or so many of each stage; they travel beside the computation of
-// other layers (offload_overlap). host_link_efficiency: share of the link's bandwidth that is reached.
+// offload_weights: the states of the task (weights; in training gradients and optimizer state too) are loaded
+// before it and stored after it. offload_activations: activations for the backward pass go out and come back,
+// once per layer and micro-batch, for all layers or a given number per stage; they overlap with the computation
+// of other layers (offload_overlap). host_link_efficiency: share of the link's bandwidth that is reached.
 #pragma once
 
 #include "costmodel/problem/problem.h"
@@ -12,7 +12,7 @@
 
 namespace sextant::terms {
 
-// The slowest device's time for sending `bytes` of each.
+// Returns the slowest device's time for sending `bytes` each.
 template <typename T>
 [[nodiscard]] T host_link_s(const StageOfTask<T>& s, double bytes) {
   if (bytes == 0) return T(0.0);
@@ -22,7 +22,7 @@ template <typename T>
   });
 }
 
-// compute_s: of the stage, which hides what travels beside it.
+// compute_s: computation of the stage, which hides overlapping transfers.
 template <typename T>
 [[nodiscard]] T offload_s(const StageOfTask<T>& s, const T& compute_s) {
   const Execution& execution = s.execution();

@@ -1,9 +1,9 @@
 // Optimizer step: not in the appendix, neutral at zero.
 //
 // Adam reads parameter, gradient and two moments and writes parameter and moments: by default seven passes of
-// four bytes over the parameters that a device holds, once a mini-batch; over its shard of them from ZeRO stage
-// 1 on. The moments pass in their own format, and without a master copy the parameter in the one it is stored
-// in. An offloaded optimizer sends the gradients to the host and takes the weights back.
+// four bytes over the parameters that a device holds, once per mini-batch; over its shard of them from ZeRO
+// stage 1 on. The moments have their own format, and without a master copy the parameter has its stored one. An
+// offloaded optimizer sends the gradients to the host and takes the weights back.
 #pragma once
 
 #include "costmodel/problem/problem.h"
@@ -11,7 +11,7 @@
 
 namespace sextant::terms {
 
-// Bytes that one step of Adam reads and writes of a parameter.
+// Returns the bytes that one step of Adam reads and writes per parameter.
 [[nodiscard]] inline double adam_bytes_per_parameter(const TaskWork& task) {
   constexpr double kFp32Bytes = 4;
   const Execution& execution = task.execution();

@@ -1,8 +1,8 @@
 // Fixed times: not in the appendix, neutral at zero.
 //
-// The host prepares and launches what the device runs: a time for every layer, every collective and every
-// micro-batch, in each pass. It works ahead of the device, so what is paid lies between the sum of the two
-// and the longer one (host_sharing, smooth.h): a small model is as fast as its host, a large one as its device.
+// The host prepares and launches the device's work: a time for every layer, every collective and every
+// micro-batch, in each pass. It works ahead of the device, so the cost lies between the sum of the two and the
+// longer one (host_sharing, smooth.h): a small model is as fast as its host, a large one as its device.
 #pragma once
 
 #include "costmodel/problem/problem.h"
@@ -14,7 +14,7 @@
 
 namespace sextant::terms {
 
-// What the host needs for all passes of one stage.
+// Returns the host's time for all passes of one stage.
 template <typename T>
 [[nodiscard]] T host_s(const StageOfTask<T>& s) {
   if (s.is_training() && s.execution().training_graphs == TrainingGraphs::iteration) return T(0.0);
@@ -29,16 +29,16 @@ template <typename T>
   });
 }
 
-// What the host adds to `device_s`. Latency of collectives passes on neither, so nothing hides it.
+// Returns the time that the host adds to `device_s`. Latency of collectives is on neither, so it is not hidden.
 template <typename T>
 [[nodiscard]] T host_overhead_s(const StageOfTask<T>& s, const T& device_s) {
   const T busy = device_s - tensor_parallel_latency_s(s);
   return beside(busy, host_s(s), s.problem.coefficient(CoefficientId::host_sharing)) - busy;
 }
 
-// What a call of a task costs beside its work: the controller of an RL framework dispatches it, wakes the
-// workers, and hands each replica its sequences and takes them back. A task that is a whole workflow is called
-// by nobody.
+// The cost of a call of a task in addition to its work: the controller of an RL framework dispatches it, wakes
+// the workers, and sends each replica its sequences and takes them back. A task that is a whole workflow is not
+// called.
 template <typename T>
 [[nodiscard]] T call_overhead_s(const Problem<T>& problem, const ReplicaWork& work) {
   if (!problem.workflow.has_controller()) return T(0.0);
@@ -54,7 +54,7 @@ template <typename T>
   return T(0.0) < wait ? wait : T(0.0);
 }
 
-// Seconds that a replica of a task, whose work takes time_s, spends on top of it.
+// Seconds that a replica of a task, whose work takes time_s, spends in addition to it.
 template <typename T>
 [[nodiscard]] T task_overhead_s(const Problem<T>& problem, const TaskWork& task, const ReplicaWork& work,
                                 const T& time_s) {

@@ -1,5 +1,5 @@
-// What passes through a stage, and how often: sequences, their tokens, entries (micro-batches, chunks of
-// prompts), and passes counted in forward passes.
+// The data that passes through a stage, and how often: sequences, their tokens, entries (micro-batches, chunks
+// of prompts), and passes counted in forward passes.
 //
 // The appendix's p = 1 for a forward pass, 3 for forward and backward (HetRL B.2 "Computation"). Ours, neutral
 // by default: recomputation repeats arithmetic (recompute_flop_weight), adapters need no gradients of frozen
@@ -10,7 +10,7 @@
 
 namespace sextant::terms {
 
-// Sequences whose layers are passed at once by this task.
+// Sequences whose tokens this task passes through the layers at once.
 template <typename T>
 [[nodiscard]] double layer_sequences(const StageOfTask<T>& s) {
   return s.is_generation() ? s.work().prefill_sequences : s.work().sequences;
@@ -28,13 +28,13 @@ template <typename T>
   return layer_sequences(s) * tokens_at_once(s) / s.context_parallel();
 }
 
-// Length that attention sees.
+// Returns the sequence length for attention.
 template <typename T>
 [[nodiscard]] double attention_tokens(const StageOfTask<T>& s) {
   return s.is_generation() ? s.task.prompt_attention_tokens : s.work().attention_tokens;
 }
 
-// Times that a stage is entered: micro-batches, or chunks of prompts.
+// Number of entries into a stage: micro-batches, or chunks of prompts.
 template <typename T>
 [[nodiscard]] double stage_passes(const StageOfTask<T>& s) {
   return s.is_generation() ? s.work().prefill_passes : s.work().micro_batches;
@@ -49,7 +49,7 @@ template <typename T>
   return forward_backward + s.problem.coefficient(CoefficientId::recompute_flop_weight);
 }
 
-// The same for attention, which selective recomputation repeats too, and which has no weights to freeze.
+// Like passes, for attention, which selective recomputation repeats too, and which has no weights to freeze.
 template <typename T>
 [[nodiscard]] T attention_passes(const StageOfTask<T>& s) {
   if (!s.is_training()) return T(1.0);
@@ -57,7 +57,7 @@ template <typename T>
   return 3.0 + s.problem.coefficient(CoefficientId::recompute_flop_weight);
 }
 
-// Passes over the vocabulary head, which nothing recomputes.
+// Passes over the vocabulary head, which is never recomputed.
 template <typename T>
 [[nodiscard]] double head_passes(const StageOfTask<T>& s) {
   return s.is_training() ? 3.0 : 1.0;

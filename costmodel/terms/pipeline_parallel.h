@@ -3,10 +3,10 @@
 //   cv_pp = B * mbs * (seq_in + seq_out) * h1
 //   C_pp(t,i,j) = n * nm * min over d in stage j, d' in stage j+1 of (alpha + cv_pp / beta)
 //
-// n = 1 for a forward pass, 2 for forward and backward. Nothing after the last stage. With v virtual stages a
-// micro-batch crosses v times (Narayanan et al. 2021), the last time less on the last stage.
+// n = 1 for a forward pass, 2 for forward and backward. The last stage sends nothing on. With v virtual stages
+// a micro-batch crosses v times (Narayanan et al. 2021), one time less on the last stage.
 //
-// Frameworks that scatter (semantics.h) cut the volume into TP parts, sent side by side and gathered behind the
+// Frameworks that scatter (semantics.h) cut the volume into TP parts, sent in parallel and gathered after the
 // transfer on the links of the next stage:  cv_pp / TP + cv_pp (TP - 1) / TP there.
 // Ours, neutral at zero: with blocking transfers every edge is a rendezvous once a micro-batch, so a stage
 // waits for the transfer before it too (pipeline_rendezvous_weight: the period of 1F1B is the largest sum of a
@@ -21,11 +21,11 @@
 
 namespace sextant::terms {
 
-// One micro-batch goes from one stage to another in parts side by side.
+// A transfer of one micro-batch from one stage to another in parallel parts.
 struct StageTransfer {
-  double bytes = 0;  // of all parts
+  double bytes = 0;  // sum over the parts
   double parts = 1;
-  double gathered = 1;  // parts that the next stage puts together
+  double gathered = 1;  // parts that the next stage gathers
 };
 template <typename T>
 [[nodiscard]] StageTransfer stage_transfer(const StageOfTask<T>& s, const Stage& from, const Stage& to) {
@@ -37,7 +37,7 @@ template <typename T>
   return {volume, scatters ? narrower : 1, scatters ? narrower : 1};
 }
 
-// One micro-batch from one stage to another, one direction.
+// Seconds of one micro-batch from one stage to another, in one direction.
 template <typename T>
 [[nodiscard]] T stage_transfer_s(const StageOfTask<T>& s, const Stage& from, const Stage& to) {
   const auto [volume, parts, narrower] = stage_transfer(s, from, to);
@@ -54,7 +54,7 @@ template <typename T>
   return time;
 }
 
-// How often a stage sends to the next, both directions and all micro-batches.
+// Returns how often a stage sends to the next, both directions and all micro-batches.
 template <typename T>
 [[nodiscard]] double stage_transfers(const StageOfTask<T>& s) {
   return (s.is_training() ? 2.0 : 1.0) * s.work().micro_batches * s.execution().virtual_stages;

@@ -1,6 +1,6 @@
 // Prefill on one device: matrix products on the roofline (roofline.h), attention, element-wise passes.
 //
-// Neutral it is compute.h's forward pass.
+// With neutral coefficients it is compute.h's forward pass.
 #pragma once
 
 #include "costmodel/problem/problem.h"

@@ -1,9 +1,9 @@
-// The rate of arithmetic in prefill and decoding, and how it goes with memory traffic.
+// The rate of arithmetic in prefill and decoding, and its overlap with memory traffic.
 //
 // A kernel takes the longer of its arithmetic and its traffic (Williams et al. 2009, the roofline), smoothly;
-// roofline_sharing 0, the appendix, is their sum. What feeds the matrix units - power, caches, registers -
-// grows more slowly from device to device and from format to format than their peak, so the share of it that is
-// reached falls: as (peak / 3e14 FLOP/s)^-peak_rate_exponent, relative to a device of about 300 TFLOP/s.
+// roofline_sharing 0, the appendix, is their sum. The supply of the matrix units - power, caches, registers -
+// grows more slowly from device to device and from format to format than their peak, so the reached share
+// falls: as (peak / 3e14 FLOP/s)^-peak_rate_exponent, relative to a device of about 300 TFLOP/s.
 #pragma once
 
 #include <cmath>

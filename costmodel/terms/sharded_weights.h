@@ -1,10 +1,10 @@
-// Gathering of sharded weights (ZeRO stage 3, FSDP): not in the appendix, where replicas hold their weights.
+// Gathering of sharded weights (ZeRO stage 3, FSDP): not in the appendix, whose replicas hold their weights.
 //
 //   cv_gather(t,j) = B * P_j / TP_j * (n - 1) / n,   n replicas times context-parallel parts
 //   C_gather = passes * nm * ring step
 //
 // Every forward and every backward pass of a micro-batch gathers the weights of the stage (Rajbhandari et al.
-// 2020, section 7; PyTorch FSDP). weight_gather_overlap: the share that runs beside the computation.
+// 2020, section 7; PyTorch FSDP). weight_gather_overlap: the share that overlaps with the computation.
 #pragma once
 
 #include "costmodel/problem/problem.h"

@@ -1,12 +1,12 @@
-// Replicas of one task that share a link (Trunk of vocabulary/cluster.h).
+// Replicas of one task that share a link (Trunk of sextant/cluster.h).
 //
 // Replica r moves b_r bytes over a trunk of capacity C in the time t_r that it takes while it has the link to
 // itself. All of them together need at least B = sum over r of b_r / C, so a replica that uses the trunk takes
 //   max(t_r, B)
-// which replicas reach that compute while others send. Both directions of a trunk count together, as a
-// replica's transfers in both follow each other. Counted are pipeline transfers, and rings of tensor-parallel
-// and context-parallel groups that cross the trunk; gradients and weights are reduced and sent by all replicas
-// together, and count theirs themselves (collective.h, weight_transfer.h).
+// which is reached by replicas that compute while others send. Both directions of a trunk count together,
+// because a replica's transfers in both follow each other. Pipeline transfers and rings of tensor-parallel and
+// context-parallel groups that cross the trunk are counted; gradients and weights are reduced and sent by all
+// replicas together, and count theirs themselves (collective.h, weight_transfer.h).
 #pragma once
 
 #include <map>
@@ -23,17 +23,17 @@
 
 namespace sextant::terms {
 
-// Seconds of its capacity, by trunk in either direction.
+// Seconds at full capacity, by trunk, both directions together.
 template <typename T>
 using TrunkLoads = std::map<Trunk, T>;
 
-// The trunk in either direction, by the lower number first.
+// Returns the trunk without its direction: the lower number first.
 [[nodiscard]] inline Trunk without_direction(Trunk trunk) {
   if (trunk.to < trunk.from) std::swap(trunk.from, trunk.to);
   return trunk;
 }
 
-// The first trunk between the first member and another.
+// Returns the first trunk between the first member and another.
 [[nodiscard]] inline std::optional<Trunk> trunk_of_ring(const Cluster& cluster,
                                                         std::span<const DeviceId> members) {
   for (const DeviceId member : members) {
@@ -43,7 +43,7 @@ using TrunkLoads = std::map<Trunk, T>;
   return std::nullopt;
 }
 
-// b_r / C of one replica. Empty on clusters without trunks.
+// Returns b_r / C of one replica. Empty on clusters without trunks.
 template <typename T>
 [[nodiscard]] TrunkLoads<T> trunk_loads(const Problem<T>& problem, const TaskWork& task, int of_class) {
   TrunkLoads<T> loads;
@@ -81,14 +81,14 @@ template <typename T>
   return loads;
 }
 
-// Adds what another replica sends.
+// Adds the load of another replica.
 template <typename T>
 void add_loads(TrunkLoads<T>& all, const TrunkLoads<T>& others) {
   for (const auto& [trunk, busy_s] : others) all[trunk] += busy_s;
 }
 
-// A replica that takes time_s on its own waits for the others, so that it takes the maximum above. `all` is
-// add_loads of every replica, this one too.
+// Returns the wait of a replica that takes time_s on its own, so that it takes the maximum above. `all` is the
+// add_loads of every replica, including this one.
 template <typename T>
 [[nodiscard]] T trunk_wait_s(const TrunkLoads<T>& all, const TrunkLoads<T>& of_replica, const T& time_s) {
   T longest(0.0);

@@ -1,13 +1,13 @@
-// Smooth maxima and what overlap leaves: for things that run beside each other.
+// Smooth maxima and the time that overlap leaves, for activities that run in parallel.
 #pragma once
 
 #include <cmath>
 
 namespace sextant::terms {
 
-// Two engines that work on the same thing, a and b seconds long (both >= 0). sharing 0: one after the other,
-// a + b. sharing 1: fully beside each other, max(a, b). Between, the p-norm with p = 1 / (1 - sharing), which
-// is smooth where the two are alike. Exactly a when b is zero.
+// The time of two overlapping activities that take a and b seconds (both >= 0). sharing 0: one after the other,
+// a + b. sharing 1: full overlap, max(a, b). Between, the p-norm with p = 1 / (1 - sharing), which is smooth if
+// the two are equal. Exactly a if b is zero.
 template <typename T>
 [[nodiscard]] T beside(const T& a, const T& b, const T& sharing) {
   using std::exp;
@@ -18,15 +18,15 @@ template <typename T>
   constexpr double kMaxSharing = 0.95;  // p = 20: a kink that a fit can still follow
   const T share = sharing < T(kMaxSharing) ? sharing : T(kMaxSharing);
   if (!(share > T(0.0))) {
-    // The sum itself, to the last digit, with the slope by which it begins to fall.
+    // The exact sum, with the slope by which it begins to fall.
     return a + b + share * (large * log(large / (a + b)) + small * log(small / (a + b)));
   }
   const T p = T(1.0) / (T(1.0) - share);
   return large * exp(log(T(1.0) + exp(p * log(small / large))) / p);
 }
 
-// The part of `transfer` that `work` beside it does not hide; `overlap` is how well they run together (0: not
-// at all). Never below (1 - overlap) * transfer.
+// The part of `transfer` that the parallel `work` does not hide; `overlap` is how well they run together (0:
+// not at all). Never below (1 - overlap) * transfer.
 template <typename T>
 [[nodiscard]] T exposed(const T& transfer, const T& work, const T& overlap) {
   using std::sqrt;

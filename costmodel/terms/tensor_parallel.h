@@ -9,7 +9,7 @@
 // gradient of the head on the last. Sequence parallelism replaces each all-reduce by a reduce-scatter and an
 // all-gather of the same volume.
 //
-// Ours, neutral at zero: what of it runs beside the computation (tensor_parallel_overlap).
+// Ours, neutral at zero: the share that overlaps with the computation (tensor_parallel_overlap).
 #pragma once
 
 #include "costmodel/problem/problem.h"
@@ -29,7 +29,7 @@ template <typename T>
          2.0 * (tp - 1.0) / (tp * s.context_parallel());
 }
 
-// All-reduces of this stage over all its micro-batches.
+// Returns the all-reduces of this stage over all its micro-batches.
 template <typename T>
 [[nodiscard]] double tensor_parallel_count(const StageOfTask<T>& s) {
   double count = all_reduces_per_layer(s.is_training(), s.task.plan->recompute) * s.layers();
@@ -46,7 +46,7 @@ template <typename T>
                      within_nodes(s.problem.coefficient(CoefficientId::tensor_parallel_efficiency)));
 }
 
-// The latency in it, which the host cannot hide.
+// Returns its latency, which the host cannot hide.
 template <typename T>
 [[nodiscard]] T tensor_parallel_latency_s(const StageOfTask<T>& s) {
   if (s.tensor_parallel() < 2) return T(0.0);

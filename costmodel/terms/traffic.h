@@ -1,6 +1,6 @@
-// Memory traffic of inference and training beside their arithmetic: of matrix products (gemm_traffic.h),
-// activations (activation_traffic.h), scores (attention.h), and of the logits, which loss and log-probabilities
-// pass over (logit_traffic_weight). Not in the appendix, neutral at zero. Prefill has its own sum (prefill.h).
+// Memory traffic of inference and training in parallel with their arithmetic: matrix products (gemm_traffic.h),
+// activations (activation_traffic.h), scores (attention.h), and the logits that loss and log-probabilities read
+// (logit_traffic_weight). Not in the appendix, neutral at zero. Prefill has its own sum (prefill.h).
 #pragma once
 
 #include "costmodel/problem/problem.h"
@@ -11,7 +11,7 @@
 
 namespace sextant::terms {
 
-// All traffic of all passes.
+// Returns the traffic of all passes, in seconds.
 template <typename T>
 [[nodiscard]] T traffic_s(const StageOfTask<T>& s) {
   const double tokens = layer_tokens(s), tp = s.tensor_parallel(), bytes = s.task.element_bytes;

@@ -1,30 +1,30 @@
-// Getting the trained weights into generation (HetRL B.2 "Resharding" and "Synchronization").
+// Transfer of the trained weights to generation (HetRL B.2 "Resharding" and "Synchronization").
 //
-// Resharding, where every generation device is a training device:
+// Resharding, if every generation device is a training device:
 //   cv_all-gather(t,i) = B * P * (n_i - 1) / n_i,   C_reshard = max over i of the ring over replica i
-// Synchronization, where generation has devices of its own (WeightSyncMethod::per_replica):
+// Synchronization, if generation has devices of its own (WeightSyncMethod::per_replica):
 //   C_sync = min_i C_all-gather(t,i) + max_i' C_broadcast(t',i') + max_i' C_p2p(t,t',i')
 // with cv_p2p = B * P and the broadcast's own volume cv_broadcast(t',i') (the appendix writes the
 // all-gather's in its place). P are all parameters, embedding and head included. The appendix has one C_p2p and
 // says that it is "for G_D_i'": each replica i' gets its copy, so the last of them counts.
 //
-// Ours, neutral by default: experts of expert-parallel ranks gathered from them, a fixed time and a time for
-// every tensor, what is copied in a device's own memory (the parts of tensor-parallel stages put together, the
-// engine's own copy filled), only the fraction of the weights that is sent (WeightSyncPlan::fraction_sent),
-// weights that wait on the host (fetched), and the ways that frameworks have between pools of n and n' devices
-// (the first two: seed 002, 5.2), with weight_transfer.h for what devices fetch from trainers:
+// Ours, neutral by default: experts gathered from expert-parallel ranks, a fixed time and a time per tensor,
+// copies in a device's own memory (parts of tensor-parallel stages are assembled, the engine's own copy is
+// filled), sending only a fraction of the weights (WeightSyncPlan::fraction_sent), weights that wait on the
+// host (fetched), and the methods of frameworks between pools of n and n' devices (the first two: seed 002,
+// 5.2), with weight_transfer.h for the transfers from trainers to devices:
 //   flat            every generation device fetches all B * P bytes
 //   topology-aware  every generation device fetches B * P / n', and C_broadcast around all of them
 //   sharded         every generation device fetches its own part (NeMo RL's nccl_reshard): as much as the one
-//                   with the largest, of a stage's weights what its tensor parallelism leaves
-//   broadcast       B * P around one ring of both pools' devices, on all rails of a node, beside C_all-gather
+//                   with the largest, the part of a stage's weights that its tensor parallelism leaves
+//   broadcast       B * P around one ring of both pools' devices, on all rails of a node, during C_all-gather
 //                   (one NCCL group of trainers and engines: verl's one-step-off, NeMo RL's packed broadcast)
-//   shortest        the least of these four
+//   shortest        the minimum of these four
 // Weights that another task uses on devices that do not all train them - a critic's in its evaluation, the
-// actor's in old_log_prob - are fetched there in shards (ReaL's parameter reallocation), beside the actor's own
-// way. The first three fetch from the nearest trainer, while all replicas of training gather. Adapters are sent
-// alone: nothing else is copied into the engine. Where weights are sharded a layer is gathered as one to get at
-// its adapters.
+// actor's in old_log_prob - are fetched there in shards (ReaL's parameter reallocation), in parallel with the
+// actor's own transfer. The first three fetch from the nearest trainer, while all replicas of training gather.
+// Adapters are sent alone: nothing else is copied into the engine. If weights are sharded a whole layer is
+// gathered to get its adapters.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@
 
 namespace sextant::terms {
 
-// All devices of generation also train: the plan is colocated and reshards.
+// Whether all devices of generation also train: the plan is colocated and reshards.
 [[nodiscard]] bool is_colocated(const TaskWork& generation, const TaskWork& training);
 
 // Whether only adapters reach generation.
@@ -48,16 +48,16 @@ namespace sextant::terms {
   return training.execution().lora_rank > 0;
 }
 
-// Parameters that generation gets.
+// Returns the number of parameters that generation receives.
 [[nodiscard]] double sent_parameters(const TaskWork& training);
 
-// Bytes of one copy of the weights as far as they are sent.
+// Returns the bytes of one copy of the weights that are sent.
 template <typename T>
 [[nodiscard]] double sent_bytes(const Problem<T>& problem, const TaskWork& training) {
   return problem.plan.weight_sync.fraction_sent * training.moved_weight_bytes() * sent_parameters(training);
 }
 
-// The same as far as they are gathered.
+// Returns the bytes of one copy of the weights that are gathered.
 template <typename T>
 [[nodiscard]] double gathered_bytes(const Problem<T>& problem, const TaskWork& training) {
   if (training.execution().zero_stage < 3) return sent_bytes(problem, training);
@@ -67,10 +67,10 @@ template <typename T>
 // Weight tensors of a model as checkpoints name them: norms, projections, each expert's matrices.
 [[nodiscard]] double weight_tensors(const Model& model);
 
-// What is gathered and sent one by one: tensors, or layers with their adapters.
+// Returns the number of items gathered and sent one by one: tensors, or layers with their adapters.
 [[nodiscard]] double sent_tensors(const TaskWork& training);
 
-// All-gather or broadcast of `bytes` inside one replica.
+// Seconds of an all-gather or broadcast of `bytes` inside one replica.
 template <typename T>
 [[nodiscard]] T replica_gather_s(const Problem<T>& problem, const Replica& replica, double bytes) {
   const std::vector<DeviceId> devices = replica.devices();
@@ -80,7 +80,7 @@ template <typename T>
                      problem.coefficient(CoefficientId::reshard_efficiency));
 }
 
-// Ours: experts that are dealt over replicas beside this one. Its pipeline then holds a part of them only, and
+// Ours: experts that are distributed over other replicas too. The pipeline then holds only a part of them, and
 // the ranks of each stage's expert group gather theirs from each other.
 template <typename T>
 [[nodiscard]] T trained_gather_s(const Problem<T>& problem, const TaskWork& training, std::size_t of_class,
@@ -105,7 +105,7 @@ template <typename T>
   return replica_gather_s(problem, replica, bytes - experts + experts / groups) + from_ranks;
 }
 
-// Slowest replica's; replicas of one class are alike.
+// Returns the slowest replica's gather; replicas of one class are equal.
 template <typename T>
 [[nodiscard]] T slowest_gather_s(const Problem<T>& problem, const TaskWork& task, double bytes) {
   T slowest(0.0);
@@ -121,7 +121,7 @@ template <typename T>
   return {task.devices.begin(), task.devices.end()};
 }
 
-// Ours: what is sharded over replicas (ZeRO stage 3) is gathered from them first, stages beside each other.
+// Ours: weights sharded over replicas (ZeRO stage 3) are gathered from them first, all stages in parallel.
 template <typename T>
 [[nodiscard]] T sharded_gather_s(const Problem<T>& problem, const TaskWork& training) {
   T slowest(0.0);
@@ -147,7 +147,7 @@ template <typename T>
   return sharded_gather_s(problem, training) + slowest;
 }
 
-// Fastest replica's, which is enough where generation has devices of its own.
+// Returns the fastest replica's gather, which is enough if generation has devices of its own.
 template <typename T>
 [[nodiscard]] T fastest_gather_s(const Problem<T>& problem, const TaskWork& training) {
   const double bytes = gathered_bytes(problem, training);
@@ -162,7 +162,7 @@ template <typename T>
 // The union of two ascending sets, ascending.
 [[nodiscard]] std::vector<DeviceId> union_of(std::span<const DeviceId> some, std::span<const DeviceId> others);
 
-// Everything passes every device once, so the slowest edge of the ring paces it.
+// All data passes every device once, so the slowest edge of the ring sets the rate.
 template <typename T>
 [[nodiscard]] T around_both_s(const Problem<T>& problem, std::span<const DeviceId> training,
                               std::span<const DeviceId> generation, double bytes) {
@@ -180,7 +180,7 @@ template <typename T>
   return cost(slowest.from, slowest.to);
 }
 
-// Both in ascending order. part: the largest part of the weights on a device of generation. bytes: of one copy.
+// Both sets are ascending. part: the largest part of the weights on a device of generation. bytes: of one copy.
 template <typename T>
 [[nodiscard]] WeightWays<T> weight_ways(const Problem<T>& problem, std::span<const DeviceId> training,
                                         std::span<const DeviceId> generation, double part, double bytes) {
@@ -214,8 +214,8 @@ template <typename T>
 // The largest such fraction of any device of the task.
 [[nodiscard]] double largest_part(const TaskWork& task);
 
-// Time of so many bytes from the first device to the last, which are as far apart as most are: compares layouts
-// of one pool before the other is known.
+// Seconds to send `bytes` from the first device to the last, a typical distance: compares layouts of one pool
+// before the other is known.
 [[nodiscard]] inline double usual_fetching_s(const Problem<double>& problem, double bytes) {
   const int last = problem.cluster().device_count() - 1;
   if (last < 1) return 0;
@@ -238,7 +238,7 @@ template <typename T>
 }
 
 // Weights that are trained here and used elsewhere: every device of the using task fetches its part. Both sets
-// ascending. part: the largest part of the weights on a device that uses them; bytes: of one copy.
+// are ascending. part: the largest part of the weights on a device that uses them; bytes: of one copy.
 template <typename T>
 [[nodiscard]] T used_elsewhere_s(const Problem<T>& problem, std::span<const DeviceId> training,
                                  std::span<const DeviceId> used, double part, double bytes) {
@@ -247,7 +247,7 @@ template <typename T>
       .time_s(bytes * part);
 }
 
-// Bytes of one copy of what a task trains.
+// Returns the bytes of one copy of the weights that a task trains.
 [[nodiscard]] inline double trained_bytes(const TaskWork& training) {
   return training.moved_weight_bytes() * sent_parameters(training);
 }
@@ -259,7 +259,7 @@ template <typename T>
                           largest_part(user), trained_bytes(training));
 }
 
-// Read and written at the measured memory bandwidth, by the slowest device of a stage.
+// Seconds to read and write `bytes` at the measured memory bandwidth, on the slowest device of a stage.
 template <typename T>
 [[nodiscard]] T copy_s(const StageOfTask<T>& stage, double bytes) {
   return max_over_devices(stage, [&](DeviceId d) {
@@ -268,8 +268,8 @@ template <typename T>
   });
 }
 
-// Ours, neutral at zero: the gathered parts of tensor-parallel stages become whole tensors, one stage's after
-// the other's.
+// Ours, neutral at zero: the gathered parts of tensor-parallel stages are assembled to whole tensors, one stage
+// after the other.
 template <typename T>
 [[nodiscard]] T assembling_s(const Problem<T>& problem, const TaskWork& training) {
   const double all = training.model->parameters(), sent = sent_bytes(problem, training);
@@ -290,7 +290,7 @@ template <typename T>
   return slowest;
 }
 
-// Ours, neutral at zero: each generation device cuts its shard out and writes it into the engine's own copy.
+// Ours, neutral at zero: each generation device cuts out its shard and writes it into the engine's own copy.
 template <typename T>
 [[nodiscard]] T delivering_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
   const double all = generation.model->parameters(), sent = sent_bytes(problem, training);
@@ -306,8 +306,8 @@ template <typename T>
   return slowest;
 }
 
-// Devices that do both do one after the other; pools of their own hand tensors on, so that the slower copies
-// pace.
+// Devices in both pools copy twice in turn; separate pools work as a pipeline, so the slower copies set the
+// rate.
 template <typename T>
 [[nodiscard]] T copied_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
   if (sends_adapters(training)) return T(0.0);
@@ -317,7 +317,7 @@ template <typename T>
   return assembling < delivering ? delivering : assembling;
 }
 
-// Ours: weights that wait on the host come to their devices for it, and go back.
+// Ours: weights that wait on the host are loaded to their devices for it, and stored back.
 template <typename T>
 [[nodiscard]] T fetched_s(const Problem<T>& problem, const TaskWork& training) {
   if (!training.execution().offload_weights) return T(0.0);
@@ -340,15 +340,15 @@ template <typename T>
   return slowest;
 }
 
-// Whichever the plan pays.
+// Returns the transfer that the plan pays for.
 template <typename T>
 [[nodiscard]] T moved_s(const Problem<T>& problem, const TaskWork& training, const TaskWork& generation) {
   if (is_colocated(generation, training)) return reshard_s(problem, training);
   return synchronize_s(problem, training, generation);
 }
 
-// What telling the workers of both sides costs, once and for every tensor that changes hands. A loop has no one
-// to tell.
+// The cost of notifying the workers of both sides, once and for every tensor that is transferred. A loop has no
+// workers to notify.
 template <typename T>
 [[nodiscard]] T handover_s(const Problem<T>& problem, const TaskWork& training) {
   if (!problem.workflow.has_controller()) return T(0.0);

@@ -1,4 +1,4 @@
-// The weights on their way from trainers to engines on devices of their own.
+// The transfer of weights from trainers to engines on devices of their own.
 //
 // Every device d of generation that does not train gets x bytes from trainers, all at the same time. Over links
 // l from trainers to d, with n trainers and the network N of a node:
@@ -8,8 +8,8 @@
 //               alpha + x (crossing receivers) / sum of N                 what leaves the trainers' nodes,
 //               alpha + x max over trunks of receivers / capacity )       what a shared link carries
 // with alpha = max over d of min over l of alpha_l. The third and the fourth count receivers on nodes without
-// trainers, where nodes say what their network carries; a trunk is that of the receiver's fastest link.
-// Rates are what weight_sync_efficiency and network_efficiency leave of them.
+// trainers, if nodes state the rate of their network; a trunk is that of the receiver's fastest link. Rates are
+// reduced by weight_sync_efficiency and network_efficiency.
 #pragma once
 
 #include <algorithm>
@@ -25,16 +25,16 @@
 
 namespace sextant::terms {
 
-// Devices of generation that all trainers reach alike: on one node, or on nodes of one class in one zone.
+// Devices of generation that all trainers reach equally: on one node, or on nodes of one class in one zone.
 struct ReceivingPlace {
   DeviceId example;
-  std::vector<DeviceId> senders;  // trainers that tell links apart; the fastest is among them
+  std::vector<DeviceId> senders;  // trainers with distinct links; the fastest is among them
   double devices = 0;
   double max_per_node = 0;
-  bool has_trainers = false;  // on its node; then it is one node
+  bool has_trainers = false;  // on its node, which is then a single one
 };
 
-// The places of the devices that generate and do not train. Both pools in ascending order.
+// Returns the places of the devices that generate and do not train. Both pools are ascending.
 [[nodiscard]] std::vector<ReceivingPlace> receiving_places(const Cluster& cluster,
                                                            std::span<const DeviceId> training,
                                                            std::span<const DeviceId> generation);
@@ -42,13 +42,13 @@ struct ReceivingPlace {
 // Sum of network_bytes_per_s over the nodes of the devices; infinity if a node does not state it.
 [[nodiscard]] double network_of_nodes(const Cluster& cluster, std::span<const DeviceId> devices);
 
-// How many receive over each trunk at the same time.
+// Counts the receivers over each trunk at the same time.
 class TrunkUsers {
  public:
   void add(const Cluster& cluster, DeviceId from, DeviceId to, double receivers) {
     if (const auto trunk = cluster.trunk(from, to)) users_[*trunk] += receivers;
   }
-  // Seconds until all of one trunk have a byte each, of the slowest; zero without trunks.
+  // Seconds per byte when all users of a trunk receive at once, for the slowest trunk; zero without trunks.
   [[nodiscard]] double max_s_per_byte() const {
     double max = 0;
     for (const auto& [trunk, users] : users_) max = std::max(max, users / trunk.bytes_per_s);
@@ -63,8 +63,8 @@ class TrunkUsers {
 template <typename T>
 class Fetching {
  public:
-  // The problem must outlive it. Both pools in ascending order. efficiency: what transfers reach of the links'
-  // rates, of those between nodes after network_efficiency.
+  // The problem must outlive it. Both pools are ascending. efficiency: the share of the links' rates that
+  // transfers reach, for links between nodes in addition to network_efficiency.
   Fetching(const Problem<T>& problem, std::span<const DeviceId> training, std::span<const DeviceId> generation,
            const T& efficiency)
       : senders_(static_cast<double>(training.size())) {
@@ -103,7 +103,7 @@ class Fetching {
     limit(T(users.max_s_per_byte() / crossing_share));
   }
 
-  // bytes: x, what each device gets.
+  // bytes: x, the bytes that each device receives.
   [[nodiscard]] T time_s(double bytes) const {
     T slowest = latency_s_ + bytes * s_per_byte_;
     for (const std::vector<Link>& links : links_) {
@@ -133,8 +133,8 @@ class Fetching {
 };
 
 // HetRL B.2, for each replica of generation: the fastest transfer of a whole copy from any trainer to any of
-// its devices, all of them at the same time. A replica with a trainer's device has its copy. Nodes that say
-// what their network carries share it among the copies that they get or send, and so do links with a capacity.
+// its devices, all replicas at once. A replica with a trainer's device has its copy. Nodes that state their
+// network rate share it among the copies that they receive or send, and so do links with a capacity.
 template <typename T>
 [[nodiscard]] T copies_to_replicas_s(const Problem<T>& problem, std::span<const DeviceId> training,
                                      const TaskPlan& generation, double bytes) {

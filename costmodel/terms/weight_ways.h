@@ -1,4 +1,4 @@
-// The ways for weights between two pools of devices, which a search can keep (weight_sync.h).
+// The times of weight-transfer methods between two pools of devices, which a search can cache (weight_sync.h).
 #pragma once
 
 #include "sextant/error.h"
@@ -6,9 +6,9 @@
 
 namespace sextant::terms {
 
-// Seconds that the methods of frameworks take between two pools, without the trainers' gathers. They follow
-// from the two sets of devices and from the largest part of the weights on a device of generation. Methods that
-// the plan does not ask for are zero.
+// Seconds of the frameworks' methods between two pools, without the trainers' gathers. They follow from the two
+// sets of devices and from the largest part of the weights on a device of generation. Methods that the plan
+// does not use are zero.
 template <typename T>
 struct WeightWays {
   T flat_s = T(0.0);
@@ -17,15 +17,15 @@ struct WeightWays {
   T around_both_s = T(0.0);  // broadcast
 };
 
-// The all-gathers inside replicas of training, after which their devices have all weights: one replica's is
-// enough where one sends to all, everyone's where engines fetch from the nearest trainer.
+// The all-gathers inside replicas of training, after which their devices have all weights: one replica is
+// enough if one sends to all, all replicas are needed if engines fetch from the nearest trainer.
 template <typename T>
 struct Gathers {
   T fastest_s = T(0.0);
   T slowest_s = T(0.0);
 };
 
-// What the method takes with the trainers' gathers: tensors are gathered while others are sent, so the longer
+// The time of the method with the trainers' gathers: tensors are gathered while others are sent, so the longer
 // of both counts. Not for per_replica.
 template <typename T>
 [[nodiscard]] T between_pools_s(WeightSyncMethod method, const WeightWays<T>& ways, const Gathers<T>& gathers) {
@@ -41,7 +41,7 @@ template <typename T>
     case WeightSyncMethod::broadcast:
       return beside(gathers.fastest_s, ways.around_both_s);
     case WeightSyncMethod::shortest: {
-      T minimum = fetched(ways.sharded_s);  // flat is never less
+      T minimum = fetched(ways.sharded_s);  // flat is never faster
       for (const T& other : {fetched(ways.topology_aware_s), beside(gathers.fastest_s, ways.around_both_s)}) {
         if (other < minimum) minimum = other;
       }

@@ -1,4 +1,4 @@
-// Enums as documents write them: one array of names in the order of the enum's values.
+// Names of enum values in documents: one array of names in the order of the enum's values.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ template <typename Enum, std::size_t kCount>
   return names.at(static_cast<std::size_t>(value));
 }
 
-// Refuses a text that is not one of the names and lists them.
+// Throws an error that lists the names if the text is not one of them.
 template <typename Enum, std::size_t kCount>
 [[nodiscard]] Enum parse_name(const JsonView& view, const std::array<std::string_view, kCount>& names) {
   return static_cast<Enum>(view.one_of({names.begin(), names.end()}));

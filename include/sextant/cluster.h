@@ -1,21 +1,21 @@
-// What the work runs on: device types, nodes and the links between them.
+// A cluster document: the device types, the nodes and the links between them.
 //
-// Links are hierarchical. The rate between two devices is that of the first match in
+// Links are hierarchical. The rate between two devices is the first match in this list:
 //   1. an exception for the two devices, 2. for their nodes, 3. for their zones, 4. for their regions,
 //   5. the node's own link (both devices in it),
 //   6. the level at which the devices meet: within a node, within a zone (two nodes), within a region
 //      (two zones), between regions;
 // so ten thousand devices need a handful of numbers, and a bad cable one exception.
-// An exception from a zone to itself is about two nodes of that zone, and one from a region to itself about
-// two zones of it: what lies further in keeps its own rate.
+// An exception from a zone to itself applies to pairs of nodes of that zone, and one from a region to itself to
+// pairs of its zones. Links further inside keep their own rate.
 //
-// Nodes of a zone can be one island: a rack whose NVLink switch joins all of them. It is one where each of its
-// nodes has several devices, says what its adapters carry together, and reaches other nodes of the zone faster
-// than that, and at least half as fast as its devices reach each other: such links cannot pass the adapters.
-// Any other node is an island of its own. Adapters carry what leaves an island.
+// The nodes of a zone can form one island, for example a rack whose NVLink switch joins all of them. They do if
+// each has several devices, states the total rate of its adapters, and reaches the others faster than that
+// total and at least half as fast as its devices reach each other: such links do not pass the adapters. Any
+// other node is an island of its own. Adapters carry the traffic that leaves an island.
 //
-// A rate is that of two devices on their own. Where all devices of two nodes, two zones or two regions share
-// one connection, the rate has a capacity as well (Trunk).
+// A rate is that of two devices that transfer alone. If all devices of two nodes, two zones or two regions
+// share one connection, the rate has a capacity as well (Trunk).
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ namespace sextant {
 
 enum class DeviceKind { cpu, gpu };
 
-// Anything else that was measured on a device: a copy's bandwidth, a launch's latency, a model's own products.
+// Any other measurement of a device: the bandwidth of a copy, the latency of a launch, the products of a model.
 struct DeviceMeasurement {
   std::string unit;  // "flop/s", "bytes/s", "bytes" or "s"
   Quantity quantity;
@@ -51,19 +51,19 @@ struct DeviceType {
   Quantity memory_bytes;                       // capacity, mem_d of HetRL B.1
   Quantity memory_bytes_per_s;                 // rate of reading device memory, hbm_d
   std::map<Precision, Quantity> flop_per_s;    // dense GEMM rate, comp_d
-  std::optional<Quantity> host_bytes_per_s;    // of its link to the host, one direction
-  std::optional<Quantity> price_usd_per_hour;  // of one device
-  // By probe ("launch/kernel", "attention/decode/64x4096"); for people and tools, the cost model reads none.
+  std::optional<Quantity> host_bytes_per_s;    // rate of the link to the host, one direction
+  std::optional<Quantity> price_usd_per_hour;  // for one device
+  // Keys are names of probes ("launch/kernel", "attention/decode/64x4096"). The cost model does not read them.
   std::map<std::string, DeviceMeasurement> measurements = {};
 
   friend bool operator==(const DeviceType&, const DeviceType&) = default;
 };
 
-// Point to point, one direction: time of n bytes is latency_s + n / bytes_per_s.
+// One direction of a link between two devices. The time of n bytes is latency_s + n / bytes_per_s.
 struct LinkRate {
   Quantity latency_s;    // alpha of HetRL B.1
   Quantity bytes_per_s;  // beta
-  // What all transfers between the two nodes, zones or regions carry together; absent: never the limit.
+  // The total rate of all transfers between the two nodes, zones or regions; absent: no limit.
   std::optional<Quantity> capacity_bytes_per_s = {};
 
   friend bool operator==(const LinkRate&, const LinkRate&) = default;
@@ -78,21 +78,21 @@ struct Node {
   std::string device_type;
   int devices = 1;
   std::optional<double> host_memory_bytes;
-  std::optional<LinkRate> link;  // between devices of this node, when it differs from the level's
-  std::optional<double> network_bytes_per_s = {};  // all its adapters, one direction; absent: never the limit
+  std::optional<LinkRate> link;  // between devices of this node, if it differs from the level's
+  std::optional<double> network_bytes_per_s = {};  // all adapters together, one direction; absent: no limit
 
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-// Where two devices meet, from the inside out.
+// The innermost level that contains both devices, from the inside out.
 enum class LinkLevel { within_node, within_zone, within_region, between_regions };
 inline constexpr int kLinkLevelCount = 4;
 
-// What the two names of an exception refer to.
+// The kind of object that the two names of an exception refer to.
 enum class LinkScope { device, node, zone, region };
 inline constexpr int kLinkScopeCount = 4;
 
-// `from` and `to` are names: "node/3" for the fourth device of a node, else a node, zone or region.
+// `from` and `to` are names: "node/3" for the fourth device of a node, otherwise a node, zone or region.
 struct LinkException {
   LinkScope scope = LinkScope::node;
   std::string from;
@@ -120,8 +120,8 @@ class Cluster {
   static constexpr SchemaVersion kVersion{1, 2};
 
   Cluster() = default;
-  // Checks the whole: node types exist, names are unique, links cover every pair of devices.
-  // Throws Error(bad_input) with a JSON path as in the document.
+  // Checks the whole cluster: node types exist, names are unique, links cover every pair of devices. Throws
+  // Error(bad_input) with the JSON path in the document.
   Cluster(std::string name, std::map<std::string, DeviceType> device_types, std::vector<Node> nodes,
           std::map<LinkLevel, LinkRate> levels, std::vector<LinkException> exceptions = {});
 
@@ -130,8 +130,8 @@ class Cluster {
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   [[nodiscard]] const std::map<LinkLevel, LinkRate>& levels() const { return levels_; }
   [[nodiscard]] const std::vector<LinkException>& exceptions() const { return exceptions_; }
-  // Settings of NCCL, MPI and network plug-ins under which it was measured, by name; for people, no one
-  // computes with it.
+  // Settings of NCCL, MPI and network plug-ins during the measurement, by name. They are information for
+  // people; no computation uses them.
   [[nodiscard]] const std::map<std::string, std::string>& environment() const { return environment_; }
   void set_environment(std::map<std::string, std::string> environment) {
     environment_ = std::move(environment);
@@ -150,47 +150,47 @@ class Cluster {
   [[nodiscard]] const DeviceType& type_of(DeviceId device) const;
   [[nodiscard]] std::string device_name(DeviceId device) const;  // "node/3"
   [[nodiscard]] LinkLevel level_between(DeviceId from, DeviceId to) const;
-  // No pair of devices is an exception, so that devices differ by their node's class and their place only.
+  // True if there are no exceptions, so that devices differ only by the class of their node and their location.
   [[nodiscard]] bool has_uniform_links() const { return exceptions_.empty(); }
-  // An exception is between two devices, so that those of one node may differ.
+  // True if some exception is between two devices, so that devices of one node may differ.
   [[nodiscard]] bool has_links_of_devices() const {
     return !exception_of_[static_cast<std::size_t>(LinkScope::device)].empty();
   }
-  // Exceptions, if there are any, are between zones or regions, so that devices of one zone differ by their
-  // node's class alone.
+  // True if all exceptions, if any, are between zones or regions, so that devices of one zone differ only by
+  // the class of their node.
   [[nodiscard]] bool has_zonal_links() const;
-  // Links depend on the level alone, no inner one is slower than an outer one, and all nodes have the same
-  // network, so that the slowest edge of any ring is between members as far apart as any two.
+  // True if links depend on the level alone, no inner level is slower than an outer one, and all nodes have the
+  // same network. Then the slowest edge of any ring joins two members that are as far apart as any two.
   [[nodiscard]] bool has_monotone_links() const { return monotone_; }
-  // Nodes of one class have the same devices, link and network.
+  // Number of the node's class. Nodes of one class have the same devices, link and network.
   [[nodiscard]] int node_class(NodeId node) const { return class_of_[node.index()]; }
   [[nodiscard]] int zone_number(NodeId node) const { return zone_of_[node.index()]; }
   [[nodiscard]] int region_number(NodeId node) const { return region_of_[node.index()]; }
-  // Several nodes are one island somewhere.
+  // True if some island has several nodes.
   [[nodiscard]] bool has_islands() const { return has_islands_; }
-  // By number: nodes of one island have the same; a node on its own has its own.
+  // Number of the node's island. Nodes of one island have the same number; a node on its own has its own.
   [[nodiscard]] int island(NodeId node) const { return island_of_[node.index()]; }
   [[nodiscard]] bool is_one_island(DeviceId a, DeviceId b) const {
     return island(node_of(a)) == island(node_of(b));
   }
-  // from != to.
+  // The rate between two devices; requires from != to.
   [[nodiscard]] const LinkRate& link(DeviceId from, DeviceId to) const;
-  // Some link has a capacity.
+  // True if some link has a capacity.
   [[nodiscard]] bool has_trunks() const { return has_trunks_; }
-  // The connection that the link between two devices is part of, where it has a capacity. from != to.
+  // The shared connection that carries the link between two devices, if it has a capacity; requires from != to.
   [[nodiscard]] std::optional<Trunk> trunk(DeviceId from, DeviceId to) const;
-  // The node, zone or region of a device, by number. Not LinkScope::device.
+  // Number of the node, zone or region of a device; LinkScope::device is not allowed.
   [[nodiscard]] int place_number(LinkScope scope, DeviceId device) const;
 
   friend bool operator==(const Cluster&, const Cluster&) = default;
   static Cluster parse(const JsonView& view);
   [[nodiscard]] Json to_json() const;
 
-  // A cluster with more devices is refused: a slip of the pen must not fill the memory.
+  // The constructor refuses a cluster with more devices, so that a typing error cannot fill the memory.
   static constexpr int kMaxDevices = 1'000'000;
 
  private:
-  // By directed pair of devices, nodes, zones or regions: which exception it has.
+  // Index of the exception by directed pair of devices, nodes, zones or regions.
   using ExceptionIndex = std::unordered_map<std::uint64_t, std::size_t>;
 
   // Numbers of the nodes, zones and regions by name.
@@ -207,7 +207,7 @@ class Cluster {
   [[nodiscard]] int find_in_scope(const NumberOf& numbers, LinkScope scope, const std::string& name) const;
   [[nodiscard]] const LinkRate* exception_between(LinkScope scope, int from, int to) const;
   void check_capacities() const;
-  // A rate and what the devices are in for which it holds.
+  // A rate and the scope (node, zone, ...) at which it holds.
   struct FoundLink {
     const LinkRate* rate;
     LinkScope between;
@@ -220,7 +220,7 @@ class Cluster {
   std::map<LinkLevel, LinkRate> levels_;
   std::vector<LinkException> exceptions_;
   std::map<std::string, std::string> environment_;
-  // What follows from the above, so that link() is a few look-ups.
+  // Derived from the members above, so that link() is a few look-ups.
   std::vector<NodeId> node_of_;    // by device
   std::vector<int> first_device_;  // by node
   std::vector<int> zone_of_;       // by node; zones and regions are numbered as they appear

@@ -1,7 +1,7 @@
-// What the fit finds: the coefficients that turn the appendix's bounds into predictions.
+// The coefficients that a fit determines; they turn the bounds of HetRL's Appendix B into predictions.
 //
-// Every coefficient is declared once, in coefficient_table(). All are neutral by default, and with all of
-// them neutral the model is HetRL's Appendix B to the last digit.
+// Every coefficient is declared once, in coefficient_table(). The default values are neutral: with them the
+// model equals Appendix B to the last digit.
 #pragma once
 
 #include <map>
@@ -93,26 +93,26 @@ enum class CoefficientId : int {
 };
 inline constexpr int kCoefficientCount = static_cast<int>(CoefficientId::memory_context_bytes) + 1;
 
-// How the fit moves a coefficient: by factors, or by differences where it is a share that may be nothing. Fixed
-// times and weights are moved by factors too, though nothing (zero) is their neutral value: they span decades.
+// The fit changes a coefficient by factors, or by differences if it is a share that may be zero. Fixed times
+// and weights use factors although their neutral value is zero, because they span decades.
 enum class CoefficientScale { logarithmic, linear };
 
 struct CoefficientSpec {
   CoefficientId id;
   std::string_view name;
   std::string_view unit;  // "1" for a pure number
-  double neutral;         // the appendix
+  double neutral;         // value that gives Appendix B
   double lower;           // bounds of the fit
   double upper;
-  double prior;            // where the fit starts and is drawn to without evidence
+  double prior;            // where the fit starts, and its value without evidence
   double prior_deviation;  // of log(value) when logarithmic, else of the value
   CoefficientScale scale;
-  // Partial pooling: deviation of the logarithm of one device type's, and of one framework's, value from that
-  // of all; 0: one value for all.
+  // Partial pooling: deviation of the logarithm of the value for one device type (or one framework) from the
+  // value for all. 0: one value for all.
   double type_deviation;
   double framework_deviation;
-  // Of the prior: a paper, tables, or "judgement" and what that rests on where nobody measured it. The
-  // coefficient as `sextant coefficients --evidence` shows it may have more.
+  // Source of the prior: a paper, tables, or "judgement" with its reason if nobody measured it. The output of
+  // `sextant coefficients --evidence` may have more about a coefficient.
   std::string_view source;
   std::string_view help;
 
@@ -120,30 +120,30 @@ struct CoefficientSpec {
   [[nodiscard]] bool by_framework() const { return framework_deviation > 0; }
 };
 
-// In the order of CoefficientId.
+// The specifications in the order of CoefficientId.
 [[nodiscard]] std::span<const CoefficientSpec> coefficient_table();
 [[nodiscard]] const CoefficientSpec& spec_of(CoefficientId id);
-// The prior where the devices are CPU cores, which launch nothing and are their own hosts.
+// The prior for CPU cores, which launch no kernels and are their own hosts.
 [[nodiscard]] double prior_on_cpu(CoefficientId id);
 
 inline constexpr std::string_view kAny = "*";
 
 struct Coefficient {
   CoefficientId id = CoefficientId::prefill_efficiency;
-  std::string device_type{kAny};  // whose, or "*"
-  std::string framework{kAny};    // whose, or "*"
+  std::string device_type{kAny};  // one device type, or "*" for all
+  std::string framework{kAny};    // one framework, or "*" for all
   double value = 1;
-  double prior = 1;  // what the fit was drawn to
-  // Width of the prior: of log(value) when logarithmic, else of the value. Of one owner's value: of the
-  // logarithm of its ratio to the value for all.
+  double prior = 1;  // the prior mean of the fit
+  // Width of the prior: deviation of log(value) if logarithmic, otherwise of the value. For the value of one
+  // device type or framework: deviation of the logarithm of its ratio to the value for all.
   std::optional<double> prior_error;
-  std::optional<double> standard_error;  // of log(value) when logarithmic, else of the value
+  std::optional<double> standard_error;  // of log(value) if logarithmic, otherwise of the value
   std::optional<double> low;             // 90 % interval
   std::optional<double> high;
-  bool identified = false;  // false: the runs hardly moved it and the prior stands
+  bool identified = false;  // false: the runs hardly changed it and the prior remains
   bool at_bound = false;
 
-  // At a bound where its prior is not: the runs pushed it there.
+  // True if the value is at a bound and its prior is not: the runs pushed it there.
   [[nodiscard]] bool is_driven_to_bound() const;
 
   friend bool operator==(const Coefficient&, const Coefficient&) = default;
@@ -153,13 +153,13 @@ struct Coefficients {
   static constexpr std::string_view kKind = "coefficients";
   static constexpr SchemaVersion kVersion{1, 0};
 
-  // Those that differ from neutral or were fitted. The first of a coefficient is its value for all, and the
-  // others deviate from it; with one device type alone that first one carries its name.
+  // The coefficients that differ from neutral or were fitted. The first entry of a coefficient is its value for
+  // all, and later entries deviate from it. With a single device type the first entry has that type's name.
   std::vector<Coefficient> values;
   std::optional<FitSummary> fit;
 
-  // The entry for both device type and framework, if there is one. Else the value for all, times what the
-  // device type's and the framework's own values differ from it by. Without any entry the neutral value.
+  // Returns the entry for both device type and framework, if there is one. Otherwise returns the value for all
+  // times the ratios of the device type's and the framework's own values to it. Without any entry: neutral.
   [[nodiscard]] double value(CoefficientId id, std::string_view device_type = kAny,
                              std::string_view framework = kAny) const;
 

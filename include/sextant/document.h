@@ -1,8 +1,8 @@
 // Documents on disk: {"schema": "sextant.<kind>/<major>.<minor>", "provenance": {...}, ...}.
 //
 // Reading refuses another kind and a later version, and every message starts with the file's name. A new member
-// that may be missing raises the minor version: an older program then says that the document is newer, and not
-// that it does not know a member. Writing is atomic: a temporary file beside the target, fsync, rename.
+// that may be missing raises the minor version, so that an older program reports a newer document instead of an
+// unknown member. Writing is atomic: a temporary file in the same folder, fsync, rename.
 #pragma once
 
 #include <filesystem>
@@ -21,25 +21,25 @@ struct SchemaVersion {
   int minor = 0;
 };
 
-// What a type that is stored as a document of its own must offer.
+// The members that a type must have if it is stored as a document of its own:
 //   static constexpr std::string_view kKind      the <kind> of the schema name
-//   static constexpr SchemaVersion kVersion      what this program writes
-//   static T parse(const JsonView&)              members beside "schema" and "provenance"
-//   Json to_json() const                         the same members
+//   static constexpr SchemaVersion kVersion      the version that this program writes
+//   static T parse(const JsonView&)              reads all members except "schema" and "provenance"
+//   Json to_json() const                         writes the same members
 template <typename T>
 struct Document {
   Provenance provenance;
   T content;
 };
 
-// Reads the file's whole text; Error(bad_input) when it cannot be opened.
+// Returns the file's whole text. Throws Error(bad_input) if it cannot be opened.
 [[nodiscard]] std::string read_text_file(const std::filesystem::path& file);
 
-// Replaces the file atomically; creates missing parent folders; Error(machine) when the disk refuses.
+// Replaces the file atomically and creates missing parent folders. Throws Error(machine) if the disk refuses.
 void write_text_file(const std::filesystem::path& file, std::string_view text);
 
 namespace detail {
-// Hands on the body without "schema" and "provenance", after checking both.
+// Checks "schema" and "provenance", then calls read_body with the remaining members.
 void open_document(std::string_view text, std::string_view kind, SchemaVersion version, Provenance& provenance,
                    const std::function<void(const JsonView&)>& read_body);
 [[nodiscard]] std::string close_document(const Json& body, std::string_view kind, SchemaVersion version,
@@ -74,7 +74,7 @@ void save_document(const std::filesystem::path& file, const Document<T>& documen
   write_text_file(file, format_document(document));
 }
 
-// Saves with the provenance of this process.
+// Saves the content with the provenance of this process.
 template <typename T>
 void save_document(const std::filesystem::path& file, const T& content) {
   save_document(file, Document<T>{current_provenance(), content});

@@ -1,8 +1,8 @@
-// Errors that a person can act on.
+// Errors that the user can act on.
 //
-// Three things can go wrong and they are kept apart:
+// Sextant distinguishes three kinds of failure:
 //   * a bug in Sextant: SEXTANT_CHECK stops the program with the expression;
-//   * we cannot go on: an Error with a kind and one sentence, caught in main;
+//   * the program cannot go on: an Error with a kind and one sentence, caught in main;
 //   * an ordinary outcome (waived, not converged, infeasible): an enum in the
 //     returned value, never an exception.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace sextant {
 
-// Decides the exit code: bad_input 2, machine 3.
+// The kind decides the exit code: bad_input 2, machine 3.
 enum class ErrorKind { bad_input, machine };
 
 class Error : public std::runtime_error {
@@ -24,10 +24,10 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-// The person gave us something we cannot use: a file, a value, a combination of options.
+// Throws Error(bad_input): the user gave a file, a value or a combination of options that cannot be used.
 [[noreturn]] void throw_bad_input(const std::string& message);
 
-// The machine failed us: a device, a host, a launcher, a full disk.
+// Throws Error(machine): a device, a host, a launcher or the disk failed.
 [[noreturn]] void throw_machine_failed(const std::string& message);
 
 namespace detail {
@@ -36,6 +36,6 @@ namespace detail {
 
 }  // namespace sextant
 
-// For bugs only, never for user input. Active in every build type.
+// SEXTANT_CHECK is for bugs only, never for user input. It is active in every build type.
 #define SEXTANT_CHECK(expression) \
   ((expression) ? static_cast<void>(0) : ::sextant::detail::check_failed(#expression, __FILE__, __LINE__))

@@ -1,4 +1,4 @@
-// Small strong types for the things that are counted, so that a rank is never passed as a device.
+// Strong types for numbers of devices, nodes and ranks, so that a rank is never passed as a device.
 #pragma once
 
 #include <compare>

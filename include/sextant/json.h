@@ -1,4 +1,4 @@
-// JSON as Sextant reads and writes it: strict, with the path of every fault.
+// JSON as Sextant reads and writes it: strict, and every error message has the JSON path.
 //
 // A JsonView is a value together with its JSON Pointer (RFC 6901). Reading through it either gives
 // a usable value or throws Error(bad_input) such as "/nodes/3/devices: expected an integer >= 1, got -2".
@@ -19,8 +19,8 @@
 
 namespace sextant {
 
-// Keeps the order in which members were written. Named here only: core/json_value.h is for those who make one
-// or take it apart, and takes a compiler longer than all other headers of a file.
+// The order of members is kept. This header only declares the type; core/json_value.h, which defines it, is for
+// code that builds or reads values, because it compiles more slowly than all other headers of a file together.
 using Json = nlohmann::ordered_json;
 
 // Parses text. Refuses duplicate keys, numbers that overflow a double, nesting deeper than
@@ -36,10 +36,10 @@ class JsonView {
   explicit JsonView(const Json& value, std::string path = "") : value_(&value), path_(std::move(path)) {}
 
   [[nodiscard]] const Json& json() const { return *value_; }
-  // RFC 6901; "" is the whole document.
+  // The path as in RFC 6901; "" is the whole document.
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  // Objects. allow_only refuses members that nobody would read (a misspelt key must not pass).
+  // Objects. allow_only refuses members that are not in `keys`, so that a misspelt key is an error.
   void allow_only(std::initializer_list<std::string_view> keys) const;
   [[nodiscard]] JsonView required(std::string_view key) const;
   [[nodiscard]] std::optional<JsonView> optional(std::string_view key) const;
@@ -60,7 +60,7 @@ class JsonView {
   [[nodiscard]] std::string text() const;          // a string that is not empty
   [[nodiscard]] std::string any_text() const;      // a string, also an empty one
   [[nodiscard]] bool flag() const;
-  // One of the given names; returns its position.
+  // Accepts one of the given names and returns its position.
   [[nodiscard]] std::size_t one_of(const std::vector<std::string_view>& names) const;
 
   // Throws Error(bad_input) with "path: reason".

@@ -1,8 +1,8 @@
-// The shape of a decoder-only transformer, and what follows from it: parameters, FLOP and bytes.
+// The shape of a decoder-only transformer, and the parameters, FLOP and bytes that follow from it.
 //
-// Counts are those of HetRL B.2 generalised to grouped-query attention and mixture of experts;
-// with kv_heads = heads, head_dim = hidden / heads and no experts a layer has exactly the appendix's
-// 4 h1^2 + 3 h1 h2 parameters. Normalisation weights are left out, as in the appendix.
+// Counts are those of HetRL B.2, generalised to grouped-query attention and mixture of experts. With kv_heads =
+// heads, head_dim = hidden / heads and no experts, a layer has exactly the appendix's 4 h1^2 + 3 h1 h2
+// parameters. Normalisation weights are not counted, as in the appendix.
 #pragma once
 
 #include <optional>
@@ -14,20 +14,20 @@
 namespace sextant {
 
 struct Experts {
-  int count = 0;                // experts a layer
+  int count = 0;                // experts per layer
   int active_per_token = 0;     // top-k
-  int intermediate = 0;         // of one expert
-  int shared_intermediate = 0;  // of the experts that every token passes, together
-  int dense_layers = 0;         // layers with the model's dense MLP in place of experts
+  int intermediate = 0;         // width of one expert
+  int shared_intermediate = 0;  // total width of the experts that every token passes
+  int dense_layers = 0;         // layers with the model's dense MLP instead of experts
 
   friend bool operator==(const Experts&, const Experts&) = default;
 };
 
-// Multi-head latent attention (DeepSeek-V2): keys and values are kept as one compressed vector a token.
+// Multi-head latent attention (DeepSeek-V2): keys and values are stored as one compressed vector per token.
 struct LatentAttention {
   int query_rank = 0;  // 0: queries are not compressed
   int kv_rank = 0;
-  int rope_dim = 0;  // of a head, beside head_dim
+  int rope_dim = 0;  // per head, in addition to head_dim
 
   friend bool operator==(const LatentAttention&, const LatentAttention&) = default;
 };
@@ -52,39 +52,39 @@ struct Model {
   int heads = 1;
   int kv_heads = 1;
   int head_dim = 1;
-  int vocabulary = 0;  // 0: no embedding and no head, as in the appendix's text
+  int vocabulary = 0;  // 0: neither embedding nor head, as in the appendix's text
   bool tied_embeddings = false;
-  bool value_head = false;        // critic and reward models: one output a token instead of a vocabulary
-  int sliding_window = 0;         // tokens that a query attends to at most; 0: all before it
-  int sliding_window_layers = 0;  // how many layers slide; 0: all, where there is a window
+  bool value_head = false;        // critic and reward models: one output per token instead of a vocabulary
+  int sliding_window = 0;         // maximum number of tokens that a query attends to; 0: all before it
+  int sliding_window_layers = 0;  // number of layers with a window; 0: all, if there is a window
   std::optional<Experts> experts;
   std::optional<LatentAttention> latent_attention;
-  std::optional<std::string> source;  // where the shape was published
+  std::optional<std::string> source;  // publication of the shape
 
-  // Of one layer; where layers differ (dense ones beside experts) the mean over the model's.
+  // Parameters of one layer. If layers differ (dense ones and ones with experts), the mean over all layers.
   [[nodiscard]] double attention_parameters() const;
   [[nodiscard]] double layer_parameters() const;         // all experts
-  [[nodiscard]] double layer_active_parameters() const;  // what one token multiplies with
-  [[nodiscard]] double layer_expert_parameters() const;  // the part of layer_parameters in routed experts
-  // Experts of a layer that at least one of `tokens` tokens is routed to, when routing is uniform:
+  [[nodiscard]] double layer_active_parameters() const;  // parameters that one token uses
+  [[nodiscard]] double layer_expert_parameters() const;  // part of layer_parameters in routed experts
+  // Expected number of experts of a layer that receive at least one of `tokens` tokens under uniform routing:
   // count (1 - (1 - k / count)^tokens). Zero without experts.
   [[nodiscard]] double touched_experts(double tokens) const;
-  // What `tokens` tokens at once multiply with: those experts, and all that is no routed expert.
+  // Parameters of a layer that `tokens` tokens use: touched experts and all that is not a routed expert.
   [[nodiscard]] double layer_touched_parameters(double tokens) const;
-  // Width of the MLP that one token passes through: its experts', side by side, where there are experts.
+  // Width of the MLP that one token passes: with experts the sum of the widths of its experts.
   [[nodiscard]] double active_width() const;
   [[nodiscard]] double embedding_parameters() const;  // input table
-  [[nodiscard]] double head_parameters() const;       // output matrix (also when tied: it is read)
+  [[nodiscard]] double head_parameters() const;       // output matrix (also if tied, because it is read)
   [[nodiscard]] double parameters() const;            // stored once; a tied head is not counted twice
 
-  // One layer, one sequence of `tokens`, each of which attends to all of them, or to the sliding window
-  // (HetRL B.2 "Computation").
+  // FLOP of one layer for one sequence of `tokens`, each of which attends to all tokens, or to those in the
+  // sliding window (HetRL B.2 "Computation").
   [[nodiscard]] LayerFlop layer_flop(double tokens) const;
-  // One layer, one new token that attends to `context` tokens.
+  // FLOP of one layer for one new token that attends to `context` tokens.
   [[nodiscard]] LayerFlop decode_layer_flop(double context) const;
   [[nodiscard]] double head_flop(double tokens) const;
   [[nodiscard]] double kv_cache_elements_per_token() const;  // one layer, keys and values
-  // Mean over layers of the tokens that a query with `context` tokens before it attends to.
+  // Number of tokens that a query with `context` tokens before it attends to, as the mean over layers.
   [[nodiscard]] double attended_tokens(double context) const;
 
   friend bool operator==(const Model&, const Model&) = default;

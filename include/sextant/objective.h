@@ -1,7 +1,7 @@
-// What plans are judged by: time, dollars or devices, and limits on each.
+// The objective of a search: time, dollars or devices, and limits on each.
 //
-// A plan rents the devices that it uses, for the time of an iteration; those that it leaves idle are not paid
-// for. Prices are those of the cluster document (price_usd_per_hour of a device type).
+// A plan rents the devices that it uses, for the time of an iteration; idle devices are not paid for. Prices
+// are those of the cluster document (price_usd_per_hour of a device type).
 #pragma once
 
 #include <string>
@@ -13,78 +13,78 @@
 namespace sextant {
 
 enum class Goal {
-  time,     // seconds of an iteration
-  cost,     // dollars of an iteration; of plans that cost the same the faster
-  devices,  // as few devices as can be; of as many the faster
+  time,     // seconds per iteration
+  cost,     // dollars per iteration; ties: the faster plan
+  devices,  // number of devices; ties: the faster plan
 };
 
 struct Objective {
   Goal goal = Goal::time;
-  // Zero: no limit.
+  // Zero means no limit.
   double max_iteration_s = 0;
   double max_usd_per_hour = 0;
   double max_usd_per_iteration = 0;
 
   [[nodiscard]] bool has_limits() const;
-  // It takes more than times to judge a plan.
+  // True if judging a plan requires its devices, not only its time.
   [[nodiscard]] bool needs_devices() const { return goal != Goal::time || has_prices(); }
   [[nodiscard]] bool has_prices() const;
-  // The fastest plan, as planners that know times alone look for.
+  // True if the fastest plan is wanted, without limits; planners that know only times accept only this.
   [[nodiscard]] bool is_time_alone() const { return goal == Goal::time && !has_limits(); }
-  // The fastest plan on devices that cost so much an hour.
+  // True if the fastest plan within a budget of dollars per hour is wanted.
   [[nodiscard]] bool is_time_for_rent() const {
     return goal == Goal::time && max_usd_per_hour > 0 && max_iteration_s == 0 && max_usd_per_iteration == 0;
   }
   friend bool operator==(const Objective&, const Objective&) = default;
 };
 
-// What a plan's devices are, and cost.
+// The number and the price of the devices of a plan.
 struct Rented {
   double devices = 0;
-  double usd_per_hour = 0;  // zero where no price is known
+  double usd_per_hour = 0;  // zero if no price is known
 };
 
 inline constexpr double kSecondsPerHour = 3600;
 
-// Dollars of an iteration.
+// Dollars per iteration.
 [[nodiscard]] inline double usd_per_iteration(const Rented& rented, double iteration_s) {
   return rented.usd_per_hour * iteration_s / kSecondsPerHour;
 }
 
-// Time has this price where plans are compared by cost, so that of two that cost the same, nothing for
-// instance, the faster is better. It is far less than any device costs, and no plan is charged for it.
+// A price for time that breaks ties when plans are compared by cost (for example if all cost nothing): the
+// faster plan wins. It is far below the price of any device, and reported costs do not contain it.
 inline constexpr double kTieUsdPerHour = 1e-9;
 
-// What is lowered, the smaller the better: seconds, dollars with kTieUsdPerHour, or devices with a fraction for
-// the time.
+// The value that the search minimises: seconds, dollars with kTieUsdPerHour, or the number of devices plus a
+// fraction for the time.
 [[nodiscard]] double loss_of(const Objective& objective, double iteration_s, const Rented& rented);
 
-// What a plan that rents `other` may take to be as good as one that takes iteration_s with `rented`: infinite
-// where it is better whatever it takes (fewer devices), zero where it never is.
+// Maximum time of a plan that rents `other` such that it is as good as one that takes iteration_s with
+// `rented`: infinite if it is better in any time (fewer devices), zero if it is never as good.
 [[nodiscard]] double time_as_good(const Objective& objective, double iteration_s, const Rented& rented,
                                   const Rented& other);
 
-// What a plan with these devices may take to keep the limits: less than zero where it keeps them in no time,
-// infinite where in any. To rounding; overrun_of has the last word.
+// Maximum time in seconds with which a plan on these devices respects the limits: less than zero if no time
+// does, infinite if any does. Exact up to rounding; overrun_of decides.
 [[nodiscard]] double max_time_s(const Objective& objective, const Rented& rented);
 
-// Shares by which limits are exceeded, all added up; zero where all are kept.
+// The sum of the shares by which limits are exceeded; zero if all are respected.
 [[nodiscard]] double overrun_of(const Objective& objective, double iteration_s, const Rented& rented);
 
-// A device that several tasks use is rented once. Devices without a price count as free; see check_prices.
+// Rented devices and their price. A device of several tasks counts once. No price means free; see check_prices.
 [[nodiscard]] Rented rented_by(const Plan& plan, const Cluster& cluster);
 
-// All device types of the cluster's nodes have one.
+// True if all device types of the cluster's nodes have a price.
 [[nodiscard]] bool has_prices(const Cluster& cluster);
 
-// Throws Error(bad_input) where the objective needs a price that the cluster document does not have.
+// Throws Error(bad_input) if the objective needs a price that the cluster document does not have.
 void check_prices(const Objective& objective, const Cluster& cluster);
 
-// Throws Error(bad_input): `planner` looks for the fastest plan alone.
+// Throws Error(bad_input) unless is_time_alone(): `planner` minimises nothing but time.
 void require_time_alone(const Objective& objective, const std::string& planner);
 
-// Tokens of prompts and responses that an iteration processes; dollars per token are those of an iteration
-// over these.
+// Tokens of prompts and responses that an iteration processes. The dollars per token are those of an iteration
+// divided by this.
 [[nodiscard]] double tokens_per_iteration(const Workflow& workflow);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// What every planner is asked and what it answers.
+// The request and the result of every planner.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,11 @@
 
 namespace sextant {
 
-// When a search ends. With evaluations alone the same seed gives the same plan on any number of threads, any
-// machine and, of planners that use them, up to four ranks; seconds are those of a wall clock.
+// The end of a search. With evaluations and no time limit (wall time) the same seed gives the same plan on any
+// machine, with any number of threads and, for planners that use MPI, on up to four ranks.
 struct Budget {
-  double seconds = 0;             // none: no limit
-  std::uint64_t evaluations = 0;  // none: no limit; of whole candidates
+  double seconds = 0;             // 0: no limit
+  std::uint64_t evaluations = 0;  // whole candidates; 0: no limit
 };
 
 class IslandRanks;
@@ -38,34 +38,34 @@ struct PlanRequest {
   std::string framework{kAny};
   SearchLimits limits = {};
   Objective objective = {};
-  // Of planners that search.
+  // For planners that search.
   Budget budget = {};
   std::uint64_t seed = 1;
   int threads = 1;
-  // What may be chosen for each task besides its devices, by task; empty: one execution, HetRL's Appendix B,
-  // with the decode batches that memory tells apart.
+  // Choices for each task in addition to its devices, by task. Empty: one execution, HetRL's Appendix B, with
+  // the decode batches that differ in memory.
   std::vector<TaskChoices> choices = {};
-  // Planners whose traits do not say so ignore them.
+  // Planners without the trait has_layout_rules ignore them.
   DeviceRules device_rules = {};
-  // The bound of any plan (PlanResult::bound_of_all_s) holds for every execution that keeps the precisions and trains
-  // the same weights, not for the executions above alone.
+  // True: the bound of any plan (PlanResult::bound_of_all_s) holds for every execution with the same precisions
+  // and trained weights, not only for the executions above.
   bool bounds_every_execution = false;
   WeightSyncPlan weight_sync = {};
-  // Part of a device's memory that a plan may need, context included: less than 1 leaves headroom for what the
-  // prediction of memory may be off by.
+  // Share of a device's memory that a plan may need, context included. A value below 1 leaves headroom for
+  // errors of the memory prediction.
   double memory_share = 1;
-  const std::atomic<bool>* is_cancelled = nullptr;  // set by anyone: the best so far is returned
-  // Of planners that start from a plan (planners.h): a feasible one of the same request, with its prediction.
+  const std::atomic<bool>* is_cancelled = nullptr;  // set by any thread: the best plan so far is returned
+  // For planners that start from a plan (planners.h): a feasible plan of the same request, with its prediction.
   const PlanResult* start = nullptr;
-  // Of planners that search on several ranks (planners.h): with which this one does. None: it is alone. All get
-  // the same result.
+  // For planners that search on several ranks (planners.h): the ranks of this search. Null: a single process.
+  // All ranks get the same result.
   IslandRanks* ranks = nullptr;
-  // Called as each is found, by the thread that found it, one at a time; must not throw.
+  // Called for each improvement by the thread that found it, one call at a time; must not throw.
   std::function<void(const Improvement&)> on_improvement = {};
 };
 
-// Asks the same question about other inputs, whose references the request keeps; without a start, ranks and who
-// is called. Pins name devices by number: they are the caller's to renumber on another cluster.
+// Copies the request for other inputs, to which the result refers; start, ranks and on_improvement are left
+// out. Pins refer to devices by number: the caller must renumber them for another cluster.
 [[nodiscard]] inline PlanRequest with_inputs(const PlanRequest& request, const Cluster& cluster,
                                              const Workflow& workflow, const Coefficients& coefficients) {
   PlanRequest other{cluster, workflow, coefficients, request.framework};
@@ -88,22 +88,22 @@ struct PlanResult {
   std::string message;
   std::optional<Plan> plan;
   std::optional<Prediction> prediction;
-  std::uint64_t candidates = 0;  // whole plans in the space, or looked at by a search
-  std::uint64_t feasible = 0;    // of them, fit in memory
-  // The plan is at most so far from the best of the space, under this model; infinite: nothing is proved.
+  std::uint64_t candidates = 0;  // whole plans in the space, or evaluated by a search
+  std::uint64_t feasible = 0;    // the candidates that fit in memory
+  // Relative gap to the best plan of the space, under this model; infinite: nothing is proved.
   double gap_fraction = 0;
-  std::vector<Improvement> improvements;  // of a search, best last
-  // Of planners that prove.
+  std::vector<Improvement> improvements;  // during the search, best last
+  // For planners that prove.
   Proof proof = Proof::none;
-  double lower_bound = 0;   // of loss_of() of any plan of the planner's space that keeps the limits
-  std::uint64_t nodes = 0;  // of the tree that was searched
-  int threads = 1;          // that searched, of all ranks
-  // Of any plan of any planner with the request's executions, or any (PlanRequest::bounds_every_execution):
-  // what Planner::plan adds (exact/bound.h). Dollars where all devices have prices.
+  double lower_bound = 0;   // of loss_of() over all plans of the planner's space that respect the limits
+  std::uint64_t nodes = 0;  // nodes of the search tree
+  int threads = 1;          // threads of all ranks together
+  // Bounds of any plan with the request's executions, or any (PlanRequest::bounds_every_execution), added by
+  // Planner::plan (exact/bound.h). The bound in dollars needs prices for all devices.
   double bound_of_all_s = 0;
   std::optional<double> bound_of_all_usd;
 
-  // The plan is at most so far from the best that there can be under this model; zero where there is none.
+  // Upper bound of the relative gap to the best possible plan under this model; zero if there is no bound.
   [[nodiscard]] double gap_of_all() const {
     return prediction && bound_of_all_s > 0 ? std::max(0.0, prediction->iteration_s / bound_of_all_s - 1) : 0;
   }

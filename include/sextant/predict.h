@@ -11,9 +11,9 @@
 
 namespace sextant {
 
-// Checks the plan first (check_plan). Values that its document leaves out are filled in (fill_in_unstated), and
-// the notes of the prediction list them. Without intervals: those are sextant/trust.h's. `framework` chooses
-// coefficients that belong to one.
+// Predicts one plan, after check_plan. Values that the plan leaves out are filled in (fill_in_unstated) and
+// listed in the notes of the prediction. The result has no intervals; sextant/trust.h adds them. `framework`
+// selects the coefficients of one framework.
 [[nodiscard]] Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan& plan,
                                  const Coefficients& coefficients, std::string_view framework = kAny);
 

@@ -1,4 +1,4 @@
-// What the model says about one plan.
+// The model's prediction for one plan.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace sextant {
 
-// Parts of a task's time, in the order of HetRL B.2; the last ones are ours.
+// Parts of a task's time, in the order of HetRL B.2; the last ones are additions of Sextant.
 enum class Term {
   compute,            // GEMM and attention
   tensor_parallel,    // all-reduces of a stage
@@ -27,65 +27,65 @@ enum class Term {
   weight_gather,      // sharded weights (ZeRO stage 3, FSDP)
   offload,            // states and activations over the link to the host
   overhead,           // per layer, per sequence, per task
-  stragglers,         // waiting for the slowest of devices that do the same work
+  stragglers,         // waiting for the slowest of devices with the same work
   uneven_lengths,     // waiting for the replica with the longest sequences
 };
 inline constexpr int kTermCount = static_cast<int>(Term::uneven_lengths) + 1;
 [[nodiscard]] std::string_view name_of(Term term);
 
-// How near a task is to what the coefficients were fitted to.
+// The distance of a task to the runs that the coefficients were fitted to.
 struct Familiarity {
-  std::string nearest_run;  // empty: no run had such a task
-  double distance = 0;      // calibrate/familiarity.h; 1 is a step that can change what limits the task
-  std::vector<std::string> reasons;  // why it is far; empty where it is near
+  std::string nearest_run;  // empty: no run had a task of this kind
+  double distance = 0;      // calibrate/familiarity.h; 1 is a step that can change the bottleneck of the task
+  std::vector<std::string> reasons;  // reasons for a large distance; empty if it is small
   [[nodiscard]] bool extrapolating() const { return !reasons.empty(); }
   friend bool operator==(const Familiarity&, const Familiarity&) = default;
 };
 
-// What a change of one number would do to the iteration.
+// The effect of a change of one number on the iteration.
 struct Sensitivity {
-  std::string name;  // of a coefficient, or of a number of the cluster: "flop_per_s", "link_bytes_per_s", ...
+  std::string name;  // a coefficient, or a number of the cluster: "flop_per_s", "link_bytes_per_s", ...
   std::string of;    // device type, link level, framework or "*"
   bool is_hardware = false;
-  double elasticity = 0;                 // relative change of the iteration by relative change of the number
-  std::optional<double> variance_share;  // coefficients: of the variance of the logarithm of the iteration
+  double elasticity = 0;                 // relative change of the iteration / relative change of the number
+  std::optional<double> variance_share;  // coefficients: share of the variance of log(iteration)
   friend bool operator==(const Sensitivity&, const Sensitivity&) = default;
 };
 
 struct TaskPrediction {
   double time_s = 0;
-  std::optional<Interval> interval_s;  // 90 %, when the coefficients carry their spread
+  std::optional<Interval> interval_s;  // 90 %, if the coefficients carry their spread
   std::map<Term, double> terms_s;      // on the critical replica and stage; sum to time_s
   int critical_replica = 0;
   int critical_stage = 0;
   double start_s = 0;  // in the timeline of one iteration
   double end_s = 0;
-  double queued_s = 0;   // before its start: its inputs are there, but its devices are busy
-  double exposed_s = 0;  // what it adds to the iteration: time_s, less where it runs beside longer tasks
+  double queued_s = 0;   // before its start: its inputs are ready, but its devices are busy
+  double exposed_s = 0;  // its contribution to the iteration: time_s, less what overlaps longer tasks
   std::vector<DeviceId> devices;
-  std::optional<Familiarity> familiarity;  // where the coefficients say what they were fitted to
+  std::optional<Familiarity> familiarity;  // present if the coefficients carry the experience of the fit
 
   friend bool operator==(const TaskPrediction&, const TaskPrediction&) = default;
 };
 
-// How sure a prediction is of what a device or a host needs.
+// Uncertainty of the memory that a device or a host needs.
 struct MemoryTrust {
   Interval needed_bytes;       // 90 %
-  double fit_probability = 1;  // that the need is at most the capacity
+  double fit_probability = 1;  // probability that the need is at most the capacity
 
   friend bool operator==(const MemoryTrust&, const MemoryTrust&) = default;
 };
 
-// The answer to "does it fit": fits and does_not_fit where the probability of it is at least 95 %.
+// Result of the memory check: fits and does_not_fit require a probability of at least 95 %.
 enum class Fit { fits, does_not_fit, uncertain };
 [[nodiscard]] Fit fit_of(bool fits, const std::optional<MemoryTrust>& trust);
-// "fits", "does not fit", "uncertain (62 %)": the probability that it fits.
+// Returns "fits", "does not fit" or "uncertain (62 %)", with the probability that it fits.
 [[nodiscard]] std::string describe_fit(bool fits, const std::optional<MemoryTrust>& trust);
 
 struct DeviceMemory {
   DeviceId device;
   double capacity_bytes = 0;
-  double resident_bytes = 0;  // weights, gradients, optimizer of every task that lives here
+  double resident_bytes = 0;  // weights, gradients and optimizer states of all tasks on this device
   double working_bytes = 0;   // largest activations, KV cache and buffers of one task
   std::optional<MemoryTrust> trust = std::nullopt;
   [[nodiscard]] double needed_bytes() const { return resident_bytes + working_bytes; }
@@ -93,10 +93,10 @@ struct DeviceMemory {
   friend bool operator==(const DeviceMemory&, const DeviceMemory&) = default;
 };
 
-// What a plan keeps in the memory of a host: offloaded states and their copies.
+// Memory that a plan uses on one host: offloaded states and their copies.
 struct HostMemory {
   std::string node;
-  std::optional<double> capacity_bytes;  // absent: the cluster does not say
+  std::optional<double> capacity_bytes;  // absent: not in the cluster document
   double needed_bytes = 0;
   std::optional<MemoryTrust> trust = std::nullopt;  // absent without a capacity
   [[nodiscard]] bool fits() const { return !capacity_bytes || needed_bytes <= *capacity_bytes; }
@@ -105,31 +105,31 @@ struct HostMemory {
 
 struct Prediction {
   static constexpr std::string_view kKind = "prediction";
-  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: what the controller takes, notes; 1.2: data_s
+  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: controller_s, notes; 1.2: data_s
 
   std::string workflow;  // names
   std::string plan;
   std::string cluster;
-  std::string coefficients;  // where they come from: a file, "none" for the bare appendix; empty: not known
-  std::string framework;     // for which they were resolved: a name or "*"; empty: not known
+  std::string coefficients;  // source: a file, "none" for the bare appendix; empty: unknown
+  std::string framework;     // framework whose values were used: a name or "*"; empty: unknown
   double iteration_s = 0;
   std::optional<Interval> iteration_interval_s;
   double sequences_per_s = 0;
-  double weight_sync_s = 0;  // resharding or synchronization, whichever the plan pays
-  double data_s = 0;         // data that tasks hand on, between their devices
-  double controller_s = 0;   // the controller of an RL framework between the tasks of the iteration
-  double rule_reward_s = 0;  // rewards of a rule
+  double weight_sync_s = 0;  // resharding or synchronization, whichever applies to the plan
+  double data_s = 0;         // transfers of data between the devices of tasks
+  double controller_s = 0;   // time of an RL framework's controller between the tasks of the iteration
+  double rule_reward_s = 0;  // rule-based rewards
   std::map<std::string, TaskPrediction> tasks;
   std::vector<DeviceMemory> memory;
-  std::vector<HostMemory> host_memory;  // of nodes that hold offloaded states
+  std::vector<HostMemory> host_memory;  // nodes that hold offloaded states
   std::string bottleneck;               // one sentence
-  std::vector<std::string> notes;       // values that the plan leaves out and what was assumed, a sentence each
-  std::vector<Sensitivity> sensitivities;  // where asked for; largest first
+  std::vector<std::string> notes;       // one sentence per value that the plan leaves out, with the assumption
+  std::vector<Sensitivity> sensitivities;  // present on request; largest first
 
-  [[nodiscard]] bool extrapolating() const;  // in any task
-  [[nodiscard]] bool fits() const;           // on every device and host
-  // By how much the tasks, the weight sync, the controller and the rewards together take longer than the
-  // iteration, because tasks run at the same time. Zero where they run one after the other.
+  [[nodiscard]] bool extrapolating() const;  // true if any task is
+  [[nodiscard]] bool fits() const;           // true if every device and host does
+  // Time by which tasks overlap: the sum of the tasks, the weight sync, the controller and the rewards minus
+  // the iteration. Zero if they run one after the other.
   [[nodiscard]] double overlapped_s() const;
   friend bool operator==(const Prediction&, const Prediction&) = default;
   static Prediction parse(const JsonView& view);

@@ -1,4 +1,4 @@
-// Where a document comes from: which program, which command, when, on which host.
+// The origin of a document: program, command, time and host.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ void set_command_line(int argc, const char* const* argv);
 
 [[nodiscard]] Provenance current_provenance();
 
-// Now, as ISO 8601 in UTC with seconds.
+// The current time as ISO 8601 in UTC with seconds.
 [[nodiscard]] std::string time_utc_now();
 
 }  // namespace sextant

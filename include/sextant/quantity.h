@@ -1,4 +1,4 @@
-// A number together with where it is from. Every hardware number in a cluster is one.
+// A number with its source. Every hardware number of a cluster is a Quantity.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@ enum class Source { measured, datasheet, assumed };
 // In a document: {"value": 1.2e11, "source": "measured", "spread_fraction": 0.01, "time_utc": "...",
 // "note": "..."}. The unit is in the name of the member that holds it.
 struct Quantity {
-  double value = 0;  // SI
+  double value = 0;  // SI unit
   Source source = Source::assumed;
   std::optional<double> spread_fraction;  // measured: half the 95 % interval of the median / median
-  std::optional<std::string> time_utc;    // measured: when
-  std::optional<std::string> note;        // how measured, or which datasheet
+  std::optional<std::string> time_utc;    // measured: time of the measurement
+  std::optional<std::string> note;        // method of the measurement, or the datasheet
 
   friend bool operator==(const Quantity&, const Quantity&) = default;
   // value must be > 0 (or >= 0 with zero_allowed).

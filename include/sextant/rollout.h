@@ -1,8 +1,8 @@
-// How a framework fills a batch with rollouts: a part of the workflow document.
+// The rules by which a framework fills a batch with rollouts: a part of the workflow document.
 //
-//   dynamic sampling   only prompts whose responses are neither all right nor all wrong are trained (DAPO)
+//   dynamic sampling   only prompts with both right and wrong responses are trained (DAPO)
 //   over-sampling      more prompts are started than a batch needs, and generation ends when it has enough
-//   partial rollouts   what is not ready by then goes on in the next iteration (APRIL, AReaL, slime)
+//   partial rollouts   unfinished responses continue in the next iteration (APRIL, AReaL, slime)
 #pragma once
 
 #include <optional>
@@ -15,47 +15,47 @@ namespace sextant {
 
 struct Workflow;
 
-// A batch may have enough responses before all are ready; this says what becomes of the others.
+// Treatment of the responses that are unfinished when the batch is full.
 enum class Unfinished {
-  waited_for,  // a round ends with its last response; where too few prompts were kept another round follows
-  discarded,   // they are stopped, and made for nothing
-  resumed,     // they are stopped, and go on in the next iteration after a prefill of what they have
+  waited_for,  // a round ends with its last response; if too few prompts were kept another round follows
+  discarded,   // they are stopped and thrown away
+  resumed,     // they are stopped and continue in the next iteration after a prefill of their tokens
 };
 
 struct RolloutRules {
-  double kept_fraction = 1;  // of the prompts: those that are trained; (0, 1]
-  int started_prompts = 0;   // at the same time; 0: as many as a batch has
+  double kept_fraction = 1;  // share of the prompts that are trained; (0, 1]
+  int started_prompts = 0;   // concurrent prompts; 0: as many as a batch has
   Unfinished unfinished = Unfinished::waited_for;
-  // New weights stop generation, and what runs then passes the layers again (asynchronous modes).
+  // New weights interrupt generation, and running responses repeat their prefill (asynchronous modes).
   bool is_interrupted = false;
-  double environment_deviation_s_per_turn = 0;  // standard deviation, beside environment_s_per_turn
-  int environments = 0;                         // that can run at the same time; 0: enough
-  bool has_rewards_beside = false;              // rewards of a rule while other responses are made
+  double environment_deviation_s_per_turn = 0;  // standard deviation of environment_s_per_turn
+  int environments = 0;                         // maximum number that run concurrently; 0: no limit
+  bool has_rewards_beside = false;              // rule-based rewards overlap with generation
 
   friend bool operator==(const RolloutRules&, const RolloutRules&) = default;
   static RolloutRules parse(const JsonView& view);
-  // The members that are not as above.
+  // Writes only the members that differ from the defaults.
   [[nodiscard]] Json to_json() const;
 };
 
 [[nodiscard]] std::string_view name_of(Unfinished unfinished);
 
-// The work of generation for a batch, in sequences for each one that is trained.
+// The work of generation for a batch, in sequences per trained sequence.
 //
-// With P prompts of a batch, n responses a prompt, S prompts started and k the kept fraction:
+// With P prompts of a batch, n responses per prompt, S started prompts and the kept fraction k:
 //   waited_for  r = ceil(P / (k S)) rounds of S
-//   discarded   S, each at most L tokens long: a prompt is ready when its longest response is, so that P / k of
-//   S
-//               are ready at L = F^-1((P / (k S))^(1/n)), F the distribution of lengths
-//   resumed     P / k are finished in an iteration while S are on their way
+//   discarded   S, each at most L tokens long. A prompt is ready when its longest response is, so that P / k
+//               of S are ready at L = F^-1((P / (k S))^(1/n)), with F the distribution of lengths.
+//   resumed     P / k are finished in an iteration while S are running
+// The members list the values of the three cases in this order.
 struct RolloutBatch {
   double generated = 1;        // r S / P, S / P, 1 / k
   double started = 1;          // S / P
-  double rounds = 1;           // r, else 1
-  std::optional<Lengths> cut;  // lengths that end at L
+  double rounds = 1;           // r for waited_for, otherwise 1
+  std::optional<Lengths> cut;  // lengths truncated at L
 
   [[nodiscard]] const Lengths& response_tokens(const Workflow& workflow) const;
-  // Sequences that are on their way and not finished in this iteration, for each that is trained.
+  // Sequences that were started but not finished in this iteration, per trained sequence.
   [[nodiscard]] double unfinished() const;
 };
 

@@ -25,14 +25,14 @@ struct Timing {
   friend bool operator==(const Timing&, const Timing&) = default;
 };
 
-// Something that a source does not say and that the time depends on. The fit treats it as a parameter with a
-// prior around what the workflow or plan assumes; runs of one group share it. Values and deviations:
+// A quantity that affects the time but that a source does not state. The fit treats it as a parameter with a
+// prior around the value that the workflow or plan assumes; runs of one group share it. Values and deviations:
 enum class UnstatedQuantity {
   response_tokens,         // mean response length: logarithm of its factor
-  recompute,               // full recomputation beyond what the plan says: share, from 0 to 1
-  decode_batch_sequences,  // what an engine decodes together at most: logarithm of the factor on the plan's
-  memory_share,            // memory for weights and KV cache: share of a device's beyond what the plan takes
-  prefill_chunk_tokens,    // tokens of prompts that pass at once: logarithm of the factor on the plan's
+  recompute,               // recomputation beyond the plan's: share, from 0 to 1
+  decode_batch_sequences,  // an engine's maximum decode batch: logarithm of the factor on the plan's
+  memory_share,            // memory for weights and KV cache: share of a device's beyond the plan's
+  prefill_chunk_tokens,    // prompt tokens that pass at once: logarithm of the factor on the plan's
 };
 
 struct Unstated {
@@ -51,31 +51,31 @@ struct Run {
   std::string workflow;
   std::string plan;
   RunSource source = RunSource::proxy;
-  std::string framework;  // whose execution: "sextant-proxy", "verl-fsdp", ...
+  std::string framework;  // executing framework: "sextant-proxy", "verl-fsdp", ...
   Timing iteration;       // wall time of whole iterations; empty: not measured
-  // What a timer reads stands in the member that holds it.
-  // Work without waiting, by task name, plus "weight_sync". A timer around several is named by their names
-  // with a plus sign between: "actor_generation+weight_sync".
+  // The next three members are times by the kind of timer.
+  // Working time without waiting, by task name, plus "weight_sync". The key of a timer that covers several
+  // tasks joins their names with a plus sign: "actor_generation+weight_sync".
   std::map<std::string, Timing> tasks;
-  // Work, and before it the time in which its inputs were there but its devices busy: timers of a driver that
-  // calls several tasks at once.
+  // Working time plus the wait for busy devices after the inputs are ready: timers of a driver that calls
+  // several tasks concurrently.
   std::map<std::string, Timing> elapsed;
-  // What the iteration waits for a task, longer by so much than without it: an asynchronous trainer's timer of
-  // generation. Compared, never fitted: iteration and work hold it already.
+  // Time by which the iteration is longer because it waits for the task: an asynchronous trainer's timer of
+  // generation. Compared but not fitted, because iteration and task times already contain it.
   std::map<std::string, Timing> waits;
-  std::optional<double> peak_memory_bytes;  // largest over devices
+  std::optional<double> peak_memory_bytes;  // maximum over devices
   std::vector<Unstated> unstated;
-  std::map<std::string, std::string> notes;  // free facts: stopping reason, warnings, citation
+  std::map<std::string, std::string> notes;  // free text: stopping reason, warnings, citation
 
   friend bool operator==(const Run&, const Run&) = default;
 };
 
 inline constexpr const char* kWeightSync = "weight_sync";
 
-// The names in a timer's name.
+// Splits the name of a timer at its plus signs.
 [[nodiscard]] std::vector<std::string> parts_of_timer(const std::string& name);
 
-// A document with the clusters, workflows and plans that its runs refer to by name.
+// A document with runs, and the clusters, workflows and plans that they refer to by name.
 struct Runs {
   static constexpr std::string_view kKind = "runs";
   static constexpr SchemaVersion kVersion{1, 0};

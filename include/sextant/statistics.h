@@ -1,4 +1,4 @@
-// The few statistics that measuring and judging share. All functions take at least one sample.
+// Statistics for measurements and predictions. All functions need at least one sample.
 #pragma once
 
 #include <span>
@@ -24,23 +24,23 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-// Distribution-free confidence interval of the median from order statistics (binomial, p = 1/2).
-// With too few samples for the confidence asked, the interval is the whole range.
+// Distribution-free confidence interval of the median from order statistics (binomial, p = 1/2). It is the
+// whole range if there are too few samples for the requested confidence.
 [[nodiscard]] Interval median_interval(std::span<const double> samples, double confidence = 0.95);
 
-// Half the width of median_interval divided by the median: the spread that documents carry.
+// Half the width of median_interval divided by the median: the spread that documents store.
 [[nodiscard]] double relative_spread(std::span<const double> samples, double confidence = 0.95);
 
-// Alternatives measured in turns, samples[alternative][round]: the median time of each after every round's own
-// factor (a machine that is slower for a while is slower for all) is taken out, which is the median over the
-// alternatives of sample / median. Rounds that not all alternatives have are left out.
+// For alternatives measured in turns, samples[alternative][round]: the median time of each, after division by a
+// factor per round (a slow phase of the machine affects all alternatives). The factor of a round is the median
+// over the alternatives of sample / median. Rounds that some alternative lacks are left out.
 [[nodiscard]] std::vector<double> medians_in_rounds(std::span<const std::vector<double>> samples);
 
 // Spearman's rank correlation with mean ranks for ties; 0 when either side is constant.
 [[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
 
-// Kendall's tau-b: pairs in the same order minus pairs in the other, by the root of the pairs untied on each
-// side; 0 when either side is constant.
+// Kendall's tau-b: pairs in the same order minus pairs in opposite order, divided by the square root of the
+// product of the untied pairs of each side; 0 if either side is constant.
 [[nodiscard]] double kendall_tau(std::span<const double> a, std::span<const double> b);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// How far to trust a prediction: intervals from what the fit knows and what held-out runs showed, the nearest
-// calibrated run, and what the prediction hangs on.
+// The reliability of a prediction: intervals from the fit and its held-out runs, the nearest calibrated run,
+// and the numbers that the prediction depends on most.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@
 
 namespace sextant {
 
-// The question that a prediction answered.
+// The inputs of a prediction.
 struct PredictionQuery {
   const Cluster& cluster;
   const Workflow& workflow;
@@ -22,30 +22,30 @@ struct PredictionQuery {
   std::string_view framework;
 };
 
-// Deviation of the logarithm of an iteration that the model itself leaves beside the spread of its
-// coefficients: of held-out runs where the fit was cross-validated, else of the errors in sample. Near what was
-// calibrated.
+// Deviation of the logarithm of an iteration that the model itself leaves, in addition to the spread of its
+// coefficients: from held-out runs if the fit was cross-validated, otherwise from the errors in sample. It is
+// valid near the calibrated runs.
 [[nodiscard]] double model_log_deviation(const FitSummary& fit);
 
-// Sets the 90 % intervals of tasks and iteration and how familiar the tasks are. The variance of a logarithm is
-// that of the coefficients (posterior.h) and that of the model itself: of held-out runs where the fit was
-// cross-validated, else of the errors in sample, more the farther a task lies outside
-// of what was calibrated (familiarity.h). A framework that no run showed may have no controller: the
-// intervals then reach down to those of a loop. Where nobody fitted the coefficients no time gets an interval.
-// Memory always gets its interval and its probability of fitting: of a device from the coefficients' variance
-// (that of the device which needs most) and from what the model left on measured peaks, or a usual deviation
-// where no run of the fit has one; of a host from a usual deviation.
+// Sets the 90 % intervals of the tasks and the iteration, and the familiarity of the tasks. The variance of a
+// logarithm is the sum of that of the coefficients (posterior.h) and that of the model itself; the latter comes
+// from held-out runs if the fit was cross-validated, otherwise from the errors in sample, and grows with a
+// task's distance from the calibrated ones (familiarity.h). A framework without calibrated runs may have no
+// controller: the intervals then extend down to the times of a loop. Times get no interval if the coefficients
+// were not fitted. Memory always gets its interval and its probability of fitting. For a device they follow
+// from the coefficients' variance (that of the fullest device) and from the model's errors on measured peaks,
+// or a default deviation if no run of the fit has a peak; for a host from a default deviation.
 void qualify(Prediction& prediction, const PredictionQuery& asked);
 
-// Standard deviation of the logarithm of a device's predicted memory, without that of the coefficients: of runs
-// that the fit left out or saw, or a usual one.
+// Standard deviation of the logarithm of a device's predicted memory, without that of the coefficients: from
+// runs that the fit held out or used, or a default.
 [[nodiscard]] double memory_log_deviation(const Coefficients& coefficients);
 
-// The same with the cost model's answer made first.
+// Predicts with the cost model, then calls qualify().
 [[nodiscard]] Prediction predict_with_trust(const PredictionQuery& asked);
 
-// Elasticity of the iteration by every coefficient and every number of the cluster; the coefficients with their
-// share of the variance that the fit leaves. Largest first, the coefficients before the hardware.
+// Elasticities of the iteration by every coefficient and every number of the cluster; coefficients also have
+// their share of the variance that the fit leaves. Sorted by size, coefficients before hardware.
 [[nodiscard]] std::vector<Sensitivity> sensitivities_of(const PredictionQuery& asked);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// The accuracy figures that Sextant states about itself, each recomputed from documents in this repository:
-// what is measured, how the fit was kept from seeing it, and the threshold that a test holds it to.
+// The accuracy figures that Sextant states about itself, each recomputed from documents in this repository: the
+// measured quantity, how the fit was kept from seeing it, and the threshold that a test checks.
 #pragma once
 
 #include <filesystem>
@@ -22,12 +22,12 @@ enum class ClaimKind { at_most, at_least, between };
 
 struct Claim {
   std::string name;      // "vtrain.five_fold"
-  std::string protocol;  // one sentence: what was left out
+  std::string protocol;  // one sentence: which runs were held out
   ClaimKind kind = ClaimKind::at_most;
   double value = 0;
   double threshold = 0;
-  double upper = 0;            // of ClaimKind::between
-  std::optional<double> held;  // where the threshold is missed: what a test holds the figure to until it is met
+  double upper = 0;            // for ClaimKind::between
+  std::optional<double> held;  // if the threshold is missed: the value that a test checks until it is met
   int records = 0;
   int free_coefficients = 0;
 
@@ -36,14 +36,14 @@ struct Claim {
   friend bool operator==(const Claim&, const Claim&) = default;
 };
 
-// A record that fits badly, for the table of the worst.
+// A record that fits badly, for the table of the worst ones.
 struct WorstRecord {
   std::string claim;
   std::string run;
   std::string what;
   double measured = 0;
   double predicted = 0;
-  std::string cause;  // the likely one; empty where it is not understood
+  std::string cause;  // the likely one; empty if unknown
   friend bool operator==(const WorstRecord&, const WorstRecord&) = default;
 };
 
@@ -53,7 +53,7 @@ struct ClaimReport {
 
   std::vector<Claim> claims;
   std::vector<WorstRecord> worst;
-  // What held-out runs showed, by family: for the intervals of the coefficients that ship. Not in the document.
+  // Summaries of held-out runs, by family: for the intervals of the shipped coefficients. Not in the document.
   std::map<std::string, HeldOutSummary> held_out;
 
   [[nodiscard]] bool all_met() const;
@@ -62,17 +62,17 @@ struct ClaimReport {
   [[nodiscard]] Json to_json() const;
 };
 
-// Where the data is, and how to read it.
+// The location of the data, and options for reading it.
 struct ClaimContext {
   std::filesystem::path data;  // the data/ folder
   Facts facts;
   std::function<void(const std::string&)> say = [](const std::string&) {};  // progress
-  std::size_t worst_kept = 10;                                              // of a claim
+  std::size_t worst_kept = 10;                                              // per claim
 
   [[nodiscard]] Runs import(std::string_view format, const std::vector<std::string>& files) const;
 };
 
-// Claims that share their data are a family: they are computed together.
+// Claims that share their data form a family: they are computed together.
 struct ClaimFamily {
   std::string_view name;  // "vtrain": the claims' names start with it
   void (*compute)(const ClaimContext& context, ClaimReport& report);
@@ -80,25 +80,25 @@ struct ClaimFamily {
 };
 [[nodiscard]] std::span<const ClaimFamily> claim_families();
 
-// Those whose names start with `prefix` (all with an empty one). Throws Error(bad_input) before any is computed
-// when there is none.
+// Computes the claims whose names start with `prefix` (all if it is empty). Throws Error(bad_input) before any
+// is computed if there is none.
 [[nodiscard]] ClaimReport compute_claims(const ClaimContext& context, std::string_view prefix);
 
-// Helpers of the families.
+// Helpers for the families.
 void add_claim(ClaimReport& report, std::string name, std::string protocol, double value, double threshold,
                const CrossValidation& validation, int records);
 void add_mape(const ClaimContext& context, ClaimReport& report, std::string name, std::string protocol,
               double threshold, const CrossValidation& validation, const CrossValidation::Filter& filter = {});
-// Share of times inside their 90 % interval, asked to be 80 to 97 %.
+// Adds the share of times inside their 90 % interval, which must be 80 to 97 %.
 void add_coverage(ClaimReport& report, std::string name, std::string protocol,
                   const CrossValidation& validation, const CrossValidation::Filter& filter);
-// The causes that people found, written down beside the data: a list of {"run": start of a run's name, "cause":
-// sentence}, and "what" (timer, iteration or peak_memory) where it is not of all that was measured. The first
-// that fits counts.
+// Adds the causes that people found, from a file next to the data: a list of {"run": start of a run's name,
+// "cause": sentence}, and "what" (timer, iteration or peak_memory) if it does not apply to all measurements.
+// The first match counts.
 void explain(ClaimReport& report, const std::filesystem::path& file);
 // The runs of the verl logs in data/public/verl.
 [[nodiscard]] Runs verl_logs(const ClaimContext& context);
-// All runs of several documents; what is named alike and differs is told apart.
+// Returns all runs of several documents; different ones with the same name are renamed.
 [[nodiscard]] Runs joined(const std::vector<Runs>& parts);
 
 }  // namespace sextant

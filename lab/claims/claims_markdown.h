@@ -7,7 +7,7 @@
 
 namespace sextant {
 
-// The protocol of every figure, its value beside what was asked, and the records that fit worst.
+// Returns the protocol of every figure, its value and threshold, and the records that fit worst.
 [[nodiscard]] std::string claims_as_markdown(const ClaimReport& report);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// The families of claims, a file each.
+// The families of claims, one file each.
 #pragma once
 
 #include "lab/claims/claims.h"

@@ -1,5 +1,5 @@
-// The coefficients that ship: three fits, of public RL iterations, training steps and generation, that share
-// nothing, each cut into one document a family of frameworks.
+// The coefficients that ship: three independent fits, of public RL iterations, training steps and generation,
+// each split into one document per family of frameworks.
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@
 
 namespace sextant {
 
-// What each fit sees, by kind: all of data/public but vTrain's rows of one node, which its simulator composed
-// from some thirty measured layer times (data/public/vtrain).
+// Returns the runs of each fit, by kind: all of data/public except vTrain's rows of one node, which its
+// simulator composed from some thirty measured layer times (data/public/vtrain).
 [[nodiscard]] std::map<std::string, Runs> public_runs(const ClaimContext& context);
 
-// By family; "any" holds the values for all frameworks of RL iterations alone. held_out: by family of claims,
-// what the model leaves on runs that a fit did not see; a document takes that of the claims that are about its
+// Returns coefficients by family; "any" holds the values for all frameworks of RL iterations alone. held_out:
+// by family of claims, the residual errors on held-out runs; a document takes that of the claims about its
 // frameworks.
 [[nodiscard]] std::map<std::string, Coefficients> fit_public_runs(
     const ClaimContext& context, const std::map<std::string, HeldOutSummary>& held_out);

@@ -106,10 +106,9 @@ void add_accuracy(CommandLine& line) {
   command.add_option("--out", options->out, "Write the claims document here");
   command.add_option("--markdown", options->markdown,
                      "Write the figures and the worst records here, for people");
-  command.add_option(
-      "--coefficients", options->coefficients,
-      "Also fit the public runs (three fits: RL iterations, training steps, generation; "
-      "without vTrain's composed rows of one node) and write a document a framework family to this folder");
+  command.add_option("--coefficients", options->coefficients,
+                     "Also fit the public runs and write a coefficients document for each family of frameworks "
+                     "to this folder");
   command.add_option("--worst", options->worst, "Records to name of each figure, those that fit worst")
       .check(integer_between(0, 1000000))
       .shows_default();

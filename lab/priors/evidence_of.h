@@ -1,5 +1,5 @@
-// Each table's evidence by itself, for prior_evidence.cpp and tests. Rows that bear on nothing are passed over,
-// and a coefficient on which no row bears has no evidence.
+// Evidence from each table separately, for prior_evidence.cpp and tests. Rows without evidence are skipped, and
+// a coefficient without rows has no evidence.
 #pragma once
 
 #include <map>
@@ -11,10 +11,10 @@
 
 namespace sextant {
 
-// What large products and the reading of weights reach of a device, which other kernels are held against.
+// The rates that large products and reads of weights reach on a device, to which other kernels are compared.
 struct ReachedRates {
-  std::map<std::string, double> flop_share;       // of the datasheet's dense 16-bit rate; median, by GPU
-  std::map<std::string, double> bandwidth_share;  // of the datasheet's memory bandwidth; median, by GPU
+  std::map<std::string, double> flop_share;       // part of the datasheet's dense 16-bit rate; median, by GPU
+  std::map<std::string, double> bandwidth_share;  // part of the datasheet's memory bandwidth; median, by GPU
 };
 
 [[nodiscard]] ReachedRates reached_rates(const std::vector<ProductRow>& rows);

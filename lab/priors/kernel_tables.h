@@ -1,6 +1,6 @@
-// Rows of the tables in data/public/kernels/, whose README has their columns. Every loader throws
-// Error(bad_input) with file, line and column of what it cannot use; a device that data/gpus.json does not know
-// is a fault, too.
+// Rows of the tables in data/public/kernels/, whose README describes their columns. Every loader throws
+// Error(bad_input) with file, line and column of an unusable value; a device that data/gpus.json does not list
+// is an error, too.
 #pragma once
 
 #include <filesystem>
@@ -14,25 +14,25 @@
 
 namespace sextant {
 
-// m x k times k x n. Pointers to GPUs and models are into the facts.
+// A product of m x k and k x n. Pointers to GPUs and models are into the facts.
 struct ProductRow {
   const Gpu* gpu = nullptr;
   Precision precision = Precision::bf16;
-  bool blockwise = false;  // fp8 with a scale for each block of the weights, not one for all
+  bool blockwise = false;  // fp8 with one scale per block of the weights, not one for all
   double m = 0, n = 0, k = 0;
   double time_s = 0;
 
   [[nodiscard]] double flop() const { return 2 * m * n * k; }
-  // Operands and result; the result, and operands that are not the weights, in 16 bits.
+  // Bytes of operands and result; the result, and operands other than the weights, in 16 bits.
   [[nodiscard]] double bytes() const;
   [[nodiscard]] double weight_bytes() const { return bytes_per_element(precision) * n * k; }
 };
 
-// One layer's attention, 16 bits, causal.
+// The attention of one layer, 16 bits, causal.
 struct AttentionRow {
   const Gpu* gpu = nullptr;
   double sequences = 0;
-  double tokens = 0;  // new ones of a sequence in prefill; those in the cache in decoding
+  double tokens = 0;  // new tokens of a sequence in prefill; cached tokens in decoding
   double heads = 0, kv_heads = 0, head_dim = 0;
   double time_s = 0;
 };
@@ -41,12 +41,12 @@ struct AttentionRow {
 struct ExpertRow {
   const Gpu* gpu = nullptr;
   double tokens = 0, hidden = 0, intermediate = 0, top_k = 0, experts = 0, tensor_parallel = 1;
-  bool is_balanced = false;  // each expert gets as many tokens; else by a power law
+  bool is_balanced = false;  // each expert gets the same number of tokens; else by a power law
   double time_s = 0;
 
-  [[nodiscard]] double columns() const { return intermediate / tensor_parallel; }  // of an expert on a device
+  [[nodiscard]] double columns() const { return intermediate / tensor_parallel; }  // per expert on a device
   [[nodiscard]] double flop() const { return 6 * tokens * top_k * hidden * columns(); }
-  [[nodiscard]] double touched_bytes() const;  // of the experts that balanced tokens are routed to
+  [[nodiscard]] double touched_bytes() const;  // for the experts to which balanced tokens are routed
 };
 
 enum class MeasuredCollective { all_reduce, all_to_all, all_gather };
@@ -65,17 +65,17 @@ struct CollectiveRow {
 struct TransferRow {
   std::string record;
   std::string framework;
-  std::string device;  // empty: of several types, or not stated
+  std::string device;  // empty: several types, or not stated
   const Model* model = nullptr;
   Precision precision = Precision::bf16;
-  double copies = 1;             // of the weights that pass the links
-  double links_bytes_per_s = 0;  // all that they pass at once
-  std::optional<bool> packed;    // many tensors in one message; nothing: not stated
+  double copies = 1;             // number of copies of the weights that pass the links
+  double links_bytes_per_s = 0;  // rate of all links together
+  std::optional<bool> packed;    // many tensors in one message; nullopt: not stated
   double time_s = 0;
 };
 
 [[nodiscard]] std::vector<ProductRow> load_products(const std::filesystem::path& file, const Facts& facts);
-// tokens: the column that holds them.
+// tokens: the column with the number of tokens.
 [[nodiscard]] std::vector<AttentionRow> load_attention(const std::filesystem::path& file,
                                                        const std::string& tokens, const Facts& facts);
 [[nodiscard]] std::vector<ExpertRow> load_experts(const std::filesystem::path& file, const Facts& facts);

@@ -1,4 +1,4 @@
-// The values of one coefficient that rows of a table show, and their summary.
+// The values of one coefficient computed from rows of a table, and their summary.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@ namespace sextant {
 
 class ShownValues {
  public:
-  // rows: of the table, that the value was computed from.
+  // rows: number of table rows from which the value was computed.
   void add(const std::string& device_type, double value, int rows = 1);
-  // Appends one piece of evidence, or none where nothing was shown.
+  // Appends one piece of evidence, or none if there are no values.
   void summarize(std::vector<PriorEvidence>& out, CoefficientId id, EvidenceRelation relation,
                  const std::string& table, const std::string& measure) const;
 
@@ -24,7 +24,7 @@ class ShownValues {
   int rows_ = 0;
 };
 
-// y = intercept + slope x by least squares of the relative errors of y. Nothing with fewer than two different
+// y = intercept + slope x by least squares of the relative errors of y. nullopt with fewer than two different
 // x.
 struct Line {
   double intercept = 0;
@@ -36,7 +36,7 @@ struct Point {
 };
 [[nodiscard]] std::optional<Line> fit_line(const std::vector<Point>& points);
 
-// y = a u + b v by least squares of the relative errors of y. Nothing where u and v are proportional, or
+// y = a u + b v by least squares of the relative errors of y. nullopt if u and v are proportional, or
 // nearly.
 struct FittedWeights {
   double a = 0;

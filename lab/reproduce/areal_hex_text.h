@@ -1,5 +1,5 @@
-// What AReaL-Hex leaves unsaid, where it contradicts itself, and why figures of ours disagree with it:
-// sentences.
+// Sentences on AReaL-Hex: what it leaves unstated, where it contradicts itself, and why our figures disagree
+// with it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace sextant {
 
 [[nodiscard]] std::vector<std::string> areal_hex_assumptions();
 [[nodiscard]] std::vector<std::string> areal_hex_contradictions();
-// Each was found by an experiment that the sentence names.
+// Each cause was found by an experiment that the sentence describes.
 [[nodiscard]] std::vector<Cause> areal_hex_causes();
 
 }  // namespace sextant

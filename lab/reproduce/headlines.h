@@ -1,4 +1,4 @@
-// A headline is what a paper says of many of its figures at once: "up to 9.17x, and 3.17x on average".
+// A headline is a paper's statement about many of its figures at once: "up to 9.17x, and 3.17x on average".
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace sextant {
 
-// One comparison for each headline whose groups have figures of ours; after those of its cells.
+// Returns one comparison for each headline whose groups have figures of ours; call it after those of its cells.
 [[nodiscard]] std::vector<Comparison> compare_headlines(const std::vector<Headline>& headlines,
                                                         const std::vector<Comparison>& comparisons);
 

@@ -1,4 +1,4 @@
-// Sentences on HetRL: what it leaves unsaid, where it contradicts itself, and why our figures disagree.
+// Sentences on HetRL: what it leaves unstated, where it contradicts itself, and why our figures disagree.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace sextant {
 
 [[nodiscard]] std::vector<std::string> hetrl_assumptions();
 [[nodiscard]] std::vector<std::string> hetrl_contradictions();
-// Each was found by an experiment that the sentence names.
+// Each cause was found by an experiment that the sentence describes.
 [[nodiscard]] std::vector<Cause> hetrl_causes();
 
 [[nodiscard]] std::vector<std::string> hetrl_balance_assumptions();

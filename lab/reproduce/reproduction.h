@@ -1,4 +1,4 @@
-// What the planners make of the experiments of a paper, beside what the paper prints.
+// Results of the planners on the experiments of a paper, with the published figures.
 #pragma once
 
 #include <cstdint>
@@ -16,33 +16,33 @@ namespace sextant {
 
 struct ReproducedTask {
   double time_s = 0;
-  double exposed_s = 0;  // what it adds to the iteration
+  double exposed_s = 0;  // time that it adds to the iteration
   Term largest_term = Term::compute;
   double largest_term_s = 0;
 
   friend bool operator==(const ReproducedTask&, const ReproducedTask&) = default;
 };
 
-// One plan, predicted; or why there is none.
+// A predicted plan, or the reason why there is none.
 struct ReproducedPlan {
   std::string name;     // in the tables: "sha-ea", "searched"
-  std::string planner;  // who found it; empty: the paper prints it
-  std::string problem;  // empty: there is a plan, and what follows is of it
+  std::string planner;  // the planner that found it; empty: the paper prints it
+  std::string problem;  // empty: there is a plan, described by the members below
   std::string layout;
   double iteration_s = 0;
   double sequences_per_s = 0;
-  double tokens_per_s = 0;  // of prompts and responses
+  double tokens_per_s = 0;  // prompts and responses
   double weight_sync_s = 0;
-  double usd_per_hour = 0;       // of the devices that it uses; zero where no price is known
-  std::uint64_t candidates = 0;  // that the search looked at; zero where that is not known
-  double found_s = 0;            // since the search began, of a wall clock
+  double usd_per_hour = 0;       // for the devices that it uses; zero if no price is known
+  std::uint64_t candidates = 0;  // evaluated by the search; zero if not known
+  double found_s = 0;            // wall-clock time since the search began
   std::map<std::string, ReproducedTask> tasks;
 
   [[nodiscard]] bool has_plan() const { return problem.empty(); }
   friend bool operator==(const ReproducedPlan&, const ReproducedPlan&) = default;
 };
 
-// One workflow on one cluster.
+// The results of one workflow on one cluster.
 struct ReproducedCell {
   std::string name;  // "multi-country/Qwen3-8B/ppo/sync"
   std::string cluster;
@@ -53,22 +53,22 @@ struct ReproducedCell {
   friend bool operator==(const ReproducedCell&, const ReproducedCell&) = default;
 };
 
-// One number of the model beside what is published, which may be a range over several cells.
+// One number of the model and the published one, which may be a range over several cells.
 struct Comparison {
   std::string group;  // figures that the paper states together: "multi-country, sync: over verl"
   std::string cell;
   std::string source;  // section or table
-  std::string unit;    // "x" of ratios
+  std::string unit;    // "x" for ratios
   std::optional<double> ours;
   double published_low = 0;
   double published_high = 0;
   bool agrees = false;
-  std::string sentence;  // where it does not: by how much, and what the prediction says about it
+  std::string sentence;  // if they disagree: by how much, and what the prediction shows about it
 
   friend bool operator==(const Comparison&, const Comparison&) = default;
 };
 
-// Why the figures of a group disagree, found by changing one thing at a time.
+// The reason why the figures of a group disagree, found by changing one thing at a time.
 struct Cause {
   std::string group;
   std::string sentence;
@@ -76,7 +76,7 @@ struct Cause {
   friend bool operator==(const Cause&, const Cause&) = default;
 };
 
-// The sentence is the cause of each of these groups.
+// Adds the sentence as the cause for each of these groups.
 inline void add_cause(std::vector<Cause>& all, std::initializer_list<const char*> groups,
                       const std::string& sentence) {
   for (const char* group : groups) all.push_back({group, sentence});
@@ -87,7 +87,7 @@ struct ReproducedExperiment {
   std::string paper;
   std::string coefficients;  // a file's name, or "none"
   std::string framework;
-  std::vector<std::string> assumptions;  // what the paper leaves unsaid; sentences
+  std::vector<std::string> assumptions;  // unstated in the paper; sentences
   std::vector<ReproducedCell> cells;
   std::vector<Comparison> comparisons;
   std::vector<Cause> causes = {};
@@ -100,7 +100,7 @@ struct Reproduction {
   static constexpr std::string_view kKind = "reproduction";
   static constexpr SchemaVersion kVersion{2, 0};
 
-  double budget_s = 0;  // of a search
+  double budget_s = 0;  // per search
   std::uint64_t seed = 1;
   int threads = 1;
   bool was_interrupted = false;

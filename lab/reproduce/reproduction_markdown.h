@@ -8,11 +8,11 @@
 
 namespace sextant {
 
-// command: the line that made it.
+// command: the command line that produced it.
 [[nodiscard]] std::string reproduction_as_markdown(const Reproduction& reproduction,
                                                    const std::string& command);
 
-// Comparisons of one group, in a row of the summary.
+// The comparisons of one group, as a row of the summary.
 struct ComparisonGroup {
   std::string name;
   std::string source;
@@ -21,11 +21,11 @@ struct ComparisonGroup {
   int agreeing = 0;
   int all = 0;
 };
-// Cells in which another search found a plan that is faster than the first contestant's, by more than rounding:
-// "single-region/Qwen3-8B/ppo/sync: mcmc 203 s, sha-ea 211 s".
+// Returns the cells in which another search found a plan that is faster than the first contestant's, by more
+// than rounding: "single-region/Qwen3-8B/ppo/sync: mcmc 203 s, sha-ea 211 s".
 [[nodiscard]] std::vector<std::string> outdone(const ReproducedExperiment& experiment);
 
-// In the order in which the groups appear.
+// Returns the groups in order of appearance.
 [[nodiscard]] std::vector<ComparisonGroup> groups_of(const ReproducedExperiment& experiment);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// An experiment of a paper as Sextant can run it: workflows on clusters, who plans them, and which published
-// figures the answers are put beside.
+// An experiment of a paper in a form that Sextant can run: workflows on clusters, their planners, and the
+// published figures with which the answers are compared.
 #pragma once
 
 #include <optional>
@@ -20,17 +20,17 @@ struct Runs;
 
 enum class ContestantPlacement {
   planned,    // by the planner, which knows the cluster
-  alike,      // by the planner, for as many devices that are all alike; then run on the cluster
-  halves,     // generation on the first half of the devices, all else on the others, each by the planner
+  alike,      // by the planner, for as many equal devices; then run on the cluster
+  halves,     // generation on the first half of the devices, other tasks on the second, each by the planner
   published,  // as the paper prints it
 };
 
 struct Contestant {
   std::string name;
-  std::string planner;  // sextant/planners.h; empty where the plan is published
+  std::string planner;  // sextant/planners.h; empty if the plan is published
   ContestantPlacement placement = ContestantPlacement::planned;
-  Plan plan = {};             // published
-  bool balances_load = true;  // layers and sequences by what devices can do; of planners that may leave it
+  Plan plan = {};             // the published one
+  bool balances_load = true;  // assigns layers and sequences by device speed; for planners that may skip it
   bool has_zero_3 = false;  // trains and infers with ZeRO-3 and data parallelism alone, as DeepSpeed-Chat does
   bool is_within_unit_space = false;  // SearchLimits::within_unit_space
   bool may_leave_out = false;         // runs on the part of the cluster on which it is fastest (subsets.h)
@@ -43,14 +43,14 @@ struct CoefficientFactor {
   double factor = 1;
 };
 
-// One workflow on one cluster.
+// A study's workflow on a cluster.
 struct StudyCell {
   std::string name;
   Cluster cluster;
   Workflow workflow;
-  std::vector<Execution> executions;  // by task, of planned contestants
+  std::vector<Execution> executions;  // by task, for planned contestants
   std::vector<Contestant> contestants;
-  WeightSyncPlan weight_sync = {};  // likewise
+  WeightSyncPlan weight_sync = {};  // for planned contestants
   bool has_pools_apart = false;     // generation shares no device with other tasks
   std::vector<CoefficientFactor> factors = {};
 };
@@ -70,7 +70,7 @@ struct Side {
   std::string contestant;
 };
 
-// A measure, or the ratio of two, with what the paper prints.
+// A measure, or the ratio of two, with the published value.
 struct Figure {
   std::string group;
   std::string source;
@@ -79,7 +79,7 @@ struct Figure {
   std::optional<Side> over;
   double low = 0;
   double high = 0;
-  std::string task = {};  // of Measure::task_s
+  std::string task = {};  // for Measure::task_s
 };
 
 // Headlines are what the text of a paper says about many of its figures at once.
@@ -87,7 +87,7 @@ struct Headline {
   enum class Of { largest, mean };
   std::string name;
   std::string source;
-  std::vector<std::string> groups;  // of the figures it is about
+  std::vector<std::string> groups;  // groups of its figures
   Of of = Of::mean;
   double published = 1;  // a ratio
 };
@@ -95,7 +95,7 @@ struct Headline {
 struct Study {
   std::string name;
   std::string paper;
-  std::string framework;  // whose coefficients
+  std::string framework;  // selects the coefficients
   std::vector<std::string> assumptions;
   std::vector<StudyCell> cells;
   std::vector<Figure> figures;
@@ -105,34 +105,34 @@ struct Study {
 };
 
 // HetRL (He et al.): section 5, 64 GPUs in four networks.
-// reading: what is taken otherwise, to find why figures disagree.
+// reading: an alternative assumption, to find why figures disagree.
 enum class HetrlReading {
   as_read,
   shared_links,  // HetrlLinks::per_region
   broadcast,     // weights reach generation as in verl, by a broadcast around trainers and engines
 };
 [[nodiscard]] Study hetrl_study(const Facts& facts, HetrlReading reading = HetrlReading::as_read);
-// HetRL, section 5.3 and Figure 4: the same networks and synchronous workflows, with load balancing and
-// without.
+// HetRL, section 5.3 and Figure 4: the same networks and synchronous workflows, with and without load
+// balancing.
 [[nodiscard]] Study hetrl_balance_study(const Facts& facts);
 // AReaL-Hex (Yan et al.): sections 3 and 4.4 to 4.8, Tables 1 to 5.
-// reading: what of the paper's hardware is taken otherwise than printed, to find why figures disagree.
+// reading: an alternative reading of the paper's hardware, to find why figures disagree.
 enum class HexReading {
   as_printed,
   links_of_pairs,  // rates between machines hold for every pair of GPUs at once
   weave_h800,      // an H800 has 989.5 TFLOPS and 3.35 TB/s, as in WEAVE's Table 1
-  table_1,         // H20 train and generate as slowly beside H800 as Table 1 says
+  table_1,         // H20 train and generate as slowly relative to H800 as Table 1 says
   tables_1_and_3,  // and H800 as slowly as Table 3 says
 };
 [[nodiscard]] Study areal_hex_study(const Facts& facts, HexReading reading = HexReading::as_printed);
 // ReaL (Mei et al.): appendix, Tables 2 to 6. published: the runs of data/public/rl/runs.json.
 enum class RealReading {
   as_read,
-  micro_batches,  // planners cut batches into as many micro-batches as the searched plan does
+  micro_batches,  // planners divide batches into as many micro-batches as the searched plan does
 };
 [[nodiscard]] Study real_study(const Runs& published, RealReading reading = RealReading::as_read);
 
-// vLLM and Megatron as frameworks start them, by task.
+// Execution options that vLLM and Megatron use by default, by task.
 [[nodiscard]] inline std::vector<Execution> usual_executions(const Workflow& workflow) {
   std::vector<Execution> all;
   for (const Task& task : workflow.tasks) {
@@ -146,7 +146,7 @@ enum class RealReading {
   return all;
 }
 
-// The tasks for which `keeps` holds, after each other as before, and their models; no RL algorithm any more.
+// Returns the tasks for which `keeps` holds, in the same order, and their models; without an RL algorithm.
 template <typename Keeps>
 [[nodiscard]] Workflow part_of(const Workflow& workflow, Keeps keeps) {
   Workflow part = workflow;

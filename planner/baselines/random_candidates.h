@@ -1,4 +1,4 @@
-// Candidates without thought: for searches that start anywhere, and the one that never learns.
+// Random candidates, for random search and for the start of other searches.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ namespace sextant {
 
 class RandomCandidates {
  public:
-  // The run must outlive it.
+  // The run must outlive the object.
   explicit RandomCandidates(SearchRun& run);
 
-  // A task that has no layout on any number of devices; null where every task has one.
+  // A task that has no layout on any number of devices; null if every task has one.
   [[nodiscard]] const Task* task_without_shapes();
 
-  // So many devices, drawn evenly of the numbers for which the task has shapes; one of these shapes; devices
-  // side by side as often as anywhere. A task that is pinned on its devices, in any order, or as its layout
-  // says. Every task must have shapes.
+  // A random placement: a number of devices, uniform over the numbers for which the task has shapes; one of
+  // these shapes; adjacent devices in half of the cases, any devices otherwise. A pinned task stays on its
+  // devices, in random order or in that of its pinned layout. Every task must have shapes.
   [[nodiscard]] Placement placement(int task, std::mt19937_64& random);
   [[nodiscard]] Candidate candidate(std::mt19937_64& random);
 
@@ -30,7 +30,7 @@ class RandomCandidates {
 
   SearchRun& run_;
   ShapeLimits limits_;
-  std::vector<std::uint16_t> devices_;                         // of the cluster, in an order that draws change
+  std::vector<std::uint16_t> devices_;                         // of the cluster, permuted by draws
   std::vector<std::map<int, std::vector<int>>> known_shapes_;  // by task, then number of devices
 };
 

@@ -1,11 +1,11 @@
-// The least a search must beat: the best of plans that are drawn one by one.
+// Random search, the weakest baseline: the best of plans that are drawn independently.
 #pragma once
 
 #include "sextant/planner.h"
 
 namespace sextant {
 
-// Without a budget: one second.
+// Without a budget it runs for one second.
 [[nodiscard]] PlanResult plan_by_random(const PlanRequest& request);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// What planners do that fix which tasks share devices and try sizes of the sets one after the other.
+// The common part of planners with a fixed grouping of tasks, which try all sizes of the sets.
 #pragma once
 
 #include <vector>
@@ -12,23 +12,23 @@ class Sweep {
  public:
   explicit Sweep(SearchRun& run);
 
-  // sharing: of the run's dealt tasks; those that are pinned are where they are.
+  // sharing: sets of the run's unpinned tasks; pinned tasks stay where they are.
   //
-  // Every task on all devices of its group, with the uniform degrees and the micro-batch size that are best for
-  // the iteration: from the fastest of each task with which all fit, one task after the other takes the option
-  // that shortens the iteration, until none does. Nothing where a task has no layout on its group.
+  // Puts every task on its group's devices, with the best uniform degrees and micro-batch size: from the
+  // fastest options with which all tasks fit, one task after the other takes the option that shortens the
+  // iteration, until none does. Skips the sets if a task has no layout on its group.
   void look_at(const std::vector<UnitClass>& classes, const DeviceSets& sharing);
 
-  // Tasks of group 0 on the first k of `units`, those of group 1 on the others, for every k that leaves none
-  // empty. grouping: of all tasks, two groups. units: classes of one unit each, in any order. Where all tasks
-  // of a group are pinned there is nothing to try: the others take what these leave.
+  // Puts tasks of group 0 on the first k of `units` and those of group 1 on the others, for every k that leaves
+  // neither empty. grouping: of all tasks, two groups. units: classes of one unit each, in any order. If all
+  // tasks of a group are pinned, the other group takes the remaining units.
   void look_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
 
-  // Tasks of group 0 on the first units, those of group 1 on the next, and so on, for every way to cut `units`
-  // that leaves no group empty. Nothing may be pinned.
+  // Puts tasks of group 0 on the first units, those of group 1 on the next, and so on, for every way to cut
+  // `units` that leaves no group empty. No task may be pinned.
   void look_at_cuts(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
 
-  // All tasks on all devices.
+  // Puts all tasks on all devices.
   void look_at_one_set();
 
  private:
@@ -42,7 +42,7 @@ class Sweep {
   Arranger arranger_;
 };
 
-// Two groups: tasks for which `is_first` holds are group 0. One group where all or none are.
+// Two groups: tasks for which `is_first` holds are group 0. One group if all tasks are on the same side.
 template <typename IsFirst>
 [[nodiscard]] TaskGrouping two_groups(const Workflow& workflow, IsFirst is_first) {
   TaskGrouping grouping;
@@ -57,9 +57,9 @@ template <typename IsFirst>
   return grouping;
 }
 
-// Blocks that are dealt whole, in the order of the cluster: machines, or parts of them in small clusters. Each
-// a class of its own, with devices on which the same tasks are pinned. Where SearchLimits::max_units asks for
-// fewer, neighbours of one device type are one: about so many.
+// Blocks of devices that are assigned as a whole, in the order of the cluster: machines, or parts of them in
+// small clusters. Each is a class of its own whose devices have the same pinned tasks. If
+// SearchLimits::max_units is set, neighbours of one device type are merged until about that many are left.
 [[nodiscard]] std::vector<UnitClass> units_in_order(const PlanRequest& request);
 
 }  // namespace sextant

@@ -11,7 +11,7 @@
 namespace sextant {
 namespace {
 
-// The default execution options under which the actor trains; those of the first task where it does not.
+// The default execution options of the actor's training; those of the first task if the actor does not train.
 const Execution& of_training(const Workflow& workflow, const std::vector<TaskChoices>& choices) {
   const std::size_t task = workflow.has_weight_sync()
                                ? static_cast<std::size_t>(&workflow.actor_training() - workflow.tasks.data())
@@ -66,8 +66,6 @@ std::vector<DeviceId> ascending(const Placement& placement) {
   return devices;
 }
 
-constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(kind); }
-
 }  // namespace
 
 Evaluator::Evaluator(const EvaluatedProblem& problem)
@@ -79,7 +77,7 @@ Evaluator::Evaluator(const EvaluatedProblem& problem)
       prices_(problem.cluster),
       is_time_alone_(problem.objective.is_time_alone() && problem.device_rules.empty() &&
                      !host_memory_.is_there()) {
-  constexpr int kMaxDevices = 65536;  // of a candidate's 16-bit numbers
+  constexpr int kMaxDevices = 65536;  // candidates have 16-bit device numbers
   const int devices = problem.cluster.device_count();
   if (devices > kMaxDevices) {
     throw_bad_input("cluster " + problem.cluster.name() + ": " + std::to_string(devices) +
@@ -140,7 +138,7 @@ std::uint64_t Evaluator::asked() const {
 
 // ---- the iteration (costmodel/iteration.h) ----
 
-// With the first `others` tasks.
+// Overlaps of a task with the first `others` tasks.
 void Evaluator::find_overlaps(std::size_t task, std::size_t others) {
   const std::span<const std::uint64_t> used = parts_[task].used();
   for (std::size_t other = 0; other < others; ++other) {
@@ -264,7 +262,7 @@ void Evaluator::find_data(std::size_t edge) {
   data_s_[edge] = data_s(of, parts_[of.made].used(), parts_[of.needed].used());
 }
 
-// Computes the edges of tasks that the moves gave other devices.
+// Updates the edges of tasks whose devices changed in the move.
 void Evaluator::find_data_of_moves() {
   for (std::size_t edge = 0; edge < data_edges_.size(); ++edge) {
     const DataEdge& of = data_edges_[edge];
@@ -314,7 +312,7 @@ std::vector<std::vector<StageTime>> Evaluator::stage_times(int task, const Place
   const auto size = static_cast<std::size_t>(shape.replica_devices());
   const std::span<const std::uint16_t> devices(placement.devices);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    // Replicas that are alike have one value.
+    // Identical replicas have one value.
     const auto alike =
         static_cast<std::size_t>(std::find(values.begin(), values.end(), values[i]) - values.begin());
     times.push_back(alike < i ? times[alike]
@@ -379,7 +377,7 @@ Score Evaluator::score() {
     has_other_uses = has_other_uses || (is_in_other_use_[t] && (has_other_value || has_other_devices));
     const int task = static_cast<int>(t);
     if (task != training_ && task != generation_) continue;
-    // What is sent as a whole depends on the order of devices too.
+    // A transfer of whole weights also depends on the order of devices.
     has_other_weights = has_other_weights || has_other_value || has_other_devices || !decomposes_sync_;
     has_other_senders = has_other_senders || has_other_devices || task == generation_;
   }

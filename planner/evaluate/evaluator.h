@@ -1,9 +1,9 @@
-// The cost model as a search needs it: a candidate's time and memory, and those after a move, for which only
-// what the move touched is looked up again.
+// The cost model for searches: time and memory of a candidate, updated after each move by looking up only the
+// parts that the move changed.
 //
-// The numbers are the model's own (costmodel/iteration.h, memory.h), put together from the costs of replicas
-// and reductions that it gave before (task_model.h); they equal those of the whole plan to rounding (1e-12,
-// tested). What was not seen before is asked and kept. Not for several threads: each has its own.
+// The numbers are those of the cost model (costmodel/iteration.h, memory.h), composed of costs of replicas and
+// reductions (task_model.h) that are cached; they equal those of the whole plan to rounding (1e-12, tested).
+// The class is not thread-safe: each thread has its own evaluator.
 #pragma once
 
 #include <algorithm>
@@ -31,14 +31,14 @@
 namespace sextant {
 
 struct Score {
-  double time_s = 0;        // of an iteration
-  double excess_bytes = 0;  // by which the fullest device is too small; none: zero or less
-  double loss = 0;          // what the objective lowers
+  double time_s = 0;        // per iteration
+  double excess_bytes = 0;  // missing memory of the fullest device; zero or less if there is none
+  double loss = 0;          // value that the objective minimises
   double overrun = 0;       // by which its limits are exceeded
 
   [[nodiscard]] bool fits() const { return excess_bytes <= 0 && overrun <= 0; }
-  // Of plans that fit the one with less loss, by more than `rounding` of it; they come before all others, of
-  // which that with less excess, then less overrun, is better.
+  // Plans that fit come before all others. Among them the smaller loss wins, by more than `rounding` of it;
+  // among the others the smaller excess, then the smaller overrun.
   [[nodiscard]] bool is_better_than(const Score& other, double rounding = 0) const {
     if (fits() != other.fits()) return fits();
     if (fits()) return loss < other.loss * (1 - rounding);
@@ -48,23 +48,23 @@ struct Score {
   friend bool operator==(const Score&, const Score&) = default;
 };
 
-// rented: of no matter where the objective needs no devices.
+// Score of a plan with this time. `rented` is ignored if the objective does not depend on devices.
 [[nodiscard]] Score judged(const Objective& objective, double time_s, double excess_bytes,
                            const Rented& rented);
 
-// How weights get from the devices of training to those of generation.
+// The path of weights from the devices of training to those of generation.
 struct WeightPath {
-  bool is_colocated = false;  // generation has no device that training has not
+  bool is_colocated = false;  // all devices of generation also train
   terms::WeightWays<double> ways;
 };
 
-// What tasks put on hosts, held to the least that nodes have for each of their devices. It is no less than what
-// any node has to hold: as if all devices of a node did every task in the way that needs most.
+// Compares the tasks' states on hosts with the smallest host memory per device of any node. The need is an
+// upper bound for each node: all its devices are assumed to run every task in the way that needs most.
 class HostMemoryLimit {
  public:
   explicit HostMemoryLimit(const Cluster& cluster);
   [[nodiscard]] bool is_there() const { return bytes_per_device_ > 0; }
-  // By which part the tasks' needs exceed it; zero where they do not.
+  // The share by which the tasks' needs exceed the limit; zero if they do not.
   template <typename Values>
   [[nodiscard]] double overrun(const Values& values) const {
     double bytes = 0, sleeping = 0;
@@ -72,64 +72,64 @@ class HostMemoryLimit {
       bytes += value->max_host_bytes;
       sleeping += value->max_sleeping_bytes;
     }
-    if (bytes > 0) bytes += sleeping;  // an engine takes turns with tasks whose states go to the host
+    if (bytes > 0) bytes += sleeping;  // an engine alternates with tasks whose states are moved to the host
     return bytes > bytes_per_device_ ? bytes / bytes_per_device_ - 1 : 0;
   }
 
  private:
-  double bytes_per_device_ = 0;  // none: no node says
+  double bytes_per_device_ = 0;  // 0: no node states its host memory
 };
 
-// What stays the same in a search.
+// The parts of a problem that are constant in a search.
 struct EvaluatedProblem {
   const Cluster& cluster;
   const Workflow& workflow;
   const Coefficients& coefficients;
   std::string framework{kAny};
-  std::vector<TaskChoices> choices = {};  // by task; none: the default of all
+  std::vector<TaskChoices> choices = {};  // by task; empty: the default of all
   WeightSyncPlan weight_sync = {};
   Objective objective = {};
   DeviceRules device_rules = {};
-  double memory_share = 1;  // as PlanRequest has it
+  double memory_share = 1;  // PlanRequest::memory_share
 };
 
 class Evaluator {
  public:
-  // Refers to the problem's parts. Throws Error(bad_input) where a device has no rate for the workflow's
-  // precision, or the cluster has more than 65,536 devices.
+  // Keeps references to the problem's parts. Throws Error(bad_input) if a device has no rate for the workflow's
+  // precision, or if the cluster has more than 65,536 devices.
   explicit Evaluator(const EvaluatedProblem& problem);
   ~Evaluator();
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
-  // Tables that candidates refer to, by task.
+  // The tables of shapes that candidates refer to, by task.
   [[nodiscard]] ShapeTable& shapes(int task) { return part(task).shapes(); }
   [[nodiscard]] const ShapeTable& shapes(int task) const { return part(task).shapes(); }
   [[nodiscard]] int task_count() const { return static_cast<int>(parts_.size()); }
 
-  // The batch's sequences, and how a task is executed by default.
+  // The batch's sequences sorted by length, and the execution of a task: its default, or that of a shape.
   [[nodiscard]] const SortedLengths& sorted_lengths() const { return sorted_; }
   [[nodiscard]] const Execution& execution(int task) const { return part(task).model().executions().front(); }
   [[nodiscard]] const Execution& execution(int task, const Shape& shape) const {
     return part(task).model().execution(shape);
   }
 
-  // Of one task alone. There is no current candidate after it.
+  // The value of one task without the others. Afterwards there is no current candidate.
   [[nodiscard]] TaskValue value_of(int task, const Placement& placement);
 
-  // Of the task that value_of was asked about last: its replicas, with the memory of their positions.
+  // The replicas of the task of the last value_of() call, with the memory of their positions.
   [[nodiscard]] std::span<const ReplicaValue* const> replicas(int task) const { return part(task).replicas(); }
 
-  // By replica, then stage; none where a replica's cost is not its own (TaskModel::is_separable). There is no
-  // current candidate after it.
+  // Times by replica, then stage; empty if the cost of a replica depends on others (TaskModel::is_separable).
+  // Afterwards there is no current candidate.
   [[nodiscard]] std::vector<std::vector<StageTime>> stage_times(int task, const Placement& placement);
 
-  // Costs a candidate and makes it the current one. Every task's devices must be as many as its shape's.
+  // Costs a candidate and makes it the current one. Every task needs as many devices as its shape has.
   Score evaluate(const Candidate& candidate);
 
-  // A move: any changes, then score(), then keep() or undo(). A task that is replaced has no other change in
-  // the same move.
-  void replace_device(int task, int position, std::uint16_t device);  // by one that the task does not use
+  // A move consists of any changes, then score(), then keep() or undo(). A task that is replaced must have no
+  // other change in the same move.
+  void replace_device(int task, int position, std::uint16_t device);  // a device that the task does not use yet
   void swap_positions(int task, int first, int second);
   void replace_task(int task, const Placement& placement);
   Score score();
@@ -141,46 +141,46 @@ class Evaluator {
   [[nodiscard]] Candidate current() const;
   [[nodiscard]] Plan plan_of(const Candidate& candidate, const std::string& name) const;
 
-  // What every candidate is put together and paid for by.
+  // The components of every candidate's time and price.
   [[nodiscard]] const Phases& phases() const { return *phases_; }
   [[nodiscard]] const DevicePrices& prices() const { return prices_; }
   [[nodiscard]] double overhead_s() const { return overhead_s_; }
   [[nodiscard]] const DeviceRules& device_rules() const { return device_rules_; }
   [[nodiscard]] const HostMemoryLimit& host_memory() const { return host_memory_; }
 
-  // An iteration follows from tasks' values and sets of devices: it is of the closed form, and what the weights
-  // take is a sum (space/composed_plan.h).
+  // True if an iteration follows from the tasks' values and device sets: it has the closed form, and the time
+  // of the weight sync is a sum (space/composed_plan.h).
   [[nodiscard]] bool is_composable() const {
     return workflow_.algorithm != Algorithm::custom && (training_ < 0 || decomposes_sync_);
   }
-  // Sets of devices, a bit each, in whatever order tasks have them; largest_part: of the weights, on
-  // any device of generation. For workflows that synchronize weights.
+  // The path between device sets, given as one bit per device. `largest_part`: largest share of the weights on
+  // any generation device. Only for workflows that synchronize weights.
   [[nodiscard]] WeightPath weight_path(std::span<const std::uint64_t> training,
                                        std::span<const std::uint64_t> generation, double largest_part);
   [[nodiscard]] double sync_s(const TaskValue& trained, const TaskValue& generated,
                               const WeightPath& path) const;
 
-  // Weights that are trained and used by tasks other than the actor's training and generation.
+  // Weights that a task other than the actor's generation uses after another task trained them.
   struct OtherUse {
     std::size_t trained = 0, used = 0;  // tasks
-    double bytes = 0;                   // of one copy
+    double bytes = 0;                   // for one copy
   };
   [[nodiscard]] const std::vector<OtherUse>& other_uses() const { return other_uses_; }
-  // Whether a task is on either side of one of them.
+  // True if the task trains or uses such weights.
   [[nodiscard]] bool is_in_other_use(std::size_t task) const { return is_in_other_use_[task]; }
-  // Their way between such sets of devices (terms::used_elsewhere_s).
+  // The time of their transfer between these device sets (terms::used_elsewhere_s).
   [[nodiscard]] double other_use_s(const OtherUse& use, std::span<const std::uint64_t> training,
                                    std::span<const std::uint64_t> used, double largest_part);
 
-  // Data that tasks hand on (costmodel/data_edges.h), and what it takes between such sets of devices.
+  // Data transfers between tasks (costmodel/data_edges.h), and their time between these device sets.
   [[nodiscard]] const std::vector<DataEdge>& data_edges() const { return data_edges_; }
   [[nodiscard]] double data_s(const DataEdge& edge, std::span<const std::uint64_t> made,
                               std::span<const std::uint64_t> needed);
 
-  // About what a generation device waits for such a part of the weights; for comparisons.
+  // Approximate time in which a generation device receives this part of the weights; for comparisons.
   [[nodiscard]] double part_of_weights_s(double part) const;
 
-  // How often the cost model itself was asked.
+  // The number of cost model calls.
   [[nodiscard]] std::uint64_t asked() const;
 
  private:
@@ -207,18 +207,18 @@ class Evaluator {
   [[nodiscard]] double broken_rules() const;
 
   const Workflow& workflow_;
-  Plan sync_plan_;  // the weight synchronization
+  Plan sync_plan_;  // for the weight synchronization
   std::unique_ptr<const Problem<double>> sync_problem_;
   SortedLengths sorted_;
   DeviceClasses seating_;
   std::deque<TaskPart> parts_;
   std::optional<Phases> phases_;
-  std::vector<std::size_t> changed_tasks_;  // by the move that is tried
-  int generation_ = -1, training_ = -1;     // of the actor; -1 where there is no weight sync
+  std::vector<std::size_t> changed_tasks_;  // by the current move
+  int generation_ = -1, training_ = -1;     // of the actor; -1 without weight sync
   bool decomposes_sync_ = false;
   double overhead_s_ = 0;
   double handover_s_ = 0;
-  double sent_bytes_ = 0;  // of one copy of the weights
+  double sent_bytes_ = 0;  // for one copy of the weights
   std::vector<OtherUse> other_uses_;
   std::vector<bool> is_in_other_use_;  // by task
   std::vector<DataEdge> data_edges_;
@@ -229,15 +229,15 @@ class Evaluator {
   DevicePrices prices_;
   bool is_time_alone_ = true;
   std::unique_ptr<MemoryUse> memory_;
-  // What is read of all tasks after every move, by task.
+  // Values of all tasks that are read after every move, by task.
   std::vector<double> time_s_;
   std::vector<TaskBytes> bytes_;
   std::vector<std::uint16_t> changed_devices_;
-  // Of the current candidate with the move that is tried, and before it.
+  // Totals of the current candidate including the current move, and totals before it.
   struct Totals {
     Phases::Times phase_s{};
-    double sync_s = 0;       // of the actor's weights
-    double other_use_s = 0;  // the longest of the others
+    double sync_s = 0;       // for the actor's weights
+    double other_use_s = 0;  // maximum over other uses
     WeightPath path;
 
     [[nodiscard]] double weights_s() const { return std::max(sync_s, other_use_s); }

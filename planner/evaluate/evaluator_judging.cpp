@@ -1,4 +1,4 @@
-// Whether a candidate has room in memory, and what the objective makes of it.
+// Checks whether a candidate fits in memory, and computes its score under the objective.
 #include <algorithm>
 #include <vector>
 
@@ -8,7 +8,7 @@ namespace sextant {
 
 // ---- memory ----
 
-// anew: of a candidate that was just loaded.
+// anew: for a candidate that was just loaded.
 double Evaluator::excess_bytes(bool anew) {
   double resident = 0, working = 0;
   for (const TaskBytes& task : bytes_) {

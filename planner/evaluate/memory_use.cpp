@@ -33,7 +33,7 @@ double MemoryUse::find_all(Tasks tasks, std::vector<double>& excess) {
   return largest_of(excess);
 }
 
-// In the order of find_all, so that both give the same number.
+// Summed in the order of find_all, so that both give the same number.
 double MemoryUse::excess_of(Tasks tasks, std::size_t device) const {
   double resident = tasks.front().resident[device], working = tasks.front().working[device];
   for (const TaskBytes& task : tasks.subspan(1)) {
@@ -51,7 +51,7 @@ double MemoryUse::of_candidate(Tasks tasks) {
 double MemoryUse::of_move(Tasks tasks, std::span<const std::uint16_t> devices) {
   if (old_.empty()) old_largest_ = largest_;
   last_ = Last::some;
-  // All are looked at only where the fullest device has lost and none that changed is as full.
+  // A full scan is needed only if the fullest device lost bytes and no changed device is as full.
   double largest = 0;
   bool has_lost = false;
   for (const std::uint16_t device : devices) {

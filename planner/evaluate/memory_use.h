@@ -1,5 +1,5 @@
-// C3 of HetRL (section 3.1) over all devices: the states of every task that a device holds and the largest of
-// their working sets, kept up to date move by move.
+// C3 of HetRL (section 3.1) over all devices: the states of every task on a device plus the largest of their
+// working sets, updated move by move.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace sextant {
 
-// What one task needs, by device; zero where it has no tasklet.
+// The memory that a task needs, in bytes by device; zero on devices without a tasklet of it.
 struct TaskBytes {
   const double* resident = nullptr;
   const double* working = nullptr;
-  double max_resident = 0;  // of any device
+  double max_resident = 0;  // maximum over devices
   double max_working = 0;
 };
 
@@ -24,20 +24,20 @@ class MemoryUse {
   // free_memory_bytes: by device.
   explicit MemoryUse(std::vector<double> free_memory_bytes);
 
-  // By which the fullest device is too small; zero where all have room.
-  // Of a candidate that is new:
+  // The functions below return the missing memory of the fullest device; zero if all tasks fit everywhere.
+  // For a new candidate:
   [[nodiscard]] double of_candidate(Tasks tasks);
-  // after a move that changed the needs on some devices, or on any:
+  // after a move that changed the needs on these devices, or on any device:
   [[nodiscard]] double of_move(Tasks tasks, std::span<const std::uint16_t> devices);
   [[nodiscard]] double of_move(Tasks tasks);
-  // or after one that changed none.
+  // after a move that changed no needs:
   [[nodiscard]] double of_same() const { return largest_; }
 
-  // Nobody asked, as all have room: of a candidate, of a move.
+  // Skip the computation if all tasks certainly fit, for a candidate or for a move.
   void skip_candidate() { is_known_ = false; }
   void skip_move() { last_ = Last::skipped; }
 
-  // The needs of single devices are known, so that of_move can go on from them.
+  // True if the needs of single devices are known, so that of_move can update them.
   [[nodiscard]] bool is_known() const { return is_known_; }
 
   void keep();
@@ -53,9 +53,9 @@ class MemoryUse {
   double find_all(Tasks tasks, std::vector<double>& excess);
 
   std::vector<double> room_;
-  std::vector<double> excess_, tried_;  // by device; negative where there is room
-  std::vector<double> maximum_;         // of find_all
-  std::vector<Excess> old_;             // before the move
+  std::vector<double> excess_, tried_;  // by device; negative if memory is free
+  std::vector<double> maximum_;         // buffer of find_all
+  std::vector<Excess> old_;             // before the current move
   double largest_ = 0, old_largest_ = 0, tried_largest_ = 0;
   bool is_known_ = false;
   Last last_ = Last::none;

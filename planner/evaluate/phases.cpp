@@ -5,11 +5,7 @@
 #include "costmodel/iteration.h"
 
 namespace sextant {
-namespace {
-
-constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(kind); }
-
-}  // namespace
+namespace {}  // namespace
 
 Phases::Phases(const Workflow& workflow, double eta) : workflow_(workflow), eta_(eta) {
   for (std::size_t t = 0; t < workflow.tasks.size(); ++t)
@@ -19,8 +15,8 @@ Phases::Phases(const Workflow& workflow, double eta) : workflow_(workflow), eta_
 }
 
 double Phases::phase_s(TaskKind kind, Overlaps overlaps, std::span<const double> times_s) const {
-  constexpr std::size_t kFewTasks = 32;  // as all graphs but custom ones have
-  std::array<double, kFewTasks> few_s;   // NOLINT: those before `t` are set
+  constexpr std::size_t kFewTasks = 32;  // enough for all graphs except custom ones
+  std::array<double, kFewTasks> few_s;   // NOLINT: entries before `t` are set
   const std::vector<std::size_t>& tasks = tasks_of_kind_[index_of(kind)];
   std::vector<double> many_s(tasks.size() > kFewTasks ? tasks.size() : 0);
   const std::span<double> end_s = many_s.empty() ? std::span<double>(few_s) : std::span<double>(many_s);

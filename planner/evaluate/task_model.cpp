@@ -162,7 +162,7 @@ ReplicaValue TaskModel::whole(const Shape& shape, std::span<const std::uint16_t>
 }
 
 double TaskModel::reduction_s(const Shape& shape, int stage, std::span<const std::uint16_t> devices) const {
-  // How often and how much follows from the first replica, wherever it is; the groups from the stage alone.
+  // The first replica, on any devices, determines number and size of the reductions; the stage its groups.
   const int total = total_of(shape.sequences);
   const std::vector<std::uint16_t> anywhere(static_cast<std::size_t>(shape.replica_devices()), devices.front());
   const TaskPlan plan = first_replica_plan(shape, 0, anywhere, execution(shape), total);

@@ -9,15 +9,15 @@ namespace sextant {
 
 namespace {
 
-// States that are kept: many more are seldom met again before the caches have forgotten them too. Of large
-// clusters fewer, so that they take some tens of megabytes.
+// Number of cached states: with many more, a state would rarely be met again before the other caches drop it
+// too. Large clusters have fewer, so that they take some tens of megabytes.
 std::size_t max_known(const DeviceClasses& seating) {
   constexpr std::size_t kBytes = 32U << 20U, kBytesPerDevice = 32, kMaximum = 512, kMinimum = 64;
   return std::clamp(kBytes / (kBytesPerDevice * seating.class_of.size()), kMinimum, kMaximum);
 }
 
-// What is known by seats and by places both may be forgotten by seats: of large clusters so much would be kept
-// that is met once.
+// Entries by device class can be dropped, because values are also cached by location. On large clusters most of
+// them are met only once, so the table is cleared when it is full.
 template <typename Value>
 void insert_one_of_many(KnownParts<Value>& known, const Fingerprint& print, const Value& value) {
   constexpr std::size_t kMaximum = std::size_t{3} << 15U;  // a table of three megabytes
@@ -43,7 +43,7 @@ std::uint64_t TaskPart::head_of(int number, int shape) const {
   return static_cast<std::uint64_t>(head) << 32 | static_cast<std::uint32_t>(number);
 }
 
-// Without sharding gradients are reduced once a mini-batch, whatever the micro-batches are.
+// Without gradient sharding there is one reduction per mini-batch, for any micro-batches.
 std::uint64_t TaskPart::head_of_stage(int stage, int shape) const {
   if (!is_separable(shape)) return head_of(0, shape);
   if (model_.execution(shapes_.at(shape)).zero_stage >= 2) return head_of(stage, shape);
@@ -57,8 +57,8 @@ std::span<const std::uint16_t> TaskPart::of_replica(const std::vector<std::uint1
   return std::span<const std::uint16_t>(all).subspan(static_cast<std::size_t>(replica) * size, size);
 }
 
-// Nodes, zones and regions numbered as they first appear (zones and regions by themselves where they have links
-// of their own), and the class of each node.
+// Nodes, zones and regions numbered by first appearance (except zones and regions with links of their own), and
+// the class of each node.
 Fingerprint TaskPart::alike_print(std::uint64_t head, std::span<const std::uint16_t> devices) {
   const Cluster& cluster = sync_problem_->cluster();
   nodes_.clear();
@@ -134,7 +134,7 @@ const ReplicaValue* TaskPart::new_value_of(int replica, const Fingerprint& print
   return value;
 }
 
-// Neighbours are often of one machine: alike in a row are looked up once.
+// Neighbours are often on one machine: a run of equal ones is looked up once.
 void TaskPart::look_up_all(State& state) {
   const Shape& cut = shapes_.at(state.placement.shape);
   const bool is_separable = model_.is_separable(cut);
@@ -169,7 +169,7 @@ bool TaskPart::has_reductions(const Shape& shape) const {
                                   model_.execution(shape).context_parallel > 1);
 }
 
-// Of all positions those of one stage, replica by replica.
+// Collects the positions of one stage from all positions, replica by replica.
 void TaskPart::gather(int stage, const Shape& shape, const std::vector<std::uint16_t>& all,
                       std::vector<std::uint16_t>& of_stage) const {
   of_stage.clear();
@@ -214,7 +214,7 @@ double TaskPart::new_reduction_of(int stage, const Fingerprint& print, const Sta
 double TaskPart::exposed_reductions_s(const State& state, double compute_s) const {
   const double reduction_s = *std::max_element(state.reduction_s.begin(), state.reduction_s.end());
   if (!(reduction_s > 0)) return 0;
-  constexpr double kBackwardShare = 2.0 / 3.0;  // of forward and backward
+  constexpr double kBackwardShare = 2.0 / 3.0;  // in forward and backward
   const double mini_batches = sync_problem_->workflow.mini_batches;
   const double micro_batches = state.replicas.front()->micro_batches / mini_batches;
   const bool reduces_every_time =
@@ -275,7 +275,7 @@ const TaskPart::State* TaskPart::known(const Fingerprint& print) const {
   return at == nullptr ? nullptr : &store_[*at];
 }
 
-// A state to fill in, which is found by the print from then on.
+// Returns a new state to be filled in, which the fingerprint finds from then on.
 TaskPart::State& TaskPart::fresh(const Fingerprint& print) {
   if (store_.capacity() == 0) store_.reserve(max_known_);
   if (known_states_ == max_known_) forget_known();
@@ -284,8 +284,8 @@ TaskPart::State& TaskPart::fresh(const Fingerprint& print) {
   return store_[known_states_++];
 }
 
-// Only what a move can be taken back to is still needed: the current one is being loaded. Their memory is used
-// again.
+// Keeps only the state that a move may be undone to, since the current one is being replaced. The memory of the
+// states is reused.
 void TaskPart::forget_known() {
   if (before_ != nullptr && before_ != &own_) {
     spare_ = *before_;

@@ -1,8 +1,8 @@
-// One task of the candidate that is evaluated: its placement, what the cost model says of its replicas and
-// reductions, and their sum. Follows moves and takes them back.
+// One task of the current candidate: its placement, the costs of its replicas and reductions, and their sum.
+// Moves update it and can be undone.
 //
-// Placements that were loaded before are kept with all of that: a search meets the same ones in other company,
-// and loading one again is a look-up by the fingerprint of its devices.
+// Loaded placements are cached with all their costs, because a search meets the same ones in combination with
+// different other tasks. Loading one again is a look-up by the fingerprint of its devices.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,28 @@
 
 namespace sextant {
 
-// What devices are to a search: alike where they have the same seat.
+// The equivalence classes of devices for a search: devices of one class are interchangeable.
 struct DeviceClasses {
-  std::vector<std::uint16_t> class_of;   // by device: its node, or itself where links tell devices apart
-  std::vector<double> straggler_factor;  // by number of devices, of a task's time
-  bool parts_are_alike = false;  // parts cost the same up to names of nodes (costmodel/problem/symmetry.h)
-  bool zones_are_alike = false;  // and of zones and regions
-  std::size_t used_words = 0;    // of a bit a device
+  std::vector<std::uint16_t> class_of;   // by device: its node, or itself if links distinguish devices
+  std::vector<double> straggler_factor;  // by number of devices, for a task's time
+  bool parts_are_alike = false;          // parts cost the same up to node names (costmodel/problem/symmetry.h)
+  bool zones_are_alike = false;          // and up to zone and region names
+  std::size_t used_words = 0;            // words of a set with one bit per device
   DeviceClassHashes prints{0};
 };
 
-// What an iteration needs of a task.
+// The values of a task that an iteration depends on.
 struct TaskValue {
   double time_s = 0;
   double fastest_gather_s = 0;  // of replicas; for the weight synchronization
   double slowest_gather_s = 0;
   double copied_s = 0;
   double fetched_s = 0;
-  double max_resident_bytes = 0;  // of any device
+  double max_resident_bytes = 0;  // maximum over devices
   double max_working_bytes = 0;
-  double max_host_bytes = 0;  // of any device, where nodes say what they have
+  double max_host_bytes = 0;  // maximum over devices, if nodes state their host memory
   double max_sleeping_bytes = 0;
-  double largest_part = 0;  // of the weights, on any device: of tasks that use what others train
+  double largest_part = 0;  // of the weights, on any device: for tasks that use weights of others
 
   friend bool operator==(const TaskValue&, const TaskValue&) = default;
 };
@@ -49,14 +49,14 @@ class TaskPart {
   TaskPart& operator=(const TaskPart&) = delete;
 
   void load(const Placement& placement);
-  // For value() and replicas() alone, which are valid until the next time: no current one, and not kept.
+  // Computes value() and replicas() only, valid until the next call. Sets no current state and caches nothing.
   void cost_without_caching(const Placement& placement);
 
-  // A move: changes, refresh(), then keep() or undo().
+  // A move consists of changes, refresh(), then keep() or undo().
   void replace_device(int position, std::uint16_t device);
   void swap_positions(int first, int second);
   void replace(const Placement& placement);
-  bool refresh();  // whether value() may be another
+  bool refresh();  // returns whether value() may have changed
   void keep();
   void undo();
 
@@ -73,7 +73,7 @@ class TaskPart {
   [[nodiscard]] bool is_touched() const { return is_touched_; }
   [[nodiscard]] bool is_replaced() const { return is_replaced_; }
   [[nodiscard]] bool uses_other_devices() const { return uses_other_devices_; }
-  // Needs by device, and of a move that did not replace the task the devices on which they changed.
+  // Needs by device; for a move that did not replace the task, changed_devices() are those whose needs changed.
   [[nodiscard]] TaskBytes bytes() const {
     return {now_->resident_bytes.data(), now_->working_bytes.data(), now_->value.max_resident_bytes,
             now_->value.max_working_bytes};
@@ -85,16 +85,16 @@ class TaskPart {
  private:
   struct State {
     Placement placement;
-    std::vector<std::uint64_t> used;            // a bit a device
-    std::vector<const ReplicaValue*> replicas;  // one where the task is not separable
-    std::vector<Fingerprint> replica_sums;      // of their seats
-    std::vector<double> reduction_s;            // by stage; likewise
-    std::vector<Fingerprint> stage_sums;        // none without reductions
+    std::vector<std::uint64_t> used;            // one bit per device
+    std::vector<const ReplicaValue*> replicas;  // one if the task is not separable
+    std::vector<Fingerprint> replica_sums;      // fingerprints of their device classes
+    std::vector<double> reduction_s;            // by stage; one if the task is not separable
+    std::vector<Fingerprint> stage_sums;        // empty without reductions
     std::vector<double> resident_bytes;         // by device
     std::vector<double> working_bytes;
     TaskValue value;
   };
-  // Where a position is: of what replica and stage, and at which position in these.
+  // The location of a position: its replica and stage, and the position within these.
   struct Place {
     int position, replica, in_replica, stage, in_stage;
   };
@@ -155,25 +155,25 @@ class TaskPart {
   const Problem<double>* sync_problem_;
   const DeviceClasses* seating_;
   ShapeTable shapes_;
-  // The current one: one of the known, which stay as they are, or `own_` once a move changed it; else what was
-  // glanced at last.
+  // The current state: a cached one, which is never changed, or `own_` once a move changed it; otherwise the
+  // result of the last cost_without_caching().
   const State* now_ = nullptr;
-  const State* before_ = nullptr;  // of a task that a move replaced
+  const State* before_ = nullptr;  // before a move that replaced the task
   State own_, spare_, glanced_at_;
-  // Of the shape of own_: positions of a replica and of a stage in it.
+  // Numbers of positions of a replica and of a stage, for the shape of own_.
   int replica_size_ = 1, stage_size_ = 1;
   bool has_reductions_ = false;
-  std::vector<State> store_;  // never more than it was reserved for, so that they stay where they are
-  std::size_t known_states_ = 0, max_known_;  // of the store, the first of which are known
+  std::vector<State> store_;                  // never exceeds its reserved size, so that pointers stay valid
+  std::size_t known_states_ = 0, max_known_;  // the first entries of the store are cached states
   KnownParts<std::uint32_t> known_placements_;
-  // In blocks of a fixed size, so that they stay where they are.
+  // Blocks of a fixed size, so that pointers stay valid.
   std::vector<std::vector<ReplicaValue>> values_;
-  KnownParts<const ReplicaValue*> known_values_;  // by seats
-  KnownParts<const ReplicaValue*> alike_;         // by places as the formulas see them
+  KnownParts<const ReplicaValue*> known_values_;  // by device classes
+  KnownParts<const ReplicaValue*> alike_;         // by locations as the formulas see them
   KnownParts<const ReplicaValue*> alike_bytes_;   // by needs at all positions
   KnownParts<double> known_reductions_, alike_reductions_;
   bool is_touched_ = false, is_replaced_ = false, uses_other_devices_ = false;
-  // Of own_ before a move.
+  // Values of own_ before a move.
   TaskValue old_value_;
   std::vector<OldReplica> old_replicas_;
   std::vector<OldStage> old_stages_;
@@ -181,7 +181,7 @@ class TaskPart {
   std::vector<OldBytes> old_bytes_;
   std::vector<std::uint16_t> changed_devices_;
   std::vector<std::uint16_t> seats_, stage_seats_, stage_devices_;
-  // Of alike_print.
+  // Buffers of alike_print.
   std::vector<std::uint64_t> words_;
   std::vector<int> nodes_, zones_, regions_;
   std::uint64_t asked_ = 0;

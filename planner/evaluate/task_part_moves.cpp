@@ -1,4 +1,4 @@
-// Moves of one task's tasklets, and the way back.
+// Moves of one task's tasklets, and undoing them.
 #include <algorithm>
 
 #include "planner/evaluate/task_part.h"
@@ -74,14 +74,14 @@ void TaskPart::swap_positions(int first, int second) {
 
 void TaskPart::replace(const Placement& placement) {
   if (!is_replaced_) {
-    undo();  // of changes before it, which it makes moot
+    undo();  // earlier changes, which the replacement makes obsolete
     before_ = now_;
     is_touched_ = is_replaced_ = uses_other_devices_ = true;
   }
   load(placement);
 }
 
-// A replica on the same seats as before the move costs what it did.
+// A replica on the same device classes as before the move has the same cost.
 bool TaskPart::refresh_replicas() {
   bool has_changed = false;
   for (const OldReplica& old : old_replicas_) {
@@ -125,7 +125,7 @@ void TaskPart::set_bytes(std::uint16_t device, double resident, double working) 
   old_working = working;
 }
 
-// Where the needs of a whole replica are others is done (refresh_replicas); here the positions that changed.
+// Updates the changed positions; refresh_replicas has updated replicas whose needs changed as a whole.
 void TaskPart::refresh_bytes() {
   for (const OldDevice& old : old_devices_) {
     if (uses_other_devices_ && (own_.used[old.device / 64U] >> (old.device % 64U) & 1U) == 0)

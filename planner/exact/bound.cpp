@@ -12,7 +12,7 @@ namespace sextant {
 namespace {
 
 struct Types {
-  std::vector<DeviceId> first;  // a device of each type that the cluster has
+  std::vector<DeviceId> first;  // one device per type of the cluster
   std::vector<int> counts;
 };
 
@@ -32,20 +32,20 @@ Types types_of(const Cluster& cluster, const Hardware<double>& hardware) {
 }
 
 TaskPlan cheapest_plan(const Problem<double>& frame, const Task& task, Execution execution, DeviceId device) {
-  // These split work or copy it, and need devices to split it over.
+  // These options split or copy work, which needs several devices.
   execution.context_parallel = 1;
   execution.expert_parallel = 1;
   execution.expert_tensor_parallel = 0;
-  // Replicas that get sequences by length pad less, the more there are of them: never below what is there.
+  // Replicas that get sequences by length pad less, the more there are of them: never below the real lengths.
   if (task.kind != TaskKind::generation) execution.packed = true;
   TaskPlan plan =
       one_device_plan(device, frame.workflow.model_of(task).layers, execution, frame.workflow.sequences());
-  // Stopped sequences pass the layers again, and no plan stops fewer than one.
+  // Interrupted sequences pass the layers again, and every plan interrupts at least one.
   if (frame.workflow.rollout != RolloutRules{}) plan.decode_batch_sequences = 1;
   return plan;
 }
 
-// The arithmetic of prefill (terms/prefill.h), without any traffic.
+// The arithmetic of prefill (terms/prefill.h), without any memory traffic.
 double prefill_arithmetic_s(const StageOfTask<double>& s, DeviceId d) {
   const terms::ForwardFlop flop = terms::forward_flop(s);
   const auto coefficient = [&](CoefficientId id) { return s.problem.coefficient(id, d); };
@@ -60,8 +60,8 @@ double prefill_arithmetic_s(const StageOfTask<double>& s, DeviceId d) {
   return time_s;
 }
 
-// At least so many steps in any replica (work.h): as many as a mean response has where responses end by
-// themselves, and fewer where several batches are on their way.
+// Minimum number of decoding steps of any replica (work.h): those of a mean response if responses end
+// individually, and fewer if several batches are in flight.
 double min_steps(const TaskWork& work, const Workflow& workflow) {
   const Execution& execution = work.execution();
   const RolloutBatch batch = rollout_batch(workflow);
@@ -72,7 +72,7 @@ double min_steps(const TaskWork& work, const Workflow& workflow) {
   return batch.rounds * response.mean_tokens() / on_their_way;
 }
 
-// What decoding does on one device (terms/decode.h), item by item.
+// The work items of decoding on one device (terms/decode.h).
 struct Decoding {
   double weights_read_s = 0;
   double weights_flop_s = 0;
@@ -98,10 +98,10 @@ Decoding decoding_s(const StageOfTask<double>& s, DeviceId d) {
   return time;
 }
 
-// Of one task: what devices share, and what it pays whatever they are.
+// The items of one task: those that devices share, and the fixed time that it takes on any devices.
 struct TaskItems {
   TaskKind kind = TaskKind::inference;
-  std::vector<ItemTimes> reading, computing;  // with decoding's reads, and with its arithmetic
+  std::vector<ItemTimes> reading, computing;  // including decoding's reads, and its arithmetic
   double fixed_s = 0;
 };
 
@@ -118,7 +118,7 @@ TaskItems items_of(const Problem<double>& frame, const Types& types, const Task&
   std::vector<double> first, reads, computes, cache, optimizer;
   double min_step_s = std::numeric_limits<double>::infinity();
   for (const DeviceId d : types.first) {
-    // The whole task: what is linear in layers and sequences is then the work of all devices together.
+    // The whole task on one device: terms linear in layers and sequences are the work of all devices together.
     const TaskPlan plan = cheapest_plan(frame, task, execution, d);
     const TaskWork work = work_of(task, plan, frame.workflow, frame.cluster());
     const StageOfTask<double> s{frame, work, 0, 0};
@@ -148,8 +148,8 @@ TaskItems items_of(const Problem<double>& frame, const Types& types, const Task&
   return items;
 }
 
-// No execution with the same precisions and the same weights to train does less work: sequences have their real
-// length, prompts pass once, kernels are fused.
+// Of all executions with the same precisions and trained weights none does less work than this one: sequences
+// have their real length, prompts pass once, kernels are fused.
 Execution with_min_work(Execution execution, TaskKind kind) {
   execution.packed = true;
   execution.continuous_batching = execution.shared_prompts = kind == TaskKind::generation;
@@ -158,13 +158,13 @@ Execution with_min_work(Execution execution, TaskKind kind) {
   return execution;
 }
 
-// Those that the bound is for.
+// The executions that the bound covers.
 std::vector<Execution> bounded_executions(const PlanRequest& request, std::size_t task) {
   std::vector<Execution> all;
   for (Execution execution : choices_for(request.choices, task).executions) {
     if (request.bounds_every_execution)
       execution = with_min_work(std::move(execution), request.workflow.tasks[task].kind);
-    // These change where work is done and what memory it takes, not how much there is.
+    // These options change the location of work and its memory, not its amount.
     execution.context_parallel = execution.expert_parallel = execution.virtual_stages = 1;
     execution.expert_tensor_parallel = execution.zero_stage = 0;
     execution.kv_cache_bytes = 0;
@@ -182,7 +182,7 @@ void lower(std::vector<ItemTimes>& items, const std::vector<ItemTimes>& others) 
   }
 }
 
-// Of each item the least that any of the executions takes.
+// The minimum of each item over the executions.
 TaskItems min_items_of(const Problem<double>& frame, const Types& types, const Task& task,
                        const std::vector<Execution>& executions) {
   TaskItems minimum = items_of(frame, types, task, executions.front());
@@ -200,8 +200,8 @@ double longer_split_s(const std::vector<ItemTimes>& reading, const std::vector<I
   return std::max(min_split_s(reading, types.counts), min_split_s(computing, types.counts));
 }
 
-// Of the tasks of some kinds, each device doing its parts one after the other; and of each task alone with what
-// it pays besides.
+// Bound for the tasks of some kinds: each device does its parts one after the other; and each task alone takes
+// at least its own split and its fixed time.
 template <typename Wanted>
 double together_s(const std::vector<TaskItems>& tasks, const Types& types, Wanted wanted) {
   std::vector<ItemTimes> reading, computing;
@@ -221,7 +221,7 @@ double working_bound_s(const Workflow& workflow, const std::vector<TaskItems>& t
   };
   const double generation = phase_s(TaskKind::generation), inference = phase_s(TaskKind::inference),
                training = phase_s(TaskKind::training);
-  // Of other graphs one task takes no less than it takes alone; which of them overlap is not looked at.
+  // For other graphs the bound is the longest task alone; their overlaps are not analysed.
   if (workflow.algorithm == Algorithm::custom) {
     double longest_s = 0;
     for (const TaskItems& task : tasks)
@@ -241,7 +241,7 @@ double handover_s(const PlanRequest& request, const Problem<double>& frame) {
   return TaskModel(training, executions, executions.front(), frame).handover_s();
 }
 
-// sum over items of min over types of x c; x by type, not yet normalized.
+// Sum over items of min over types of x c; x by type, not yet normalized.
 double dual_s(const std::vector<ItemTimes>& items, const std::vector<int>& counts,
               const std::vector<double>& x) {
   double whole = 0, sum = 0;
@@ -258,7 +258,7 @@ double dual_s(const std::vector<ItemTimes>& items, const std::vector<int>& count
 
 double min_split_s(const std::vector<ItemTimes>& items, const std::vector<int>& counts) {
   if (items.empty()) return 0;
-  // Exact where items differ by a factor only: each type as fast as at all of them.
+  // Start value, exact if items differ by a factor only: the inverse of a type's time for all items.
   std::vector<double> x(counts.size());
   for (std::size_t k = 0; k < x.size(); ++k) {
     double all = 0;
@@ -266,7 +266,7 @@ double min_split_s(const std::vector<ItemTimes>& items, const std::vector<int>& 
     x[k] = all > 0 ? 1 / all : 1;
   }
   double best_s = dual_s(items, counts, x);
-  // A concave function of x: one type after the other, with smaller and smaller steps. Every x is a bound.
+  // A concave function of x: one type after the other, with decreasing steps. Every x gives a bound.
   for (double step = 2; step > 1.0005; step = std::sqrt(step)) {
     for (bool improved = true; improved;) {
       improved = false;
@@ -288,7 +288,7 @@ double min_split_s(const std::vector<ItemTimes>& items, const std::vector<int>& 
 
 namespace {
 
-// Of all tasks, whole.
+// The items of all tasks.
 struct RequestItems {
   explicit RequestItems(const PlanRequest& request) {
     plan.weight_sync = request.weight_sync;

@@ -22,7 +22,7 @@ int Composition::group_with(std::span<const TaskSet> groups, int task) const {
   return -1;
 }
 
-// skipped: the group that generates beside the others, or -1.
+// skipped: the group that generates in parallel with the others, or -1.
 double Composition::by_group_s(std::span<const TaskSet> groups, std::span<const GroupCost> costs,
                                const Phases& phases, int skipped, double shared_sync_s) const {
   double longest_s = 0, all_s = 0;

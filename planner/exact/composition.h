@@ -1,11 +1,11 @@
 // A bound of an iteration from bounds of its groups: HetRL B.4 (costmodel/iteration.h) for groups of tasks that
 // share all of their devices and none with other groups.
 //
-// Of a kind of tasks, groups work beside each other and a group's tasks one after the other:
+// Groups of tasks of one kind run in parallel, and a group's tasks one after the other:
 //   Phi = eta m + (1 - eta) s,   m = max over groups of the group's sum, s = sum of all.
-// Where generation does not overlap, an iteration is the sum of its phases, and bounded twice: by the phases'
-// own bounds, and for every group by the sum over its tasks, which knows that they must fit together, and by
-// phases that it has no part in. The larger of both counts.
+// Without overlap of generation an iteration is the sum of its phases. It has two bounds, and the larger one
+// counts: by the phases' own bounds; and for every group by the sum over its tasks, which accounts for their
+// joint memory, plus the phases in which it takes no part.
 #pragma once
 
 #include <span>
@@ -16,16 +16,16 @@ namespace sextant {
 
 class Composition {
  public:
-  // All must outlive it.
+  // All must outlive the object.
   Composition(const UnitSpace& space, const SyncCost& sync, const GroupCosts& costs);
 
-  // Lower bound of a plan whose groups have these tasks and cost no less.
-  // transfer_s: of the weight sync between devices of its own sides. other_use_s: of weights that other tasks
-  // use, which go beside it, at least.
+  // Lower bound of a plan whose groups have these tasks and at least these costs. transfer_s: of the weight
+  // sync between the devices of its two sides. other_use_s: minimum time of weights that other tasks use, whose
+  // transfer overlaps it.
   [[nodiscard]] double bound_s(std::span<const TaskSet> groups, std::span<const GroupCost> costs,
                                double transfer_s, double other_use_s = 0) const;
 
-  // The group that generates or trains; -1 where there is no weight sync.
+  // The group that contains the task; -1 if the task is -1 (no weight sync).
   [[nodiscard]] int group_with(std::span<const TaskSet> groups, int task) const;
 
  private:

@@ -6,8 +6,6 @@
 
 namespace sextant {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
 void AssignmentSearch::begin(const TaskGrouping& grouping) {
   grouping_ = &grouping;
   const auto groups = static_cast<std::size_t>(grouping.groups);
@@ -49,7 +47,7 @@ double AssignmentSearch::bound_s(const TaskGrouping& grouping) {
   return composition_.bound_s(groups_, group_costs_, transfer_s(0, all_));
 }
 
-// Groups before `place` have their shares, the others may have what is left.
+// Groups before `place` have their shares; the others may have any of the units left.
 double AssignmentSearch::transfer_s(std::size_t place, int left) const {
   const int generating = composition_.group_with(groups_, sync_.generation());
   const int training = composition_.group_with(groups_, sync_.training());
@@ -61,7 +59,7 @@ double AssignmentSearch::transfer_s(std::size_t place, int left) const {
   return sync_.min_transfer_s(share_of(training), share_of(generating));
 }
 
-// Costs of the groups from `place` on. False where one has no way to fit.
+// Computes the costs of the groups from `place` on. Returns false if one of them cannot fit.
 bool AssignmentSearch::rest_is_possible(std::size_t place, int left) {
   const bool takes_left = takes_all(place);
   for (; place < order_.size(); ++place) {
@@ -92,13 +90,13 @@ std::vector<AssignmentSearch::Child> AssignmentSearch::children(std::size_t plac
   return children;
 }
 
-// bound_s: of all that follows from here.
+// bound_s: of all plans below this node.
 void AssignmentSearch::deal(std::size_t place, int left, double bound_s) {
   const std::size_t group = order_[place];
   const std::vector<Child> found = progress_.is_interrupted() ? std::vector<Child>{} : children(place, left);
-  if (progress_.is_stopped()) return progress_.leave_open(bound_s);  // the children's are none
+  if (progress_.is_stopped()) return progress_.leave_open(bound_s);  // the children's bounds are invalid
   for (const Child& child : found) {
-    if (!progress_.is_open(child.bound_s)) return;  // nor are those after it
+    if (!progress_.is_open(child.bound_s)) return;  // nor are later ones
     if (!progress_.may_go_on()) return progress_.leave_open(child.bound_s);
     shares_[group] = child.share;
     group_costs_[group] = costs_.of_share(groups_[group], child.share);
@@ -126,7 +124,7 @@ void AssignmentSearch::add_other_ways(AssignedTasks& dealt) {
   }
 }
 
-// Where the groups' units lie follows from all shares.
+// The location of the groups' units follows from all shares.
 void AssignmentSearch::finish(double bound_s) {
   AssignedTasks dealt{*grouping_, groups_, shares_, space_.blocks_of_deal(shares_), 0};
   for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -153,7 +151,7 @@ void AssignmentSearch::finish(double bound_s) {
   if (progress_.is_stopped()) progress_.leave_open(bound_s);
 }
 
-// Groups with the most to do first: their shares say most about the bound.
+// Groups with the most work first, because their shares affect the bound most.
 void AssignmentSearch::search(const TaskGrouping& grouping) {
   const double bound = bound_s(grouping);
   std::stable_sort(order_.begin(), order_.end(), [this](std::size_t a, std::size_t b) {
@@ -170,7 +168,7 @@ struct Root {
   double bound_s;
 };
 
-// Groupings by their cheap bounds.
+// Sorts groupings by their cheap bounds.
 std::vector<Root> roots_of(const std::vector<TaskGrouping>& groupings, int units, AssignmentSearch& deals) {
   std::vector<Root> roots;
   for (const TaskGrouping& grouping : groupings) {
@@ -188,7 +186,7 @@ void search_groupings(UnitSpace& space, AssignmentSearch& deals, ProofProgress& 
   const std::vector<TaskGrouping> groupings = task_groupings(space.tasks());
   const int units = space.size_of(deals.all());
   for (const Root& root : roots_of(groupings, units, deals)) {
-    if (!progress.is_open(root.bound_s)) return;  // nor are those after it
+    if (!progress.is_open(root.bound_s)) return;  // nor are later ones
     if (!progress.may_go_on()) return progress.leave_open(root.bound_s);
     const double bound_s = deals.bound_s(*root.grouping);
     if (progress.is_stopped()) return progress.leave_open(root.bound_s);
@@ -224,10 +222,10 @@ bool has_pinned(const UnitSpace& space, int share) {
   return true;
 }
 
-// Those that may hold the best plan, by the least that they can lose.
+// The rentals that may hold the best plan, by their lower bound of the loss.
 std::vector<Rental> rentals_of(const UnitSpace& space, AssignmentSearch& deals, ProofProgress& progress) {
-  // A group for each task has the least cheap bound of all groupings: tasks of one group wait for each other,
-  // and generation streams at best.
+  // The grouping with one group per task has the smallest cheap bound: tasks of one group wait for each other,
+  // and generation overlaps at best.
   const TaskGrouping finest = task_groupings(space.tasks()).back();
   std::vector<Rental> rentals;
   for (int share = 1; share < space.share_count(); ++share) {

@@ -1,5 +1,5 @@
-// The upper levels of branch and bound: shares of units for the groups of one grouping, one group after the
-// other.
+// The upper levels of branch and bound: assigns shares of units to the groups of one grouping, one group after
+// the other.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace sextant {
 
 class AssignmentSearch {
  public:
-  // All must outlive it.
+  // All must outlive the object.
   AssignmentSearch(UnitSpace& space, const SyncCost& sync, GroupCosts& costs, ProofProgress& progress)
       : space_(space),
         sync_(sync),
@@ -20,23 +20,23 @@ class AssignmentSearch {
         options_(space, sync, composition_, progress),
         all_(space.share_count() - 1) {}
 
-  // From here on plans use all of this share and nothing else. Without it they may use any units.
+  // From now on plans use exactly this share. Before that they may use any units.
   void use_exactly(int share) {
     all_ = share;
     uses_all_ = true;
   }
-  // What plans may use.
+  // The share that plans may use.
   [[nodiscard]] int all() const { return all_; }
 
-  // Least time of any plan with this grouping: of its tasks alone (cheap), and with the memory of groups.
-  // Infinite where none fits.
+  // Lower bounds of the time of any plan with this grouping: from its tasks alone (cheap), and with the memory
+  // of groups. Infinite if none fits.
   [[nodiscard]] double cheap_bound_s(const TaskGrouping& grouping);
   [[nodiscard]] double bound_s(const TaskGrouping& grouping);
 
-  // Whether the grouping keeps to PlanRequest::device_rules: groups have no device in common.
+  // True if the grouping respects PlanRequest::device_rules, given that groups have disjoint devices.
   [[nodiscard]] bool keeps_rules(const TaskGrouping& grouping) const;
 
-  // Offers `progress` every plan of the grouping that is not ruled out.
+  // Offers `progress` every plan of the grouping that the bounds do not exclude.
   void search(const TaskGrouping& grouping);
 
  private:
@@ -62,19 +62,19 @@ class AssignmentSearch {
   OptionSearch options_;
   int all_;
   bool uses_all_ = false;
-  // Of the grouping that is searched.
+  // The state for the current grouping:
   const TaskGrouping* grouping_ = nullptr;
   std::vector<TaskSet> groups_;
   std::vector<std::size_t> order_;      // in which groups get their shares
-  std::vector<std::size_t> place_of_;   // in that order, by group
+  std::vector<std::size_t> place_of_;   // position in that order, by group
   std::vector<int> shares_;             // by group
-  std::vector<GroupCost> group_costs_;  // by group: of those that have a share, and the least of the others
+  std::vector<GroupCost> group_costs_;  // by group: with its share, or minimum without one
 };
 
-// Of every grouping, the most promising first.
+// Searches every grouping, the most promising first.
 void search_groupings(UnitSpace& space, AssignmentSearch& deals, ProofProgress& progress);
 
-// The same for every share that plans can rent, with what that costs: for objectives that need devices
+// Searches every share that plans can rent, with its price: for objectives that depend on devices
 // (sextant/objective.h).
 void search_rents(UnitSpace& space, AssignmentSearch& deals, ProofProgress& progress);
 

@@ -10,7 +10,7 @@
 namespace sextant {
 namespace {
 
-// Why nothing fits: the first task that has no place of its own, or all of them together.
+// The reason why nothing fits: the first task that does not fit alone, or all tasks together.
 std::string shortage(UnitSpace& space, GroupCosts& costs) {
   const int all = space.share_count() - 1;
   for (int t = 0; t < space.tasks(); ++t) {
@@ -25,7 +25,7 @@ std::string shortage(UnitSpace& space, GroupCosts& costs) {
          "devices";
 }
 
-// Where plans fit but not within limits, how near the fastest of all comes.
+// If plans fit but exceed the limits, the message has the fastest plan without limits.
 std::string infeasibility_reason(const PlanRequest& request, const ExactLimits& limits, UnitSpace& space,
                                  GroupCosts& costs) {
   if (!request.objective.has_limits()) return "no plan of the space fits: " + shortage(space, costs);
@@ -44,7 +44,7 @@ std::string infeasibility_reason(const PlanRequest& request, const ExactLimits& 
   return message;
 }
 
-// What the search begins with, where it keeps the limits.
+// Uses the start plan as incumbent if it satisfies the limits.
 void start_from_incumbent(const PlanRequest& request, const PlanResult& start, ProofProgress& progress) {
   const Rented rented = rented_by(*start.plan, request.cluster);
   const double iteration_s = start.prediction->iteration_s;
@@ -64,7 +64,7 @@ std::string message_of(const PlanRequest& request, const PlanResult& result, boo
          std::to_string(result.candidates) + " plans costed";
 }
 
-// The plan that the search found, or the one that it could not beat.
+// The plan that the search found, or the start plan if that was not improved.
 void fill_plan(const PlanRequest& request, const ExactLimits& limits, const ProofProgress& progress,
                const Evaluator& evaluator, PlanResult& result) {
   if (progress.has_best()) {

@@ -17,7 +17,7 @@
 namespace sextant {
 namespace {
 
-// A layout of one task with everything that does not depend on the other tasks.
+// A layout of one task with all values that do not depend on the other tasks.
 struct Option {
   TaskPlan plan;
   std::set<DeviceId> devices;
@@ -37,7 +37,7 @@ bool beats(const Option& a, const Option& b) {
   return true;
 }
 
-// Drops options that another of the same layout beats; the earlier one stays when they are equal.
+// Drops options that another one of the same layout beats; of equal ones the earlier stays.
 std::vector<Option> thin(const std::vector<Option>& options) {
   std::vector<Option> kept;
   std::size_t begin = 0;
@@ -141,7 +141,7 @@ class Search {
     if (request_.on_improvement) request_.on_improvement(improvements_.back());
   }
 
-  // Why nothing fits: the task whose leanest layout needs the most, or all of them together.
+  // The reason why nothing fits: the task whose smallest layout needs the most, or all of them together.
   [[nodiscard]] std::string shortage() const {
     double maximum = 0, largest_need = 0;
     std::string hungriest;
@@ -195,7 +195,7 @@ class Search {
     return thin(options);
   }
 
-  // All were looked at: how far this one is from the best of them.
+  // All plans were costed: the gap of this one to the best.
   void prove(PlanResult& result) const {
     constexpr double kRounding = 1e-9;  // between closed form and prediction, relative
     result.lower_bound = std::min(improvements_.back().iteration_s, result.prediction->iteration_s);
@@ -203,7 +203,7 @@ class Search {
     result.proof = result.gap_fraction <= kRounding ? Proof::optimal : Proof::gap;
   }
 
-  // Counts up; false after the last combination.
+  // Increments the choice; false after the last combination.
   bool next(std::vector<std::size_t>& choice) const {
     for (std::size_t t = choice.size(); t-- > 0;) {
       if (++choice[t] < options_[t].size()) return true;
@@ -224,7 +224,7 @@ class Search {
     return true;
   }
 
-  // Weights and data.
+  // The time of weight and data transfers.
   double moved_s(const std::vector<std::size_t>& choice) {
     double longest = actor_sync_s(choice[generation_], choice[training_]);
     for (std::size_t u = 0; u < uses_.size(); ++u)
@@ -281,7 +281,7 @@ class Search {
   const Workflow& workflow_;
   Hardware<double> hardware_;
   CoefficientValues<double> values_;
-  std::vector<double> rooms_;                 // bytes that tasks may take, by device
+  std::vector<double> rooms_;                 // free memory in bytes, by device
   std::vector<std::vector<Option>> options_;  // by task
   std::size_t generation_ = 0;
   std::size_t training_ = 0;

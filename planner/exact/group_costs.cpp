@@ -7,15 +7,14 @@
 namespace sextant {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kByte = 1;
 constexpr GroupCost kImpossible{{kNever, kNever, kNever}, kNever, kNever};
 constexpr GroupCost kNotKnown{};
 
-// The most promising choices of the tasks' options first: what is left takes at least the least of each, in
-// time and in bytes, on every device and of all of them together. The first choice of all tasks that comes up
-// is the best. Where many tasks leave too many choices that do not fit, it ends with what the most promising of
-// those that are left would take: a bound all the same.
+// Best-first search over the tasks' options: remaining tasks take at least their minimum, in time and in bytes,
+// on every device and over all of them. The first complete choice is the best. If many tasks leave too many
+// choices that do not fit, the search ends with the bound of the most promising remaining one, which is still a
+// valid bound.
 class Packing {
  public:
   Packing(const std::vector<PackedTask>& tasks, const std::vector<double>& rooms)
@@ -56,10 +55,10 @@ class Packing {
  private:
   struct Choice {
     std::size_t task, option;  // option: in the order of cost
-    std::size_t before;        // what tasks before it hold
-    double spent_s;            // by these
+    std::size_t before;        // memory of the tasks before it
+    double spent_s;            // by these tasks
     double bound_s;            // of all tasks
-    // Of equals that with the most tasks chosen comes first.
+    // On ties the choice with the most assigned tasks comes first.
     friend bool operator<(const Choice& a, const Choice& b) {
       return a.bound_s != b.bound_s ? a.bound_s > b.bound_s : a.task < b.task;
     }
@@ -71,7 +70,7 @@ class Packing {
     choices_.push(choice);
   }
 
-  // Bytes that this task and those after it need at least.
+  // Minimum bytes of this task and later ones.
   void find_rest(std::size_t t) {
     const std::vector<ExactOption>& options = *tasks_[t].options;
     std::vector<double>&resident = rest_resident_[t], &working = rest_working_[t];
@@ -95,7 +94,7 @@ class Packing {
     return total;
   }
 
-  // before: resident bytes by position, then working. What is held after it is appended to held_ where it fits.
+  // before: resident bytes by position, then working. The sum with this task is appended to held_ if it fits.
   [[nodiscard]] bool add(std::size_t task, const std::vector<double>& before, const ExactOption& option) {
     const std::size_t positions = rooms_.size();
     const std::vector<double>&will_hold = rest_resident_[task + 1], &will_use = rest_working_[task + 1];
@@ -105,7 +104,7 @@ class Packing {
       after_[p] = before[p] + option.resident_bytes[p];
       after_[positions + p] = std::max(before[positions + p], option.working_bytes[p]);
       const double working = std::max(after_[positions + p], will_use[p]);
-      // Added up in another order than by the evaluator: a byte of difference decides nothing here.
+      // The evaluator sums in another order, but a difference of a byte does not matter here.
       if (after_[p] + will_hold[p] + working > rooms_[p] + kByte) return false;
       total += after_[p] + working;
     }
@@ -117,8 +116,8 @@ class Packing {
   const std::vector<PackedTask>& tasks_;
   const std::vector<double>& rooms_;
   std::vector<std::vector<std::size_t>> order_;                    // by task: options, cheapest first
-  std::vector<double> rest_s_;                                     // of this task and those after it
-  std::vector<std::vector<double>> rest_resident_, rest_working_;  // likewise, by position
+  std::vector<double> rest_s_;                                     // for this task and later ones
+  std::vector<std::vector<double>> rest_resident_, rest_working_;  // for this task and later ones, by position
   std::vector<double> rest_total_;                                 // resident bytes, over all positions
   double total_room_ = 0;
   std::priority_queue<Choice> choices_;
@@ -175,7 +174,7 @@ GroupCost GroupCosts::look(TaskSet tasks, int block) {
   return cost.is_possible() ? cost : kImpossible;
 }
 
-// What was worked out while the search was interrupted is not kept.
+// Results computed during an interruption are not cached.
 const GroupCost& GroupCosts::known_as(Known& known, std::uint64_t key, const GroupCost& cost) const {
   return progress_.is_stopped() ? kNotKnown : known.emplace(key, cost).first->second;
 }
@@ -198,7 +197,7 @@ const GroupCost& GroupCosts::of_share(TaskSet tasks, int share) {
   return known_as(of_share_, key(tasks, share), minimum);
 }
 
-// Of this share, or within one that has a unit less.
+// The minimum for this share, and for shares within it that have a unit less.
 const GroupCost& GroupCosts::within(TaskSet tasks, int share) {
   const auto known = within_.find(key(tasks, share));
   if (known != within_.end()) return known->second;

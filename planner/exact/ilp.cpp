@@ -14,13 +14,13 @@
 namespace sextant {
 namespace {
 
-// The solver adds times up and takes numbers for whole within tolerances of its own. Relative.
+// Relative tolerance of the solver's sums of times and of its integrality.
 constexpr double kSolverTolerance = 1e-6;
 
-// The solver's own times, within its tolerances; the plan is costed again.
-void fill_plan(UnitSpace& space, const Candidate& candidate, PlanResult& result) {
+// Uses the solver's times, within its tolerances; the plan is costed again.
+void fill_from_candidate(UnitSpace& space, const Candidate& candidate, PlanResult& result) {
   const Score score = space.evaluator().evaluate(candidate);
-  constexpr double kTolerance_bytes = 1e5;  // of rows in gigabytes
+  constexpr double kTolerance_bytes = 1e5;  // for rows in gigabytes
   if (score.excess_bytes > kTolerance_bytes)
     throw_machine_failed("the MILP solver's plan does not fit: its rows of memory are violated");
   const PlanRequest& request = space.request();
@@ -30,7 +30,7 @@ void fill_plan(UnitSpace& space, const Candidate& candidate, PlanResult& result)
       predict(request.cluster, request.workflow, *result.plan, request.coefficients, request.framework);
 }
 
-// As the evaluator holds it; nothing where its replicas or stages are not cut alike.
+// The plan in the evaluator's representation; nullopt if its replicas or stages differ.
 std::optional<Candidate> candidate_of(const PlanResult& start, UnitSpace& space) {
   Candidate candidate;
   const Workflow& workflow = space.request().workflow;
@@ -44,7 +44,7 @@ std::optional<Candidate> candidate_of(const PlanResult& start, UnitSpace& space)
   return candidate;
 }
 
-// The request's own, if it is of the space, or the best of the first few that branch and bound comes upon.
+// The request's start if it is in the space, otherwise the best of the first few plans of branch and bound.
 std::optional<Candidate> plan_to_begin_with(UnitSpace& space, const SyncCost& sync) {
   const PlanRequest& request = space.request();
   if (request.start != nullptr && request.start->plan) {
@@ -119,7 +119,7 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
   int solved = 0;
   bool is_proved = false;
   MilpSolution solution;
-  // Until the best plan found is no slower than the model says that any is.
+  // Repeats until the best plan is no slower than the model's lower bound.
   while (true) {
     solver_limits.start = found ? model.values_of(*space.choice_of(*found)) : std::vector<MilpValue>{};
     if (request.budget.seconds > 0) {
@@ -168,7 +168,7 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     result.message += "the limit was reached before a plan was found";
     return result;
   }
-  fill_plan(space, *found, result);
+  fill_from_candidate(space, *found, result);
   const bool has_start = request.start != nullptr && request.start->prediction.has_value();
   if (has_start && request.start->prediction->iteration_s < result.prediction->iteration_s) {
     result.plan = request.start->plan;

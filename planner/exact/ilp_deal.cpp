@@ -33,7 +33,7 @@ void IlpAssignment::add_tasks() {
   }
 }
 
-// Whether options depend on where a run begins.
+// True if options depend on the first unit of a run.
 bool IlpAssignment::is_placed(std::size_t c) const {
   const int units = space_.classes()[c].count();
   for (int count = 1; count <= units; ++count) {
@@ -44,7 +44,7 @@ bool IlpAssignment::is_placed(std::size_t c) const {
   return false;
 }
 
-// One run of each class, empty where the slot is closed; together not more than there are.
+// One run per class, empty if the slot is closed; the runs together have at most the units of the class.
 void IlpAssignment::add_runs(std::size_t c) {
   const int units = space_.classes()[c].count();
   runs_.emplace_back(static_cast<std::size_t>(slots()));
@@ -57,7 +57,7 @@ void IlpAssignment::add_runs(std::size_t c) {
       for (int first = count; is_placed(c) && first + count <= units; ++first)
         runs[{first, count}] = problem_.add_binary();
     }
-    const int has = problem_.add_whole(0, units);  // how many units
+    const int has = problem_.add_whole(0, units);  // number of units
     MilpTerms one, length{{has, -1}};
     for (const auto& [run, variable] : runs) {
       one.push_back({variable, 1});
@@ -74,7 +74,7 @@ void IlpAssignment::add_runs(std::size_t c) {
 void IlpAssignment::lay_runs(std::size_t c) {
   const int units = space_.classes()[c].count();
   const std::vector<RunVariables>& of_slot = runs_[c];
-  // Every unit is in one run at most; the runs get no longer from unit to unit, and leave no hole.
+  // Every unit is in at most one run; lengths do not increase from unit to unit, and there are no gaps.
   std::vector<MilpTerms> covering(static_cast<std::size_t>(units)), length(covering.size());
   for (const RunVariables& runs : of_slot) {
     for (const auto& [run, variable] : runs) {
@@ -91,7 +91,7 @@ void IlpAssignment::lay_runs(std::size_t c) {
     for (const MilpTerm& term : length[unit]) shorter.push_back({term.variable, -term.coefficient});
     problem_.add_row(0, shorter, kMilpInfinity);
   }
-  // Of equal runs the lower slot's is first.
+  // Of runs with equal length that of the lower slot comes first.
   for (std::size_t g = 0; g < of_slot.size(); ++g) {
     for (std::size_t h = g + 1; h < of_slot.size(); ++h) {
       for (const auto& [run, variable] : of_slot[h]) {
@@ -120,7 +120,7 @@ void IlpAssignment::add_blocks() {
   }
 }
 
-// A pinned task's slot has its devices, and no other slot any of them.
+// A pinned task's slot has the pinned devices, and no other slot has any of them.
 void IlpAssignment::keep_pins(int slot) {
   for (int block = 0; block < blocks(); ++block) {
     const int share = share_of_block(block);
@@ -145,7 +145,7 @@ void IlpAssignment::keep_pins(int slot) {
   }
 }
 
-// A block needs runs that look like its own.
+// A block requires the runs that it consists of.
 void IlpAssignment::link_blocks(int slot, std::size_t c) {
   std::map<UnitRun, MilpTerms> rows;
   for (int block = 0; block < blocks(); ++block)

@@ -1,10 +1,10 @@
-// The first half of HetRL's integer program (section 3.5): which tasks share devices, and which units they
-// have.
+// The first half of HetRL's integer program (section 3.5): the tasks that share devices, and their
+// units.
 //
-// A group is named by its first task: slot g is open when task g is its first. Of each class of units a slot
-// has a run; runs lie one after the other, longer ones first, and of equal ones that of the lower slot, as
-// devices_of_groups deals them. Where all units of a class are of one machine the place of a run says nothing
-// and only its length is a variable.
+// A group is identified by its first task: slot g is open if task g is the first of a group. In each class of
+// units a slot has a run; runs are consecutive, longer ones first, and of equal ones that of the lower slot,
+// like in devices_of_groups. If all units of a class are on one machine the position of a run is irrelevant and
+// only its length is a variable.
 #pragma once
 
 #include <map>
@@ -18,33 +18,33 @@ using MilpTerms = std::vector<MilpTerm>;
 
 class IlpAssignment {
  public:
-  // Adds its variables and rows to `problem`. Both must outlive it.
+  // Adds its variables and rows to `problem`. Both must outlive the object.
   IlpAssignment(UnitSpace& space, MilpProblem& problem);
 
   [[nodiscard]] int slots() const { return space_.tasks(); }
-  // Binary: task is in slot <= task.
+  // Binary variable: task is in slot <= task.
   [[nodiscard]] int in_slot(int task, int slot) const {
     return in_slot_[static_cast<std::size_t>(task)][static_cast<std::size_t>(slot)];
   }
-  // Binary: the slot's devices are this block. All of the space's blocks, from 0 on.
+  // Binary variable: the slot's devices are this block, one of the space's blocks from 0 on.
   [[nodiscard]] int has_block(int slot, int block) const {
     return has_block_[static_cast<std::size_t>(slot)][static_cast<std::size_t>(block)];
   }
   [[nodiscard]] int blocks() const { return static_cast<int>(share_of_block_.size()); }
   [[nodiscard]] int share_of_block(int block) const { return share_of_block_[static_cast<std::size_t>(block)]; }
 
-  // Values of a deal's variables, for a solution to begin with.
+  // Values of the variables for a choice, for the start of the solver.
   [[nodiscard]] std::vector<MilpValue> values_of(const UnitChoice& choice) const;
-  // By group: named by its first task.
+  // Slot by group: that of its first task.
   [[nodiscard]] static std::vector<int> slots_of(const TaskGrouping& grouping);
 
-  // Where units are as far as links tell: single units, or a class whose units are of one machine.
+  // A location that links distinguish: a single unit, or a class whose units are on one machine.
   struct Place {
     std::size_t of_class = 0;
     int unit = -1;  // -1: any of the class
   };
   [[nodiscard]] std::vector<Place> places() const;
-  // A sum that is at least one where the slot has units there.
+  // Terms whose sum is at least one if the slot has units there.
   [[nodiscard]] MilpTerms presence(int slot, const Place& place) const;
 
  private:
@@ -61,7 +61,7 @@ class IlpAssignment {
   UnitSpace& space_;
   MilpProblem& problem_;
   std::vector<std::vector<int>> in_slot_;
-  std::vector<std::vector<RunVariables>> runs_;  // by class, then slot: runs as they lie in the class
+  std::vector<std::vector<RunVariables>> runs_;  // by class, then slot: runs by their location in the class
   std::vector<std::vector<int>> has_block_;      // by slot
   std::vector<int> share_of_block_;
 };

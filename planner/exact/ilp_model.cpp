@@ -8,7 +8,7 @@
 namespace sextant {
 namespace {
 
-constexpr double kGigabyte = 1e9;  // rows in bytes would be too unlike the others
+constexpr double kGigabyte = 1e9;  // rows in bytes would differ too much in scale from the others
 
 }  // namespace
 
@@ -51,7 +51,7 @@ double IlpModel::max_of_strategies(int task, Value value) const {
   return maximum;
 }
 
-// One strategy a task: of its slot, on the slot's block.
+// One strategy per task: of its slot, on the slot's block.
 void IlpModel::add_strategies(int task) {
   std::vector<Strategy>& strategies = strategies_.emplace_back();
   for (int slot = 0; slot <= task; ++slot) {
@@ -69,8 +69,8 @@ void IlpModel::add_strategies(int task) {
   }
 }
 
-// C3 (HetRL 3.1): on every device the states of all tasks and the largest working set, once for each task whose
-// working set may be the largest. Rows that say the same, or nothing, are left out.
+// C3 (HetRL 3.1): on every device the states of all tasks plus the maximum working set, with one row per task
+// whose working set may be the maximum. Equal and trivial rows are left out.
 void IlpModel::add_memory(int slot, int block) {
   const std::vector<double>& rooms = space_.rooms_of_block(block);
   std::vector<std::vector<const Strategy*>> here(static_cast<std::size_t>(space_.tasks()));
@@ -118,7 +118,7 @@ void IlpModel::add_times() {
   }
 }
 
-// Binary: both are in one slot.
+// Binary variable: both tasks are in one slot.
 int IlpModel::add_sharing(int first, int second) {
   const int sharing = problem_.add_binary();
   MilpTerms in_one{{sharing, -1}};
@@ -134,7 +134,7 @@ int IlpModel::add_sharing(int first, int second) {
   return sharing;
 }
 
-// The second waits for the first where they share devices.
+// The second task waits for the first if they share devices.
 void IlpModel::add_order(int first, int second) {
   const int sharing = add_sharing(first, second);
   problem_.add_row(-horizon_s_,
@@ -144,7 +144,7 @@ void IlpModel::add_order(int first, int second) {
                    kMilpInfinity);
 }
 
-// Binary: generation may overlap, since no other task is in its slot. Zero for synchronous workflows.
+// Binary variable: generation may overlap, since no other task is in its slot. Zero for synchronous workflows.
 int IlpModel::add_alone() {
   const bool may = space_.request().workflow.mode != Mode::synchronous;
   const int alone = problem_.add_whole(0, may ? 1 : 0);
@@ -163,7 +163,7 @@ void IlpModel::add_phases() {
   const Workflow& workflow = space_.request().workflow;
   const double eta = space_.frame().coefficient(CoefficientId::task_overlap);
   const int alone = add_alone();
-  std::array<int, kTaskKinds> phase{}, begin{};  // Phi of a kind, and when it begins
+  std::array<int, kTaskKinds> phase{}, begin{};  // Phi of a kind, and its start
   for (std::size_t k = 0; k < kTaskKinds; ++k) {
     phase[k] = problem_.add_variable(0, horizon_s_);
     begin[k] = problem_.add_variable(0, horizon_s_);
@@ -177,7 +177,7 @@ void IlpModel::add_phases() {
       problem_.add_row(-kMilpInfinity, {{times.end, 1}, {begin[k], -1}, {makespan, -1}}, 0);
     }
     problem_.add_row(0, phi, 0);
-    // The same of whole slots, which says it without the order: it is what makes relaxations strong.
+    // The same for whole slots, independent of the order: it makes relaxations strong.
     for (int slot = 0; slot < deal_.slots(); ++slot) {
       MilpTerms busy{{makespan, -1}};
       for (int t = 0; t < space_.tasks(); ++t) {
@@ -198,7 +198,7 @@ void IlpModel::add_phases() {
       kMilpInfinity);
   problem_.add_row(0, {{begin[training], 1}, {begin[inference], -1}, {phase[inference], -1}}, kMilpInfinity);
   problem_.add_row(0, {{end, 1}, {begin[training], -1}, {phase[training], -1}}, kMilpInfinity);
-  // streamed_s of costmodel/iteration.h, which is never more than the sum of its phases.
+  // streamed_s of costmodel/iteration.h, which is at most the sum of its phases.
   const double ahead = workflow.staleness, part = 1.0 / workflow.streamed_parts;
   const auto at_least = [&](double of_generation, double of_rest) {
     problem_.add_row(0,
@@ -213,7 +213,7 @@ void IlpModel::add_phases() {
   at_least(std::max(0.0, 1.0 - ahead), part);
 }
 
-// The fastest link between places where both sides have devices of their own; none is wanted where they share.
+// Selects the fastest link between places with devices of both sides; no link if the sides share devices.
 void IlpModel::add_transfer(int shares, int transfer) {
   const std::vector<IlpAssignment::Place> places = deal_.places();
   const auto from_slots = [&](int task, const IlpAssignment::Place& place, int is_there) {
@@ -229,7 +229,7 @@ void IlpModel::add_transfer(int shares, int transfer) {
     for (const IlpAssignment::Place& to : places) {
       const UnitClass& sends = space_.classes()[from.of_class];
       const bool is_same = from.of_class == to.of_class && from.unit == to.unit;
-      if (is_same && (from.unit >= 0 || sends.count() < 2)) continue;  // both cannot have it
+      if (is_same && (from.unit >= 0 || sends.count() < 2)) continue;  // only one side can have it
       const double time_s = parts_of_sync_.min_between_s(from.of_class, to.of_class);
       const int goes = problem_.add_binary();
       from_slots(parts_of_sync_.training(), from, goes);

@@ -1,9 +1,9 @@
 // The second half of HetRL's integer program (section 3.5): a strategy for every task, memory (C3), and the
-// workflow in time.
+// schedule of the workflow.
 //
-// A strategy is an option of a task on a block (exact/unit_space.h), one binary variable each; its times and
-// bytes are the cost model's. Tasks have a start, a duration and an end; those of one kind in one slot follow
-// each other in the workflow's order, phases follow each other unless generation overlaps
+// A strategy is an option of a task on a block (exact/unit_space.h), with one binary variable each; its times
+// and bytes are the cost model's. Tasks have a start, a duration and an end. Tasks of one kind in one slot run
+// in the workflow's order, and phases run one after the other unless generation overlaps
 // (costmodel/iteration.h).
 #pragma once
 
@@ -18,28 +18,28 @@ namespace sextant {
 
 class IlpModel {
  public:
-  // Both must outlive it. Throws Error(bad_input) where parts of weight synchronization are not known
-  // (SyncCost::decomposes). For plans whose generation has devices of its own the model has the least that
-  // weight synchronization can take; see require_sync.
+  // Both must outlive the object. Throws Error(bad_input) if the parts of weight synchronization are unknown
+  // (SyncCost::decomposes). For plans whose generation has devices of its own the model has a lower bound of
+  // the weight synchronization; see require_sync.
   IlpModel(UnitSpace& space, const SyncCost& sync);
 
-  // Its objective is the iteration without what every plan pays (SyncCost::fixed_s).
+  // The objective is the iteration without the fixed costs of every plan (SyncCost::fixed_s).
   [[nodiscard]] const MilpProblem& problem() const { return problem_; }
 
   [[nodiscard]] bool has_sync() const { return sync_ >= 0; }
-  // What weight synchronization takes in a solution.
+  // Time of weight synchronization in a solution.
   [[nodiscard]] double sync_s(const std::vector<double>& values) const;
   // Adds a cut of Benders' decomposition: plans with the devices and the strategies of this choice, on which
-  // weight synchronization depends, take at least so much for it. There must be one.
+  // weight synchronization depends, take at least `sync_s` for it. Requires has_sync().
   void require_sync(const UnitChoice& choice, double sync_s);
 
-  // Adds the same cut for the data that tasks hand on, which depends on the devices alone.
+  // Adds the same cut for the data transfers between tasks, which depend on the devices only.
   [[nodiscard]] double data_s(const std::vector<double>& values) const;
   void require_data(const UnitChoice& choice, double data_s);
 
-  // Of a solution.
+  // The choice of a solution.
   [[nodiscard]] UnitChoice choice(const std::vector<double>& values) const;
-  // The other way round, of variables that decide all others.
+  // The inverse: values of variables that determine all others.
   [[nodiscard]] std::vector<MilpValue> values_of(const UnitChoice& choice) const;
 
  private:
@@ -74,8 +74,8 @@ class IlpModel {
   IlpAssignment deal_;
   std::vector<std::vector<Strategy>> strategies_;  // by task
   std::vector<Times> times_;                       // by task
-  int sync_ = -1, data_ = -1;                      // the variables; -1: there is none
-  double horizon_s_ = 0;                           // no plan takes longer
+  int sync_ = -1, data_ = -1;                      // positions of the variables; -1: none
+  double horizon_s_ = 0;                           // upper bound of any plan's time
 };
 
 }  // namespace sextant

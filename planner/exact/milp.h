@@ -1,6 +1,6 @@
-// Mixed-integer linear programs and who solves them:
+// Mixed-integer linear programs and their solvers:
 //   minimize c x  subject to  lower <= A x <= upper,  l <= x <= u,  some x whole.
-// Solvers (CBC, HiGHS, ...) each have a file that implements MilpSolver; which are there is chosen by CMake.
+// Each solver (CBC, HiGHS, ...) has a file that implements MilpSolver; CMake chooses the available ones.
 #pragma once
 
 #include <functional>
@@ -32,12 +32,12 @@ class MilpProblem {
     std::vector<MilpTerm> terms;  // by variable, each once
   };
 
-  // Its position.
+  // Returns the position of the new variable.
   int add_variable(double lower, double upper, double cost = 0);
   int add_whole(double lower, double upper, double cost = 0);
   int add_binary(double cost = 0) { return add_whole(0, 1, cost); }
 
-  // Terms of one variable are added up. A side that is infinite is none.
+  // Terms of the same variable are added up. An infinite side is no constraint.
   void add_row(double lower, const std::vector<MilpTerm>& terms, double upper);
 
   [[nodiscard]] const std::vector<Variable>& variables() const { return variables_; }
@@ -54,27 +54,27 @@ struct MilpValue {
 };
 
 struct MilpLimits {
-  double seconds = 0;       // none: no limit; of a wall clock
-  int nodes = 0;            // likewise; of the solver's tree
-  double gap_fraction = 0;  // good enough
-  // Where it says so the solver ends with the best so far, after no longer than it has run already. Not asked
-  // where nodes are limited: what they find must not depend on the clock.
+  double seconds = 0;       // wall time; 0: no limit
+  int nodes = 0;            // of the solver's tree; 0: no limit
+  double gap_fraction = 0;  // sufficient relative gap
+  // If it returns true the solver ends with the best solution so far, after at most its running time so far.
+  // Not called if nodes are limited, because the result must not depend on the clock.
   std::function<bool()> is_cancelled = {};
-  // Of some variables, as they are in a solution to begin with, of which the solver finds the others.
+  // Values of some variables in a start solution; the solver completes the others.
   std::vector<MilpValue> start = {};
 };
 
 enum class MilpStatus {
   optimal,     // within the gap
   infeasible,  // proved
-  limit,       // ended by a limit: the best so far, if there is one, and the bound
+  limit,       // ended by a limit: the best solution so far, if any, and the bound
 };
 
 struct MilpSolution {
   MilpStatus status = MilpStatus::limit;
-  std::vector<double> values;     // by variable; empty where none was found
+  std::vector<double> values;     // by variable; empty if no solution was found
   double objective = 0;           // of the values
-  double bound = -kMilpInfinity;  // no solution costs less
+  double bound = -kMilpInfinity;  // lower bound of any solution
   double nodes = 0;
 };
 
@@ -82,11 +82,11 @@ class MilpSolver {
  public:
   virtual ~MilpSolver() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  // Prints nothing. Throws Error(machine) where the solver gives up.
+  // Prints nothing. Throws Error(machine) if the solver fails.
   [[nodiscard]] virtual MilpSolution solve(const MilpProblem& problem, const MilpLimits& limits) const = 0;
 };
 
-// Null where this build has none.
+// Null if this build has no solver.
 [[nodiscard]] std::unique_ptr<MilpSolver> make_milp_solver();
 
 }  // namespace sextant

@@ -63,7 +63,7 @@ Model loaded(const MilpProblem& problem) {
 }
 
 void set_limits(Cbc_Model* model, const MilpLimits& limits) {
-  // It prints to stdout otherwise, and so does its LP solver.
+  // Otherwise it prints to stdout, and so does its LP solver.
   Cbc_setLogLevel(model, 0);
   Cbc_setParameter(model, "slog", "0");
   if (limits.seconds > 0) {
@@ -74,13 +74,13 @@ void set_limits(Cbc_Model* model, const MilpLimits& limits) {
   Cbc_setAllowableFractionGap(model, limits.gap_fraction);
 }
 
-// With some variables as they are in `known`, and nothing but what costs less than `cutoff`.
+// Solves with the variables in `known` fixed, for solutions with costs below `cutoff`.
 MilpSolution solved_with(const MilpProblem& problem, const MilpLimits& limits,
                          const std::vector<MilpValue>& known, double cutoff) {
   const Model model = loaded(problem);
   set_limits(model.get(), limits);
   for (const MilpValue& value : known) {
-    // Solvers' whole numbers are whole within a tolerance; as bounds they would leave no whole number.
+    // The solver's integers have a tolerance; unrounded bounds would exclude every integer.
     const bool is_whole = problem.variables()[static_cast<std::size_t>(value.variable)].is_whole;
     const double at = is_whole ? std::round(value.value) : value.value;
     Cbc_setColLower(model.get(), value.variable, at);
@@ -96,7 +96,7 @@ MilpSolution solved_with(const MilpProblem& problem, const MilpLimits& limits,
   }
   if (Cbc_isAbandoned(model.get()) != 0) throw_machine_failed("CBC gave a problem up: numbers got out of hand");
   if (Cbc_isProvenOptimal(model.get()) != 0) solution.status = MilpStatus::optimal;
-  // Of problems without whole variables CBC keeps no best solution, and no objective.
+  // For problems without integer variables CBC keeps no best solution, and no objective.
   const double* values = Cbc_bestSolution(model.get());
   if (values == nullptr && solution.status == MilpStatus::optimal) values = Cbc_getColSolution(model.get());
   if (values != nullptr) solution.values.assign(values, values + problem.variables().size());
@@ -107,16 +107,16 @@ MilpSolution solved_with(const MilpProblem& problem, const MilpLimits& limits,
   return solution;
 }
 
-// From a solution on: CBC's own way to begin with one (Cbc_setMIPStartI of 2.10.8) takes problems for
-// infeasible of which that is the best already, or crashes. So its other variables are found first, where it is
-// one, and then what costs less is looked for.
+// Solves from a start solution. CBC's own function for that (Cbc_setMIPStartI of 2.10.8) crashes, or reports a
+// problem as infeasible if the start is already optimal. So the other variables of the start are solved first,
+// then solutions with lower costs are searched.
 MilpSolution solved_once(const MilpProblem& problem, const MilpLimits& limits) {
   MilpSolution start;
   if (!limits.start.empty()) start = solved_with(problem, limits, limits.start, kMilpInfinity);
   if (start.values.empty()) return solved_with(problem, limits, {}, kMilpInfinity);
   MilpSolution better = solved_with(problem, limits, {}, start.objective);
   better.nodes += start.nodes;
-  if (better.status == MilpStatus::infeasible) {  // but for the start itself
+  if (better.status == MilpStatus::infeasible) {  // except for the start itself
     better.status = MilpStatus::optimal;
     better.bound = start.objective;
   }
@@ -136,8 +136,8 @@ std::vector<MilpValue> start_from(const MilpProblem& problem, const std::vector<
   return start;
 }
 
-// Its callbacks cannot stop it, so it runs in slices of time, each as long as all before and from the best of
-// them on: at most twice the work.
+// Callbacks cannot stop CBC, so it runs in slices of time, each as long as all before and starting from their
+// best solution: at most twice the work.
 MilpSolution solved_in_slices(const MilpProblem& problem, const MilpLimits& limits) {
   constexpr double kFirst_s = 1;
   const auto start = std::chrono::steady_clock::now();

@@ -5,12 +5,10 @@
 
 namespace sextant {
 
-// Bytes are added up in another order than by the evaluator, which has the last word.
+// The evaluator, which decides, sums bytes in another order.
 constexpr double kByte = 1;
 
 namespace {
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 void take_less(const TaskValue& value, bool trains, SyncSides& sides) {
   const auto minimum = [](double& so_far, double other) { so_far = std::min(so_far, other); };
@@ -64,7 +62,7 @@ void OptionSearch::prepare(const AssignedTasks& dealt) {
   }
   find_later_needs();
   find_min_sides();
-  steps_.emplace_back();  // the end
+  steps_.emplace_back();  // end marker
   steps_.front().costs = std::move(costs);
   steps_.front().transfer_s = dealt.transfer_s;
   steps_.front().other_use_s = dealt.min_other_use_s();
@@ -85,7 +83,7 @@ void OptionSearch::find_min_sides() {
   }
 }
 
-// Weight synchronization once the task of this step has this option and later ones the least of theirs.
+// Weight sync if this step's task has this option and later tasks have their minimum.
 double OptionSearch::transfer_s(std::size_t at, const ExactOption& option) {
   if (!training_at_ || (at != *training_at_ && at != *generation_at_)) return steps_[at].transfer_s;
   const auto chosen = [&](std::size_t step, int task) -> const ExactOption* {
@@ -107,7 +105,7 @@ double OptionSearch::transfer_s(std::size_t at, const ExactOption& option) {
   return std::max(steps_[at].transfer_s, sync_.transfer_s(sides, path.ways));
 }
 
-// Weights that this task uses and another trains, once this one has the option.
+// Time of weights that this task uses and another one trains, if this task has the option.
 double OptionSearch::other_use_s(const Step& step, const ExactOption& option) {
   double longest_s = step.other_use_s;
   for (const AssignedTasks::OtherWay& way : dealt_->other_ways) {
@@ -137,7 +135,7 @@ void OptionSearch::find_later_needs() {
   }
 }
 
-// Of the step's group once the task has this option and not the least of all.
+// Cost of the step's group if the task has this option instead of its minimum.
 GroupCost OptionSearch::with(const Step& step, const ExactOption& option) const {
   GroupCost cost = step.costs[step.group];
   const double slower_s = option.value.time_s - step.options->front().value.time_s;
@@ -148,7 +146,7 @@ GroupCost OptionSearch::with(const Step& step, const ExactOption& option) const 
   return cost;
 }
 
-// Into what the group's next task finds. False where a device is too small.
+// Adds the option's memory for the group's next task. Returns false if a device is too small.
 bool OptionSearch::add(std::size_t at, const ExactOption& option) {
   const Step& step = steps_[at];
   Step& next = steps_[at + 1];

@@ -1,5 +1,5 @@
-// The lowest levels of branch and bound: options of all tasks once their devices are dealt. What weight
-// synchronization takes is bounded by the least of the options that are open, and known once both are chosen.
+// The lowest levels of branch and bound: options of all tasks for given devices. Weight synchronization is
+// bounded by the minimum over the open options, and known once both sides are chosen.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ struct AssignedTasks {
   std::span<const TaskSet> groups;
   const std::vector<int>& shares;  // by group
   std::vector<int> blocks;         // by group
-  double transfer_s = 0;           // of the weight sync, at least
-  double data_s = 0;               // that tasks hand on between groups
-  // Weights other than the actor's that go from one group to another.
+  double transfer_s = 0;           // of the weight sync, lower bound
+  double data_s = 0;               // transfers of data between groups
+  // A transfer of weights other than the actor's from one group to another.
   struct OtherWay {
     const Evaluator::OtherUse* use = nullptr;
-    std::vector<std::uint64_t> training, used;  // devices, a bit each
-    double min_s = 0;                           // whatever option the user has
+    std::vector<std::uint64_t> training, used;  // devices, one bit each
+    double min_s = 0;                           // lower bound over the user's options
   };
   std::vector<OtherWay> other_ways = {};
 
@@ -33,13 +33,13 @@ struct AssignedTasks {
     for (const OtherWay& way : other_ways) longest_s = std::max(longest_s, way.min_s);
     return longest_s;
   }
-  // Devices of training and of generation, a bit each; none where they are in one group.
+  // Devices of training and of generation, one bit each; empty if they are in one group.
   std::vector<std::uint64_t> training = {}, generation = {};
 };
 
 class OptionSearch {
  public:
-  // All must outlive it.
+  // All must outlive the object.
   OptionSearch(UnitSpace& space, const SyncCost& sync, const Composition& composition, ProofProgress& progress)
       : space_(space), sync_(sync), composition_(composition), progress_(progress) {}
 
@@ -54,13 +54,13 @@ class OptionSearch {
     const std::vector<ExactOption>* options = nullptr;
     const std::vector<double>* rooms = nullptr;
     double min_sync_s = 0;
-    // Before this task: what its group holds, by position, and costs that have this and later tasks at their
-    // least.
+    // State before this task: the memory of its group, by position, and costs with this and later tasks at
+    // their minimum.
     std::vector<double> resident_bytes, working_bytes;
-    // What later tasks of its group need at least, likewise.
+    // Minimum memory of later tasks of its group, by position.
     std::vector<double> later_resident_bytes, later_working_bytes;
     std::vector<GroupCost> costs;
-    double transfer_s = 0, other_use_s = 0;  // likewise
+    double transfer_s = 0, other_use_s = 0;  // state before this task
   };
 
   void prepare(const AssignedTasks& dealt);
@@ -79,9 +79,9 @@ class OptionSearch {
   const Composition& composition_;
   ProofProgress& progress_;
   const AssignedTasks* dealt_ = nullptr;
-  std::vector<Step> steps_;  // by group, tasks with the longest times first; one more for the end
+  std::vector<Step> steps_;                 // by group, tasks with the longest times first, then an end marker
   std::vector<const ExactOption*> chosen_;  // by task
-  // Where training and generation are apart: their steps, and the least of their options.
+  // If training and generation are on different devices: their steps, and the minimum of their options.
   std::optional<std::size_t> training_at_, generation_at_;
   SyncSides minimum_;
 };

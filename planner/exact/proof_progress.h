@@ -1,7 +1,7 @@
-// How far branch and bound is: the best plan, what is still open, when to stop.
+// The progress of branch and bound: the best plan, the open bound, and the end of the search.
 //
-// Bounds are of times. Which times are open follows from the objective, the best plan and what plans rent,
-// which is the same for all that are looked at between one begin_rent and the next.
+// Bounds are times. The open times follow from the objective, the best plan and the rented devices, which are
+// the same for all plans between two calls of begin_rent.
 #pragma once
 
 #include <algorithm>
@@ -14,30 +14,32 @@
 
 namespace sextant {
 
+inline constexpr double kNever = std::numeric_limits<double>::infinity();  // seconds that no plan can keep
+
 class ProofProgress {
  public:
-  // floor_s: no plan takes less, whatever is left open.
+  // floor_s: lower bound of the time of any plan, including those left open.
   ProofProgress(const PlanRequest& request, double floor_s) : request_(request), floor_s_(floor_s) {
     set_open();
   }
 
-  // A plan that there is already, and that keeps the limits.
+  // Sets an existing plan that respects the limits.
   void set_incumbent(double time_s, const Rented& rented) { set_best(time_s, rented); }
 
-  // From here on plans rent this. It says nothing where the objective needs no devices (objective.h).
+  // Sets the rented devices of the following plans; no effect if the objective does not depend on devices.
   void begin_rent(const Rented& rented) {
     rented_ = rented;
     set_open();
   }
 
-  // A bound is open where it could still hide a plan that keeps the limits and is better by more than rounding.
+  // True if a plan with this bound could respect the limits and be better by more than rounding.
   [[nodiscard]] bool is_open(double bound_s) const { return bound_s < better_s_ && bound_s <= max_s_; }
 
   [[nodiscard]] bool has_best() const { return has_best_; }
   [[nodiscard]] double best_loss() const { return best_loss_; }
   [[nodiscard]] const Candidate& best() const { return best_; }
   [[nodiscard]] const std::vector<Improvement>& improvements() const { return improvements_; }
-  // A plan that was costed.
+  // Counts a costed plan, and stores it if it is better.
   void offer(const Candidate& candidate, const Score& score) {
     ++evaluations_;
     if (!score.fits() || !is_open(score.time_s)) return;
@@ -48,8 +50,8 @@ class ProofProgress {
     if (request_.on_improvement) request_.on_improvement(improvements_.back());
   }
 
-  // Someone cancelled, or the time is spent: looked at now, for whatever takes long before the first node and
-  // between nodes. Bounds that are asked for after it are none.
+  // True if the search was cancelled or its time is spent. Checks the clock at once, for long computations
+  // before the first node and between nodes. Bounds computed afterwards are invalid.
   [[nodiscard]] bool is_interrupted() {
     if (stopped_ != Proof::none) return true;
     const bool is_cancelled =
@@ -59,9 +61,9 @@ class ProofProgress {
     return stopped_ != Proof::none;
   }
 
-  // Counts a node. False when the budget is spent: what is not looked at is then left_open.
+  // Counts a node. Returns false if the budget is spent; the caller then calls leave_open for the rest.
   [[nodiscard]] bool may_go_on() {
-    constexpr std::uint64_t kNodesBetweenLooks = 64;  // at the clock
+    constexpr std::uint64_t kNodesBetweenLooks = 64;  // checks of the clock
     if (stopped_ != Proof::none) return false;
     if (request_.is_cancelled != nullptr && request_.is_cancelled->load(std::memory_order_relaxed))
       stopped_ = Proof::time_limit;
@@ -77,9 +79,9 @@ class ProofProgress {
   }
   [[nodiscard]] bool is_stopped() const { return stopped_ != Proof::none; }
 
-  // None where the search has ended by itself.
+  // Proof::none if the search ended by itself.
   [[nodiscard]] Proof stopped_by() const { return stopped_; }
-  // Of loss_of() of any plan that keeps the limits.
+  // Lower bound of loss_of() over all plans that respect the limits.
   [[nodiscard]] double lower_bound() const { return std::min(best_loss_, open_loss_); }
   [[nodiscard]] std::uint64_t nodes() const { return nodes_; }
   [[nodiscard]] std::uint64_t evaluations() const { return evaluations_; }
@@ -95,7 +97,7 @@ class ProofProgress {
     set_open();
   }
 
-  // The times of plans that rent what these do and are as good as the best, and the times that keep the limits.
+  // Sets the times with which plans on the rented devices are as good as the best, and respect the limits.
   void set_open() {
     const bool has_any = best_s_ < kNone;
     better_s_ =
@@ -113,7 +115,7 @@ class ProofProgress {
   Rented rented_, best_rented_;
   double best_s_ = kNone, best_loss_ = kNone, open_loss_ = kNone;
   double better_s_ = kNone,
-         max_s_ = kNone;  // open is what takes less than the one, and no more than the other
+         max_s_ = kNone;  // open bounds are below the first, and at most the second
   Candidate best_;
   bool has_best_ = false;
   Proof stopped_ = Proof::none;

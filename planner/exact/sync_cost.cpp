@@ -50,7 +50,7 @@ int SyncCost::devices_of_share(int share) const {
   return devices;
 }
 
-// Where links do not tell machines apart, all of a class are to others what the first is.
+// If links do not distinguish machines, all machines of a class have the same links as the first.
 void SyncCost::find_min_transfers() {
   const std::vector<UnitClass>& classes = space_.classes();
   for (const UnitClass& from : classes) {
@@ -89,7 +89,7 @@ double SyncCost::transfer_s(const std::vector<std::uint16_t>& from,
                             const std::vector<std::uint16_t>& to) const {
   if (!decomposes_) return 0;
   const std::vector<DeviceId> senders = ascending(from), receivers = ascending(to);
-  // One replica on all devices fetches the smallest parts; gathers come beside.
+  // A single replica on all devices fetches the smallest parts; gathers are separate.
   const terms::WeightWays<double> ways = terms::weight_ways(
       space_.frame(), std::span<const DeviceId>(senders), std::span<const DeviceId>(receivers),
       1.0 / static_cast<double>(receivers.size()), sent_bytes_);
@@ -108,8 +108,8 @@ double SyncCost::min_between_s(std::size_t from_class, std::size_t to_class) con
   return min_s_[from_class][to_class] / links;
 }
 
-// A copy is fetched over as many links at once as either side has devices, or passes a ring on as many rails
-// as a node has.
+// A copy is fetched over at most as many parallel links as either side has devices, or passes a ring over as
+// many rails as a node has.
 double SyncCost::min_transfer_s(int from_share, int to_share) const {
   if (!decomposes_) return 0;
   double minimum = std::numeric_limits<double>::infinity();

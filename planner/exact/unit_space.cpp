@@ -118,7 +118,7 @@ void UnitSpace::pin(int task, const Pin& pin) {
     table_.fix(task, evaluator_.shapes(task).add(seat.shape));
     pinned_layouts_[t] = std::move(seat.devices);
   } else if (infeasible_pin_reason_.empty()) {
-    infeasible_pin_reason_ = infeasible_pin_reason(request_, task, static_cast<int>(devices.size()));
+    infeasible_pin_reason_ = sextant::infeasible_pin_reason(request_, task, static_cast<int>(devices.size()));
   }
 }
 
@@ -177,8 +177,8 @@ int UnitSpace::number_of(const UnitBlock& block) {
   return entry->second;
 }
 
-// Groups take their units after those that have as many or more: a run begins at 0 or no earlier than its
-// count.
+// Groups take their units after those that have as many or more: a run begins at 0 or at an offset of at least
+// its length.
 const std::vector<int>& UnitSpace::blocks_of(int share) {
   std::vector<int>& known = blocks_of_share_[static_cast<std::size_t>(share)];
   if (!known.empty()) return known;
@@ -248,8 +248,8 @@ const std::vector<double>& UnitSpace::rooms_of_block(int number) {
   return rooms;
 }
 
-// Of the actor's, between which weights go in ways that ask for both layouts, only layouts that are the same
-// are compared.
+// If the path of the actor's weights depends on the layouts of both sides, an option of these tasks can only
+// beat one with the same layout.
 bool UnitSpace::beats(int task, const ExactOption& a, const ExactOption& b) const {
   const TaskValue &of_a = a.value, &of_b = b.value;
   if (of_a.time_s > of_b.time_s || of_a.max_resident_bytes > of_b.max_resident_bytes ||
@@ -297,7 +297,7 @@ std::vector<ExactOption> UnitSpace::look(int task, int block) {
   });
   std::stable_sort(fitting.begin(), fitting.end(),
                    [](const ExactOption& a, const ExactOption& b) { return a.value.time_s < b.value.time_s; });
-  std::vector<ExactOption> kept;  // an option can only be beaten by one before it
+  std::vector<ExactOption> kept;  // only earlier options can beat one
   std::set<int> shapes;
   for (ExactOption& option : fitting) {
     if (std::any_of(kept.begin(), kept.end(),
@@ -360,7 +360,7 @@ Candidate UnitSpace::candidate(const TaskGrouping& grouping, const std::vector<i
   return candidate;
 }
 
-// Of all units whose first device is there.
+// The share of all units whose first device is in `devices`.
 int UnitSpace::share_with(const std::vector<std::uint16_t>& devices) const {
   int share = 0;
   for (std::size_t c = 0; c < classes_.size(); ++c) {

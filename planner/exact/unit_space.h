@@ -1,15 +1,15 @@
-// The space that exact planners prove their answers over: every task grouping, every deal of units to its
-// groups, every option of every task. Units may stay idle.
+// The search space of the exact planners' proofs: every task grouping, every assignment of units to its groups,
+// every option of every task. Units may stay idle.
 //
-// Of a task's options on its devices those are left out that do not fit alone, and those than which another one
-// takes no more of anything that a plan is judged by: time, each part of weight synchronization, resident and
-// working bytes of every single device. No best plan is lost, but for an equal one.
+// A task's options on its devices exclude those that do not fit on their own, and those dominated by another
+// option in time, each part of weight synchronization, and resident and working bytes of every single device.
+// This keeps a best plan; only plans equal to it may be lost.
 //
-// A group's options depend on how many units of each class it has and, where a class has several machines, on
-// where between machines they begin: a block. Blocks that differ in names of machines only are one.
+// A group's options depend on its number of units in each class and, if a class has several machines, on the
+// offset of its units within the machines: a block. Blocks that differ in names of machines only are merged.
 //
-// Devices that tasks are pinned to are units of their own: the group of such a task has all of them and nothing
-// else, and no other group has any.
+// Devices with pinned tasks are units of their own: the group of such a task has all of them and nothing else,
+// and no other group has any.
 #pragma once
 
 #include <cstdint>
@@ -28,17 +28,17 @@
 
 namespace sextant {
 
-// A set of tasks, a bit each.
+// A set of tasks, one bit each.
 using TaskSet = std::uint32_t;
 
 struct ExactOption {
-  int shape = 0;  // of the evaluator's table
+  int shape = 0;  // position in the evaluator's table
   DeviceOrder order = DeviceOrder::by_replica;
   TaskValue value;
   std::vector<double> resident_bytes, working_bytes;  // by position in the devices of the group
 };
 
-// Units of one class that follow each other.
+// Consecutive units of one class.
 struct UnitRun {
   int first = 0;  // canonical: as near to the start of the class as machines allow
   int count = 0;
@@ -47,11 +47,11 @@ struct UnitRun {
 };
 using UnitBlock = std::vector<UnitRun>;  // by class
 
-// What a group may have is a product over classes of units: 16,384 is 14 machines that links tell apart, or 32
-// of five kinds. Options of many more fill memory before anything is proved.
+// Limit of the product over classes of the possible numbers of units: 16,384 is 14 machines that links
+// distinguish, or 32 of five kinds. Options of many more would fill memory before anything is proved.
 inline constexpr double kMaxShares = 16'384;
 
-// A sentence where the space has more shares than these; empty where it has not.
+// An error message if the space has more shares than kMaxShares; otherwise empty.
 [[nodiscard]] std::string size_limit_reason(const Cluster& cluster, int wanted_units, const Pins& pins = {});
 
 // A plan of the space.
@@ -64,8 +64,8 @@ struct UnitChoice {
 class UnitSpace {
  public:
   // Throws Error(bad_input) for custom graphs, whose simulation has no bounds, for clusters that the evaluator
-  // cannot hold, where it is too large, for pins that check_pins refuses and for two to sets that overlap but
-  // are not the same, which no groups have. The request must outlive it.
+  // cannot handle, if the space is too large, for pins that check_pins refuses, and for two pins to overlapping
+  // but different sets, which groups cannot represent. The request must outlive the object.
   UnitSpace(const PlanRequest& request, int wanted_units);
 
   [[nodiscard]] const PlanRequest& request() const { return request_; }
@@ -73,7 +73,7 @@ class UnitSpace {
   [[nodiscard]] int tasks() const { return evaluator_.task_count(); }
   [[nodiscard]] const std::vector<UnitClass>& classes() const { return classes_; }
 
-  // Shares are numbered in mixed radix, the first class fastest; share 0 is empty, the last has all units.
+  // Shares are numbers in mixed radix, the first class fastest; share 0 is empty, the last has all units.
   [[nodiscard]] int share_count() const { return share_count_; }
   [[nodiscard]] int units_of(int share, std::size_t of_class) const {
     return share / radix_[of_class] % (classes_[of_class].count() + 1);
@@ -81,15 +81,15 @@ class UnitSpace {
   [[nodiscard]] int radix(std::size_t of_class) const { return radix_[of_class]; }
   [[nodiscard]] UnitShare units_of(int share) const;
   [[nodiscard]] int size_of(int share) const { return sizes_[static_cast<std::size_t>(share)]; }  // units
-  [[nodiscard]] bool is_within(int share, int other) const;  // no class has more
-  // As far as pins go, a group with these tasks.
+  [[nodiscard]] bool is_within(int share, int other) const;  // in every class
+  // True if pins allow a group with these tasks to have this share.
   [[nodiscard]] bool may_have(TaskSet tasks, int share) const;
-  // What the task is pinned to; 0: to nothing.
+  // The share to which the task is pinned; 0: not pinned.
   [[nodiscard]] int pinned_share(int task) const { return pinned_shares_[static_cast<std::size_t>(task)]; }
-  // Why a task cannot run where it is pinned; empty where all can.
+  // The reason why a task cannot run where it is pinned; empty if all can.
   [[nodiscard]] const std::string& infeasible_pin_reason() const { return infeasible_pin_reason_; }
 
-  // Where units of a group may lie: by number. Blocks of a share, and blocks of a deal's groups.
+  // Numbers of the blocks in which units of a group may lie: for a share, and for the groups of an assignment.
   [[nodiscard]] const std::vector<int>& blocks_of(int share);
   [[nodiscard]] std::vector<int> blocks_of_deal(const std::vector<int>& shares);
   // The groups in the order in which they take units of a class (devices_of_groups).
@@ -99,28 +99,28 @@ class UnitSpace {
   [[nodiscard]] UnitRun canonical(std::size_t of_class, UnitRun run) const;
   [[nodiscard]] int block_count() const { return static_cast<int>(blocks_.size()); }
 
-  // Of the block's devices, in the order of options' positions. Bytes that tasks may take of them.
+  // The block's devices, in the order of options' positions, and their free memory in bytes.
   [[nodiscard]] std::vector<std::uint16_t> devices_of_block(int block) const;
   [[nodiscard]] const std::vector<double>& rooms_of_block(int block);
 
-  // Those that are not left out, fastest first.
+  // The options after the exclusions, fastest first.
   [[nodiscard]] const std::vector<ExactOption>& options(int task, int block);
 
-  // The candidate of a deal, an option for every task.
+  // The candidate of an assignment with an option for every task.
   [[nodiscard]] Candidate candidate(const TaskGrouping& grouping, const std::vector<int>& shares,
                                     const std::vector<const ExactOption*>& chosen);
-  // The other way round; nothing where it is not of the space.
+  // The inverse; nullopt if the candidate is not in the space.
   [[nodiscard]] std::optional<UnitChoice> choice_of(const Candidate& candidate);
   [[nodiscard]] std::vector<std::vector<std::uint16_t>> devices_of_deal(const std::vector<int>& shares) const;
-  // Seconds that the data between tasks takes in any plan of a deal: all tasks of a group have its devices.
+  // Seconds of data transfers between tasks in any plan of an assignment; a group's tasks have its devices.
   [[nodiscard]] double data_s(const TaskGrouping& grouping, const std::vector<int>& shares);
-  // A set of devices, a bit each.
+  // A set of devices, one bit each.
   [[nodiscard]] std::vector<std::uint64_t> bits_of(const std::vector<std::uint16_t>& devices) const;
 
-  // As the evaluator has them: bytes by device.
+  // Free memory in bytes by device, as in the evaluator.
   [[nodiscard]] const std::vector<double>& rooms() const { return rooms_; }
   [[nodiscard]] const Problem<double>& frame() const { return *sync_problem_; }
-  // Whether weight synchronization is a sum of parts of both sides' options (exact/sync_cost.h).
+  // True if weight synchronization is a sum of parts of both sides' options (exact/sync_cost.h).
   [[nodiscard]] bool decomposes_sync() const { return decomposes_sync_; }
 
  private:
@@ -138,12 +138,12 @@ class UnitSpace {
   Evaluator evaluator_;
   OptionTable table_;
   std::vector<UnitClass> classes_;
-  std::vector<int> units_per_machine_;  // by class; all of it where links tell machines apart
+  std::vector<int> units_per_machine_;  // by class; all units if links do not distinguish machines
   std::vector<int> radix_;
   int share_count_ = 1;
   std::vector<int> sizes_;                                  // by share
   std::vector<int> pinned_shares_;                          // by task
-  std::vector<std::vector<std::uint16_t>> pinned_layouts_;  // by task, its devices; empty: as is best
+  std::vector<std::vector<std::uint16_t>> pinned_layouts_;  // by task, its devices; empty: the search chooses
   std::string infeasible_pin_reason_;
   Plan sync_plan_;
   std::unique_ptr<const Problem<double>> sync_problem_;

@@ -1,4 +1,4 @@
-// Plans that the chosen one is compared with: what others would have run, and other ways to share devices.
+// Alternatives to the chosen plan: plans of other planners, and other groupings of tasks on devices.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ struct FoundAlternative {
   PlanResult result;
 };
 
-// How much is looked for.
+// The effort of the search for alternatives.
 struct AlternativeLimits {
-  // More than verl's and StreamRL's placements need for 64 devices, and a second of sha-ea.
+  // More than the placements of verl and StreamRL need for 64 devices, and a second of sha-ea.
   std::uint64_t planner_evaluations = 50'000;
-  std::uint64_t grouping_evaluations = 10'000;  // of each grouping
-  int groupings = 2;                            // the best so many that no one else has
+  std::uint64_t grouping_evaluations = 10'000;  // for each grouping
+  int groupings = 2;                            // number of best groupings that no other alternative has
 };
 
-// Of verl-colocated, verl-split, streamrl and sha-ea, but for the planner that the plan is from; and of every
-// way to part the tasks into two groups that differ from the plan's groups, cut at a few places of the cluster.
-// The objective and limits are the request's for planners that know them, else the time alone.
+// Alternatives from verl-colocated, verl-split, streamrl and sha-ea, except for the plan's own planner, and
+// from every split of the tasks into two groups that differ from the plan's groups, at a few places of the
+// cluster. Planners that support the request's objective and limits use them; others minimise time alone.
 [[nodiscard]] std::vector<FoundAlternative> find_alternatives(const PlanRequest& request,
                                                               std::string_view planner, const Plan& plan,
                                                               const AlternativeLimits& limits = {});

@@ -1,5 +1,5 @@
-// Why a plan is the answer, and what would be another: start here. Nothing is printed; documents's
-// Explanation is what comes out.
+// Explains a planner's answer and the changes that would give another; start reading here. Nothing is printed;
+// the result is the Explanation of documents/explanation.h.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace sextant {
 
-// A plan and the question that it answers.
+// A plan and the request that it answers.
 struct Decided {
   const PlanRequest& request;
   const Planner& planner;
@@ -21,21 +21,21 @@ struct Decided {
   const CoefficientUncertainty& doubt;
 };
 
-// All of it, but for what_ifs.
+// The whole explanation except what_ifs.
 [[nodiscard]] Explanation explain(const Decided& decided, const AlternativeLimits& limits = {});
 
-// What is asked beside the plan itself: a heading of an explanation without alternatives.
+// The heading of an explanation, without alternatives: for requests about other clusters only.
 [[nodiscard]] Explanation heading_of(const Decided& decided);
 
-// Changes that are made together, and the cluster that they lead to.
+// Changes that are applied together, and the resulting cluster.
 struct Scenario {
   std::vector<std::string> changes;  // for people
   Cluster cluster;
 };
 
-// Planned again with the same planner, seed and budget. The old plan is taken where it can still be run and
-// none that was found is better: a search need not find it again. Pinned tasks stay on the same devices by
-// name; infeasible where one of these is gone.
+// Plans again with the same planner, seed and budget. The old plan is the answer if it can still run and no
+// better one was found, because a search need not find it again. Pinned tasks stay on the same devices by name;
+// the result is infeasible if one of these is missing.
 [[nodiscard]] WhatIf plan_what_if(const Decided& decided, const Scenario& scenario);
 
 }  // namespace sextant

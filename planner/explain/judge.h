@@ -1,5 +1,5 @@
-// What is compared of two plans: what the objective lowers - the time of an iteration unless it asks for
-// something else - and whether a plan can be had at all.
+// The comparison of two plans: the value of the objective - the time of an iteration by default - and whether
+// the plan is feasible.
 #pragma once
 
 #include <optional>
@@ -14,27 +14,27 @@ namespace sextant {
 
 struct Judgement {
   double loss = 0;
-  bool is_allowed = true;  // fits in memory, within the objective's limits
+  bool is_allowed = true;  // fits in memory and respects the objective's limits
 
-  // By more than rounding.
+  // True if it is better by more than rounding.
   [[nodiscard]] bool is_better_than(const Judgement& other) const;
 };
 
-// By the request's workflow, framework and objective.
+// Uses the request's workflow, framework and objective.
 [[nodiscard]] Judgement judge(const PlanRequest& request, const Cluster& cluster, const Plan& plan,
                               const Coefficients& coefficients);
 [[nodiscard]] Judgement judge(const PlanRequest& request, const Cluster& cluster, const Plan& plan,
                               const Prediction& prediction);
 
-// A plan that is judged by many coefficients: what does not depend on them is made once. The same judgement as
-// above. The request, the cluster and the plan must outlive it.
+// A plan that is evaluated with many coefficients: everything independent of them is computed once. The result
+// is the same as above. The request, the cluster and the plan must outlive it.
 class PreparedPlan {
  public:
-  // Throws Error(bad_input) as check_plan does.
+  // Throws Error(bad_input) like check_plan.
   PreparedPlan(const PlanRequest& request, const Cluster& cluster, const Plan& plan);
 
   [[nodiscard]] Judgement judge(const Coefficients& coefficients) const;
-  // On a cluster that differs in rates and memory of its device types alone.
+  // For a cluster that differs only in rates and memory sizes of its device types.
   [[nodiscard]] Judgement judge_on(const Cluster& cluster, const Coefficients& coefficients) const;
 
  private:
@@ -48,21 +48,21 @@ class PreparedPlan {
   bool fits_hosts_ = true;
 };
 
-// Dollars of an iteration, where all the plan's devices have prices.
+// Dollars per iteration, if all the plan's devices have prices.
 [[nodiscard]] std::optional<double> usd_of(const Cluster& cluster, const Plan& plan, double iteration_s);
 
-// What is not known of the coefficients.
+// The uncertainty of the coefficients.
 struct CoefficientUncertainty {
-  std::vector<Coefficients> draws;            // of all that they may be; none: no uncertainty is known
-  std::optional<double> model_log_deviation;  // of an iteration, beside the coefficients
+  std::vector<Coefficients> draws;            // samples of all coefficients; empty: no uncertainty is known
+  std::optional<double> model_log_deviation;  // for an iteration, in addition to the coefficients
 };
 
-// By draw.
+// The values of the objective, by draw.
 [[nodiscard]] std::vector<double> losses_under(const PlanRequest& request, const Cluster& cluster,
                                                const Plan& plan, const CoefficientUncertainty& doubt);
 
-// That `first` is better than `second`, draw by draw: as many, in the same order. Equals count as half. Nothing
-// without draws.
+// The chance that `first` is better than `second`, draw by draw; both have the same draws in the same order.
+// Ties count as half. Returns nullopt without draws.
 [[nodiscard]] std::optional<Chance> chance_of(const std::vector<double>& first,
                                               const std::vector<double>& second,
                                               std::optional<double> model_log_deviation);

@@ -1,4 +1,4 @@
-// What a number of hardware_numbers.h is now, and how well it was measured.
+// The current value of a number of hardware_numbers.h, and its measurement error.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 namespace sextant {
 
 struct KnownNumber {
-  double value = 0;  // where several numbers change together the first
-  // Of its logarithm, the largest where there are several: absent where none was measured with its spread.
+  double value = 0;  // the first if several numbers change together
+  // Error of the logarithm, the largest of several numbers; absent if none was measured with its spread.
   std::optional<double> standard_error;
 };
 
-// A rate of devices is that of `precision`. "memory_bytes" is known too.
+// The value of a number; a rate of devices is that for `precision`. "memory_bytes" is supported too.
 [[nodiscard]] KnownNumber value_of(const Cluster& cluster, const HardwareNumber& number, Precision precision);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// What faster hardware would buy for one plan.
+// The effect of faster hardware on one plan.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace sextant {
 
-// For every rate of the cluster (costmodel/hardware_numbers.h), for links whole (latency and bandwidth at
-// once), for each device type whole and for one rate of all types: the elasticity of the iteration, by a
-// central difference, and what the plan saves where it is 10 % better. Predicted again, not extrapolated.
-// Largest first, none that change nothing.
+// For every rate of the cluster (costmodel/hardware_numbers.h), for whole links (latency and bandwidth
+// together), for each whole device type and for one rate of all types: the elasticity of the iteration, by a
+// central difference, and the time saved if it improves by 10 %. The values are predicted, not extrapolated.
+// Largest first, without those that change nothing.
 [[nodiscard]] std::vector<Saving> savings_of(const PlanRequest& request, const Plan& plan);
 
 }  // namespace sextant

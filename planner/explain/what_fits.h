@@ -1,4 +1,4 @@
-// When no plan fits: the smallest change of the question with which one does.
+// The smallest change of the request with which a plan fits, if none does.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace sextant {
 
-// Tries, each for a moment: recomputation where it was not tried, layouts that the framework cannot run, and
-// more nodes like those that there are (up to three times as many). A phrase such as "with --recompute" or
-// "with 2 more nodes of 8 H100-SXM-80GB one does, which takes 143 s"; empty where none of these helps or the
-// search was cancelled. profile: whose layouts the request keeps to; null: none.
+// Tries for a short time each: recomputation if it was not tried, layouts that the framework cannot run, and
+// more nodes of an existing type (up to three times the number). Returns a phrase such as "with --recompute" or
+// "with 2 more nodes of 8 H100-SXM-80GB one does, which takes 143 s"; empty if none of these helps or the
+// search was cancelled. profile: the framework whose layouts the request respects; null: none.
 [[nodiscard]] std::string what_would_fit(const PlanRequest& request, const FrameworkProfile* profile);
 
 }  // namespace sextant

@@ -1,10 +1,10 @@
 // ReaL's search (Mei et al. 2024): a Markov chain over plans in which every task runs on a device
 // mesh (meshes.h) with uniform degrees (chain.h).
 //
-// The first chain starts, as ReaL's, where every task has its fastest option. A chain cools down; then another
+// The first chain starts, like ReaL's, from the fastest option of every task. A chain cools down; then another
 // one, twice as long, starts hot: with one temperature ReaL's chain may wander above the best plans or be stuck
-// in the first valley, and how long it takes to leave one nobody knows beforehand. Chains start in turn from
-// the best plan so far, and from a plan drawn evenly, so that neither is a trap.
+// in the first local optimum, and the time to leave one is unknown. Later chains start alternately from the
+// best plan so far and from a random plan, so that neither is a trap.
 //
 // Costs are the whole model's: every task once, communication and weight synchronization in the same seconds.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace sextant {
 
-// One thread. Without a budget: one second. Throws Error(bad_input) for a cluster that the evaluator cannot
-// hold.
+// Uses one thread. Without a budget it runs for one second. Throws Error(bad_input) for a cluster that the
+// evaluator cannot handle.
 [[nodiscard]] PlanResult plan_by_mcmc(const PlanRequest& request);
 
 }  // namespace sextant

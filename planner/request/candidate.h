@@ -1,5 +1,5 @@
-// A plan as planners hold it: for every task a shape and the devices of its tasklets, in arrays that a move
-// changes in place. Everything else of a TaskPlan follows from these.
+// A plan in the representation of planners: for every task a shape and the devices of its tasklets, in arrays
+// that a move changes in place. Everything else of a TaskPlan follows from these.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@
 
 namespace sextant {
 
-// Level 4 of HetRL's search (section 3.2): how a task is cut, the same for all of its replicas but for their
-// share of the batch.
+// Level 4 of HetRL's search (section 3.2): how a task is partitioned. All of its replicas agree except for
+// their share of the batch.
 struct Shape {
   int tensor_parallel = 1;  // width of a stage
   int micro_batch_sequences = 1;
-  int decode_batch_sequences = 0;  // as TaskPlan has it
+  int decode_batch_sequences = 0;  // as in TaskPlan
   Recompute recompute = Recompute::none;
-  int execution = 0;           // position in the task's executions (space/task_choices.h)
+  int execution = 0;           // position in the task's executions (sextant/task_choices.h)
   std::vector<int> layers;     // by stage
   std::vector<int> sequences;  // by replica; they sum to the workflow's
-  // By replica: Replica::length_rank. None where the batch is shared out as it comes.
+  // Replica::length_rank by replica. Empty if the batch is not split by length.
   std::vector<int> length_ranks;
 
   [[nodiscard]] int data_parallel() const { return static_cast<int>(sequences.size()); }
@@ -38,16 +38,16 @@ struct Shape {
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
-// Sequences of the batch, shortest first, that each replica's rank has (sextant/plan.h).
+// The range of sequences of each replica's rank, shortest first (sextant/plan.h).
 [[nodiscard]] std::vector<SequenceRange> length_ranges(const Shape& shape);
 
-// Layers dealt evenly, the earliest stages taking one more while a remainder lasts; batch shares likewise.
+// An even split, for layers and batch shares; the earliest parts take one more while a remainder lasts.
 [[nodiscard]] std::vector<int> dealt_evenly(int total, int parts);
 
 // One task of a candidate. Level 5: position ((i PP) + j) TP + k holds shard k of stage j of replica i.
 struct Placement {
   int shape = 0;                       // position in the task's table of shapes
-  std::vector<std::uint16_t> devices;  // by position; each at most once
+  std::vector<std::uint16_t> devices;  // by position, without duplicates
 
   friend bool operator==(const Placement&, const Placement&) = default;
 };
@@ -58,14 +58,14 @@ struct Candidate {
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 
-// The shapes that a task's placements name, appended to as a search meets new ones. Shapes of one kind differ
-// in the replicas' shares only; those of one cut have the same execution, degrees and layers. Replicas of one
-// kind with as many sequences of the same lengths have equal shares, whatever the shape. Equal shapes are told
-// by fingerprints (fingerprints.h).
+// The shapes of a task's placements; a search appends new ones. Shapes of one kind differ in the replicas'
+// shares only; shapes of one cut have the same execution, degrees and layers. Replicas of one kind with the
+// same number of sequences of the same lengths have equal shares, in any shape. Equal shapes are recognised by
+// fingerprints (fingerprints.h).
 class ShapeTable {
  public:
-  int add(const Shape& shape);  // the position of an equal one, or a new one
-  // No placement will name it any more: its memory is given back, its position never used again.
+  int add(const Shape& shape);  // returns the position of an equal shape, or of the new one
+  // Frees the memory of a shape that no placement will use any more. Its position is not reused.
   void forget(int position);
   [[nodiscard]] const Shape& at(int position) const { return shapes_[static_cast<std::size_t>(position)]; }
   [[nodiscard]] int kind(int position) const { return kinds_[static_cast<std::size_t>(position)]; }
@@ -77,11 +77,11 @@ class ShapeTable {
   [[nodiscard]] int size() const { return static_cast<int>(shapes_.size()); }
 
  private:
-  // By position: searches of large clusters add hundreds of thousands, which stay where they are.
+  // Values by position. Deques: large searches add hundreds of thousands, and references must stay valid.
   std::deque<Shape> shapes_;
   std::deque<int> kinds_, cuts_;
   using Shares = std::shared_ptr<const std::vector<std::uint32_t>>;
-  std::deque<Shares> shares_;  // shapes that deal the batch alike have the same
+  std::deque<Shares> shares_;  // shared by shapes that split the batch alike
   struct Prints {
     Fingerprint cut;    // of degrees and layers
     Fingerprint kind;   // of these and the batches
@@ -108,24 +108,24 @@ class ShapeTable {
   std::map<Share, std::uint32_t> share_numbers_;
 };
 
-// execution: the one that the shape names.
+// `execution`: the one that the shape refers to.
 [[nodiscard]] TaskPlan task_plan(const Shape& shape, std::span<const std::uint16_t> devices,
                                  const Execution& execution, int sequences);
-// Replica `number` on its devices as the first; the others follow in turn with their shares alone.
+// Replica `number`, on its devices, as the first replica; the others follow cyclically with their shares alone.
 [[nodiscard]] TaskPlan first_replica_plan(const Shape& shape, int number,
                                           std::span<const std::uint16_t> devices, const Execution& execution,
                                           int sequences);
-// All layers on one device.
+// The plan with all layers on one device.
 [[nodiscard]] TaskPlan one_device_plan(DeviceId device, int layers, const Execution& execution, int sequences);
 
-// A layout as a candidate holds it: the other way round.
+// The inverse of task_plan(): a layout in the representation of a candidate.
 struct CanonicalLayout {
   Shape shape;
   std::vector<std::uint16_t> devices;  // by position
 };
 
-// Nothing where the replicas or stages are not cut alike. `sequences`: the workflow's. The shape's execution is
-// left at 0.
+// Returns nullopt if replicas or stages differ in their partitioning. `sequences`: the workflow's number. The
+// shape's execution is left at 0.
 [[nodiscard]] std::optional<CanonicalLayout> canonical_layout_of(const TaskPlan& plan, int sequences);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// Sets of devices as bits, 64 to a word, and what the devices of a set cost.
+// Sets of devices as bits, 64 to a word, and their prices.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ inline constexpr std::size_t kWordBits = 64;
   return (devices + kWordBits - 1) / kWordBits;
 }
 
-// Of a cluster with so many devices.
+// The set of these devices as bits; `of_cluster` is the number of devices of the cluster.
 [[nodiscard]] inline std::vector<std::uint64_t> device_set(std::span<const std::uint16_t> devices,
                                                            std::size_t of_cluster) {
   std::vector<std::uint64_t> set(words_of(of_cluster));
@@ -25,7 +25,7 @@ inline constexpr std::size_t kWordBits = 64;
   return set;
 }
 
-// Of sets of as many words: a device is in both.
+// True if the two sets, which have equally many words, have a device in common.
 [[nodiscard]] inline bool share(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
   for (std::size_t word = 0; word < a.size(); ++word) {
     if ((a[word] & b[word]) != 0) return true;
@@ -33,7 +33,7 @@ inline constexpr std::size_t kWordBits = 64;
   return false;
 }
 
-// No device of inner is outside outer.
+// True if all devices of `inner` are in `outer`.
 [[nodiscard]] inline bool holds_all(std::span<const std::uint64_t> outer,
                                     std::span<const std::uint64_t> inner) {
   for (std::size_t word = 0; word < outer.size(); ++word) {
@@ -51,7 +51,7 @@ class DevicePrices {
     }
   }
 
-  // A set of so many words; used(word): its devices.
+  // Price of a set with this number of words; used(word) returns the devices of a word.
   template <typename Used>
   [[nodiscard]] Rented rented(std::size_t words, const Used& used) const {
     Rented rented;
@@ -67,7 +67,7 @@ class DevicePrices {
           usd_per_hour_[kWordBits * word + static_cast<std::size_t>(std::countr_zero(devices))];
   }
 
-  std::vector<double> usd_per_hour_;  // by device; zero where no price is known
+  std::vector<double> usd_per_hour_;  // by device; zero if no price is known
 };
 
 }  // namespace sextant

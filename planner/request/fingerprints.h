@@ -1,8 +1,8 @@
-// What the cost model said of parts that were asked about before: a table by the fingerprint of their places.
-// Lookups allocate nothing and touch one line of memory.
+// A cache of cost model results, keyed by the fingerprint of the parts' devices. Look-ups allocate nothing and
+// touch one cache line.
 //
-// A fingerprint has 128 bits. Two different parts with the same one would be taken for each other: among a
-// billion parts that happens with a probability of 1e-21.
+// A fingerprint has 128 bits. Two different parts with the same fingerprint would be confused: among a billion
+// parts that happens with a probability of 1e-21.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace sextant {
 
 struct Fingerprint {
   std::uint64_t low = 0;
-  std::uint64_t high = 0;  // never zero of a part
+  std::uint64_t high = 0;  // not zero for any part
 
   Fingerprint& operator+=(const Fingerprint& other) {
     low += other.low;
@@ -30,18 +30,18 @@ struct Fingerprint {
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
 };
 
-// Fingerprints of sequences by tabulation (Zobrist 1970): a random number for every seat at every position, all
-// added up. The sums of different sequences are independent, and no step waits for the one before it.
+// Fingerprints of sequences by tabulation (Zobrist 1970): the sum of a random number for each device class at
+// each position. The sums of different sequences are independent, and no step waits for the one before it.
 class DeviceClassHashes {
  public:
   explicit DeviceClassHashes(std::size_t seats);
 
-  // head: what else tells parts apart.
+  // head: everything else that distinguishes parts.
   [[nodiscard]] Fingerprint of(std::uint64_t head, std::span<const std::uint16_t> seats) const {
     return of_sum(sum(head, seats));
   }
 
-  // The same in two steps, so that a sum can follow its sequence seat by seat.
+  // The same in two steps, so that a sum can be updated position by position.
   [[nodiscard]] Fingerprint sum(std::uint64_t head, std::span<const std::uint16_t> seats) const {
     Fingerprint sum = print_of(head);
     const std::size_t first = std::min(seats.size(), kRows);
@@ -53,22 +53,22 @@ class DeviceClassHashes {
     sum.high |= 1;
     return sum;
   }
-  // What a seat adds.
+  // The contribution of one position to the sum.
   [[nodiscard]] Fingerprint at(std::size_t position, std::uint16_t seat) const {
     if (position < kRows) return rows_[position * seats_ + seat];
     return further(position, seat);
   }
 
-  // Of a few words.
+  // Fingerprint of a few words.
   [[nodiscard]] static Fingerprint of_words(std::span<const std::uint64_t> words);
-  // Of many small numbers, four at a time: for tables that compare what they find.
+  // Fingerprint of many small numbers, four at a time, for tables that compare the keys they find.
   [[nodiscard]] static Fingerprint of_devices(std::uint64_t head, std::span<const std::uint16_t> devices);
 
  private:
   static constexpr std::size_t kRows =
-      64;  // positions after them use these again, times an odd number of theirs
+      64;  // the positions after them reuse these rows, multiplied by an odd number of their own
 
-  // Steele, Lea and Flood 2014 (SplitMix).
+  // The mixing function of Steele, Lea and Flood 2014 (SplitMix).
   [[nodiscard]] static std::uint64_t mixed(std::uint64_t x) {
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;
     x = (x ^ x >> 27) * 0x94d049bb133111ebULL;
@@ -84,13 +84,13 @@ class DeviceClassHashes {
   std::vector<Fingerprint> rows_;  // by position, then seat
 };
 
-// Value: small and copied.
+// A hash table. Value should be small, because it is copied.
 template <typename Value>
 class KnownParts {
  public:
   KnownParts() : slots_(kFirstSize) {}
 
-  // Null where it is new. Valid until the next insert.
+  // Returns null if the part is new. The pointer is valid until the next insert.
   [[nodiscard]] const Value* find(const Fingerprint& print) const {
     for (std::size_t i = print.low & mask();; i = (i + 1) & mask()) {
       const Slot& slot = slots_[i];
@@ -117,7 +117,7 @@ class KnownParts {
     Fingerprint print;
     Value value{};
   };
-  static constexpr std::size_t kFirstSize = 256;  // a power of two, as every size
+  static constexpr std::size_t kFirstSize = 256;  // a power of two, like every size
 
   [[nodiscard]] std::size_t mask() const { return slots_.size() - 1; }
   void place(const Slot& slot) {

@@ -1,4 +1,4 @@
-// Level 1 of HetRL's search (section 3.2): which tasks share their GPUs.
+// Level 1 of HetRL's search (section 3.2): the groups of tasks that share their GPUs.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@ struct TaskGrouping {
   friend bool operator==(const TaskGrouping&, const TaskGrouping&) = default;
 };
 
-// All partitions of `tasks` >= 1 tasks, Bell(tasks) of them; all tasks together first, each alone last. In the
-// order of restricted growth strings (Knuth 7.2.1.5).
+// All partitions of `tasks` >= 1 tasks, Bell(tasks) of them, in the order of restricted growth strings (Knuth
+// 7.2.1.5): all tasks together first, each alone last.
 [[nodiscard]] std::vector<TaskGrouping> task_groupings(int tasks);
 
-// The number of partitions grows faster than any power (Bell numbers: 4,140 of 8 tasks, 4.2 million of 12), so
-// that workflows with more tasks than this are searched by samples.
+// Workflows with more tasks than this are searched by samples, because the number of partitions grows faster
+// than any power (Bell numbers: 4,140 for 8 tasks, 4.2 million for 12).
 inline constexpr int kMaxListedTasks = 8;
 
-// `count` different partitions of `tasks` in at most `max_groups` groups, or fewer where there are not as
-// many: all tasks together first, then groups of random tasks, every number of groups equally often.
+// `count` different partitions of `tasks` in at most `max_groups` groups, or fewer if not enough exist: all
+// tasks together first, then groups of random tasks, with every number of groups equally often.
 [[nodiscard]] std::vector<TaskGrouping> sampled_groupings(int tasks, int max_groups, std::size_t count,
                                                           std::mt19937_64& random);
 
-// Partitions of `tasks` >= 1 in two groups: all of them up to kMaxListedTasks, else those with one task apart.
+// Partitions of `tasks` >= 1 in two groups: all up to kMaxListedTasks, else those with one task apart.
 [[nodiscard]] std::vector<TaskGrouping> groupings_in_two(int tasks);
 
 }  // namespace sextant

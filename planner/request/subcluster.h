@@ -1,5 +1,5 @@
-// A cluster without some of its devices, for every planner alike: it is planned as a cluster of its own, and
-// the plan's devices are those of the whole again.
+// A cluster without some of its devices, for every planner: it is planned as a separate cluster, and the plan's
+// devices are then mapped back to the whole cluster.
 #pragma once
 
 #include <set>
@@ -14,22 +14,22 @@ namespace sextant {
 
 struct Subcluster {
   Cluster cluster;
-  std::vector<DeviceId> original;  // by device
+  std::vector<DeviceId> original;  // number in the whole cluster, by device
 
-  // The same plan on the whole cluster.
+  // The same plan with the device numbers of the whole cluster.
   [[nodiscard]] Plan on_whole(Plan plan) const;
 
-  // Pins of the whole cluster's devices as those of this one's. Throws Error(bad_input) for a device that is
-  // left out.
+  // The pins with this cluster's device numbers. Throws Error(bad_input) for a device that is left
+  // out.
   [[nodiscard]] Pins pins_within(const Pins& pins, const Cluster& whole) const;
 };
 
-// Nodes lose devices, or are left out with the last of them, and so are link exceptions that name what is gone.
-// Throws Error(bad_input) where no device is left.
+// Removes devices. Nodes without devices are removed too, and so are link exceptions that refer to removed
+// objects. Throws Error(bad_input) if no device is left.
 [[nodiscard]] Subcluster without(const Cluster& cluster, const std::set<DeviceId>& devices);
 
 // Devices by name: a node, "node/3" for its fourth device, a zone or a region. Throws Error(bad_input) for a
-// name that the cluster does not have.
+// name that is not in the cluster.
 [[nodiscard]] std::set<DeviceId> devices_named(const Cluster& cluster, const std::string& name);
 
 }  // namespace sextant

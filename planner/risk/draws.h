@@ -1,5 +1,5 @@
-// What may turn out otherwise than planned, drawn: the coefficients of the fit, the lengths of responses over a
-// run, the rates of links between zones, and what the model itself is off by.
+// Random samples of the uncertain inputs of a plan: the coefficients of the fit, response lengths over a run,
+// the rates of links between zones, and the error of the model itself.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +13,28 @@
 
 namespace sextant {
 
-// Standard deviations of logarithms, each of a normal distribution around what the documents say. Zero:
-// certain.
+// Standard deviations of logarithms, each of a normal distribution around the value in the documents. Zero: no
+// uncertainty.
 struct RiskSpread {
-  double response_lengths = 0.1;  // of all responses together, from one part of a run to another
-  double far_links = 0.1;         // of the rates of all links between zones or regions together
+  double response_lengths = 0.1;  // for all responses together, from one part of a run to another
+  double far_links = 0.1;         // for the rates of all links between zones or regions together
 
   friend bool operator==(const RiskSpread&, const RiskSpread&) = default;
 };
 
-// One way in which things may turn out.
+// One sample of the uncertain inputs.
 struct RiskDraw {
   Coefficients coefficients;
   Workflow workflow;
   Cluster cluster;
-  double model_factor = 1;  // of the time of any plan
+  double model_factor = 1;  // for the time of any plan
 };
 
-// One draw for each of the doubt's; `count` where the coefficients are certain. The same for a seed.
+// One sample per draw of `doubt`; `count` samples if the coefficients are certain. Deterministic per seed.
 [[nodiscard]] std::vector<RiskDraw> risk_draws(const PlanRequest& request, const CoefficientUncertainty& doubt,
                                                const RiskSpread& spread, int count, std::uint64_t seed);
 
-// s of an iteration in each of the draws. Throws Error(bad_input) as check_plan does.
+// The time of an iteration in each of the draws, in seconds. Throws Error(bad_input) like check_plan.
 [[nodiscard]] std::vector<double> times_under(const PlanRequest& request, const Plan& plan,
                                               const std::vector<RiskDraw>& draws);
 

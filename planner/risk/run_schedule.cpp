@@ -10,7 +10,7 @@
 namespace sextant {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 struct Candidates {
   std::vector<Plan> plans;
@@ -21,7 +21,7 @@ double iteration_s(const PlanRequest& request, const Workflow& workflow, const P
   PlanRequest of_part = with_inputs(request, request.cluster, workflow, request.coefficients);
   of_part.objective = {};
   const Judgement judgement = judge(of_part, request.cluster, plan, request.coefficients);
-  return judgement.is_allowed ? judgement.loss : kNever;
+  return judgement.is_allowed ? judgement.loss : kInfinite;
 }
 
 Candidates candidates_of(const PlanRequest& request, const Plan& first, const std::vector<Workflow>& workflows,
@@ -41,7 +41,7 @@ Candidates candidates_of(const PlanRequest& request, const Plan& first, const st
 }
 
 void find_one_plan(const Candidates& candidates, const std::vector<RunPart>& parts, RunPlan& run) {
-  run.total_s = kNever;
+  run.total_s = kInfinite;
   for (std::size_t c = 0; c < candidates.plans.size(); ++c) {
     double total_s = 0;
     for (std::size_t p = 0; p < parts.size(); ++p)
@@ -57,11 +57,11 @@ void find_one_plan(const Candidates& candidates, const std::vector<RunPart>& par
 // Least of the run until a part that ends with each plan, and which plan came before.
 void find_sequence(const Candidates& candidates, const RunSearch& search, RunPlan& run) {
   const std::size_t plans = candidates.plans.size(), parts = search.parts.size();
-  std::vector<std::vector<double>> until_s(parts, std::vector<double>(plans, kNever));
+  std::vector<std::vector<double>> until_s(parts, std::vector<double>(plans, kInfinite));
   std::vector<std::vector<std::size_t>> before(parts, std::vector<std::size_t>(plans, 0));
   for (std::size_t p = 0; p < parts; ++p) {
     for (std::size_t c = 0; c < plans; ++c) {
-      double min_s = p == 0 ? 0 : kNever;
+      double min_s = p == 0 ? 0 : kInfinite;
       for (std::size_t b = 0; p > 0 && b < plans; ++b) {
         const double changed_s = until_s[p - 1][b] + (b == c ? 0 : search.change_s);
         if (changed_s >= min_s) continue;

@@ -1,8 +1,8 @@
-// A Markov chain over plans that cools down: a step gives one task, drawn evenly, another of its choices, drawn
-// evenly; both are as likely as the way back. Whether it is taken says acceptance.h.
+// A Markov chain over plans with falling temperature: a step gives a random task another of its choices, both
+// drawn uniformly, so that a step is as likely as its reverse. acceptance.h decides whether it is accepted.
 //
-// Where plans can be composed of what options say of themselves (space/composed_plan.h) steps are, and the
-// evaluator is asked about the start, about what is better than all before, and about what only might not fit.
+// If plans can be composed of their options (space/composed_plan.h), steps are costed in this way. The
+// evaluator then costs only the start, plans better than all before, and plans that may not fit in memory.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,16 @@
 
 namespace sextant {
 
-// Of one set of devices those that follow each other point to the same.
+// Choices with the same device set are adjacent and point to the same vector.
 struct TaskChoice {
   const std::vector<std::uint16_t>* devices = nullptr;
-  const Option* option = nullptr;  // as long as the run's table
+  const Option* option = nullptr;  // valid as long as the run's table
 };
 
 [[nodiscard]] Placement placement_of(const Evaluator& evaluator, int task, const TaskChoice& choice);
 
-// From `start` on, which counts as the first of `steps`, as long as the run has budget. choices: by task, none
-// of them empty. The best on the way, the start included.
+// Runs the chain from `start`, which counts as the first of `steps`, while the run has budget. choices: by
+// task, none empty. Returns the best plan of the chain, including the start.
 Scored cool_down(SearchRun& run, const std::vector<std::vector<TaskChoice>>& choices, const Candidate& start,
                  std::uint64_t steps, std::mt19937_64& random);
 

@@ -1,9 +1,9 @@
-// What the islands of a search tell each other while they search: the options that they have costed, most of
-// which another will soon ask about too.
+// The messages between the islands of a search: the options that they have costed, most of which another island
+// will need soon.
 //
-// Each island tells the next few in a ring: with many of them, taking in what all find would cost more than
-// it saves. The first island of a rank tells the first of the next few ranks too, in their ring, and it alone
-// talks to ranks, since a transport may be for one thread.
+// Each island sends to the next few in a ring; with many islands, processing the messages of all would cost
+// more than it saves. The first island of a rank also sends to the first islands of the next few ranks in their
+// ring. It alone communicates with other ranks, because a transport may be limited to one thread.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@ namespace sextant {
 
 class IslandExchange {
  public:
-  // islands: of this process. ranks: null, or must outlive it.
+  // islands: number in this process. ranks: null, or must outlive the object.
   IslandExchange(std::size_t islands, IslandRanks* ranks);
 
-  // An island's end of it, for one thread at a time; the first one's for that which made this. Valid as long as
-  // this.
+  // The exchange of one island, for use by one thread at a time; that of the first island only by the thread
+  // that created this object. Valid as long as this object.
   [[nodiscard]] OptionExchange& end_of(std::size_t island) { return ends_[island]; }
 
  private:
-  static constexpr std::size_t kNeighbours = 3;  // whom an island tells
+  static constexpr std::size_t kNeighbours = 3;  // number of receivers of an island
 
   class End final : public OptionExchange {
    public:
@@ -46,7 +46,7 @@ class IslandExchange {
   IslandRanks* ranks_;
   std::deque<End> ends_;
   std::mutex one_at_a_time_;
-  std::vector<std::vector<std::string>> told_;  // by island, what it has not taken yet
+  std::vector<std::vector<std::string>> told_;  // by island: messages not taken yet
 };
 
 }  // namespace sextant

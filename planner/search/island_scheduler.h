@@ -1,5 +1,5 @@
-// Which islands run where there are more of them than may at the same time: those with the most left to do, so
-// that all end at about the same time. None depends on when another ran.
+// Schedules more islands than may run concurrently: those with the most remaining work run first, so that all
+// end at about the same time. No island's result depends on when another one ran.
 #pragma once
 
 #include <condition_variable>
@@ -13,17 +13,17 @@ class IslandScheduler {
  public:
   explicit IslandScheduler(int at_once) : free_(at_once) {}
 
-  // That the caller may run: from when one is made, for which it may wait, until it is destroyed.
+  // Permission to run, from construction, which may wait, to destruction.
   class Slot {
    public:
-    // left: what the caller has to do, by which those who wait are chosen.
+    // left: the caller's remaining work, which decides the order of the waiting islands.
     Slot(IslandScheduler& turns, std::uint64_t left) : turns_(turns) { turns_.begin(left); }
     ~Slot() { turns_.end(); }
     Slot(const Slot&) = delete;
     Slot& operator=(const Slot&) = delete;
 
-    // Lets another run that has a third more left, and waits for the next turn; goes on where there is none, or
-    // nothing left of its own.
+    // Lets another island run that has at least a third more work left, then waits for the next slot. Returns
+    // at once if there is no such island, or if the caller has no work left.
     void pass(std::uint64_t left) { turns_.pass(left); }
 
    private:
@@ -40,7 +40,7 @@ class IslandScheduler {
   void pass(std::uint64_t left);
   void end();
   void wait(std::unique_lock<std::mutex>& lock, std::uint64_t left);
-  // With the most left, of equals the one that has waited longest; end where there is none.
+  // The waiting island with the most work left, on ties the one that waited longest; end() if none waits.
   [[nodiscard]] std::list<Waiter*>::iterator next();
   void let(std::list<Waiter*>::iterator waiter);
 

@@ -1,8 +1,8 @@
-// Searches side by side: how each ended, what is made of all of them, and how those of other processes join.
+// Parallel searches: the result of each, the merged result, and the communication with other processes.
 //
-// Islands are numbered over all ranks, and what one looks at follows from the request's seed, its number and
-// how many there are. What is merged is in the order of the numbers. So with evaluations alone the answer
-// depends on the seed and on how many islands there are, not on which rank or thread ran them.
+// Islands are numbered over all ranks. An island's search depends only on the request's seed, its number and
+// the number of islands, and results are merged in the order of the numbers. So with an evaluation budget alone
+// the answer depends on the seed and on the number of islands, not on which rank or thread ran them.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace sextant {
 
-// The processes that search for one request, each with its own copy of it, alike but for threads.
+// The processes that search for one request. Each has its own copy of it; copies may differ in threads only.
 class IslandRanks {
  public:
   IslandRanks() = default;
@@ -24,34 +24,34 @@ class IslandRanks {
 
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
-  // What every rank said, by rank. All ranks call it, the same number of times; waits for the last.
+  // Returns the messages of all ranks, by rank. Collective: every rank must call it; waits for the last one.
   [[nodiscard]] virtual std::vector<std::string> gather(const std::string& mine) = 0;
 
-  // To the next few ranks in a ring, all where there are as few; returns at once. What nobody has asked for
-  // before the next gather is lost.
+  // Sends to the next few ranks in a ring, or to all if there are no more; returns at once. Messages not
+  // received before the next gather() are discarded.
   virtual void tell_next(const std::string& message) = 0;
-  // What this rank was told since the last time; returns at once.
+  // Returns the messages received since the last call; does not wait.
   [[nodiscard]] virtual std::vector<std::string> told() = 0;
 };
 
 struct IslandEnd {
   int number = 0;
   std::uint64_t evaluations = 0, feasible = 0;
-  std::optional<Score> score;  // of the best, or of what lacks least; none: nothing was looked at
-  std::optional<Plan> plan;    // where it fits
+  std::optional<Score> score;  // of the best plan, or of that with the least excess; absent: none evaluated
+  std::optional<Plan> plan;    // if it fits
   std::vector<Improvement> improvements;
-  std::string message;  // what is short, where nothing fits
+  std::string message;  // missing resource if nothing fits
 
   friend bool operator==(const IslandEnd&, const IslandEnd&) = default;
   static IslandEnd parse(const JsonView& view);
   [[nodiscard]] Json to_json() const;
 };
 
-// Those of all ranks, by number; on every rank the same.
+// The results of all ranks, by number; equal on every rank.
 [[nodiscard]] std::vector<IslandEnd> gathered(IslandRanks& ranks, const std::vector<IslandEnd>& mine);
 
-// The best of their plans, of equals that of the lowest number, with its prediction. Their curves as one: it
-// only falls, and an evaluation of one counts as one of each.
+// The best of their plans (on ties of the lowest number), with its prediction. Their improvement curves are
+// merged: the merged curve only falls, and one evaluation of it counts as one evaluation of each island.
 [[nodiscard]] PlanResult merged(const PlanRequest& request, const std::vector<IslandEnd>& ends);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// What searches have in common: the evaluator, the budget, the best plan so far and how it was found.
+// Common parts of searches: the evaluator, the budget, the best plan so far and the improvements.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,10 @@
 
 namespace sextant {
 
-// As a request asks; stages are no wider than the largest machine.
+// The request's limits of shapes; stages are no wider than the largest machine.
 [[nodiscard]] ShapeLimits shape_limits_of(const PlanRequest& request);
 
-// Bytes that tasks may take, by device: what it has, less what the runtime itself takes.
+// Bytes that tasks may use, by device: its memory without what the runtime itself takes.
 [[nodiscard]] std::vector<double> free_memory_by_device(const PlanRequest& request);
 
 struct Scored {
@@ -29,8 +29,8 @@ struct Scored {
   [[nodiscard]] bool is_better_than(const Scored& other) const { return score.is_better_than(other.score); }
 };
 
-// What a search looks plans up in. Runs one after the other may have one in common: what one has costed the
-// next need not cost again.
+// The caches of a search. Consecutive runs may share them, so that the next run does not repeat the costing of
+// the previous one.
 struct SearchTables {
   explicit SearchTables(const PlanRequest& request);
 
@@ -41,10 +41,10 @@ struct SearchTables {
 
 class SearchRun {
  public:
-  // The request must outlive it. default_s: how long a search without a budget goes on; zero: until it has seen
-  // all it looks at. Throws Error(bad_input) for a cluster that the evaluator cannot hold.
+  // The request must outlive the run. default_s: time limit of a search without a budget; zero: it runs until
+  // its space is exhausted. Throws Error(bad_input) for a cluster that the evaluator cannot handle.
   SearchRun(const PlanRequest& request, double default_s);
-  // tables: made for the same request but for budget and seed. Both must outlive it.
+  // tables: made for a request that differs in budget and seed only. Both must outlive the run.
   SearchRun(const PlanRequest& request, double default_s, SearchTables& tables);
 
   [[nodiscard]] const PlanRequest& request() const { return request_; }
@@ -53,51 +53,51 @@ class SearchRun {
   [[nodiscard]] const SearchTables& tables() const { return tables_; }
   [[nodiscard]] const std::vector<double>& free_memory_bytes() const { return tables_.free_memory_bytes; }
 
-  // The budget is spent, someone cancelled, or a task cannot run where it is pinned.
+  // True if the budget is spent, the search is cancelled, or a task cannot run where it is pinned.
   [[nodiscard]] bool is_over() const { return is_cancelled() || is_spent() || !stranded_.empty(); }
 
-  // A task that is pinned: its devices ascending, or in the order of the layout that it is pinned to.
+  // A pinned task; its devices are ascending, or in the order of its pinned layout.
   struct Pinned {
     std::vector<std::uint16_t> devices;
     bool has_layout = false;  // its only option
   };
-  // Null: the search says where the task runs.
+  // Null if the task is not pinned.
   [[nodiscard]] const Pinned* pinned(int task) const;
-  // The tasks for which it does; where there is none the first, of which nothing that is said matters.
+  // Tasks that are not pinned. If all are pinned, it holds task 0 as a placeholder.
   [[nodiscard]] const std::vector<int>& dealt_tasks() const { return dealt_tasks_; }
 
-  // Counts the evaluator's current candidate, or the move that is tried on it, as one evaluation, and keeps it
-  // where it is better than all before: by more than rounding, so that of equals the first stays.
+  // Counts the evaluator's current candidate, or its current move, as one evaluation, and stores it if it is
+  // better than all before by more than rounding, so that of equal plans the first stays.
   void note(const Score& score) {
     count(score);
     offer(score);
   }
-  // The two apart: for plans that are costed otherwise first (space/composed_plan.h).
+  // The two steps of note(), for plans that are first costed in another way (space/composed_plan.h).
   void count(const Score& score);
   void offer(const Score& score);
-  // The same of a plan that no candidate can hold (unlike replicas or stages); made where it is kept.
+  // The same for a plan that no candidate can hold (unlike replicas or stages); make_plan builds it if stored.
   void note(const Score& score, const std::function<Plan()>& make_plan);
-  // Counts evaluations of what is no answer to the request: of a workflow that stands in for it.
+  // Counts evaluations of plans for a substitute workflow, which do not answer the request.
   void spend(std::uint64_t evaluations);
 
-  // Calls `pause` whenever so many evaluations have been counted, where a search may wait without harm.
+  // Calls `pause` after every `evaluations` counted evaluations, at points where the search may wait.
   void pause_every(std::uint64_t evaluations, std::function<void()> pause);
 
-  // The best so far, or of those that do not fit the one that lacks least; null before the first, and where it
-  // was noted as a plan.
+  // The best candidate so far, or if none fits the one with the smallest excess; null before the first, and if
+  // the best was noted as a plan.
   [[nodiscard]] const Candidate* best() const { return best_ && !best_->plan ? &best_->candidate : nullptr; }
 
-  // suffix: of the plan's name, that of the planner. hindrance: why nothing fits, where the search knows better
-  // than that it found nothing. The gap is infinite: a search proves nothing.
+  // The result of the search. suffix: of the plan's name, usually the planner's. hindrance: the reason why
+  // nothing fits, if the search knows it. The gap is infinite, because a search proves nothing.
   [[nodiscard]] PlanResult result(const std::string& suffix, const std::string& hindrance = {}) const;
 
-  // The same as one of several searches, by its number among them.
+  // The same for one of several searches, with its number.
   [[nodiscard]] IslandEnd end(int number, const std::string& suffix) const;
 
-  // Until the budget of them is spent; as many as there are numbers where there is none.
+  // Remaining evaluations of the budget; the maximum of the type if there is no limit.
   [[nodiscard]] std::uint64_t evaluations_left() const;
 
-  static constexpr double kRounding = 1e-9;  // relative: plans that are this near are equally good
+  static constexpr double kRounding = 1e-9;  // relative: plans within this margin are equally good
 
  private:
   [[nodiscard]] bool is_cancelled() const;
@@ -112,7 +112,7 @@ class SearchRun {
   const PlanRequest& request_;
   std::chrono::steady_clock::time_point start_;
   Budget budget_;
-  std::unique_ptr<SearchTables> own_tables_;  // where they are not someone else's
+  std::unique_ptr<SearchTables> own_tables_;  // unless the caller gave tables
   SearchTables& tables_;
   std::uint64_t evaluations_ = 0, feasible_ = 0;
   std::uint64_t pause_at_ = std::numeric_limits<std::uint64_t>::max(), pause_every_ = 0;  // evaluations
@@ -120,22 +120,22 @@ class SearchRun {
   struct Best {
     Candidate candidate;
     Score score;
-    std::optional<Plan> plan = {};  // in place of the candidate
+    std::optional<Plan> plan = {};  // instead of the candidate
   };
   void take(Best best);
   std::optional<Best> best_;
   std::vector<Improvement> improvements_;
   std::vector<std::optional<Pinned>> pinned_;  // by task
   std::vector<int> dealt_tasks_;
-  std::string stranded_;  // what is wrong with a pin
+  std::string stranded_;  // error message of an infeasible pin
 };
 
-// A layout of a task as a search for the request holds it. Nothing where its replicas or stages are not cut
-// alike, or its execution is not among the task's choices.
+// The layout of a task in the representation of searches. Returns nullopt if its replicas or stages differ, or
+// if its execution is not among the task's choices.
 [[nodiscard]] std::optional<CanonicalLayout> canonical_layout_in_search(int task, const TaskPlan& layout,
                                                                         const PlanRequest& request);
 
-// Why a pinned task has no layout on as many devices as it is pinned to; empty where it has.
+// The reason why a pinned task has no layout on that number of devices; empty if it has one.
 [[nodiscard]] std::string infeasible_pin_reason(const PlanRequest& request, int task, int devices);
 
 // "best of 12 plans that fit, of 40 that were looked at".

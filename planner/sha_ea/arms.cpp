@@ -9,7 +9,7 @@
 namespace sextant {
 namespace {
 
-// Ordered sums of `units` in `groups` positive parts follow from the `groups - 1` places where they are cut.
+// Ordered sums of `units` in `groups` positive parts are determined by `groups - 1` cut positions.
 std::vector<int> parts_between(const std::vector<int>& cuts, int units) {
   std::vector<int> parts;
   int last = 0;
@@ -33,7 +33,7 @@ void every_cut(int units, int cuts_left, std::vector<int>& cuts, std::vector<std
   }
 }
 
-// Floyd's algorithm (Bentley 1987): `count` of 1 .. units - 1, every set as likely.
+// Floyd's algorithm (Bentley 1987): a uniform random set of `count` numbers in 1 .. units - 1.
 std::vector<int> drawn_cuts(int units, int count, std::mt19937_64& random) {
   std::set<int> cuts;
   for (int last = units - count; last < units; ++last) {

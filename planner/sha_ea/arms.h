@@ -15,14 +15,14 @@ struct Arms {
   std::vector<std::vector<int>> sizes;
 };
 
-// How many arms there may be.
+// Limits of the number of arms.
 struct ArmLimits {
-  std::size_t groupings = 1;    // where there are more tasks than kMaxListedTasks
-  std::size_t of_grouping = 1;  // sizes of its groups
+  std::size_t groupings = 1;    // used if there are more than kMaxListedTasks tasks
+  std::size_t of_grouping = 1;  // combinations of sizes per grouping
 };
 
-// Of every grouping with at most as many groups as there are `units`, or of a sample of them: all ways to write
-// `units` as an ordered sum, or as many as the limit drawn evenly where there are more.
+// Arms of every grouping with at most `units` groups, or of a sample of the groupings: all compositions of
+// `units` into an ordered sum, or, if there are more than the limit, a uniform sample of them.
 [[nodiscard]] std::vector<Arms> arms_of(int tasks, int units, const ArmLimits& limits, std::mt19937_64& random);
 
 }  // namespace sextant

@@ -70,7 +70,7 @@ std::vector<Arranger::Devices> Arranger::devices_of_tasks(const std::vector<Unit
   return devices;
 }
 
-// One after the other, those alone that are worth their time there.
+// Chooses options one after the other, considering only those whose additional time pays off.
 void Arranger::choose_for_sync(const OptionLists& options, const ChosenOptions& chosen,
                                const std::vector<Devices>& devices, Scored& scored) {
   Evaluator& evaluator = run_.evaluator();
@@ -96,7 +96,7 @@ void Arranger::choose_for_sync(const OptionLists& options, const ChosenOptions& 
   }
 }
 
-// What a task makes of devices says nothing before it has been on a number of sets.
+// The estimate of a task is not reliable before the task was costed on a number of sets.
 bool Arranger::may_beat(const Score& score, const std::vector<Devices>& devices) const {
   constexpr std::size_t kTellingSets = 16;
   if (!score.fits()) return true;

@@ -1,6 +1,6 @@
-// Levels 1 to 3 of HetRL's search (section 3.2) as one value: which tasks share devices, and which devices.
-// Levels 4 and 5 below it are solved at once: every task takes the fastest of its options with which all fit;
-// the actor's, between which weights go, may take slower ones between which they go faster.
+// Levels 1 to 3 of HetRL's search (section 3.2) as one value: the device sets of tasks, which may share
+// devices. Levels 4 and 5 are solved at once: every task takes the fastest of its options with which all fit.
+// The actor's two tasks may use slower options if that makes weight transfer between them faster.
 #pragma once
 
 #include <vector>
@@ -17,24 +17,24 @@ class Arranger {
  public:
   explicit Arranger(SearchRun& run);
 
-  // sharing: of the run's dealt tasks; those that are pinned are on their devices, which units of `classes`
-  // must not mix with others. to_beat: null, or what it must be better than to be of use. Nothing where a task
-  // has no shape for its set's number of devices, or where it has no prospect of that (cost_estimate.h) and is not
-  // costed at all. The candidate is the evaluator's current one, and noted by the run.
+  // Costs a plan with these device sets and notes it in the run; the evaluator's current candidate is the plan.
+  // sharing: sets of the run's unpinned tasks; pinned tasks stay on their devices, and no unit of `classes`
+  // mixes these with others. Returns false if a task has no shape for its number of devices, or, without
+  // costing, if to_beat is not null and the plan is unlikely to beat it (cost_estimate.h).
   [[nodiscard]] bool arrange(const std::vector<UnitClass>& classes, const DeviceSets& sharing, Scored& scored,
                              const Score* to_beat = nullptr);
 
-  // From now on what has somewhat worse prospects is costed too.
+  // From now on plans with a somewhat worse estimate are costed too.
   void look_closer() { prospects_.lower_threshold(); }
 
-  // For every task the sets that were asked about, here or by searches that share their options with this one.
+  // The device sets that were costed for every task, here or by searches that share options with this one.
   [[nodiscard]] const SeenSets& seen();
 
-  // On which pinned tasks run.
+  // Number of units on which pinned tasks run.
   [[nodiscard]] int pinned_units(const std::vector<UnitClass>& classes) const;
 
   using Devices = std::vector<std::uint16_t>;
-  // By task of the workflow.
+  // Devices by task of the workflow.
   [[nodiscard]] std::vector<Devices> devices_of_tasks(const std::vector<UnitClass>& classes,
                                                       const DeviceSets& sharing) const;
 

@@ -48,7 +48,7 @@ std::vector<CostEstimate::DeviceSet> CostEstimate::sets_of(const std::vector<Dev
 }
 
 double CostEstimate::iteration_s(const std::vector<DeviceSet>& sets, const std::vector<double>& times_s) const {
-  // Of any graph: no task may take longer.
+  // The bound for any graph: the longest task.
   if (request_.workflow.algorithm == Algorithm::custom)
     return *std::max_element(times_s.begin(), times_s.end());
   std::vector<std::uint8_t> overlaps;

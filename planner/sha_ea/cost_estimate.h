@@ -1,12 +1,12 @@
-// How good a plan could be with sets of devices of which some were not costed yet, so that a climb need not
-// cost what is not going to be better. Ours.
+// An optimistic estimate of plans with device sets that were not all costed yet, so that a local search can
+// skip plans that are unlikely to be better. An addition of Sextant.
 //
-// A task that has not been costed on a set takes what its work would if it got the most out of the set that it
-// got out of any set so far: the least of time x rate over the sets that it was costed on, over the set's rate,
-// both of arithmetic and of reading memory, whichever is longer. That is no bound: a set may suit a task better
-// than all before. So a part of it is asked for, and a smaller one the longer the search has gone on. Phases
-// are put together as the model does (evaluate/phases.h), without weight synchronization and without what a
-// plan pays once.
+// A task on a new set is assumed to be as efficient as on its best set so far: the estimate is the
+// minimum of time x rate over the costed sets, divided by the set's rate, for arithmetic and for memory
+// bandwidth, whichever is longer. That is no bound: a set may suit a task better than all before. So the
+// estimate is multiplied by a factor below 1, which decreases during the search. Phases are combined as
+// in the model (evaluate/phases.h), without weight synchronization and without the fixed costs of a
+// plan.
 #pragma once
 
 #include <array>
@@ -23,20 +23,20 @@ class CostEstimate {
  public:
   using Devices = std::vector<std::uint16_t>;
 
-  // evaluator: of the same request. Both must outlive it.
+  // evaluator: for the same request. Both must outlive the object.
   CostEstimate(const PlanRequest& request, const Evaluator& evaluator);
 
-  // A task's fastest option on a set of devices takes so long.
+  // Records the time of a task's fastest option on a set of devices.
   void learn(std::size_t task, const Devices& devices, double time_s);
 
-  // Of a task on devices, seconds; nothing where it was not costed anywhere.
+  // Estimated time of a task on devices, in seconds; nullopt if the task was not costed on any set.
   [[nodiscard]] std::optional<double> time_s(std::size_t task, const Devices& devices) const;
 
-  // From now on a tenth less is asked for.
+  // Lowers the estimates of time_s() by a tenth from now on.
   void lower_threshold() { part_ *= kPart; }
 
-  // The loss (sextant/objective.h) of a plan of which every task takes so long, by task, on these devices, or
-  // less than that.
+  // Lower estimate of the loss (sextant/objective.h) of a plan whose tasks take these times, by task, on these
+  // devices.
   [[nodiscard]] double loss(const std::vector<Devices>& devices, const std::vector<double>& times_s) const;
 
  private:
@@ -55,7 +55,7 @@ class CostEstimate {
   const Evaluator& evaluator_;
   double part_ = kPart;
   std::vector<Rates> rates_;     // by device
-  std::vector<Rates> min_work_;  // by task: time x rate
+  std::vector<Rates> min_work_;  // minimum of time x rate, by task
 };
 
 }  // namespace sextant

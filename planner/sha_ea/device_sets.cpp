@@ -7,9 +7,7 @@
 namespace sextant {
 namespace {
 
-SetMask bit(int set) { return SetMask{1} << set; }
-
-// By set: the regions that it has, one after the other; equal where the units are.
+// The regions of each set, concatenated; equal for sets with the same units.
 std::vector<std::vector<Region>> members_of_sets(const DeviceSets& sharing, int sets) {
   std::vector<std::vector<Region>> members(static_cast<std::size_t>(sets));
   for (const std::vector<Region>& of_class : sharing.regions) {
@@ -23,7 +21,7 @@ std::vector<std::vector<Region>> members_of_sets(const DeviceSets& sharing, int 
   return members;
 }
 
-// New masks in place of old ones; equal regions become one.
+// Replaces masks; regions that become equal are merged.
 void renumber_regions(const std::vector<int>& number, std::vector<Region>& regions) {
   std::map<SetMask, int> units;
   for (const Region& region : regions) {
@@ -37,7 +35,7 @@ void renumber_regions(const std::vector<int>& number, std::vector<Region>& regio
   for (const auto& [sets, count] : units) regions.push_back({sets, count});
 }
 
-// By unit of all classes, one class after the other: whether a set has it.
+// Membership of a set, by unit of all classes, class after class.
 using Members = std::vector<bool>;
 
 Members members_of(const std::vector<UnitClass>& classes, const std::vector<std::uint16_t>& devices) {
@@ -52,7 +50,7 @@ Members members_of(const std::vector<UnitClass>& classes, const std::vector<std:
   return members;
 }
 
-// In the order of their first tasks.
+// The different sets, in the order of their first tasks.
 std::vector<Members> distinct_sets(const std::vector<UnitClass>& classes,
                                    const std::vector<std::vector<std::uint16_t>>& devices) {
   std::vector<Members> sets;
@@ -138,7 +136,7 @@ DeviceSets normalized(const DeviceSets& sharing) {
     }
     out.set_of.push_back(number[s]);
   }
-  // Of sets that are the same only the first keeps its bit.
+  // Of identical sets only the first keeps its bit.
   for (std::size_t s = 0; s < number.size(); ++s) {
     if (number[s] >= 0 && first[static_cast<std::size_t>(number[s])] != s) number[s] = -1;
   }

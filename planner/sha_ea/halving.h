@@ -1,5 +1,5 @@
-// Successive halving, as both levels of HetRL's Algorithm 1 (section 3.4) do it: rounds in which each of what
-// is left gets an equal part of the round's budget, and the better half goes on.
+// Successive halving, as in both levels of HetRL's Algorithm 1 (section 3.4): in each round the remaining items
+// get equal parts of the round's budget, and the better half is kept.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace sextant {
 
-// ceil(log2 count), at least one: after so many rounds one is left.
+// ceil(log2 count), at least one: the number of rounds until one item is left.
 [[nodiscard]] inline std::uint64_t rounds_of(std::size_t count) {
   std::uint64_t rounds = 1;
   while (count > std::size_t{1} << rounds) ++rounds;
   return rounds;
 }
 
-// The better first.
+// Sorts the items by score, best first.
 template <typename Item>
 void sort_by_score(std::vector<Item>& items) {
   std::stable_sort(items.begin(), items.end(),
@@ -27,8 +27,8 @@ void sort_by_score(std::vector<Item>& items) {
 
 [[nodiscard]] inline std::size_t half_of(std::size_t count) { return (count + 1) / 2; }
 
-// Each round has the same part of `budget`; an item gets at least one of it. The survivor comes first, then
-// what was left behind, round by round. Over when is_over says so, asked before each round.
+// Runs the rounds with equal parts of `budget`; an item gets at least one per round. The survivor comes first,
+// then the dropped items, round by round. Stops early if is_over() returns true before a round.
 template <typename Item>
 void halve_successively(std::vector<Item>& items, std::uint64_t budget,
                         const std::function<void(Item&, std::uint64_t)>& spend,

@@ -10,16 +10,16 @@ namespace sextant {
 namespace {
 
 constexpr int kWantedUnits = 8;
-constexpr std::size_t kMaxArms = 64;        // of a grouping
-constexpr std::size_t kMaxSampled = 4096;   // groupings of a round, where they are too many to list
-constexpr std::size_t kPolished = 8;        // at the end of a round, of what was nearly as good as its best
-constexpr std::uint64_t kFirstRound = 512;  // looks; every round has twice as many as the one before
-constexpr std::uint64_t kGlance = 16;       // looks before the first round
-constexpr std::uint64_t kLooks = 2;         // of a grouping, more or less, where they are few
+constexpr std::size_t kMaxArms = 64;        // per grouping
+constexpr std::size_t kMaxSampled = 4096;   // groupings of a round, if there are too many to list
+constexpr std::size_t kPolished = 8;        // near-best plans that are polished at the end of a round
+constexpr std::uint64_t kFirstRound = 512;  // evaluations; every round has twice as many as the one before
+constexpr std::uint64_t kGlance = 16;       // evaluations before the first round
+constexpr std::uint64_t kLooks = 2;         // approximate evaluations per grouping, if there are few
 constexpr double kTrainingMutation = 0.3;
 constexpr double kDefaultSeconds = 1;
 
-// In octaves of the slower direction's bandwidth: links of one level differ too.
+// Nearness in octaves of the bandwidth of the slower direction, because links of one level differ too.
 double nearness(const Cluster& cluster, DeviceId first, DeviceId second) {
   return std::log2(
       std::min(cluster.link(first, second).bytes_per_s.value, cluster.link(second, first).bytes_per_s.value));
@@ -82,7 +82,7 @@ bool Island::look_at(const Group& group, Arm& arm, UnitAssignment deal) {
     Scored scored;
     if (!arranger_.arrange(classes(), normalized(device_sets_of(group.grouping, phenotype)), scored)) {
       scored.score = kNoScore;
-      run_.spend(1);  // or the search never ends where tasks have layouts on a few sizes of sets alone
+      run_.spend(1);  // otherwise the search never ends if tasks have layouts on few set sizes only
     }
     return scored;
   });
@@ -98,7 +98,7 @@ UnitAssignment Island::offspring(const Group& group, const Arm& arm) {
   return deal;
 }
 
-// Until all that is left was seen, more or less: the affinity search makes one of many deals.
+// Evolves the arm until about all of its assignments were seen: affinity search maps many of them to one.
 void Island::evolve(const Group& group, Arm& arm, std::uint64_t evaluations) {
   constexpr int kMaxInVain = 8;
   int in_vain = 0;
@@ -115,8 +115,8 @@ void Island::halve_arms(Group& group, std::uint64_t budget) {
   group.arms.resize(half_of(group.arms.size()));
 }
 
-// Where idle devices make a plan better, or tasks that are not dealt have devices already, some arms leave
-// units idle: a further part of the deal.
+// If idle devices can improve a plan, or if pinned tasks already occupy devices, some arms leave units idle, as
+// an additional part of the assignment.
 std::vector<Island::Group> Island::groups(const ArmLimits& limits) {
   int units = 0;
   for (const UnitClass& of_class : classes()) units += of_class.count();
@@ -130,7 +130,7 @@ std::vector<Island::Group> Island::groups(const ArmLimits& limits) {
   return own_of(std::move(groups));
 }
 
-// In their order.
+// Removes random groups; the others keep their order.
 void Island::draw(std::vector<Group>& groups, std::size_t maximum) {
   while (groups.size() > maximum) {
     const auto out = static_cast<std::ptrdiff_t>(random_() % groups.size());
@@ -143,8 +143,8 @@ std::size_t Island::share_of(std::size_t count) const {
   return (count + size - 1) / size;
 }
 
-// Every grouping is some island's in every round and every island's in as many rounds as there are islands:
-// what one of them makes nothing of, another may. All where the groupings are too few.
+// In every round each grouping belongs to one island, and it rotates over all islands, because another island
+// may find what one did not. With too few groupings each island gets all.
 std::vector<Island::Group> Island::own_of(std::vector<Group> groups) const {
   const auto size = static_cast<std::size_t>(team_.size);
   if (groups.size() < size) return groups;
@@ -170,7 +170,7 @@ void Island::add_arms(int used, int idle, const ArmLimits& limits, std::vector<G
   }
 }
 
-// By part of a deal; what is idle does not.
+// True for each part of an assignment that trains; idle units do not.
 std::vector<bool> Island::trains(const TaskGrouping& grouping) const {
   std::vector<bool> trains(static_cast<std::size_t>(grouping.groups) + 1);
   for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {
@@ -181,13 +181,13 @@ std::vector<bool> Island::trains(const TaskGrouping& grouping) const {
   return trains;
 }
 
-// Niches: a deal of every grouping, so that one good basin does not take all climbs; those that were climbed
-// from in rounds before come last.
+// Niches: one assignment per grouping, so that a single good local optimum does not take all local searches.
+// Groupings that were starting points in earlier rounds come last.
 std::vector<DeviceSets> Island::starts_from(const std::vector<Group>& groups) {
   struct Found {
     const Group* group;
     const Individual* best;
-    std::size_t climbs;  // before
+    std::size_t climbs;  // in earlier rounds
   };
   std::vector<Found> found;
   for (const Group& group : groups) {
@@ -208,8 +208,8 @@ std::vector<DeviceSets> Island::starts_from(const std::vector<Group>& groups) {
   return starts;
 }
 
-// Where disjoint groups do not fit, training and generation, whose states are the largest, may each use
-// everything, while inference keeps to its own units: no step of a climb from disjoint groups leads there.
+// If disjoint groups do not fit, training and generation, whose states are the largest, may each use all units,
+// while inference keeps its own: no local step leads there from disjoint groups.
 SetMask Island::sets_that_want_all(const DeviceSets& sharing) const {
   SetMask sets = 0;
   for (std::size_t t = 0; t < sharing.set_of.size(); ++t) {
@@ -233,8 +233,8 @@ const Individual* Island::halve(std::vector<Group>& groups, std::uint64_t budget
   return best;
 }
 
-// A few groupings, and a chain and a climb from the best of them: where looks are dear, halving all of them
-// takes a second before anything is made of what it finds.
+// Halves a few groupings, then runs a chain and a local search from the best of them. If evaluations are
+// expensive, halving all groupings would take a second before its results are used.
 void Island::warm_start() {
   std::vector<Group> some = groups({kGlance / kLooks, 1});
   draw(some, share_of(kGlance / kLooks));
@@ -244,11 +244,11 @@ void Island::warm_start() {
     ascent_.improve_once(best->scored, starts_from(some).front(), share_of(kGlance), telling);
 }
 
-// Algorithm 1, lines 14 to 32, and the polishing of its best. The groupings and the evaluations that look at
-// them are dealt to the islands of the team, and so are the steps of long chains, so that it takes each a part
-// of the time; how thoroughly each of the best is polished stays.
+// Algorithm 1, lines 14 to 32, and the polishing of its best. The groupings, their evaluations and the steps of
+// long chains are split between the islands of the team, so that each takes a part of the time; the effort of
+// polishing per plan is not split.
 void Island::round(std::uint64_t budget) {
-  // Of very many groupings a sample, another one every round.
+  // If there are very many groupings, each round uses another sample.
   const std::size_t sampled = std::min<std::uint64_t>(budget / kLooks, kMaxSampled);
   const auto tasks = static_cast<int>(run_.dealt_tasks().size());
   const double groupings = tasks <= kMaxListedTasks ? bell_number(tasks) : static_cast<double>(sampled);

@@ -1,6 +1,6 @@
-// One search of several: its evaluator, its random numbers, its best plan. They share the work: in a round each
-// looks at groupings of its own, and at others in the next; and where they may, they tell each other what
-// options on sets of devices cost (exchange.h), and nothing else.
+// One of several parallel searches, with its own evaluator, random numbers and best plan. They split the work:
+// in a round each examines its own groupings, and others in the next round. If permitted, they exchange the
+// costs of options on device sets (exchange.h), and nothing else.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 
 namespace sextant {
 
-// Which island of how many.
+// The number of an island and the size of its team.
 struct IslandTeam {
   int number = 0;
   int size = 1;
@@ -25,14 +25,14 @@ struct IslandTeam {
 
 class Island {
  public:
-  // request: with this island's own budget and seed; must outlive it, as must the exchange. exchange: null
-  // where what it finds must not depend on when others find something.
+  // request: with this island's own budget and seed. It and the exchange must outlive the object. exchange:
+  // null if the result must not depend on the timing of other islands.
   explicit Island(const PlanRequest& request, const IslandTeam& team = {}, OptionExchange* exchange = nullptr);
 
-  // It passes its turn on now and then; outlives the run.
+  // The slot that the island yields from time to time; it must outlive the run.
   void take(IslandScheduler::Slot& turn);
 
-  // A glance, then rounds of halving and polishing until the budget is spent.
+  // Runs a short warm start, then rounds of halving and polishing until the budget is spent.
   void run();
 
   [[nodiscard]] const SearchRun& search() const { return run_; }
@@ -47,43 +47,43 @@ class Island {
     TaskGrouping grouping;
     std::vector<bool> trains;
     std::vector<Arm> arms;
-    [[nodiscard]] const Individual* best() const;  // null where there is none
+    [[nodiscard]] const Individual* best() const;  // null if there is none
     [[nodiscard]] Score score() const;
   };
 
   void warm_start();
   void round(std::uint64_t budget);
-  // The best of all; null where there is none.
+  // Returns the best of all; null if there is none.
   [[nodiscard]] const Individual* halve(std::vector<Group>& groups, std::uint64_t budget);
   void halve_arms(Group& group, std::uint64_t budget);
   [[nodiscard]] UnitAssignment offspring(const Group& group, const Arm& arm);
   void evolve(const Group& group, Arm& arm, std::uint64_t evaluations);
-  // False where it was seen before.
+  // Returns false if the assignment was examined before.
   bool look_at(const Group& group, Arm& arm, UnitAssignment deal);
   [[nodiscard]] const std::vector<UnitClass>& classes() const { return levels_.front(); }
   [[nodiscard]] std::vector<DeviceSets> starts_from(const std::vector<Group>& groups);
-  // What exact proves about: groups that share all of their units or none, no smaller units, options as they
-  // are.
+  // True if plans stay in the space of exact's proofs: groups share all of their units or none, no smaller
+  // units, unchanged options.
   [[nodiscard]] bool is_within_unit_space() const { return run_.request().limits.within_unit_space; }
   [[nodiscard]] SetMask sets_that_want_all(const DeviceSets& sharing) const;
   [[nodiscard]] std::vector<Group> groups(const ArmLimits& limits);
   [[nodiscard]] std::vector<Group> own_of(std::vector<Group> groups) const;
-  // Leaves so many.
+  // Keeps at most `maximum` groups.
   void draw(std::vector<Group>& groups, std::size_t maximum);
-  // What is left to one island of the team.
+  // This island's part of `count` within the team.
   [[nodiscard]] std::size_t share_of(std::size_t count) const;
   void add_arms(int used, int idle, const ArmLimits& limits, std::vector<Group>& groups);
   [[nodiscard]] std::vector<bool> trains(const TaskGrouping& grouping) const;
 
   SearchRun run_;
   IslandTeam team_;
-  bool is_told_ = false;  // what others of the team look at
+  bool is_told_ = false;  // true if the team exchanges costed options
   std::size_t round_ = 0;
   std::mt19937_64 random_;
   Arranger arranger_;
-  std::vector<std::vector<UnitClass>> levels_;      // of the size of units, each half of the one before
+  std::vector<std::vector<UnitClass>> levels_;      // by unit size, each half of the one before
   std::vector<double> flop_per_s_;                  // by class, of a unit
-  std::vector<std::vector<double>> nearness_;       // of classes
+  std::vector<std::vector<double>> nearness_;       // between classes
   std::map<std::vector<int>, std::size_t> climbs_;  // by grouping
   LocalSearch ascent_;
 };

@@ -10,25 +10,25 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t kRefined = 1;     // of what was climbed to, down to single devices
-constexpr std::size_t kRemembered = 8;  // on the way
-// Steps of chains for each look at a deal that the round has had: they cost a hundredth of one or less.
+constexpr std::size_t kRefined = 1;     // results of local search that are refined down to single devices
+constexpr std::size_t kRemembered = 8;  // number of near-best plans
+// Chain steps per evaluation of the round; a step costs a hundredth of an evaluation or less.
 constexpr std::uint64_t kDeepSteps = 256, kShortSteps = 64, kOwnSteps = 16;
-// Of polishing likewise, which most often ends before. With more devices than these they are fewer: each takes
-// longer, and what it looks at is kept.
+// Polishing steps per evaluation; polishing usually ends earlier. Above kFewDevices devices there are fewer,
+// because each takes longer and its results are cached.
 constexpr std::uint64_t kPolishSteps = 64, kFewDevices = 64;
-// Before the first round, of a part of a climb and of the chain before it.
+// Evaluations of a partial local search, and steps of the chain before it, ahead of the first round.
 constexpr std::uint64_t kFirstLooks = 32, kFewestLooks = 4, kFirstSteps = 2048;
 constexpr int kMaxTimes = 3;
-constexpr double kWorthwhile = 1e-3;  // relative: less is no reason to go on
+constexpr double kWorthwhile = 1e-3;  // relative: the chain stops at smaller gains
 
-// The same devices under other names.
+// Equal scores: the same plan up to names of devices.
 bool is_same(const Score& a, const Score& b) {
   constexpr double kSame = 1e-9;  // relative
   return a.fits() == b.fits() && std::abs(a.loss - b.loss) <= kSame * b.loss;
 }
 
-// Which tasks have the same set, and which sets overlap.
+// The structure of the sets: equal sets of tasks, and overlaps of sets.
 std::vector<int> structure_of(const DeviceSets& sharing) {
   std::set<SetMask> masks;
   for (const std::vector<Region>& of_class : sharing.regions) {
@@ -85,7 +85,7 @@ void LocalSearch::polish_one(Scored scored, std::uint64_t budget) {
   polish(run_, {affordable(steps), may_move && run_.request().limits.balances_load, may_move}, random_, scored);
 }
 
-// The best few that differ: which of them is the best when it is polished is not known before.
+// Stores the best few different plans, because the best one after polishing is not known in advance.
 void LocalSearch::remember(const Scored& scored) {
   const auto at = std::find_if(near_best_.begin(), near_best_.end(),
                                [&](const Scored& other) { return !other.score.is_better_than(scored.score); });
@@ -95,7 +95,7 @@ void LocalSearch::remember(const Scored& scored) {
   if (near_best_.size() > kRemembered) near_best_.pop_back();
 }
 
-// Of a budget of evaluations no chain takes more than a part.
+// No chain takes more than a fixed part of the remaining evaluations.
 std::uint64_t LocalSearch::affordable(std::uint64_t steps) const {
   constexpr std::uint64_t kPart = 4;
   return std::min(steps, run_.evaluations_left() / kPart);
@@ -110,7 +110,7 @@ DeviceSets LocalSearch::sharing_of_plan(const Scored& scored) const {
   return device_sets_of(levels_.front(), devices);
 }
 
-// A chain from a plan, a climb from the sets that it chose, and again as long as chains find something.
+// A chain from a plan, a local search from its sets, repeated as long as chains find improvements.
 void LocalSearch::chain_and_climb(Scored scored, std::uint64_t steps, int times, std::uint64_t polishing) {
   for (int time = 0; time < times && !run_.is_over() && !scored.candidate.tasks.empty(); ++time) {
     const Score before = scored.score;
@@ -122,8 +122,8 @@ void LocalSearch::chain_and_climb(Scored scored, std::uint64_t steps, int times,
   }
 }
 
-// A climb in parts, with short chains between them, which put together what its parts have looked at, and in
-// the end as a whole.
+// Alternates partial local searches with short chains, which combine the sets costed so far, and ends with a
+// complete local search.
 void LocalSearch::climb_in_turns(Scored scored, std::size_t islands, std::uint64_t polishing) {
   const std::uint64_t looks = std::max<std::uint64_t>(kFewestLooks, kFirstLooks / islands);
   const std::uint64_t steps = std::max<std::uint64_t>(1, kFirstSteps / islands);
@@ -139,9 +139,9 @@ void LocalSearch::climb_in_turns(Scored scored, std::size_t islands, std::uint64
     (void)climb_and_polish(sharing_of_plan(scored), polishing);
 }
 
-// In whole units, and on in halves of them: a task may need less than a whole machine, and all others what it
-// leaves of that, to which no single step leads in whole ones. Climbs that come to the same in whole units are
-// one.
+// Local search in whole units, then in half units: a task may need less than a whole machine, and the other
+// tasks the rest of it, which no single step in whole units reaches. Searches with the same result in whole
+// units are merged.
 Scored LocalSearch::climb_and_polish(const DeviceSets& sharing, std::uint64_t polishing) {
   LocalOptimum end = climbed(sharing, 0);
   end.in_whole_units = end.scored.score;
@@ -166,7 +166,7 @@ void LocalSearch::start_from(const DeviceSets& sharing, std::uint64_t budget) {
   }
 }
 
-// The best climb on in smaller and smaller units; what was refined in rounds before comes last.
+// Refines the best result in smaller and smaller units; structures refined in earlier rounds come last.
 void LocalSearch::refine_best(std::uint64_t budget) {
   std::stable_sort(climbed_.begin(), climbed_.end(), [this](const LocalOptimum& a, const LocalOptimum& b) {
     const std::size_t before = refined_[structure_of(a.sharing)], other = refined_[structure_of(b.sharing)];
@@ -215,7 +215,7 @@ void LocalSearch::improve(const Scored& best, const std::vector<DeviceSets>& sta
   }
   refine_best(budget);
   recombine_best(own);
-  // What was nearly as good on the way is polished too.
+  // Near-best plans are polished too.
   for (std::size_t n = 0; n < std::min(near_best_.size(), polished); ++n)
     polish_one(near_best_[n], budget / kStarts);
 }

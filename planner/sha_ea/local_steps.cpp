@@ -5,8 +5,6 @@
 namespace sextant {
 namespace {
 
-SetMask bit(int set) { return SetMask{1} << set; }
-
 class Steps {
  public:
   Steps(const DeviceSets& sharing, ClimbedSets rule) : sharing_(sharing), sets_(sharing.sets()), rule_(rule) {}
@@ -63,7 +61,7 @@ class Steps {
     }
   }
 
-  // One unit, half of what there is, or all.
+  // One unit, half of the units, or all.
   static std::vector<int> amounts(int units) {
     std::vector<int> amounts = {1};
     if (units > 3) amounts.push_back(units / 2);
@@ -92,7 +90,7 @@ class Steps {
     }
   }
 
-  // None, one set more or less, another in place of one, or what other units belong to.
+  // No set, one set more or less, one set replaced, or the sets of other units.
   [[nodiscard]] std::vector<SetMask> masks_near(SetMask sets) const {
     std::vector<SetMask> masks = {0};  // idle
     for (int s = 0; s < sets_; ++s) {
@@ -116,7 +114,7 @@ class Steps {
   std::vector<Step> found_;
 };
 
-// A task's new set, filled region by region.
+// Assembles a task's new set region by region.
 class Taking {
  public:
   Taking(const Step& step, const DeviceSets& sharing)
@@ -167,7 +165,7 @@ class Taking {
   SetMask own_, new_;
 };
 
-// All units of either belong to both, which are then one.
+// All units of either set belong to both, which are then merged.
 void merge(DeviceSets& sharing, int set, int other) {
   for (std::vector<Region>& of_class : sharing.regions) {
     for (Region& region : of_class) {

@@ -1,8 +1,8 @@
-// Levels 1 to 3 from a good deal on: a task takes another task's units, a part of its own, or others; two tasks
-// change places; units join sets, leave them, or go from one to another; two regions exchange units. The first
-// step that makes the plan better is taken, until none does. Ours: arms that halving left because of a bad size
-// or deal are reached from their neighbours, and so are sets that overlap and units that stay idle, which
-// HetRL's groups cannot have.
+// Levels 1 to 3 by local search from a good assignment: a task takes another task's units, a part of its own,
+// or others; two tasks swap sets; units join sets, leave them, or move between them; two regions exchange
+// units. The first step that improves the plan is taken, until none does. This is an addition of Sextant: it
+// reaches arms that halving dropped because of a bad size or assignment, and overlapping sets and idle units,
+// which HetRL's groups cannot represent.
 #pragma once
 
 #include <functional>
@@ -25,29 +25,29 @@ struct Step {
     take_all,         // a takes all units
     take_union,       // a takes its units and those of b
     take_difference,  // a takes its units without those of b
-    move_units,       // `units` of a region belong to the sets `to`
+    move_units,       // `units` of a region move to the sets `to`
     exchange_units,   // one unit of each of two regions
   };
   Kind kind = Kind::join;
   int a = 0, b = 0;       // tasks
-  bool is_alone = false;  // what a task takes leaves all other sets
+  bool is_alone = false;  // the units leave all other sets
   std::size_t unit_class = 0, other_class = 0;
   SetMask from = 0, to = 0;
   int units = 1;
 };
 
-// disjoint: steps to sets that overlap may be among the steps all the same, for `look` to refuse; groups merge,
-// which where sets may overlap one of them after the other does.
+// disjoint: the steps may still contain steps to overlapping sets, which `look` must reject; groups merge in
+// one step. With overlapping sets two steps do that, one set after the other.
 enum class ClimbedSets { overlapping, disjoint };
 
-// All that can be tried, in random order.
+// All possible steps, in random order.
 [[nodiscard]] std::vector<Step> steps_from(const DeviceSets& sharing, ClimbedSets sets,
                                            std::mt19937_64& random);
 
-// Normalized. Nothing where a set would be empty or everything would stay as it is.
+// Returns the normalized result; nullopt if a set would be empty or nothing would change.
 [[nodiscard]] std::optional<DeviceSets> applied(const Step& step, const DeviceSets& sharing);
 
-// look: scores one and says whether it is better than all before; is_over: asked before each.
+// look: scores the sets and returns whether they are better than all before; is_over: called before each.
 void climb(DeviceSets& sharing, ClimbedSets sets, std::mt19937_64& random,
            const std::function<bool(const DeviceSets&)>& look, const std::function<bool()>& is_over);
 

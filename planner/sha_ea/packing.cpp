@@ -32,8 +32,8 @@ class Packing {
     return sum;
   }
 
-  // From `chosen` on, options that work with more than the cap left out, as long as something is lacking; but
-  // no further than to what takes `limit_s` together.
+  // Reduces memory from `chosen` while some is missing, without options whose working bytes exceed the cap, and
+  // only while the total time is below `limit_s`.
   void save(double cap_bytes, double limit_s, ChosenOptions& chosen) {
     double together_s = time_of(chosen);
     while (together_s < limit_s && shortage(chosen) > 0) {
@@ -61,7 +61,7 @@ class Packing {
     }
   }
 
-  // What was given up before later changes saved more than was lacking.
+  // Reverts changes that later changes made unnecessary.
   void take_back(ChosenOptions& chosen) {
     for (std::size_t t = 0; t < options_.size(); ++t) {
       const std::vector<MemoryNeeds> others = needs_of_others(t, chosen);
@@ -74,7 +74,7 @@ class Packing {
     }
   }
 
-  // Fastest options under the cap, or where a task has none those that work with least.
+  // The fastest options under the cap; for a task without one, the option with the smallest working bytes.
   [[nodiscard]] ChosenOptions fastest_under(double cap_bytes) const {
     ChosenOptions fastest;
     for (const std::vector<Option>* of_task : options_) {
@@ -88,7 +88,7 @@ class Packing {
     return fastest;
   }
 
-  // What the most modest option of any task works with.
+  // The smallest working bytes of any option of any task.
   [[nodiscard]] double min_working_bytes() const {
     double minimum = kNoCap;
     for (std::size_t t = 0; t < options_.size(); ++t) {
@@ -117,7 +117,7 @@ class Packing {
     return others;
   }
 
-  // Of the task's corners.
+  // Missing bytes over the task's corners.
   [[nodiscard]] double shortage_with(std::size_t task, const Option& option,
                                      const std::vector<MemoryNeeds>& others) const {
     double sum = 0;
@@ -147,7 +147,7 @@ void choose_fitting(const std::vector<Corner>& corners, const OptionLists& optio
   if (fits) packing.take_back(chosen);
   const double cap_bytes = packing.min_working_bytes();
   ChosenOptions tried = packing.fastest_under(cap_bytes);
-  // What is given up can be taken back in part: somewhat slower than the first may be better in the end.
+  // Part of the time can be regained, so a start that is somewhat slower may be better in the end.
   constexpr double kSlack = 1.05;
   packing.save(cap_bytes, fits ? kSlack * time_of(chosen) : kNoLimit, tried);
   if (packing.shortage(tried) > 0) return;

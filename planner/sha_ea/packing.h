@@ -1,11 +1,11 @@
-// Which option each task takes where tasks share devices: those that fit into memory together, and of these as
-// fast as can be found at once.
+// Chooses an option for each of several tasks that share devices, such that all fit into memory, and as fast as
+// a greedy rule finds.
 //
-// Multiple-choice knapsacks, one a corner of devices: the residents of its tasks and the largest of what they
-// work with, since tasks work one after another. With a cap on the working bytes residents alone are left to
-// choose by, for which the greedy rule - the change that saves the most bytes for its time - is the linear
-// relaxation's (Zemel 1980), off by a part of one task. So it is tried without a cap and under the lowest; more
-// caps find better choices and take more time than they are worth.
+// The problem is a multiple-choice knapsack per corner of devices: the resident bytes of its tasks plus the
+// maximum of their working bytes, because tasks run one after another. With a cap on the working bytes only
+// residents are left to choose, and the greedy rule - the change that saves the most bytes per time - is the
+// one of the linear relaxation (Zemel 1980), off by a part of one task. So it runs without a cap and with the
+// lowest cap; more caps find better choices but take more time than they are worth.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@
 
 namespace sextant {
 
-// Devices of one type of which all have the same room and the same tasks.
+// Devices of one type with the same free memory and the same tasks.
 struct Corner {
   double free_memory_bytes = 0;
   int type = 0;  // OptionTable::type_of
@@ -24,7 +24,7 @@ struct Corner {
 using OptionLists = std::vector<const std::vector<Option>*>;  // by task, fastest first, none empty
 using ChosenOptions = std::vector<const Option*>;             // by task
 
-// `chosen` are the fastest at first. Where nothing fits they are what lacks least, as far as the rule sees.
+// `chosen` starts with the fastest. If nothing fits it ends with the least excess that the rule finds.
 void choose_fitting(const std::vector<Corner>& corners, const OptionLists& options, ChosenOptions& chosen);
 
 }  // namespace sextant

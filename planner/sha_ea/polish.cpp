@@ -37,7 +37,7 @@ class Polish {
     return score;
   }
 
-  // Of the move that is being tried.
+  // Accepts or reverts the pending move.
   bool take_if_better() {
     const Score tried = noted(evaluator_.score());
     constexpr double kMinimum = 1e-9;  // relative: less is rounding
@@ -58,20 +58,20 @@ class Polish {
     return devices;
   }
 
-  // A layout to which it is pinned stays as it is.
+  // A pinned layout stays as it is.
   [[nodiscard]] bool is_fixed(int task) const {
     const SearchRun::Pinned* pinned = run_.pinned(task);
     return pinned != nullptr && pinned->has_layout;
   }
 
-  // Each task's other options on its devices, one task after the other.
+  // Tries each task's other options on its devices, one task after the other.
   bool try_options() {
     bool improved = false;
     for (int task = 0; task < evaluator_.task_count() && !is_over(); ++task) {
       if (is_fixed(task)) continue;
       const std::vector<std::uint16_t> devices = ascending_devices(task);
       const std::vector<Option>& options = options_.of(task, devices);
-      (void)evaluator_.evaluate(scored_.candidate);  // looking options up moved it
+      (void)evaluator_.evaluate(scored_.candidate);  // the look-up of options changed it
       for (const Option& option : options) {
         if (is_over()) break;
         const Shape& shape = evaluator_.shapes(task).at(option.shape);
@@ -82,7 +82,7 @@ class Polish {
     return improved;
   }
 
-  // Tasklets of one task change places: as many tries as it has devices, drawn.
+  // Random swaps of two tasklets of one task; the number of tries is its number of devices.
   bool try_swaps() {
     bool improved = false;
     for (int task = 0; task < evaluator_.task_count(); ++task) {
@@ -98,7 +98,7 @@ class Polish {
     return improved;
   }
 
-  // One layer, or one sequence of a growing number, from one part of a task to another.
+  // Moves one layer, or a growing number of sequences, from one part of a task to another.
   bool balance() {
     bool improved = false;
     for (int task = 0; task < evaluator_.task_count() && !is_over(); ++task) {
@@ -113,7 +113,7 @@ class Polish {
     return improved;
   }
 
-  // Longer sequences to faster replicas, by what these have just shown; or no longer.
+  // Assigns longer sequences to faster replicas, by their current times, or reverts to no such assignment.
   bool deal_by_length(int task) {
     const SortedLengths& lengths = evaluator_.sorted_lengths();
     const Shape shape = evaluator_.shapes(task).at(evaluator_.placement(task).shape);
@@ -159,7 +159,7 @@ class Polish {
     return improved;
   }
 
-  // On the same devices in the same order.
+  // Tries a shape on the same devices in the same order.
   bool try_shape(int task, const Shape& shape) {
     if (!can_deal(evaluator_.execution(task, shape), shape.layers, !shape.length_ranks.empty())) return false;
     ShapeTable& shapes = evaluator_.shapes(task);

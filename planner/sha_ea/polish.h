@@ -1,5 +1,5 @@
-// Levels 4 and 5 of HetRL's search (section 3.2) from a plan on: other options of single tasks, tasklets that
-// change places, layers and sequences dealt by speed (4.2). Each step is taken where the plan gets better.
+// Levels 4 and 5 of HetRL's search (section 3.2) by local search from a plan: other options of single tasks,
+// swaps of tasklets, layers and sequences split by speed (4.2). Each step that improves the plan is taken.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace sextant {
 
 struct PolishLimits {
-  std::uint64_t evaluations = 0;  // at most so many
+  std::uint64_t evaluations = 0;  // maximum number
   bool balances_load = true;      // layers and batch shares
   bool moves_tasklets = true;     // from one device to another
 };

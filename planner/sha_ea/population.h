@@ -1,4 +1,4 @@
-// The deals of one arm that its evolution goes on from (HetRL 3.4).
+// The assignments of one arm from which its evolution continues (HetRL 3.4).
 #pragma once
 
 #include <functional>
@@ -11,26 +11,26 @@
 
 namespace sextant {
 
-// Of what has no plan.
+// The score of an item without a plan.
 inline constexpr Score kNoScore{0, std::numeric_limits<double>::max(), 0, 0};
 
 struct Individual {
   UnitAssignment deal;  // the genotype
-  Scored scored;        // of its phenotype
+  Scored scored;        // score of its phenotype
 };
 
 class Population {
  public:
   static constexpr std::size_t kMaximum = 8;
 
-  // HetRL's affinity search is Baldwinian: what it makes of a deal is scored, and offspring come from the deal
-  // as it was. An offspring that is better takes the place of the worst. False where that phenotype was seen
-  // before, and then it is not scored.
+  // HetRL's affinity search is Baldwinian: the improved assignment (phenotype) is scored, but offspring are
+  // derived from the original (genotype). A better offspring replaces the worst individual. Returns false,
+  // without scoring, if the phenotype was seen before.
   bool look_at(UnitAssignment deal, UnitAssignment phenotype,
                const std::function<Scored(const UnitAssignment&)>& scored);
 
   [[nodiscard]] const std::vector<Individual>& individuals() const { return individuals_; }
-  [[nodiscard]] const Individual* best() const;  // null where there is none
+  [[nodiscard]] const Individual* best() const;  // null if there is none
   [[nodiscard]] Score score() const;
 
  private:

@@ -16,7 +16,7 @@ std::vector<std::uint16_t> ascending(std::vector<std::uint16_t> devices) {
 
 void recombine(SearchRun& run, const SeenSets& seen, std::uint64_t steps, std::mt19937_64& random,
                Scored& scored, RecombinedSets sets) {
-  // No task takes longer than the iteration of a better plan.
+  // In a better plan no task takes longer than the iteration of this one.
   const bool is_timed = scored.score.fits() && run.request().objective.goal == Goal::time;
   const double below_s = is_timed ? scored.score.time_s : std::numeric_limits<double>::infinity();
   std::vector<std::vector<TaskChoice>> choices;

@@ -1,10 +1,10 @@
-// Levels 3 to 5 from a plan on, over all that the search has looked at: tasks take, one at a time, any set of
-// devices with any of its options that was costed for them in any plan, however bad that plan was. A Markov
-// chain as ReaL's (mcmc/chain.h) over sets that halving and climbs chose in place of meshes; a step costs a
+// Levels 3 to 5 from a plan, over everything that the search has costed: one task at a time takes any device
+// set with any of its options that was costed in any plan, however bad that plan was. It is a Markov chain like
+// ReaL's (mcmc/chain.h) over sets that halving and local search have chosen, instead of meshes; a step costs a
 // look-up.
 //
-// Ours: climbs give every task the fastest of its options that fit and change one set at a time, and so miss
-// plans in which one task takes a slower option for another's sake.
+// This is an addition of Sextant: local search gives every task its fastest option that fits and changes one
+// set at a time, so it misses plans in which one task takes a slower option for the benefit of another.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace sextant {
 
-// own: the sets that the tasks have, of which they take other options alone.
+// seen: any costed set. own: the tasks keep their sets and change their options only.
 enum class RecombinedSets { seen, own };
 
-// Improves `scored` in place, in at most `steps`, as long as the run has budget.
+// Improves `scored` in place with at most `steps` steps, while the run has budget.
 void recombine(SearchRun& run, const SeenSets& seen, std::uint64_t steps, std::mt19937_64& random,
                Scored& scored, RecombinedSets sets = RecombinedSets::seen);
 

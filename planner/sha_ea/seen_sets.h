@@ -1,5 +1,5 @@
-// The sets of devices that a search has looked at for each task, with their options: what a chain over whole
-// plans draws from (recombination.h).
+// The device sets that a search has costed for each task, with their options: the choices of a chain over whole
+// plans (recombination.h).
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ class SeenSets {
  public:
   explicit SeenSets(int tasks) : sets_(static_cast<std::size_t>(tasks)) {}
 
-  // options must stay where they are. Nothing is added once the sets are many (a bounded number of bytes).
+  // options must stay valid. Further sets are ignored once a limit of bytes is reached.
   void add(int task, const std::vector<std::uint16_t>& devices, const std::vector<Option>& options);
 
   [[nodiscard]] std::size_t count(std::size_t task) const { return sets_[task].size(); }
 
-  // In the order of the sets' devices. below_s: only those that take the task less; valid as long as this.
+  // Sorted by the sets' devices. below_s: only options below this time; valid as long as this object.
   [[nodiscard]] std::vector<TaskChoice> of(int task, double below_s) const;
 
  private:

@@ -17,9 +17,9 @@
 namespace sextant {
 namespace {
 
-constexpr int kIslands = 4;  // whatever the number of threads, so that it does not matter
+constexpr int kIslands = 4;  // fixed, so that results do not depend on the number of threads
 
-// Called by islands on several threads: one at a time, and only where it is the best of all.
+// Called by islands on several threads: serialises the calls and passes on only the best of all.
 std::function<void(const Improvement&)> best_of_all(std::function<void(const Improvement&)> on_improvement) {
   struct Heard {
     std::mutex one_at_a_time;
@@ -34,20 +34,20 @@ std::function<void(const Improvement&)> best_of_all(std::function<void(const Imp
   };
 }
 
-// An island's place among those of all ranks, and its own budget and seed.
+// An island's place in the team of all ranks, and its own budget and seed.
 struct Dealt {
   IslandTeam team;
   PlanRequest request;
 };
 
-// Differ by number and by the request's seed; the first few of all ranks are those of one.
+// A different seed per island number; the first kIslands numbers have the seeds of a single rank.
 std::uint64_t seed_of(std::uint64_t seed, int number) {
   constexpr std::uint64_t kFar = 0x9E3779B97F4A7C15;  // 2^64 over the golden ratio: multiples lie far apart
   const auto n = static_cast<std::uint64_t>(number);
   return seed * kIslands + n % kIslands + n / kIslands * kFar;
 }
 
-// Of every rank: what each may use of its machine. No rank begins before all are there.
+// Threads of every rank. It is collective, so no rank starts before all are ready.
 std::vector<int> threads_by_rank(const PlanRequest& request, int threads) {
   if (request.ranks == nullptr) return {threads};
   std::vector<int> all;
@@ -55,8 +55,8 @@ std::vector<int> threads_by_rank(const PlanRequest& request, int threads) {
   return all;
 }
 
-// By the clock every thread of every rank has an island. Evaluations are dealt to as many islands whatever the
-// threads, and the ranks where there are no more ranks than these.
+// With a time limit every thread of every rank has an island. With an evaluation budget there are kIslands
+// islands for any number of threads, and of ranks up to that number.
 std::vector<Dealt> dealt(const PlanRequest& request, const std::vector<int>& all_threads) {
   const int ranks = static_cast<int>(all_threads.size());
   const int rank = request.ranks == nullptr ? 0 : request.ranks->rank();
@@ -82,14 +82,14 @@ std::vector<Dealt> dealt(const PlanRequest& request, const std::vector<int>& all
   return islands;
 }
 
-// Runs an island and gives its tables back, which takes a twentieth of the time that it runs.
+// Runs an island and frees its tables, which takes a twentieth of its running time.
 IslandEnd end_of(std::unique_ptr<Island> island, int number) {
   island->run();
   return island->search().end(number, "sha-ea");
 }
 
-// One after the other on one thread; with more each has one of its own, the first this one, and so many of them
-// run at the same time.
+// Runs the islands one after the other on one thread. Otherwise each has its own thread (the first uses this
+// one), and `threads` of them run concurrently.
 std::vector<IslandEnd> run_all(std::vector<std::unique_ptr<Island>> islands, const std::vector<Dealt>& dealt,
                                int threads) {
   std::vector<IslandEnd> ends(islands.size());
@@ -113,7 +113,7 @@ std::vector<IslandEnd> run_all(std::vector<std::unique_ptr<Island>> islands, con
 }  // namespace
 
 PlanResult plan_by_sha_ea(const PlanRequest& request) {
-  // Evaluations are dealt to so many islands; by the clock every thread has one.
+  // An evaluation budget is split over kIslands islands; with a time limit every thread has one.
   const int maximum = request.budget.evaluations > 0 ? kIslands : std::numeric_limits<int>::max();
   const int threads = std::clamp(request.threads, 1, maximum);
   const std::vector<int> all_threads = threads_by_rank(request, threads);
@@ -121,7 +121,7 @@ PlanResult plan_by_sha_ea(const PlanRequest& request) {
   std::vector<std::unique_ptr<Island>> islands;
   islands.reserve(own.size());
   IslandExchange exchange(own.size(), request.ranks);
-  const bool may_tell = request.budget.evaluations == 0;  // which no clock must change
+  const bool may_tell = request.budget.evaluations == 0;  // otherwise results depend on timing
   for (std::size_t i = 0; i < own.size(); ++i)
     islands.push_back(
         std::make_unique<Island>(own[i].request, own[i].team, may_tell ? &exchange.end_of(i) : nullptr));

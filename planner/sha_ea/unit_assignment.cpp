@@ -10,7 +10,7 @@ namespace {
 
 std::size_t below(std::size_t count, std::mt19937_64& random) { return random() % count; }
 
-// A class of which a group has units, drawn by unit; the group must have some.
+// The class of a random unit of the group, which must have some.
 std::size_t drawn_class(const UnitShare& share, std::mt19937_64& random) {
   auto left =
       static_cast<int>(below(static_cast<std::size_t>(std::accumulate(share.begin(), share.end(), 0)), random));
@@ -95,8 +95,8 @@ double affinity(const UnitAssignment& deal, const std::vector<std::vector<double
 
 namespace {
 
-// What exchanges change in a deal's affinity, without adding it all up again: clusters in which every machine
-// is a class of its own have thousands of exchanges.
+// Incremental update of an assignment's affinity under exchanges, because clusters in which every machine is a
+// class of its own have thousands of exchanges.
 class Affinities {
  public:
   Affinities(const UnitAssignment& deal, const std::vector<std::vector<double>>& nearness)
@@ -109,7 +109,7 @@ class Affinities {
     }
   }
 
-  // Of a group that gives a unit of one class and gets one of another.
+  // Change of affinity for a group that gives a unit of one class and gets one of another.
   [[nodiscard]] double gain(std::size_t group, std::size_t gives, std::size_t gets) const {
     return near_[group][gets] - near_[group][gives] + both(gives, gives) - both(gives, gets);
   }
@@ -121,7 +121,7 @@ class Affinities {
   [[nodiscard]] double both(std::size_t c, std::size_t d) const { return nearness_[c][d] + nearness_[d][c]; }
 
   const std::vector<std::vector<double>>& nearness_;
-  std::vector<std::vector<double>> near_;  // by group, then class: of a unit to all that the group has
+  std::vector<std::vector<double>> near_;  // by group, then class: of a unit to the group's units
 };
 
 }  // namespace
@@ -131,7 +131,7 @@ UnitAssignment gathered(UnitAssignment deal, const std::vector<std::vector<doubl
     std::size_t a, of_a, b, of_b;
   };
   const std::size_t classes = nearness.size();
-  const double minimum = 1e-12 * std::abs(affinity(deal, nearness));  // less is rounding
+  const double minimum = 1e-12 * std::abs(affinity(deal, nearness));  // smaller changes are rounding
   Affinities affinities(deal, nearness);
   for (;;) {
     std::optional<Exchange> best;

@@ -30,7 +30,7 @@ std::vector<int> dealt_by(const std::vector<double>& weights, int total, double 
   SEXTANT_CHECK(total >= static_cast<int>(weights.size()));
   const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
   const std::size_t last = weights.size() - 1;
-  // Where the last has its due and more already, it gets the least that it may.
+  // If the extra work of the last part exceeds its share, it gets the minimum of one.
   const double due_of_last = weights[last] / sum * (total + of_last) - of_last;
   const double share_of_last = std::max(1.0, due_of_last);
   const double of_others = of_last > 0 ? (total - share_of_last) / (sum - weights[last]) : total / sum;
@@ -42,10 +42,10 @@ std::vector<int> dealt_by(const std::vector<double>& weights, int total, double 
     return of_last > 0 && part == last ? share_of_last : weights[part] * of_others;
   };
   for (const std::size_t part : order) parts.push_back(std::max(1, static_cast<int>(share(part))));
-  // What every part still lacks, or has too much because none is empty.
+  // The missing amount of a part; negative if the minimum of one exceeds its share.
   const auto lack = [&](std::size_t part) { return share(part) - parts[part]; };
   int left = total - std::accumulate(parts.begin(), parts.end(), 0);
-  if (left > 0) {  // less than one a part
+  if (left > 0) {  // less than one per part
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return lack(a) > lack(b); });
     for (int p = 0; p < left; ++p) ++parts[order[static_cast<std::size_t>(p)]];
@@ -69,10 +69,10 @@ std::vector<int> dealt_by(const std::vector<double>& weights, int total, double 
 
 namespace {
 
-// Replicas that share sequences of one rank.
+// Replicas with the same rank.
 struct LengthRank {
   std::vector<std::size_t> replicas;
-  double rate = 0;  // of all
+  double rate = 0;  // sum over the replicas
 };
 
 std::vector<LengthRank> ranks_of(const std::vector<double>& rates, bool shares) {
@@ -90,8 +90,8 @@ std::vector<LengthRank> ranks_of(const std::vector<double>& rates, bool shares) 
   return ranks;
 }
 
-// Ends of the ranks' parts of the batch if each takes what it can do in `time`; every replica has one sequence
-// at least. What the last could not do is seen from its end.
+// Ends of the ranks' ranges of the batch if each takes what it can process in `time`, with at least one
+// sequence per replica. The end of the last range shows whether `time` suffices.
 std::vector<int> ends_within(double time, const std::vector<LengthRank>& ranks, const SortedLengths& lengths,
                              bool is_packed) {
   const auto cost = [&](int first, int last) {
@@ -125,7 +125,7 @@ LengthSplit dealt_by_length(const std::vector<double>& rates, const SortedLength
   const std::vector<LengthRank> ranks = ranks_of(rates, is_packed);
   constexpr int kHalvings = 40;
   const int all = lengths.sequences();
-  double minimum = 0, maximum = all * lengths.longest(all) / ranks.front().rate;  // the slowest could do all
+  double minimum = 0, maximum = all * lengths.longest(all) / ranks.front().rate;  // the slowest alone
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = (minimum + maximum) / 2;
     (ends_within(middle, ranks, lengths, is_packed).back() < all ? minimum : maximum) = middle;
@@ -155,7 +155,7 @@ Shape balanced(const Shape& shape, const std::vector<std::vector<StageTime>>& re
       slowest = std::max(slowest, time_s(replica, stage, layers));
     return slowest;
   };
-  // One layer after the other to the stage that is then the fastest, which leaves the least maximum.
+  // Adds layers one by one to the stage that is then the fastest, which minimises the maximum.
   Shape dealt = shape;
   dealt.layers.assign(pp, 1);
   std::vector<double> next_s;
@@ -173,7 +173,7 @@ Shape balanced(const Shape& shape, const std::vector<std::vector<StageTime>>& re
     return slowest;
   };
   double before_s = 0, after_s = 0, all_rates = 0;
-  std::vector<double> rates;  // sequences a second
+  std::vector<double> rates;  // sequences per second
   for (std::size_t i = 0; i < replicas.size(); ++i) {
     const double dealt_s = replica_s(i, dealt.layers);
     before_s = std::max(before_s, replica_s(i, shape.layers));

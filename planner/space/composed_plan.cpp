@@ -7,8 +7,6 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t index_of(TaskKind kind) { return static_cast<std::size_t>(kind); }
-
 bool is_same(ComposedPlan::DeviceSet a, ComposedPlan::DeviceSet b) { return a.data() == b.data(); }
 
 }  // namespace
@@ -182,7 +180,7 @@ void ComposedPlan::find_excess(std::uint64_t types) {
   }
 }
 
-// Most types have room for all their tasks on one device.
+// A shortcut: for most types all tasks fit together on one device.
 double ComposedPlan::excess_bytes(std::size_t type) const {
   double resident = 0, working = 0;
   for (const Part& part : parts_) {
@@ -194,7 +192,7 @@ double ComposedPlan::excess_bytes(std::size_t type) const {
   return resident + working <= types_[type].bytes ? 0 : excess_by_device(type);
 }
 
-// Devices of a type that belong to the same tasks are alike: as many at once as a word has.
+// Devices of a type with the same tasks are alike, so a whole word of them is processed at once.
 double ComposedPlan::excess_by_device(std::size_t type) const {
   const TypeRoom& room = types_[type];
   double maximum = 0;

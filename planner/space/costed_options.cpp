@@ -66,7 +66,7 @@ class Reader {
   std::string_view left_;
 };
 
-// Both ways of one list of parts.
+// One list of members for both packing and unpacking.
 template <typename Stream, typename Part>
 void pass(Stream& stream, Part& part) {
   if constexpr (requires { stream.get(part); }) {

@@ -1,7 +1,7 @@
-// What a task's options on a set of devices were found to be, as bytes: tables of other searches for the same
-// request, on other threads or in other processes, need not cost them again.
+// The costs of a task's options on a set of devices, as bytes: tables of other searches for the same request,
+// on other threads or in other processes, need not compute them again.
 //
-// The bytes are for processes of one program on machines of one kind (numbers are as they lie in memory).
+// The bytes are valid between processes of one program on machines of one kind (numbers in native format).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace sextant {
 
-// An option by its shapes, not by their positions in a table.
+// An option that refers to its shapes by value, not by their positions in a table.
 struct CostedOption {
   Shape shape, even_shape;
   Option option;
@@ -28,10 +28,10 @@ struct CostedOptions {
 
 [[nodiscard]] std::string packed(const CostedOptions& costed);
 
-// Throws Error(machine) where the bytes end too soon or go on too long.
+// Throws Error(machine) if the bytes are too short or too long.
 [[nodiscard]] CostedOptions unpacked(std::string_view bytes);
 
-// How the searches for one request tell each other.
+// The communication between searches for one request.
 class OptionExchange {
  public:
   OptionExchange() = default;
@@ -39,9 +39,9 @@ class OptionExchange {
   OptionExchange(const OptionExchange&) = delete;
   OptionExchange& operator=(const OptionExchange&) = delete;
 
-  // To the others, of what this search has costed; they may never hear of it.
+  // Sends the costs of this search's options to the others; delivery is not guaranteed.
   virtual void offer(const std::string& packed) = 0;
-  // What others have offered since the last time.
+  // Returns the messages of others since the last call.
   [[nodiscard]] virtual std::vector<std::string> taken() = 0;
 };
 

@@ -23,7 +23,7 @@ Placement placed(const Shape& shape, int position, DeviceOrder order,
 
 namespace {
 
-// Zero of a single device.
+// Zero for a single device.
 double inner_bytes_per_s(NodeId node, DeviceId device, const Cluster& cluster) {
   for (const DeviceId other : {DeviceId{device.value - 1}, DeviceId{device.value + 1}}) {
     const bool is_there = other.value >= 0 && other.value < cluster.device_count();

@@ -1,4 +1,4 @@
-// In which order a task's positions take the devices of a group.
+// The order in which a task's positions take the devices of a group.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace sextant {
 
 enum class DeviceOrder { by_replica, by_stage };
 
-// Where the devices of a group go.
+// The placement of a shape on the devices of a group.
 [[nodiscard]] Placement placed(const Shape& shape, int position, DeviceOrder order,
                                const std::vector<std::uint16_t>& devices);
 
-// Whether stages of so many devices, one after the other as every order takes them, keep to machines, or cross
-// links that are no slower than a tenth of the machines' own (of GPUs one by one in their machines any link
-// is).
+// True if consecutive stages of `tensor_parallel` devices, as in every order, stay inside machines, or
+// cross links that are at least a tenth as fast as the machines' own (any link for single-GPU
+// machines).
 [[nodiscard]] bool stages_are_near(const std::vector<std::uint16_t>& devices, int tensor_parallel,
                                    const Cluster& cluster);
 

@@ -11,7 +11,7 @@
 namespace sextant {
 namespace {
 
-// Deals the machines of class after class.
+// Lists assignments of machines to groups, class by class.
 class Dealer {
  public:
   Dealer(const std::vector<MachineClass>& classes, int groups)
@@ -23,7 +23,7 @@ class Dealer {
   }
 
  private:
-  // `left` machines of the class are for this group and those after it.
+  // `left` machines of the class remain for this group and later ones.
   void deal(std::size_t machine_class, std::size_t group, int left) {
     if (machine_class == classes_.size()) {
       if (none_is_empty()) found_.push_back(shares_);
@@ -57,7 +57,7 @@ class Dealer {
 
 std::vector<MachineClass> machine_classes(const Cluster& cluster) {
   std::vector<MachineClass> classes;
-  // By class of nodes, which says nothing of their number of devices and memory, and by zone.
+  // By node class, which does not include the number of devices and the memory, and by zone.
   using Kind = std::tuple<int, int, int, double>;
   std::map<Kind, std::size_t> class_of;
   for (int n = 0; n < static_cast<int>(cluster.nodes().size()); ++n) {

@@ -1,4 +1,4 @@
-// One way to lay a task out on given devices, with what it costs.
+// One layout of a task on given devices, with its costs.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@ struct MemoryNeeds {
 };
 
 struct Option {
-  int shape = 0;       // of the evaluator's table
-  int even_shape = 0;  // the same before its load was dealt otherwise
+  int shape = 0;       // position in the evaluator's table
+  int even_shape = 0;  // the shape before its load was split
   LoadSplit dealing = LoadSplit::evenly;
   DeviceOrder order = DeviceOrder::by_replica;
   TaskValue value;
-  // What the layout adds to weight synchronization, of the actor's tasks: where generation has devices that
-  // training has not, and where it has none.
+  // The actor's tasks: contribution of the layout to weight synchronization if generation has devices that
+  // training does not have, and if it has none.
   double weights_apart_s = 0, weights_together_s = 0;
-  // Most of any device, by type in the order in which the cluster's devices first have them; of a set with
-  // devices of one type none: `value` has them.
+  // Maximum over devices, by type in the order in which the cluster's devices first have them; empty for a set
+  // with devices of one type, whose needs are in `value`.
   std::vector<MemoryNeeds> by_type = {};
 
   [[nodiscard]] MemoryNeeds needs_on(int type) const {
@@ -34,7 +34,7 @@ struct Option {
                            : by_type[static_cast<std::size_t>(type)];
   }
 
-  // In one of the two, by so much that it can count: a thousandth of what the other takes.
+  // True if one of the two times is smaller by a relevant amount: a thousandth of the other option's time.
   [[nodiscard]] bool syncs_faster_than(const Option& other) const {
     constexpr double kMinimum = 1e-3;
     const double apart_s = other.weights_apart_s - weights_apart_s;

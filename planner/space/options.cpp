@@ -9,12 +9,12 @@
 namespace sextant {
 namespace {
 
-// What other micro-batches, and other ways to deal a load, hardly make up for.
+// Slowdown beyond which other micro-batch sizes (or other load splits) are unlikely to help.
 constexpr double kSlowerMicroBatch = 1.2, kSlowerLoad = 2;
-// What another execution with the same degrees hardly makes up for.
+// Slowdown beyond which other executions with the same degrees are unlikely to help.
 constexpr double kSlowerExecution = 2;
 
-// By how much more memory an option may need and beat another: a factor, then bytes.
+// Additional memory with which an option may still beat another: a factor, then bytes.
 struct Slack {
   double factor = 1;
   double bytes = 0;
@@ -24,7 +24,7 @@ struct Slack {
   }
 };
 
-// Both are of the same devices.
+// True if `a` beats `b`; both are on the same devices.
 bool beats(const Option& a, const Option& b, const Slack& slack) {
   if (a.value.time_s > b.value.time_s || b.syncs_faster_than(a)) return false;
   if (a.value.max_host_bytes > b.value.max_host_bytes ||
@@ -40,7 +40,7 @@ bool beats(const Option& a, const Option& b, const Slack& slack) {
   return true;
 }
 
-// Slower by this factor than another with as little memory.
+// True if the option is slower by this factor than another one with as little memory.
 bool is_slower(double factor, const Option& option, const std::vector<Option>& others, const Slack& slack) {
   return std::any_of(others.begin(), others.end(), [&](const Option& other) {
     return factor * other.value.time_s <= option.value.time_s &&
@@ -61,13 +61,13 @@ std::vector<Option> unbeaten(std::vector<Option> options, const Slack& slack) {
   return kept;
 }
 
-// Ways to deal one load: a twentieth of the memory is not worth looking at all its micro-batches twice.
+// Load splits: saving a twentieth of the memory does not justify costing all micro-batch sizes twice.
 std::vector<Option> clearly_unbeaten(std::vector<Option> ways) {
   constexpr double kFactor = 1.05;
   return unbeaten(std::move(ways), {kFactor});
 }
 
-// By how much longer a pipeline takes a batch because it fills and drains, for each of `mini_batches`.
+// The factor by which filling and draining extend the time of a pipeline, for each of `mini_batches`.
 double with_bubble(const Shape& shape, int mini_batches) {
   const double in_mini_batch = static_cast<double>(shape.sequences.front()) / mini_batches;
   const double micro_batches = std::max(1.0, std::ceil(in_mini_batch / shape.micro_batch_sequences));
@@ -96,7 +96,7 @@ OptionTable::OptionTable(Evaluator& evaluator, const Cluster& cluster, const Wor
   negligible_bytes_ = kNegligible * min_bytes;
 }
 
-// Of the placement that the evaluator was asked about last.
+// Memory by type for the last placement that the evaluator costed.
 std::vector<MemoryNeeds> OptionTable::needs_by_type(int task, const Placement& placement) const {
   const int first = type_of_[placement.devices.front()];
   if (std::all_of(placement.devices.begin(), placement.devices.end(),
@@ -131,7 +131,7 @@ const std::vector<OptionTable::Sizes>& OptionTable::shapes_for(int task, int dev
   return entry->second;
 }
 
-// Without those whose stages cross slow links, unless there are no others.
+// Removes shapes whose stages cross slow links, unless there are no others.
 std::vector<const OptionTable::Sizes*> OptionTable::near_shapes_for(int task, const Devices& devices) {
   std::vector<const Sizes*> all, near;
   std::map<int, bool> is_near;  // by width
@@ -166,7 +166,7 @@ Option OptionTable::costed(int task, int position, DeviceOrder order, const Devi
   return option;
 }
 
-// With its load dealt in all ways that differ, of which those count that are clearly better in something.
+// Costs a shape with all different load splits and adds those that are clearly better in something.
 void OptionTable::add_costed(int task, int position, DeviceOrder order, const Devices& devices,
                              std::vector<Option>& options) {
   const Slack slack{1, negligible_bytes()};
@@ -174,8 +174,8 @@ void OptionTable::add_costed(int task, int position, DeviceOrder order, const De
   for (const LoadSplit dealing : kLoadSplits) {
     if (weights_.empty()) break;
     if (dealing == LoadSplit::evenly) continue;
-    // The head moves a layer or two, and packed sequences cost what they cost on any replica: what is slow
-    // without these is with them. Padding can be most of a task.
+    // The head moves a layer or two, and packed sequences cost the same on any replica: a shape that is slow
+    // without these splits is slow with them. Padding can be most of a task.
     const bool changes_little =
         dealing == LoadSplit::by_speed_and_head ||
         (dealing == LoadSplit::by_length && weights_[static_cast<std::size_t>(task)].is_packed);
@@ -238,7 +238,7 @@ std::vector<Option> OptionTable::look(int task, const Devices& devices) {
   return look_at_promising(task, devices);
 }
 
-// The smallest micro-batches leave the shortest bubble, which in small batches is most of what sizes differ by.
+// The smallest micro-batches leave the shortest bubble, the main difference between sizes in small batches.
 double OptionTable::gain_of_smallest(int task, const Sizes& sizes) const {
   const ShapeTable& shapes = evaluator_.shapes(task);
   const bool trains = workflow_.tasks[static_cast<std::size_t>(task)].kind == TaskKind::training;
@@ -247,14 +247,14 @@ double OptionTable::gain_of_smallest(int task, const Sizes& sizes) const {
          with_bubble(shapes.at(sizes.front()), mini_batches);
 }
 
-// Devices of a stage and stages, which say how many replicas there are.
+// Devices per stage and number of stages, which determine the number of replicas.
 std::pair<int, int> OptionTable::degrees_of(int task, const Sizes& sizes) const {
   const Shape& shape = evaluator_.shapes(task).at(sizes.front());
   return {shape.tensor_parallel, shape.pipeline_parallel()};
 }
 
-// One micro-batch size of every way to execute the task with these degrees: of degrees that are slow in the
-// first way, the others are not looked at.
+// Costs one micro-batch size of every execution of the task with these degrees; if the first execution is slow,
+// the others are skipped.
 void OptionTable::add_ways_of_degrees(int task, const std::vector<const Sizes*>& shapes, const Devices& devices,
                                       std::vector<Option>& options, std::vector<Degrees>& degrees) {
   const Slack slack{1, negligible_bytes()};
@@ -318,7 +318,7 @@ std::vector<Option> OptionTable::look_at_promising(int task, const Devices& devi
   return worth_keeping(task, std::move(options));
 }
 
-// Shapes that were dealt for others are hardly ever met again, and as long as replicas are many.
+// Drops shapes with special load splits, which are rarely reused and large if there are many replicas.
 void OptionTable::keep_alone(int task, const std::set<int>& shapes) {
   ShapeTable& table = evaluator_.shapes(task);
   for (int position = first_dealt_; position < table.size(); ++position) {
@@ -326,7 +326,7 @@ void OptionTable::keep_alone(int task, const std::set<int>& shapes) {
   }
 }
 
-// The unbeaten.
+// The options that no other one beats.
 std::vector<Option> OptionTable::worth_keeping(int task, std::vector<Option> options) {
   std::vector<Option> kept = unbeaten(std::move(options), {1, negligible_bytes()});
   std::set<int> used;
@@ -354,8 +354,8 @@ void OptionTable::learn(const std::vector<Option>& options, SimilarSets& kin) {
   for (const Option& option : options) kin.kept.emplace(option.even_shape, option.order);
 }
 
-// Which degrees are best depends on the links much less than on the devices: a set whose like was seen a few
-// times is costed in the ways alone that were kept there.
+// The best degrees depend much less on links than on devices: once a few similar sets were costed in full, a
+// further one is costed only with the shapes that were kept there.
 std::vector<Option> OptionTable::look_similar(int task, const Devices& devices) {
   SimilarSets& kin = kin_[class_counts(task, devices)];
   std::vector<Option> options;
@@ -369,8 +369,8 @@ std::vector<Option> OptionTable::look_similar(int task, const Devices& devices) 
   return worth_keeping(task, std::move(options));
 }
 
-// Task, then the places of the devices with nodes, zones and regions numbered as they first appear: zones and
-// regions by themselves where they have links of their own, devices where links tell them apart.
+// Key of a set: the task, then the locations of the devices, with nodes, zones and regions numbered by first
+// appearance, except zones and regions with links of their own; single devices if links distinguish them.
 std::vector<int> OptionTable::places_of(int task, const Devices& devices) const {
   std::vector<int> places{task};
   std::map<int, int> nodes, zones, regions;

@@ -1,10 +1,10 @@
-// The best ways to lay a task out on given devices: levels 4 and 5 of HetRL's search (section 3.2), looked at
-// once for all devices that are alike.
+// The best layouts of a task on given devices: levels 4 and 5 of HetRL's search (section 3.2), costed once for
+// all sets of interchangeable devices.
 //
-// Devices are taken in their order, replica after replica, or stage after stage: replicas of equals, or stages
-// of equals. For searches, options that another one beats in time, weight synchronization and the bytes of the
-// fullest device of every type are left out, which may be those that alone fit beside another task, and so are
-// those that save hardly any bytes; proofs look at each.
+// Devices are used in their order, replica by replica or stage by stage, so that devices of a replica or of a
+// stage are alike. Searches leave out options that another one beats in time, weight synchronization and
+// maximum bytes per device type (one of these could be the only option that fits together with another task),
+// and options that save very little memory; proofs examine every option.
 #pragma once
 
 #include <cstdint>
@@ -21,29 +21,29 @@
 
 namespace sextant {
 
-// every: all shapes are costed, with their load dealt in every way. promising: of degrees that are slower by a
-// fifth (or what a smaller pipeline bubble gains) than others with as little memory, at a micro-batch size in
-// the middle, the other sizes are not, and of those that are twice as slow other loads are not; and where links
-// tell machines apart, only what was worth keeping on a few sets of as many devices of each class. A fiftieth
-// of the smallest device's memory is not worth more time.
+// every: costs all shapes with all load splits. promising: skips other micro-batch sizes of degrees that are >
+// 20 % slower at the middle size (or the gain of a smaller pipeline bubble) than others with as little memory,
+// and other load splits of degrees that are > 2x slower. If links distinguish machines, it only costs shapes
+// that were kept on a few sets with equally many devices of each class. Less than a fiftieth of the smallest
+// device's memory does not justify more time.
 enum class Thoroughness { every, promising };
 
 class OptionTable {
  public:
-  // References must outlive it. Its lookups change the evaluator's current candidate.
+  // References must outlive the table. Its look-ups change the evaluator's current candidate.
   OptionTable(Evaluator& evaluator, const Cluster& cluster, const Workflow& workflow, ShapeLimits limits,
               Thoroughness thoroughness = Thoroughness::every);
 
-  // From now on layers and sequences are also dealt by what devices and stages are to them (balance.h).
+  // Also splits layers and sequences by the speed of devices and stages from now on (balance.h).
   void balance_load();
-  // And of promising layouts by what the cost model says of their stages.
+  // Also splits promising layouts by the cost model's times of their stages.
   void balance_load_by_cost() { deals_by_cost_ = true; }
-  // From now on the task has this shape alone, its devices in the order in which they are given.
+  // Gives the task this single shape from now on; its devices stay in the given order.
   void fix(int task, int shape) { fixed_[task] = shape; }
 
-  // From now on what others have costed is taken from them, and they hear what this table does. The exchange
-  // must outlive it. Which options a set has may then depend on who was first to look at it, as otherwise on
-  // the order of lookups, where only what is promising is costed.
+  // Exchanges costs with other searches from now on. The exchange must outlive the table. The options of a set
+  // may then depend on which search costed it first, as they otherwise depend on the order of look-ups if only
+  // promising ones are costed.
   void share_through(OptionExchange& exchange) { exchange_ = &exchange; }
 
   struct Heard {
@@ -51,43 +51,43 @@ class OptionTable {
     std::vector<std::uint16_t> devices;
     const std::vector<Option>* options = nullptr;  // valid as long as the table
   };
-  // What others have costed, and this table was not asked about first, since the last time. Throws
-  // Error(machine) where it cannot be of the same request.
+  // The sets that other searches have costed before this table, since the last call. Throws Error(machine) if
+  // they cannot be of the same request.
   [[nodiscard]] std::vector<Heard> heard();
 
-  // Of Option::by_type.
+  // Position of the device's type in Option::by_type.
   [[nodiscard]] int type_of(std::uint16_t device) const { return type_of_[device]; }
   [[nodiscard]] int types() const { return types_; }
 
-  // Fastest first; empty where no shape uses all of the devices up. Valid as long as the table.
+  // The options, fastest first; empty if no shape uses all of the devices. Valid as long as the table.
   [[nodiscard]] const std::vector<Option>& of(int task, const std::vector<std::uint16_t>& devices);
 
-  // The same where it was asked before, or others were; otherwise null.
+  // The same if the options are already known, here or from other searches; otherwise null.
   [[nodiscard]] const std::vector<Option>* known(int task, const std::vector<std::uint16_t>& devices) const;
 
-  // A placement as an option of its own, costed now, on devices that other options may not have.
+  // Costs a placement as an option of its own, on devices that need not have other options.
   [[nodiscard]] Option as_option(int task, const Placement& placement);
 
-  // Every option: each shape with each way to deal its load in each order of the devices, as the evaluator has
-  // just been asked about it. Nothing is compared and nothing kept.
+  // Calls `look` with every option: each shape with each load split in each order of the devices, just after
+  // the evaluator costed it. Options are neither compared nor stored.
   void for_each(int task, const std::vector<std::uint16_t>& devices,
                 const std::function<void(const Option&)>& look);
-  // Of the shapes that the last for_each dealt unevenly only these will be named.
+  // Drops the uneven shapes of the last for_each() except these.
   void keep_alone(int task, const std::set<int>& shapes);
 
  private:
   using Devices = std::vector<std::uint16_t>;
-  using Sizes = std::vector<int>;  // positions of shapes that differ in their micro-batches alone
-  // What one of the options that were costed first is of.
+  using Sizes = std::vector<int>;  // positions of shapes that differ only in micro-batch size
+  // The origin of an option of the first pass.
   struct Degrees {
     const Sizes* sizes;
     DeviceOrder order;
   };
-  // What sets of devices that differ in their links alone have shown.
+  // The results for sets of devices that differ in their links only.
   struct SimilarSets {
     static constexpr int kEnough = 3;
-    int sets = 0;                                // that were looked at whole
-    std::set<std::pair<int, DeviceOrder>> kept;  // even shapes that were worth keeping
+    int sets = 0;                                // number of sets that were fully costed
+    std::set<std::pair<int, DeviceOrder>> kept;  // even shapes that were kept
     [[nodiscard]] bool is_known() const { return sets >= kEnough; }
   };
 
@@ -111,7 +111,7 @@ class OptionTable {
   [[nodiscard]] int split_shape(int task, int even_shape, DeviceOrder order, LoadSplit dealing,
                                 const Devices& devices);
   [[nodiscard]] std::vector<MemoryNeeds> needs_by_type(int task, const Placement& placement) const;
-  // Bytes that are not worth more time.
+  // Savings below this do not justify more time.
   [[nodiscard]] double negligible_bytes() const {
     return thoroughness_ == Thoroughness::every ? 0 : negligible_bytes_;
   }
@@ -132,12 +132,12 @@ class OptionTable {
   std::vector<int> type_of_;  // by device
   int types_ = 0;
   double negligible_bytes_ = 0;
-  std::vector<LoadWeights> weights_;  // by task; none: loads stay even
+  std::vector<LoadWeights> weights_;  // by task; empty: loads stay even
   bool deals_by_cost_ = false;
-  int first_dealt_ = 0;                                       // shapes from here on are of one look alone
-  std::map<int, int> fixed_;                                  // shapes, by task
-  std::map<std::vector<int>, std::vector<Option>> known_;     // by task and places of the devices
-  std::map<std::vector<int>, SimilarSets> kin_;               // by task and devices of every class of machines
+  int first_dealt_ = 0;                                       // shapes from here on: current look-up only
+  std::map<int, int> fixed_;                                  // shape by task
+  std::map<std::vector<int>, std::vector<Option>> known_;     // by task and location of the devices
+  std::map<std::vector<int>, SimilarSets> kin_;               // by task and devices per class of machines
   std::map<std::pair<int, int>, std::vector<Sizes>> shapes_;  // by task and number of devices
 };
 

@@ -1,4 +1,4 @@
-// How an option's layers and sequences are dealt.
+// The load splits of an option: its layers and sequences.
 #include <algorithm>
 
 #include "planner/space/options.h"
@@ -37,7 +37,7 @@ int OptionTable::shape_dealt_by_cost(int task, const Option& way, const Devices&
                                                                                  : way.shape;
 }
 
-// With micro-batches of its own.
+// The shape with the load split of `way` but its own micro-batches.
 int OptionTable::shape_dealt_like(int task, int even_shape, const Option& way, const Devices& devices) {
   if (way.dealing != LoadSplit::by_cost) return split_shape(task, even_shape, way.order, way.dealing, devices);
   ShapeTable& shapes = evaluator_.shapes(task);
@@ -49,7 +49,7 @@ int OptionTable::shape_dealt_like(int task, int even_shape, const Option& way, c
   return shapes.add(shape);
 }
 
-// From the fastest way on.
+// Adds a split by cost, starting from the fastest option.
 void OptionTable::add_dealt_by_cost(int task, const Devices& devices, std::vector<Option>& ways) {
   const Option fastest = *std::min_element(ways.begin(), ways.end(), [](const Option& a, const Option& b) {
     return a.value.time_s < b.value.time_s;

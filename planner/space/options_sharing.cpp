@@ -1,4 +1,4 @@
-// Options that other searches have found, and what they hear of this one.
+// The exchange of options with other searches.
 #include <algorithm>
 #include <utility>
 

@@ -7,9 +7,9 @@
 namespace sextant {
 namespace {
 
-// Machines that are alike, or the parts of them that are marked alike.
+// Machines that are alike, or their parts with the same mark.
 struct BlockClass {
-  std::vector<std::vector<std::uint16_t>> blocks;  // devices, ascending; as many of each
+  std::vector<std::vector<std::uint16_t>> blocks;  // devices, ascending; the same number in each
   int devices = 0;
 
   [[nodiscard]] int count() const { return static_cast<int>(blocks.size()); }
@@ -20,7 +20,7 @@ struct MarkedPart {
   std::vector<std::uint16_t> devices;
 };
 
-// A machine's devices, parted by their marks in the order in which those first appear.
+// A machine's devices, grouped by their marks in the order in which those first appear.
 std::vector<MarkedPart> parts_of(int first, int devices, const std::vector<int>& marks) {
   std::vector<MarkedPart> parts;
   for (int d = first; d < first + devices; ++d) {
@@ -38,7 +38,7 @@ std::vector<BlockClass> block_classes(const Cluster& cluster, const std::vector<
   for (std::size_t n = 1; n < first.size(); ++n) first[n] = first[n - 1] + cluster.nodes()[n - 1].devices;
   std::vector<BlockClass> classes;
   for (const MachineClass& machines : machine_classes(cluster)) {
-    using Kind = std::vector<std::pair<int, std::size_t>>;  // marks, and on how many devices
+    using Kind = std::vector<std::pair<int, std::size_t>>;  // marks, with the number of devices of each
     std::map<Kind, std::size_t> class_of;                   // of a machine's first part
     for (const NodeId machine : machines.machines) {
       const std::vector<MarkedPart> parts = parts_of(first[machine.index()], machines.devices, marks);
@@ -56,13 +56,13 @@ std::vector<BlockClass> block_classes(const Cluster& cluster, const std::vector<
   return classes;
 }
 
-// coarser: where there is one, each of its units is a number of those that are made.
+// coarser: if not null, each of its units is a whole number of the new units.
 std::vector<UnitClass> cut(const std::vector<BlockClass>& blocks, int parts,
                            const std::vector<UnitClass>* coarser = nullptr) {
   std::vector<UnitClass> classes;
   for (const BlockClass& block_class : blocks) {
     UnitClass of_class;
-    // Parts of one size: as many as divide the block.
+    // Parts have equal sizes: their number must divide the block.
     const int larger = coarser != nullptr ? (*coarser)[classes.size()].devices : 0;
     int pieces = std::min(parts, block_class.devices);
     while (block_class.devices % pieces != 0 || larger % (block_class.devices / pieces) != 0) --pieces;
@@ -88,7 +88,7 @@ int largest_block(const std::vector<BlockClass>& blocks) {
   return largest;
 }
 
-// Classes with a multiple of `together` blocks, and what is beyond.
+// Splits each class into one with a multiple of `together` blocks, and one with the rest.
 std::vector<BlockClass> split_at(const std::vector<BlockClass>& classes, int together) {
   std::vector<BlockClass> split;
   for (const BlockClass& of_class : classes) {
@@ -99,7 +99,7 @@ std::vector<BlockClass> split_at(const std::vector<BlockClass>& classes, int tog
   return split;
 }
 
-// Whole machines as units, `block` at a time; what cannot be dealt so is one unit.
+// Units of `block` whole machines; the rest of a class is a single unit.
 std::vector<UnitClass> taken_together(const std::vector<UnitClass>& machines, int block) {
   std::vector<UnitClass> classes;
   for (const UnitClass& of_class : machines) {

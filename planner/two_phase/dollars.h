@@ -1,4 +1,4 @@
-// What a plan costs where the cluster states prices (AReaL-Hex, sections 3 and 4.7, Tables 1 and 4), and which
+// The price of a plan if the cluster states prices (AReaL-Hex, sections 3 and 4.7, Tables 1 and 4), and the
 // GPUs to rent for a budget.
 #pragma once
 
@@ -11,37 +11,37 @@
 
 namespace sextant {
 
-// All devices of a plan are paid for the whole iteration, also while they wait.
+// All devices of a plan are paid for during the whole iteration, including idle time.
 struct PlanDollars {
   double usd_per_hour = 0;
   double usd_per_iteration = 0;
-  double usd_per_token = 0;  // of prompts and responses of an iteration, by their means
+  double usd_per_token = 0;  // mean prompt and response tokens of an iteration
   double tokens_per_usd = 0;
 };
 
-// Nothing where a device that the plan uses has no price. iteration_s: as predicted.
+// Returns nullopt if a device of the plan has no price. iteration_s: the prediction.
 [[nodiscard]] std::optional<PlanDollars> dollars_of(const Cluster& cluster, const Workflow& workflow,
                                                     const Plan& plan, double iteration_s);
 
-// Of one task (Table 1): its devices for the time that it takes, over the tokens that it makes or trains on -
-// responses for generation, whole sequences for the others. Nothing likewise.
+// Dollars per token of one task (Table 1): its devices for its time, divided by the tokens that it generates or
+// trains on - responses for generation, whole sequences for the others. Nullopt if a device has no price.
 [[nodiscard]] std::optional<double> task_usd_per_token(const Cluster& cluster, const Workflow& workflow,
                                                        const Plan& plan, const Prediction& prediction,
                                                        const std::string& task);
 
-// The cluster without some machines, by the number that each class of machines (space/machines.h) keeps.
+// The cluster with only `machines` machines of each class (space/machines.h).
 [[nodiscard]] Subcluster rented(const Cluster& cluster, const std::vector<int>& machines);
 
 struct RentedPlan {
-  Subcluster part;  // what is rented: the plan's devices are numbered in it
+  Subcluster part;  // the rented devices, in whose numbers the plan is
   double usd_per_hour = 0;
   PlanResult result;
 };
 
-// The best plan by two phases on whole machines that cost at most `usd_per_hour` together: every choice of
-// machines to which no further one could be added is planned for. Other machines of the request's cluster are
-// not rented. The request's budget holds for each choice. An infeasible result where the budget pays for no
-// machine; throws Error(bad_input) where a device type has no price, or there are more than a thousand choices.
+// The best two-phase plan on whole machines that cost at most `usd_per_hour` together. It plans for every
+// maximal choice of machines, that is, one to which no further machine can be added, with the request's budget
+// for each choice. Other machines of the cluster are not rented. Infeasible if the budget pays for no machine;
+// throws Error(bad_input) if a device type has no price or there are more than a thousand choices.
 [[nodiscard]] RentedPlan plan_within_budget(const PlanRequest& request, double usd_per_hour);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// A set of devices by machines: tensor parallelism stays inside one (AReaL-Hex, end of section 4.2.2), so what
-// a side can hold depends on how many of its devices lie in which machines.
+// A set of devices by machines. Tensor parallelism stays inside a machine (AReaL-Hex, end of section 4.2.2), so
+// the possible replicas of a side depend on its number of devices in each machine.
 #pragma once
 
 #include <vector>
@@ -11,15 +11,15 @@ namespace sextant {
 
 // Machines of one class, each with the same number of devices in the set.
 struct PieceClass {
-  int machine_class = 0;  // number that replicas of a machine cost the same under; see machine_class_of
+  int machine_class = 0;  // replicas on machines with the same number cost the same; see machine_class_of
   NodeId machine;         // one of the class
-  int devices = 0;        // of each
-  std::vector<std::vector<DeviceId>> pieces;  // devices of each, ascending
+  int devices = 0;        // number in each machine
+  std::vector<std::vector<DeviceId>> pieces;  // devices by machine, ascending
 
   [[nodiscard]] int count() const { return static_cast<int>(pieces.size()); }
 };
 
-// Cluster::node_class, or the machine itself where links tell machines apart.
+// Cluster::node_class, or the machine itself if links distinguish machines.
 [[nodiscard]] int machine_class_of(const Cluster& cluster, NodeId machine);
 
 // Classes in the order in which the first of their machines appears; devices: ascending.

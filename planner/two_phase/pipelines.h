@@ -15,8 +15,8 @@ struct TypePool {
   std::vector<std::vector<DeviceId>> pieces;
 };
 
-// Fastest type first: earlier stages hold more activations of micro-batches in flight, and their devices wait
-// the least.
+// Pools by type, fastest first: earlier stages hold more activations of micro-batches in flight, and their
+// devices wait the least.
 [[nodiscard]] std::vector<TypePool> type_pools(const Cluster& cluster, const std::vector<DeviceId>& devices,
                                                Precision precision);
 
@@ -25,14 +25,14 @@ struct PipelineLimits {
   int max_replicas = 1;  // the batch
 };
 
-// Replicas of every layout, with equal shares of the batch; beyond 64 replicas those numbers that are multiples
-// of eight, or the largest with so many stages. Of types whose devices do not divide some stay idle; layouts in
-// which more than a quarter of the arithmetic of the types that take part would stay idle are left out.
+// The replicas of every layout, with equal shares of the batch. Beyond 64 replicas only multiples of eight and
+// the largest number per count of stages are listed. Remaining devices of a type stay idle; layouts are left
+// out if more than a quarter of the arithmetic of the participating types would be idle.
 [[nodiscard]] std::vector<std::vector<Replica>> pipelines_of(const std::vector<TypePool>& pools,
                                                              const Model& model, const PipelineLimits& limits);
 
-// `layers` in proportion to `speeds`, each stage at least one, rounded by largest remainder; at least as many
-// layers as stages.
+// Splits `layers` in proportion to `speeds`, at least one per stage, rounded by largest remainder; requires at
+// least as many layers as stages.
 [[nodiscard]] std::vector<int> layers_by_speed(int layers, const std::vector<double>& speeds);
 
 }  // namespace sextant

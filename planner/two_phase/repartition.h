@@ -1,11 +1,11 @@
-// Phase 2 of AReaL-Hex (section 4.3 and Algorithm 1): the two phases in turn, until the plan is stable.
+// Phase 2 of AReaL-Hex (section 4.3 and Algorithm 1): alternates with phase 1 until the plan is stable.
 //
-// A binary search over gamma, training's fraction of all FLOP/s: less where C_T < C_I, else more. The paper
-// ends where C_T is about C_I and takes the plan of the least cost; it calls a plan converged when it was
-// stable for 20 iterations (section 4.3, Table 5). What these iterations try is ours: partitions around the
-// balance in the order of equation 3's guide, then neighbours of the best one (a few units to the other side,
-// exchanges between classes), since degrees must divide numbers of devices, so that costs jump where gamma does
-// not.
+// A binary search over gamma, training's fraction of all FLOP/s: decreased if C_T < C_I, otherwise increased.
+// The paper stops when C_T is about C_I, takes the cheapest plan, and calls a plan converged after 20 stable
+// iterations (section 4.3, Table 5). The partitions tried in these iterations are an addition of Sextant: those
+// around the balance in the order of equation 3's guide, then neighbours of the best one (a few units moved,
+// exchanges between classes). They are needed because degrees must divide numbers of devices, so that costs
+// jump where gamma does not.
 #pragma once
 
 #include <map>
@@ -18,36 +18,36 @@
 
 namespace sextant {
 
-// Costs of a partition's best plan.
+// Costs of the best plan of a partition.
 struct PartitionCost {
-  double training_s = 0;   // C_T; infinite where nothing fits
+  double training_s = 0;   // C_T; infinite if nothing fits
   double rollout_s = 0;    // C_I with the weight update
-  double iteration_s = 0;  // of the best plan: max or sum of both, by the workflow's mode; infinite likewise
+  double iteration_s = 0;  // best plan: max or sum of both, by the workflow's mode; infinite if nothing fits
 };
 
 class Repartition {
  public:
-  // All must outlive it. notes: plans are answers to the request; false: of a window, which only count.
+  // All must outlive the object. notes: report plans to the run; false for a window: only count them.
   Repartition(SearchRun& run, const Costing& costing, const PartitionGraph& graph, bool notes);
 
-  // Phase 1 of a partition, once; infinite where the run is over.
+  // Runs phase 1 of a partition, once per partition; infinite if the run is over.
   const PartitionCost& cost(const Partition& partition);
 
-  // The share of training at which it ends.
+  // Returns training's share of the FLOP/s at which the search ends.
   double binary_search();
-  // Partitions around the best.
+  // Costs partitions around the best.
   void open_range();
-  // Equation 3 at evenly spaced shares, for where else a good partition may lie.
+  // Costs the best partitions of equation 3 at evenly spaced shares, in case a good one lies elsewhere.
   void scan();
-  // Neighbours of the best, and of each that is better, until none is; then the same from others that are far
-  // from it in what trains, the best of them first: from as many starts in all.
+  // Local search: costs neighbours of the best partition until none is better; then the same from other good
+  // partitions that differ much from it in training's share, best first. `starts`: number of starts.
   void climb(std::size_t starts);
 
-  // PPO: training's devices dealt once more, to policy and value, from halves on to better neighbours of both
-  // deals. Beyond the paper, whose training has one set of devices; nothing where no critic is trained.
+  // PPO (beyond the paper): splits training's devices again between policy and value, from halves to better
+  // neighbours of both splits. Does nothing if no critic is trained.
   void deal_values();
 
-  // Null before one fits.
+  // Null until a partition fits.
   [[nodiscard]] const Partition* best() const { return best_; }
   [[nodiscard]] double best_s() const;
   [[nodiscard]] std::size_t looked_at() const { return known_.size(); }

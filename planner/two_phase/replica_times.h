@@ -1,8 +1,8 @@
-// How long one replica of a task takes for a number of sequences, and how many it can take in a given time: the
-// calibrated model in place of the constant throughput h of AReaL-Hex (section 4.2.2, from HexGen).
+// The time of one replica of a task for a number of sequences, and the maximum number for a given time. The
+// calibrated model replaces the constant throughput h of AReaL-Hex (section 4.2.2, from HexGen).
 //
-// Times are asked once per kind of replica and number of sequences. Beyond 64 sequences the model is asked at
-// numbers 6 % apart and times between them are interpolated; whole plans are costed by the model itself.
+// Times are computed once per kind of replica and number of sequences. Beyond 64 sequences the model is
+// evaluated at numbers 6 % apart and interpolated between them; whole plans are costed by the model itself.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace sextant {
 
-// A configuration psi: what it runs on and how it is cut.
+// A configuration psi: the devices of a replica and its partitioning.
 struct ReplicaKind {
   int machine_class = 0;  // pieces.h
   NodeId machine;         // one of the class; must have size() devices
@@ -23,26 +23,26 @@ struct ReplicaKind {
   [[nodiscard]] int size() const { return tensor_parallel * stages; }
 };
 
-// What all replicas of a task have in common.
+// The batch options that all replicas of a task share.
 struct BatchCut {
   int micro_batch_sequences = 1;
-  int decode_batch_sequences = 0;  // as TaskPlan has it
+  int decode_batch_sequences = 0;  // as in TaskPlan
 
   friend auto operator<=>(const BatchCut&, const BatchCut&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// Of one kind of replica.
+// The times of one kind of replica.
 class ReplicaCurve {
  public:
-  // The costing must outlive it.
+  // The costing must outlive the object.
   ReplicaCurve(const Costing& costing, int task, const ReplicaKind& kind, const BatchCut& cut);
 
   [[nodiscard]] const ReplicaKind& kind() const { return kind_; }
-  // That the replica's own memory holds; 0: not one.
+  // Maximum number of sequences that fit the replica's memory; 0: not one.
   [[nodiscard]] int max_sequences() const { return sequences_.empty() ? 0 : sequences_.back(); }
   // sequences: from 1 to max_sequences.
   [[nodiscard]] double time_s(int sequences);
-  // Most sequences that are done by `within_s`.
+  // Maximum number of sequences that finish within `within_s`.
   [[nodiscard]] int capacity(double within_s);
 
  private:
@@ -54,17 +54,17 @@ class ReplicaCurve {
   int task_;
   ReplicaKind kind_;
   BatchCut cut_;
-  std::vector<int> sequences_;  // ascending, the last is the most that fits
-  std::vector<double> time_s_;  // by number above; negative: not asked yet
+  std::vector<int> sequences_;  // ascending, the last is the maximum that fits
+  std::vector<double> time_s_;  // by position in sequences_; negative: not computed yet
 };
 
-// Of all kinds that were asked about.
+// The curves of all kinds that were requested.
 class ReplicaTimes {
  public:
   // The task must be separable (TaskModel).
   ReplicaTimes(const Costing& costing, int task) : costing_(costing), task_(task) {}
 
-  // Machines of a class have one. Valid as long as this is.
+  // The curve of a kind; machines of a class share one. Valid as long as this object.
   [[nodiscard]] ReplicaCurve& of(const ReplicaKind& kind, const BatchCut& cut);
 
  private:

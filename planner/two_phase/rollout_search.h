@@ -1,7 +1,7 @@
-// MILP(D_I, P, delta) of AReaL-Hex (section 4.2.2): replicas of unlike width on unlike GPUs, and each one's
-// share of the batch, so that the last is done as early as possible. See fill.h for the program.
+// MILP(D_I, P, delta) of AReaL-Hex (section 4.2.2): replicas of different width on different GPUs, with shares
+// of the batch that minimise the time of the last one. See fill.h for the program.
 //
-// The same serves inference tasks (reference, reward, critic): they are dealt to replicas like rollouts.
+// Inference tasks (reference, reward, critic) use the same search: they are assigned to replicas like rollouts.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace sextant {
 
 struct RolloutLimits {
   BatchCut cut;
-  int min_devices = 1;  // of a replica: wider ones hold less of the weights each
+  int min_devices = 1;  // per replica: wider ones hold less of the weights per device
   int tensor_parallel_limit = 64;
 };
 
@@ -23,16 +23,16 @@ class RolloutSearch {
  public:
   RolloutSearch(const Costing& costing, int task);
 
-  // Nothing where the memory of all replicas together does not hold the batch.
+  // Returns nullopt if the memory of all replicas together does not hold the batch.
   [[nodiscard]] std::optional<TaskPlan> plan(const std::vector<PieceClass>& pieces,
                                              const RolloutLimits& limits);
 
  private:
-  using Kinds = std::vector<ReplicaCurve*>;  // that a piece has room for
+  using Kinds = std::vector<ReplicaCurve*>;  // kinds that fit a piece
   struct Candidate {                         // a replica in a piece
     ReplicaCurve* of;
     const std::vector<DeviceId>* piece;
-    int first = 0;  // of the piece's devices
+    int first = 0;  // position in the piece's devices
     int sequences = 0;
   };
   [[nodiscard]] Kinds kinds_of(const PieceClass& pieces, const RolloutLimits& limits);
@@ -45,7 +45,7 @@ class RolloutSearch {
   const Costing& costing_;
   int task_;
   ReplicaTimes times_;
-  double last_s_ = 0;  // makespan of the last plan: where the next is looked for first
+  double last_s_ = 0;  // makespan of the last plan: first guess for the next
 };
 
 }  // namespace sextant

@@ -1,11 +1,11 @@
-// Phase 1 of AReaL-Hex (section 4.2): the best plan found for devices that are dealt to the two sides.
+// Phase 1 of AReaL-Hex (section 4.2): the best plan for a given split of the devices between the two sides.
 //
-// Rollout's side runs generation. Everything else runs on training's side: the paper counts reward and
-// reference computation to C_I, a constant that "would not influence MILP results"; under our model an engine
-// that shares its devices with another task cannot generate beside training (costmodel/iteration.h), so that
-// inference on rollout devices would cost the overlap of the whole iteration. Where a task has several ways
-// that fit, those of training's side are chosen together: from the fastest of each on, while a device has too
-// little memory, the change that saves the most bytes for its time.
+// The rollout side runs generation, the training side everything else. The paper counts reward and reference
+// computation to C_I, a constant that "would not influence MILP results". Under our model an engine that shares
+// its devices with another task cannot overlap training (costmodel/iteration.h), so inference on rollout
+// devices would cost the overlap of the whole iteration. If a task has several options that fit, those of the
+// training side are chosen together: from the fastest of each, while a device has too little memory, the change
+// that saves the most bytes per time is applied.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@
 
 namespace sextant {
 
-// Devices of the two sides, ascending; together all that may be used, none in both.
+// Devices of the two sides, ascending, without overlap; together all usable devices.
 struct DeviceSplit {
   std::vector<DeviceId> training, rollout;
-  // For the critic alone, with the reward: taken from training's. None: it shares those.
+  // Only for the critic and the reward, taken from training's. Empty: they share training's.
   std::vector<DeviceId> value = {};
 };
 
@@ -30,20 +30,20 @@ struct SearchPhaseLimits {
   std::vector<int> micro_batch_sequences;
   bool try_recompute = false;
   int tensor_parallel_limit = 64;
-  std::function<bool()> is_over;  // asked now and then
+  std::function<bool()> is_over;  // polled during the search
 };
 
-// What was found for a split. Sides that do not fit have plans too, those that lack least.
+// The result for a split. A side that does not fit has a plan too, the one with the smallest excess.
 struct SplitPlans {
   bool training_fits = false, rollout_fits = false;
-  // One choice for every task; none where a task has no layout at all or the search was over. First that of the
-  // fastest sides; the others are for weight synchronization, which no side decides alone.
+  // One choice for every task; empty if a task has no layout at all or the search was over. The first plan has
+  // the fastest sides; the others are alternatives for weight synchronization, which depends on both sides.
   std::vector<Choices> plans;
 };
 
 class SearchPhase {
  public:
-  // costing must outlive it. Tasks of both sides must be there: has_two_sides.
+  // costing must outlive the object. The workflow must have tasks on both sides: has_two_sides.
   SearchPhase(const Costing& costing, SearchPhaseLimits limits);
 
   [[nodiscard]] SplitPlans search(const DeviceSplit& split);
@@ -51,7 +51,7 @@ class SearchPhase {
  private:
   using Lists = std::vector<std::vector<ChoicePtr>>;  // by task
 
-  // patience: 0 the ways near the fastest, 1 also slower ones that need less memory, 2 all.
+  // patience: 0 the options near the fastest, 1 also slower ones that need less memory, 2 all.
   [[nodiscard]] std::vector<ChoicePtr> dealt(int task, const std::vector<DeviceId>& devices, int patience);
   [[nodiscard]] std::vector<ChoicePtr> ways(int task, const std::vector<int>& tasks,
                                             const std::vector<DeviceId>& devices, int patience);
@@ -65,26 +65,26 @@ class SearchPhase {
   void fit(const std::vector<int>& tasks, const Lists& lists, Choices& chosen) const;
   void vary_for_sync(const Lists& lists, std::vector<Choices>& plans) const;
 
-  // What was dealt to the devices that were asked about last: with more patience, nothing is made twice.
+  // Cached options for the devices of the last call, so that a call with more patience repeats nothing.
   struct Dealt {
     std::vector<DeviceId> devices;
-    // By decode batch, micro-batch and least width; null where the batch does not fit.
+    // Choices by decode batch, micro-batch and minimum width; null if the batch does not fit.
     std::map<std::array<int, 3>, ChoicePtr> ways;
   };
 
   const Costing& costing_;
   SearchPhaseLimits limits_;
-  // By task.
+  // Members by task.
   std::vector<RolloutSearch> rollouts_;
   std::vector<TrainingSearch> trainings_;
   std::vector<double> state_bytes_;
   std::vector<Dealt> dealt_;
 };
 
-// It generates and does something else.
+// True if the workflow has generation and other tasks.
 [[nodiscard]] bool has_two_sides(const Workflow& workflow);
 
-// Which tasks a DeviceSplit's `value` is for: those of models with a value head, where one of them is trained.
+// True if a model with a value head is trained: the tasks of such models use DeviceSplit::value.
 [[nodiscard]] bool trains_values(const Workflow& workflow);
 
 }  // namespace sextant

@@ -1,15 +1,15 @@
-// Constrained_Search(D_T) of AReaL-Hex (section 4.2.1, after Metis): the ways to run a task over all replicas
-// at once, on devices of several types.
+// Constrained_Search(D_T) of AReaL-Hex (section 4.2.1, after Metis): the layouts of a task over all replicas at
+// once, on devices of several types.
 //
 // The paper's constraint: tensor and data parallelism use devices of one type each, so that only pipeline
-// stages reach from one type to another. Stages of each type have a tensor parallelism of their own, inside a
-// machine, and layers in proportion to the rate of their devices (section 4.2.1). What the search enumerates:
-// which types take part, data parallelism, tensor parallelism of each type, whether replicas or stages lie side
-// by side in a machine, micro-batch sizes and, where asked for, recomputation; pipeline parallelism follows.
-// Left out of the paper's: stages of one replica whose data parallelism differs, which a Plan cannot say.
+// stages cross types. Stages of each type have their own tensor parallelism, inside a machine, and layers in
+// proportion to the rate of their devices (section 4.2.1). The search enumerates the participating types, data
+// parallelism, tensor parallelism of each type, the order of replicas and stages within a machine, micro-batch
+// sizes and, if requested, recomputation; pipeline parallelism follows. The paper's stages of one replica with
+// different data parallelism are left out, because a Plan cannot represent them.
 //
-// Sequences are dealt evenly by number: our batches have no sequences of known length to pack (the paper's
-// greedy packing); what waiting for longer ones costs is the model's (terms/uneven_lengths.h).
+// Sequences are split evenly by number: the lengths of our batches are not known in advance, so the paper's
+// greedy packing does not apply. The model accounts for waiting for longer sequences (terms/uneven_lengths.h).
 #pragma once
 
 #include <functional>
@@ -25,38 +25,38 @@ namespace sextant {
 struct TrainingLimits {
   std::vector<int> micro_batch_sequences;
   bool try_recompute = false;
-  int decode_batch_sequences = 0;  // of generation, as TaskPlan has it
+  int decode_batch_sequences = 0;  // generation: see TaskPlan
   int tensor_parallel_limit = 64;
-  double room_fraction = 1;  // of its devices' memory that the task may need; less where others run there
+  double room_fraction = 1;  // share of its devices' memory for this task; below 1 if others run there
   bool keeps_what_does_not_fit = false;
-  // Layouts whose first replica is so much slower than the best that fits are left out: what is nearer may be
-  // chosen for its memory or its weights.
+  // Layouts whose first replica is slower than the best that fits by more than this factor are left out. Slower
+  // ones within the factor may be chosen for their memory or weight sync.
   double slack = 1.3;
-  std::function<bool()> is_over;  // asked now and then: what was found until then is returned
+  std::function<bool()> is_over;  // polled; the results until then are returned
 };
 
 class TrainingSearch {
  public:
   TrainingSearch(const Costing& costing, int task) : costing_(&costing), task_(task) {}
 
-  // Ways that no other one beats (unbeaten), fastest first. devices: ascending. Empty where the batch or the
-  // layers are too few for any. What partitions have in common is costed once.
+  // Layouts that no other one dominates (unbeaten), fastest first. devices: ascending. Empty if the batch or
+  // the layers are too few for any layout. Costs that partitions have in common are computed once.
   [[nodiscard]] std::vector<ChoicePtr> search(const std::vector<DeviceId>& devices,
                                               const TrainingLimits& limits);
 
  private:
   struct Layout {
     TaskPlan plan;
-    Fingerprint print, print_of_first;  // of its replicas, and of the first
+    Fingerprint print, print_of_first;  // fingerprint of its replicas, and of the first
   };
   struct Trial {
     std::size_t layout = 0;
     int micro_batch_sequences = 1;
     Recompute recompute = Recompute::none;
     double min_s = 0;
-    ChoicePtr choice = nullptr;  // once it was asked for
+    ChoicePtr choice = nullptr;  // null until it is costed
   };
-  // What trials depend on.
+  // The inputs that trials depend on.
   struct TrainingQuery {
     std::vector<DeviceId> devices;
     std::vector<int> micro_batch_sequences;
@@ -65,7 +65,7 @@ class TrainingSearch {
     int tensor_parallel_limit = 0;
     friend bool operator==(const TrainingQuery&, const TrainingQuery&) = default;
   };
-  // False where it was over before all were there.
+  // Returns false if the search was over before all trials were added.
   [[nodiscard]] bool add_trials(const TrainingQuery& asked, const std::function<bool()>& is_over);
   void add_trials(std::vector<Replica> replicas, const TrainingQuery& asked);
   [[nodiscard]] const TaskPlan& plan_of(const Trial& trial);
@@ -74,17 +74,17 @@ class TrainingSearch {
 
   const Costing* costing_;
   int task_;
-  // Of what was asked last: asked again with more patience, nothing is made twice.
+  // Cache of the last query, so that a call with more patience repeats nothing.
   std::optional<TrainingQuery> asked_;
   std::vector<Layout> layouts_;
   std::vector<Trial> trials_;  // by min_s
-  // Of all searches.
+  // Caches of all searches.
   KnownParts<double> known_min_s_;
   KnownParts<std::size_t> known_choices_;  // positions in choices_
   std::vector<ChoicePtr> choices_;
 };
 
-// Those that no other beats in time, resident and working memory, and weight synchronization; fastest first.
+// Choices that no other dominates in time, resident and working memory, and weight sync; fastest first.
 [[nodiscard]] std::vector<ChoicePtr> unbeaten(std::vector<ChoicePtr> choices);
 
 }  // namespace sextant

@@ -22,7 +22,7 @@ bool can_be_split(const PlanRequest& request) {
 std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGraph& graph) {
   const PlanRequest& request = run.request();
   if (request.workflow.response_tokens.kind == LengthKind::fixed) return std::nullopt;
-  constexpr double kStable = 0.01;  // relative change of the iteration between windows
+  constexpr double kStableChange = 0.01;  // relative change of the iteration between windows
   constexpr int kMaxWindows = 8;
   std::optional<Partition> best;
   double last_s = 0;
@@ -38,7 +38,7 @@ std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGra
     repartition.climb(1);
     if (repartition.best() == nullptr) continue;
     const bool is_stable = best == *repartition.best() &&
-                           std::abs(repartition.best_s() - last_s) <= kStable * repartition.best_s();
+                           std::abs(repartition.best_s() - last_s) <= kStableChange * repartition.best_s();
     best = *repartition.best();
     last_s = repartition.best_s();
     if (is_stable) break;

@@ -1,11 +1,11 @@
 // The adaptive window of AReaL-Hex (end of section 4.2.2): response lengths are sampled over delta training
-// steps, delta starts at a small number that follows from the staleness and grows until planning no longer
-// changes with it.
+// steps. delta starts at a small number that follows from the staleness and grows until the plan no longer
+// changes.
 //
-// A window's samples take the place of the workflow's distribution: the model then sees the mean, the spread
-// and the longest of what delta steps happened to bring. Our model integrates over the distribution itself,
-// which is the window without end that the paper calls computationally infeasible; so windows choose where the
-// search begins, and what it returns is judged by the distribution. Fixed lengths need no window.
+// A window's samples replace the workflow's distribution, so that the model sees the mean, the spread and the
+// maximum of the lengths of delta steps. Our model integrates over the distribution itself, the infinite window
+// that the paper calls computationally infeasible. So windows only choose the start of the search, and its
+// result is costed with the distribution. Fixed lengths need no window.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace sextant {
 
-// delta of the first window, in training steps: those in which rollouts of one version can be consumed.
+// delta of the first window, in training steps: the steps in which rollouts of one version can be consumed.
 [[nodiscard]] int first_window_steps(const Workflow& workflow);
 
-// The workflow with the response lengths of `steps` iterations, sampled: empirical, at most 64 support points,
-// each the mean of its samples, the longest kept. The same seed gives the same lengths.
+// The workflow with sampled response lengths of `steps` iterations: empirical, at most 64 support points, each
+// the mean of its samples, with the maximum kept. The same seed gives the same lengths.
 [[nodiscard]] Workflow windowed(const Workflow& workflow, int steps, std::uint64_t seed);
 
 }  // namespace sextant

@@ -8,9 +8,9 @@
 
 namespace sextant {
 
-// Batch shares add up to the global batch and give every replica a sequence; no micro-batch has
-// less than one; a limited KV cache holds one sequence at its full length. The layout must be in
-// order (layout_rules.h).
+// Batch shares sum to the global batch and give every replica a sequence; no micro-batch has less than
+// one; a limited KV cache holds one sequence of maximum length. The layout must be valid
+// (layout_rules.h).
 [[nodiscard]] std::vector<Violation> batch_violations(const PlannedTask& task);
 
 }  // namespace sextant

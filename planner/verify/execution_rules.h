@@ -8,12 +8,12 @@
 
 namespace sextant {
 
-// Numbers that documents could not hold: degrees below one, shares that are none, sizes below zero.
+// Values outside the range of documents: degrees below one, invalid shares, sizes below zero.
 [[nodiscard]] std::vector<Violation> value_violations(const PlannedTask& task);
 
 // Expert parallelism fits the experts and the devices that hold a stage's layers; no stage has more chunks than
-// layers; what is offloaded has a link to the host; devices have a rate for the arithmetic asked of them. The
-// layout must be in order (layout_rules.h).
+// layers; offloading has a link to the host; devices have a rate for the required arithmetic. The layout must
+// be valid (layout_rules.h).
 [[nodiscard]] std::vector<Violation> execution_violations(const PlannedTask& task);
 
 }  // namespace sextant

@@ -8,12 +8,12 @@
 
 namespace sextant {
 
-// C2 for whole tasks: every task of the workflow is planned, and no other.
+// C2 for whole tasks: the plan has every task of the workflow and no other.
 [[nodiscard]] std::vector<Violation> task_violations(const Plan& plan, const Workflow& workflow);
 
 // C1 and C2 for the devices of a task, layers of each replica, and degrees that the model's shape allows: a
-// device has a whole number of query heads, whole or repeated key-value heads, and a whole number of columns
-// of the MLP or of a routed expert. Values must be in range (execution_rules.h).
+// device has a whole number of query heads, whole or repeated key-value heads, and a whole number of columns of
+// the MLP or of a routed expert. Values must be valid (execution_rules.h).
 [[nodiscard]] std::vector<Violation> layout_violations(const PlannedTask& task);
 
 }  // namespace sextant

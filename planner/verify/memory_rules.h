@@ -1,4 +1,4 @@
-// What all tasklets of a plan take of devices and hosts, and whether it fits (C3).
+// The memory of all tasklets of a plan on devices and hosts, and the check that it fits (C3).
 #pragma once
 
 #include <span>
@@ -12,14 +12,14 @@
 
 namespace sextant {
 
-// Of every device that a task uses, ascending: the states of all its tasklets, and the largest working set of
+// For every device that a task uses, ascending: the states of all its tasklets, and the maximum working set of
 // one. The coefficients memory_state_weight, memory_activation_weight, memory_logit_weight and
-// memory_context_bytes (once a device) are those of the device's type. Tasks must keep all other rules.
+// memory_context_bytes (once per device) are those of the device's type. Tasks must satisfy all other rules.
 [[nodiscard]] std::vector<DeviceMemory> used_devices(std::span<const PlannedTask> tasks,
                                                      const Coefficients& coefficients,
                                                      std::string_view framework);
 
-// Of every node on whose host a task keeps states, ascending.
+// For every node with task states on its host, ascending.
 [[nodiscard]] std::vector<HostMemory> used_hosts(std::span<const PlannedTask> tasks);
 
 [[nodiscard]] std::vector<Violation> device_violations(std::span<const DeviceMemory> devices,

@@ -1,4 +1,4 @@
-// Rules about tasks that were asked to stay where they are.
+// Rules about pinned tasks.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace sextant {
 
-// A pinned task is planned, and on exactly its devices; where it is pinned to a layout, with these stages,
-// sizes and shares of the batch in sequences.
+// A pinned task is planned on exactly its devices; if its layout is pinned, with these stages, sizes and shares
+// of the batch in sequences.
 [[nodiscard]] std::vector<Violation> pin_violations(const Plan& plan, const Workflow& workflow,
                                                     const Pins& pins);
 

@@ -1,4 +1,4 @@
-// One task of a workflow with its part of a plan: what every rule of the verifier looks at.
+// One task of a workflow with its part of a plan: the input of every rule of the verifier.
 #pragma once
 
 #include <map>
@@ -11,21 +11,21 @@
 
 namespace sextant {
 
-// What the replicas of a task work on (batch.h). It is worked out once, because there may be thousands of
+// The batches of a task's replicas (batch.h). They are computed once, because there may be thousands of
 // replicas.
 struct TaskBatch {
   std::vector<int> sequences;              // by replica
-  std::map<int, double> tokens_of_length;  // of one sequence, by the length rank of the replica
+  std::map<int, double> tokens_of_length;  // per sequence, by the length rank of the replica
 };
 
-// Refers to the caller's documents.
+// Holds references to the caller's documents.
 struct PlannedTask {
   const Task& task;
   const TaskPlan& plan;
   const Workflow& workflow;
   const Cluster& cluster;
-  const SortedLengths* sorted = nullptr;  // of the workflow, where a task deals by length
-  TaskBatch batch = {};                   // empty until values and layout are known to be sound
+  const SortedLengths* sorted = nullptr;  // of the workflow, if a task splits by length
+  TaskBatch batch = {};                   // empty until values and layout are checked
 
   [[nodiscard]] const std::string& name() const { return task.name; }
   [[nodiscard]] const Model& model() const { return workflow.models.at(task.model); }

@@ -1,12 +1,12 @@
-// An independent check of a plan: is it one that can be run, and does it fit?
+// An independent check that a plan can run and fits in memory.
 //
-// It stands beside check_plan and plan_memory and calls neither of them nor anything below them: parameters,
+// It does the same as check_plan and plan_memory but calls neither of them nor anything below them: parameters,
 // states, activations, KV cache and logits are counted again from the documented formulas, slowly and plainly,
-// so that a slip in either shows as a disagreement. Shared are the documents (cluster, workflow with the
-// statistics of its lengths, plan, coefficients), the bytes of a number format and the meaning of a framework's
-// knobs.
+// so that an error in either shows as a disagreement. Shared are the documents (cluster, workflow with its
+// length statistics, plan, coefficients), the bytes of a number format and the semantics of a framework's
+// options.
 //
-// Rules: violation.h names them; C1 to C3 are those of HetRL, section 3.1.
+// Rules: violation.h lists them; C1 to C3 are those of HetRL, section 3.1.
 #pragma once
 
 #include <string_view>
@@ -24,15 +24,15 @@ namespace sextant {
 
 struct Verdict {
   std::vector<Violation> violations;  // in the order of tasks, replicas and stages; then devices, then nodes
-  std::vector<DeviceMemory> devices;  // that the plan uses, ascending
+  std::vector<DeviceMemory> devices;  // devices of the plan, ascending
   std::vector<HostMemory> hosts;      // nodes that hold offloaded states, ascending
   [[nodiscard]] bool feasible() const { return violations.empty(); }
 };
 
-// Never throws for a plan, however wrong; the workflow and the cluster must be valid documents. A plan that
-// breaks another rule has no memory: `devices` and `hosts` are empty, and C3 is not looked at. `framework`
-// chooses coefficients that belong to one, as in predict. pins: of tasks that had to stay where they are; one
-// that the workflow does not have is broken too.
+// Never throws for an invalid plan; the workflow and the cluster must be valid documents. If a plan breaks
+// another rule, its memory is not computed: `devices` and `hosts` are empty, and C3 is not checked. `framework`
+// selects the coefficients of one framework, as in predict. pins: of tasks with fixed devices; a pin of a task
+// that is not in the workflow is a violation.
 [[nodiscard]] Verdict verify_plan(const Cluster& cluster, const Workflow& workflow, const Plan& plan,
                                   const Coefficients& coefficients, std::string_view framework = kAny,
                                   const Pins& pins = {});

@@ -1,4 +1,4 @@
-// What a verifier says about a plan that cannot be run.
+// The violations that a verifier reports for a plan that cannot run.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace sextant {
 
-// The rules, as Violation::rule names them. C1 to C3 are the constraints of HetRL, section 3.1.
+// The rules, as in Violation::rule. C1 to C3 are the constraints of HetRL, section 3.1.
 namespace rules {
-inline constexpr const char* kOneTaskletADevice = "C1";  // of a task, so never more than there are devices
+inline constexpr const char* kOneTaskletADevice = "C1";  // per task, so its tasklets never exceed the devices
 inline constexpr const char* kEveryTaskletPlaced = "C2";
 inline constexpr const char* kDeviceMemory = "C3";
 inline constexpr const char* kHostMemory = "host memory";

@@ -8,30 +8,30 @@
 
 namespace sextant {
 
-// Numbers of parameters. Routed experts are apart: they are dealt over their own devices and may be stored in a
-// format of their own.
+// Numbers of parameters. Routed experts are separate: they are split over their own devices and may be stored
+// in their own format.
 struct Weights {
   double shared = 0;   // attention, dense and shared MLPs, routers, embedding and head
   double experts = 0;  // routed
 };
 
-// Devices that share the routed experts of a layer: expert-parallel ranks times the devices inside one expert,
-// which without a statement are as many as those of a tensor-parallel group.
+// Devices that share the routed experts of a layer: expert-parallel ranks times the devices per expert, by
+// default the number of those in a tensor-parallel group.
 [[nodiscard]] std::int64_t expert_devices(const PlannedTask& task, const Stage& stage);
 
-// Of one device. Where layers differ (dense ones beside experts) each counts as the mean over the model's,
-// since plans say how many layers a stage has and not which.
+// The parameters on one device. If layers differ (dense ones and ones with experts) each counts as the mean
+// over the model's, because plans state the number of layers of a stage but not which.
 [[nodiscard]] Weights held_weights(const PlannedTask& task, const Replica& replica, std::size_t stage);
 
-// One layer of it.
+// One layer of the above.
 [[nodiscard]] Weights layer_weights(const PlannedTask& task, const Stage& stage);
 
-// Of one device: adapters of rank r on every projection, r (a + b) weights on one from a to b (Hu et al. 2021).
+// On one device: adapters of rank r on each projection, r (a + b) weights for a to b (Hu et al. 2021).
 [[nodiscard]] Weights adapter_weights(const PlannedTask& task, const Stage& stage);
 
-// Devices in all replicas that hold the same part of the weights, over which ZeRO divides states (Rajbhandari
-// et al. 2020: the data-parallel degree): every replica and context-parallel part for the shared weights, fewer
-// for experts that are dealt over several of these.
+// Number of devices over all replicas with the same part of the weights, over which ZeRO divides states
+// (Rajbhandari et al. 2020: the data-parallel degree): every replica and context-parallel part for the shared
+// weights, fewer for experts that are split over several of these.
 struct Copies {
   double shared = 1;
   double experts = 1;

@@ -1,4 +1,4 @@
-// From what the ranks measured to a Cluster: a pure function, the same on every rank.
+// Assembles a Cluster from the measurements of the ranks: a pure function, the same on every rank.
 //
 // Each rank is one device, each host one node. Hosts of the same CPU model share a device type with the median
 // of its ranks' rates; links of a level have the median of its pairs, and pairs far from it become exceptions.
@@ -15,7 +15,7 @@
 
 namespace sextant {
 
-// A device this far from its type's median is named in a warning.
+// A device this far from its type's median is reported in a warning.
 inline constexpr double kOddDeviceFraction = 0.10;
 // A pair this far from its level's median, in latency or bandwidth, becomes an exception.
 inline constexpr double kOddLinkFraction = 0.25;
@@ -25,13 +25,13 @@ inline constexpr const char* kLinkPrefix = "link/";
 
 // "Intel(R) Xeon(R) Platinum 8480C CPU @ 2.00GHz" is "intel-xeon-platinum-8480c-core".
 [[nodiscard]] std::string device_type_name(const std::string& cpu_model);
-// Of a rank's device: as above for a core; "NVIDIA H200" is "nvidia-h200".
+// Returns the type name of a rank's device: as above for a core; "NVIDIA H200" is "nvidia-h200".
 [[nodiscard]] std::string device_type_name(const RankReport& report);
 
 struct ClusterPlace {
   std::string name = "local";
   HostPlaces hosts;
-  // Of what a probe that did not come to its end left: levels without a link are assumed (cluster_links.h).
+  // Set for the results of an interrupted probe: levels without a link are then assumed (cluster_links.h).
   bool is_partial = false;
 };
 
@@ -41,22 +41,22 @@ struct AssembledCluster {
   std::vector<std::string> warnings;
 };
 
-// Reports by rank; links are those of the points whose name begins with link_prefix. The environment is rank
-// 0's, and settings that differ between ranks are named in a warning. Throws Error(machine) when a rank lacks
-// what a cluster cannot do without: fp32 GEMM rate, (for a GPU any) GEMM rate, read bandwidth, memory; or when
-// a level (within nodes, between them) has pairs but no link that could be fitted. Other pairs without a fit
-// have what was measured of their like, with a warning (cluster_links.h).
+// Reports are by rank; links are those of the points whose name begins with link_prefix. The environment is
+// rank 0's, and settings that differ between ranks are reported in a warning. Throws Error(machine) if a rank
+// lacks a required value: fp32 GEMM rate, (for a GPU any) GEMM rate, read bandwidth, memory; or if a level
+// (within nodes, between them) has pairs but no link could be fitted. Other pairs without a fit get the values
+// measured for similar pairs, with a warning (cluster_links.h).
 [[nodiscard]] AssembledCluster assemble_cluster(const ClusterPlace& place,
                                                 const std::vector<RankReport>& reports,
                                                 const std::string& link_prefix = kLinkPrefix,
                                                 const KindOfPair& kind_of_pair = {});
 
-// Points of links in the reports, fitted again, by pair.
+// Returns the fitted links of the reports' points, by pair.
 [[nodiscard]] std::vector<LinkMeasurement> links_of(const std::vector<RankReport>& reports,
                                                     const std::string& link_prefix = kLinkPrefix);
 
-// The rate that stands for a precision: the fastest product that is named by its size ("8192", "8192_nt",
-// "8192x28672x8192"), not one of a model; null when none has a value.
+// Returns the rate that represents a precision: the fastest product that is named by its size ("8192",
+// "8192_nt", "8192x28672x8192"), not one of a model; nullptr if none has a value.
 [[nodiscard]] const ProbeResult* peak_gemm(const std::vector<ProbeResult>& results, Precision precision);
 
 }  // namespace sextant

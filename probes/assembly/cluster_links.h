@@ -1,5 +1,5 @@
-// From pairs of ranks to the links of a cluster: a rate for each level, exceptions, and what stands for pairs
-// that were not measured. Pure.
+// Assembles the links of a cluster from pairs of ranks: a rate for each level, exceptions, and assumed values
+// for pairs that were not measured. Pure.
 #pragma once
 
 #include <map>
@@ -20,11 +20,11 @@ struct PlacedRank {
 };
 
 struct LinkRules {
-  KindOfPair kind_of_pair = {};  // which links of a node are alike; may be empty
-  // One pair of ranks was to be measured for each pair of nodes: of the others nothing is said.
+  KindOfPair kind_of_pair = {};  // classifies the links of a node; may be empty
+  // Only one pair of ranks per pair of nodes was scheduled: warnings ignore the other pairs.
   bool one_pair_for_nodes = false;
-  // A level without any fit has the next outer one's links that were measured, else the next inner one's,
-  // assumed, with a warning: for what an interrupted probe left.
+  // Set for interrupted probes: a level without any fit gets the measured links of the next outer level, else
+  // of the next inner one, marked assumed, with a warning.
   bool fills_levels = false;
 };
 
@@ -34,13 +34,13 @@ struct ClusterLinks {
   std::vector<std::string> warnings;
 };
 
-// Levels have the median of their measured pairs. A measured pair far from it is an exception. A pair without a
-// fit has what was measured of its like: within a node pairs of the same kind, between nodes other pairs of
-// these two; where that is far from the level's median it is an exception too. Warnings name each exception
-// that was measured, and say once a level how many pairs have no fit, which and why. Between zones and between
-// regions, two of them whose median is far from their level's are an exception of their own, from which their
-// pairs are far or not. Throws Error(machine) when a level has pairs and none of them has a fit, or with
-// fills_levels when no level has.
+// A level has the median of its measured pairs. A measured pair far from it is an exception. A pair without
+// a fit gets the values of similar pairs: within a node pairs of the same kind, between nodes other pairs
+// of the same two; if that is far from the level's median it is an exception too. Warnings report each
+// measured exception, and once per level how many pairs have no fit, which and why. Two zones or two
+// regions whose median is far from their level's are an exception of their own, to which their pairs are
+// compared. Throws Error(machine) if a level has pairs and none of them has a fit, or with fills_levels if
+// no level has one.
 [[nodiscard]] ClusterLinks assemble_links(const std::vector<PlacedRank>& ranks,
                                           const std::vector<LinkMeasurement>& measurements,
                                           const LinkRules& rules);

@@ -1,5 +1,5 @@
-// The odd links among a job's ranks: a bad cable, a host or a device whose links are all slow, with how far off
-// and how sure (fleet/compare/odd_links.h).
+// The outlier links among a job's ranks: a bad cable, a host or a device whose links are all slow, with
+// deviation and confidence (fleet/compare/outlier_links.h).
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace sextant {
 
-// Equals are the pairs of nodes of a zone (each the median of its pairs of ranks), and the pairs of devices of
-// a node; both by bandwidth and by latency. "bandwidth in zone use1a: the links of va-3 are 48.0 % below the
-// others (99.9 % sure)".
+// Pairs of nodes of a zone (each the median of its pairs of ranks) are compared with each other, and so are
+// pairs of devices of a node, by bandwidth and by latency. "bandwidth in zone use1a: the links of va-3 are 48.0
+// % below the others (99.9 % sure)".
 [[nodiscard]] std::vector<std::string> describe_odd_links(const std::vector<PlacedRank>& ranks,
                                                           const std::vector<LinkMeasurement>& measurements);
 

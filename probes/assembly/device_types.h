@@ -10,7 +10,7 @@
 
 namespace sextant {
 
-// By name. Adds a warning for each rank that is far from its type's median.
+// Returns the types by name. Adds a warning for each rank that is far from its type's median.
 [[nodiscard]] std::map<std::string, DeviceType> assemble_device_types(const std::vector<RankReport>& reports,
                                                                       std::vector<std::string>& warnings);
 

@@ -1,4 +1,4 @@
-// The zones and regions of a list of hosts, numbered as they appear.
+// The zones and regions of a list of hosts, numbered in order of appearance.
 #pragma once
 
 #include <span>
@@ -20,14 +20,14 @@ struct HostGroups {
   [[nodiscard]] int host_count() const { return static_cast<int>(zone_of.size()); }
   [[nodiscard]] int zone_count() const { return static_cast<int>(hosts_of_zone.size()); }
   [[nodiscard]] int region_count() const { return static_cast<int>(zones_of_region.size()); }
-  // Where two different hosts meet: never within_node.
+  // Returns the level at which two different hosts meet: never within_node.
   [[nodiscard]] LinkLevel level_of(const RankPair& pair) const;
   [[nodiscard]] std::vector<int> hosts_of_region(int region) const;
 };
 
 [[nodiscard]] HostGroups group_hosts(std::span<const HostPlace> places);
 
-// The two numbers in ascending order. a != b.
+// Returns the pair with its numbers in ascending order. a != b.
 [[nodiscard]] RankPair pair_of(int a, int b);
 
 }  // namespace sextant

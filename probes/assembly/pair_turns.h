@@ -1,4 +1,4 @@
-// All pairs of ranks in turns that do not disturb each other, the most telling ones first.
+// All pairs of ranks in turns of undisturbed measurements, the most informative pairs first.
 #pragma once
 
 #include <cstddef>
@@ -22,23 +22,23 @@ using KindOfPair = std::function<std::string(int low, int high)>;
 //      the same place on their hosts first,
 //   3. the other pairs within hosts,
 //   4. the other pairs between hosts, as often as in 2.
-// Whoever stops somewhere has seen every kind of link, then every pair of hosts.
+// If the measurement stops early, it has covered every kind of link first, then every pair of hosts.
 class PairTurns {
  public:
   // Without a function all pairs of a host are of one kind.
   explicit PairTurns(const std::vector<std::string>& host_of_rank, const KindOfPair& kind_of_pair = {});
 
   [[nodiscard]] std::size_t count() const;
-  // Turns of 1 and 2, and how many of these show each level and kind at least once.
+  // Number of turns of 1 and 2, the first of which show each level and kind at least once.
   [[nodiscard]] std::size_t first_count() const;
   [[nodiscard]] std::size_t min_count() const;
-  // Pairs of all turns together.
+  // Number of pairs in all turns together.
   [[nodiscard]] std::size_t pair_count() const { return ranks_ * (ranks_ - 1) / 2; }
   // index < count(); never empty.
   [[nodiscard]] std::vector<RankPair> turn(std::size_t index) const;
 
  private:
-  // A round of the tournament of hosts, and which of their pairs of ranks go.
+  // A round of the tournament of hosts, and the pairs of ranks that are measured in it.
   struct Between {
     std::size_t sweep = 0;
     int round = 0;
@@ -52,7 +52,7 @@ class PairTurns {
   std::size_t ranks_ = 0;
   std::vector<std::vector<int>> ranks_of_host_;
   std::vector<std::vector<RankPair>> within_;  // by host, one of each kind first
-  std::size_t kinds_ = 0;                      // the most of any host
+  std::size_t kinds_ = 0;                      // maximum over the hosts
   std::size_t within_turns_ = 0;
   std::vector<Between> between_;
   std::size_t host_rounds_ = 0;

@@ -66,10 +66,6 @@ ProbeResult late_pairs(const Collectives& collectives, const Budget& budget, std
   return result;
 }
 
-void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(all));
-}
-
 std::string result_name(const Collectives& collectives, const CollectiveShape& shape) {
   return collectives.name() + "/" + std::string(name_of(shape.kind)) + "/" +
          std::to_string(shape.elements() * sizeof(float));

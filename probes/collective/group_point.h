@@ -1,8 +1,8 @@
-// One operation of a group of ranks through the harness.
+// Measures one operation of a group of ranks with the harness.
 //
-// The group's rank 0 leads: it says how often each sample repeats the operation and when there are enough. All
-// start behind a barrier, and a sample is the time of the slowest rank. A rank that fails still answers, so
-// that nobody waits for it.
+// The group's rank 0 leads: it decides how often each sample repeats the operation and when to stop. All start
+// behind a barrier, and a sample is the time of the slowest rank. A rank that fails still answers, so that no
+// rank waits for it.
 #pragma once
 
 #include <functional>
@@ -24,10 +24,10 @@ class GroupPoints {
  public:
   GroupPoints(const SamplingOptions& sampling, const Clock& clock) : sampling_(sampling), clock_(clock) {}
 
-  // Collective over the group. At its rank 0 a result in s, `share` of the operation's time; the others' is not
-  // for use. Failed when a rank could not prepare, failed or has wrong data. After a failure in the middle of
-  // an operation its ranks may be anywhere: further points of any of them are waived.
-  // names: of the group's ranks, in complaints.
+  // Collective over the group. Returns, at its rank 0, a result in s, `share` of the operation's time; other
+  // ranks must ignore theirs. Failed if a rank could not prepare, failed or has wrong data. After a failure in
+  // the middle of an operation its ranks are out of step: further points of any of them are waived. names:
+  // names of the group's ranks in messages.
   [[nodiscard]] ProbeResult measure(Communicator& group, const std::string& name, double share,
                                     const PrepareRun& prepare, const std::vector<int>& names = {});
 
@@ -39,16 +39,16 @@ class GroupPoints {
 
   SamplingOptions sampling_;
   const Clock& clock_;
-  std::string broken_;  // which point broke this rank, and how
+  std::string broken_;  // the point that broke this rank, and how
   std::vector<int> names_;
 };
 
-// What every rank says of itself (empty: all is well): the first complaint, "rank 2: out of memory".
+// Returns the first error among the ranks ("rank 2: out of memory"); empty if every rank passes an empty one.
 // Collective.
 [[nodiscard]] std::string first_complaint(Communicator& group, const std::string& mine,
                                           const std::vector<int>& names = {});
 
-// What rank 0 of the group says. Collective.
+// Returns the value of the group's rank 0. Collective.
 [[nodiscard]] int from_leader(Communicator& group, int value);
 
 }  // namespace sextant

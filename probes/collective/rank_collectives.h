@@ -1,4 +1,4 @@
-// Collectives between ranks on the host's memory, by the transport that the ranks are joined by (MPI, threads).
+// Collectives between ranks on host memory, over the ranks' own transport (MPI, threads).
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class RankCollectiveRun : public CollectiveRun {
 
  protected:
   virtual void execute();
-  // What this rank has got.
+  // The data that this rank received.
   [[nodiscard]] std::vector<float>& result() { return shape_.buffers() == 2 ? received_ : sent_; }
 
  private:
@@ -33,7 +33,7 @@ class RankCollectiveRun : public CollectiveRun {
   const Clock& clock_;
   std::vector<float> sent_;
   std::vector<float> received_;
-  std::vector<float> part_;  // of a collective that has parts
+  std::vector<float> part_;  // used by collectives with parts
 };
 
 class RankRoundTrip : public CollectiveRun {
@@ -53,7 +53,7 @@ class RankRoundTrip : public CollectiveRun {
 
 class RankCollectives final : public Collectives {
  public:
-  // `memory_bytes`: what the buffers of this rank may take.
+  // `memory_bytes`: memory available for the buffers of this rank.
   RankCollectives(Communicator& ranks, double memory_bytes, const Clock& clock = steady_clock())
       : ranks_(ranks), memory_bytes_(memory_bytes), clock_(clock) {}
 

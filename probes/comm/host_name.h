@@ -1,4 +1,4 @@
-// What the host of a rank is called.
+// The name of a rank's host.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace sextant {
 
-// Where hosts have no names of their own (containers that are all called alike), each rank can be given its
-// host's: mpirun -x, or srun --export. Ranks of one name are taken to share a host.
+// If hosts have no names of their own (containers with equal names), this variable gives each rank its host's
+// name: mpirun -x, or srun --export. Ranks with equal names are assumed to share a host.
 inline constexpr const char* kHostNameVariable = "SEXTANT_HOST_NAME";
 
-// What that variable says, else `own`.
+// Returns the value of that variable, else `own`.
 [[nodiscard]] std::string host_name(const Environment& environment, const std::string& own);
 
 }  // namespace sextant

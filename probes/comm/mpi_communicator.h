@@ -14,7 +14,7 @@ namespace sextant {
 // Error(machine) with MPI's own text unless `code` is MPI_SUCCESS.
 void check_mpi(int code, const char* what);
 
-// Works on a duplicate of `parent`, so that its messages meet no others.
+// Uses a duplicate of `parent`, so that its messages do not mix with others.
 [[nodiscard]] std::unique_ptr<Communicator> make_mpi_communicator(MPI_Comm parent);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// Ranks that are threads of this process: for one process that drives several GPUs, one thread each.
+// Ranks as threads of this process: for one process that uses several GPUs, one thread each.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace sextant {
 
-// Runs `work` on `ranks` threads, each with its communicator, and waits for all. When one throws, calls of the
-// others that wait for it throw too, and its exception is thrown here (of several, that of the first to fail).
+// Runs `work` on `ranks` threads, each with its communicator, and waits for all. If one throws, calls of the
+// others that wait for it throw too, and its exception is rethrown here (the first failure, if several throw).
 void run_on_threads(int ranks, const std::function<void(Communicator& world)>& work);
 
 }  // namespace sextant

@@ -48,7 +48,7 @@ __device__ inline void add_scores(float (&scores)[4], const QueryFragments<kChun
   }
 }
 
-// values: of tokens 2 t, 2 t + 1, 2 t + 8, 2 t + 9; output: the eight products of one half.
+// values: those of tokens 2 t, 2 t + 1, 2 t + 8, 2 t + 9; output: the eight products of one half.
 __device__ inline void add_values(float (&output)[8][4], const Fragment4& weights, const uint4 (&values)[4]) {
 #pragma unroll
   for (int j = 0; j < 8; ++j) {
@@ -63,9 +63,9 @@ __device__ inline void add_values(float (&output)[8][4], const Fragment4& weight
 // softmax", 2018), in units of log2.
 struct RunningSoftmax {
   float maximum[2] = {-INFINITY, -INFINITY};
-  float sum[2] = {0, 0};  // of this lane's tokens only, until finish()
+  float sum[2] = {0, 0};  // for this lane's tokens only, until finish()
 
-  // Scores become weights; returns by what the output so far must be scaled.
+  // Turns scores into weights; returns the factors by which the output so far must be scaled.
   template <int kTiles>
   __device__ void update(float (&scores)[kTiles][4], float scale_log2, float (&rescale)[2]) {
 #pragma unroll
@@ -91,7 +91,7 @@ struct RunningSoftmax {
     }
   }
 
-  // Adds up what the four lanes of a row have.
+  // Adds up the sums of the four lanes of a row.
   __device__ void finish() {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {

@@ -1,5 +1,5 @@
-// Attention in bf16 with fp32 sums, on tensor cores. Nothing is checked here: the caller asks for the last
-// error.
+// Attention in bf16 with fp32 sums, on tensor cores. The functions check no errors: the caller queries the last
+// one.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,11 +9,11 @@
 
 namespace sextant::gpu {
 
-// One query token a sequence. All row-major:
+// One query token per sequence. All arrays are row-major:
 //   query, output  [batch][heads][head_dim]
 //   keys, values   [pages][kv_heads][kTokensPerPage][head_dim]
 //   page_table     [batch][pages_per_sequence], which page holds tokens 16 i .. 16 i + 15 of a sequence
-//   partials       what partial_floats() says, when there are several splits
+//   partials       partial_floats() elements, if there are several splits
 // `splits` blocks share the tokens of a sequence.
 struct DecodeAttention {
   AttentionShape shape;
@@ -25,11 +25,11 @@ struct DecodeAttention {
   void* output = nullptr;
   int splits = 1;
 };
-// Blocks of the current GPU at once.
+// Number of blocks that the current GPU runs at once.
 [[nodiscard]] int decode_slots(const AttentionShape& shape);
 void decode_attention(const DecodeAttention& attention, cudaStream_t stream);
 
-// All tokens of each sequence against themselves and those before:
+// All tokens of each sequence attend to themselves and those before:
 //   query, output  [batch][tokens][heads][head_dim]
 //   keys, values   [batch][tokens][kv_heads][head_dim]
 struct PrefillAttention {

@@ -1,4 +1,4 @@
-// cuBLASLt, opened when it is first needed.
+// cuBLASLt, opened on first use.
 #pragma once
 
 #include <cublasLt.h>
@@ -9,7 +9,7 @@ namespace sextant {
 
 class CublasLtLibrary {
  public:
-  // The library, or null with the reason why not. Of the major version that the headers are of.
+  // Returns the library, or null with the reason. It has the major version of the headers.
   [[nodiscard]] static const CublasLtLibrary* open(std::string& reason);
 
   decltype(&cublasLtCreate) create = nullptr;
@@ -32,7 +32,7 @@ class CublasLtLibrary {
   void check(cublasStatus_t status, const std::string& doing) const;
 
  private:
-  // The name of a missing function; empty when all are there.
+  // Returns the name of a missing function; empty if all are found.
   [[nodiscard]] std::string load_from(void* library);
 };
 

@@ -1,4 +1,4 @@
-// What the host waits for: launches of kernels and graphs, and copies between host and device.
+// Operations for which the host waits: launches of kernels and graphs, and copies between host and device.
 #pragma once
 
 #include "probes/gpu/gpu_devices.h"

@@ -1,4 +1,4 @@
-// Device memory, streams and events that free themselves, and errors as Error(machine).
+// RAII device memory, streams and events, with errors as Error(machine).
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,12 +9,12 @@
 
 namespace sextant {
 
-// "CUDA: <the runtime's text> (while <doing>)".
+// Throws "CUDA: <the runtime's text> (while <doing>)" on an error.
 void check_cuda(cudaError_t status, const std::string& doing);
 
 class DeviceBuffer {
  public:
-  // Of all buffers of this process.
+  // Memory of all buffers of this process.
   struct Use {
     std::size_t bytes = 0;
     std::size_t peak_bytes = 0;  // since the last reset_peak
@@ -37,7 +37,7 @@ class DeviceBuffer {
   std::size_t bytes_;
 };
 
-// A stream of one device, with two events around what is timed.
+// A stream of one device, with two events around the timed part.
 class TimedStream {
  public:
   explicit TimedStream(int device);
@@ -47,11 +47,11 @@ class TimedStream {
 
   [[nodiscard]] cudaStream_t get() const { return stream_; }
   void start();
-  // The end of what is timed; elapsed_s waits for it and gives the seconds since start on the device.
+  // Marks the end of the timed part; elapsed_s waits for it and returns the device's seconds since start.
   void mark_stop();
   [[nodiscard]] double elapsed_s();
   void wait();
-  // A counter on the device: zero it, and read it when the stream's work is done.
+  // A counter on the device: zero it, and read it after the stream's work.
   [[nodiscard]] std::uint32_t* zeroed_counter();
   [[nodiscard]] std::uint32_t read_counter();
 

@@ -1,4 +1,4 @@
-// What the kernels of several files share.
+// Helpers shared by the kernels of several files.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -11,7 +11,7 @@
 namespace sextant::gpu {
 
 constexpr int kThreads = 256;
-constexpr int kBlocks = 2048;  // grid-stride loops: enough for every GPU to be full
+constexpr int kBlocks = 2048;  // grid-stride loops: enough to fill every GPU
 
 // SplitMix64 (Steele, Lea, Flood, 2014) of the position.
 __device__ inline std::uint64_t mix(std::uint64_t value) {

@@ -1,5 +1,5 @@
-// Kernels that libraries do not offer. Plain C++17, because nvcc compiles this file too. Nothing is checked
-// here: the caller asks for the last error.
+// Kernels that libraries do not offer. Plain C++17, because nvcc compiles this file too. The functions check no
+// errors: the caller queries the last one.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace sextant::gpu {
 
-// How a matrix's elements are stored on the device.
+// The storage format of a matrix's elements on the device.
 enum class Element { fp32, bf16, fp16, fp8 };
 
 [[nodiscard]] std::size_t bytes_of(Element element);
@@ -35,8 +35,8 @@ struct Product {
   bool transpose_b = false;
 };
 
-// Sums `checks` elements of D again in double; adds the number of those that are off by more than
-// tolerance * sum |a b| + result_tolerance * |sum a b| to *wrong.
+// Recomputes `checks` elements of D in double; adds to *wrong the number of those that differ by more than
+// tolerance * sum |a b| + result_tolerance * |sum a b|.
 void count_wrong_products(const Product& product, int checks, double tolerance, double result_tolerance,
                           std::uint32_t* wrong, cudaStream_t stream);
 

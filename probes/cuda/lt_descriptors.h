@@ -1,5 +1,5 @@
-// cuBLASLt's descriptors, freed by themselves. It is column-major: a row-major [r x c] matrix is its [c x r],
-// so D = A B becomes D' = B' A' there, with A and B changing places.
+// RAII descriptors of cuBLASLt. It is column-major: a row-major [r x c] matrix is its [c x r], so D = A B
+// becomes D' = B' A', with A and B exchanged.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sextant {
 
 class LtLayout {
  public:
-  // Row-major.
+  // The matrix is row-major.
   LtLayout(const CublasLtLibrary& library, cudaDataType_t type, std::int64_t rows, std::int64_t columns,
            std::int64_t leading, int batch, std::int64_t stride);
   ~LtLayout();
@@ -32,7 +32,7 @@ struct LtDescriptors {
   LtDescriptors(const LtDescriptors&) = delete;
   LtDescriptors& operator=(const LtDescriptors&) = delete;
 
-  // At most spec.candidates, best guess first; empty when there is none.
+  // Returns at most spec.candidates algorithms, best guess first; empty if there is none.
   [[nodiscard]] std::vector<cublasLtMatmulHeuristicResult_t> find(cublasLtHandle_t handle,
                                                                   const LtMatmulSpec& spec) const;
 
@@ -44,10 +44,10 @@ struct LtDescriptors {
   cublasLtMatmulDesc_t operation = nullptr;
 };
 
-// Of this library, on the current device; see lt_matmul.h.
+// Plans a product with this library, on the current device; see lt_matmul.h.
 [[nodiscard]] LtMatmulOrReason plan_lt_matmul(const CublasLtLibrary& library, const LtMatmulSpec& spec);
 
-// Throws Error(bad_input).
+// Throws Error(bad_input) for an invalid specification.
 void check_lt_spec(const LtMatmulSpec& spec);
 // "tile 20, stages 4 ..." of an algorithm.
 [[nodiscard]] std::string describe_lt_algorithm(const CublasLtLibrary& library,

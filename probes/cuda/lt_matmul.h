@@ -32,22 +32,22 @@ struct LtMatmulSpec {
   std::int64_t ldb = 0;
   std::int64_t ldc = 0;
   std::int64_t ldd = 0;
-  // Of A and B: fp32, tf32 (stored as fp32), fp16, bf16, or fp8 (e4m3, scale factors 1). fp8 needs compute
-  // capability 8.9, transpose_b without transpose_a, and n and k divisible by 16.
+  // The precision of A and B: fp32, tf32 (stored as fp32), fp16, bf16, or fp8 (e4m3, scale factors 1). fp8
+  // needs compute capability 8.9, transpose_b without transpose_a, and n and k divisible by 16.
   Precision precision = Precision::bf16;
-  // Of C and D: fp32, or for 16-bit operands their own precision, or bf16 for fp8.
+  // The precision of C and D: fp32, or for 16-bit operands their own precision, or bf16 for fp8.
   Precision output = Precision::bf16;
-  // Equal products side by side, each that many elements after the one before; with batch 1 unused.
+  // Number of equal products; the strides are the elements between two of them, unused with batch 1.
   int batch = 1;
   std::int64_t stride_a = 0;
   std::int64_t stride_b = 0;
   std::int64_t stride_c = 0;
   std::int64_t stride_d = 0;
-  // What execute() is given at least; cuBLASLt is fast with 32 MiB and more on compute capability 9.
+  // The minimum workspace of execute(); cuBLASLt is fast with 32 MiB and more on compute capability 9.
   std::size_t workspace_bytes = std::size_t{64} << 20;
-  // Every pointer passed to execute() is a multiple of it.
+  // Every pointer passed to execute() must be a multiple of it.
   int alignment_bytes = 256;
-  // Algorithms asked for, best guess first; more than one only matters to search().
+  // Number of algorithms requested, best guess first; more than one only matters to search().
   int candidates = 1;
 };
 
@@ -60,11 +60,11 @@ struct LtOperands {
 };
 
 struct LtWorkspace {
-  void* data = nullptr;  // of one stream: products that run at the same time need one each
+  void* data = nullptr;  // for one stream: concurrent products need one workspace each
   std::size_t bytes = 0;
 };
 
-// Of one device, the current one when it was planned. Needs that device to be current.
+// A planned product for one device, the current one at planning. That device must be current.
 class LtMatmul {
  public:
   LtMatmul() = default;
@@ -77,9 +77,9 @@ class LtMatmul {
   virtual void execute(const LtOperands& operands, float alpha, float beta, const LtWorkspace& workspace,
                        CUstream_st* stream) = 0;
 
-  // Times the candidates on these operands in rounds, each for at least `min_s` a round, and keeps the
-  // fastest; stops trying when about `budget_s` seconds are over. Overwrites D and leaves the stream idle. Must
-  // not be called while a graph is captured. A candidate that fails is passed over.
+  // Times the candidates on these operands in rounds, each for at least `min_s` per round, and keeps the
+  // fastest; stops after about `budget_s` seconds. Overwrites D and leaves the stream idle. Must not be called
+  // while a graph is captured. A candidate that fails is skipped.
   virtual void search(const LtOperands& operands, float alpha, float beta, const LtWorkspace& workspace,
                       CUstream_st* stream, double min_s = 2e-3, double budget_s = 0.5) = 0;
 
@@ -92,11 +92,11 @@ struct LtMatmulOrReason {
   std::string reason;  // "cuBLASLt could not be loaded ...", "cuBLASLt has no algorithm for ..."
 };
 
-// Throws Error(bad_input) for sizes, leading dimensions or formats that make no sense, Error(machine) when the
-// device or the library fails.
+// Throws Error(bad_input) for invalid sizes, leading dimensions or formats, Error(machine) if the device or the
+// library fails.
 [[nodiscard]] LtMatmulOrReason plan_lt_matmul(const LtMatmulSpec& spec);
 
-// "13.0.2"; empty when cuBLASLt cannot be loaded.
+// Returns "13.0.2"; empty if cuBLASLt cannot be loaded.
 [[nodiscard]] std::string cublas_lt_version();
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// Kernels that move memory, 16 bytes an access. Nothing is checked here: the caller asks for the last error.
+// Kernels that move memory, 16 bytes per access. They check no errors: the caller queries the last one.
 #pragma once
 
 #include <cstddef>
@@ -8,21 +8,21 @@
 
 namespace sextant::gpu {
 
-// `count` words each. Deep: eight loads in flight a thread in place of four, marked as read once.
+// Copies `count` words. Deep: eight loads in flight per thread instead of four, with a streaming hint.
 void copy_words(const uint4* from, uint4* to, std::size_t count, bool is_deep, cudaStream_t stream);
 
 // Exclusive-or of all words into *result: exact in any order. *result must be zero before.
 void xor_words(const uint4* words, std::size_t count, bool is_deep, std::uint32_t* result, cudaStream_t stream);
-// The same, each thread a piece in one go: independent of the timed kernel.
+// Like xor_words, each thread on one contiguous piece: independent of the timed kernel.
 void xor_words_piecewise(const uint4* words, std::size_t count, std::uint32_t* result, cudaStream_t stream);
 
-// Writes words that depend on their place and `seed`.
+// Writes words that depend on their position and `seed`.
 void write_words(uint4* words, std::size_t count, std::uint32_t seed, cudaStream_t stream);
-// Adds the number of words that are not what write_words writes to *wrong.
+// Adds to *wrong the number of words that differ from those of write_words.
 void count_wrong_words(const uint4* words, std::size_t count, std::uint32_t seed, std::uint32_t* wrong,
                        cudaStream_t stream);
 
-// a = b + 3 c, `count` times four floats; and how many are off by more than one rounding.
+// a = b + 3 c, `count` times four floats; the second function counts those off by more than one rounding.
 void triad(float4* a, const float4* b, const float4* c, std::size_t count, cudaStream_t stream);
 void count_wrong_triads(const float4* a, const float4* b, const float4* c, std::size_t count,
                         std::uint32_t* wrong, cudaStream_t stream);

@@ -1,4 +1,4 @@
-// Operations that are queued on a stream and timed by the device behind a gate.
+// Operations that are queued on a stream and timed by the device behind a gate kernel.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,8 +11,8 @@
 
 namespace sextant {
 
-// A kernel that holds a stream back until the host opens it, so that everything behind it is queued by then. It
-// opens by itself after 20 ms, so that nothing can wait for ever.
+// A kernel that holds a stream back until the host opens it, so that all work behind it is queued by then. It
+// opens by itself after 20 ms, so that it cannot block for ever.
 class Gate {
  public:
   Gate();
@@ -20,7 +20,7 @@ class Gate {
   Gate(const Gate&) = delete;
   Gate& operator=(const Gate&) = delete;
 
-  // Opened before it is closed again: the stream must be idle.
+  // It is opened before it is closed again: the stream must be idle.
   void close(cudaStream_t stream);
   void open();
 
@@ -35,7 +35,7 @@ class StreamOperation : public GpuOperation {
   [[nodiscard]] double run_s(int repeats, const WhileRunning& while_running) final;
 
  protected:
-  // One execution; `turn` counts them, for those who use several sets of buffers in turn.
+  // Queues one execution; `turn` counts them, to select one of several sets of buffers.
   virtual void enqueue(int turn) = 0;
 
   [[nodiscard]] cudaStream_t stream() const { return stream_.get(); }

@@ -1,5 +1,5 @@
-// The coordinator's side of one agent: the process that leads to it (ssh, srun, ...), what it is doing, and why
-// it was given up.
+// The coordinator's connection to one agent: the process that leads to it (ssh, srun, ...), its state, and the
+// reason if it was given up.
 #pragma once
 
 #include <memory>
@@ -16,15 +16,15 @@ namespace sextant {
 
 enum class AgentState {
   waiting,   // not started yet
-  starting,  // no word from it so far
+  starting,  // no message so far
   idle,
   busy,      // with a task
-  stopping,  // asked to end: whatever comes of it, nothing is lost
-  stopped,   // said good-bye, or was late with it
+  stopping,  // asked to end: a failure now loses no results
+  stopped,   // confirmed the stop, or was late with it
   lost       // see why()
 };
 
-// What came of the task that an agent was given last.
+// The outcome of the task that an agent was given last.
 struct TaskOutcome {
   std::optional<Json> result;
   std::string failure_reason;
@@ -34,15 +34,15 @@ class AgentLink {
  public:
   explicit AgentLink(Host host) : host_(std::move(host)) {}
 
-  // The launcher's words, "{target}" replaced by the host's, then the program's.
+  // Runs the launcher's arguments, "{target}" replaced by the host's, then the program's.
   void launch(const std::vector<std::string>& launcher, const std::string& program, const StartCommand& start,
               double limit_s);
-  // Only when idle. The outcome is there when it is idle again, or lost.
+  // Call it only if the agent is idle. The outcome is available once it is idle again, or lost.
   void begin(const DevicesCommand& command);
   void begin(const PairCommand& command);
   void stop(double limit_s);
   void give_up(const std::string& why);
-  // Reads what has come, and gives the agent up when it is gone or late.
+  // Reads the available messages, and gives the agent up if it is gone or late.
   void attend();
 
   [[nodiscard]] const Host& host() const { return host_; }
@@ -68,10 +68,10 @@ class AgentLink {
   int task_ = 0;
   TaskOutcome outcome_;
   std::optional<Refusals> refusals_;
-  Deadline last_word_ = Deadline::in(0);  // until when the next word must have come
+  Deadline last_word_ = Deadline::in(0);  // by which the next message must have come
   Deadline task_end_ = Deadline::in(0);
   Deadline next_wait_ = Deadline::in(0);
-  std::optional<Deadline> ends_until_;  // one that has closed its output
+  std::optional<Deadline> ends_until_;  // for one that has closed its output
 };
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// What an agent says, by two threads, each line whole.
+// The answers of an agent, from two threads, each line atomic.
 #pragma once
 
 #include <mutex>
@@ -9,23 +9,23 @@
 
 namespace sextant {
 
-// Nobody waits for a coordinator that does not listen: the thread that watches whether it is still there writes
-// what its pipe takes.
+// No thread waits for a coordinator that does not read: the thread that monitors the coordinator writes as much
+// as its pipe takes.
 class Answers {
  public:
   Answers();
 
-  // From any thread; never waits.
+  // May be called from any thread; never waits.
   void give(const Json& answer);
 
-  // Waits for input, for what is to be said and to be able to say it, and says it.
+  // Waits for input, for queued answers and for the pipe, and writes them.
   struct Heard {
     bool has_input = false;
-    bool is_listened_to = true;  // false: nobody reads standard output any more
+    bool is_listened_to = true;  // false: standard output is closed at the other end
   };
   [[nodiscard]] Heard attend(const Deadline& until);
 
-  // The last words, as far as they are heard in time.
+  // Writes the last answers, as far as they are read in time.
   void finish(double limit_s);
 
  private:
@@ -33,9 +33,9 @@ class Answers {
   [[nodiscard]] bool say_some();
 
   Descriptor wake_;
-  std::mutex mutex_;  // of all that follows
+  std::mutex mutex_;  // guards all members below
   std::string unsaid_;
-  std::size_t said_ = 0;  // bytes of it
+  std::size_t said_ = 0;  // bytes written of it
 };
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// A program that is talked to line by line: ssh, srun, or this program itself. Nothing here waits.
+// A child program with line-based input and output: ssh, srun, or this program itself. No function here waits.
 #pragma once
 
 #include <sys/types.h>
@@ -10,36 +10,36 @@
 namespace sextant {
 
 inline constexpr std::size_t kMaxLine = std::size_t{64}
-                                        << 20;  // characters that are kept of one without an end
+                                        << 20;  // the number of characters kept of an unfinished line
 
-// Appends what is there, and keeps the last `most` characters; closes the end when nothing more will come. At
-// most a megabyte a call, so that one that never stops talking keeps nobody from the others.
+// Appends the available text, and keeps the last `maximum` characters; closes the end at its end of file. Reads
+// at most a megabyte per call, so that a busy child does not starve the others.
 void drain(Descriptor& end, std::string& text, std::size_t maximum);
 
-// As many as this process may have: each child takes three, and a shell's usual limit is 1024.
+// Raises the limit to this process's maximum: each child takes three, and a shell's usual limit is 1024.
 void raise_descriptor_limit();
 
 class ChildProcess {
  public:
-  // Starts it in a process group of its own, so that a Ctrl-C on the terminal is not for it; it gets SIGTERM
-  // when this thread ends, however that happens. Error(machine) when there is no such program.
+  // Starts it in a process group of its own, so that a Ctrl-C on the terminal does not reach it; it gets
+  // SIGTERM when this thread ends, for any reason. Throws Error(machine) if there is no such program.
   explicit ChildProcess(const std::vector<std::string>& command);
-  // Kills the whole group.
+  // Kills the whole process group.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Whatever does not fit the pipe goes with the next call.
+  // Text that does not fit the pipe is sent with the next call.
   void say(const std::string& line);
   void flush();
   [[nodiscard]] bool has_more_to_say() const { return !unsaid_.empty(); }
   void close_input() { input_.close(); }
 
-  // Takes what has come. Whole lines only; the last one, without its end, when the output is closed.
+  // Returns the complete lines that have arrived; the last one, without its end, once the output is closed.
   [[nodiscard]] std::vector<std::string> hear();
-  // Its output is closed: nothing more will come.
+  // Whether its output is closed: no more lines will come.
   [[nodiscard]] bool is_silent() const { return !output_.is_open(); }
-  // The end of what it wrote to stderr, in one line.
+  // Returns the end of its stderr, in one line.
   [[nodiscard]] std::string last_words() const;
   // "ended with exit code 255", "was ended by signal 9", "" while it runs.
   [[nodiscard]] std::string how_it_ended();

@@ -1,4 +1,4 @@
-// Probes the devices of this host, in a process of their own that can be ended.
+// Probes the devices of this host, in a separate process that can be ended.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace sextant {
 
-// `probe` prints a cluster document; the command's options and "--samples FILE" are appended. Error(machine)
-// when it fails or takes too long.
+// `probe` prints a cluster document; the command's options and "--samples FILE" are appended. Throws
+// Error(machine) if it fails or takes too long.
 [[nodiscard]] DeviceReport probe_devices(std::vector<std::string> probe, const DevicesCommand& command);
 
 }  // namespace sextant

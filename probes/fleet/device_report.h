@@ -1,5 +1,5 @@
-// What the probe of one host's devices found: its cluster document, every result with its samples, and what it
-// warned of (throttling, load, a virtual machine, one slow device among several).
+// The results of a probe of one host's devices: its cluster document, every result with its samples, and its
+// warnings (throttling, load, a virtual machine, one slow device among several).
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace sextant {
 
 struct DeviceReport {                // NOLINT(bugprone-exception-escape): Json checks itself when it moves
-  Json cluster;                      // a cluster document, of this host alone
+  Json cluster;                      // a cluster document for this host alone
   std::vector<ProbeResult> results;  // `rank` is the device's number
   std::vector<std::string> warnings;
 
@@ -20,8 +20,8 @@ struct DeviceReport {                // NOLINT(bugprone-exception-escape): Json 
   [[nodiscard]] Json to_json() const;
 };
 
-// Of what a probe printed (the cluster) and wrote (results and warnings); empty `samples` where it wrote none.
-// Samples are left out, with a warning, when the whole would have more than `max_bytes` as text.
+// Reads the output of a probe (the cluster) and its file (results and warnings; `samples` empty: no file).
+// Samples are left out, with a warning, if the whole would exceed `max_bytes` as text.
 [[nodiscard]] DeviceReport read_device_report(const std::string& cluster, const std::string& samples,
                                               std::size_t max_bytes);
 

@@ -88,7 +88,7 @@ Equals device_rates(const FleetOutcome& outcome) {
 }
 
 // Pairs that are equals: within one zone, or between the same two.
-struct PairClass {
+struct OddPairClass {
   std::string name;  // "in zone use1a", "between zones use1a and use2a"
   std::vector<std::string> hosts;
   std::map<std::string, std::size_t> number_of;  // in `hosts`
@@ -101,22 +101,22 @@ struct PairClass {
   }
 };
 
-PairClass& class_of(std::map<std::pair<std::string, std::string>, PairClass>& classes, const std::string& zone,
-                    const std::string& other) {
+OddPairClass& class_of(std::map<std::pair<std::string, std::string>, OddPairClass>& classes,
+                       const std::string& zone, const std::string& other) {
   const std::pair<std::string, std::string> zones = std::minmax(zone, other);
-  PairClass& found = classes[zones];
+  OddPairClass& found = classes[zones];
   found.name = zone == other ? "in zone " + zone : "between zones " + zones.first + " and " + zones.second;
   return found;
 }
 
-std::map<std::pair<std::string, std::string>, PairClass> classes_of(const FleetOutcome& outcome) {
-  std::map<std::pair<std::string, std::string>, PairClass> classes;
+std::map<std::pair<std::string, std::string>, OddPairClass> classes_of(const FleetOutcome& outcome) {
+  std::map<std::pair<std::string, std::string>, OddPairClass> classes;
   std::map<std::string, std::string> zone_of;
   for (const HostOutcome& host : outcome.hosts) zone_of[host.host.name] = host.host.zone;
   std::map<std::pair<std::string, std::string>, const PairMeasurement*> latest;
   for (const PairMeasurement& pair : outcome.pairs) latest[std::minmax(pair.from, pair.to)] = &pair;
   for (const auto& [names, pair] : latest) {
-    PairClass& equals = class_of(classes, zone_of[pair->from], zone_of[pair->to]);
+    OddPairClass& equals = class_of(classes, zone_of[pair->from], zone_of[pair->to]);
     const std::size_t from = equals.number(pair->from), to = equals.number(pair->to);
     const StreamRate& there = *pair->rate(Direction::there, 1);
     const StreamRate& back = *pair->rate(Direction::back, 1);
@@ -131,7 +131,7 @@ std::map<std::pair<std::string, std::string>, PairClass> classes_of(const FleetO
 constexpr double kOddRoundTripFraction = 0.25;
 
 // Of so few nobody can tell what they have in common.
-bool is_enough(const PairClass& equals) {
+bool is_enough(const OddPairClass& equals) {
   constexpr std::size_t kFewestHosts = 4;
   return equals.hosts.size() >= kFewestHosts && equals.round_trips.size() >= equals.hosts.size();
 }

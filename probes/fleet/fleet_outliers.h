@@ -1,6 +1,6 @@
-// The odd ones among a fleet's hosts: a slow GPU, a bad cable, a host or one direction, each with how far off
-// it is from its equals and how sure that is. Equals are devices of one type on all hosts, and pairs within a
-// zone or between the same two zones, by bandwidth and by round trip, where there are enough of them.
+// The outliers among a fleet's hosts: a slow GPU, a bad cable, a host or one direction, each with its deviation
+// from its equals and a confidence. Equals are devices of one type on all hosts, and pairs within a zone or
+// between the same two zones, by bandwidth and by round trip, if there are enough of them.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Measures many hosts: starts an agent on each, has each probe its devices, then all pairs of a schedule in
-// rounds, and stops them all. A host that fails is named with its reason and the rest goes on.
+// Measures many hosts: starts an agent on each, each agent probes its devices, then all pairs of a schedule in
+// rounds, and stops them all. A host that fails is reported with its reason and the rest continues.
 #pragma once
 
 #include <atomic>
@@ -18,23 +18,23 @@
 namespace sextant {
 
 struct FleetOptions {
-  std::vector<std::string> launcher;  // words; "{target}" stands for the host
-  std::string program = "sextant";    // on hosts that name no other
-  PortRange ports;                    // to listen on
+  std::vector<std::string> launcher;  // arguments; "{target}" is replaced by the host
+  std::string program = "sextant";    // on hosts that state no other
+  PortRange ports;                    // on which agents listen
   PairOptions pair;
   bool probe_devices = true;
-  std::vector<std::string> device_options;  // of `sextant probe` on each host
+  std::vector<std::string> device_options;  // options of `sextant probe` on each host
   double start_limit_s = 60;
   double device_limit_s = 900;    // follows from the budgets in device_options
-  double round_trip_limit_s = 1;  // no pair is further apart: how long a pair may take follows from it
-  int max_starting = 32;          // at once; an sshd refuses more than ten or so of one user
+  double round_trip_limit_s = 1;  // maximum round trip of a pair: the time limit of a pair follows from it
+  int max_starting = 32;          // at once; an sshd refuses more than about ten from one user
 };
 
 struct HostOutcome {
   Host host;
   std::optional<DeviceReport> devices;
   std::string why_no_devices;
-  std::string why_lost;  // empty: it was there to the end
+  std::string why_lost;  // empty: it responded to the end
   std::optional<Refusals> refusals;
 };
 
@@ -47,16 +47,16 @@ struct FailedPair {
 
 struct FleetOutcome {
   std::vector<HostOutcome> hosts;      // in the order of the list
-  std::vector<PairMeasurement> pairs;  // with those of an earlier, resumed probe
+  std::vector<PairMeasurement> pairs;  // including those of an earlier, resumed probe
   std::vector<FailedPair> failed_pairs;
   bool is_interrupted = false;
 };
 
-// What goes on, for a line of progress.
+// Reports the current step, for a line of progress.
 using FleetProgress = std::function<void(const std::string& what)>;
 
-// Rounds are of numbers of hosts, and leave out what `done` has already. Stops early, with what there is, when
-// `interrupted` is set. Error(machine) only when the journal cannot be written.
+// Rounds contain host numbers, without the pairs that `done` has already. Stops early, with the results so far,
+// if `interrupted` is set. Throws Error(machine) only if the journal cannot be written.
 [[nodiscard]] FleetOutcome probe_fleet(const std::vector<Host>& hosts,
                                        const std::vector<std::vector<RankPair>>& rounds,
                                        const FleetOptions& options, const FleetJournal& done,

@@ -1,5 +1,5 @@
-// What a probe of many hosts found, as a document: every measurement with its statistics, and who failed and
-// why. The cluster document is made of it.
+// The results of a probe of many hosts as a document: every measurement with its statistics, and the hosts that
+// failed, with reasons. The cluster document is made from it.
 #pragma once
 
 #include <optional>
@@ -19,12 +19,12 @@ struct FleetRecord {
   struct HostEntry {
     std::string name, region, zone;
     bool has_devices = false;
-    std::string why_no_devices;         // where it has none and there is a reason
-    std::vector<ProbeResult> results;   // of its devices, with their samples; `rank` is the device
-    std::vector<std::string> warnings;  // of the probe of its devices
-    std::string why_lost;               // empty: it was there to the end
-    std::optional<Refusals> refusals;   // of connections to it, by who did not know the secret; of a host that
-                                        // was lost nobody knows
+    std::string why_no_devices;         // if it has none and there is a reason
+    std::vector<ProbeResult> results;   // its devices, with their samples; `rank` is the device
+    std::vector<std::string> warnings;  // from the probe of its devices
+    std::string why_lost;               // empty: it responded to the end
+    std::optional<Refusals> refusals;   // refused connections to it, by reason;
+                                        // unknown for a host that was lost
 
     friend bool operator==(const HostEntry&, const HostEntry&) = default;
   };

@@ -1,5 +1,5 @@
-// The hosts of a probe, as a person writes them down: one a line, the name first, then what differs from the
-// usual.
+// The hosts of a probe, as a person lists them: one per line, the name first, then values that differ from the
+// defaults.
 //
 //   # name   where it is                  how it is reached
 //   va-1     region=us-east-1 zone=use1a
@@ -16,15 +16,15 @@ namespace sextant {
 struct Host {
   std::string name;
   std::string region = "local";
-  std::string zone;     // as the region is called, unless said otherwise
-  std::string target;   // what the launcher calls it; the name unless said otherwise
-  std::string address;  // where the others reach it; the target without a user unless said otherwise
-  std::string program;  // Sextant on that host; empty: as everywhere
+  std::string zone;     // default: the name of the region
+  std::string target;   // the launcher's name for it; default: the name
+  std::string address;  // for the other hosts; default: the target without a user
+  std::string program;  // path of Sextant on that host; empty: the common one
 
   friend bool operator==(const Host&, const Host&) = default;
 };
 
-// `file` is for messages: Error(bad_input) "hosts.txt:3: ...". Names are unique and so are zones over regions.
+// `file` is for messages: Error(bad_input) "hosts.txt:3: ...". Names and zones over regions are unique.
 [[nodiscard]] std::vector<Host> parse_host_list(std::string_view text, const std::string& file);
 
 }  // namespace sextant

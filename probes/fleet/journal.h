@@ -1,4 +1,4 @@
-// Every finished measurement of a fleet on disk as it comes, for `--resume`.
+// Writes every finished measurement of a fleet to disk at once, for `--resume`.
 //
 //   {"journal": "sextant.fleet/1.1", "started_utc": "...", "options": ...}
 //   {"host": "va-1", "devices": a DeviceReport}
@@ -23,8 +23,8 @@ struct FleetJournal {  // NOLINT(bugprone-exception-escape): Json checks itself 
   std::vector<PairMeasurement> pairs;
 };
 
-// Error(bad_input) where there is none, and with file and line for anything but a last line that was not
-// finished.
+// Throws Error(bad_input) if there is none, and with file and line for any invalid line except an unfinished
+// last one.
 [[nodiscard]] FleetJournal read_journal(const std::filesystem::path& file);
 
 // See JournalFile.

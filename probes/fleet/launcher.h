@@ -1,4 +1,4 @@
-// What starts a program on a host: "ssh -o BatchMode=yes {target}", "srun --overlap -N1 -n1 -w {target}".
+// Parses the launcher command: "ssh -o BatchMode=yes {target}", "srun --overlap -N1 -n1 -w {target}".
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace sextant {
 
-// The words of a command line as a shell has them, without its expansions: blanks separate; '...' is as it
-// stands; in "..." and outside a backslash keeps the next character. Error(bad_input) when a quote is not
+// Splits a command line into words as a shell does, without its expansions: blanks separate; '...' is literal;
+// in "..." and outside a backslash escapes the next character. Throws Error(bad_input) if a quote is not
 // closed.
 [[nodiscard]] std::vector<std::string> words_of(std::string_view command);
 

@@ -1,4 +1,4 @@
-// What the coordinator and its agents say to each other: one JSON object a line, over the agent's standard
+// The messages between the coordinator and its agents: one JSON object per line, over the agent's standard
 // input and output.
 //
 //   coordinator                                         agent
@@ -9,7 +9,7 @@
 //   {"do": "wait"}                                      {"is": "here"}
 //   {"do": "stop"}                                      {"is": "stopped", "refusals"}
 //
-// "wait" and "here" go every few seconds, so that each side notices when the other has gone without a word.
+// "wait" and "here" are sent every few seconds, so that each side notices the silent loss of the other.
 #pragma once
 
 #include <string>
@@ -22,17 +22,17 @@
 namespace sextant {
 
 inline constexpr double kSayHereEvery_s = 2;
-inline constexpr double kGoneAfter_s = 20;  // without a word from the other side
+inline constexpr double kGoneAfter_s = 20;  // without a message from the other side
 
 struct StartCommand {
   Secret secret;
-  std::string version;  // of the coordinator; an agent of another one does not start
+  std::string version;  // of the coordinator; an agent of another version refuses to start
   PortRange ports;
 };
 
 struct DevicesCommand {
   int task = 0;
-  std::vector<std::string> options;  // of `sextant probe`
+  std::vector<std::string> options;  // options of `sextant probe`
   double limit_s = 0;
 };
 
@@ -43,7 +43,7 @@ struct PairCommand {
   double limit_s = 0;
 };
 
-// One line each, without its end.
+// Returns one line each, without its end.
 [[nodiscard]] std::string say(const StartCommand& command);
 [[nodiscard]] std::string say(const DevicesCommand& command);
 [[nodiscard]] std::string say(const PairCommand& command);
@@ -57,7 +57,7 @@ struct PairCommand {
 [[nodiscard]] Json to_json(const Refusals& refusals);
 [[nodiscard]] Refusals parse_refusals(const JsonView& view);
 
-// On one line.
+// Returns the JSON on one line.
 [[nodiscard]] std::string compact(const Json& value);
 
 }  // namespace sextant

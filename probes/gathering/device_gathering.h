@@ -1,4 +1,4 @@
-// What ranks measure on their own devices comes to rank 0: each point as soon as it is there, then the reports.
+// Gathers the ranks' device measurements at rank 0: each point as soon as it is available, then the reports.
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@ class DeviceGathering {
   void tell(const std::vector<ProbeResult>& points);
   [[nodiscard]] LivenessBarrier& muster() { return muster_; }
 
-  // All reports of all ranks, in their order; those of lost ranks are missing. Where one is lost, only rank 0
-  // has them: no rank may talk to all others any more.
+  // Returns all reports of all ranks, in their order, without those of lost ranks. If one is lost, only rank 0
+  // has them: no rank may communicate with all others any more.
   [[nodiscard]] std::vector<RankReport> gather(const std::vector<RankReport>& mine, const std::string& what);
 
  private:

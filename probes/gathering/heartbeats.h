@@ -1,9 +1,9 @@
-// Signs of life of a job's ranks, beside whatever they do together.
+// Heartbeats of a job's ranks, in parallel with their other work.
 //
-// Each rank sends what it is doing to two of them, rank 0 and rank 1, as datagrams: sending waits for nobody,
-// so that a thread of its own can do it while the rank hangs inside of the transport, and a rank that was
-// stopped, or whose host is gone, falls silent. Only who knows the job's token is heard. Where UDP is not let
-// through nobody is ever heard, and nobody is taken for silent.
+// Each rank sends its current step to two of them, rank 0 and rank 1, as datagrams: sending never blocks, so a
+// thread of its own can do it while the rank hangs inside the transport, and a rank that was stopped, or whose
+// host is gone, becomes silent. Only datagrams with the job's token are accepted. If UDP is blocked no
+// heartbeat ever arrives, and no rank is considered silent.
 #pragma once
 
 #include <cstdint>
@@ -23,26 +23,26 @@ class Heartbeats {
   explicit Heartbeats(Communicator& ranks);
 
   [[nodiscard]] int rank() const { return rank_; }
-  // Rank 0, and rank 1 for when that is silent.
+  // True for rank 0, and for rank 1 in case that is silent.
   [[nodiscard]] bool is_listener() const { return !sockets_.empty() && rank_ < kListeners; }
   [[nodiscard]] std::string name_of(int rank) const;
 
-  // These wait for nothing, and are of one thread at a time.
+  // These functions never wait, and may be used by one thread at a time.
   void say(std::string_view what);
   void listen(double now_s);
 
-  // At a listener: who was heard once, but not for so long.
+  // At a listener: returns the ranks that sent a heartbeat once, but not within the limit.
   [[nodiscard]] std::vector<int> silent(double now_s, double limit_s) const;
-  // Who was never heard.
+  // Returns the ranks that never sent one.
   [[nodiscard]] std::vector<int> unheard() const;
-  // What a rank said last: what it was doing.
+  // Returns the last message of a rank: its step.
   [[nodiscard]] const std::string& last_words(int rank) const;
   [[nodiscard]] double silent_s(int rank, double now_s) const;
 
  private:
   static constexpr int kListeners = 2;
 
-  struct Door {  // of a listener
+  struct Door {  // address of a listener
     int family = 0;
     std::string address;
     std::uint16_t port = 0;

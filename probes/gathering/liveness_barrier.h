@@ -1,8 +1,8 @@
-// Ranks that work for a while, each on its own or in step, and rank 0, which hears from all of them.
+// Ranks that work for a while, each alone or in step, and rank 0, which receives messages from all of them.
 //
-// What a rank tells goes to rank 0 without waiting, and is a sign of life. Rank 0 looks for it whenever it has
-// something to tell itself, and while it waits for the others to meet. Every wait has a limit: who says nothing
-// for longer is lost, and the rest goes on.
+// A rank's messages go to rank 0 without waiting, and are heartbeats. Rank 0 checks for them whenever it sends
+// one itself, and while it waits for the others to meet. Every wait has a timeout: a rank that is silent for
+// longer is lost, and the rest continues.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,12 @@ namespace sextant {
 class LivenessBarrier {
  public:
   struct Limits {
-    double silence_s = 30;   // of a rank: more than the longest it takes between two things that it tells
-    double longest_s = 600;  // between two meetings, for who waits for rank 0
+    double silence_s = 30;   // maximum silence of a rank: above the longest time between two messages
+    double longest_s = 600;  // between two meetings, for ranks that wait for rank 0
   };
 
-  // Collective, in a way that knows no limit: made while all ranks answer. `on_text`: at rank 0, what any rank
-  // told (its own too), in the order of each.
+  // Collective without a timeout: construct it while all ranks respond. `on_text`: called at rank 0 with the
+  // messages of all ranks (its own too), in each one's order.
   LivenessBarrier(Communicator& world, Limits limits,
                   std::function<void(int rank, const std::string& text)> on_text);
   ~LivenessBarrier();
@@ -31,18 +31,18 @@ class LivenessBarrier {
   LivenessBarrier& operator=(const LivenessBarrier&) = delete;
 
   void tell(const std::string& text);
-  // "I am still here."
+  // Sends a heartbeat: "I am still here."
   void show() { tell(""); }
 
-  // Whether it is true of any rank; all ask together. Once a rank has not come in time, each goes on with its
-  // own answer.
+  // Returns whether it is true on any rank; all call it together. Once a rank missed the timeout, each returns
+  // its own value.
   [[nodiscard]] bool any(bool mine);
 
-  // All ranks have come, or are lost; "... while `what`" is part of the reason. Afterwards lost() is the same
-  // on all that are not. Throws Error(machine) where rank 0 does not answer.
+  // Waits until all ranks have come, or are lost; "... while `what`" is part of the reason. Afterwards lost()
+  // is the same on all others. Throws Error(machine) if rank 0 does not answer.
   void meet(const std::string& what);
 
-  // Rank and why.
+  // Ranks and reasons.
   [[nodiscard]] const std::map<int, std::string>& lost() const { return lost_; }
 
  private:
@@ -56,11 +56,11 @@ class LivenessBarrier {
 
   Limits limits_;
   std::function<void(int, const std::string&)> on_text_;
-  std::unique_ptr<Communicator> ranks_;  // no other message meets its own
+  std::unique_ptr<Communicator> ranks_;  // its messages do not mix with others
   std::vector<std::string> hosts_;
   std::map<int, std::string> lost_;
-  std::vector<double> heard_s_;  // at rank 0, by rank: when it said something last
-  std::vector<bool> has_come_;   // likewise: to the meeting
+  std::vector<double> heard_s_;  // at rank 0, by rank: time of the last message
+  std::vector<bool> has_come_;   // at rank 0, by rank: came to the meeting
   bool is_in_step_ = true;
 };
 

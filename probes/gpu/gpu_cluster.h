@@ -9,14 +9,14 @@ namespace sextant {
 
 struct GpuClusterProbe {
   ClusterProbe probe;
-  GpuProbe gpus;  // of this rank
+  GpuProbe gpus;  // this rank's
   LinkReport links;
 };
 
-// One node for each host with a device for each GPU, rates and measurements by type, links from NCCL where
-// every pair was measured, else from peer copies where these have every pair, else from whichever has a pair of
-// each level; warnings say what is missing. Throws Error(machine) when a GPU lacks what a cluster cannot do
-// without, or a level has no pair.
+// Returns one node per host with a device per GPU, rates and measurements by type, links from NCCL if every
+// pair was measured, else from peer copies if these have every pair, else from the first source with a pair of
+// each level; warnings say what is missing. Throws Error(machine) if a GPU lacks a required value, or a level
+// has no pair.
 [[nodiscard]] GpuClusterProbe assemble_gpu_cluster(GpuRanks ranks, const GpuClusterOptions& options);
 
 }  // namespace sextant

@@ -1,6 +1,6 @@
-// GPUs behind one thin layer: what they are, and operations on them that can be timed.
+// GPUs behind a thin interface: their properties, and operations on them that can be timed.
 //
-// Two implementations, chosen by CMake: CUDA, and none. Tests bring their own.
+// Two implementations, chosen by CMake: CUDA, and none. Tests have their own.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@
 namespace sextant {
 
 struct GpuFacts {
-  int index = 0;  // as CUDA numbers them here
+  int index = 0;  // CUDA's number in this process
   std::string name;
   std::string bus_id;            // PCI, "0000:0f:00.0"
   double memory_bytes = 0;       // capacity
-  double free_memory_bytes = 0;  // at the time of asking
+  double free_memory_bytes = 0;  // at the time of the query
   double last_level_cache_bytes = 0;
   int compute_capability = 0;  // 90 for 9.0
   bool is_ecc_on = false;
 };
 
-// Called while the device works on what run_s has queued, so that clocks are read under load; on the host's
+// Called while the device works on the queue of run_s, so that clocks are read under load; with the host's
 // clock right after, because reading them takes as long as many launches.
 using WhileRunning = std::function<void()>;
 
@@ -38,19 +38,19 @@ class GpuOperation {
   GpuOperation(const GpuOperation&) = delete;
   GpuOperation& operator=(const GpuOperation&) = delete;
 
-  // FLOP or bytes of one execution; 0 where only its time is meant.
+  // FLOP or bytes of one execution; 0 if only its time matters.
   [[nodiscard]] virtual double work() const = 0;
-  // Executes it `repeats` times in a row and returns the seconds that took: between two events of the device,
-  // with a gate kernel in front that holds the device back until the executions are queued, so that launches
-  // are not counted; or on the host's clock where how() says so. Throws Error(machine) with the device's text.
+  // Executes it `repeats` times in a row and returns the seconds: between two events of the device, with a gate
+  // kernel in front that holds the device back until the executions are queued, so that launches are not
+  // counted; or by the host's clock if how() says so. Throws Error(machine) with the device's text.
   [[nodiscard]] virtual double run_s(int repeats, const WhileRunning& while_running) = 0;
-  // Compares what the last execution left with what it should be, another way.
+  // Checks the result of the last execution with an independent computation.
   [[nodiscard]] virtual bool is_right() = 0;
-  // The algorithm, whose clock, and whether caches are cold or warm.
+  // Returns the algorithm, the clock, and whether caches are cold or warm.
   [[nodiscard]] virtual std::string how() const { return ""; }
 };
 
-// An operation, or why there is none.
+// An operation, or the reason why there is none.
 struct GpuOperationOrReason {
   std::unique_ptr<GpuOperation> operation;
   std::string reason;
@@ -58,7 +58,7 @@ struct GpuOperationOrReason {
 
 enum class GpuMemoryAccess {
   copy_engine,       // cudaMemcpyAsync within the device
-  copy_kernel,       // own kernel, four 16-byte loads in flight a thread
+  copy_kernel,       // own kernel, four 16-byte loads in flight per thread
   copy_kernel_deep,  // eight, past the first-level cache
   read,
   read_deep,
@@ -87,7 +87,7 @@ enum class GpuPeerWay {
 
 struct GpuPeerCopy {
   GpuPeerWay way = GpuPeerWay::copy_engine;
-  bool both_ways = false;  // as much goes back at the same time
+  bool both_ways = false;  // the same amount goes back at the same time
 };
 
 class GpuDevices {
@@ -97,30 +97,30 @@ class GpuDevices {
   GpuDevices(const GpuDevices&) = delete;
   GpuDevices& operator=(const GpuDevices&) = delete;
 
-  // Why no GPU can be measured ("built without CUDA", the driver's error); empty when there is one.
+  // Returns why no GPU can be measured ("built without CUDA", the driver's error); empty if there is one.
   [[nodiscard]] virtual std::string absence() const = 0;
-  // "driver 13.0, runtime 13.0, cuBLASLt 13.0.2"; what is missing is left out.
+  // Returns "driver 13.0, runtime 13.0, cuBLASLt 13.0.2", without missing libraries.
   [[nodiscard]] virtual std::string versions() const = 0;
   [[nodiscard]] virtual std::vector<GpuFacts> list() const = 0;
 
-  // Counted as 2 m n k. With is_cold, as many sets of operands in turn as leave the last-level cache; else the
+  // Work is 2 m n k. With is_cold, enough sets of operands in turn to exceed the last-level cache; else the
   // same ones again and again.
   [[nodiscard]] virtual GpuOperationOrReason gemm(int device, Precision precision, const GemmShape& shape,
                                                   bool is_cold) = 0;
-  // On buffers of `bytes` each. Counts bytes read and written.
+  // Buffers have `bytes` each. Work is the bytes read and written.
   [[nodiscard]] virtual GpuOperationOrReason memory(int device, GpuMemoryAccess access, std::size_t bytes) = 0;
-  // One query token a sequence against a paged KV cache in bf16: counts the bytes of keys and values read.
+  // One query token per sequence on a paged KV cache in bf16. Work is the bytes of keys and values read.
   [[nodiscard]] virtual GpuOperationOrReason decode_attention(int device, const AttentionShape& shape) = 0;
-  // All tokens of each sequence against themselves, causal, in bf16: counts 2 heads head_dim tokens^2 FLOP a
-  // sequence (half of the full square).
+  // All tokens of each sequence attend to themselves, causal, in bf16. Work is 2 heads head_dim tokens^2 FLOP
+  // per sequence (half of the full square).
   [[nodiscard]] virtual GpuOperationOrReason prefill_attention(int device, const AttentionShape& shape) = 0;
-  // Of empty kernels; a graph is a chain of `nodes` of them. Its work is 0.
+  // Launches empty kernels; a graph is a chain of `nodes` of them. Its work is 0.
   [[nodiscard]] virtual GpuOperationOrReason launch(int device, GpuLaunch kind, int nodes) = 0;
-  // Between host and device memory, waiting for each: host clock.
+  // Copies between host and device memory and waits for each copy: host clock.
   [[nodiscard]] virtual GpuOperationOrReason transfer(int device, const GpuTransfer& transfer,
                                                       std::size_t bytes) = 0;
-  // From one GPU to another, one after another. Counts the bytes that leave `from`, and with both_ways those
-  // that come back. A kernel needs GPUs that see each other.
+  // Copies from one GPU to another, one after another. Work is the bytes that leave `from`, and with both_ways
+  // those that come back. A kernel needs GPUs with peer access.
   [[nodiscard]] virtual GpuOperationOrReason peer_copy(int from, int to, const GpuPeerCopy& copy,
                                                        std::size_t bytes) = 0;
 };

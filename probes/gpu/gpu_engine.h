@@ -1,5 +1,5 @@
-// GPUs as the proxy's devices: one a rank, bf16 with fp32 sums, a KV cache in device memory, CUDA graphs for
-// decode steps where the plan says so.
+// GPUs as the proxy's devices: one per rank, bf16 with fp32 sums, a KV cache in device memory, CUDA graphs for
+// decode steps if the plan has them.
 //
 // Two implementations, chosen by CMake: CUDA (probes/cuda/proxy), and none.
 #pragma once
@@ -17,8 +17,8 @@ struct GpuEngineOrReason {
   std::string reason;  // why there is none: "built without CUDA", the driver's error, fewer GPUs than ranks
 };
 
-// Collective over `world`, which outlives the engine; an engine on every rank or on none. The ranks of a host
-// take its GPUs in order.
+// Collective over `world`, which outlives the engine; every rank gets an engine or none does. The ranks of a
+// host take its GPUs in order.
 [[nodiscard]] GpuEngineOrReason make_gpu_engine(Communicator& world);
 
 }  // namespace sextant

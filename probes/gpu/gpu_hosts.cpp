@@ -10,10 +10,6 @@
 namespace sextant {
 namespace {
 
-void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(all));
-}
-
 // What is told of a host's GPUs, with their numbers in the job: points as they come, on the thread that
 // measures; NCCL on any thread.
 struct HostSteps {

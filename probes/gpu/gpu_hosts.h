@@ -1,4 +1,4 @@
-// All GPUs of a host through one process: a rank alone, or one of several hosts.
+// Measures all GPUs of a host from one process: a single rank, or one of several hosts.
 #pragma once
 
 #include "probes/gpu/gpu_of_rank.h"
@@ -6,10 +6,10 @@
 
 namespace sextant {
 
-// The first way of measure_gpu_ranks.
+// The first method of measure_gpu_ranks.
 [[nodiscard]] GpuRanks measure_this_host(Communicator& ranks, const GpuTools& tools,
                                          const GpuClusterOptions& options);
-// The third; collective.
+// The third method; collective.
 [[nodiscard]] GpuRanks measure_own_host(Communicator& ranks, const GpuTools& tools,
                                         const GpuClusterOptions& options, const GpusOfRanks& shared);
 

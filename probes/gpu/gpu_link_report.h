@@ -1,4 +1,4 @@
-// Links between GPUs: what was measured beside what their class should reach, and why one falls short.
+// Links between GPUs: measured and expected rates by class, and reasons for gaps.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace sextant {
 
-// How a link was measured, and the beginning of the names of its points.
+// A method of measuring a link, and the prefix of its points' names.
 struct LinkWay {
   std::string name;    // "copy engine", "NCCL"
   std::string prefix;  // "link/", "nccl/pair/"
@@ -28,19 +28,19 @@ struct PairReport {
   LinkClass link;
   AlphaBeta fit;  // intervals of 90 %
   std::optional<ExpectedRate> expected;
-  std::string reason;  // of a gap; empty without one
+  std::string reason;  // reason of a gap; empty without one
 
   [[nodiscard]] Json to_json() const;
 };
 
-// Links of one class measured one way: one line through the points of all pairs, so that its interval has the
-// differences between pairs in it too.
+// The links of one class measured with one method: one line through the points of all pairs, so that its
+// interval includes the differences between pairs.
 struct LinkClassReport {
   std::string way;
   LinkClass link;
   int pairs = 0;
   AlphaBeta fit;                         // intervals of 90 %
-  std::optional<ExpectedRate> expected;  // the least of its pairs
+  std::optional<ExpectedRate> expected;  // the minimum over its pairs
 
   [[nodiscard]] Json to_json() const;
 };
@@ -53,14 +53,14 @@ struct LinkReport {
   [[nodiscard]] Json to_json() const;
 };
 
-// Reports by rank; only those with a place take part. The settings are rank 0's.
+// Reports are by rank; reports without a place are ignored. The settings are rank 0's.
 [[nodiscard]] LinkReport report_links(const std::vector<RankReport>& reports, const LinkFacts& facts);
 
-// One warning for each reason: how many pairs, the worst of them, expected and measured.
+// Returns one warning per reason: how many pairs, the worst of them, expected and measured.
 [[nodiscard]] std::vector<std::string> warnings_of(const LinkReport& report);
 
-// For the cluster's measurements: "links/<way>/<class>/latency", "/bandwidth", and "links/<class>/expected"
-// from the datasheet.
+// Returns measurements for the cluster: "links/<way>/<class>/latency", "/bandwidth", and
+// "links/<class>/expected" from the datasheet.
 [[nodiscard]] std::map<std::string, DeviceMeasurement> measurements_of(const LinkReport& report);
 
 }  // namespace sextant

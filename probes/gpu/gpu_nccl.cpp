@@ -12,10 +12,6 @@
 namespace sextant {
 namespace {
 
-void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(all));
-}
-
 // Inner groups are there to be compared with each other and with all: a few sizes tell.
 const std::vector<double>& inner_sizes_bytes() {
   static const std::vector<double> sizes = {8, 65536, 1 << 20, 16 << 20, 256 << 20};

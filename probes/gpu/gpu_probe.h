@@ -1,4 +1,4 @@
-// Rates and latencies of this host's GPUs, one after another, with the same harness as everything else.
+// Measures rates and latencies of this host's GPUs, one after another, with the common harness.
 #pragma once
 
 #include <optional>
@@ -16,26 +16,26 @@ namespace sextant {
 struct GpuProbeOptions {
   double budget_s_per_point = 0.4;
   double target_spread_fraction = 0.02;
-  // Of each GPU, and again of its links: points that have not begun by then are waived.
+  // The budget for each GPU, and again for its links: points that have not begun by then are waived.
   double total_budget_s = 50;
   GpuPointOptions points;
-  // One of them in place of all: for a rank that has a GPU of its own.
+  // Measures only this GPU: for a rank that has a GPU of its own.
   std::optional<int> only_gpu;
-  // What was measured before, by GPU, peer and name: what of it has a value, or was waived by the device, is
-  // taken as it is.
+  // Earlier measurements, by GPU, peer and name: those with a value, or waived by the device, are taken
+  // over.
   std::vector<ProbeResult> done = {};
   // Called before each point; may be empty.
   std::function<void(const std::string& name)> on_point;
-  // Called with each point that was measured, as it is there; may be empty.
+  // Called with each measured point as soon as it is available; may be empty.
   std::function<void(const ProbeResult& result)> on_result = {};
 };
 
 struct GpuProbe {
-  // measured, noisy or failed as the worst of the results; waived when there is no GPU to measure.
+  // measured, noisy or failed as the worst of the results; waived if there is no GPU to measure.
   ProbeOutcome outcome = ProbeOutcome::waived;
   std::string sentence;
   std::string versions;
-  // Why clocks, power and throttling are not recorded; empty when they are.
+  // The reason why clocks, power and throttling are not recorded; empty if they are.
   std::string no_sensors;
   std::vector<GpuFacts> devices;
   // See gpu_points and derive_gpu_results; `rank` is the GPU's index. Links have a peer.
@@ -46,15 +46,15 @@ struct GpuProbe {
 [[nodiscard]] GpuProbe probe_gpus(GpuDevices& devices, GpuSensors& sensors, const GpuProbeOptions& options = {},
                                   const Clock& clock = steady_clock());
 
-// The copies between these GPUs alone, which probe_gpus measures at its end.
+// Measures the copies between these GPUs alone, which probe_gpus measures at its end.
 [[nodiscard]] std::vector<ProbeResult> probe_gpu_links(GpuDevices& devices, const std::vector<GpuFacts>& gpus,
                                                        GpuSensors& sensors, const GpuProbeOptions& options,
                                                        const Clock& clock = steady_clock());
 
-// Of the devices that this build knows.
+// Probes the devices that this build supports.
 [[nodiscard]] GpuProbe probe_gpus(const GpuProbeOptions& options = {});
 
-// What was seen, why it matters, what to do: missing NVML, throttling, failed and noisy points.
+// Returns warnings with reason and advice: missing NVML, throttling, failed and noisy points.
 [[nodiscard]] std::vector<std::string> warnings_of(const GpuProbe& probe);
 
 }  // namespace sextant

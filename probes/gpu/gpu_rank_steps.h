@@ -1,4 +1,4 @@
-// What the ways of measuring the GPUs of a job's ranks (gpu_ranks.h) share.
+// Helpers shared by the methods of measuring the GPUs of a job's ranks (gpu_ranks.h).
 #pragma once
 
 #include <functional>
@@ -19,38 +19,38 @@ namespace sextant {
 [[nodiscard]] RankReport report_of(const GpuProbe& probe, const GpuFacts& gpu, const GpuPlace& place,
                                    const GpuTools& tools);
 
-// Whether a rank was told to end it. Collective.
+// Whether any rank requested a stop. Collective.
 [[nodiscard]] bool is_told_to_stop(Communicator& ranks, const ProbeHooks& hooks);
-// Of all ranks, on every rank. Collective.
+// Returns the results of all ranks, on every rank. Collective.
 [[nodiscard]] std::vector<ProbeResult> exchange_results(Communicator& ranks,
                                                         const std::vector<ProbeResult>& mine);
 
 void step(const ProbeHooks& hooks, const std::string& what);
-// Where nobody can go on without all the others.
+// Reports a step in which no rank can continue without all the others.
 void common_step(const ProbeHooks& hooks, const std::string& what);
-// Options of which each point is a step, too.
+// Returns options in which each point also reports a step.
 [[nodiscard]] GpuProbeOptions with_steps(GpuProbeOptions options, const ProbeHooks& hooks);
 
-// How long a rank may say nothing, and how long until all meet, where each measures so many GPUs.
+// Returns the maximum silence of a rank, and the time until all meet, if each measures `gpus` GPUs.
 [[nodiscard]] LivenessBarrier::Limits gpu_limits(const GpuClusterOptions& options, int gpus);
 
-// To the hook that it is for: of a device and copies, or of NCCL between two.
+// Passes points to their hook: those of a device and copies, or those of NCCL between two.
 void hand_over(const std::vector<ProbeResult>& points, const ProbeHooks& hooks);
 
-// With other numbers: `number` of a rank, and of a peer where there is one.
+// Returns the results with other numbers: `number` of a rank, and of a peer if there is one.
 [[nodiscard]] std::vector<ProbeResult> renumbered(std::vector<ProbeResult> results,
                                                   const std::function<int(int)>& number);
-// Those of the ranks from `first` on, so many, numbered from 0; between two only where both are of them.
+// Returns the results of `count` ranks from `first` on, renumbered from 0; pairs need both ranks among them.
 [[nodiscard]] std::vector<ProbeResult> numbered_from(const std::vector<ProbeResult>& results, int first,
                                                      int count);
 
-// NCCL's options, of which each point is a step, too.
+// Returns NCCL's options, in which each point also reports a step.
 [[nodiscard]] CollectiveOptions with_common_steps(CollectiveOptions options, const ProbeHooks& hooks);
 
-// To the reports of the GPUs that led them.
+// Adds results to the reports of the GPUs that led them.
 void add_results(std::vector<RankReport>& reports, const std::vector<ProbeResult>& results);
 
-// What is left at rank 0 where a rank is lost within NCCL: the devices, and what NCCL had finished.
+// The results that remain at rank 0 if a rank is lost within NCCL: the devices, and NCCL's finished points.
 class NcclRemains {
  public:
   NcclRemains(const GpuRanks& found, const GpuClusterOptions& options);
@@ -64,7 +64,7 @@ class NcclRemains {
   std::shared_ptr<State> state_;
 };
 
-// What each of several threads hands over in turn, together once all have.
+// Collects the values that several threads pass in turn, and passes them on once all have.
 class OfAllThreads {
  public:
   OfAllThreads(std::size_t threads, std::function<void(const std::vector<ProbeResult>&)> on_all)

@@ -15,10 +15,6 @@
 namespace sextant {
 namespace {
 
-void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
-  std::move(more.begin(), more.end(), std::back_inserter(all));
-}
-
 // This host's GPUs that ranks have, if this rank sees them all.
 std::vector<GpuFacts> all_of_host(const std::vector<GpuFacts>& visible,
                                   const std::vector<std::string>& wanted) {

@@ -1,4 +1,4 @@
-// What the ranks of a job, or one process alone, measure on their GPUs and between them.
+// Measures the GPUs of a job's ranks, or of one process, and the links between them.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace sextant {
 
-// What a GPU probe works with; tests bring their own.
+// The tools of a GPU probe; tests have their own.
 struct GpuTools {
   GpuDevices& devices;
   GpuSensors& sensors;
@@ -32,34 +32,34 @@ struct GpuClusterOptions {
   GpuProbeOptions gpus;
   CollectiveOptions nccl;
   LinkFacts facts;
-  // Who says nothing for longer while GPUs are measured is lost; in place of what follows from the budgets.
+  // A rank that is silent for longer while GPUs are measured is lost; unset: follows from the budgets.
   std::optional<double> silence_s = {};
-  // What was measured before, the same on every rank, and what is told as it comes.
+  // Earlier measurements, the same on every rank, and callbacks for new ones.
   RankJournal done = {};
   ProbeHooks hooks = {};
 };
 
-// What one rank found, and what every rank found.
+// The results of one rank, and of all ranks.
 struct GpuRanks {
   GpuProbe gpus;
-  std::vector<RankReport> reports;    // of all GPUs of the job, in their order; see `lost`
+  std::vector<RankReport> reports;    // for all GPUs of the job, in their order; see `lost`
   std::vector<std::string> warnings;  // the same on every rank
   bool is_interrupted = false;
-  // Ranks that fell silent while GPUs were measured, and why. Then only rank 0 has reports, those of the
-  // others, and no rank may talk to all others any more.
+  // Ranks that stopped responding while GPUs were measured, and why. Then only rank 0 has reports, those of the
+  // others, and no rank may communicate with all others any more.
   std::map<int, std::string> lost = {};
 };
 
-// Collective. In three ways:
+// Collective. Three methods:
 //   One rank: all GPUs of this host, one after another, the copies between them, NCCL from threads.
-//   A rank for each GPU: its own, all at the same time; then on each host whose ranks see all their GPUs the
-//   first of them the copies between these; then NCCL between the ranks.
-//   Hosts with one rank each, some of which see several GPUs: each rank all GPUs of its host as in the first
-//   way, then NCCL between the first GPUs of the hosts; a warning says what is missing.
-// Every finished measurement is told at rank 0 (hooks; NCCL between the GPUs of a host from any thread, and of
-// the third way once it is over) and need not be made again (done). Several ranks end at the next turn or level
-// where they are told to. A host's GPUs that no rank measures are named in a warning.
-// Throws Error(bad_input) when there are not as many GPUs as ranks on a host, Error(machine) when there is
+//   A rank per GPU: its own GPU, all at the same time; then on each host whose ranks see all their GPUs the
+//     first rank measures the copies between these; then NCCL between the ranks.
+//   Hosts with one rank each, some of which see several GPUs: each rank measures its host as in the first
+//     method, then NCCL between the first GPUs of the hosts; a warning says what is missing.
+// Every finished measurement is reported at rank 0 (hooks; NCCL between the GPUs of a host from any
+// thread, and of the third method at its end) and need not be repeated (done). Several ranks end at the
+// next turn or level after a stop request. GPUs of a host that no rank measures are reported in a
+// warning. Throws Error(bad_input) if a host has fewer GPUs than ranks, Error(machine) if there is
 // none.
 [[nodiscard]] GpuRanks measure_gpu_ranks(Communicator& ranks, const GpuTools& tools,
                                          const GpuClusterOptions& options);

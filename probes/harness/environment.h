@@ -1,7 +1,7 @@
-// What could spoil a measurement on this host: facts read from the kernel, and what to say about them.
+// Conditions of this host that could distort a measurement: facts from the kernel, and warnings about them.
 //
-// Reading and judging are apart. Facts come from files below a root (tests give their own); judging is a pure
-// function of the facts.
+// Reading and judging are separate. Facts come from files below a root (tests have their own); judging is a
+// pure function of the facts.
 #pragma once
 
 #include <optional>
@@ -13,20 +13,20 @@
 namespace sextant {
 
 struct EnvironmentFacts {
-  std::string cpu_model;  // of /proc/cpuinfo; "unknown CPU" when it does not say
+  std::string cpu_model;  // from /proc/cpuinfo; "unknown CPU" if it is not stated
   int online_cpus = 0;
   bool has_hypervisor = false;
   bool has_avx512 = false;
-  std::vector<std::string> governors;  // each distinct frequency governor; empty when the kernel shows none
-  std::optional<bool> is_boost_on;     // turbo; nothing when the kernel does not say
-  double throttle_events = 0;          // of all CPUs since boot
+  std::vector<std::string> governors;  // each distinct frequency governor; empty if the kernel shows none
+  std::optional<bool> is_boost_on;     // turbo; nullopt if the kernel does not report it
+  double throttle_events = 0;          // all CPUs since boot
   bool shows_throttle_events = false;
-  std::optional<double> load_average;  // of the last minute
+  std::optional<double> load_average;  // over the last minute
   std::optional<double> quota_cpus;    // CPU time that the control group allows, in CPUs
-  double last_level_cache_bytes = 0;   // of one cache; 0 when unknown
-  int last_level_cache_cpus = 1;       // that share it
+  double last_level_cache_bytes = 0;   // per cache; 0: unknown
+  int last_level_cache_cpus = 1;       // CPUs that share it
   double second_level_cache_bytes = 0;
-  double memory_available_bytes = 0;  // MemAvailable, or less when the control group allows less; 0 unknown
+  double memory_available_bytes = 0;  // MemAvailable, or less if the control group allows less; 0: unknown
 
   friend bool operator==(const EnvironmentFacts&, const EnvironmentFacts&) = default;
 };
@@ -46,12 +46,12 @@ struct EnvironmentWarning {
 [[nodiscard]] std::vector<EnvironmentWarning> judge_environment(const EnvironmentFacts& facts, int ranks,
                                                                 int usable_cpus);
 
-// Whether a BLAS that describes itself so uses what the CPU has: an OpenBLAS older than the CPU takes kernels
-// for half its vector width.
+// Warns if a BLAS with this description does not use the CPU's full vector width: an OpenBLAS older than the
+// CPU selects kernels for half of it.
 [[nodiscard]] std::vector<EnvironmentWarning> judge_gemm_library(const EnvironmentFacts& facts,
                                                                  const std::string& library);
 
-// What changed while measuring: throttling.
+// Warns of changes during the measurement: throttling.
 [[nodiscard]] std::vector<EnvironmentWarning> judge_change(const EnvironmentFacts& before,
                                                            const EnvironmentFacts& after);
 

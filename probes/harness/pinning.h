@@ -1,4 +1,4 @@
-// Keeps a thread on one CPU while it measures.
+// Pins a thread to one CPU while it measures.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@ namespace sextant {
 // CPUs that this thread may run on, ascending.
 [[nodiscard]] std::vector<int> allowed_cpus();
 
-// Which of the allowed CPUs the n-th rank of a host takes: the n-th, starting again when there are fewer.
+// Returns the CPU for the n-th rank of a host: the n-th allowed one, cyclically if there are fewer.
 [[nodiscard]] std::optional<int> choose_cpu(const std::vector<int>& allowed, int nth_rank);
 
-// Pins the calling thread and gives it its CPUs back when destroyed.
+// Pins the calling thread and restores its CPUs when destroyed.
 class Pinned {
  public:
   explicit Pinned(int nth_rank);
@@ -21,7 +21,7 @@ class Pinned {
   Pinned(const Pinned&) = delete;
   Pinned& operator=(const Pinned&) = delete;
 
-  // Nothing when the system refused; the thread then runs where it did before.
+  // nullopt if the system refused; the thread then keeps its CPUs.
   [[nodiscard]] std::optional<int> cpu() const { return cpu_; }
   [[nodiscard]] const std::vector<int>& allowed_before() const { return allowed_before_; }
 

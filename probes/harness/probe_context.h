@@ -1,4 +1,4 @@
-// What every probe of one device is given.
+// The common parameters of every probe of one device.
 #pragma once
 
 #include "probes/harness/clock.h"
@@ -9,12 +9,12 @@ namespace sextant {
 struct ProbeContext {
   SamplingOptions sampling;
   const Clock* clock = &steady_clock();
-  // True when what was said is true for every rank that measures at this moment. Ranks of a job must call it
-  // equally often; alone, a process agrees with itself.
+  // Returns true if every rank that currently measures passes true. Ranks of a job must call it equally often;
+  // a single process agrees with itself.
   Agreement agreement = [](bool mine) { return mine; };
-  // What one probe may allocate.
+  // The memory that one probe may allocate.
   double memory_limit_bytes = 1e9;
-  // The smallest sizes alone, to see that everything runs.
+  // Only the smallest sizes, to test that all code runs.
   bool is_smoke_test = false;
 };
 

@@ -1,6 +1,8 @@
 #include "probes/harness/probe_result.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "core/json_value.h"
@@ -106,6 +108,10 @@ Json to_json(const std::vector<ProbeResult>& results) {
   Json json = Json::array();
   for (const ProbeResult& result : results) json.push_back(result.to_json());
   return json;
+}
+
+void append(std::vector<ProbeResult>& all, std::vector<ProbeResult> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(all));
 }
 
 }  // namespace sextant

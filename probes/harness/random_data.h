@@ -1,4 +1,4 @@
-// Random numbers to measure with: zeros would be faster than any real data.
+// Random data for measurements: zeros would be faster than any real data.
 #pragma once
 
 #include <cstdint>
@@ -20,16 +20,16 @@ class RandomStream {
     state_ ^= state_ >> 27;
     return state_ * 0x2545f4914f6cdd1dULL;
   }
-  // In [0, 1).
+  // Returns a number in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-  // 0 .. count - 1.
+  // Returns an integer from 0 to count - 1.
   int below(int count) { return static_cast<int>(next() % static_cast<std::uint64_t>(count)); }
 
  private:
   std::uint64_t state_;
 };
 
-// Uniform in [-1, 1).
+// Fills with uniform values in [-1, 1).
 template <typename T>
 void fill_signed(std::span<T> values, std::uint64_t seed) {
   RandomStream random(seed);

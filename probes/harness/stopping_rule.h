@@ -1,9 +1,9 @@
-// When to stop repeating a measurement. Fed with plain numbers, so that it is tested without a machine.
+// Decides when to stop repeating a measurement. Takes plain numbers, so that it is tested without a machine.
 //
-// It stops at the first of
+// It stops at the first of:
 //   converged     half the 95 % interval of the median, divided by the median, is at most the target, and there
 //                 are at least `min_samples`;
-//   max_samples  that many samples were taken;
+//   max_samples  this number of samples was taken;
 //   budget        the time is up (with at least one sample: there is always a result).
 #pragma once
 
@@ -17,7 +17,7 @@ namespace sextant {
 
 struct StoppingOptions {
   double target_spread_fraction = 0.02;
-  // Six is the fewest whose whole range covers the median with 95 % (1 - 2 / 2^6 = 97 %).
+  // Six is the smallest number whose whole range covers the median with 95 % (1 - 2 / 2^6 = 97 %).
   int min_samples = 8;
   int max_samples = 2000;
   double budget_s = 0.4;
@@ -31,10 +31,10 @@ class StoppingRule {
  public:
   explicit StoppingRule(const StoppingOptions& options);
 
-  // One more sample; elapsed_s is the time since sampling began, including what was not timed.
+  // Adds a sample; elapsed_s is the time since sampling began, including untimed parts.
   void add(double sample_s, double elapsed_s);
 
-  // Why to stop now, or nothing while more samples are wanted. Who goes on regardless may see it change.
+  // The reason to stop, or nullopt while more samples are needed. It may change if sampling continues anyway.
   [[nodiscard]] std::optional<StopReason> verdict() const { return verdict_; }
 
   [[nodiscard]] bool has_converged() const;

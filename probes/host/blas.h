@@ -1,4 +1,4 @@
-// OpenBLAS behind one thin layer: the only file that knows cblas.h is its source.
+// OpenBLAS behind a thin interface: only its source file includes cblas.h.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace sextant {
 
-// Ends the threads that OpenBLAS starts, one a core, before main(), and that first wait for work without sleep;
-// it starts them again when there is some.
+// Ends the threads that OpenBLAS starts before main(), one per core, and that busy-wait for work at first; it
+// starts them again on demand.
 void end_waiting_blas_threads();
 
-// One thread in OpenBLAS while it lives; then as many as before.
+// Limits OpenBLAS to one thread while it lives; then restores the number.
 class SingleThreadBlas {
  public:
   SingleThreadBlas();
@@ -30,18 +30,18 @@ class SingleThreadBlas {
 void blas_gemm(const GemmShape& shape, const float* a, const float* b, float* c);
 void blas_gemm(const GemmShape& shape, const double* a, const double* b, double* c);
 
-// A 16-bit number as stored; which of the two formats is meant is said beside it.
+// A stored 16-bit number; a separate HalfFormat says which of the two formats it has.
 using HalfBits = std::uint16_t;
 
 enum class HalfFormat { bf16, fp16 };
 
-[[nodiscard]] HalfBits to_half(float value, HalfFormat format);  // nearest; |value| <= 1 is meant
+[[nodiscard]] HalfBits to_half(float value, HalfFormat format);  // to nearest; for |value| <= 1
 [[nodiscard]] float from_half(HalfBits bits, HalfFormat format);
 
-// 16-bit operands, 32-bit result. Null when the loaded BLAS has no such function.
+// 16-bit operands, 32-bit result. Null if the loaded BLAS has no such function.
 using HalfGemm = void (*)(const GemmShape& shape, const HalfBits* a, const HalfBits* b, float* c);
 [[nodiscard]] HalfGemm find_half_gemm(HalfFormat format);
-// The function looked for, "cblas_sbgemm".
+// The name of the function, "cblas_sbgemm".
 [[nodiscard]] std::string half_gemm_symbol(HalfFormat format);
 
 }  // namespace sextant

@@ -1,6 +1,6 @@
 // Rate of matrix products on one core.
 //
-// Counted as 2 m n k floating point operations. Operands are random in [-1, 1). Some elements of the result are
+// Work is 2 m n k floating point operations. Operands are random in [-1, 1). Some elements of the result are
 // compared with products summed in double, outside the timed part.
 #pragma once
 
@@ -15,20 +15,20 @@
 
 namespace sextant {
 
-// "gemm/<precision>/<shape>" in flop/s. Waived when the BLAS has no product of this precision, or when the
+// Returns "gemm/<precision>/<shape>" in flop/s. Waived if the BLAS has no product of this precision, or if the
 // operands need more than the context's memory.
 [[nodiscard]] ProbeResult measure_gemm(Precision precision, const GemmShape& shape,
                                        const ProbeContext& context);
 
-// With the given function instead of the BLAS's; `half_gemm` may be null.
+// Uses the given function instead of the BLAS's; `half_gemm` may be null.
 [[nodiscard]] ProbeResult measure_half_gemm(HalfFormat format, HalfGemm half_gemm, const GemmShape& shape,
                                             const ProbeContext& context);
 
-// Square products of several sizes, for the peak.
+// Measures square products of several sizes, for the peak.
 [[nodiscard]] std::vector<ProbeResult> measure_peak_gemm(Precision precision, const ProbeContext& context);
 
-// The shapes of gemm_shapes_of in fp32. A shape that would take longer than ten budgets at the rate given is
-// waived.
+// Measures the shapes of gemm_shapes_of in fp32. A shape that would take longer than ten budgets at the given
+// rate is waived.
 [[nodiscard]] std::vector<ProbeResult> measure_model_gemm(const Model& model, int tokens, int tensor_parallel,
                                                           double expected_flop_per_s,
                                                           const ProbeContext& context);

@@ -1,4 +1,4 @@
-// The matrix products that a decoder layer really does, as sizes.
+// The sizes of a decoder layer's matrix products.
 #pragma once
 
 #include <string>
@@ -25,13 +25,13 @@ struct GemmShape {
 // A square product.
 [[nodiscard]] GemmShape square_gemm(int size);
 
-// Of one device when `tokens` tokens of one sequence pass a layer and the head in a forward pass:
+// Returns the products on one device if `tokens` tokens of one sequence pass a layer and the head:
 //   qkv       tokens x (query + key + value heads of this device), attention_scores and attention_values of one
 //   head, output, gate_up (both matrices at once), down, and head (of the vocabulary, or the value head's one
 //   output).
-// With experts, gate_up and down are of one expert with its mean share of the tokens. Sizes that tensor
-// parallelism does not divide are rounded up (the largest part); key-value heads are repeated when there are
-// more devices than heads. Without vocabulary and value head, no head.
+// With experts, gate_up and down are for one expert with its mean share of the tokens. Sizes that tensor
+// parallelism does not divide are rounded up (the largest part); key-value heads are repeated if there are more
+// devices than heads. Without vocabulary and value head, no head.
 [[nodiscard]] std::vector<GemmShape> gemm_shapes_of(const Model& model, int tokens, int tensor_parallel);
 
 }  // namespace sextant

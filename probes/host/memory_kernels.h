@@ -1,4 +1,4 @@
-// The loops that memory bandwidth is measured with. Each uses the widest vectors that the CPU has.
+// The loops for measuring memory bandwidth. Each uses the CPU's widest vectors.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace sextant {
 // a = b + scalar * c, STREAM's triad.
 void triad(double* a, const double* b, const double* c, double scalar, std::size_t count);
 
-// to = from, with the C library's memcpy, which is what programs copy with.
+// to = from, with the C library's memcpy, which programs use for copies.
 void copy_of(double* to, const double* from, std::size_t count);
 
 }  // namespace sextant

@@ -1,6 +1,6 @@
 // Memory bandwidth of one core.
 //
-// Bytes are counted as STREAM does (McCalpin, 1995): what the program reads plus what it writes, without the
+// Bytes are counted as in STREAM (McCalpin, 1995): the bytes that the program reads and writes, without the
 // lines that a cache fetches before it overwrites them. Per element of 8 bytes: copy 16, triad 24, read 8.
 #pragma once
 
@@ -20,8 +20,8 @@ struct MemorySizes {
   bool is_far_beyond_cache = true;  // main_bytes is at least four times the last-level cache
 };
 
-// Four times the last-level cache and at least 64 MiB, but at most 1 GiB and a quarter of the limit (three
-// arrays live at once). Of unknown caches it assumes 64 MiB. `ranks` share the host.
+// Returns four times the last-level cache and at least 64 MiB, but at most 1 GiB and a quarter of the limit
+// (three arrays exist at once). Unknown caches count as 64 MiB. `ranks` share the host.
 [[nodiscard]] MemorySizes choose_memory_sizes(const EnvironmentFacts& facts, int ranks, double limit_bytes);
 
 // "memory/copy", "memory/triad", "memory/read" from main memory, then "memory/read/llc" and "memory/read/l2".

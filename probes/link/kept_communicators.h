@@ -1,4 +1,4 @@
-// Communicators of which a rank was lost: to end one takes all of its ranks.
+// Communicators with a lost rank: freeing one requires all of its ranks.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace sextant {
 
-// Never ended: it stays for as long as the process does.
+// Keeps the communicator without freeing it, for the lifetime of the process.
 void keep_for_good(std::unique_ptr<Communicator> ranks);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// A message whose sender or receiver may never come.
+// A message with a timeout, whose sender or receiver may never come.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-// Where a message that was given up may still be under way, its memory stays for as long as the process does.
+// If a message was given up and may still be in transit, its memory stays for the lifetime of the process.
 class LimitedMessage {
  public:
   explicit LimitedMessage(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
@@ -20,7 +20,7 @@ class LimitedMessage {
   LimitedMessage(const LimitedMessage&) = delete;
   LimitedMessage& operator=(const LimitedMessage&) = delete;
 
-  // False when the other rank did not do its part within the limit: then the message is not to be used again.
+  // Returns false if the other rank missed the limit: then the message must not be used again.
   [[nodiscard]] bool send(Communicator& ranks, int to, int tag, double limit_s);
   [[nodiscard]] bool receive(Communicator& ranks, int from, int tag, double limit_s);
 
@@ -31,11 +31,11 @@ class LimitedMessage {
   bool is_given_up_ = false;
 };
 
-// Text of any length, as two messages with this tag and the next.
+// Sends text of any length, as two messages with this tag and the next.
 [[nodiscard]] bool send_text(Communicator& ranks, const std::string& text, int to, int tag, double limit_s);
 [[nodiscard]] bool receive_text(Communicator& ranks, std::string& text, int from, int tag, double limit_s);
 
-// Waits for a message without using its core; false when none came within the limit.
+// Waits for a message without using its core; returns false if none came within the limit.
 [[nodiscard]] bool wait_for_message(Communicator& ranks, int from, int tag, double limit_s);
 
 }  // namespace sextant

@@ -15,7 +15,7 @@ namespace sextant {
 namespace {
 
 // What the leader asks for: so many round trips of so many bytes; no trip ends it.
-struct Request {
+struct TransferRequest {
   std::int64_t round_trips = 0;
   std::int64_t bytes = 0;
 };
@@ -31,7 +31,7 @@ std::vector<std::byte> random_message(std::size_t bytes, std::uint64_t seed) {
   return message;
 }
 
-LimitedMessage message_of(const Request& request) {
+LimitedMessage message_of(const TransferRequest& request) {
   const auto bytes = std::as_bytes(std::span(&request, 1));
   return LimitedMessage({bytes.begin(), bytes.end()});
 }
@@ -40,7 +40,7 @@ class Leader {
  public:
   Leader(Communicator& world, const PairLine& line) : world_(world), line_(line) {}
 
-  void request(const Request& request) {
+  void request(const TransferRequest& request) {
     check(message_of(request).send(world_, line_.peer, line_.tag, line_.limit_s));
     if (request.round_trips == 0) return;
     // The answer says that the follower is waiting for the first message.
@@ -116,7 +116,7 @@ std::vector<ProbeResult> lead_ping_pong(Communicator& world, const PairLine& lin
 bool follow_ping_pong(Communicator& world, const PairLine& line) {
   auto message = std::make_unique<LimitedMessage>(std::size_t{0});
   for (;;) {
-    Request request;
+    TransferRequest request;
     LimitedMessage asked(sizeof(request));
     if (!asked.receive(world, line.peer, line.tag, line.limit_s)) return false;
     std::memcpy(&request, asked.bytes().data(), sizeof(request));

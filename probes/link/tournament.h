@@ -14,9 +14,9 @@ struct RankPair {
                           const RankPair&) = default;  // NOLINT(modernize-use-nullptr): its own
 };
 
-// One round of the tournament below, 0 <= round < tournament_round_count(ranks), without making the others.
+// Returns one round of the tournament below, 0 <= round < tournament_round_count(ranks), without the others.
 [[nodiscard]] std::vector<RankPair> tournament_round(int ranks, int round);
-// 0 for fewer than two ranks.
+// Returns 0 for fewer than two ranks.
 [[nodiscard]] int tournament_round_count(int ranks);
 
 // Round-robin tournament by the circle method (Kirkman, 1847): every pair exactly once, no rank twice in a

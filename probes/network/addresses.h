@@ -1,4 +1,4 @@
-// The addresses of a host, by name or as they stand.
+// The addresses of a host, looked up by name or given literally.
 #pragma once
 
 #include <netdb.h>
@@ -14,7 +14,7 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
-// At least one. Error(machine) when there is none, or the name's servers do not answer in time.
+// Returns at least one. Throws Error(machine) if there is none, or the name servers do not answer in time.
 [[nodiscard]] Addresses look_up(const Endpoint& endpoint, const Deadline& deadline);
 
 [[nodiscard]] int count(const addrinfo* list);

@@ -19,7 +19,6 @@ constexpr std::size_t kTagBytes = 16;
 constexpr std::size_t kDatagramBytes = 8 * kNumbers + kTagBytes;
 constexpr double kLastOnes_s = 1;  // how long what is still under way is waited for
 constexpr double kRoundTrips = 6;  // of connecting, and of agreeing when to begin and that it is over
-constexpr double kConnect_s = 1;   // beside its round trips
 constexpr double kSpare_s = 10;
 
 using Datagram = std::array<std::byte, kDatagramBytes>;

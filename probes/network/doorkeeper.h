@@ -1,7 +1,7 @@
-// Listens for the other hosts of one probe. Who does not prove within a few seconds that it knows the secret is
-// shown out and counted; nobody can keep others waiting, neither by saying nothing nor by coming often: when
-// there are too many who have not proved themselves, one goes of the address that has most of them, the longest
-// there first.
+// Listens for the other hosts of one probe. Connections that do not authenticate within a few
+// seconds are closed and counted. No client can delay others, neither by silence nor by frequent
+// connections: when too many are pending, the oldest one from the address with the most is
+// dropped.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ namespace sextant {
 
 struct DoorkeeperLimits {
   double handshake_s = 5;
-  std::size_t max_pending = 128;  // connections that have not proved themselves
+  std::size_t max_pending = 128;  // connections that have not authenticated
   std::size_t max_served = 256;   // connections that have
 };
 
 struct Refusals {
-  std::uint64_t wrong_secret = 0;   // also a recorded answer of another connection
-  std::uint64_t malformed = 0;      // not what a probe says
-  std::uint64_t too_slow = 0;       // no whole answer in time
+  std::uint64_t wrong_secret = 0;   // includes a recorded answer of another connection
+  std::uint64_t malformed = 0;      // not a probe's message
+  std::uint64_t too_slow = 0;       // no complete answer in time
   std::uint64_t left = 0;           // closed before it had answered
-  std::uint64_t over_capacity = 0;  // more at once than are let in
+  std::uint64_t over_capacity = 0;  // more at once than the limit
 
   [[nodiscard]] std::uint64_t total() const {
     return wrong_secret + malformed + too_slow + left + over_capacity;
@@ -38,13 +38,13 @@ struct Refusals {
 
 class ProbeListener {
  public:
-  // Serves one connection, on a thread of its own; what it throws ends that connection only. It must come to an
-  // end soon after the connection is hung up.
+  // Serves one connection, on a thread of its own; an exception ends that connection only. It must return soon
+  // after the connection is closed.
   using Serve = std::function<void(const Connection&, const Request&)>;
 
-  // Listens from here on. Error(machine) when no port is free.
+  // Starts to listen. Throws Error(machine) if no port is free.
   ProbeListener(const Secret& secret, const PortRange& ports, Serve serve, DoorkeeperLimits limits = {});
-  // Hangs up on everybody and waits until all threads have ended.
+  // Closes all connections and waits until all threads have ended.
   ~ProbeListener();
   ProbeListener(const ProbeListener&) = delete;
   ProbeListener& operator=(const ProbeListener&) = delete;
@@ -85,7 +85,7 @@ class ProbeListener {
   const DoorkeeperLimits limits_;
   Descriptor listener_;
   std::uint16_t port_ = 0;
-  Descriptor wake_;  // readable when the doorkeeper must stop
+  Descriptor wake_;  // readable when the listener must stop
   std::list<Pending> pending_;
   std::list<Served> served_;  // is_done under mutex_
   mutable std::mutex mutex_;

@@ -1,13 +1,13 @@
-// How two hosts of one probe recognise each other before anything is measured.
+// Mutual authentication of two hosts of one probe before any measurement.
 //
 // The server speaks first:
 //   challenge  "SXT1", 32 random bytes                                             (36 bytes)
 //   answer     "SXT1", the request (16 bytes), 32 random bytes, a MAC              (84 bytes)
 //   proof      a MAC                                                               (32 bytes)
-// The MACs are HMAC-SHA256 under the probe's secret over who speaks, both sides' random bytes and the request.
-// So an answer that was recorded is worth nothing (the server's bytes are new), neither side can be made to
-// answer itself, and the client knows that it measures against the right server. What follows on the connection
-// is random data to be measured and is not protected.
+// The MACs are HMAC-SHA256 under the probe's secret over the speaker, both sides' random bytes and the request.
+// So a recorded answer is worthless (the server's bytes are new), neither side can be made to answer itself,
+// and the client knows that it measures against the right server. The data that follows on the connection is
+// random and is not protected.
 #pragma once
 
 #include <array>
@@ -21,17 +21,17 @@
 
 namespace sextant {
 
-// What the client wants the server to do with the connection.
+// The service that the client requests on the connection.
 enum class Service : std::uint8_t {
   echo = 1,      // send each message back, see round_trips.h
   take = 2,      // read and report how much, see streams.h
   give = 3,      // send until the client has enough
-  datagrams = 4  // answer datagrams on a socket beside, see datagrams.h
+  datagrams = 4  // answer datagrams on a UDP socket, see datagrams.h
 };
 
 struct Request {
   Service service = Service::echo;
-  double limit_s = 0;  // the server ends it then, whatever happens; whole milliseconds, at most a day
+  double limit_s = 0;  // the server ends it then in any case; whole milliseconds, at most a day
 
   friend bool operator==(const Request&, const Request&) = default;
 };
@@ -44,16 +44,16 @@ using Answer = std::array<std::byte, kAnswerBytes>;
 
 [[nodiscard]] Challenge make_challenge(const Nonce& server);
 
-// A connection whose client is known.
+// A connection with an authenticated client.
 struct Admission {
   Request request;
   Mac proof{};  // to be sent
-  Secret key;   // of this connection, known to both sides
+  Secret key;   // for this connection, known to both sides
 };
 
 enum class Refusal { malformed, wrong_secret };
 
-// The server's side. `answer` may be what came so far: what cannot become an answer any more is refused at
+// The server's side. `answer` may be incomplete: bytes that cannot become a valid answer are refused at
 // once.
 struct HandshakeVerdict {
   bool is_admitted = false;
@@ -63,14 +63,14 @@ struct HandshakeVerdict {
 [[nodiscard]] bool may_become_answer(std::span<const std::byte> begun);
 [[nodiscard]] HandshakeVerdict judge_answer(const Secret& secret, const Nonce& server, const Answer& answer);
 
-// The client's side: connects, proves itself and checks the server. Error(machine) says what went wrong.
+// The client's side: connects, authenticates and checks the server. Throws Error(machine) with the reason.
 struct Connection {
   Descriptor socket;
   Secret key;
 };
 [[nodiscard]] Connection request_service(const Endpoint& server, const Secret& secret, const Request& request,
                                          const Deadline& deadline);
-// So many at the same time: far apart each takes three round trips.
+// Opens several connections at the same time: at a distance each takes three round trips.
 [[nodiscard]] std::vector<Connection> request_services(const Endpoint& server, const Secret& secret,
                                                        const Request& request, int count,
                                                        const Deadline& deadline);

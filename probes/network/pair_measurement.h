@@ -1,5 +1,5 @@
-// Everything that is measured between two hosts, one after another: round trips, one stream each way, several
-// streams each way, datagrams. The host that leads measures; the other serves (services.h).
+// All measurements between two hosts, one after another: round trips, one stream each way, several streams each
+// way, datagrams. The leading host measures; the other serves (services.h).
 #pragma once
 
 #include <optional>
@@ -14,16 +14,16 @@
 namespace sextant {
 
 struct PairOptions {
-  double budget_s = 5;  // of each stream measurement, after its warm-up; round trips a fifth
+  double budget_s = 5;  // for each stream measurement, after its warm-up; round trips a fifth
   double target_spread_fraction = 0.02;
-  int streams = 4;         // at once, beside one alone; 1: one alone is all
-  double datagrams_s = 2;  // how long loss and jitter are watched; 0: not at all
+  int streams = 4;         // at once, in addition to a single one; 1: a single one only
+  double datagrams_s = 2;  // how long loss and jitter are measured; 0: not at all
 
   friend bool operator==(const PairOptions&, const PairOptions&) = default;
   static PairOptions parse(const JsonView& view);
   [[nodiscard]] Json to_json() const;
 
-  // At most, of a pair that far apart: nothing becomes stable before its budget is over.
+  // Returns the maximum time for a pair at this distance, in which each part uses its whole budget.
   [[nodiscard]] double longest_s(double round_trip_s) const;
 };
 
@@ -31,14 +31,14 @@ struct PairMeasurement {
   std::string from;  // the host that led
   std::string to;
   std::string time_utc;
-  int round = 0;  // pairs of one round were measured at the same time; 0: alone, or not known
+  int round = 0;  // pairs of one round were measured at the same time; 0: alone, or unknown
   RoundTrips round_trips;
   std::vector<StreamRate> rates;  // one stream there, one back, then several there, several back
-  std::string why_fewer_rates;    // where several streams could not be measured in both directions
+  std::string why_fewer_rates;    // if several streams could not be measured in both directions
   std::optional<DatagramLoss> datagrams;
-  std::string why_no_datagrams;  // where there are none
+  std::string why_no_datagrams;  // if there are none
 
-  // With that many streams; null when that was not measured.
+  // Returns the rate with that many streams; nullptr if it was not measured.
   [[nodiscard]] const StreamRate* rate(Direction direction, int streams) const;
 
   friend bool operator==(const PairMeasurement&, const PairMeasurement&) = default;
@@ -46,9 +46,9 @@ struct PairMeasurement {
   [[nodiscard]] Json to_json() const;
 };
 
-// Names and time are the caller's. Error(machine) when round trips or one stream could not be measured; several
-// streams and datagrams may be missing, with the reason. How long the parts may take follows from the round
-// trip: of hosts far apart longer than the budget says. `datagram_ports`: of this host, where one is free.
+// The caller sets names and time. Throws Error(machine) if round trips or one stream could not be measured;
+// several streams and datagrams may be missing, with the reason. The time limits of the parts follow from the
+// round trip: for distant hosts they exceed the budget. `datagram_ports`: of this host, if one is free.
 [[nodiscard]] PairMeasurement measure_pair(const Endpoint& server, const Secret& secret,
                                            const PairOptions& options, const Deadline& deadline,
                                            const PortRange& datagram_ports = {});

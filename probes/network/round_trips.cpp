@@ -16,7 +16,6 @@ namespace {
 constexpr double kWarmUpShare = 0.1;
 constexpr int kMinWarmUp = 2;
 constexpr int kMinForP99 = 50;
-constexpr double kConnect_s = 1;          // beside its round trips
 constexpr double kConnectRoundTrips = 4;  // TCP's, the handshake's and one to spare
 constexpr double kMaxConnect_s = 10;      // of hosts of which nothing is known yet
 constexpr double kVariation = 1.2;        // round trips are not all as quick as the first

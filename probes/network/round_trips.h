@@ -1,7 +1,7 @@
-// Round trips of small messages over TCP, and how far apart the two hosts' clocks are.
+// Round trips of small messages over TCP, and the clock offset of the two hosts.
 //
-// A message of 32 bytes goes there and back, one after another, without Nagle's delay; the waits are those of
-// the kernel (nobody spins). The clock offset is NTP's: with t0, t3 this host's times of sending and receiving
+// A message of 32 bytes goes there and back, one after another, without Nagle's delay; waits block in the
+// kernel (no busy waiting). The clock offset is NTP's: with t0, t3 this host's times of sending and receiving
 // and t1, t2 the other's, ((t1 - t0) + (t2 - t3)) / 2, of the quickest round trip (RFC 5905, section 8); it is
 // wrong by at most half of that round trip.
 #pragma once
@@ -20,7 +20,7 @@ struct RoundTripOptions {
   double target_spread_fraction = 0.02;
   int min_samples = 50;
   int max_samples = 5000;
-  double budget_s = 1;  // far apart at least what the fewest samples take
+  double budget_s = 1;  // for distant hosts at least the time of the minimum samples
 };
 
 struct RoundTrips {
@@ -28,9 +28,9 @@ struct RoundTrips {
   double median_s = 0;
   double spread_fraction = 0;  // half the 95 % interval of the median / median
   double min_s = 0, p90_s = 0, max_s = 0;
-  std::optional<double> p99_s;      // not of a few samples, where it would be the largest
+  std::optional<double> p99_s;      // unset for few samples, where it would be the maximum
   double clock_offset_s = 0;        // the other host's clock minus this one's
-  double clock_offset_error_s = 0;  // at most
+  double clock_offset_error_s = 0;  // upper bound
   StopReason reason = StopReason::budget;
 
   friend bool operator==(const RoundTrips&, const RoundTrips&) = default;
@@ -43,14 +43,14 @@ struct EchoTimes {
   std::uint64_t sent_ns = 0, received_there_ns = 0, sent_back_ns = 0, received_ns = 0;
 };
 
-// At least one echo; `times_s` are the round trips as a clock that never jumps saw them.
+// Needs at least one echo; `times_s` are the round trips by a monotonic clock.
 [[nodiscard]] RoundTrips summarise(const std::vector<double>& times_s, const std::vector<EchoTimes>& echoes,
                                    StopReason reason);
 
-// Most seconds that it takes for hosts so far apart.
+// Returns the maximum time for hosts at this distance.
 [[nodiscard]] double longest_s(const RoundTripOptions& options, double round_trip_s);
 
-// The first tenth (at least two) warms up. Error(machine) when nothing comes back.
+// The first tenth (at least two) are warm-up. Throws Error(machine) if no message comes back.
 [[nodiscard]] RoundTrips measure_round_trips(const Endpoint& server, const Secret& secret,
                                              const RoundTripOptions& options, const Deadline& deadline);
 

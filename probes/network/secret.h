@@ -1,5 +1,5 @@
-// A secret of one use: made for one probe, handed to each host on the standard input of what started it there,
-// never on a command line or a disk, and forgotten with the process.
+// A one-time secret: made for one probe, passed to each host on the standard input of the program started
+// there, never on a command line or a disk, and lost with the process.
 #pragma once
 
 #include <array>
@@ -19,15 +19,15 @@ class Secret {
  public:
   static constexpr std::size_t kBytes = 32;
 
-  // From the kernel's generator; Error(machine) when there is none.
+  // Generates one with the kernel's generator; throws Error(machine) if there is none.
   [[nodiscard]] static Secret fresh();
-  // 64 hexadecimal digits; nothing when it is anything else.
+  // Parses 64 hexadecimal digits; nullopt for anything else.
   [[nodiscard]] static std::optional<Secret> from_hex(std::string_view text);
   [[nodiscard]] std::string hex() const;
 
-  // HMAC-SHA256 (RFC 2104) over the parts, one after another.
+  // Returns the HMAC-SHA256 (RFC 2104) over the parts, one after another.
   [[nodiscard]] Mac sign(std::initializer_list<std::span<const std::byte>> parts) const;
-  // A secret for one connection, so that what it signs is of no use to another.
+  // Returns a secret for one connection, so that its signatures are useless on another.
   [[nodiscard]] Secret derive(std::initializer_list<std::span<const std::byte>> parts) const;
 
  private:
@@ -36,7 +36,7 @@ class Secret {
 
 [[nodiscard]] Nonce fresh_nonce();
 
-// Takes as long whatever differs.
+// Compares in constant time.
 [[nodiscard]] bool is_equal(std::span<const std::byte> a, std::span<const std::byte> b);
 
 [[nodiscard]] inline std::span<const std::byte> bytes_of(std::string_view text) {

@@ -1,5 +1,5 @@
-// What a host does for another that measures: see Service in handshake.h. One function each, on a connection
-// whose client is known; each ends when the client closes it or the request's limit is over.
+// The services of a host for another that measures: see Service in handshake.h. One function each, on a
+// connection with an authenticated client; each ends when the client closes it or at the request's limit.
 #pragma once
 
 #include "probes/network/handshake.h"
@@ -7,15 +7,15 @@
 namespace sextant {
 
 void serve(const Connection& connection, const Request& request);
-// Datagrams come to one of these ports.
+// Datagrams use one of these ports.
 void serve_on(const PortRange& datagram_ports, const Connection& connection, const Request& request);
 
-// Sizes of what goes over the wire, shared with the client's side.
+// Message sizes shared with the client's side.
 inline constexpr std::size_t kEchoBytes = 32;  // number, sent, received, sent back: each 8 bytes, ns since 1970
 inline constexpr std::size_t kReportBytes = 16;  // ns of the server's steady clock, bytes taken so far
 inline constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 
-// kChunkBytes that no link can compress.
+// Returns kChunkBytes bytes that no link can compress.
 [[nodiscard]] std::span<const std::byte> random_chunk();
 
 [[nodiscard]] std::uint64_t wall_clock_ns();

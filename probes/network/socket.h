@@ -1,4 +1,4 @@
-// TCP and UDP sockets, each wait with a deadline. Everything here throws Error(machine) with one sentence.
+// TCP and UDP sockets, each wait with a deadline. All functions throw Error(machine) with one sentence.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class Descriptor {
   int number_ = -1;
 };
 
-// Where a host can be reached: a name or an address, IPv4 or IPv6.
+// The address of a host: a name or an address, IPv4 or IPv6.
 struct Endpoint {
   std::string address;
   std::uint16_t port = 0;
@@ -40,7 +40,7 @@ struct Endpoint {
   [[nodiscard]] std::string text() const;  // "10.0.0.1:4000", "[fe80::1]:4000"
 };
 
-// Both ends included; {0, 0} is any free port.
+// Includes both ends; {0, 0} is any free port.
 struct PortRange {
   std::uint16_t first = 0;
   std::uint16_t last = 0;
@@ -50,40 +50,40 @@ struct PortRange {
 
 // All sockets are non-blocking, close on exec, and without Nagle's delay.
 
-// On all addresses of this host, IPv4 and IPv6 where there is one.
+// Listens on all addresses of this host, IPv4 and IPv6 if it is available.
 [[nodiscard]] Descriptor listen_on(const PortRange& ports, int backlog);
-// Names are looked up within the deadline, which several addresses of one host share.
+// Resolves names within the deadline, which several addresses of one host share.
 [[nodiscard]] Descriptor connect_to(const Endpoint& endpoint, const Deadline& deadline);
-// Nothing when nobody is waiting.
+// Returns nullopt if no connection is pending.
 [[nodiscard]] Descriptor accept_from(const Descriptor& listener);
 
 [[nodiscard]] std::uint16_t port_of(const Descriptor& socket);
-[[nodiscard]] std::string peer_address(const Descriptor& socket);  // "unknown" when it has left
+[[nodiscard]] std::string peer_address(const Descriptor& socket);  // "unknown" if it has closed the connection
 
-// What the two connected ends of a stream say and hear, whole or an error.
+// Sends or receives the whole span on a connected stream, or throws.
 void send_all(const Descriptor& socket, std::span<const std::byte> bytes, const Deadline& deadline);
 void receive_all(const Descriptor& socket, std::span<std::byte> bytes, const Deadline& deadline);
 
-// At once what can be done at once: nothing when it would wait; 0 from receive_some when the other end closed.
+// Never waits: returns nullopt if it would block; 0 from receive_some if the other end closed.
 [[nodiscard]] std::optional<std::size_t> send_some(const Descriptor& socket, std::span<const std::byte> bytes);
 [[nodiscard]] std::optional<std::size_t> receive_some(const Descriptor& socket, std::span<std::byte> bytes);
 
-// Tells the other end that nothing more comes; what it sends is still heard.
+// Tells the other end that no more data comes; its data is still received.
 void finish_sending(const Descriptor& socket);
-// Ends both directions at once, also for a thread that waits for this connection.
+// Shuts down both directions at once, also for a thread that waits on this connection.
 void hang_up(const Descriptor& socket);
-// Closing it will throw away what has not been sent yet, so that it does not disturb what comes next.
+// Makes close() discard unsent data, so that it does not disturb the next measurement.
 void drop_unsent_when_closed(const Descriptor& socket);
 
-// False when the deadline was first.
+// Returns false if the deadline came first.
 [[nodiscard]] bool wait_until_readable(const Descriptor& socket, const Deadline& deadline);
 
-// A UDP socket that talks to one peer only, or (before the peer is known) to nobody.
+// A UDP socket that communicates with one peer only, or (before the peer is known) with none.
 [[nodiscard]] Descriptor datagram_socket_beside(const Descriptor& stream,  // same local address
                                                 const PortRange& ports = {});
 void aim_at(const Descriptor& datagrams, const Descriptor& stream, std::uint16_t port);
 
-// Segments that this end had to send again, of all it sent; nothing where the kernel does not say.
+// Segments that this end sent again, and all that it sent; nullopt if the kernel does not report them.
 struct Retransmissions {
   std::uint64_t again = 0;
   std::uint64_t sent = 0;

@@ -17,7 +17,6 @@ namespace sextant {
 namespace {
 
 constexpr std::array<std::string_view, 2> kDirections = {"there", "back"};
-constexpr double kConnect_s = 1;          // beside its round trips: a first packet that is lost goes again then
 constexpr double kConnectRoundTrips = 4;  // TCP's and the handshake's three, and one to spare
 constexpr double kSpare_s = 5;            // for hosts that are too busy
 constexpr double kWarmUpRoundTrips = 20;

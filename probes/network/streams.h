@@ -1,7 +1,7 @@
-// Bandwidth of one TCP stream, or of several at once, one way, until it is stable.
+// Bandwidth of one TCP stream, or of several at once, in one direction, until it is stable.
 //
-// NCCL over TCP is as fast as its slowest socket times the number of sockets, so what one stream gets, and the
-// slowest of several, matter beside their sum. Bytes count where they arrive, as the program there reads them:
+// NCCL over TCP is as fast as its slowest socket times the number of sockets, so the rate of a single stream
+// and the slowest of several matter in addition to their sum. Bytes are counted at the receiving program:
 // payload, without headers. Data is random.
 #pragma once
 
@@ -20,7 +20,7 @@ struct StreamOptions {
   int streams = 1;
   double budget_s = 5;  // see bins_budget_s
   double target_spread_fraction = 0.02;
-  double round_trip_s = 0;  // bins and warm-up are long against it
+  double round_trip_s = 0;  // bins and warm-up are long relative to it
 };
 
 struct StreamRate {
@@ -28,10 +28,10 @@ struct StreamRate {
   int streams = 1;
   double bytes_per_s = 0;
   double spread_fraction = 0;
-  double slowest_bytes_per_s = 0;  // of one of the streams
-  double seconds = 0;              // that the median is of
+  double slowest_bytes_per_s = 0;  // the slowest single stream
+  double seconds = 0;              // duration over which the median was taken
   bool is_stable = false;
-  std::optional<double> retransmitted_fraction;  // of segments; only where this host sends and its kernel says
+  std::optional<double> retransmitted_fraction;  // of segments; only if this host sends and its kernel has it
   std::string sentence;
 
   friend bool operator==(const StreamRate&, const StreamRate&) = default;
@@ -39,17 +39,17 @@ struct StreamRate {
   [[nodiscard]] Json to_json() const;
 };
 
-// Bins of two round trips (50 ms to 1 s) after twenty of them (0.3 to 5 s).
+// Uses bins of two round trips (50 ms to 1 s) after a warm-up of twenty (0.3 to 5 s).
 [[nodiscard]] RateMeterOptions meter_options(const StreamOptions& options);
 
-// Most seconds for all bins: the budget, and of hosts far apart enough for twice the fewest bins that can be
-// stable.
+// Returns the maximum time of all bins: the budget, or for distant hosts the time of twice the minimum number
+// of bins for a stable rate.
 [[nodiscard]] double bins_budget_s(const StreamOptions& options);
 
-// Most seconds that measure_streams takes in all: connecting (all streams at the same time), warm-up, bins.
+// Returns the maximum time of measure_streams: connecting (all streams at once), warm-up, bins.
 [[nodiscard]] double longest_s(const StreamOptions& options);
 
-// Error(machine) when a connection cannot be had or breaks, or nothing arrives.
+// Throws Error(machine) if a connection fails or breaks, or no data arrives.
 [[nodiscard]] StreamRate measure_streams(const Endpoint& server, const Secret& secret, Direction direction,
                                          const StreamOptions& options, const Deadline& deadline);
 

@@ -1,4 +1,4 @@
-// Numbers as they go over a network: 8 bytes, least significant first, whatever the machine.
+// The network format of numbers: 8 bytes, least significant first, on any machine.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +6,9 @@
 #include <span>
 
 namespace sextant {
+
+// Seconds that a connection may take besides its round trips: a first packet that is lost is sent again within them.
+inline constexpr double kConnect_s = 1;
 
 // `to` and `from` hold 8 bytes.
 inline void store_number(std::span<std::byte> to, std::uint64_t number) {

@@ -1,4 +1,4 @@
-// Between two phases: every rank's results of the phase reach every rank of the communicator.
+// Exchange between two phases: every rank's results of the phase reach every rank of the communicator.
 #pragma once
 
 #include "probes/comm/communicator.h"
@@ -6,10 +6,10 @@
 
 namespace sextant::proxy {
 
-// Response tokens after generation.
+// Exchanges response tokens after generation.
 void exchange_tokens(Communicator& everyone, const Workload& workload, Rollout& rollout);
 
-// Log-probabilities, values and rewards after inference; then computes the advantages.
+// Exchanges log-probabilities, values and rewards after inference; then computes the advantages.
 void exchange_scores(Communicator& everyone, const Workflow& workflow, const Workload& workload,
                      Rollout& rollout);
 

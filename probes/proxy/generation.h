@@ -1,11 +1,11 @@
 // Generation: prefill of whole prompts, then decoding token by token with a KV cache.
 //
-// A response's first token is drawn from the softmax, so that the responses to one prompt differ; later ones
+// A response's first token is sampled from the softmax, so that the responses to one prompt differ; later ones
 // are the most likely.
 //
-// The replica's sequences form ceil(n / decode batch) waves of nearly equal size. As many waves as there are
-// stages are in flight, one on each stage in turn; prompts are prefilled in micro-batches. A sequence leaves
-// its wave's batch when it has reached its length.
+// The replica's sequences form ceil(n / decode batch) waves of nearly equal size. The number of waves in flight
+// is the number of stages, one on each stage in turn; prompts are prefilled in micro-batches. A sequence leaves
+// its wave's batch at its full length.
 #pragma once
 
 #include "probes/proxy/host_task.h"
@@ -26,9 +26,9 @@ class Generation final : public HostTask {
   void prefill_chunk(Rollout& rollout, Range chunk, int first_slot);
   void decode(Rollout& rollout, Range wave, int first_slot, int step);
   void fill_decode_batch(Range wave, int first_slot, int step);
-  // Last stage: samples the next token for each row and notes it as response token `step`.
+  // On the last stage: samples the next token for each row and records it as response token `step`.
   void sample(Rollout& rollout, std::span<const int> sequences, int step, ConstMatrix x);
-  // Tokens go to the first stage when the sequences need them for another step.
+  // Sends tokens to the first stage if the sequences need them for another step.
   void return_tokens(Range wave, int first_slot, int next_step);
   [[nodiscard]] Matrix rows(Buffer& storage, int count) { return as_matrix(storage, count, worker_.hidden()); }
   [[nodiscard]] int longest_response(std::span<const Range> waves) const;
@@ -49,7 +49,7 @@ class Generation final : public HostTask {
   PackedBatch prompts_;
   DecodeBatch decoding_;
   std::vector<std::uint64_t> noise_keys_;
-  std::vector<int> sequences_;       // of the rows being sampled
+  std::vector<int> sequences_;       // of the sampled rows
   std::vector<int> sampled_;         // by row
   std::vector<int> latest_by_slot_;  // last token of each cached sequence
 };

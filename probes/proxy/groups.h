@@ -1,4 +1,4 @@
-// Where a rank stands in a task's plan, and with whom it communicates there. Device d is world rank d.
+// A rank's position in a task's plan, and its communicators there. Device d is world rank d.
 #pragma once
 
 #include <memory>
@@ -23,13 +23,13 @@ class TaskGroup {
   TaskGroup(Communicator& world, const TaskPlan& plan);
 
   [[nodiscard]] bool takes_part() const { return position_.has_value(); }
-  // The rest is for ranks that take part.
+  // The members below are for ranks that take part.
   [[nodiscard]] const Position& position() const { return *position_; }
   [[nodiscard]] const Replica& my_replica() const { return *my_replica_; }
   [[nodiscard]] Communicator& everyone() { return *everyone_; }
   [[nodiscard]] Communicator& replica() { return *replica_; }  // in the order of Replica::devices()
   [[nodiscard]] Communicator& tensor() { return *tensor_; }    // in shard order
-  // The same stage and shard in all replicas; the replicas must be alike.
+  // The same stage and shard in all replicas, which must have equal layouts.
   [[nodiscard]] Communicator& data() { return *data_; }
 
  private:

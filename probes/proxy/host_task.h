@@ -1,4 +1,4 @@
-// A task that CPU cores compute, with its weights in host memory.
+// A task on CPU cores, with its weights in host memory.
 #pragma once
 
 #include "probes/proxy/model/parameters.h"

@@ -16,7 +16,7 @@ struct PipelineStep {
 
 [[nodiscard]] std::vector<PipelineStep> one_forward_one_backward(int stage, int stages, int micro_batches);
 
-// Micro-batches whose activations the stage holds at once.
+// Returns the number of micro-batches whose activations the stage holds at once.
 [[nodiscard]] int micro_batches_in_flight(int stage, int stages, int micro_batches);
 
 }  // namespace sextant::proxy

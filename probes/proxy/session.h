@@ -1,12 +1,12 @@
-// A plan set up for execution: groups, weights, buffers. Each iteration then runs the workflow once.
+// A plan prepared for execution: groups, weights, buffers. Each iteration then runs the workflow once.
 //
 // Device d of the plan is world rank d: a core, or a GPU with an engine for them (engine.h). Tasks run in
 // phases, the levels of the workflow's graph; within a phase tasks on different devices run at the same time,
 // and tasks that share a device one after another in the workflow's order. Between phases all ranks exchange
-// results (a number a token). An asynchronous or one-step-off workflow generates the next iteration's rollouts
-// while the other ranks work on the last ones, then syncs weights; a longer staleness bound runs the same way.
-// Weight sync ends every iteration. Critic and reference inference keep weights of their own, which no sync
-// renews: that changes no time.
+// results (a number per token). An asynchronous or one-step-off workflow generates the next iteration's
+// rollouts while the other ranks work on the last ones, then syncs weights; a longer staleness bound runs the
+// same way. Weight sync ends every iteration. Critic and reference inference keep weights of their own, which
+// are never synced: that changes no time.
 #pragma once
 
 #include <map>
@@ -27,9 +27,9 @@ class TaskWork;
 
 class ProxySession {
  public:
-  // Collective over `world`, which must outlive this. Allocates and initialises everything. Error(bad_input)
-  // with a sentence, the same on all ranks, when the proxy cannot run the plan. `engine` computes the tasks and
-  // outlives this; null: CPU cores.
+  // Collective over `world`, which must outlive this. Allocates and initialises everything. Throws
+  // Error(bad_input) with a sentence, the same on all ranks, if the proxy cannot run the plan. `engine`
+  // computes the tasks and outlives this; null: CPU cores.
   ProxySession(Communicator& world, const Cluster& cluster, const Workflow& workflow, const Plan& plan,
                unsigned seed, proxy::TaskEngine* engine = nullptr);
   ~ProxySession();
@@ -38,21 +38,21 @@ class ProxySession {
 
   struct Sample {
     double iteration_s = 0;
-    // By task, and kWeightSync where weights are synced: from the moment when all ranks of the task are ready
-    // until the last is done.
+    // Seconds of each task, and of kWeightSync if weights are synced: from the moment when all ranks of the
+    // task are ready until the last has finished.
     std::map<std::string, double> tasks_s;
   };
   // Collective; the same result on all ranks.
   Sample iterate();
 
-  // This rank's part of a task, null when it has none: for tests.
+  // Returns this rank's part of a task, null if it has none: for tests.
   [[nodiscard]] proxy::TaskWork* work(const std::string& task);
-  // Sum over the last iteration's rollout tokens: a fingerprint of what was generated.
+  // Returns the sum over the last iteration's rollout tokens, as a fingerprint of the generated text.
   [[nodiscard]] double generated_token_sum() const;
 
  private:
   class State;
-  std::unique_ptr<proxy::TaskEngine> own_engine_;  // when none was given
+  std::unique_ptr<proxy::TaskEngine> own_engine_;  // if none was given
   std::unique_ptr<State> state_;
 };
 

@@ -1,4 +1,4 @@
-// Plans with execution options that the proxy has no code for.
+// Simplifies plans with execution options that the proxy does not implement.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@ namespace sextant::proxy {
 
 struct SimplifiedPlan {
   Plan plan;
-  std::vector<std::string> left_out;  // one sentence for each task that runs otherwise than its plan says
+  std::vector<std::string> left_out;  // one sentence per task that runs differently from its plan
 };
 
-// The plan as the proxy runs it: without the options that change how a device computes its part of a task
-// (kernels, memory, formats, sharding of states, interleaving). Budgets of tokens become micro-batches of so many
+// Returns the plan as the proxy runs it: without the options that change how a device computes its part of a
+// task (kernels, memory, formats, sharding of states, interleaving). Budgets of tokens become micro-batches of
 // sequences of mean length. Options that change which part a device computes (context and expert parallelism,
-// LoRA) stay, and check_runnable refuses them. The plan has passed check_plan.
+// LoRA) stay, and check_runnable rejects them. The plan has passed check_plan.
 [[nodiscard]] SimplifiedPlan simplify(const Plan& plan, const Workflow& workflow, const EngineLimits& limits);
 
 }  // namespace sextant::proxy

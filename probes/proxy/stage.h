@@ -1,5 +1,5 @@
-// One rank's pipeline stage of one task: its weights, its place in the groups and its link to the
-// neighbours. Generation, inference and training are three ways of driving it.
+// One rank's pipeline stage of one task: its weights, its position in the groups and its link to the
+// neighbours. Generation, inference and training drive it in three ways.
 #pragma once
 
 #include "probes/proxy/link.h"
@@ -24,7 +24,7 @@ class StageWorker {
   // One rank of each replica's last stage writes the results.
   [[nodiscard]] bool writes_results() const { return shape().is_last() && shape().shard.rank == 0; }
 
-  // The stage's input for these tokens: looked up by the first stage, received by the others.
+  // Gets the stage's input for these tokens: the first stage looks it up, the others receive it.
   void take_input(std::span<const int> tokens, Matrix x);
 
  private:

@@ -1,4 +1,4 @@
-// A task as the executor sees it, whoever computes it (engine.h).
+// The executor's interface to a task, on any engine (engine.h).
 #pragma once
 
 #include "probes/comm/communicator.h"
@@ -8,7 +8,7 @@
 
 namespace sextant::proxy {
 
-// What every task is built from. All referenced objects outlive the tasks.
+// The parameters for building a task. All referenced objects outlive the tasks.
 struct TaskSetup {
   Communicator& world;
   const Workflow& workflow;
@@ -16,7 +16,7 @@ struct TaskSetup {
   const TaskPlan& plan;
   const Workload& workload;
   TaskGroup& group;
-  int number = 0;  // of the task in the workflow; separates its messages from the others'
+  int number = 0;  // position of the task in the workflow; separates its messages from the others'
   unsigned seed = 1;
 };
 
@@ -27,8 +27,8 @@ class TaskWork {
   TaskWork(const TaskWork&) = delete;
   TaskWork& operator=(const TaskWork&) = delete;
 
-  // This rank's part of the task: reads what earlier tasks left in the rollout and writes its own results.
-  // Collective over the task's ranks. Returns when the device has done all of it.
+  // Runs this rank's part of the task: reads the results of earlier tasks from the rollout and writes its own.
+  // Collective over the task's ranks. Returns when the device has completed all work.
   virtual void run(Rollout& rollout) = 0;
 };
 

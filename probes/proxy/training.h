@@ -19,9 +19,9 @@ class Training final : public HostTask {
   void run(Rollout& rollout) override;
   [[nodiscard]] StageParameters& parameters() override { return worker_.parameters(); }
 
-  // Sum over the mini-batches of the last run; what this rank's replica contributed, 0 but on the last stage.
+  // Sum over the mini-batches of the last run for this rank's replica; 0 except on the last stage.
   [[nodiscard]] double last_loss() const { return loss_; }
-  // The gradients of one mini-batch, summed over the replicas, without taking the step.
+  // Computes the gradients of one mini-batch, summed over the replicas, without an optimizer step.
   void accumulate_gradients(const Rollout& rollout, int mini_batch);
   [[nodiscard]] int mini_batches() const { return static_cast<int>(mini_batches_.size()); }
 
@@ -29,11 +29,11 @@ class Training final : public HostTask {
 
  private:
   struct MiniBatch {
-    int sequences = 0;  // of all replicas
+    int sequences = 0;  // over all replicas
     std::vector<Range> micro_batches;
   };
-  // What is kept of a micro-batch between its two passes: all that the backward pass needs, or with
-  // recomputation each layer's input only.
+  // Data that is kept for a micro-batch between its two passes: everything that the backward pass needs, or
+  // with recomputation each layer's input only.
   struct Slot {
     PackedBatch batch;
     std::vector<LayerStash> stashes;
@@ -64,7 +64,7 @@ class Training final : public HostTask {
   std::optional<LayerStash> recomputed_;
   std::optional<BackwardScratch> scratch_;
   std::optional<Head> head_;
-  std::unique_ptr<Communicator> same_kv_heads_;  // ranks that share a KV head, when there are any
+  std::unique_ptr<Communicator> same_kv_heads_;  // ranks that share a KV head, if any
   Buffer x_;
   Buffer dx_;
   Targets targets_;

@@ -1,4 +1,4 @@
-// Weights from training to generation in host memory, over the ranks' communicators.
+// Copies weights from training to generation in host memory, over the ranks' communicators.
 #pragma once
 
 #include "probes/proxy/blockwise_transfer.h"
@@ -8,7 +8,7 @@ namespace sextant::proxy {
 
 class WeightSync final : public BlockwiseTransfer {
  public:
-  // Collective over the world. The tasks are of CPU cores (host_task.h).
+  // Collective over the world. The tasks must be those of CPU cores (host_task.h).
   explicit WeightSync(const WeightTransferSetup& setup);
 
  private:

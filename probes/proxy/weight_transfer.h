@@ -1,4 +1,4 @@
-// Trained weights on their way to generation, as the executor sees it.
+// The executor's interface to the transfer of trained weights to generation.
 #pragma once
 
 #include "probes/proxy/task_work.h"
@@ -25,9 +25,9 @@ class WeightTransfer {
   WeightTransfer& operator=(const WeightTransfer&) = delete;
 
   [[nodiscard]] virtual bool takes_part() const = 0;
-  // Ranks that train or generate.
+  // Returns a communicator of the ranks that train or generate.
   [[nodiscard]] virtual Communicator& everyone() = 0;
-  // Collective over everyone(). Returns when the device has done all of it.
+  // Collective over everyone(). Returns when the device has completed all work.
   virtual void run() = 0;
 };
 

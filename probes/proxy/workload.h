@@ -1,7 +1,7 @@
-// The sequences of one iteration: how long they are and who works on which.
+// The sequences of one iteration: their lengths and their assignment to replicas.
 //
-// Lengths are drawn once per workload from the workflow's distributions (each prompt's once for its whole
-// group), so that all iterations of a measurement do the same work and every rank knows it.
+// Lengths are drawn once per workload from the workflow's distributions (a prompt's once for its whole group),
+// so that all iterations of a measurement do the same work and every rank can compute it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace sextant::proxy {
 
-// Sequences begin .. end - 1.
+// The sequences begin .. end - 1.
 struct Range {
   int begin = 0;
   int end = 0;
@@ -22,7 +22,7 @@ struct Range {
 struct Workload {
   std::vector<int> prompt_tokens;    // by sequence
   std::vector<int> response_tokens;  // by sequence
-  std::vector<std::size_t> offsets;  // where each sequence starts among all tokens, and the end
+  std::vector<std::size_t> offsets;  // start of each sequence among all tokens, and the end
 
   [[nodiscard]] int sequences() const { return static_cast<int>(prompt_tokens.size()); }
   [[nodiscard]] Range all() const { return {0, sequences()}; }
@@ -32,19 +32,19 @@ struct Workload {
   [[nodiscard]] std::size_t offset(int sequence) const { return offsets[static_cast<std::size_t>(sequence)]; }
   [[nodiscard]] std::size_t tokens() const { return offsets.back(); }
   [[nodiscard]] int longest() const;
-  // Prompt plus response of every sequence of the range.
+  // Returns prompt plus response tokens of every sequence of the range.
   [[nodiscard]] std::vector<int> lengths(Range range) const;
   [[nodiscard]] std::vector<int> prompts(Range range) const;
 };
 
 [[nodiscard]] Workload make_workload(const Workflow& workflow, unsigned seed);
 
-// The replica's part of the sequences in `whole`, by the plan's shares.
+// Returns the replica's part of the sequences in `whole`, by the plan's shares.
 [[nodiscard]] Range replica_range(const TaskPlan& plan, int replica, Range whole);
 
-// Pieces of `size` sequences, the last one smaller.
+// Returns pieces of `size` sequences, the last one smaller.
 [[nodiscard]] std::vector<Range> cut_by_size(Range whole, int size);
-// `count` pieces whose sizes differ by at most one.
+// Returns `count` pieces whose sizes differ by at most one.
 [[nodiscard]] std::vector<Range> cut_evenly(Range whole, int count);
 
 }  // namespace sextant::proxy

@@ -1,4 +1,4 @@
-// Where a host of a fleet is.
+// The place of a host in a fleet.
 #pragma once
 
 #include <string>

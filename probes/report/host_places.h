@@ -1,4 +1,4 @@
-// Where the hosts of a job are, as its user wrote it down.
+// The places of a job's hosts, as its user lists them.
 #pragma once
 
 #include <span>
@@ -12,14 +12,14 @@ namespace sextant {
 
 class HostPlaces {
  public:
-  // All hosts in one zone, whatever they are called.
+  // Puts all hosts into one zone, whatever their names.
   HostPlaces() = default;
   HostPlaces(std::string region, std::string zone) : region_(std::move(region)), zone_(std::move(zone)) {}
-  // These hosts alone.
+  // Accepts these hosts only.
   explicit HostPlaces(std::vector<HostPlace> hosts) : hosts_(std::move(hosts)) {}
 
-  // By the whole name, else by what is before the first dot of both. Error(bad_input) for a host that is not
-  // among them.
+  // Matches the whole name, else the part before the first dot of both. Throws Error(bad_input) for a host that
+  // is not in the list.
   [[nodiscard]] HostPlace of(const std::string& host) const;
   [[nodiscard]] std::vector<HostPlace> of(std::span<const std::string> hosts) const;
 

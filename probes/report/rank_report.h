@@ -1,4 +1,4 @@
-// What one rank tells the others after measuring.
+// The report that one rank sends to the others after measuring.
 #pragma once
 
 #include <optional>
@@ -17,15 +17,15 @@ struct RankReport {
   int rank = 0;
   std::string host;
   std::string cpu_model;
-  std::optional<int> cpu;            // pinned to
-  std::string gpu_model;             // what it measured, where that is a GPU; empty for cores
-  std::string gemm_library;          // what multiplied
-  double memory_bytes = 0;           // this rank's part of the host's memory, or the GPU's; 0 unknown
-  double host_memory_bytes = 0;      // of the whole host, where the device has its own memory; 0 unknown
-  std::vector<ProbeResult> results;  // of its device and of the links that it led
+  std::optional<int> cpu;            // to which the rank is pinned
+  std::string gpu_model;             // the measured GPU; empty for cores
+  std::string gemm_library;          // the library of the matrix products
+  double memory_bytes = 0;           // this rank's part of the host's memory, or the GPU's; 0: unknown
+  double host_memory_bytes = 0;      // of the whole host, if the device has its own memory; 0: unknown
+  std::vector<ProbeResult> results;  // for its device and for the links that it led
   std::vector<std::string> warnings;
   NetworkSettings settings;
-  std::optional<GpuPlace> place;  // of a GPU
+  std::optional<GpuPlace> place;  // for a GPU
 
   [[nodiscard]] bool is_gpu() const { return !gpu_model.empty(); }
 

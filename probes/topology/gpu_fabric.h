@@ -1,4 +1,4 @@
-// What a GPU's driver says of its links to other GPUs, behind a thin layer.
+// The driver's information on a GPU's links to other GPUs, behind a thin interface.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@ enum class NvLinkRemote { gpu, nvswitch, other };
 struct NvLinkEnd {
   bool is_active = false;
   NvLinkRemote remote = NvLinkRemote::other;
-  std::string remote_bus_id;  // of a GPU, as the kernel writes it
+  std::string remote_bus_id;  // of a GPU, in the kernel's format
 
   friend bool operator==(const NvLinkEnd&, const NvLinkEnd&) = default;
 };
@@ -39,15 +39,15 @@ class GpuFabric {
   GpuFabric(const GpuFabric&) = delete;
   GpuFabric& operator=(const GpuFabric&) = delete;
 
-  // Why nothing is known, in one line; empty when it is.
+  // Returns why nothing is known, in one line; empty if it is.
   [[nodiscard]] virtual std::string absence() const = 0;
-  // Every NVLink that the GPU has, active or not; none for a GPU without. Never throws.
+  // Returns every NVLink of the GPU, active or not; empty for a GPU without. Never throws.
   [[nodiscard]] virtual std::vector<NvLinkEnd> links(const std::string& bus_id) = 0;
-  // The worse of reading and writing. Never throws.
+  // Returns the worse of the status for reading and for writing. Never throws.
   [[nodiscard]] virtual PeerStatus peer_status(const std::string& from, const std::string& to) = 0;
 };
 
-// Through NVML, opened now.
+// Returns the fabric through NVML, opened now.
 [[nodiscard]] std::unique_ptr<GpuFabric> make_nvml_fabric();
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// Where a GPU is, and what kind of link two GPUs have.
+// The place of a GPU in its host, and the kind of link between two GPUs.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ namespace sextant {
 
 struct GpuPlace {
   std::string host;
-  std::string bus_id;            // as the kernel writes it
+  std::string bus_id;            // in the kernel's format
   int compute_capability = 0;    // 90 for 9.0
-  std::optional<PciDevice> pci;  // nothing where the kernel does not show it
+  std::optional<PciDevice> pci;  // nullopt if the kernel does not show it
   std::vector<NvLinkEnd> nvlinks;
-  std::map<std::string, PeerStatus> peers;  // by bus id, of the host's other GPUs
-  std::vector<NetworkAdapter> adapters;     // of the host
+  std::map<std::string, PeerStatus> peers;  // by bus id, for the host's other GPUs
+  std::vector<NetworkAdapter> adapters;     // adapters of the host
 
   [[nodiscard]] int active_nvlinks() const;
 
@@ -31,7 +31,7 @@ struct GpuPlace {
   [[nodiscard]] Json to_json() const;
 };
 
-// others: bus ids of the host's GPUs, to ask for the peer status of.
+// others: bus ids of the host's GPUs, whose peer status is queried.
 [[nodiscard]] GpuPlace read_gpu_place(const SystemFiles& files, GpuFabric& fabric, const std::string& host,
                                       const std::string& bus_id, int compute_capability,
                                       const std::vector<std::string>& others);
@@ -43,7 +43,7 @@ enum class LinkKind {
   numa_node,        // two host bridges of one NUMA node
   other_numa_node,  // through the link between CPUs
   other_host,       // through the network
-  unknown           // the kernel does not show where one of them is
+  unknown           // the kernel does not show the place of one of them
 };
 inline constexpr int kLinkKindCount = 7;
 
@@ -59,7 +59,7 @@ struct LinkClass {
   friend bool operator==(const LinkClass&, const LinkClass&) = default;
 };
 
-// NVLink where there is one, then by how far up the two ways through PCIe meet.
+// Returns NVLink if there is one, else the level at which the two paths through PCIe meet.
 [[nodiscard]] LinkClass link_class(const GpuPlace& a, const GpuPlace& b);
 
 }  // namespace sextant

@@ -9,8 +9,6 @@
 namespace sextant {
 namespace {
 
-constexpr double kBitsPerByte = 8;
-
 const LinkFacts::Pcie* find_generation(const LinkFacts& facts, double transfers_per_s) {
   for (const LinkFacts::Pcie& pcie : facts.pcie) {
     if (std::abs(pcie.transfers_per_s / transfers_per_s - 1) < 0.01) return &pcie;

@@ -1,4 +1,4 @@
-// What a link should reach, by class: data/links.json and the formulas.
+// The expected rate of a link, by class: data/links.json and the formulas.
 //
 // The expected rate is one direction, after encoding and before packet headers, which take another 5 to 17 %
 // (26 bytes of header to 128 or 256 of data on PCIe). So a link that works well stays below it.
@@ -19,13 +19,13 @@ struct LinkFacts {
 
   struct Pcie {
     std::string name;
-    double transfers_per_s = 0;  // a lane
+    double transfers_per_s = 0;  // per lane
     double payload_fraction = 0;
     std::string source;
   };
   struct NvLink {
     std::string name;
-    double bytes_per_s = 0;  // a link
+    double bytes_per_s = 0;  // per link
     std::vector<int> compute_capabilities;
     std::string source;
   };
@@ -41,9 +41,9 @@ struct ExpectedRate {
   std::string formula;  // "PCIe 5.0 x16: 32.0 GT/s x 16 lanes x 0.985 / 8"
 };
 
-// usual_nvlinks: the most active NVLinks of any GPU of the host, which a GPU with some down falls short of.
-// Between hosts that of the slower of their fastest adapters, of InfiniBand and RoCE where both have them.
-// Nothing where the kernel or the table does not say.
+// usual_nvlinks: the maximum of active NVLinks over the GPUs of the host, to detect a GPU with some down.
+// Between hosts, returns the rate of the slower of their fastest adapters, for InfiniBand and RoCE if both have
+// them. nullopt if the kernel or the table does not have the data.
 [[nodiscard]] std::optional<ExpectedRate> expected_rate(const LinkFacts& facts, const GpuPlace& a,
                                                         const GpuPlace& b, int usual_nvlinks);
 

@@ -14,11 +14,6 @@ namespace {
 // Below it a message's latency, not the link's rate, decides its time.
 constexpr double kLargeMessage = 4.0 * 1024 * 1024;
 
-std::string setting(const LinkEvidence& evidence, const std::string& name) {
-  const auto found = evidence.settings.find(name);
-  return found == evidence.settings.end() ? "" : found->second;
-}
-
 LinkKind kind_of(const LinkEvidence& evidence) { return link_class(*evidence.a, *evidence.b).kind; }
 
 bool is_pcie(const LinkEvidence& evidence) {
@@ -65,18 +60,18 @@ std::optional<NcclPath> farthest_with_peer_access(const std::string& level) {
 
 std::string peer_disabled_by_setting(const LinkEvidence& evidence) {
   if (!evidence.is_nccl || !is_within_host(evidence)) return "";
-  const std::string disabled = setting(evidence, "NCCL_P2P_DISABLE");
+  const std::string disabled = evidence.setting("NCCL_P2P_DISABLE");
   if (!disabled.empty() && disabled != "0") {
     return "NCCL_P2P_DISABLE=" + disabled + ": NCCL goes through the host's memory";
   }
-  const std::string level = setting(evidence, "NCCL_P2P_LEVEL");
+  const std::string level = evidence.setting("NCCL_P2P_LEVEL");
   const auto farthest = farthest_with_peer_access(level);
   if (!farthest || path_of(kind_of(evidence)) <= *farthest) return "";
   return "NCCL_P2P_LEVEL=" + level + ": between GPUs as far apart NCCL goes through the host's memory";
 }
 
 std::string shared_memory_disabled(const LinkEvidence& evidence) {
-  const std::string disabled = setting(evidence, "NCCL_SHM_DISABLE");
+  const std::string disabled = evidence.setting("NCCL_SHM_DISABLE");
   if (!evidence.is_nccl || !is_within_host(evidence) || disabled.empty() || disabled == "0") return "";
   return "NCCL_SHM_DISABLE=" + disabled + ": without peer access NCCL goes through the network";
 }

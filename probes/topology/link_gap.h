@@ -1,4 +1,4 @@
-// Why a link reaches less than its class should: only what was seen.
+// Explains why a link is slower than its class, only from observed evidence.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace sextant {
 
-// Packet headers take up to 17 %; what is further off has another cause.
+// Packet headers take up to 17 %; a larger gap has another cause.
 inline constexpr double kGapFraction = 0.25;
 
 struct LinkEvidence {
@@ -19,15 +19,21 @@ struct LinkEvidence {
   int usual_nvlinks = 0;                        // as in expected_rate
   bool is_nccl = false;                         // measured through NCCL; else by a peer copy
   bool is_through_host = false;                 // a peer copy that CUDA stages in the host's memory
-  double largest_bytes = 0;                     // message
-  std::string throttle;                         // what held a GPU back; empty when nothing did
-  std::map<std::string, std::string> settings;  // of the environment, by name
+  double largest_bytes = 0;                     // of a message
+  std::string throttle;                         // throttle reason of a GPU; empty: none
+  std::map<std::string, std::string> settings;  // environment settings by name
+
+  // The value of a setting of the environment such as NCCL_IB_DISABLE; "" if it is not set.
+  [[nodiscard]] std::string setting(const std::string& name) const {
+    const auto found = settings.find(name);
+    return found == settings.end() ? "" : found->second;
+  }
 };
 
 [[nodiscard]] bool has_gap(const LinkEvidence& evidence);
 
-// Empty without a gap, else a sentence of what was seen that can explain it, the likeliest first, or that
-// nothing was.
+// Returns a sentence with the observed causes of the gap, the likeliest first, or that none was observed; empty
+// without a gap.
 [[nodiscard]] std::string likely_reason(const LinkEvidence& evidence);
 
 }  // namespace sextant

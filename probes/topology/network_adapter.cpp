@@ -3,11 +3,11 @@
 #include <sstream>
 
 #include "core/json_value.h"
+#include "core/units.h"
 
 namespace sextant {
 namespace {
 
-constexpr double kBitsPerByte = 8;
 constexpr const char* kRdma = "/sys/class/infiniband/";
 constexpr const char* kNet = "/sys/class/net/";
 

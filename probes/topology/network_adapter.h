@@ -1,4 +1,4 @@
-// A host's ways to others: ports of InfiniBand and RoCE, and network interfaces.
+// A host's network adapters: ports of InfiniBand and RoCE, and network interfaces.
 #pragma once
 
 #include <string>
@@ -19,11 +19,11 @@ struct NetworkAdapter {
   [[nodiscard]] Json to_json() const;
 };
 
-// Active ports of /sys/class/infiniband, and those interfaces of /sys/class/net that are up, belong to a device
-// and say their speed (virtual ones say any).
+// Returns active ports of /sys/class/infiniband, and the interfaces of /sys/class/net that are up, belong to a
+// device and report their speed (virtual ones report any).
 [[nodiscard]] std::vector<NetworkAdapter> read_network_adapters(const SystemFiles& files);
 
-// The fastest of one kind; null when there is none.
+// Returns the fastest adapter of one kind; nullptr if there is none.
 [[nodiscard]] const NetworkAdapter* fastest(const std::vector<NetworkAdapter>& adapters, bool is_rdma);
 
 }  // namespace sextant

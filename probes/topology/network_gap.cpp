@@ -9,11 +9,6 @@
 namespace sextant {
 namespace {
 
-std::string setting(const LinkEvidence& evidence, const std::string& name) {
-  const auto found = evidence.settings.find(name);
-  return found == evidence.settings.end() ? "" : found->second;
-}
-
 bool is_between_hosts(const LinkEvidence& evidence) {
   return evidence.is_nccl && evidence.a->host != evidence.b->host;
 }
@@ -23,7 +18,7 @@ bool have_rdma(const LinkEvidence& evidence) {
 }
 
 bool is_rdma_off(const LinkEvidence& evidence) {
-  const std::string disabled = setting(evidence, "NCCL_IB_DISABLE");
+  const std::string disabled = evidence.setting("NCCL_IB_DISABLE");
   return !disabled.empty() && disabled != "0";
 }
 
@@ -49,7 +44,7 @@ bool is_chosen(std::string list, const std::string& adapter) {
 }
 
 std::string not_the_fastest(const LinkEvidence& evidence, const std::string& name, bool is_rdma) {
-  const std::string list = setting(evidence, name);
+  const std::string list = evidence.setting(name);
   if (!is_between_hosts(evidence) || list.empty()) return "";
   for (const GpuPlace* place : {evidence.a, evidence.b}) {
     const NetworkAdapter* best = fastest(place->adapters, is_rdma);
@@ -64,12 +59,12 @@ std::string not_the_fastest(const LinkEvidence& evidence, const std::string& nam
 
 std::string rdma_disabled(const LinkEvidence& evidence) {
   if (!is_between_hosts(evidence) || !have_rdma(evidence) || !is_rdma_off(evidence)) return "";
-  return "NCCL_IB_DISABLE=" + setting(evidence, "NCCL_IB_DISABLE") +
+  return "NCCL_IB_DISABLE=" + evidence.setting("NCCL_IB_DISABLE") +
          ": NCCL goes through sockets, not through InfiniBand or RoCE";
 }
 
 std::string sockets_chosen(const LinkEvidence& evidence) {
-  const std::string net = setting(evidence, "NCCL_NET");
+  const std::string net = evidence.setting("NCCL_NET");
   if (!is_between_hosts(evidence) || !is_socket(net)) return "";
   return "NCCL_NET=" + net + ": NCCL goes through sockets";
 }
@@ -81,12 +76,12 @@ std::string other_adapter_chosen(const LinkEvidence& evidence) {
 // Interfaces carry data only where NCCL goes through sockets.
 std::string other_interface_chosen(const LinkEvidence& evidence) {
   const bool through_sockets =
-      !have_rdma(evidence) || is_rdma_off(evidence) || is_socket(setting(evidence, "NCCL_NET"));
+      !have_rdma(evidence) || is_rdma_off(evidence) || is_socket(evidence.setting("NCCL_NET"));
   return through_sockets ? not_the_fastest(evidence, "NCCL_SOCKET_IFNAME", false) : "";
 }
 
 std::string no_direct_rdma(const LinkEvidence& evidence) {
-  const std::string level = setting(evidence, "NCCL_NET_GDR_LEVEL");
+  const std::string level = evidence.setting("NCCL_NET_GDR_LEVEL");
   if (!is_between_hosts(evidence) || !have_rdma(evidence) || (level != "LOC" && level != "0")) return "";
   return "NCCL_NET_GDR_LEVEL=" + level + ": without GPUDirect RDMA all goes through the host's memory";
 }

@@ -1,4 +1,4 @@
-// Causes of a slow link between two hosts, for the table of link_gap.cpp: empty, or a sentence.
+// Causes of a slow link between two hosts, for the table of link_gap.cpp: a sentence, or an empty text.
 #pragma once
 
 #include <string>

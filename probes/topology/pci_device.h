@@ -1,4 +1,4 @@
-// Where a PCI device is: the bridges above it, how wide and fast its way is, its NUMA node.
+// The place of a PCI device: the bridges above it, width and speed of its path, its NUMA node.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace sextant {
 
-// One link of the way to the host bridge; 0 where the kernel does not say.
+// One link of the path to the host bridge; 0 if the kernel does not report it.
 struct PciLink {
-  double transfers_per_s = 0;      // what both ends can
-  double transfers_per_s_now = 0;  // an idle GPU slows its link down
+  double transfers_per_s = 0;      // maximum that both ends support
+  double transfers_per_s_now = 0;  // an idle GPU slows down its link
   int width = 0;                   // lanes that both ends have
   int width_now = 0;
 
@@ -25,11 +25,11 @@ struct PciDevice {
   std::string bus_id;                // "0000:0f:00.0"
   std::string host_bridge;           // "pci0000:00"
   std::vector<std::string> bridges;  // from the root port down, without the device
-  std::vector<PciLink> links;        // of its way, from the root port down
-  std::optional<int> numa_node;      // nothing where the machine has none
+  std::vector<PciLink> links;        // of its path, from the root port down
+  std::optional<int> numa_node;      // nullopt if the machine has none
   std::optional<int> iommu_group;
 
-  // Of the way below the first `shared` bridges.
+  // Returns the links of the path below the first `shared` bridges.
   [[nodiscard]] std::vector<PciLink> links_below(std::size_t shared) const;
 
   friend bool operator==(const PciDevice&, const PciDevice&) = default;
@@ -37,13 +37,13 @@ struct PciDevice {
   [[nodiscard]] Json to_json() const;
 };
 
-// "00000000:0F:00.0" (NVML) and "0000:0F:00.0" (CUDA) are "0000:0f:00.0" (the kernel).
+// Converts "00000000:0F:00.0" (NVML) and "0000:0F:00.0" (CUDA) to "0000:0f:00.0" (the kernel).
 [[nodiscard]] std::string normal_bus_id(std::string bus_id);
 
-// From /sys/bus/pci/devices; nothing when the kernel does not show the device.
+// Reads /sys/bus/pci/devices; nullopt if the kernel does not show the device.
 [[nodiscard]] std::optional<PciDevice> read_pci_device(const SystemFiles& files, const std::string& bus_id);
 
-// Bridges that two devices of one host bridge share, from the root port on; 0 for different host bridges.
+// Number of bridges that two devices share, from the root port on; 0 for different host bridges.
 [[nodiscard]] std::size_t shared_bridges(const PciDevice& a, const PciDevice& b);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// Files that are part of every page, put into the program when it is built.
+// Files that every page contains, embedded into the program when it is built.
 #pragma once
 
 #include <string_view>

@@ -10,7 +10,7 @@
 
 namespace sextant::charts {
 
-// Up to this many rows a matrix can be read.
+// A matrix is readable up to this many rows.
 inline constexpr int kMaxLinkEnds = 64;
 
 // A row and column of a link matrix: a device, or the first device of a node for the whole node.
@@ -21,7 +21,7 @@ struct LinkEnd {
 
 enum class LinkProperty { latency, bandwidth };
 
-// At least two ends. Cells on the diagonal stay empty.
+// Needs at least two ends. Cells on the diagonal stay empty.
 [[nodiscard]] Json link_matrix(const Cluster& cluster, const std::vector<LinkEnd>& ends, LinkProperty property);
 
 }  // namespace sextant::charts

@@ -1,4 +1,4 @@
-// Fitted coefficients with their intervals, one chart for each kind of axis.
+// Fitted coefficients with their intervals, one chart per kind of axis.
 #pragma once
 
 #include <string>
@@ -20,13 +20,13 @@ enum class CoefficientAxis {
 // "identified", "not identified" (the prior stands) or "at a bound".
 [[nodiscard]] std::string status_of(const Coefficient& coefficient);
 
-// "training efficiency", "layer overhead": without the unit, which stands with the numbers
+// "training efficiency", "layer overhead": without the unit, which is next to the numbers
 [[nodiscard]] std::string short_name(const CoefficientSpec& spec);
 
 // "training efficiency · cpu-core"
 [[nodiscard]] std::string label_of(const Coefficient& coefficient);
 
-// The coefficients that belong on this axis; null when there is none.
+// Returns the coefficients that belong on this axis; null if there are none.
 [[nodiscard]] Json coefficient_intervals(const std::vector<Coefficient>& coefficients, CoefficientAxis axis);
 
 }  // namespace sextant::charts

@@ -17,7 +17,7 @@ namespace sextant::charts {
 // Resident and working bytes of each device against its capacity.
 [[nodiscard]] Json memory(const Prediction& prediction, const Cluster* cluster);
 
-// Which task uses which device as which replica and stage.
+// Shows which task uses which device as which replica and stage.
 [[nodiscard]] Json occupancy(const Plan& plan);
 inline constexpr int kMaxOccupancyDevices = 64;
 

@@ -1,4 +1,4 @@
-// The chart of a search.
+// The chart of a planner's search.
 #pragma once
 
 #include "sextant/json.h"
@@ -6,8 +6,8 @@
 
 namespace sextant::charts {
 
-// The best so far over the seconds of the search, as steps, above the least that any plan takes. Null where
-// nothing was found.
+// The incumbent's time over the seconds of the search, as steps, above the lower bound of all plans. Null if no
+// plan was found.
 [[nodiscard]] Json search_curve(const SearchRecord& search);
 
 }  // namespace sextant::charts

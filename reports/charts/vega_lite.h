@@ -11,7 +11,7 @@
 
 namespace sextant::charts {
 
-// A specification as wide as its place on the page. `body` is the rest of it, as JSON text.
+// Returns a specification as wide as its container. `body` is the rest of it, as JSON text.
 [[nodiscard]] Json specification(const std::string& description, int height_px, std::string_view body);
 
 // Height of a chart with one row for each name. (Vega-Lite's own {"step": ...} does not go with a width that

@@ -1,4 +1,4 @@
-// What a report says, before it has a format: sections of blocks.
+// The content of a report, independent of its format: sections of blocks.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-// A finite number, or null: JSON has no NaN, and a ratio to zero is not a number to show.
+// Returns a finite number, or null: JSON has no NaN, and a ratio to zero cannot be shown.
 [[nodiscard]] Json finite_or_null(double value);
 
 struct Cell {
@@ -45,12 +45,12 @@ struct Table {
   bool folded = false;                  // long: the page shows it on demand
 };
 
-// Sentences.
+// A block of sentences.
 struct Text {
   std::string text;
 };
 
-// Something the reader should know before trusting a number.
+// A warning for the reader before trusting a number.
 struct Warning {
   std::string text;
 };

@@ -1,4 +1,4 @@
-// How names, devices and intervals are shown.
+// Formats names, devices and intervals for reports.
 #pragma once
 
 #include <map>

@@ -2,9 +2,9 @@
 //
 // A node is a process and a device a thread of it. Every task is a complete event ("ph": "X") on each of its
 // devices, in microseconds from the start of the iteration, with its terms in seconds as arguments. After the
-// tasks come, on all devices and of the category "iteration", "weight_sync" and "iteration_overhead": rewards
-// of a rule, what the framework does between tasks, and what tasks beside each other take longer than the
-// longest of them. The last event ends where the iteration does.
+// tasks come, on all devices and in the category "iteration", "weight_sync" and "iteration_overhead":
+// rule-based rewards, the framework's work between tasks, and the time that overlapping tasks take beyond the
+// longest of them. The last event ends with the iteration.
 #pragma once
 
 #include "sextant/cluster.h"

@@ -1,4 +1,4 @@
-// Texts from documents made harmless where they are put: names may hold anything.
+// Escapes texts from documents for their place in the output, because names may hold any characters.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace sextant {
 
-// For element content and quoted attributes: & < > " ' become entities.
+// Escapes for element content and quoted attributes: & < > " ' become entities.
 [[nodiscard]] std::string escape_html(std::string_view text);
 
-// For a Markdown table cell or sentence: what could start markup gets a backslash, line breaks become spaces.
+// Escapes for a Markdown table cell or sentence: markup characters get a backslash, line breaks become spaces.
 [[nodiscard]] std::string escape_markdown(std::string_view text);
 
-// JSON that may stand inside a <script> element: '<' is written \u003c, so neither </script> nor <!-- can
+// Returns JSON for use inside a <script> element: '<' is written \u003c, so neither </script> nor <!-- can
 // occur. Bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string script_json(const Json& value);
 

@@ -1,4 +1,4 @@
-// The data of a report for programs.
+// Renders the data of a report for programs.
 #pragma once
 
 #include "reports/content/content.h"

@@ -1,4 +1,4 @@
-// The sections of a report, each from the documents it needs; nothing when they are absent.
+// The sections of a report, each from the documents it needs; empty if these are absent.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ namespace sextant {
 [[nodiscard]] std::optional<Section> runs_section(const ReportInput& input);
 [[nodiscard]] std::optional<Section> provenance_section(const ReportInput& input);
 
-// All of them in reading order, with the title.
+// Returns all sections in reading order, with the title.
 [[nodiscard]] Content report_content(const ReportInput& input);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// What a reader should know before trusting the numbers.
+// Warnings that a reader should see before trusting the numbers.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace sextant {
 
-// Above these the report warns; they are what the project promises for a machine it has measured.
+// The report warns above these limits; the project promises them for a machine that it has measured.
 inline constexpr double kTaskErrorLimit = 0.15;
 inline constexpr double kIterationErrorLimit = 0.10;
-inline constexpr double kSpreadLimit = 0.10;    // of a run's iteration times
-inline constexpr double kCoverageLimit = 0.80;  // of intervals that should cover 90 %
+inline constexpr double kSpreadLimit = 0.10;    // spread of a run's iteration times
+inline constexpr double kCoverageLimit = 0.80;  // coverage of intervals that should cover 90 %
 
 [[nodiscard]] std::vector<Warning> report_warnings(const ReportInput& input);
 

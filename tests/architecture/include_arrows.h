@@ -1,7 +1,7 @@
-// Reads the #include lines of a source tree and says where they break the design.
+// Reads the #include lines of a source tree and reports where they violate the design.
 //
-// The design (docs/architecture.md): dependencies point one way, third-party headers stay in their room, no
-// header includes itself through others, every header has #pragma once, every folder a README.md.
+// The design (docs/architecture.md): dependencies point one way, third-party headers stay in designated
+// folders, no header includes itself through others, every header has #pragma once, every folder a README.md.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 namespace sextant::architecture {
 
-// One sentence a fault, sorted by file: "sextant/json.h includes sextant/predict.h: core may include only core".
-// Empty when the tree is as designed. Throws std::runtime_error when the tree has no source at all.
+// Returns one sentence per violation, sorted by file: "sextant/json.h includes sextant/predict.h: core may
+// include only core". Empty without violations. Throws std::runtime_error if the tree has no source at all.
 [[nodiscard]] std::vector<std::string> find_violations(const std::filesystem::path& root);
 
 }  // namespace sextant::architecture

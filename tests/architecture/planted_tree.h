@@ -1,4 +1,4 @@
-// A source tree of a test's own, into which faults are planted for a checker to find.
+// A temporary source tree of a test, into which faults are planted for a checker to find.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -7,10 +7,10 @@
 
 namespace sextant::architecture {
 
-// The top-level folders that are checked; everything else in the tree is left alone.
+// Returns the top-level folders that are checked; all other files are ignored.
 [[nodiscard]] const std::vector<std::string>& checked_folders();
 
-// Headers and sources of C++ and CUDA in them, relative to the root, sorted. Throws std::runtime_error when
+// Returns their C++ and CUDA headers and sources, relative to the root, sorted. Throws std::runtime_error if
 // there is none.
 [[nodiscard]] std::vector<std::string> sources_below(const std::filesystem::path& root);
 

@@ -1,7 +1,7 @@
-// Reads the types and constants that the project's namespaces hold and says where one name means two things.
+// Reads the types and constants in the project's namespaces and reports names with two definitions.
 //
-// Two types of one name in two files compile. Linked into one program, the linker keeps one of what both have,
-// a destructor or a vector's growth, for both, and no compiler warns (the one-definition rule).
+// Two types of one name in two files compile. In one program, the linker keeps one of the functions that both
+// have, a destructor or a vector's growth, for both, and no compiler warns (the one-definition rule).
 #pragma once
 
 #include <filesystem>
@@ -10,11 +10,11 @@
 
 namespace sextant::architecture {
 
-// One sentence for each name, sorted: "sextant::Run is defined in sextant/run.h and in
-// planner/exact/unit_space.h". Of classes, enumerations, aliases and constants at the level of a namespace, in
-// headers and sources; what anonymous namespaces hold is each file's own. Reads what clang-format has
-// formatted: a definition at namespace level begins its line. Throws std::runtime_error when the tree has no
-// source at all.
+// Returns one sentence for each name, sorted: "sextant::Run is defined in sextant/run.h and in
+// planner/exact/unit_space.h". It covers classes, enumerations, aliases and constants at namespace level, in
+// headers and sources; names in anonymous namespaces are local to their file. It reads clang-formatted code:
+// a definition at namespace level begins its line. Throws std::runtime_error if the tree has no source at
+// all.
 [[nodiscard]] std::vector<std::string> find_odr_clashes(const std::filesystem::path& root);
 
 }  // namespace sextant::architecture

@@ -1,5 +1,5 @@
-// Runs on two nodes of four GPUs, in layouts that together reach every formula of the model. Rates and sizes
-// are of the order of real ones; no GPU is needed.
+// Runs on two nodes of four GPUs, in layouts that together exercise every formula of the model. Rates and sizes
+// are realistic; no GPU is needed.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ inline Cluster gpu_cluster(const std::string& name, const std::string& second_ty
                   {LinkLevel::within_zone, {assumed(1e-5), assumed(4.5e10)}}});
 }
 
-// A dense model of 0.6 billion parameters that generates, is scored by two others and trains.
+// A dense model of 0.6 billion parameters with generation, two scoring tasks and training.
 inline Workflow gpu_workflow() {
   Model model;
   model.name = "dense";
@@ -66,7 +66,7 @@ inline Workflow gpu_workflow() {
   return workflow;
 }
 
-// The same with 16 experts in all layers but one, 4 for each token.
+// Like gpu_workflow, with 16 experts in all layers but one, 4 for each token.
 inline Workflow gpu_mixture() {
   Workflow workflow = gpu_workflow();
   workflow.name = "mixture";
@@ -80,10 +80,10 @@ struct GpuCase {
   Plan plan;
   Cluster cluster;
 };
-// What a failing test prints of it.
+// Prints a case in the message of a failing test.
 inline void PrintTo(const GpuCase& of, std::ostream* out) { *out << of.name; }
 
-// Every task in this layout, from the first device on.
+// Returns a plan with every task in this layout, from the first device on.
 inline Plan gpu_plan(const Workflow& workflow, const UniformLayout& layout, const Execution& execution = {}) {
   Plan plan;
   plan.name = "plan";
@@ -96,7 +96,7 @@ inline Plan gpu_plan(const Workflow& workflow, const UniformLayout& layout, cons
   return plan;
 }
 
-// Generation on the first node, the rest on the second, where the two scoring tasks have devices of their own.
+// Generation runs on the first node, the rest on the second, with separate devices for the scoring tasks.
 inline Plan gpu_pools(const Workflow& workflow, WeightSyncMethod method) {
   Plan plan = gpu_plan(workflow, {1, 1, 2, DeviceId{0}});
   const auto place = [&](const char* task, const UniformLayout& layout) {
@@ -110,7 +110,7 @@ inline Plan gpu_pools(const Workflow& workflow, WeightSyncMethod method) {
   return plan;
 }
 
-// Layouts, then what they are executed with.
+// Returns layouts first, then execution options.
 inline std::vector<GpuCase> gpu_cases() {
   const Cluster cluster = gpu_cluster("alike", "gpu");
   const Workflow dense = gpu_workflow(), mixture = gpu_mixture();
@@ -188,8 +188,8 @@ inline std::vector<GpuCase> gpu_cases() {
   return cases;
 }
 
-// One run of a case, all its numbers measured: the model's own for these coefficients, with lognormal noise as
-// the fit expects it of times and, smaller, of memory.
+// Returns one run of a case with all its measured numbers: the model's own for these coefficients, with
+// lognormal noise as the fit expects it for times and, smaller, for memory.
 inline Run gpu_run(const GpuCase& of, const Coefficients& truth, double noise, std::mt19937& random) {
   std::normal_distribution<double> normal(0, 1);
   const auto noisy = [&](double value, double share = 1) {

@@ -1,4 +1,4 @@
-// Where a fit starts that knows all coefficients but some.
+// The start of a fit that knows all coefficients except some.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,11 @@
 
 namespace sextant::testing {
 
-// All at their values in `truth`, which must hold every coefficient: the open ones with the width of the
-// table's priors times `widening`, the others hardly free to move.
+// Returns all coefficients at their values in `truth`, which must hold every one: the open ones with the width
+// of the table's priors times `widening`, the others almost fixed.
 inline Coefficients knowing_all_but(const std::vector<CoefficientId>& open, const Coefficients& truth,
                                     double widening = 1) {
-  constexpr double kKnown = 1e-5;  // of the table's width
+  constexpr double kKnown = 1e-5;  // relative to the table's width
   Coefficients start;
   for (const CoefficientSpec& spec : coefficient_table()) {
     Coefficient entry;

@@ -1,4 +1,4 @@
-// Runs in which the fixed times of mini-batches and of calls are a good part of every task.
+// Runs in which the fixed times of mini-batches and of calls are a large part of every task.
 #pragma once
 
 #include "tests/calibrate/synthetic_runs.h"
@@ -13,8 +13,8 @@ inline Coefficients overhead_truth() {
   return truth;
 }
 
-// Every second workflow trains in so many mini-batches, the others in one: with 1 the two fixed times are
-// always paid together.
+// Every second workflow trains in `mini_batches` mini-batches, the others in one: with 1 the two fixed times
+// always occur together.
 inline Runs overhead_runs(int mini_batches) {
   Runs runs = synthetic_runs(overhead_truth());
   bool second = false;

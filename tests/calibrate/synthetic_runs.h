@@ -73,7 +73,7 @@ inline Runs synthetic_runs(const Coefficients& truth, double noise = 0, unsigned
     const int degrees[4][3] = {{1, 1, 1}, {2, 1, 1}, {1, 2, 1}, {1, 1, 2}};
     for (const auto& degree : degrees) {
       Plan plan = synthetic_plan(workflow, degree[0], degree[1], degree[2], 1 + (w + degree[1]) % 4);
-      // Not fused, scores and attention look alike on one device type.
+      // If attention is not fused, scores and attention cannot be distinguished on one device type.
       for (auto& [name, task] : plan.tasks) task.execution.fused_attention = true;
       runs.plans[plan.name] = plan;
       const Prediction prediction = predict(cluster, workflow, plan, truth);
@@ -91,8 +91,8 @@ inline Runs synthetic_runs(const Coefficients& truth, double noise = 0, unsigned
   return runs;
 }
 
-// The times of all runs again, without noise: the model's own for these coefficients and for what the document
-// says.
+// Sets the times of all runs again, without noise: the model's own for these coefficients and the document's
+// current content.
 inline void measure_again(Runs& runs, const Coefficients& truth) {
   for (Run& run : runs.runs) {
     const Prediction prediction =
@@ -112,7 +112,7 @@ inline Coefficient coefficient(CoefficientId id, double value) {
   return c;
 }
 
-// Far from the priors where the runs can tell, at the priors elsewhere.
+// Values far from the priors if the runs determine them, at the priors elsewhere.
 inline Coefficients synthetic_truth() {
   Coefficients truth;
   for (const CoefficientSpec& spec : coefficient_table())

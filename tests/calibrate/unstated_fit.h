@@ -1,4 +1,4 @@
-// Fits of runs whose sources leave something unsaid, with three coefficients free to move.
+// Fits of runs whose sources leave a quantity unstated, with three free coefficients.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ inline const std::vector<CoefficientId> kFreeToMove{CoefficientId::inference_eff
                                                     CoefficientId::training_efficiency,
                                                     CoefficientId::decode_bandwidth_efficiency};
 
-// Every second workflow of the synthetic runs, whose names end in a number.
+// True for every second workflow of the synthetic runs, whose names end in a number.
 inline bool is_odd(const std::string& workflow) {
   return std::stoi(workflow.substr(workflow.rfind('-') + 1)) % 2 == 1;
 }
@@ -33,7 +33,7 @@ inline std::vector<const PreparedRun*> pointers_to(const std::vector<PreparedRun
   return pointers;
 }
 
-// widening: of the priors of what is free to move, relative to the table's.
+// widening: of the free coefficients' priors, relative to the table's.
 inline FitResult fit_free(const Runs& runs, double widening = 1) {
   const std::vector<PreparedRun> prepared = prepare(runs, names_of(runs));
   return fit_prepared(runs, pointers_to(prepared), {},

@@ -5,8 +5,8 @@
 
 namespace sextant::testing {
 
-// 64 runs of 16 workflows in 4 layouts each, as if on two hosts with three kinds of cores between them and by
-// two frameworks.
+// 64 runs of 16 workflows in 4 layouts each, as if on two hosts with three kinds of cores in total and by two
+// frameworks.
 inline Runs varied_runs() {
   Runs runs = synthetic_runs(synthetic_truth());
   const Cluster cores = two_cores();

@@ -142,7 +142,7 @@ TEST_F(CalibrateCommand, AnotherSeedKeepsOthersBack) {
 TEST_F(CalibrateCommand, ValidateJudgesByTheRunsKeptBack) {
   ASSERT_EQ(calibrate({"--hold-out", "0.25"}).exit_code, 0);
   const std::string out = folder_.path() / "accuracy.json";
-  const Printed printed = validate({"--out", out, "--most-task-error", "0.2", "--most-iteration-error", "0.2"});
+  const Printed printed = validate({"--out", out, "--max-task-error", "0.2", "--max-iteration-error", "0.2"});
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "wrote " + out + "\n");
   EXPECT_THAT(printed.out, StartsWith("error of"));
@@ -190,17 +190,17 @@ TEST_F(CalibrateCommand, ValidateJsonIsTheDocumentAndNothingElse) {
 
 TEST_F(CalibrateCommand, ValidateExits1WhenLessAccurateThanAsked) {
   ASSERT_EQ(calibrate({"--hold-out", "0.25"}).exit_code, 0);
-  const Printed iterations = validate({"--most-iteration-error", "1e-9"});
+  const Printed iterations = validate({"--max-iteration-error", "1e-9"});
   EXPECT_EQ(iterations.exit_code, 1);
   EXPECT_THAT(iterations.err, StartsWith("sextant: MAPE of held-out iteration times is "));
-  const Printed tasks = validate({"--most-task-error", "1e-9"});
+  const Printed tasks = validate({"--max-task-error", "1e-9"});
   EXPECT_EQ(tasks.exit_code, 1);
   EXPECT_THAT(tasks.err, StartsWith("sextant: MAPE of held-out task times is "));
 }
 
 TEST_F(CalibrateCommand, ValidateExits2WhenNothingIsKeptBackToJudgeBy) {
   ASSERT_EQ(calibrate({}).exit_code, 0);
-  const Printed printed = validate({"--most-iteration-error", "0.5"});
+  const Printed printed = validate({"--max-iteration-error", "0.5"});
   EXPECT_EQ(printed.exit_code, 2);
   EXPECT_THAT(printed.out, HasSubstr("\niterations, held out"));
   EXPECT_THAT(printed.out, HasSubstr("\nnothing is held out: the fit saw every run"));

@@ -1,4 +1,4 @@
-// Documents for the commands to read: tests/data, and tiny ones written to a folder.
+// Documents that commands read: tests/data, and tiny ones written to a folder.
 #pragma once
 
 #include <string>
@@ -32,7 +32,7 @@ inline Workflow tiny_workflow(const std::string& name = "tiny") {
   return workflow;
 }
 
-// Every task in dp x pp x tp from device 0 on.
+// Returns a plan with every task in dp x pp x tp from device 0 on.
 inline Plan tiny_plan(int dp, int pp, int tp) {
   return testing::synthetic_plan(tiny_workflow(), dp, pp, tp, 1);
 }
@@ -48,7 +48,7 @@ class TinyFolder {
   [[nodiscard]] std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
   [[nodiscard]] std::string path() const { return folder_.path().string(); }
 
-  // The command with these three documents, and more arguments.
+  // Returns the command with these three documents, and more arguments.
   [[nodiscard]] std::vector<std::string> with_plan(const std::string& command,
                                                    const std::vector<std::string>& more) const {
     std::vector<std::string> all = without_plan(command, {"--plan", file("plan.json")});
@@ -67,7 +67,7 @@ class TinyFolder {
   TemporaryFolder folder_;
 };
 
-// Every device of a cluster with so much memory.
+// Returns the cluster with this much memory on every device.
 inline Cluster with_memory(const Cluster& cluster, double bytes) {
   auto types = cluster.device_types();
   for (auto& [name, type] : types) type.memory_bytes = assumed(bytes);

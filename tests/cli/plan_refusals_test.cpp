@@ -47,8 +47,8 @@ INSTANTIATE_TEST_SUITE_P(
                 {"--uneven-stages"},
                 "--uneven-stages: planner portfolio has no use for it; exhaustive has"},
         Refused{"most_plans",
-                {"--planner", "exact", "--most-plans", "10"},
-                "--most-plans: planner exact has no use for it; exhaustive has"},
+                {"--planner", "exact", "--max-plans", "10"},
+                "--max-plans: planner exact has no use for it; exhaustive has"},
         Refused{"warm_start",
                 {"--planner", "mcmc", "--warm-start", "plan.json"},
                 "--warm-start: planner mcmc has no use for it; portfolio, exact, ilp ha"},
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"evaluations_of_exhaustive",
                 {"--planner", "exhaustive", "--evaluations", "10"},
                 "--evaluations: planner exhaustive has no use for it; portfolio, sha-ea, exact, "},
-        Refused{"space_too_large", {"--planner", "exhaustive", "--most-plans", "10"}, "the space has "}),
+        Refused{"space_too_large", {"--planner", "exhaustive", "--max-plans", "10"}, "the space has "}),
     [](const auto& refused) { return std::string(refused.param.name); });
 
 class PlanNumbers : public ::testing::TestWithParam<std::pair<std::string, std::string>> {};
@@ -78,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Options, PlanNumbers,
                                            std::pair{"--budget", "nan"}, std::pair{"--evaluations", "0"},
                                            std::pair{"--evaluations", "many"}, std::pair{"--seed", "-1"},
                                            std::pair{"--threads", "0"}, std::pair{"--micro-batches", "0"},
-                                           std::pair{"--most-plans", "all"}));
+                                           std::pair{"--max-plans", "all"}));
 
 TEST(PlanRefusal, AClusterThatIsTooLargeForThePlanner) {
   const TinyFolder folder;

@@ -15,29 +15,29 @@ struct Printed {
   std::string err;    // stderr
 };
 
-// `sextant arguments...` on one rank, stdout and stderr each in a pipe. A program that runs for longer than
-// two minutes is ended, which fails the test. So does a carriage return or an escape code in what it printed:
-// neither belongs in a pipe.
+// Runs `sextant arguments...` on one rank, with stdout and stderr each in a pipe. A program that runs for
+// longer than two minutes is ended, which fails the test. So does a carriage return or an escape code in its
+// output: neither belongs in a pipe.
 [[nodiscard]] Printed run_sextant(const std::vector<std::string>& arguments);
 
-// The same, with a SIGINT once it listens for one and has worked for `cpu_s` seconds.
+// Like run_sextant, with a SIGINT once it handles one and has worked for `cpu_s` seconds.
 [[nodiscard]] Printed interrupt_sextant(const std::vector<std::string>& arguments, double cpu_s);
 
-// The same on several ranks, by the MPI launcher.
+// Like run_sextant on several ranks, by the MPI launcher.
 [[nodiscard]] Printed run_on_ranks(int ranks, const std::vector<std::string>& arguments);
 
-// The same with one rank for each of these hosts, as each rank believes. `meanwhile` gets the launcher.
+// Like run_on_ranks, with one rank per host name. `meanwhile` gets the launcher.
 [[nodiscard]] Printed run_on_hosts(const std::vector<std::string>& hosts,
                                    const std::vector<std::string>& arguments,
                                    const std::function<void(pid_t launcher)>& meanwhile = {});
 
-// Waits until the file has this in it; false, which fails the test, when that takes a minute.
+// Waits until the file contains this text; returns false, which fails the test, after a minute.
 bool wait_for_text(const std::string& file, const std::string& text);
 
-// The process of the rank that run_on_hosts started for this host below `launcher`.
+// Returns the process of the rank that run_on_hosts started for this host below `launcher`.
 [[nodiscard]] pid_t process_of_host(pid_t launcher, const std::string& host);
 
-// Set for the programs that are run while it lives.
+// A variable that is set, while this object lives, for the programs that are run.
 class EnvironmentVariable {
  public:
   EnvironmentVariable(const std::string& name, const std::string& value);

@@ -34,7 +34,7 @@ class ProxyCommand : public ::testing::Test {
                                  folder_.file("experiments.json"),
                                  "--out",
                                  out_,
-                                 "--most",
+                                 "--max-iterations",
                                  "3"};
     all.insert(all.end(), more.begin(), more.end());
     return run_sextant(all);
@@ -47,7 +47,7 @@ class ProxyCommand : public ::testing::Test {
 
 TEST_F(ProxyCommand, RefusesARankThatRanAlone) {
   const EnvironmentVariable two("SLURM_STEP_NUM_TASKS", "2"), first("SLURM_PROCID", "0");
-  const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--most", "3"}));
+  const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--max-iterations", "3"}));
   EXPECT_EQ(printed.exit_code, 2);
   EXPECT_THAT(printed.err, HasSubstr("every rank ran alone: SLURM_STEP_NUM_TASKS=2 (srun)"));
   EXPECT_FALSE(std::filesystem::exists(out_));
@@ -55,7 +55,7 @@ TEST_F(ProxyCommand, RefusesARankThatRanAlone) {
 
 TEST_F(ProxyCommand, MeasuresOnePlan) {
   const Printed printed =
-      run_sextant(folder_.with_plan("proxy", {"--out", out_, "--most", "3", "--spread", "0"}));
+      run_sextant(folder_.with_plan("proxy", {"--out", out_, "--max-iterations", "3", "--spread", "0"}));
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "wrote " + out_ + "\n");
   EXPECT_THAT(printed.out, StartsWith("run "));
@@ -76,7 +76,7 @@ TEST_F(ProxyCommand, RunsAPlanWithoutTheOptionsItHasNoCodeForAndSaysSo) {
   Plan plan = tiny_plan(1, 1, 1);
   plan.tasks.at(task_names::kActorTraining).execution.fused_attention = true;
   save_document(folder_.file("plan.json"), plan);
-  const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--most", "1"}));
+  const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--max-iterations", "1"}));
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_THAT(printed.err, HasSubstr("note: task 'actor_training' of plan '" + plan.name +
                                      "' runs without fused_attention, for which the proxy has no code\n"));
@@ -84,7 +84,7 @@ TEST_F(ProxyCommand, RunsAPlanWithoutTheOptionsItHasNoCodeForAndSaysSo) {
 }
 
 TEST_F(ProxyCommand, JsonIsTheDocumentAndNothingElse) {
-  const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--json", "--most", "1"}));
+  const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--json", "--max-iterations", "1"}));
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "wrote " + out_ + "\n");
   EXPECT_EQ(parse_document<Runs>(printed.out).content, runs());
@@ -168,7 +168,7 @@ TEST_F(ProxyCommand, KeepGoingMeasuresTheOthers) {
 // The tiny cluster has cores. Where there is a GPU it does not take the workflow's fp32.
 TEST_F(ProxyCommand, GpusAreAskedForByName) {
   const auto on = [&](const std::string& device) {
-    return run_sextant(folder_.with_plan("proxy", {"--out", out_, "--most", "1", "--device", device}));
+    return run_sextant(folder_.with_plan("proxy", {"--out", out_, "--max-iterations", "1", "--device", device}));
   };
   EXPECT_EQ(on("cpu").exit_code, 0);
   EXPECT_EQ(on("auto").exit_code, 0);

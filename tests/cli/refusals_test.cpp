@@ -130,8 +130,8 @@ TEST(BadOption, NumbersAreReadable) {
                         "sextant: --budget: expected a number above 0, got \"-1\""},
                        {{"calibrate", runs, "--suggest", "2", "--budget", "inf"},
                         "sextant: --budget: expected a number above 0, got \"inf\""},
-                       {{"validate", runs, "--coefficients", coefficients, "--most-task-error", "-3"},
-                        "sextant: --most-task-error: expected a number above 0, got \"-3\""}};
+                       {{"validate", runs, "--coefficients", coefficients, "--max-task-error", "-3"},
+                        "sextant: --max-task-error: expected a number above 0, got \"-3\""}};
   for (const Wrong& wrong : all) {
     const Printed printed = run_sextant(wrong.command);
     EXPECT_EQ(printed.exit_code, 2);

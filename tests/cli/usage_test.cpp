@@ -36,6 +36,15 @@ TEST(Usage, EveryCommandHasHelpWithAnExample) {
   }
 }
 
+TEST(Usage, OptionsThatWereRenamedStillWorkAndNoHelpShowsThem) {
+  const TinyFolder folder;
+  const Printed old_name = run_sextant({"validate", folder.file("runs.json"), "--most-task-error", "-1"});
+  const Printed new_name = run_sextant({"validate", folder.file("runs.json"), "--max-task-error", "-1"});
+  EXPECT_EQ(old_name.exit_code, 2);
+  EXPECT_EQ(old_name.err, new_name.err);
+  EXPECT_THAT(run_sextant({"validate", "--help"}).out, ::testing::Not(HasSubstr("--most")));
+}
+
 TEST(Usage, VersionIsOneLine) {
   const Printed printed = run_sextant({"--version"});
   EXPECT_EQ(printed.exit_code, 0);
@@ -115,8 +124,8 @@ INSTANTIATE_TEST_SUITE_P(
               "Usage: sextant trace [OPTIONS]"},
         // Zero would mean "not asked" and accept any error.
         Wrong{"no_error_at_all",
-              {"validate", "r.json", "--coefficients", "c.json", "--most-task-error", "0"},
-              "sextant: --most-task-error",
+              {"validate", "r.json", "--coefficients", "c.json", "--max-task-error", "0"},
+              "sextant: --max-task-error",
               "Usage: sextant validate [OPTIONS]"}),
     [](const auto& wrong) { return std::string(wrong.param.name); });
 

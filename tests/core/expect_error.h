@@ -1,4 +1,4 @@
-// Runs something that must throw an Error and gives back its message.
+// Runs code that must throw an Error and returns its message.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ template <typename Action>
   return "";
 }
 
-// What is wrong with the input.
+// Returns the message of the Error(bad_input) that the action throws.
 template <typename Action>
 [[nodiscard]] std::string refusal_of(Action&& action) {
   return message_of(ErrorKind::bad_input, action);

@@ -1,4 +1,4 @@
-// Graphs on the small problem, and the questions of tests/data/field.
+// Graphs on the small problem, and the cases of tests/data/field.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace sextant::testing {
 
-inline constexpr double kSumRounding = 1e-12;  // relative, of sums in another order
+inline constexpr double kSumRounding = 1e-12;  // relative, for sums in another order
 
 inline Workflow with_graph(std::vector<Task> tasks, Algorithm algorithm = Algorithm::grpo) {
   Workflow workflow = small_workflow();

@@ -1,4 +1,4 @@
-// Seeded draws: the same on every machine whose standard library is the same.
+// Seeded random numbers: the same on every machine with the same standard library.
 #pragma once
 
 #include <algorithm>

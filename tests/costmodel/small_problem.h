@@ -1,4 +1,4 @@
-// A small heterogeneous problem with numbers that can be worked by hand.
+// A small heterogeneous problem with numbers that can be computed by hand.
 //
 // Devices 0, 1 (node a): 100 FLOP/s, 50 B/s memory.   Link a-a: 1 s + n / 100.
 // Devices 2, 3 (node b):  40 FLOP/s, 20 B/s memory.   Link b-b: 2 s + n / 50.   Link a-b: 5 s + n / 10.
@@ -82,7 +82,7 @@ inline Stage stage(int layers, const std::vector<int>& devices) {
   return stage;
 }
 
-// One replica: two layers tensor-parallel on the fast devices, then one on a slow device; micro-batches of 3.
+// One replica: two tensor-parallel layers on the fast devices, then one on a slow device; micro-batches of 3.
 inline TaskPlan uneven_pipeline() {
   TaskPlan task;
   task.replicas = {{1.0, {stage(2, {0, 1}), stage(1, {2})}}};

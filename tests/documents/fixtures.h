@@ -30,7 +30,7 @@ T parse_as(const Json& json) {
   return T::parse(JsonView(json));
 }
 
-// Why it cannot be parsed as one.
+// Returns the error message of parsing the JSON as this document.
 template <typename T>
 [[nodiscard]] std::string refusal_as(const Json& json) {
   return refusal_of([&json] { (void)parse_as<T>(json); });

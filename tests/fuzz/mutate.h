@@ -1,4 +1,4 @@
-// Seeded damage to the text of a document.
+// Seeded corruption of the text of a document.
 #pragma once
 
 #include <random>
@@ -9,11 +9,11 @@ namespace sextant {
 
 using Random = std::mt19937_64;
 
-// Bytes are flipped, inserted, removed or taken from another document: mostly not JSON any more.
+// Flips, inserts or removes bytes, or takes them from another document: the result is rarely JSON.
 [[nodiscard]] std::string mutate_text(const std::string& text, const std::string& other, Random& random);
 
-// A value somewhere is replaced, removed or renamed: always JSON, so that the reading behind the parser is
-// reached.
+// Replaces, removes or renames a value: the result is always JSON, so that it reaches the code behind the
+// parser.
 [[nodiscard]] std::string mutate_value(const std::string& text, const std::string& other, Random& random);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// What tests of planners take for the model and for equal.
+// The neutral coefficients and the rounding tolerance of planner tests.
 #pragma once
 
 #include "sextant/coefficients.h"

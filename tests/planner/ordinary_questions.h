@@ -1,10 +1,10 @@
-// Questions that people ask: a model of a usual size, RL with usual batches and lengths, on nodes of one GPU
-// type, run by a framework; and the layout that people who ran it write down.
+// Typical planning requests: a model of a common size, RL with common batches and lengths, on nodes of one GPU
+// type, run by a framework; and the layout that experienced users would write down.
 //
-// The recipes are rules of thumb, typed from the frameworks' own example scripts, not searched: shard over all
-// GPUs (FSDP) or tensor parallelism inside a node and pipelines between them (Megatron), full recomputation,
-// 16k tokens a micro-batch, states on the host while the engine runs, an engine of as few GPUs as hold the
-// weights in a quarter of their memory, 40 % of the memory for the KV cache.
+// The recipes are rules of thumb from the frameworks' own example scripts, not searched: sharding over all GPUs
+// (FSDP) or tensor parallelism inside a node and pipelines between them (Megatron), full recomputation, 16k
+// tokens per micro-batch, states on the host while the engine runs, an engine with the fewest GPUs that hold
+// the weights in a quarter of their memory, 40 % of the memory for the KV cache.
 #pragma once
 
 #include <filesystem>
@@ -33,13 +33,13 @@ struct OrdinaryQuestion {
   [[nodiscard]] std::string name() const;  // "grpo Qwen3-14B 512x8 4k, 4 x 8 H100-SXM-80GB, verl-fsdp"
 };
 
-// At least 60: dense models of 1.5B to 72B and mixtures to 235B, on 8 to 256 GPUs.
+// The list has at least 60: dense models of 1.5B to 72B and mixtures to 235B, on 8 to 256 GPUs.
 [[nodiscard]] std::vector<OrdinaryQuestion> ordinary_questions();
 
 [[nodiscard]] Cluster cluster_of(const OrdinaryQuestion& question, const Facts& facts);
 [[nodiscard]] Workflow workflow_of(const OrdinaryQuestion& question, const Facts& facts);
 
-// The customary layout, executed as the profile says with what is said above.
+// The customary layout, executed as in the profile with the settings above.
 [[nodiscard]] Plan recipe_of(const OrdinaryQuestion& question, const FrameworkProfile& profile,
                              const Workflow& workflow, const Cluster& cluster);
 

@@ -1,4 +1,4 @@
-// Clusters and workflows of the size that is planned: 8B models on GPUs as their datasheets state them.
+// Clusters and workflows of realistic size: 8B models on GPUs with the numbers of their datasheets.
 #pragma once
 
 #include <numeric>
@@ -109,7 +109,7 @@ inline Workflow ppo_of(const Model& base, Mode mode) {
 inline Workflow ppo_8b(Mode mode = Mode::synchronous) { return ppo_of(model_8b(), mode); }
 inline Workflow ppo_14b(Mode mode = Mode::synchronous) { return ppo_of(model_14b(), mode); }
 
-// Random devices in random order for a task; a shape for their number.
+// Random devices in random order for a task, and a shape for their number.
 inline Placement random_placement(std::mt19937& random, Evaluator& evaluator, int task,
                                   const Workflow& workflow, const Cluster& cluster,
                                   const ShapeLimits& limits = {}) {

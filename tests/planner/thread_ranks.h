@@ -1,4 +1,4 @@
-// Ranks that are threads of the test, which stand for the processes of a search.
+// Ranks that are threads of the test; they stand for the processes of a search.
 #pragma once
 
 #include <barrier>
@@ -18,7 +18,7 @@ class ThreadRanks {
   explicit ThreadRanks(int ranks)
       : said_(static_cast<std::size_t>(ranks)), told_(static_cast<std::size_t>(ranks)), all_(ranks) {}
 
-  // What every rank makes of it.
+  // The result of every rank.
   std::vector<PlanResult> run(const std::function<PlanResult(IslandRanks&)>& search) {
     std::vector<PlanResult> results(said_.size());
     std::vector<std::jthread> threads;
@@ -32,7 +32,7 @@ class ThreadRanks {
     return results;
   }
   [[nodiscard]] const std::vector<std::string>& said() const { return said_; }
-  // How many ranks told on the way.
+  // Number of messages that ranks sent during the search.
   [[nodiscard]] int messages() const { return messages_; }
 
  private:

@@ -1,4 +1,4 @@
-// How long tests of several threads or programs wait for what is bound to happen.
+// The time for which tests of several threads or programs wait for an expected event.
 #pragma once
 
 namespace sextant {

@@ -14,7 +14,7 @@ using FixtureShape = std::vector<Node>;
 [[nodiscard]] FixtureShape one_core();
 [[nodiscard]] FixtureShape two_cores();
 [[nodiscard]] FixtureShape sixteen_gpus();        // four nodes in two regions, two types
-[[nodiscard]] FixtureShape many_gpus(int nodes);  // eight devices a node
+[[nodiscard]] FixtureShape many_gpus(int nodes);  // eight devices per node
 
 // Every document; the same shape gives the same numbers.
 [[nodiscard]] ReportInput fixture_report(const FixtureShape& shape);

@@ -1,4 +1,4 @@
-// Prefill and decode as pages of engines and models print them: data/public/generation.
+// Published prefill and decode measurements from documentation of engines and models: data/public/generation.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace sextant {
 
-// JSON: {"schema": "sextant.published.generation/1", "records": [...]}, a record a row of a printed table:
-// static batches, single sequences, first-token times (a response of one token), and offline tables that give
-// an engine all requests at once, which are then the batch.
+// JSON: {"schema": "sextant.published.generation/1", "records": [...]}, one record per row of a published
+// table: static batches, single sequences, first-token times (a response of one token), and offline tables that
+// give an engine all requests at once, which are then the batch.
 [[nodiscard]] Imported read_generation(const std::vector<std::filesystem::path>& files, const Facts& facts);
 
 }  // namespace sextant

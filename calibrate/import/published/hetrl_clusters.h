@@ -15,15 +15,15 @@ inline constexpr std::array kHetrlNetworks = {HetrlNetwork::single_region, Hetrl
                                               HetrlNetwork::multi_country, HetrlNetwork::multi_continent};
 [[nodiscard]] std::string_view name_of(HetrlNetwork network);  // "multi-country"
 
-// A reading of "0.9 to 5 Gbps" between regions: whose rate it is.
+// The interpretation of "0.9 to 5 Gbps" between regions.
 enum class HetrlLinks {
-  per_pair,    // of every two GPUs, however many others send at the same time
-  per_region,  // of all GPUs of two regions together
+  per_pair,    // the rate of every two GPUs, however many others send at the same time
+  per_region,  // the rate that all GPUs of two regions share
 };
 
 [[nodiscard]] Cluster hetrl_cluster(const Facts& facts, HetrlNetwork network,
                                     HetrlLinks links = HetrlLinks::per_pair);
-// Its A100 alone, in one region (Figure 10).
+// Returns a cluster of its A100s alone, in one region (Figure 10).
 [[nodiscard]] Cluster hetrl_a100s(const Facts& facts);
 
 }  // namespace sextant

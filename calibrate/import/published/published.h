@@ -1,4 +1,4 @@
-// Iterations of RL post-training as pages, papers and issues print them: data/public/rl.
+// Published iteration times of RL post-training from web pages, papers and issues: data/public/rl.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 namespace sextant {
 
 // JSON: {"schema": "sextant.published.runs/1", "records": [...]}; see published_record.h for its members. A
-// record becomes a run where its GPU, models, batch, plan and a time are stated; what else it leaves unsaid is
-// assumed, with a note. Left out as well are repetitions of another record's measurement.
+// record becomes a run if its GPU, models, batch, plan and a time are stated; anything else that it leaves out
+// is assumed, with a note. Repetitions of another record's measurement are left out as well.
 [[nodiscard]] Imported read_published(const std::vector<std::filesystem::path>& files, const Facts& facts);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// How the tasks of a published iteration run, where their devices are known: batches, engine, precision,
+// Sets how the tasks of a published iteration run, once their devices are known: batches, engine, precision,
 // memory.
 #pragma once
 
@@ -11,11 +11,11 @@ namespace sextant {
 
 [[nodiscard]] bool is_training_task(const std::string& task);
 
-// Of a task whose name and degrees are set; what is assumed is noted in the iteration.
+// Sets the execution of a task whose name and degrees are set; assumptions are noted in the iteration.
 void set_execution(const PublishedRecord& record, const PublishedTask& layout, MeasuredIteration& iteration,
                    MeasuredTask& task);
 
-// For all tasks together, by what fits the GPUs' memory.
+// Sets the DeepSpeed stages of all tasks together, by what fits the GPUs' memory.
 void set_deepspeed_stages(MeasuredIteration& iteration);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// What the framework of a published record is, by the names under which it is printed.
+// Maps the framework names in published records to frameworks.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Where and how the tasks of a published iteration run: the layouts of a record, and what its framework does by
-// its nature where the record is silent.
+// The devices and layouts of the tasks of a published iteration: those that the record states, and the
+// framework's usual ones if the record states none.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace sextant {
 
-// FSDP, DeepSpeed, DTensor: every GPU is a replica of weights that are sharded over all.
+// Returns true for FSDP, DeepSpeed and DTensor: every GPU is a replica of weights that are sharded over all.
 [[nodiscard]] bool shards_whole_model(const PublishedRecord& record);
 
-// Whether the degrees of actor training are stated, or follow from what the framework is.
+// Whether the degrees of actor training are stated, or follow from the framework.
 [[nodiscard]] bool has_training_layout(const PublishedRecord& record);
 
-// Adds the tasks whose layout is stated, with notes; the batch, the models, the lengths and the GPU are there
-// already. Returns why the layouts cannot be right: their degrees do not make up their GPUs, or these are more
-// than there are; empty where they can.
+// Adds the tasks whose layout is stated, with notes; batch, models, lengths and GPU must be set. Returns why
+// the layouts are impossible: their degrees do not multiply to their GPUs, or need more GPUs than there are.
+// Empty if they are possible.
 [[nodiscard]] std::string set_layouts(const PublishedRecord& record, MeasuredIteration& iteration);
 
 }  // namespace sextant

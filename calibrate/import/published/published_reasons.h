@@ -1,4 +1,4 @@
-// Why a published record is left out, and what it says only indirectly.
+// Reasons to leave out a published record, and values that it states only indirectly.
 #pragma once
 
 #include <optional>
@@ -10,16 +10,16 @@
 
 namespace sextant {
 
-// As printed, or of the class whose peak the framework divides by; empty where neither is there.
+// Returns the printed GPU, or the class whose peak the framework divides by; empty if neither is stated.
 [[nodiscard]] std::string gpu_name(const PublishedRecord& record);
 
-// Responses of an iteration; absent where the record does not say, or says two things.
+// Returns the responses of an iteration; nullopt if the record does not state them, or states two values.
 [[nodiscard]] std::optional<int> sequences_of(const PublishedRecord& record);
 
 // "a, b, c"
 [[nodiscard]] std::string listed(const std::vector<std::string>& things);
 
-// Empty where the record can be a run. `records` are all of its file: one may repeat another.
+// Empty if the record can become a run. `records` are all of its file: one may repeat another.
 [[nodiscard]] std::string reason_against(const PublishedRecord& record,
                                          const std::vector<PublishedRecord>& records, const Facts& facts);
 

@@ -10,20 +10,20 @@
 
 namespace sextant {
 
-// A time that one source prints for one layout and workload in several rows was measured once.
+// A time that one source prints for one layout and workload in several rows counts as measured once.
 class Repetitions {
  public:
-  // Whether the time was there before; from now on it is.
+  // Returns whether the time occurred before, and records it.
   bool take(const PublishedRecord& record, const std::string& entry, double time_s);
 
  private:
   std::set<std::string> seen_;
 };
 
-// Timers of the iteration, whose mode is set; what is dropped is noted.
+// Sets the timers of the iteration, whose mode is set; times that are dropped are noted.
 void set_task_times(const PublishedRecord& record, Repetitions& repetitions, MeasuredIteration& iteration);
 
-// The time of the iteration. Samples take the place of their mean, there and in the timers set before.
+// Sets the time of the iteration. Samples replace their mean, here and in the timers set before.
 void set_samples(const PublishedRecord& record, MeasuredIteration& iteration);
 
 }  // namespace sextant

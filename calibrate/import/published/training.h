@@ -8,8 +8,8 @@
 
 namespace sextant {
 
-// "records" of the schema sextant.published.training/1, a record a run. What a source calls its knobs is told
-// by the first word of a record's id (training_sources.h).
+// "records" of the schema sextant.published.training/1, one run per record. The first word of a record's id
+// says how its source names its knobs (training_sources.h).
 [[nodiscard]] Imported read_training(const std::vector<std::filesystem::path>& files, const Facts& facts);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// What a reader of measured runs takes and gives back: the facts about GPUs and models that the source leaves out; the
-// runs, and the records that it left out with the reason.
+// The input and output of a reader of measured runs: facts about GPUs and models that the source leaves out;
+// the runs, and the records that it left out with the reason.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Faults in a file, told with its name.
+// Errors in a file, reported with its name.
 #pragma once
 
 #include <filesystem>

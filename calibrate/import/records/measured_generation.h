@@ -1,11 +1,11 @@
-// A measured generation as published tables of inference state it: a batch of equal sequences on GPUs of one
+// A measured generation in the form of published inference tables: a batch of equal sequences on GPUs of one
 // type.
 //
-// How a serving measurement becomes one. In a closed loop C requests are always in flight, so C of them finish
-// in the time that one spends in the server, ttft + (o - 1) tpot, the prefill of the others included: that is a
-// batch of C sequences. Under a constant request rate Little's law gives C. Engines that replace a finished
-// response by the next sequence keep their weights and, in what memory is left, the KV cache; that limits how
-// many decode together.
+// How a serving measurement becomes one: in a closed loop C requests are always in flight, so C of them finish
+// in the time that one spends in the server, ttft + (o - 1) tpot, including the prefill of the others: that is
+// a batch of C sequences. Under a constant request rate Little's law gives C. Engines that replace a finished
+// response by the next sequence keep their weights and fill the remaining memory with the KV cache; that limits
+// how many sequences decode together.
 #pragma once
 
 #include <map>
@@ -20,11 +20,11 @@
 namespace sextant {
 
 struct MeasuredGeneration {
-  std::string name;       // of the run
+  std::string name;       // name of the run
   std::string framework;  // as in Run
   Gpu gpu;
   Model model;
-  Degrees degrees;      // data parallel: each replica a share of the batch; idle replicas are left off
+  Degrees degrees;      // data parallel: each replica gets a share of the batch; idle replicas are omitted
   Execution execution;  // without context_parallel, which is one of the degrees
   int sequences = 1;
   double prompt_tokens = 1;
@@ -39,37 +39,37 @@ struct MeasuredGeneration {
 
 // Prompt tokens in a step of an engine whose setting is not stated: the default of vLLM's server and of SGLang.
 inline constexpr int kUsualPrefillTokens = 8192;
-// Of a GPU's memory, for weights and cache: the default of vLLM and TensorRT-LLM.
+// The fraction of a GPU's memory for weights and cache: the default of vLLM and TensorRT-LLM.
 inline constexpr double kUsualMemoryFraction = 0.9;
 
-// Sequences that vLLM decodes together where its setting is not stated: the least of its defaults, which grow
+// Sequences that vLLM decodes together if its setting is not stated: the smallest of its defaults, which grow
 // with the GPU's memory.
 inline constexpr int kUsualDecodeSequences = 256;
 
-// "bf16", "FP16", "fp8", "FP4", "int4".
+// A parsed format: "bf16", "FP16", "fp8", "FP4", "int4".
 struct NumberFormat {
   Precision stored = Precision::bf16;
-  bool is_for_arithmetic = true;  // int4 is for weights only
+  bool is_for_arithmetic = true;  // false for int4, which is for weights only
 };
 [[nodiscard]] std::optional<NumberFormat> find_number_format(std::string_view name);
 
-// Weights in the format, arithmetic too where the GPU has a rate for it; what it has none for, it unpacks to 16
-// bits. Activations have 16 bits.
+// Sets the format of weights, and of arithmetic if the GPU has a rate for it; otherwise weights are unpacked to
+// 16 bits. Activations have 16 bits.
 void set_number_format(MeasuredGeneration& generation, NumberFormat format);
 
-// An engine with continuous batching, fused attention and CUDA graphs. Comes after degrees and number format:
+// Sets an engine with continuous batching, fused attention and CUDA graphs, after degrees and number format:
 //   KV cache of a device = memory_fraction x its memory - its share of the weights, as they are stored.
 void set_serving(MeasuredGeneration& generation, int prefill_tokens = kUsualPrefillTokens,
                  double memory_fraction = kUsualMemoryFraction);
 
-// A setting of the engine that the source does not state: decode_batch_sequences, memory_share or
-// prefill_chunk_tokens. What set_serving and decode_batch_sequences were given is then the middle of a prior as
-// wide as the defaults of engines and the settings of scripts differ. `group`: who made the setting; the
-// engine's defaults follow the GPU, so it names the GPU's type, or a script that is for one.
+// Marks a setting of the engine that the source does not state: decode_batch_sequences, memory_share or
+// prefill_chunk_tokens. The value given to set_serving or decode_batch_sequences is then the centre of a prior
+// as wide as the spread of engines' defaults and scripts' settings. `group` says who made the setting; defaults
+// of the engine depend on the GPU, so it contains the GPU's type, or a script for one.
 void leave_unstated(MeasuredGeneration& generation, UnstatedQuantity setting, const std::string& group);
 
-// Adds the run, or leaves the record out with the reason: the weights leave no room for a cache, the time is
-// less than reading the weights once a step takes, or the plan is one that check_plan refuses.
+// Adds the run, or leaves the record out with the reason: the weights leave no memory for a cache, the time is
+// less than reading the weights once a step takes, or check_plan refuses the plan.
 void add_measured_generation(Imported& imported, const MeasuredGeneration& generation);
 
 }  // namespace sextant

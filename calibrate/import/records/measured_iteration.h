@@ -1,10 +1,10 @@
-// A measured RL iteration as logs and published tables state it: tasks with uniform layouts on GPUs of one
+// A measured RL iteration in the form of logs and published tables: tasks with uniform layouts on GPUs of one
 // type.
 //
-// The readers fill this form and add it. What the form leaves to the vocabulary's conventions:
-//   * responses are log-normal with the stated mean, cut at the token limit, and fixed where the source pads;
+// The readers fill this form and add it. It follows these conventions of the documents:
+//   * responses are log-normal with the stated mean, cut at the token limit, and fixed if the source pads;
 //   * generation comes first, inference needs its sequences, training all inference;
-//   * an engine with continuous batching keeps its KV cache in what memory its weights leave.
+//   * an engine with continuous batching uses the memory that its weights leave for the KV cache.
 #pragma once
 
 #include <map>
@@ -17,42 +17,42 @@
 
 namespace sextant {
 
-// Beside task_names: the actor's log-probabilities of what it generated, where a framework computes them again.
+// The actor's log-probabilities of its own output, if a framework recomputes them; an addition to task_names.
 inline constexpr const char* kOldLogProb = task_names::kOldLogProb;
 
-// Ends the name of a framework whose serving engine is the first generation of vLLM (V0, to the middle of
-// 2025): its scheduler and sampler are Python between two steps, a tenth of a millisecond a sequence, ten times
-// the next one's.
+// Suffix of a framework's name whose serving engine is the first generation of vLLM (V0, until the middle of
+// 2025): its scheduler and sampler run Python between two steps, a tenth of a millisecond per sequence, ten
+// times as long as in the next generation.
 inline constexpr const char* kFirstEngine = "-v0";
 
-// Deviation of the logarithm of response lengths where nothing is said about it.
+// Deviation of the logarithm of response lengths if the source does not state it.
 inline constexpr double kUsualSigma = 0.6;
 
 struct MeasuredTask {
   std::string name;                       // as in task_names, or kOldLogProb
   Degrees degrees;                        // with `first`, where its devices begin
-  std::optional<int> layers_first_stage;  // where stages are uneven; those between share the rest evenly
+  std::optional<int> layers_first_stage;  // if stages are uneven; the middle stages share the rest evenly
   std::optional<int> layers_last_stage;
   int micro_batch_sequences = 1;
   int decode_batch_sequences = 0;  // as in TaskPlan
   Recompute recompute = Recompute::none;
   Execution execution;         // without context_parallel, which is one of the degrees
-  double memory_fraction = 0;  // of a GPU, for weights and cache of a serving engine; 0: no such engine
+  double memory_fraction = 0;  // fraction of a GPU for weights and cache of a serving engine; 0: no such engine
 };
 
 struct MeasuredIteration {
-  std::string name;       // of the run
+  std::string name;       // name of the run
   std::string framework;  // as in Run
   RunSource source = RunSource::published;
   Gpu gpu;
   int gpus = 1;
-  int gpus_per_node = 0;                // 0: the type's
+  int gpus_per_node = 0;                // 0: the default of the GPU type
   std::map<std::string, Model> models;  // by role: "actor", "critic", "reference", "reward"
   std::vector<MeasuredTask> tasks;      // in any order
   Mode mode = Mode::synchronous;
   double staleness = 0;
   int streamed_parts = 1;
-  WeightSyncMethod weight_sync = WeightSyncMethod::shortest;  // where generation has devices of its own
+  WeightSyncMethod weight_sync = WeightSyncMethod::shortest;  // if generation has devices of its own
   int prompts = 1;
   int responses_per_prompt = 1;
   int mini_batches = 1;
@@ -60,7 +60,7 @@ struct MeasuredIteration {
   Lengths response_tokens;
   double rule_reward_s_per_sequence = 0;
   std::vector<double> iteration_s;                    // samples; empty: not measured
-  std::map<std::string, std::vector<double>> timers;  // as Run::tasks; one with an unknown task is not taken
+  std::map<std::string, std::vector<double>> timers;  // as Run::tasks; timers of unknown tasks are ignored
   std::map<std::string, std::vector<double>> waits;   // as Run::waits
   std::vector<Unstated> unstated;
   std::map<std::string, std::string> notes;
@@ -68,11 +68,11 @@ struct MeasuredIteration {
   [[nodiscard]] bool has_task(const std::string& task) const;
 };
 
-// Log-normal lengths whose mean, cut at `max`, is `mean`; with a smaller deviation where `sigma` has no such
-// median below `max`, and fixed where the mean is not below it.
+// Returns log-normal lengths whose mean, cut at `max`, is `mean`; with a smaller deviation if `sigma` allows no
+// such median below `max`, and fixed if the mean is not below it.
 [[nodiscard]] Lengths lengths_with_mean(double mean, double sigma, double max);
 
-// As before, with the deviation for which the longest of `count` lengths is `longest` in the mean.
+// Like lengths_with_mean, with the deviation for which the mean of the longest of `count` lengths is `longest`.
 [[nodiscard]] Lengths lengths_with_longest(double mean, double longest, double count, double max);
 
 // The role of the model that a task of this name runs: "actor" for actor_training.
@@ -81,8 +81,8 @@ struct MeasuredIteration {
 // Appends a sentence to a note.
 void add_note(std::map<std::string, std::string>& notes, const std::string& key, const std::string& sentence);
 
-// Adds the run, or leaves the record out with the reason: nothing measured is left, or the plan is one that
-// check_plan refuses. Without a generation or training task the iteration's time is dropped, with a note.
+// Adds the run, or leaves the record out with the reason: no measured value is left, or check_plan refuses the
+// plan. Without a generation or training task the iteration's time is dropped, with a note.
 void add_measured_iteration(Imported& imported, MeasuredIteration iteration);
 
 }  // namespace sextant

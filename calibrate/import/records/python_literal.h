@@ -1,4 +1,4 @@
-// Literals that Python programs print into their logs, read without running anything.
+// Parses literals that Python programs print into their logs, without running anything.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace sextant {
 
-// Strings (adjacent ones are one), numbers, True, False, None, lists, tuples and dictionaries with strings as
-// keys, from the beginning of the text to where the literal closes; inf and nan become null. Nothing where the
-// text does not begin with such a literal, does not close it or nests deeper than 64.
+// Parses strings (adjacent ones are one), numbers, True, False, None, lists, tuples and dictionaries with
+// strings as keys, from the beginning of the text to the end of the literal; inf and nan become null. Returns
+// nullopt if the text does not begin with such a literal, does not close it or nests deeper than 64.
 [[nodiscard]] std::optional<Json> parse_python_literal(std::string_view text);
 
 }  // namespace sextant

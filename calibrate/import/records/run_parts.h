@@ -1,4 +1,4 @@
-// Clusters, plans, workflows and runs as readers build them from what a source says.
+// Helpers of readers that build clusters, plans, workflows and runs from a source's statements.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 
 namespace sextant {
 
-// `gpus` devices of one type, `per_node` (0: the type's) to a node; the last node has what remains. In one
-// zone, or where the type is built in racks a zone for as many nodes as fill one (a node may be a whole rack).
-// Named after the type and both numbers. A node's network is `per_node` GPUs' part of the type's.
+// Builds a cluster of `gpus` devices of one type, `per_node` (0: the type's) to a node; the last node has the
+// remainder. It has one zone, or if the type is built in racks one zone per rack (a node may be a whole rack).
+// It is named after the type and both numbers. A node's network is `per_node` GPUs' part of the type's.
 [[nodiscard]] Cluster uniform_cluster(const Gpu& gpu, int gpus, int per_node = 0);
 
 // A layout of dp x pp x tp (x cp) devices from `first` on, tensor parallelism innermost. In a serving engine
@@ -36,13 +36,13 @@ struct Degrees {
 [[nodiscard]] Workflow generation_batch(const std::string& name, const Model& model, int sequences,
                                         double prompt_tokens, double response_tokens, Precision precision);
 
-// Adds a run to a document with its cluster, workflow and plan, each named so that equal ones are shared: by
-// the name it comes with (a plan without one by its description), and "NAME (2)" where another has that name.
-// Throws Error(bad_input) for a plan that cannot be run, which a reader may catch to leave its record out, and
-// for a run whose name is taken. The document is as before then.
+// Adds a run to a document with its cluster, workflow and plan. Equal ones are shared; each gets the name it
+// comes with (a plan without one its description), or "NAME (2)" if another one has that name. Throws
+// Error(bad_input) for a plan that cannot run, which a reader may catch to leave its record out, and for a run
+// whose name is taken. The document is then unchanged.
 void add_run(Runs& runs, Run run, const Cluster& cluster, Workflow workflow, Plan plan);
 
-// What check_plan says against the plan, as a reason to leave a record out; empty where it passes.
+// Returns check_plan's objection to the plan, as a reason to leave a record out; empty if it passes.
 [[nodiscard]] std::string why_refused(const Plan& plan, const Workflow& workflow, const Cluster& cluster);
 
 }  // namespace sextant

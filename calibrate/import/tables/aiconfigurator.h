@@ -1,4 +1,4 @@
-// End-to-end serving points that NVIDIA's aiconfigurator keeps to score itself: data/public/aiconfigurator.
+// End-to-end serving points with which NVIDIA's aiconfigurator validates itself: data/public/aiconfigurator.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace sextant {
 
-// CSV, a row a closed loop of `concurrency` requests in flight. The columns launched_*, cache_precision,
+// CSV, one row per closed loop of `concurrency` requests in flight. The columns launched_*, cache_precision,
 // prefill_tokens, *_tokens_mean and speculative_decoding, which the benchmark's own scripts fill, may be
 // missing.
 [[nodiscard]] Imported read_aiconfigurator(const std::vector<std::filesystem::path>& files, const Facts& facts);

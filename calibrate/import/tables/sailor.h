@@ -8,7 +8,7 @@
 
 namespace sextant {
 
-// The files of that folder in any order, told apart by what is in them: plans, layer_times or both, and the
+// Reads the files of that folder in any order, recognised by their content: plans, layer_times or both, and the
 // tables that these need (models, network_curves, gpu_types, layer_sizes).
 [[nodiscard]] Imported read_sailor(const std::vector<std::filesystem::path>& files, const Facts& facts);
 

@@ -13,7 +13,7 @@
 
 namespace sextant {
 
-// times: layer_times.csv; sizes: layer_sizes.csv. A row that no run uses is left out by its line.
+// times: layer_times.csv; sizes: layer_sizes.csv. A row that no run uses is left out, reported by its line.
 void import_sailor_layers(Imported& imported, const CsvTable& times, const CsvTable& sizes,
                           const SailorTables& tables);
 

@@ -1,4 +1,4 @@
-// Sailor's measured plans: stages and replicas of unlike GPUs, with time and memory.
+// Sailor's measured plans: stages and replicas of different GPU types, with time and memory.
 #pragma once
 
 #include <string>
@@ -27,9 +27,9 @@ struct SailorPlan {
   std::string cluster;
   std::string model;
   int nodes = 1;
-  int sequences = 1;  // a global batch
+  int sequences = 1;  // per global batch
   int micro_batch_sequences = 1;
-  int micro_batches = 1;  // of a replica
+  int micro_batches = 1;  // per replica
   int tokens = 1;
   int plan_layers = 1;
   int data_parallel = 1;
@@ -40,10 +40,10 @@ struct SailorPlan {
   std::string remark;
 };
 
-// A document sextant-data.sailor-plans/1.
+// Parses a document sextant-data.sailor-plans/1.
 [[nodiscard]] std::vector<SailorPlan> parse_sailor_plans(const JsonView& document);
 
-// Runs with time and memory. Of plans with the same times and memory to the last digit one stays: a copy.
+// Adds runs with time and memory. Plans with exactly the same times and memory are copies; one is kept.
 void import_sailor_plans(Imported& imported, const std::vector<SailorPlan>& plans, const SailorTables& tables);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// The tables that Sailor's plans and profiles are read with: GPU types (rates are the facts'), models, and
-// links from curves of bandwidth.
+// The tables that Sailor's plans and profiles refer to: GPU types (rates come from the facts), models, and
+// links from bandwidth curves.
 #pragma once
 
 #include <map>
@@ -18,15 +18,15 @@ namespace sextant {
 
 struct SailorGpu {
   std::string name;  // as in the facts
-  DeviceType type;   // with fp32 and tf32; where there are no such units tf32 runs at the rate of fp32
+  DeviceType type;   // with fp32 and tf32; without such units tf32 runs at the rate of fp32
   int per_node = 0;
   bool pairs_have_links =
-      false;  // each pair in a node its own, so that a group of t uses t - 1 of them at once
+      false;  // each pair in a node has its own link, so that a group of t uses t - 1 of them at once
 };
 
 struct SailorModel {
   Model model;
-  int tokens = 0;       // of a sequence
+  int tokens = 0;       // per sequence
   int plan_layers = 0;  // as the source counts: with embedding, head and the norm before it
 };
 
@@ -41,28 +41,28 @@ struct BandwidthCurve {
   int pairs = 1;
 };
 
-// Of one pair among those: latency and rate whose time of n bytes is nearest to the curve's, by relative error
-// over its positive range up to 1 GiB. Error(bad_input) when the curve has no such range.
+// Fits the link of one pair among those: latency and rate whose time for n bytes is nearest to the curve's, by
+// relative error over its positive range up to 1 GiB. Throws Error(bad_input) if the curve has no such range.
 [[nodiscard]] LinkRate fit_link(const BandwidthCurve& curve);
 
 class SailorTables {
  public:
   explicit SailorTables(const Facts& facts) : facts_(facts) {}
 
-  // Each throws Error(bad_input) with its place. A table of another form is not taken (false).
+  // Both throw Error(bad_input) with the place. add returns false for a table of another form.
   bool add(const CsvTable& table);
   void add_models(const JsonView& document);
-  // After all tables: Error(bad_input) naming what lacks.
+  // Call it after all tables: throws Error(bad_input) with what is missing.
   void check() const;
 
   [[nodiscard]] const SailorGpu* gpu(const std::string& type) const;      // null: unknown here or to the facts
   [[nodiscard]] const SailorModel* model(const std::string& name) const;  // null: unknown
-  // Between two of `devices` devices of a node that form one group; nothing without a curve. The curve of the
-  // most devices up to that many stands for more.
+  // Returns the link between two of `devices` devices of a node that form one group; nullopt without a curve.
+  // The curve with the most devices up to that number stands for larger groups.
   [[nodiscard]] std::optional<LinkRate> within_node(const std::string& type, int devices) const;
-  // One device of a node to one of another.
+  // Returns the link from one device of a node to one of another.
   [[nodiscard]] std::optional<LinkRate> between_nodes(const std::string& from, const std::string& to) const;
-  // `devices` of a node to as many of another, all together, or fewer where no curve has so many.
+  // Returns the rate from `devices` of a node to as many of another, together; fewer if no curve has as many.
   [[nodiscard]] std::optional<double> network_bytes_per_s(const std::string& from, const std::string& to,
                                                           int devices) const;
 

@@ -10,10 +10,10 @@
 
 namespace sextant {
 
-// CSV, a row a run; the step time follows from tokens_per_s_per_gpu.
+// CSV, one row per run; the step time follows from tokens_per_s_per_gpu.
 [[nodiscard]] Imported read_torchtitan(const std::vector<std::filesystem::path>& files, const Facts& facts);
 
-// What its knobs mean, for every table of its runs. Degrees are set.
+// The knobs in tables of torchtitan runs. Degrees must be set.
 struct TorchtitanKnobs {
   std::string recompute;  // "none", "full", "selective", "per-op selective"
   bool fp8_linears = false;

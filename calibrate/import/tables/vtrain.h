@@ -8,8 +8,8 @@
 
 namespace sextant {
 
-// CSV, a row a run. Runs of several nodes recompute everything, as the authors' configuration files say; for
-// one node they say the same, but the times do not bear it out, so there it is unstated.
+// CSV, one row per run. Runs of several nodes recompute everything, as the authors' configuration files state;
+// for one node the files state the same, but the times contradict it, so it is unstated there.
 [[nodiscard]] Imported read_vtrain(const std::vector<std::filesystem::path>& files, const Facts& facts);
 
 }  // namespace sextant

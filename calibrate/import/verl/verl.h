@@ -1,4 +1,4 @@
-// Logs of verl as runs: the console's lines, the JSONL of its file logger, and collections of their numbers.
+// Imports logs of verl as runs: console output, the JSONL of its file logger, and collections of their numbers.
 #pragma once
 
 #include <filesystem>
@@ -8,21 +8,21 @@
 
 namespace sextant {
 
-// By the ending of a file's name:
-//   .json   numbers of one log with what is known about it: data/public/verl/README.md has the members;
-//   .jsonl  a line a step, as trainer.logger="file" writes it;
-//   else    a console log, which holds the configuration too where verl printed it.
-// What a log does not hold stands in a side file beside it, FILE.setup.json:
+// The suffix of a file's name selects the format:
+//   .json   numbers of one log with known facts about it; data/public/verl/README.md describes the members;
+//   .jsonl  one line per step, as trainer.logger="file" writes it;
+//   other   a console log, which also holds the configuration if verl printed it.
+// A side file next to the log, FILE.setup.json, adds what the log does not hold:
 //   {"gpu": "H100", "gpus": 16, "gpus_per_node": 8, "source": "...", "config": {"data.train_batch_size": 256,
 //   ...}}
-// The GPU is always needed, by a name or in a text that names one and no other ("GH200 (stated)"); "gpus" where
-// the configuration has no trainer.n_gpus_per_node and trainer.nnodes; names in "config" are verl's, and take
-// the place of the log's own.
+// The GPU is always required, by a name or in a text that names exactly one ("GH200 (stated)"); "gpus" is
+// required if the configuration has no trainer.n_gpus_per_node and trainer.nnodes; names in "config" are
+// verl's, and override the log's own.
 //
-// One run a log, every step a sample; the first step of a process is left off, because it warms up. Where the
-// mean response length of steps varies by more than a fifth, one run for each of equal bands (in the logarithm,
-// none wider than a fifth). A band of fewer than three steps is left out where another has more. Times of
-// validation and checkpoints are taken off a step that holds them, as verl's did up to 0.5.
+// A log becomes one run with a sample per step; the first step of a process is dropped, because it warms up. If
+// the mean response length of steps varies by more than a fifth, there is one run for each of equal bands (in
+// the logarithm, none wider than a fifth). A band of fewer than three steps is left out if another has more.
+// Times of validation and checkpoints are subtracted from a step that holds them, as verl's did up to 0.5.
 [[nodiscard]] Imported read_verl(const std::vector<std::filesystem::path>& files, const Facts& facts);
 
 }  // namespace sextant

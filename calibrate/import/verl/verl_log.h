@@ -1,8 +1,8 @@
-// What a verl log holds, whatever surrounds it: metrics by step, and the configuration it prints at start.
+// The content of a verl log: metrics by step, and the configuration that it prints at start.
 //
 // Console logs come with colours, Ray's prefixes, progress bars, hard wraps, other processes' lines in the
 // middle of a line, and restarts. A step may have several lines; the later one wins, key by key. Reading never
-// fails: what is no metric is not taken.
+// fails: text that is not a metric is ignored.
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@ namespace sextant {
 
 struct VerlStep {
   int number = 0;
-  bool is_first_of_process = false;       // of the log, or after a restart: it warms up
-  std::map<std::string, double> metrics;  // finite ones
+  bool is_first_of_process = false;       // the first of the log, or after a restart: it warms up
+  std::map<std::string, double> metrics;  // finite values only
 
   [[nodiscard]] bool has(const std::string& key) const { return metrics.contains(key); }
   [[nodiscard]] double at(const std::string& key) const { return metrics.at(key); }
@@ -26,16 +26,16 @@ struct VerlStep {
 struct VerlLog {
   std::vector<VerlStep> steps;         // ascending, each once
   std::map<std::string, Json> config;  // the resolved configuration by dotted name; empty: not printed
-  int restarts = 0;                    // how often the steps went back
+  int restarts = 0;                    // how often the step number went back
 };
 
 // `step:N - key:value - key:value ...`
 [[nodiscard]] VerlLog parse_verl_console(std::string_view text);
 
-// A line a step: {"step": 1, "data": {"timing_s/gen": 16.2}}
+// Parses one line per step: {"step": 1, "data": {"timing_s/gen": 16.2}}
 [[nodiscard]] VerlLog parse_verl_jsonl(std::string_view text);
 
-// Nested members by dotted name: {"a": {"b": 1}} is {"a.b": 1}.
+// Flattens nested members to dotted names: {"a": {"b": 1}} is {"a.b": 1}.
 void flatten_config(const Json& value, const std::string& name, std::map<std::string, Json>& out);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// What a verl configuration says about the plan and the workload, by verl's own names for its options.
+// Reads plan and workload from a verl configuration, by verl's own option names.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace sextant {
 
-// Options by dotted name. A value of another type than asked for counts as absent: configurations are pasted
-// by people.
+// Options by dotted name. A value of an unexpected type counts as absent, because people paste
+// configurations.
 class VerlConfig {
  public:
   explicit VerlConfig(std::map<std::string, Json> options) : options_(std::move(options)) {}
@@ -27,7 +27,7 @@ class VerlConfig {
   std::map<std::string, Json> options_;
 };
 
-// Which tasks a log has, by its timers.
+// The tasks that occur in a log, found by their timers.
 struct VerlTasks {
   bool has_reference = false;
   bool has_critic = false;
@@ -36,11 +36,11 @@ struct VerlTasks {
 [[nodiscard]] bool is_megatron(const VerlConfig& config);
 [[nodiscard]] std::string verl_model(const VerlConfig& config);  // empty: not stated
 
-// Why the configuration does not state a plan; empty where it does.
+// Returns why the configuration does not state a plan; empty if it does.
 [[nodiscard]] std::string what_lacks(const VerlConfig& config);
 
-// Sets batch, framework, tasks with their layouts, and what is left unsaid; name, GPU and number of GPUs are
-// there. Returns why the layouts cannot be right; empty where they can.
+// Sets batch, framework, tasks with their layouts, and unstated quantities; name, GPU and number of GPUs must
+// be set. Returns why the layouts are impossible; empty if they are possible.
 [[nodiscard]] std::string apply_config(const VerlConfig& config, const VerlTasks& tasks,
                                        MeasuredIteration& iteration);
 

@@ -1,5 +1,5 @@
-// One file of verl's numbers with all that is known about where they come from: verl.h says which files and
-// side files.
+// One file of verl's numbers with all facts about their origin: verl.h lists the files and side
+// files.
 #pragma once
 
 #include <filesystem>
@@ -15,19 +15,19 @@
 namespace sextant {
 
 struct VerlSource {
-  std::string name;  // of its runs
+  std::string name;  // name of its runs
   VerlLog log;       // its configuration is in `config`
   std::vector<LeftOut> odd_steps;
   std::map<std::string, Json> config;
-  std::string gpu;  // in the words of the file, which Facts::gpu_in reads; empty: not stated
+  std::string gpu;  // the GPU as the file words it, which Facts::gpu_in reads; empty: not stated
   std::optional<int> gpus;
   int gpus_per_node = 0;  // 0: not stated
   bool has_first_engine = false;
   std::map<std::string, std::string> notes;
 };
 
-// Throws Error(bad_input) with the file's name; steps that are not of the form are left out with their reasons.
-// What neither the file nor its side file states of the GPUs is the configuration's.
+// Throws Error(bad_input) with the file's name; steps in another format are left out with their reasons. GPU
+// facts that neither the file nor its side file states come from the configuration.
 [[nodiscard]] VerlSource read_verl_source(const std::filesystem::path& file);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// What the timers in a verl log mean: which are phases of a step, which tasks they time, and what the step
-// holds beside training.
+// The meaning of the timers in a verl log: which are phases of a step, which tasks they time, and what a step
+// contains in addition to training.
 #pragma once
 
 #include <map>
@@ -13,17 +13,17 @@ namespace sextant::verl_timers {
 
 inline const std::string kSeconds = "timing_s/";  // a phase's key starts with it; values in seconds
 
-// What only the asynchronous trainers print. Their `gen` is a wait.
+// Whether the log is from an asynchronous trainer, by metrics that only these print. Their `gen` is a wait.
 [[nodiscard]] bool is_asynchronous(const std::vector<VerlStep>& steps);
 
-// Not a part of another timer, nor the whole, nor what is no time at all.
+// False for a part of another timer, for the whole step, and for entries that are not times.
 [[nodiscard]] bool is_phase(const std::string& phase);
 [[nodiscard]] double phases_s(const VerlStep& step);  // their sum
 
-// Of training alone, without validation and saving.
+// Returns the time of training alone, without validation and saving.
 [[nodiscard]] double iteration_s(const VerlStep& step);
 
-// By phase, the name of the timer in a run.
+// Returns, by phase, the name of the timer in a run.
 [[nodiscard]] std::map<std::string, std::string> timers_of(const std::vector<VerlStep>& steps);
 [[nodiscard]] VerlTasks tasks_of(const std::vector<VerlStep>& steps);
 

@@ -1,4 +1,4 @@
-// Work of one stream, recorded once and replayed with one launch.
+// The work of one stream, recorded once and replayed with one launch.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -9,7 +9,7 @@ namespace sextant::gpu {
 
 class DecodeGraph {
  public:
-  // Records what `queue` puts on the stream, without running it. Error(machine) when it cannot be recorded.
+  // Records the work that `queue` puts on the stream, without running it. Throws Error(machine) on failure.
   DecodeGraph(cudaStream_t stream, const std::function<void()>& queue);
   ~DecodeGraph();
   DecodeGraph(const DecodeGraph&) = delete;

@@ -1,8 +1,8 @@
-// What follows the last layer on one GPU: a norm and its part of the vocabulary head over rows of tokens.
+// The head of a model on one GPU: a norm and its part of the vocabulary head over rows of tokens.
 //
-// Logits are computed for kHeadRows rows at a time, in bf16 (sampling: all rows, in fp32), so that a large
-// micro-batch needs no more memory than a small one. A row's logits lie spread over the tensor-parallel group,
-// which gathers a few numbers of every row (kernels.h) and not the logits.
+// Logits are computed for kHeadRows rows at a time, in bf16 (for sampling: all rows, in fp32), so that a large
+// micro-batch needs no more memory than a small one. A row's logits are distributed over the tensor-parallel
+// group, which gathers a few numbers per row (kernels.h) and not the logits.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@
 
 namespace sextant::gpu {
 
-// A number for each of some rows on every rank of a group, brought together.
+// Gathers one number per row from every rank of a group.
 template <typename Part>
 class GatheredParts {
  public:
-  // `tensor`: null on one rank, which has nothing to gather.
+  // `tensor`: null on one rank, which has no others to gather from.
   GatheredParts(GpuCollectives* tensor, int rows)
       : tensor_(tensor),
         mine_(tensor == nullptr ? 0 : static_cast<std::size_t>(rows)),
@@ -41,12 +41,12 @@ class GatheredParts {
 
 class DeviceHead {
  public:
-  // Of log-probabilities or losses over at most `rows` rows. `tensor`: null on one rank.
+  // Handles log-probabilities or losses of at most `rows` rows. `tensor`: null on one rank.
   DeviceHead(ProxyGpu& gpu, const proxy::StageShape& shape, GpuCollectives* tensor, int rows,
              proxy::Purpose purpose);
 
-  // result[i] of targets[i]; 0 where there is none. Device arrays of x.rows, the same on all ranks of the
-  // group.
+  // Sets result[i] to the log-probability of targets[i]; 0 without a target. Device arrays of x.rows, the same
+  // on all ranks of the group.
   void log_probabilities(DeviceMatrix weights, DeviceMatrix x, const int* targets, float* result);
   // Adds the loss of the rows (sum of -factors[i] log p) to *loss and the gradient of the weights to
   // `gradients`; dx is overwritten with the gradient by x.
@@ -70,11 +70,11 @@ class DeviceHead {
   GatheredParts<RowPart> parts_;
 };
 
-// The next tokens of at most `rows` sequences, by kernels.h's sample; the same on all ranks of the group.
+// Samples the next tokens of at most `rows` sequences, by kernels.h's sample; equal on all ranks of the group.
 class DeviceSampler {
  public:
   DeviceSampler(ProxyGpu& gpu, const proxy::StageShape& shape, GpuCollectives* tensor, int rows);
-  // keys: null for the most likely token, else device keys of the noise, one a row.
+  // keys: null for the most likely token, else device keys of the noise, one per row.
   void sample(DeviceMatrix weights, DeviceMatrix x, const std::uint64_t* keys, DecodeRows rows,
               SampledTokens sampled);
 

@@ -16,7 +16,7 @@ class DeviceInference final : public DeviceTask {
   void run(proxy::Rollout& rollout) override;
 
  private:
-  // Leaves the results in rows from `first_row` on.
+  // Writes the results to rows from `first_row` on.
   void forward(const proxy::Rollout& rollout, proxy::Range sequences, std::size_t first_row);
   void read_results(proxy::Rollout& rollout);
 
@@ -29,7 +29,7 @@ class DeviceInference final : public DeviceTask {
   DeviceBatch batch_;
   DeviceArray<Bf16> x_;
   DeviceArray<int> targets_;
-  DeviceArray<float> results_;  // of all tokens of the replica
+  DeviceArray<float> results_;  // all tokens of the replica
   proxy::PackedBatch packed_;
   proxy::Targets wanted_;
 };

@@ -22,7 +22,7 @@ namespace sextant::gpu {
 
 [[nodiscard]] HeadShape head_shape(const proxy::LayerShape& shape);
 
-// Angles of all positions of a task's sequences.
+// Angles for all positions of a task's sequences.
 class DeviceRotary {
  public:
   DeviceRotary(ProxyGpu& gpu, int dim, int positions);
@@ -33,7 +33,7 @@ class DeviceRotary {
   DeviceArray<float> sine_;
 };
 
-// A packed batch and where its tokens lie.
+// A packed batch and the places of its tokens.
 class DeviceBatch {
  public:
   DeviceBatch() = default;
@@ -52,7 +52,7 @@ class DeviceBatch {
   int token_count_ = 0;
 };
 
-// What the forward pass leaves for the backward pass; in inference, scratch that every layer reuses.
+// Results of the forward pass for the backward pass; in inference, scratch that every layer reuses.
 struct DeviceStash {
   DeviceStash(const proxy::LayerShape& shape, const AttentionLimits& limits, bool keep_probabilities);
   bool keeps_probabilities;
@@ -61,7 +61,7 @@ struct DeviceStash {
   DeviceArray<Bf16> query;
   DeviceArray<Bf16> key;
   DeviceArray<Bf16> value;
-  DeviceArray<Bf16> probabilities;  // kept: of the whole batch
+  DeviceArray<Bf16> probabilities;  // if kept: of the whole batch
   DeviceArray<Bf16> attended;
   DeviceArray<Bf16> normed_middle;
   DeviceArray<float> reciprocal_middle;
@@ -69,13 +69,13 @@ struct DeviceStash {
   DeviceArray<Bf16> activated;
 };
 
-// Scratch of one pass at a time.
+// Scratch for one pass at a time.
 struct DeviceScratch {
   DeviceScratch(const proxy::LayerShape& shape, const AttentionLimits& limits, proxy::Purpose purpose);
   DeviceArray<Bf16> qkv;      // of tokens; in the backward pass its gradient, or that of gate and up
   DeviceArray<Bf16> by_head;  // attention's output or its gradient
-  DeviceArray<Bf16> scores;   // of as many heads as fit
-  // Backward only.
+  DeviceArray<Bf16> scores;   // for as many heads as fit
+  // Used in the backward pass only.
   DeviceArray<Bf16> d_query;
   DeviceArray<Bf16> d_key;
   DeviceArray<Bf16> d_value;
@@ -93,12 +93,12 @@ struct DeviceLayerContext {
 void forward_layer(const DeviceLayerContext& context, const DeviceLayerWeights& weights,
                    const DeviceBatch& batch, DeviceStash& stash, DeviceScratch& scratch, DeviceMatrix x);
 
-// dx turns from the gradient of the layer's output into that of its input; gradients of weights are added.
+// dx changes from the gradient of the layer's output to that of its input; gradients of weights are added.
 void backward_layer(const DeviceLayerContext& context, const DeviceLayerWeights& weights,
                     const DeviceLayerWeights& gradients, const DeviceBatch& batch, DeviceStash& stash,
                     DeviceScratch& scratch, DeviceMatrix dx);
 
-// Buffers of a decode step of at most `rows` sequences.
+// Buffers of a decode step for at most `rows` sequences.
 struct DecodeScratch {
   DecodeScratch(const proxy::LayerShape& shape, int rows, int capacity, int multiprocessors);
   DeviceArray<Bf16> normed;

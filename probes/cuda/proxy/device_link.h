@@ -1,9 +1,9 @@
 // Messages between the stages of one replica, as probes/proxy/link.h: rank i of a stage gets its activations
 // whole from rank i mod m of the m before.
 //
-// A receive waits on the task's stream. A send must not, or two stages that send to each other would wait for
-// ever (1F1B does): it copies into a buffer and leaves on a stream of its own, in a group of two of its own.
-// With as many buffers as there are messages under way (message_buffers) no send waits for an earlier one
+// A receive waits on the task's stream. A send must not, or two stages that send to each other would
+// deadlock (1F1B does that): it copies into a buffer and is sent on a stream of its own, in a group of two
+// of its own. With as many buffers as messages in transit (message_buffers) no send waits for an earlier one
 // either.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace sextant::gpu {
 // One rank's end of the messages from one rank to another.
 class DeviceChannel {
  public:
-  // Collective over the two. The sender has `buffers` of `bytes`.
+  // Collective over the two. The sender has `buffers` buffers of `bytes`.
   DeviceChannel(ProxyGpu& gpu, std::unique_ptr<Communicator> pair, std::size_t bytes, int buffers);
   ~DeviceChannel();
   DeviceChannel(const DeviceChannel&) = delete;
@@ -28,7 +28,7 @@ class DeviceChannel {
 
   void send(const void* data, std::size_t bytes);
   void receive(void* data, std::size_t bytes);
-  // Returns when everything sent has left.
+  // Returns when all messages have been sent.
   void finish();
 
  private:
@@ -42,7 +42,7 @@ class DeviceChannel {
   std::unique_ptr<Communicator> pair_;
   std::unique_ptr<GpuCollectives> collectives_;
   std::size_t bytes_;
-  std::unique_ptr<ProxyStream> stream_;  // of the sender
+  std::unique_ptr<ProxyStream> stream_;  // the sender's
   std::vector<Staged> staged_;
   std::size_t next_ = 0;
 };
@@ -56,10 +56,10 @@ class DeviceLink {
   void receive_forward(DeviceMatrix activations);
   void send_backward(ConstDeviceMatrix gradients);
   void receive_backward(DeviceMatrix gradients);
-  // Sampled tokens from the last stage to the first, when these differ.
+  // Sends sampled tokens from the last stage to the first, if these differ.
   void send_tokens(const int* tokens, int count);
   void receive_tokens(int* tokens, int count);
-  // Returns when everything sent has left.
+  // Returns when all messages have been sent.
   void finish();
 
  private:

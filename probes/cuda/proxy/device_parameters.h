@@ -1,6 +1,6 @@
-// The weights of one pipeline stage on one GPU, a tensor-parallel group's part of them: bf16, and for training
-// bf16 gradients with an fp32 master copy and Adam's moments in fp32, 16 bytes a parameter. Laid out as
-// probes/proxy/model/parameters.h and begun with the same numbers, rounded to bf16.
+// The weights of one pipeline stage on one GPU, its part in the tensor-parallel group: bf16, and for training
+// bf16 gradients with an fp32 master copy and Adam's moments in fp32, 16 bytes per parameter. Layout and
+// initial values are those of probes/proxy/model/parameters.h, rounded to bf16.
 #pragma once
 
 #include <vector>
@@ -19,13 +19,13 @@ class DeviceParameters {
   [[nodiscard]] const proxy::StageShape& shape() const { return shape_; }
   [[nodiscard]] DeviceLayerWeights layer(int layer) const { return layer_in(values_, layer); }
   [[nodiscard]] DeviceLayerWeights layer_gradients(int layer) const { return layer_in(gradients_, layer); }
-  // First stage: [vocabulary, hidden] of this rank.
+  // The embedding, on the first stage: [vocabulary, hidden] of this rank.
   [[nodiscard]] DeviceMatrix embedding() const { return block_in(values_, 0); }
   [[nodiscard]] DeviceMatrix embedding_gradients() const { return block_in(gradients_, 0); }
-  // Last stage.
+  // The head, on the last stage.
   [[nodiscard]] DeviceMatrix head() const { return block_in(values_, shape_.end_block() - 1); }
   [[nodiscard]] DeviceMatrix head_gradients() const { return block_in(gradients_, shape_.end_block() - 1); }
-  // Numbered in the model; one of this stage's.
+  // A block of this stage, numbered within the model.
   [[nodiscard]] DeviceMatrix block(int block) const { return block_in(values_, block); }
 
   [[nodiscard]] const DeviceArray<Bf16>& values() const { return values_; }
@@ -42,7 +42,7 @@ class DeviceParameters {
   ProxyGpu& gpu_;
   proxy::StageShape shape_;
   std::vector<proxy::BlockShard> blocks_;
-  std::vector<std::size_t> offsets_;  // of each block, and the end
+  std::vector<std::size_t> offsets_;  // offset of each block, and the end
   DeviceArray<Bf16> values_;
   DeviceArray<Bf16> gradients_;
   DeviceArray<float> master_;

@@ -1,4 +1,4 @@
-// A task that a GPU computes: one pipeline stage of it, with its weights in device memory, its part in the
+// A task on a GPU: one pipeline stage of it, with its weights in device memory, its place in the
 // tensor-parallel group and its link to the neighbours.
 #pragma once
 
@@ -16,7 +16,7 @@ class DeviceTask : public proxy::TaskWork {
   // Collective over the task's ranks.
   DeviceTask(ProxyGpu& gpu, const proxy::TaskSetup& setup, proxy::Purpose purpose);
   [[nodiscard]] DeviceParameters& parameters() { return parameters_; }
-  // Of the stage; null on one rank.
+  // The collectives of the stage; null on one rank.
   [[nodiscard]] GpuCollectives* tensor() const { return tensor_.get(); }
 
  protected:
@@ -29,14 +29,14 @@ class DeviceTask : public proxy::TaskWork {
   // One rank of each replica's last stage writes the results.
   [[nodiscard]] bool writes_results() const { return shape().is_last() && shape().shard.rank == 0; }
 
-  // Once, when the sizes of messages are known. Collective over the replica.
+  // Call it once, when the sizes of messages are known. Collective over the replica.
   void make_link(proxy::TaskGroup& group, const LinkSizes& sizes) { link_.emplace(gpu_, group, sizes); }
   [[nodiscard]] DeviceLink& link() { return *link_; }
 
-  // The stage's input for these tokens (of these slots): looked up by the first stage, received by the others.
+  // Gets the stage's input for these tokens (of these slots): looked up on the first stage, else received.
   void take_input(const int* tokens, const int* slots, DeviceMatrix x);
   void look_up(const int* tokens, const int* slots, DeviceMatrix x);
-  // Returns when the device has done all of it and its messages have left.
+  // Returns when the device has completed all work and the messages have been sent.
   void finish(const std::string& doing);
 
  private:

@@ -17,24 +17,24 @@ class DeviceTraining final : public DeviceTask {
   DeviceTraining(ProxyGpu& gpu, const proxy::TaskSetup& setup);
   void run(proxy::Rollout& rollout) override;
 
-  // Sum over the mini-batches of the last run, of this replica; 0 but on the last stage, where all shards have
-  // it.
+  // Sum over the mini-batches of the last run, for this replica; 0 except on the last stage, whose shards all
+  // have it.
   [[nodiscard]] double last_loss() const { return loss_; }
-  // The gradients of one mini-batch, without taking the step; adds to last_loss.
+  // Computes the gradients of one mini-batch, without an optimizer step; adds to last_loss.
   void accumulate_gradients(const proxy::Rollout& rollout, int mini_batch);
 
  private:
   struct MiniBatch {
-    int sequences = 0;  // of all replicas
+    int sequences = 0;  // over all replicas
     std::vector<proxy::Range> micro_batches;
   };
-  // What is kept of a micro-batch between its two passes: all that the backward pass needs, or with
-  // recomputation each layer's input only.
+  // Data that is kept for a micro-batch between its two passes: everything that the backward pass needs, or
+  // with recomputation each layer's input only.
   struct Slot {
     proxy::PackedBatch packed;
     DeviceBatch batch;
     std::vector<std::unique_ptr<DeviceStash>> stashes;  // by layer
-    DeviceArray<Bf16> inputs;                           // of every layer
+    DeviceArray<Bf16> inputs;                           // for every layer
   };
 
   [[nodiscard]] std::vector<MiniBatch> plan_mini_batches(const proxy::TaskSetup& setup);
@@ -43,12 +43,12 @@ class DeviceTraining final : public DeviceTask {
   void queue_mini_batch(const proxy::Rollout& rollout, const MiniBatch& mini_batch);
   void forward(const proxy::Rollout& rollout, proxy::Range sequences, Slot& slot);
   void backward(const proxy::Rollout& rollout, const MiniBatch& mini_batch, proxy::Range sequences, Slot& slot);
-  // The gradient of the stage's output.
+  // Computes the gradient of the stage's output.
   void start_backward(const proxy::Rollout& rollout, const MiniBatch& mini_batch, proxy::Range sequences,
                       const Slot& slot, DeviceMatrix dx);
   void set_targets(const proxy::Rollout& rollout, const MiniBatch& mini_batch, proxy::Range sequences,
                    const proxy::PackedBatch& packed);
-  // What layer `layer` left, computed again where it was not kept.
+  // Returns the activations of layer `layer`, recomputed if they were not kept.
   [[nodiscard]] DeviceStash& activations(Slot& slot, int layer);
   [[nodiscard]] DeviceMatrix rows(const DeviceArray<Bf16>& storage, const Slot& slot) const;
   void reduce_gradients();
@@ -64,9 +64,9 @@ class DeviceTraining final : public DeviceTask {
   std::unique_ptr<DeviceStash> recomputed_;
   DeviceScratch scratch_;
   std::optional<DeviceHead> head_;                           // last stage
-  std::unique_ptr<GpuCollectives> replicas_;                 // null with one
-  std::unique_ptr<Communicator> same_kv_heads_;              // ranks that share a KV head, when there are any
-  std::unique_ptr<GpuCollectives> same_kv_heads_gradients_;  // likewise
+  std::unique_ptr<GpuCollectives> replicas_;                 // null with one replica
+  std::unique_ptr<Communicator> same_kv_heads_;              // ranks that share a KV head, if any
+  std::unique_ptr<GpuCollectives> same_kv_heads_gradients_;  // over these ranks
   DeviceArray<Bf16> x_;
   DeviceArray<Bf16> dx_;
   DeviceArray<int> targets_;

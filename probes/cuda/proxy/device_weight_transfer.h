@@ -1,5 +1,5 @@
-// Trained weights into generation between GPUs, or within one where it trains and generates: whole blocks in
-// device memory, over GPU collectives.
+// Transfers trained weights to generation between GPUs, or within one that trains and generates: whole blocks
+// in device memory, over GPU collectives.
 #pragma once
 
 #include "probes/cuda/proxy/device_task.h"
@@ -13,7 +13,7 @@ class DeviceWeightTransfer final : public proxy::BlockwiseTransfer {
   DeviceWeightTransfer(ProxyGpu& gpu, const proxy::WeightTransferSetup& setup);
 
  private:
-  // A delivery's two ranks, where this one is among them.
+  // The two ranks of a delivery, if this one is among them.
   struct Pair {
     std::unique_ptr<Communicator> ranks;
     std::unique_ptr<GpuCollectives> collectives;
@@ -33,9 +33,9 @@ class DeviceWeightTransfer final : public proxy::BlockwiseTransfer {
   ProxyGpu& gpu_;
   DeviceTask* trained_;                                  // null on ranks that do not train
   DeviceTask* generating_;                               // null on ranks that do not generate
-  std::vector<std::unique_ptr<GpuCollectives>> owners_;  // as owner_groups()
-  std::unique_ptr<GpuCollectives> generation_;           // when it synchronizes
-  std::vector<Pair> pairs_;                              // as deliveries()
+  std::vector<std::unique_ptr<GpuCollectives>> owners_;  // indexed as owner_groups()
+  std::unique_ptr<GpuCollectives> generation_;           // if it synchronizes
+  std::vector<Pair> pairs_;                              // indexed as deliveries()
   DeviceArray<Bf16> full_;
   DeviceArray<Bf16> gathered_;
 };

@@ -1,4 +1,4 @@
-// One GPU as the proxy uses it: a stream, matrix products on it, and copies to it that do not stop it.
+// One GPU of the proxy: a stream, matrix products on it, and copies to it that do not stall it.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -24,7 +24,7 @@ using DeviceMatrix = proxy::BasicMatrix<Bf16>;
 using ConstDeviceMatrix = proxy::BasicMatrix<const Bf16>;
 using FloatDeviceMatrix = proxy::BasicMatrix<float>;
 
-// Device memory for `count` elements, zero at first; none for a count of 0.
+// Device memory for `count` elements, initially zero; empty for a count of 0.
 template <typename T>
 class DeviceArray {
  public:
@@ -61,7 +61,7 @@ class ProxyStream {
   cudaStream_t stream_ = nullptr;
 };
 
-// Host arrays on their way to the device, through page-locked memory that is reused.
+// Copies host arrays to the device, through page-locked memory that is reused.
 class Uploads {
  public:
   explicit Uploads(cudaStream_t stream);
@@ -69,7 +69,7 @@ class Uploads {
   Uploads(const Uploads&) = delete;
   Uploads& operator=(const Uploads&) = delete;
 
-  // Queued; `from` may change as soon as this returns.
+  // Queues the copy; `from` may change as soon as this returns.
   template <typename T>
   void copy(std::span<const T> from, T* to) {
     copy_bytes(from.data(), from.size_bytes(), to);
@@ -82,7 +82,7 @@ class Uploads {
   std::size_t used_ = 0;
 };
 
-// Equal products side by side, each that many elements after the one before.
+// Equal products; the strides are the elements between two of them.
 struct ProductBatch {
   int count = 1;
   std::int64_t stride_a = 0;
@@ -90,11 +90,11 @@ struct ProductBatch {
   std::int64_t stride_c = 0;
 };
 
-// Matrix products with bf16 operands and fp32 sums, planned when a shape is first seen.
+// Matrix products with bf16 operands and fp32 sums, planned when a shape is first used.
 class Products {
  public:
   explicit Products(cudaStream_t stream);
-  // c = scale.product op(a) op(b) + scale.old c. Shapes must fit; nothing without rows or columns.
+  // c = scale.product op(a) op(b) + scale.old c. Shapes must fit; does nothing without rows or columns.
   void multiply(ConstDeviceMatrix a, proxy::Op op_a, ConstDeviceMatrix b, proxy::Op op_b, DeviceMatrix c,
                 proxy::Scale scale = proxy::kOverwrite, const ProductBatch& batch = {});
   void multiply(ConstDeviceMatrix a, proxy::Op op_a, ConstDeviceMatrix b, proxy::Op op_b, FloatDeviceMatrix c);
@@ -119,7 +119,7 @@ class Products {
 
 class ProxyGpu {
  public:
-  // As CUDA numbers it; becomes the current device of this thread.
+  // `device` is CUDA's number; it becomes the current device of this thread.
   explicit ProxyGpu(int device);
   ProxyGpu(const ProxyGpu&) = delete;
   ProxyGpu& operator=(const ProxyGpu&) = delete;
@@ -130,12 +130,12 @@ class ProxyGpu {
   [[nodiscard]] Uploads& uploads() { return uploads_; }
   [[nodiscard]] int multiprocessors() const { return multiprocessors_; }
   [[nodiscard]] const std::string& name() const { return name_; }
-  // Of the device, whoever uses it.
+  // Free memory of the device, whoever uses the rest.
   [[nodiscard]] std::size_t free_bytes() const;
-  // What is used beside this process's own buffers: the context, libraries, rounding, and whoever else is
-  // there.
+  // Memory in use in addition to this process's own buffers: the context, libraries, rounding, and other
+  // processes.
   [[nodiscard]] std::size_t bytes_beside_buffers() const;
-  // Waits for everything queued. Error(machine) with the device's text when any of it failed.
+  // Waits for all queued work. Throws Error(machine) with the device's text if any of it failed.
   void wait(const std::string& doing) const;
 
  private:

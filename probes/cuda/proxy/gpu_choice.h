@@ -1,4 +1,4 @@
-// Which GPU a rank computes on: its own where it is shown one, else the ranks of a host take its GPUs in order.
+// Chooses the GPU of a rank: its own if it sees only one, else the ranks of a host take its GPUs in order.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 namespace sextant::gpu {
 
 struct GpuChoice {
-  int device = 0;      // as CUDA numbers it; becomes the current one of this thread
-  std::string reason;  // why this rank, or another one, has none: the same on all; empty when all have
+  int device = 0;      // CUDA's number; becomes the current one of this thread
+  std::string reason;  // why any rank has none: the same on all; empty if all have one
 };
 
 // Collective.

@@ -1,8 +1,8 @@
-// What GPUs of several ranks do together, one rank a GPU: everything is queued on a stream and works on device
-// memory.
+// Collectives between the GPUs of several ranks, one GPU per rank: everything is queued on a stream and works
+// on device memory.
 //
 // One implementation is linked: NCCL (gpu_collectives.cpp), or in tests the ranks' communicator with emulated
-// device memory. Every rank of a group must queue the same collectives in the same order. A send may hold its
+// device memory. Every rank of a group must queue the same collectives in the same order. A send may block its
 // stream until the receiver has come (device_link.h gives it a stream of its own).
 #pragma once
 
@@ -25,7 +25,7 @@ class GpuCollectives {
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
 
-  // In place; the same bits on all ranks.
+  // Sums in place; the result is bitwise equal on all ranks.
   virtual void all_reduce_sum(Bf16* values, std::size_t count, cudaStream_t stream) = 0;
   // `all` holds size() times `bytes`, by rank. Bytes are multiples of 4.
   virtual void all_gather(const void* mine, std::size_t bytes, void* all, cudaStream_t stream) = 0;
@@ -35,11 +35,11 @@ class GpuCollectives {
 };
 
 // Collective over `ranks`, each with its GPU current; `ranks` outlives the result. Null for one rank, which has
-// nobody to talk to. Error(machine) when the library cannot be loaded or the ranks do not come together.
+// no peers. Throws Error(machine) if the library cannot be loaded or the ranks do not join.
 [[nodiscard]] std::unique_ptr<GpuCollectives> make_gpu_collectives(Communicator& ranks);
 
-// Error(machine) when a group of this process was ended because another rank or the network failed: what its
-// GPU did since is void. For after a wait.
+// Throws Error(machine) if a group of this process was aborted because another rank or the network failed: the
+// results of its GPU since then are invalid. Call it after a wait.
 void check_gpu_collectives();
 
 // "NCCL 2.28.3".

@@ -1,4 +1,4 @@
-// The small models, sequences and plans on which a GPU's tasks are held against the CPU's.
+// The small models, sequences and plans on which a GPU's tasks are compared with the CPU's.
 #pragma once
 
 #include <memory>
@@ -16,17 +16,17 @@ struct CheckedShape {
   int kv_heads = 2;
 };
 
-// How the ranks share a task; ranks beyond have no part of it.
+// The layout of a task over the ranks; ranks beyond it have no part.
 struct CheckedLayout {
   int replicas = 1;
   int stages = 1;
-  int width = 1;  // of a stage: tensor parallelism
-  int first = 0;  // rank
+  int width = 1;  // width of a stage: tensor parallelism
+  int first = 0;  // first rank
   [[nodiscard]] int ranks() const { return replicas * stages * width; }
   [[nodiscard]] std::vector<Replica> expand() const;
 };
 
-// Lengths that are no multiples of anything, and some that are equal.
+// Uses lengths that are not multiples of anything, and some equal ones.
 [[nodiscard]] Workflow checked_workflow(const CheckedShape& shape, Precision precision);
 
 // One task without a session. Collective over the ranks.
@@ -47,7 +47,7 @@ struct TaskAlone {
   std::unique_ptr<proxy::TaskGroup> group;
 };
 
-// Tokens and advantages, the same on all ranks.
+// Returns tokens and advantages, the same on all ranks.
 [[nodiscard]] proxy::Rollout random_rollout(const TaskAlone& task);
 
 [[nodiscard]] std::vector<float> on_host(const DeviceArray<Bf16>& device, std::size_t first, std::size_t count);

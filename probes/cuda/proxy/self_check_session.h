@@ -1,4 +1,4 @@
-// Whole iterations through the executor on a GPU a rank.
+// Runs whole iterations through the executor, one GPU per rank.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace sextant::gpu {
 
 struct CheckedSession {
   std::string name;
-  CheckedLayout training;  // and inference
+  CheckedLayout training;  // also of inference
   CheckedLayout generation;
 };
 
-// Two iterations; afterwards generation has the trained weights, which are not the initial ones. Collective.
+// Runs two iterations; afterwards generation has the trained weights, not the initial ones. Collective.
 [[nodiscard]] std::vector<GpuCheck> check_session(Communicator& world, proxy::TaskEngine& engine,
                                                   const CheckedSession& session);
 

@@ -1,13 +1,13 @@
-// Two clusters held against each other: which devices, nodes and links got worse or better beyond noise?
+// Compares two clusters: which devices, nodes and links became worse or better beyond noise.
 //
-// Compared are, by name, device types (rates by precision, memory and its rate, the rate to the host,
-// measurements; not prices), nodes (gone, new, other devices, host memory, network) and links
-// (link_difference.h); value_change.h says when a number has changed. The devices of a node whose type has
-// another name now are compared by both types' rates. Settings that differ are a possible reason and never
-// worse.
+// It compares, by name, device types (rates by precision, memory and its rate, the rate to the host,
+// measurements; not prices), nodes (removed, new, other devices, host memory, network) and links
+// (link_difference.h); value_change.h defines when a number has changed. If the type of a node's devices has
+// another name now, its devices are compared by both types' rates. Different settings are a possible reason,
+// never worse.
 //
 // A cluster has the median of a type's devices and of a level's links, with exceptions only for links: one slow
-// device among many does not show here (outliers.h finds it where it is measured).
+// device among many is not visible here (outliers.h finds it if it is measured).
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ struct ClusterDifference {
   ComparedCluster after;
   double threshold_fraction = 0;
   double false_alarm_fraction = 0;
-  std::vector<ValueChange> changes;  // all that was compared, worst first
+  std::vector<ValueChange> changes;  // all comparisons, worst first
   std::vector<SettingChange> environment;
 
   friend bool operator==(const ClusterDifference&, const ClusterDifference&) = default;

@@ -1,9 +1,9 @@
-// The links of two clusters side by side: levels, nodes' own links, and every exception of either.
+// Compares the links of two clusters: levels, nodes' own links, and every exception of either.
 //
-// An exception is compared with what holds between the same two in the other cluster by its hierarchical rule
-// (sextant/cluster.h), so that a cable gone bad is a pair that was like its level and is an
-// exception now. Both directions are looked at; where they are alike they are one line, "link a - b".
-// Exceptions whose ends the other cluster lacks are left out: its missing nodes say it.
+// An exception is compared with the link between the same two ends in the other cluster by its hierarchical
+// rule (sextant/cluster.h): a cable that became bad is a pair that was like its level and is an exception now.
+// Both directions are compared; if they are alike they are one line, "link a - b". Exceptions whose ends the
+// other cluster lacks are left out, because its missing nodes are reported.
 #pragma once
 
 #include <vector>

@@ -17,10 +17,10 @@ struct Directions {
   std::optional<NoisyNumber> down;  // back
 };
 
-using Pairs = std::map<std::pair<std::size_t, std::size_t>, Directions>;
+using DirectionsByPair = std::map<std::pair<std::size_t, std::size_t>, Directions>;
 
-Pairs by_pair(std::size_t hosts, std::span<const PairRate> rates) {
-  Pairs pairs;
+DirectionsByPair by_pair(std::size_t hosts, std::span<const PairRate> rates) {
+  DirectionsByPair pairs;
   for (const PairRate& rate : rates) {
     SEXTANT_CHECK(rate.from != rate.to && rate.from < hosts && rate.to < hosts);
     Directions& pair = pairs[std::minmax(rate.from, rate.to)];
@@ -31,7 +31,7 @@ Pairs by_pair(std::size_t hosts, std::span<const PairRate> rates) {
   return pairs;
 }
 
-std::vector<PairNumber> means_of(const Pairs& pairs) {
+std::vector<PairNumber> means_of(const DirectionsByPair& pairs) {
   std::vector<PairNumber> means;
   for (const auto& [ends, pair] : pairs) {
     const NoisyNumber up = pair.up ? *pair.up : *pair.down, down = pair.down ? *pair.down : *pair.up;
@@ -41,7 +41,7 @@ std::vector<PairNumber> means_of(const Pairs& pairs) {
   return means;
 }
 
-std::vector<PairNumber> differences_of(const Pairs& pairs) {
+std::vector<PairNumber> differences_of(const DirectionsByPair& pairs) {
   std::vector<PairNumber> differences;
   for (const auto& [ends, pair] : pairs) {
     if (!pair.up || !pair.down) continue;
@@ -95,7 +95,7 @@ void sort_farthest_first(std::vector<OddLink>& links, std::size_t from) {
 
 std::vector<OddLink> find_odd_links(std::span<const std::string> hosts, std::span<const PairRate> rates,
                                     const OddRule& rule) {
-  const Pairs pairs = by_pair(hosts.size(), rates);
+  const DirectionsByPair pairs = by_pair(hosts.size(), rates);
   const std::vector<PairNumber> means = means_of(pairs), differences = differences_of(pairs);
   const int tests = differences.empty() ? 2 : 4;  // hosts and pairs, of means and of differences
   const Oddness oddness{std::log1p(rule.practical_fraction), rule.min_sureness, kMinDeviation, tests};

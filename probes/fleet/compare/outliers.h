@@ -1,9 +1,9 @@
-// The odd one among equals: a slow GPU among GPUs of one type, by how much, and how sure.
+// Finds the outlier among equal devices, such as a slow GPU of one type, with deviation and confidence.
 //
-// Rates are compared as logarithms (probes/fleet/deviants.h has the statistics). Odd is what is off by more
-// than matters in practice and by more than chance: equals that agree to 0.01 % make nothing odd that is 0.05 %
-// off. Of two that differ nobody can tell which one is odd; of three one can hardly be sure, because the other
-// two say little about how far equals are apart.
+// Rates are compared as logarithms (outlier_statistics.h has the statistics). An outlier is off by more than
+// matters in practice and by more than chance: among devices that agree to 0.01 %, one 0.05 % off is no
+// outlier. If two differ, neither can be called the outlier; with three it is hardly certain, because the other
+// two say little about the spread of equals.
 #pragma once
 
 #include <optional>
@@ -22,22 +22,22 @@ struct NamedValue {
 };
 
 struct OddRule {
-  double practical_fraction = 0.05;  // what is less far off does not matter
+  double practical_fraction = 0.05;  // smaller deviations do not matter
   double min_sureness = 0.95;
 };
 
 struct OddOne {
   std::string name;
   double off_fraction = 0;  // -0.15: 15 % below the median of the others
-  double sure = 0;          // in [0, 1), corrected for how many were looked at
+  double sure = 0;          // in [0, 1), corrected for the number of tests
 
   friend bool operator==(const OddOne&, const OddOne&) = default;
 };
 
 struct OddOnes {
   std::vector<OddOne> odd;       // the farthest first
-  std::vector<OddOne> doubtful;  // as far off, and less sure than asked
-  std::string caveat;            // why one cannot tell, or hardly: two or three equals that differ; else empty
+  std::vector<OddOne> doubtful;  // as far off, with less confidence than required
+  std::string caveat;            // why it cannot tell, or hardly: two or three equals that differ; else empty
 };
 
 [[nodiscard]] OddOnes find_odd_ones(std::span<const NamedValue> equals, const OddRule& rule = {});
@@ -51,7 +51,7 @@ struct OddOnes {
 // The logarithm of a measured value and its standard error.
 [[nodiscard]] NoisyNumber log_of(double value, std::optional<double> spread_fraction);
 
-// No two measurements of the same thing agree better than this, whatever three of them say.
+// No two measurements of the same device agree better than this, even if three of them appear to.
 inline constexpr double kMinDeviation = 1e-3;
 
 }  // namespace sextant

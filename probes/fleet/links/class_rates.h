@@ -1,4 +1,4 @@
-// Medians of measured pairs by class, which is what a level and its exceptions have in a Cluster.
+// Medians of measured pairs by class, for the levels and exceptions of a Cluster.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace sextant {
 
-// Lives no longer than the pairs and models that it is made of.
+// Must not outlive the pairs and models from which it is made.
 class ClassRates {
  public:
   ClassRates(std::span<const MeasuredPair> pairs, const PairModel& latency, const PairModel& bandwidth);
@@ -21,9 +21,9 @@ class ClassRates {
   [[nodiscard]] std::size_t pairs_of(int number) const {
     return members_[static_cast<std::size_t>(number)].size();
   }
-  // Levels that have pairs, and those at which hosts meet and none was measured: see fleet_links.h.
+  // Returns levels that have pairs, and those at which hosts meet but no pair was measured: see fleet_links.h.
   [[nodiscard]] std::map<LinkLevel, LinkRate> level_rates(std::vector<std::string>& warnings) const;
-  // Medians of the class's pairs, without those that a host slows unless it slows all. At least one pair.
+  // Medians of the class's pairs, without those limited by a slow host, unless all are. At least one pair.
   [[nodiscard]] LinkRate rate(int number) const;
 
  private:
@@ -35,7 +35,7 @@ class ClassRates {
   const HostGroups& groups_;
   PairClasses classes_;
   std::vector<std::vector<std::size_t>> members_;  // pairs, by class
-  std::vector<bool> latency_is_slowed_;            // by pair: by one of its hosts
+  std::vector<bool> latency_is_slowed_;            // by pair: one of its hosts limits it
   std::vector<bool> bandwidth_is_slowed_;
 };
 

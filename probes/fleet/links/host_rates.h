@@ -1,4 +1,4 @@
-// Hosts that are slower than what is between them: the rates of their adapters.
+// Hosts that are slower than the network between them: the rates of their adapters.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 namespace sextant {
 
 struct HostRates {
-  std::vector<std::optional<double>> network_bytes_per_s;  // by host; nothing: not slower than others
+  std::vector<std::optional<double>> network_bytes_per_s;  // by host; nullopt: not slower than others
   std::vector<std::string> warnings;
 };
 
-// Hosts that reach less than 1 - kOddLinkFraction of what usual hosts of their place do. Rates within 25 % of
+// Returns the hosts below 1 - kOddLinkFraction of the usual rate of hosts in their place. Rates within 25 % of
 // each other become one, their median, so that a cluster keeps few classes of nodes.
 [[nodiscard]] HostRates find_slow_hosts(std::span<const HostPlace> places, const PairModel& bandwidth);
 

@@ -1,5 +1,5 @@
-// Classes of pairs of hosts, each within another: between two zones (or within one), between two regions (or
-// between zones of one), the level. They are what a Cluster can have an exception for.
+// Nested classes of pairs of hosts: between two zones (or within one), between two regions (or between zones of
+// one), the level. A Cluster can have an exception for each of them.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-// What a class is about: level alone, or the numbers of two regions or zones, low <= high.
+// The subject of a class: level alone, or the numbers of two regions or zones, low <= high.
 struct PairClass {
   LinkScope scope = LinkScope::region;
   LinkLevel level = LinkLevel::within_zone;
@@ -31,7 +31,7 @@ class PairClasses {
   [[nodiscard]] const PairClass& operator[](int number) const {
     return classes_[static_cast<std::size_t>(number)];
   }
-  // The innermost class of a pair that is known.
+  // Returns the innermost known class of a pair.
   [[nodiscard]] int find(const HostGroups& groups, const RankPair& pair) const;
 
  private:

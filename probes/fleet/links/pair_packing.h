@@ -1,4 +1,4 @@
-// Pairs of hosts in rounds of disjoint pairs.
+// Packs pairs of hosts into rounds of disjoint pairs.
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace sextant {
 
-// Greedy edge colouring, the furthest pairs first, so that slow pairs share as few rounds as they can: each
-// pair takes the first round in which neither host is busy. At most 2 d - 1 rounds, d being the most pairs of
-// one host. With a limit > 0 of pairs of the same two regions in a round there may be more. `pairs` are
+// Greedy edge colouring, the furthest pairs first, so that slow pairs share as few rounds as possible: each
+// pair takes the first round in which neither host is busy. At most 2 d - 1 rounds, d being the maximum number
+// of pairs per host. With a limit > 0 of pairs of the same two regions per round there may be more. `pairs` are
 // distinct.
 [[nodiscard]] std::vector<std::vector<RankPair>> pack_rounds(const HostGroups& groups,
                                                              std::vector<RankPair> pairs,

@@ -1,5 +1,5 @@
-// What a message between two hosts passes: the network between their places, the uplinks of their zones where
-// it leaves them, and what each host has of its own.
+// The segments of the path between two hosts: the network between their places, the uplinks of their zones if
+// it leaves them, and one of each host.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace sextant {
 
-// Numbers of parts; kNoPart where there is none.
+// Numbers of segments; kNoPart if there is none.
 struct PairParts {
   int pair_class = 0;
   std::array<int, 4> ends{};  // uplink, uplink, host, host
 };
 inline constexpr int kNoPart = -1;
 
-// Parts are numbered: link classes first, then an uplink for each zone, then the hosts.
+// Segments are numbered: link classes first, then an uplink for each zone, then the hosts.
 class PartTable {
  public:
   PartTable(const HostGroups& groups, std::span<const RankPair> pairs)
@@ -36,20 +36,20 @@ class PartTable {
   PairClasses classes_;
 };
 
-// How the costs of the parts make that of the pair.
+// The rule that combines the costs of the segments to that of the pair.
 enum class SegmentRule { slowest, sum };
 [[nodiscard]] inline double joined_costs(SegmentRule rule, double a, double b) {
   return rule == SegmentRule::slowest ? std::max(a, b) : a + b;
 }
 
-// What each part costs, and what follows for a pair. Costs are seconds, or seconds for a byte. 0: a class costs
-// what the one around it does, another part nothing. A level without a cost makes the pair's 0.
+// The cost of each segment, and the resulting cost of a pair. Costs are seconds, or seconds per byte. 0: a
+// class has the cost of the one around it, another segment none. A level without a cost makes the pair's 0.
 struct SegmentCosts {
   SegmentRule rule = SegmentRule::slowest;
   std::vector<double> of_part;
 
   [[nodiscard]] double of_class(const PairClasses& classes, int number) const;
-  // `without`: a part that costs nothing here.
+  // `without`: a segment whose cost is ignored.
   [[nodiscard]] double of_pair(const PairClasses& classes, const PairParts& parts, int without = kNoPart) const;
 };
 

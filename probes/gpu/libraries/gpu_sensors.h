@@ -1,4 +1,4 @@
-// Clocks, power, temperature and what holds a GPU back, read while it is measured. Nothing is ever set.
+// Reads clocks, power, temperature and throttle reasons of a GPU during measurements. Never changes settings.
 #pragma once
 
 #include <memory>
@@ -15,21 +15,21 @@ class GpuSensors {
   GpuSensors(const GpuSensors&) = delete;
   GpuSensors& operator=(const GpuSensors&) = delete;
 
-  // Why nothing can be read, in one line; empty when it can.
+  // Returns why no sensor can be read, in one line; empty if it can.
   [[nodiscard]] virtual std::string absence() const = 0;
-  // Of the GPU with this PCI bus id; what cannot be read is 0 or kNotAnswered. Never throws.
+  // Reads the GPU with this PCI bus id; unreadable values are 0 or kNotAnswered. Never throws.
   [[nodiscard]] virtual DeviceState read(const std::string& bus_id) = 0;
 };
 
 struct NvmlLibrary;
 
-// Through NVML, opened now.
+// Returns sensors through NVML, opened now.
 [[nodiscard]] std::unique_ptr<GpuSensors> make_nvml_sensors();
-// Through this one, which outlives them; null: none, and why.
+// Returns sensors through this library, which outlives them; null: none, with the reason.
 [[nodiscard]] std::unique_ptr<GpuSensors> make_nvml_sensors(const NvmlLibrary* nvml, const std::string& reason);
 
-// Names of the bits of NVML's clock event reasons that slow work down, joined with "+": "power_cap+thermal".
-// Being idle and clocks that somebody set are not among them.
+// Returns the names of NVML's clock event reasons that slow work down, joined with "+": "power_cap+thermal".
+// Idling and clocks set by a user are not among them.
 [[nodiscard]] std::string throttle_reasons_text(unsigned long long bits);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// NVIDIA's libraries, opened when they are first needed, so that the program starts where there are none.
+// NVIDIA's libraries, opened on first use, so that the program also starts on machines without them.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace sextant {
 
-// Looks for `file` ("libcublasLt.so.13") where the loader looks, then in lib64 of CUDA_HOME, CUDA_PATH and
-// /usr/local/cuda. Null with the loader's reason and what to do in `reason`. Never closed: functions of these
-// libraries are used until the program ends.
+// Looks for `file` ("libcublasLt.so.13") in the loader's paths, then in lib64 of CUDA_HOME, CUDA_PATH and
+// /usr/local/cuda. Returns null, with the loader's reason and the remedy in `reason`. Never closed: functions
+// of these libraries are used until the program ends.
 [[nodiscard]] void* open_nvidia_library(const std::string& name, const std::string& file, std::string& reason);
 
 template <typename Function>

@@ -1,4 +1,4 @@
-// NCCL as a library of collectives, one rank a GPU.
+// NCCL as a library of collectives, one GPU per rank.
 #pragma once
 
 #include "probes/collective/collectives.h"
@@ -6,8 +6,8 @@
 
 namespace sextant {
 
-// Collective over the ranks, each with a GPU of its own: `device` as CUDA numbers it here. On every rank the
-// library or the first rank's reason why there is none.
+// Collective over the ranks, each with a GPU of its own: `device` is CUDA's number in this process. Returns, on
+// every rank, the library or the first rank's reason why there is none.
 [[nodiscard]] CollectivesOrReason make_nccl_collectives(Communicator& ranks, int device);
 
 }  // namespace sextant

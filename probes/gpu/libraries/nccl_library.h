@@ -1,15 +1,15 @@
-// NCCL, opened when it is first needed.
+// NCCL, opened on first use.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <string>
 
-struct CUstream_st;  // as CUDA calls it, whose header is not everywhere
+struct CUstream_st;  // CUDA's name; its header is not available everywhere
 
 namespace sextant {
 
-// The part of nccl.h that is used, which has not changed since NCCL 2.10 (bf16); the toolkit does not carry the
+// The used part of nccl.h, which has not changed since NCCL 2.10 (bf16); the toolkit does not include the
 // header everywhere.
 struct NcclId {
   std::array<char, 128> bytes;
@@ -24,7 +24,7 @@ inline constexpr int kNcclFp32 = 7;
 inline constexpr int kNcclBf16 = 9;
 
 struct NcclLibrary {
-  // The library, or null with the reason why not.
+  // Returns the library, or null with the reason.
   [[nodiscard]] static const NcclLibrary* open(std::string& reason);
 
   int (*get_version)(int*) = nullptr;

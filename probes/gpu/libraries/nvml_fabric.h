@@ -1,4 +1,4 @@
-// What NVML says of the links between GPUs.
+// NVML's information on the links between GPUs.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace sextant {
 
-// `reason`: why there is no library, when it is null. The library outlives the fabric.
+// `reason`: why there is no library, if it is null. The library outlives the fabric.
 [[nodiscard]] std::unique_ptr<GpuFabric> make_nvml_fabric(const NvmlLibrary* nvml, const std::string& reason);
 
 }  // namespace sextant

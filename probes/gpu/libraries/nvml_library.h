@@ -1,5 +1,5 @@
-// NVML, opened and started once for all that ask it; without its header, which is not part of every toolkit:
-// its binary interface is stable.
+// NVML, opened and initialised once for all users; without its header, which is not part of every toolkit: its
+// binary interface is stable.
 #pragma once
 
 #include <array>
@@ -24,13 +24,13 @@ struct NvmlPciInfo {
 };
 
 struct NvmlLibrary {
-  // The library, or null with the reason why not. Never closed or shut down.
+  // Returns the library, or null with the reason. Never closed or shut down.
   [[nodiscard]] static const NvmlLibrary* open(std::string& reason);
 
   NvmlStatus (*init)() = nullptr;
   const char* (*error_text)(NvmlStatus) = nullptr;
   NvmlStatus (*device_by_bus_id)(const char*, NvmlDevice*) = nullptr;
-  // What a driver lacks stays null.
+  // Functions that a driver lacks stay null.
   NvmlStatus (*clock)(NvmlDevice, int kind, unsigned* mhz) = nullptr;
   NvmlStatus (*power)(NvmlDevice, unsigned* milliwatt) = nullptr;
   NvmlStatus (*temperature)(NvmlDevice, int sensor, unsigned* celsius) = nullptr;
@@ -41,11 +41,11 @@ struct NvmlLibrary {
   NvmlStatus (*peer_status)(NvmlDevice, NvmlDevice, int index, int* status) = nullptr;
 };
 
-// Devices by PCI bus id, each asked for once.
+// Devices by PCI bus id, each queried once.
 class NvmlDevices {
  public:
   explicit NvmlDevices(const NvmlLibrary& nvml) : nvml_(nvml) {}
-  // Null when NVML knows none of that id.
+  // Returns null if NVML has no device with that id.
   [[nodiscard]] NvmlDevice find(const std::string& bus_id);
 
  private:

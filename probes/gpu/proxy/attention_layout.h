@@ -1,9 +1,9 @@
-// Where the tokens of a packed batch lie in the tensors of attention.
+// The places of a packed batch's tokens in the tensors of attention.
 //
 // Attention sees each head of a sequence as a matrix without gaps: query [heads, L, head_dim], key and value
 // [kv_heads, L, head_dim], probabilities [heads, L, L], one sequence after another, with L the length rounded
-// up to kLengthMultiple (rows that no token has are zero). Sequences are ordered by L, so that all of one
-// length are one batched product: a run. Plain C++: tested without a GPU, read by nvcc too.
+// up to kLengthMultiple (padding rows are zero). Sequences are ordered by L, so that all of one length are one
+// batched product: a run. Plain C++: tested without a GPU, compiled by nvcc too.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct PackedBatch;
 
 namespace sextant::gpu {
 
-inline constexpr int kLengthMultiple = 8;  // elements: 16 bytes of bf16, what products and vector loads need
+inline constexpr int kLengthMultiple = 8;  // elements: 16 bytes of bf16, for products and vector loads
 
 // One row of the padded sequences.
 struct TokenPlace {
@@ -48,7 +48,7 @@ struct AttentionLayout {
 
 [[nodiscard]] AttentionLayout attention_layout(const proxy::PackedBatch& batch);
 
-// The largest sizes over the batches that a task will see, with padding; decides its buffers.
+// The largest sizes over the batches of a task, with padding; determines its buffers.
 struct AttentionLimits {
   int tokens = 0;
   int sequences = 0;

@@ -1,4 +1,4 @@
-// Sizes of buffers that both the tasks and the memory budget know. Plain C++.
+// Sizes of buffers shared by the tasks and the memory budget. Plain C++.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,11 @@
 
 namespace sextant::gpu {
 
-// Rows of which logits are computed at a time.
+// Rows for which logits are computed at a time.
 inline constexpr int kHeadRows = 4096;
 
-// Elements of the scores that attention holds at a time where they are not kept: at least those of one group of
-// query heads on the longest sequence, and no more than 512 MiB where that is enough.
+// Elements of the scores that attention holds at a time if they are not kept: at least those of one group of
+// query heads on the longest sequence, otherwise at most 512 MiB.
 [[nodiscard]] inline std::size_t score_elements(const proxy::LayerShape& shape, const AttentionLimits& limits) {
   constexpr std::size_t kEnough = std::size_t{256} << 20;
   const auto longest = static_cast<std::size_t>(limits.longest);

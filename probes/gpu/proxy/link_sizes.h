@@ -7,7 +7,7 @@
 
 namespace sextant::gpu {
 
-// Messages of one kind; no buffers: none are sent.
+// Messages of one kind; without buffers none are sent.
 struct MessageSizes {
   std::size_t bytes = 0;
   int buffers = 0;
@@ -19,12 +19,12 @@ struct LinkSizes {
   MessageSizes tokens;
 };
 
-// Of a task's link on a stage. With these no sender waits for a receiver that waits for it:
+// Sizes for a task's link on a stage. With these no sender waits for a receiver that waits for it:
 //   training: a stage sends the activations of micro-batch k + in_flight after it has received the gradient of
-//     k, so that k's buffer is free; gradients wait for nobody who waits;
+//     k, so that k's buffer is free; gradients never wait for a stage that waits;
 //   generation: a wave's tokens come back before it is sent on, so the last stage has at most one message for
 //     each wave under way and never waits, and the stages before it wait for messages that come.
-// `message_bytes`: of the most rows of one message; `in_flight`: micro-batches that the stage keeps.
+// `message_bytes`: of the largest message; `in_flight`: micro-batches that the stage keeps.
 [[nodiscard]] inline LinkSizes link_sizes(TaskKind kind, int stages, int in_flight, std::size_t message_bytes,
                                           std::size_t token_bytes) {
   LinkSizes sizes;

@@ -1,5 +1,5 @@
-// Device memory that a plan's tasks need on one GPU, counted before anything is allocated. Plain C++: tested
-// without a GPU.
+// Device memory that a plan's tasks need on one GPU, computed before any allocation. Plain C++: tested without
+// a GPU.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@ struct TaskBytes {
   double working_bytes = 0;  // activations, KV cache, logits, scratch
 };
 
-// Of the tasks in which the device takes part, all of which live there at the same time.
+// Returns the memory of the tasks on the device, all of which reside there at the same time.
 [[nodiscard]] std::vector<TaskBytes> task_bytes(const Workflow& workflow, const Plan& plan,
                                                 const proxy::Workload& workload, int device);
 
-// Error(bad_input) naming the tasks and their bytes when they need more than `free_bytes`.
+// Throws Error(bad_input) with the tasks and their bytes if they need more than `free_bytes`.
 void check_memory(const std::vector<TaskBytes>& tasks, double free_bytes);
 
 }  // namespace sextant::gpu

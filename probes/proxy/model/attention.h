@@ -9,13 +9,13 @@
 
 namespace sextant::proxy {
 
-// Probabilities of a batch: head after head, sequence after sequence when kept for a backward pass; one
-// reused [s, s] square otherwise.
+// Probabilities of a batch: head after head, sequence after sequence if kept for a backward pass; else one
+// reused [s, s] square.
 struct Probabilities {
   std::span<float> storage;
   bool kept = false;
 };
-// Floats that `storage` needs.
+// Returns the number of floats in `storage`.
 [[nodiscard]] std::size_t probability_floats(const LayerShape& shape, const BatchLimits& limits, bool kept);
 
 // out [tokens, attention_width] from rotated qkv [tokens, qkv_width].
@@ -27,8 +27,8 @@ void attend_backward(const LayerShape& shape, const PackedBatch& batch, ConstMat
                      std::span<const float> probabilities, ConstMatrix d_out, std::span<float> square,
                      Matrix d_qkv);
 
-// One new token of the sequence in `slot`, which attends to the first `context` cached tokens (its own
-// included): out [attention_width]. `scores` is scratch for heads_per_kv_head * context.
+// One new token of the sequence in `slot` attends to the first `context` cached tokens (including its own): out
+// [attention_width]. `scores` is scratch for heads_per_kv_head * context.
 void attend_cached(const LayerShape& shape, const KvCache& cache, int layer, int slot, int context,
                    const float* query, std::span<float> scores, float* out);
 

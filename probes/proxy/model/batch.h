@@ -9,7 +9,7 @@ namespace sextant::proxy {
 
 struct PackedBatch {
   std::vector<int> tokens;
-  std::vector<int> offsets{0};  // of each sequence, and the end
+  std::vector<int> offsets{0};  // offset of each sequence, and the end
 
   void clear();
   void append(std::span<const int> sequence);
@@ -19,10 +19,10 @@ struct PackedBatch {
   [[nodiscard]] int length(int sequence) const { return offset(sequence + 1) - offset(sequence); }
 };
 
-// The largest sizes among the batches that a stage will see; decides the buffers.
+// The largest sizes among the batches of a stage; determines the buffers.
 struct BatchLimits {
   int tokens = 0;
-  int longest = 0;                  // sequence
+  int longest = 0;                  // longest sequence
   std::size_t squared_lengths = 0;  // sum over the sequences of one batch
 
   // Takes a batch of sequences with these lengths into account.

@@ -11,7 +11,7 @@ enum class Op { plain, transposed };
 
 struct Scale {
   float product = 1;  // alpha
-  float old = 0;      // beta: 1 accumulates, 0 overwrites whatever was there
+  float old = 0;      // beta: 1 accumulates, 0 overwrites the old values
 };
 inline constexpr Scale kOverwrite{1, 0};
 inline constexpr Scale kAccumulate{1, 1};

@@ -1,4 +1,4 @@
-// Arrays of floats as the numeric code uses them: aligned storage and row-major views.
+// Arrays of floats for numeric code: aligned storage and row-major views.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace sextant::proxy {
 
-// A cache line, and the widest vector register.
+// The alignment of a cache line and of the widest vector register.
 inline constexpr std::align_val_t kAlignment{64};
 
 template <typename T>
@@ -22,7 +22,7 @@ struct AlignedAllocator {
   friend bool operator==(const AlignedAllocator&, const AlignedAllocator&) { return true; }
 };
 
-// Construction writes every element, so that memory is present before anything is timed.
+// Construction writes every element, so that memory is mapped before anything is timed.
 using Buffer = std::vector<float, AlignedAllocator<float>>;
 
 // Row-major view; `stride` is the distance between rows, at least `columns`.
@@ -35,7 +35,7 @@ struct BasicMatrix {
 
   [[nodiscard]] T* row(int i) const { return data + static_cast<std::size_t>(i) * stride; }
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(rows) * columns; }
-  // The elements of a matrix without gaps.
+  // Returns the elements of a matrix without gaps.
   [[nodiscard]] std::span<T> flat() const { return {data, size()}; }
   [[nodiscard]] BasicMatrix columns_from(int first, int count) const {
     return {data + first, rows, count, stride};

@@ -1,4 +1,4 @@
-// Vocabulary-parallel embedding: each rank looks up the tokens it holds, the sum over the group is the whole.
+// Vocabulary-parallel embedding: each rank looks up its own tokens; the sum over the group is the result.
 #pragma once
 
 #include <span>

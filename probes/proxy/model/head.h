@@ -1,7 +1,7 @@
-// What follows the last layer: a norm, then the vocabulary-parallel head or a value head.
+// The head after the last layer: a norm, then the vocabulary-parallel head or a value head.
 //
-// Rows are tokens. The logits of a row lie spread over the tensor-parallel group, so that softmax and greedy
-// sampling exchange a maximum and a sum a row, not the logits.
+// Rows are tokens. The logits of a row are distributed over the tensor-parallel group, so that softmax and
+// greedy sampling exchange a maximum and a sum per row, not the logits.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace sextant::proxy {
 
-// What a row should predict: a token and its weight in the loss, or a value. Rows without a target carry no
-// loss but are computed like the others, as training frameworks do.
+// The prediction target of a row: a token and its weight in the loss, or a value. Rows without a target carry
+// no loss but are computed like the others, as training frameworks do.
 struct Targets {
   static constexpr int kNone = -1;
   std::vector<int> tokens;     // kNone: no target
@@ -25,24 +25,24 @@ struct Targets {
 
 class Head {
  public:
-  // `rows` is the largest number of rows of one call.
+  // `rows` is the maximum number of rows per call.
   Head(const StageShape& shape, Communicator& tensor, int rows, Purpose purpose);
 
-  // Vocabulary head. log_probabilities[i] of targets.tokens[i]; 0 where there is none.
+  // Vocabulary head: result[i] is the log-probability of targets.tokens[i]; 0 without a target.
   void log_probabilities(ConstMatrix weights, ConstMatrix x, const Targets& targets, std::span<float> result);
-  // The next token of every row, the same on all ranks: the most likely one, or with a key for every row a
-  // draw from the softmax (Gumbel noise on the logits).
+  // Samples the next token of every row, the same on all ranks: the most likely one, or with a key for every
+  // row a sample from the softmax (Gumbel noise on the logits).
   void sample(ConstMatrix weights, ConstMatrix x, std::span<const std::uint64_t> noise_keys,
               std::span<int> tokens);
-  // Value head. One value a row.
+  // Value head: one value per row.
   void values(ConstMatrix weights, ConstMatrix x, std::span<float> result);
 
-  // The loss of the rows (the same on all ranks), its gradient by x into dx, and by the weights added to
-  // `gradients`. Chooses the head that the model has.
+  // Returns the loss of the rows (the same on all ranks); writes its gradient by x into dx, and adds the one by
+  // the weights to `gradients`. Uses the head that the model has.
   double loss_and_gradients(ConstMatrix weights, Matrix gradients, ConstMatrix x, const Targets& targets,
                             Matrix dx);
 
-  // The logits of this rank's tokens for the rows of the last call.
+  // Returns the logits of this rank's tokens for the rows of the last call.
   [[nodiscard]] Matrix logits(int rows) { return as_matrix(logits_, rows, shape_.vocabulary()); }
 
  private:

@@ -1,6 +1,6 @@
-// Element-wise work between the matrix products, written so that the compiler vectorises it.
+// Element-wise operations between the matrix products, written so that the compiler vectorises them.
 //
-// Matrices hold one token a row. Sizes are elements.
+// Matrices hold one token per row. Sizes are in elements.
 #pragma once
 
 #include <cstddef>
@@ -38,10 +38,10 @@ void add_to(std::span<float> sum, std::span<const float> values);
 [[nodiscard]] float row_max(const float* row, int count);
 // row = exp(row - shift); returns the sum.
 float exponentiate(float* row, int count, float shift);
-// The sum only, leaving the row as it is.
+// Returns only the sum, leaving the row unchanged.
 [[nodiscard]] float sum_of_exponentials(const float* row, int count, float shift);
 void scale_row(float* row, int count, float factor);
-// Position of the largest element, the first one of equals.
+// Returns the position of the largest element, the first one of ties.
 [[nodiscard]] int position_of_max(const float* row, int count);
 
 struct AdamStep {
@@ -52,7 +52,7 @@ struct AdamStep {
   float first_correction = 1;   // 1 - first_decay^step
   float second_correction = 1;  // 1 - second_decay^step
 };
-// One step on all parameters; the spans have equal lengths.
+// One step for all parameters; the spans have equal lengths.
 void adam_update(const AdamStep& step, std::span<const float> gradients, std::span<float> first_moments,
                  std::span<float> second_moments, std::span<float> parameters);
 

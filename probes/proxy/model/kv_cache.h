@@ -9,14 +9,14 @@ namespace sextant::proxy {
 
 class KvCache {
  public:
-  // `slots` sequences of at most `capacity` tokens in each of `layers` layers.
+  // Holds `slots` sequences of at most `capacity` tokens in each of `layers` layers.
   KvCache(const LayerShape& shape, int layers, int slots, int capacity);
 
   // Stores the key and value heads of one token, a row of rotated qkv.
   void store(int layer, int slot, int position, const float* qkv);
   // Stores a packed batch whose sequences go to slots first_slot, first_slot + 1, ...
   void store(int layer, int first_slot, const PackedBatch& batch, ConstMatrix qkv);
-  // The first `context` tokens of one head: [context, head_dim].
+  // Returns the first `context` tokens of one head: [context, head_dim].
   [[nodiscard]] ConstMatrix keys(int layer, int slot, int kv_head, int context) const;
   [[nodiscard]] ConstMatrix values(int layer, int slot, int kv_head, int context) const;
 

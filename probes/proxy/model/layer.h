@@ -22,7 +22,7 @@ struct LayerContext {
   const Rotary* rotary = nullptr;
 };
 
-// What the forward pass leaves for the backward pass; in inference, scratch that every layer reuses.
+// Results of the forward pass for the backward pass; in inference, scratch that every layer reuses.
 struct LayerStash {
   LayerStash(const LayerShape& shape, const BatchLimits& limits, bool keep_probabilities);
 
@@ -48,11 +48,11 @@ struct BackwardScratch {
   Buffer square;
 };
 
-// One token for each of some cached sequences.
+// One token each for some cached sequences.
 struct DecodeBatch {
   std::vector<int> tokens;
   std::vector<int> slots;
-  std::vector<int> positions;  // of the token in its sequence
+  std::vector<int> positions;  // position of the token in its sequence
   void clear();
   [[nodiscard]] int size() const { return static_cast<int>(tokens.size()); }
 };
@@ -64,7 +64,7 @@ void forward_layer(const LayerContext& context, const LayerWeights& weights, con
 void decode_layer(const LayerContext& context, const LayerWeights& weights, const DecodeBatch& batch,
                   KvCache& cache, int layer, LayerStash& stash, std::span<float> scores, Matrix x);
 
-// dx turns from the gradient of the layer's output into that of its input; the gradients of the weights are
+// dx changes from the gradient of the layer's output to that of its input; the gradients of the weights are
 // added to `gradients`. The stash must keep probabilities and come from the same batch.
 void backward_layer(const LayerContext& context, const LayerWeights& weights, const LayerWeights& gradients,
                     const PackedBatch& batch, LayerStash& stash, BackwardScratch& scratch, Matrix dx);

@@ -22,7 +22,7 @@ struct BasicLayerWeights {
 };
 using LayerWeights = BasicLayerWeights<Matrix>;
 
-// A rank's part of a layer's block, in host or device memory.
+// Returns a rank's part of a layer's block, in host or device memory.
 template <typename AnyMatrix>
 [[nodiscard]] BasicLayerWeights<AnyMatrix> cut_layer(const AnyMatrix& block, const LayerShape& local) {
   int row = 0;
@@ -35,29 +35,29 @@ template <typename AnyMatrix>
           next(local.intermediate)};
 }
 
-// Of the initial weights of one block of the full model: row r of it starts at mix(block_seed + r).
+// Returns the seed of a full block's initial weights: its row r starts at mix(block_seed + r).
 [[nodiscard]] std::uint64_t block_seed(const Model& model, unsigned seed, int block);
 
 enum class Purpose { forward_only, training };
 
 class StageParameters {
  public:
-  // Initial weights depend on the seed, the model and the place in the full model only, so that any two
-  // layouts of one model start equal.
+  // Initial weights depend only on the seed, the model and the position in the full model, so that any two
+  // layouts of one model start with equal weights.
   StageParameters(const StageShape& shape, unsigned seed, Purpose purpose);
 
   [[nodiscard]] const StageShape& shape() const { return shape_; }
-  // By number within the stage.
+  // `layer` is numbered within the stage.
   [[nodiscard]] LayerWeights layer(int layer) { return layer_in(values_, layer); }
   [[nodiscard]] LayerWeights layer_gradients(int layer) { return layer_in(gradients_, layer); }
-  // First stage: [vocabulary, hidden] of this rank.
+  // The embedding, on the first stage: [vocabulary, hidden] of this rank.
   [[nodiscard]] Matrix embedding() { return block_matrix(values_, 0); }
   [[nodiscard]] Matrix embedding_gradients() { return block_matrix(gradients_, 0); }
-  // Last stage: [vocabulary, hidden] of this rank, or [1, hidden] for a value head.
+  // The head, on the last stage: [vocabulary, hidden] of this rank, or [1, hidden] for a value head.
   [[nodiscard]] Matrix head() { return block_matrix(values_, shape_.end_block() - 1); }
   [[nodiscard]] Matrix head_gradients() { return block_matrix(gradients_, shape_.end_block() - 1); }
 
-  // By number in the model; the stage must hold it.
+  // `block` is numbered within the model; the stage must hold it.
   [[nodiscard]] std::span<float> block(int block);
   [[nodiscard]] std::span<float> values() { return values_; }
   [[nodiscard]] std::span<float> gradients() { return gradients_; }
@@ -73,7 +73,7 @@ class StageParameters {
 
   StageShape shape_;
   std::vector<BlockShard> blocks_;
-  std::vector<std::size_t> offsets_;  // of each block, and the end
+  std::vector<std::size_t> offsets_;  // offset of each block, and the end
   Buffer values_;
   Buffer gradients_;
   Buffer first_moments_;

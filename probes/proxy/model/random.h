@@ -1,5 +1,5 @@
-// Random numbers that depend on where they are used, not on who draws them in what order, so that every
-// layout of a plan sees the same ones.
+// Random numbers that depend on where they are used, not on the order in which ranks draw them, so that every
+// layout of a plan uses the same ones.
 #pragma once
 
 #include <cmath>
@@ -15,16 +15,16 @@ namespace sextant::proxy {
   return x ^ (x >> 31);
 }
 
-// In [0, 1), from the 24 bits that a float holds.
+// Returns a number in [0, 1), from the 24 bits that a float holds.
 [[nodiscard]] inline float uniform(std::uint64_t key) { return static_cast<float>(mix(key) >> 40) * 0x1p-24F; }
 
-// Standard Gumbel: the position of the largest logit + noise is a draw from the softmax.
+// Standard Gumbel noise: the position of the largest logit + noise is a sample from the softmax.
 [[nodiscard]] inline float gumbel(std::uint64_t key) {
   constexpr float kHalfStep = 0x1p-25F;  // keeps the argument off 0
   return -std::log(-std::log(uniform(key) + kHalfStep));
 }
 
-// Of the noise that a sequence's first token is drawn with, in the rollout of this seed.
+// Returns the key of the noise for a sequence's first token, in the rollout of this seed.
 [[nodiscard]] inline std::uint64_t noise_key(unsigned seed, int sequence) {
   return mix(mix(seed) + static_cast<std::uint64_t>(sequence));
 }

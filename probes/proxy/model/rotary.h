@@ -12,7 +12,7 @@ class Rotary {
   Rotary(int head_dim, int positions);
   // Rotates the query and key heads of one token at `position`; direction -1 undoes it.
   void apply(float* qkv, const LayerShape& shape, int position, float direction = 1) const;
-  // All tokens of a batch; rows of qkv are tokens.
+  // Rotates all tokens of a batch; rows of qkv are tokens.
   void apply(Matrix qkv, const LayerShape& shape, const PackedBatch& batch, float direction = 1) const;
 
  private:

@@ -1,4 +1,4 @@
-// Which part of each weight matrix a rank of a tensor-parallel group holds (Megatron-LM's cut).
+// The part of each weight matrix on a rank of a tensor-parallel group (Megatron-LM's partitioning).
 //
 // Every matrix is stored as rows of `hidden` elements, so that the part of one rank is a range of rows:
 // query, key, value, gate and up are cut by output, output projection and down by input; the embedding and
@@ -33,7 +33,7 @@ struct LayerShape {
   [[nodiscard]] int heads_per_kv_head() const { return heads / kv_heads; }
 };
 [[nodiscard]] LayerShape layer_shape(const Model& model, TensorShard shard);
-// The first KV head that the rank holds.
+// Returns the first KV head on the rank.
 [[nodiscard]] int first_kv_head(const Model& model, TensorShard shard);
 
 // One pipeline stage on one rank.
@@ -52,7 +52,7 @@ struct StageShape {
 };
 
 struct RowRange {
-  std::size_t first = 0;  // in the full block
+  std::size_t first = 0;  // position in the full block
   std::size_t count = 0;
   float scale = 1;  // standard deviation of the initial weights
 };
@@ -67,7 +67,7 @@ struct BlockShard {
 [[nodiscard]] int block_count(const Model& model);
 [[nodiscard]] BlockShard block_shard(const Model& model, int block, TensorShard shard);
 
-// Copies the rank's part out of a full block, and a rank's part into one.
+// The first copies the rank's part out of a full block, the second a rank's part into one.
 void slice_block(const BlockShard& shard, std::size_t hidden, std::span<const float> full,
                  std::span<float> part);
 void insert_block(const BlockShard& shard, std::size_t hidden, std::span<const float> part,

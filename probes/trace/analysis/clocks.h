@@ -1,5 +1,5 @@
-// The clocks of one process: CUPTI's and the monotonic one, read together now and then, and the host's real
-// time.
+// The clocks of one process: CUPTI's and the monotonic one, read together from time to time, and the host's
+// real time.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sextant::trace {
 
-// Times that a damaged file may hold are refused, so that differences of those that pass never overflow.
+// Rejects implausible times of damaged files, so that differences of accepted ones never overflow.
 [[nodiscard]] inline bool is_plausible(std::int64_t time) {
   constexpr std::int64_t kMaximum = std::int64_t{1} << 61;  // 73 years in nanoseconds
   return time > -kMaximum && time < kMaximum;
@@ -18,13 +18,13 @@ namespace sextant::trace {
 
 class ProcessClocks {
  public:
-  // Records of RecordKind::clocks, in any order; one that no clock can have said is passed over.
+  // Records of RecordKind::clocks, in any order; an impossible one is ignored.
   void add(const Record& record);
 
-  // Real minus monotonic time, ns, the median of the readings; nothing without any.
+  // Returns real minus monotonic time in ns, the median of the readings; nullopt without readings.
   [[nodiscard]] std::optional<std::int64_t> real_offset() const;
-  // The monotonic time of a time of CUPTI's: between readings by interpolation, beyond them by the nearest one.
-  // Without a reading of CUPTI's clock that is taken as real time, which it is on Linux, with `real_offset`.
+  // Returns the monotonic time of a CUPTI time: between readings by interpolation, beyond them from the nearest
+  // one. Without a reading CUPTI's clock is taken as real time, as on Linux, with `real_offset`.
   [[nodiscard]] std::int64_t monotonic_of(std::uint64_t cupti, std::int64_t real_offset) const;
   void sort();  // call once before monotonic_of
 

@@ -1,4 +1,4 @@
-// Tells kernels apart by their names. Which names mean what is data: data/trace/kernel_names.json.
+// Classifies kernels by their names. The names are data: data/trace/kernel_names.json.
 #pragma once
 
 #include <string>
@@ -18,16 +18,16 @@ struct KernelNames {
   static constexpr std::string_view kKind = "kernel_names";
   static constexpr SchemaVersion kVersion{1, 0};
 
-  // A kernel whose name (mangled or not) holds one of `parts`, in whatever case, is of the class; the first
-  // entry that has one decides.
+  // A kernel belongs to the class if its name (mangled or not) contains one of `parts`, ignoring case; the
+  // first matching entry decides.
   struct Entry {
     WorkClass work_class = WorkClass::other;  // gemm, attention, communication or other
     std::vector<std::string> parts;           // in lower case
-    std::string source;                       // whose kernels they are
+    std::string source;                       // the origin of these kernels
   };
   std::vector<Entry> entries;
 
-  // `other` where no entry has a part of the name.
+  // Returns `other` if no entry matches the name.
   [[nodiscard]] WorkClass class_of(std::string_view kernel) const;
 
   static KernelNames parse(const JsonView& view);

@@ -8,8 +8,6 @@
 namespace sextant::trace {
 namespace {
 
-constexpr double kNanoseconds = 1e9;
-
 // Ranges that held device work come again, and no work does: another tool has put its callbacks in the place
 // of the tracer's, or the process was killed with the last buffer. That is no idle time: the time of recording
 // ends with the last work.

@@ -1,4 +1,4 @@
-// The records of one process after another into one trace, on its clock.
+// Merges the records of one process after another into one trace, on its clock.
 #pragma once
 
 #include <algorithm>

@@ -7,8 +7,6 @@
 namespace sextant::trace {
 namespace {
 
-constexpr double kNanoseconds = 1e9;
-
 // Of each name once: a trace has few names and many ranges.
 class Mapped {
  public:

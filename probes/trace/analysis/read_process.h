@@ -1,4 +1,4 @@
-// One process's file as it was read, before its times are on the common clock.
+// One process's file after reading, before its times are converted to the common clock.
 #pragma once
 
 #include <map>
@@ -18,10 +18,10 @@ struct ReadProcess {
   Process process;
   ReadChunks chunks;
   ProcessClocks clocks;
-  std::map<int, DeviceFacts> devices;  // by the process's own number
+  std::map<int, DeviceFacts> devices;  // by the process's own device number
 };
 
-// Whatever is in it: what does not read is counted in the process.
+// Accepts any content: unreadable parts are counted in the process.
 [[nodiscard]] ReadProcess read_process(const TraceFileText& file);
 
 }  // namespace sextant::trace

@@ -7,8 +7,6 @@
 namespace sextant::trace {
 namespace {
 
-constexpr double kNanoseconds = 1e9;
-
 // What happens at a moment on one device.
 struct Event {
   enum class What : std::uint8_t { work, phase, recording, within };
@@ -18,9 +16,9 @@ struct Event {
   int which = 0;  // WorkClass, or place in Phases::all
 };
 
-using Events = std::vector<Event>;
+using SplitEvents = std::vector<Event>;
 
-void add(Events& events, Span span, Event::What what, int which) {
+void add(SplitEvents& events, Span span, Event::What what, int which) {
   if (span.end <= span.start) return;
   events.push_back({span.start, what, true, which});
   events.push_back({span.end, what, false, which});
@@ -123,9 +121,9 @@ Span counted(const Trace& trace, int device, Span window) {
   return window;
 }
 
-Events events_of(const Trace& trace, const Phases& phases, const std::vector<Span>& within, int device,
-                 const std::vector<WorkClass>& class_of_name) {
-  Events events;
+SplitEvents events_of(const Trace& trace, const Phases& phases, const std::vector<Span>& within, int device,
+                      const std::vector<WorkClass>& class_of_name) {
+  SplitEvents events;
   const auto first = std::lower_bound(trace.work.begin(), trace.work.end(), device,
                                       [](const DeviceWork& work, int d) { return work.device < d; });
   for (auto work = first; work != trace.work.end() && work->device == device; ++work) {
@@ -175,7 +173,7 @@ TaskSplit split_time(const Trace& trace, const Phases& phases, const std::vector
   TaskSplit result;
   std::vector<Split> of_task(phases.tasks.size() + 1);  // the last: between tasks
   for (int device = 0; device < static_cast<int>(trace.devices.size()); ++device) {
-    const Events events = events_of(trace, phases, within, device, class_of_name);
+    const SplitEvents events = events_of(trace, phases, within, device, class_of_name);
     Sweep sweep(trace, phases, device);
     Split whole;
     for (std::size_t i = 0; i + 1 < events.size(); ++i) {

@@ -1,4 +1,4 @@
-// Where the time of each device went: by task, and into compute, attention, communication, copy and idle.
+// Splits the time of each device: by task, and into compute, attention, communication, copy and idle.
 #pragma once
 
 #include <array>
@@ -12,19 +12,19 @@
 
 namespace sextant::trace {
 
-// Seconds of one device while a task ran. The first seven add up to the time in which device activity was
-// recorded. Where several kinds of work run at once, the time is that of the first of: attention, GEMM, graph,
-// other compute, communication, copy. So communication beside compute costs nothing here, and is told as
-// hidden.
+// Seconds of one device while a task ran. The first seven sum to the time in which device activity was
+// recorded. If several kinds of work run at once, the time counts for the first of: attention, GEMM, graph,
+// other compute, communication, copy. So communication that overlaps with compute adds nothing here, and is
+// reported as hidden.
 struct Split {
   double attention_s = 0;
   double gemm_s = 0;
-  double graph_s = 0;  // CUDA graphs recorded as a whole: compute that was not told apart
+  double graph_s = 0;  // CUDA graphs recorded as a whole: compute that was not distinguished
   double other_s = 0;
   double exposed_communication_s = 0;
   double copy_s = 0;
   double idle_s = 0;
-  double hidden_communication_s = 0;  // beside compute: part of the above
+  double hidden_communication_s = 0;  // overlapped with compute: part of the above
 
   [[nodiscard]] double compute_s() const { return attention_s + gemm_s + graph_s + other_s; }
   [[nodiscard]] double busy_s() const { return compute_s() + exposed_communication_s + copy_s; }
@@ -32,17 +32,17 @@ struct Split {
   Split& operator+=(const Split& more);
 };
 
-// Under this name: time of iterations that no task's range covers.
+// The name for the time of iterations that no task's range covers.
 inline constexpr const char* kBetweenTasks = "between tasks";
 
 struct TaskSplit {
   std::map<std::string, Split> tasks;  // by task, over all devices
-  std::vector<Split> devices;          // all tasks, by place in Trace::devices
+  std::vector<Split> devices;          // all tasks, by position in Trace::devices
 };
 
-// Over `within`, which are disjoint and in order. A moment of a device belongs to the innermost phase of a
-// process that uses this device, else (a driver without devices marks the phases) to the one that began last in
-// any.
+// `within` are disjoint spans in order. A moment of a device belongs to the innermost phase of a process that
+// uses this device, else (a driver without devices marks the phases) to the phase that began last in any
+// process.
 [[nodiscard]] TaskSplit split_time(const Trace& trace, const Phases& phases, const std::vector<Span>& within,
                                    const std::vector<WorkClass>& class_of_name);
 

@@ -10,7 +10,6 @@
 namespace sextant::trace {
 namespace {
 
-constexpr double kNanoseconds = 1e9;
 constexpr std::size_t kMaxKernels = 20;
 
 std::vector<WorkClass> classes_of(const Trace& trace, const KernelNames& names) {
@@ -39,9 +38,9 @@ std::vector<KernelTotal> largest_kernels(const Trace& trace, const std::vector<W
 }
 
 const char* name_of(CopyKind kind) {
-  static constexpr std::array<const char*, 6> kNames{"unknown",       "host_to_device",  "device_to_host",
-                                                     "within_device", "between_devices", "host"};
-  return kNames[static_cast<std::size_t>(kind)];
+  static constexpr std::array<const char*, 6> kCopyNames{"unknown",       "host_to_device",  "device_to_host",
+                                                         "within_device", "between_devices", "host"};
+  return kCopyNames[static_cast<std::size_t>(kind)];
 }
 
 void take_iterations(const Phases& phases, int skip, TraceSummary& summary, std::vector<Span>& kept) {

@@ -1,5 +1,5 @@
-// What a trace says, small enough to keep: iterations, tasks, where device time went, the kernels that took
-// most, and what was lost.
+// A compact summary of a trace: iterations, tasks, device time, the kernels with the largest times, and
+// losses.
 #pragma once
 
 #include <cstdint>
@@ -28,21 +28,21 @@ struct TraceSummary {
   static constexpr std::string_view kKind = "trace_summary";
   static constexpr SchemaVersion kVersion{1, 0};
 
-  std::string iterations_are;                          // what the boundaries are from
-  std::vector<double> iteration_s;                     // of those that are kept
+  std::string iterations_are;                          // source of the boundaries
+  std::vector<double> iteration_s;                     // kept iterations
   std::vector<double> skipped_iteration_s;             // warm-up
-  std::map<std::string, std::vector<double>> tasks_s;  // by task, a value for each kept iteration that has it
+  std::map<std::string, std::vector<double>> tasks_s;  // by task, one value per kept iteration that has it
   TaskSplit split;                                     // over the kept iterations, else over the whole trace
-  std::vector<KernelTotal> kernels;                    // the twenty that took most, of the whole trace
+  std::vector<KernelTotal> kernels;                    // the twenty with the largest times in the whole trace
   std::map<std::string, double> copied_bytes;          // by direction
-  double recorded_fraction = 1;                        // of `split`'s time: when device activity was recorded
+  double recorded_fraction = 1;                        // part of `split`'s time with recorded device activity
   std::uint64_t device_records = 0;                    // kernels, graphs, copies and sets
   std::uint64_t range_count = 0;
   std::vector<Device> devices;
   std::vector<Process> processes;
   std::vector<std::string> unmapped_ranges;
 
-  // What a reader of the figures should know: processes that were killed, lost records, no kernels and why.
+  // Returns remarks for readers: killed processes, lost records, missing kernels with the reason.
   [[nodiscard]] std::vector<std::string> remarks() const;
   [[nodiscard]] Json to_json() const;
 };

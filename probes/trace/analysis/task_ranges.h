@@ -1,5 +1,5 @@
-// Which range of a program is which task of the workflow. The frameworks' names are data:
-// data/trace/task_ranges.json; `sextant trace --tasks FILE` takes others.
+// Maps the ranges of a program to the tasks of the workflow. The frameworks' names are data:
+// data/trace/task_ranges.json; `sextant trace --tasks FILE` uses others.
 #pragma once
 
 #include <optional>
@@ -17,11 +17,11 @@ struct TaskRanges {
   static constexpr SchemaVersion kVersion{1, 0};
 
   struct Entry {
-    std::string task;  // as in the workflow, "weight_sync", or any other name for what is no task
+    std::string task;  // as in the workflow, "weight_sync", or any other name for a range that is no task
     std::vector<std::string> ranges;  // names; "*" stands for any characters
-    std::string source;               // whose names they are
+    std::string source;               // the origin of these names
   };
-  std::vector<Entry> tasks;             // the first that has the name decides
+  std::vector<Entry> tasks;             // the first one with a matching name decides
   std::vector<std::string> iterations;  // ranges that are whole iterations; "*" as above
 
   [[nodiscard]] std::optional<std::string> task_of(std::string_view range) const;
@@ -31,7 +31,7 @@ struct TaskRanges {
   [[nodiscard]] Json to_json() const;
 };
 
-// Whether the whole text is of the pattern, where "*" stands for any characters, also none.
+// Whether the whole text matches the pattern, in which "*" stands for any characters, also none.
 [[nodiscard]] bool matches(std::string_view pattern, std::string_view text);
 
 }  // namespace sextant::trace

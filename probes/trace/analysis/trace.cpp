@@ -12,8 +12,6 @@
 namespace sextant::trace {
 namespace {
 
-constexpr double kNanoseconds = 1e9;
-
 // Real minus monotonic time by host: the median over its processes, so that these agree with each other
 // exactly.
 std::map<std::string, std::int64_t> offsets_of(const std::vector<ReadProcess>& all) {

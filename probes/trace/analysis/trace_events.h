@@ -1,5 +1,5 @@
-// A trace as Chrome trace events, which Perfetto and chrome://tracing show: one row for each thread's ranges,
-// one for each stream of a device.
+// Converts a trace to Chrome trace events, which Perfetto and chrome://tracing show: one row for each thread's
+// ranges, one for each stream of a device.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace sextant::trace {
 
-// At most `max_events` of device activity: where there is more, the part from the middle of the trace on,
-// which has passed the warm-up. Ranges are all there. JSON text with its own line for each event.
+// At most `max_events` events of device activity: of a longer trace the part from the middle on, which is past
+// the warm-up. All ranges are included. JSON text with one line per event.
 [[nodiscard]] std::string trace_events(const Trace& trace, std::size_t max_events);
 
 }  // namespace sextant::trace

@@ -1,4 +1,4 @@
-// A traced program as a run of the cost model: what it ran is told by documents, how long it took by the trace.
+// Converts a traced program to a run of the cost model: documents describe its work, the trace has the times.
 #pragma once
 
 #include <map>
@@ -10,16 +10,16 @@
 namespace sextant::trace {
 
 struct TracedSetup {
-  std::string name;       // of the run
-  std::string framework;  // whose execution
+  std::string name;       // name of the run
+  std::string framework;  // that executed it
   Cluster cluster;
   Workflow workflow;
   Plan plan;
 };
 
-// Puts the run into `runs` with its cluster, workflow and plan. Error(bad_input) when the trace has no whole
-// iteration, no task of the workflow was seen, the plan does not fit, or the name is taken; another document of
-// a name that is there already must be the same.
+// Adds the run to `runs` with its cluster, workflow and plan. Throws Error(bad_input) if the trace has no whole
+// iteration, no task of the workflow was found, the plan does not fit, or the name is taken; an existing
+// document with the same name must be equal.
 void add_traced_run(const TraceSummary& summary, const TracedSetup& setup, Runs& runs);
 
 }  // namespace sextant::trace

@@ -1,4 +1,4 @@
-// One record of CUPTI as one of ours.
+// Converts one CUPTI record to a record of the trace.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 namespace sextant::trace {
 
 struct ConvertedActivity {
-  bool is_wanted = false;  // false: of a kind we do not keep, or without times
+  bool is_wanted = false;  // false: an unused kind, or without times
   bool lacks_times = false;
   Record record;
   std::string_view name;  // CUPTI's own text; empty: none

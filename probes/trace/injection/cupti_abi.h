@@ -1,9 +1,9 @@
 // The part of CUPTI's binary interface that the tracer uses.
 //
-// Declared here and not taken from cupti.h, so that one library serves CUDA 12 and 13, and is built and tested
-// where there is no toolkit. Records only ever grow at their end (kernels since CUDA 9.0,
+// Declared here and not taken from cupti.h, so that one library serves CUDA 12 and 13, and can be built and
+// tested without a toolkit. Records only ever grow at their end (kernels since CUDA 9.0,
 // "CUpti_ActivityKernel4"); these are their unchanging beginnings. abi_check.cpp compares them with the real
-// headers where those are found.
+// headers if they are found.
 #pragma once
 
 #include <cstddef>
@@ -66,7 +66,7 @@ struct Memcpy {
   std::uint32_t device_id;
   std::uint32_t context_id;
   std::uint32_t stream_id;
-  std::uint32_t correlation_id;  // of a copy between peers: the source's device
+  std::uint32_t correlation_id;  // for a copy between peers: the source's device
 } __attribute__((packed, aligned(8)));
 
 struct PeerMemcpy {

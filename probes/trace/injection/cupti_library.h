@@ -1,5 +1,5 @@
-// Finds CUPTI at run time: one that the process has loaded already (PyTorch's profiler brings its own), else by
-// its name, else where toolkits put it.
+// Finds CUPTI at run time: a library that the process has already loaded (PyTorch's profiler brings its own),
+// else by its name, else in the toolkits' folders.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@ namespace sextant::trace {
 
 struct CuptiLibrary {
   cupti::Functions functions;
-  std::string path;            // what was opened
-  std::string failure_reason;  // empty: all functions are there
+  std::string path;            // the opened file
+  std::string failure_reason;  // empty: all functions were found
 
   [[nodiscard]] explicit operator bool() const { return failure_reason.empty(); }
 };
 
-// `given`: this file and no other; empty: look for one. The library stays open.
+// `given`: use only this file; empty: search for one. The library stays open.
 [[nodiscard]] CuptiLibrary open_cupti(const std::string& given);
 
-// CUPTI's own text for a result, with its number.
+// Returns CUPTI's own text for a result, with its number.
 [[nodiscard]] std::string describe(const CuptiLibrary& library, cupti::Result result);
 
 }  // namespace sextant::trace

@@ -1,7 +1,7 @@
-// Device activity of this process through CUPTI: its buffers in, our records out.
+// Records device activity of this process through CUPTI: converts its buffers to records.
 //
-// CUPTI hands buffers back on a thread of its own; they are only queued there. The recorder's thread converts
-// them. One object a process, since CUPTI's callbacks carry no user data.
+// CUPTI returns buffers on a thread of its own; they are only queued there. The recorder's thread converts
+// them. Only one object per process, since CUPTI's callbacks carry no user data.
 #pragma once
 
 #include <cstdint>
@@ -23,34 +23,34 @@ class CuptiSource {
  public:
   static CuptiSource& instance();
 
-  // Opens CUPTI and begins. Returns why it could not, one line; empty: device activity is being recorded.
+  // Opens CUPTI and starts. Returns why that failed, one line; empty: device activity is being recorded.
   [[nodiscard]] std::string start(const Settings& settings, std::function<void()> has_buffers);
   [[nodiscard]] bool is_started() const { return started_; }
   [[nodiscard]] const std::string& about() const { return about_; }  // "CUPTI 130001 from libcupti.so.13"
 
-  // Until resume nothing is recorded but launches of whole graphs. That kind stays on from the first call into
-  // CUDA to the end: with CUPTI 13.0 a graph that was captured while it was off ends the program with a
-  // segmentation fault when it is replayed while it is on. cuptiFinalize, which would free the program of CUPTI
-  // altogether, is no way out: graphs that were captured before it write to memory that it has given back.
+  // Until resume only launches of whole graphs are recorded. That kind stays on from the first call into CUDA
+  // to the end: with CUPTI 13.0 a graph that was captured while it was off ends the program with a segmentation
+  // fault when it is replayed while it is on. cuptiFinalize, which would detach CUPTI altogether, is not an
+  // alternative: graphs that were captured before it write to memory that it has freed.
   void pause();
-  // Why it could not, one line, like start.
+  // Returns the reason for a failure, one line, like start.
   [[nodiscard]] std::string resume();
-  // Nothing is recorded any more, for good.
+  // Stops recording permanently.
   void stop();
-  // Asks for the buffers that are ready; `all`: also those with activity that is still under way.
+  // Requests the completed buffers; `all`: also those with unfinished activity.
   void flush(bool all);
   struct Drained {
     DeviceCounts counts;
     std::uint64_t dropped = 0;  // records, since the last call
   };
-  // Converts what has been handed back.
+  // Converts the returned buffers.
   Drained drain(RecordBatch& batch);
-  // Gives up what has been handed back and not been converted, and what will be. How many records that was.
+  // Discards the returned buffers that were not converted, and later ones. Returns the number of their records.
   [[nodiscard]] std::uint64_t discard();
-  // CUPTI's clock now; 0: there is none.
+  // Returns CUPTI's clock now; 0: there is none.
   [[nodiscard]] std::uint64_t timestamp() const;
 
-  // Called by CUPTI.
+  // CUPTI calls these.
   void give_buffer(std::uint8_t** buffer, std::size_t* size);
   void take_buffer(std::uint8_t* buffer, std::size_t valid_bytes);
 
@@ -70,7 +70,7 @@ class CuptiSource {
   CuptiLibrary library_;
   void* subscriber_ = nullptr;
   bool graph_nodes_ = false;
-  std::uint64_t max_waiting_ = 0;  // buffers
+  std::uint64_t max_waiting_ = 0;  // maximum number of buffers
   std::uint32_t last_correlation_ = 0;
   bool started_ = false;
   std::string about_;
@@ -78,7 +78,7 @@ class CuptiSource {
   std::mutex mutex_;
   std::deque<Buffer> full_;
   std::vector<std::uint8_t*> spare_;
-  std::set<const std::uint8_t*> given_;  // to CUPTI, and not back yet
+  std::set<const std::uint8_t*> given_;  // given to CUPTI, and not yet returned
   std::uint64_t dropped_ = 0;
 };
 

@@ -12,7 +12,7 @@ inline constexpr std::uint32_t kCallbacksTable = 1;  // NVTX_ETID_CALLBACKS
 
 enum Module : std::int32_t { kCore = 1, kCore2 = 5 };
 
-// Places in the table of kCore.
+// Indices in the table of kCore.
 enum CoreId : unsigned {
   kRangeStartEx = 4,
   kRangeStartA = 5,
@@ -24,7 +24,7 @@ enum CoreId : unsigned {
   kRangePop = 11
 };
 
-// Places in the table of kCore2.
+// Indices in the table of kCore2.
 enum Core2Id : unsigned {
   kDomainRangeStartEx = 2,
   kDomainRangeEnd = 3,

@@ -1,9 +1,9 @@
-// Records what one process does into its own file, from a thread of its own.
+// Records the activity of one process in its own file, from a thread of its own.
 //
 // Callers on the program's threads only append to a batch in memory. The thread writes batches as whole chunks,
-// so that a killed process loses what is younger than Settings::flush_s, and the device buffer that is being
-// filled. Nothing here throws into the traced program: what cannot be done is said once on stderr, and
-// recording stops. Ranges and bounds are here, device activity in device_recording.h.
+// so that a killed process loses only data younger than Settings::flush_s, and the device buffer that is being
+// filled. Nothing here throws into the traced program: a failure is reported once on stderr, and recording
+// stops. Ranges and limits are here, device activity is in device_recording.h.
 #pragma once
 
 #include <atomic>
@@ -25,17 +25,17 @@ namespace sextant::trace {
 
 class Recorder {
  public:
-  // Of this process, begun when first asked for (in a forked child too); null: not traced.
+  // The recorder of this process, started on first use (in a forked child too); null: not traced.
   static Recorder* instance();
 
-  // `is_inside_pushed`: its thread has pushed ranges that are open.
+  // `is_inside_pushed`: its thread has open pushed ranges.
   void begin_range(std::uint64_t id, std::string_view name, RangeStyle style, bool is_inside_pushed);
   void end_range(std::uint64_t id);
   [[nodiscard]] static std::uint64_t next_id();
 
-  // CUDA has been initialised in this process: begins to record device activity.
+  // Call it after CUDA's initialisation in this process: starts to record device activity.
   void attach_device();
-  // Writes everything and ends; called when the process exits, again without effect.
+  // Writes everything and ends; called when the process exits, a second call has no effect.
   void finish();
 
  private:
@@ -43,10 +43,10 @@ class Recorder {
   void run();
   void turn(bool is_last);  // one round of the thread
   void write_ranges();
-  // Called with mutex_ held: false when the range begins a step more than asked for.
+  // Called with mutex_ held: returns false if the range would begin a step beyond the limit.
   [[nodiscard]] bool is_within_steps(std::string_view name, bool is_inside_pushed);
   void check_bounds();
-  // Whether nothing has ended the recording, of which turn() has still to hear.
+  // Returns whether no limit has ended the recording; turn() may not have handled the end yet.
   [[nodiscard]] bool goes_on();
   [[nodiscard]] bool has_room() const;  // in the file
   void stop(const std::string& reason);
@@ -65,7 +65,7 @@ class Recorder {
   RecordBatch ranges_;
   std::uint64_t dropped_ranges_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> steps_;
-  std::set<std::uint64_t> started_;  // start/end ranges that are open, where outermost ones are steps
+  std::set<std::uint64_t> started_;  // open start/end ranges, if outermost ones are steps
   std::string stop_reason_;
   std::string device_trouble_;
   bool has_work_ = false;

@@ -1,4 +1,4 @@
-// The file of one process: chunks appended, each in one write.
+// The file of one process: chunks are appended, each with one write.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ class TraceFile {
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
-  // The file is made at the first chunk, so that a process without ranges and devices leaves none.
+  // The file is created with the first chunk, so that a process without ranges and devices leaves none.
   void name_it(std::string path) { path_ = std::move(path); }
-  // False when it could not be written; `error()` then says why, and nothing more is written.
+  // Returns false if it could not be written; `error()` then says why, and later calls write nothing.
   bool append(ChunkType type, std::string_view payload);
   [[nodiscard]] bool is_made() const { return descriptor_ >= 0; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }

@@ -1,4 +1,4 @@
-// Reads a file of chunks whatever happened to it: bytes that are no whole chunk are passed over and counted.
+// Reads a file of chunks in any condition: bytes outside of complete chunks are skipped and counted.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace sextant::trace {
 
 struct NamedRecord {
   Record record;          // its `name` has no meaning here
-  std::string_view name;  // into the text that was read
+  std::string_view name;  // points into the text that was read
 };
 
 struct TextChunk {
@@ -24,13 +24,13 @@ struct ReadChunks {
   std::vector<TextChunk> texts;       // by sequence
   std::vector<NamedRecord> records;   // by sequence, then as in the chunk
   std::uint64_t lost_chunks = 0;      // gaps in the sequence
-  std::uint64_t repeated_chunks = 0;  // taken once
-  std::uint64_t damaged_bytes = 0;    // of no whole, sound chunk: cut off at the end, or overwritten
+  std::uint64_t repeated_chunks = 0;  // used once
+  std::uint64_t damaged_bytes = 0;    // outside of complete, valid chunks: cut off at the end, or overwritten
 
   [[nodiscard]] bool is_whole() const { return lost_chunks == 0 && damaged_bytes == 0; }
 };
 
-// Never throws, whatever the bytes. `bytes` must outlive the result.
+// Never throws, for any bytes. `bytes` must outlive the result.
 [[nodiscard]] ReadChunks read_chunks(std::string_view bytes);
 
 }  // namespace sextant::trace

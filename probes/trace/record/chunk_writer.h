@@ -1,4 +1,4 @@
-// Makes chunks of records. No part of it knows files, threads or CUDA.
+// Makes chunks of records. It does not depend on files, threads or CUDA.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace sextant::trace {
 
-// Records and the strings they name, until they are sealed into a payload.
+// Records and their strings, until they are sealed into a payload.
 class RecordBatch {
  public:
   // `name` may be empty; one longer than kLongestName is cut.
   void add(Record record, std::string_view name = {});
   [[nodiscard]] bool empty() const { return records_.empty(); }
   [[nodiscard]] const std::vector<Record>& records() const { return records_; }
-  [[nodiscard]] std::size_t bytes() const;  // of the payload
-  // The payload of a chunk of ChunkType::records; the batch is empty afterwards.
+  [[nodiscard]] std::size_t bytes() const;  // size of the payload
+  // Returns the payload of a chunk of ChunkType::records; the batch is empty afterwards.
   [[nodiscard]] std::string seal();
 
  private:
@@ -34,10 +34,10 @@ class RecordBatch {
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> place_of_;
 };
 
-// Of a chunk; header.crc is not looked at.
+// Returns the checksum of a chunk; ignores header.crc.
 [[nodiscard]] std::uint32_t checksum(ChunkHeader header, std::string_view payload);
 
-// Header and payload, as on disk.
+// Returns header and payload, as on disk.
 [[nodiscard]] std::string make_chunk(ChunkType type, std::uint64_t sequence, std::string_view payload);
 
 }  // namespace sextant::trace

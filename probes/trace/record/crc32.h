@@ -6,7 +6,7 @@
 
 namespace sextant::trace {
 
-// `before`: the checksum of what goes before these bytes.
+// `before`: the checksum of the bytes before these.
 [[nodiscard]] std::uint32_t crc32(std::span<const unsigned char> bytes, std::uint32_t before = 0);
 
 }  // namespace sextant::trace

@@ -1,9 +1,9 @@
-// When device activity is recorded: always, in fixed windows, or in as many as the program can bear.
+// Decides when device activity is recorded: always, in fixed windows, or within a budget of slowdown.
 //
-// CUPTI's record of a kernel costs the thread that launches it; a program that waits for nothing but its own
-// launches is slowed by all of that. A budget holds the cost below a share of the time: what is recorded makes
-// a debt, time pays it back, and while there is too much of it nothing is recorded. Where the device is what is
-// waited for, launches are few, no debt is left and everything is recorded.
+// CUPTI's record of a kernel costs time on the thread that launches it; a program that only waits for its own
+// launches is slowed by all of it. A budget keeps the cost below a share of the time: recording makes a debt,
+// time repays it, and while the debt is too large nothing is recorded. If the device is the bottleneck,
+// launches are few, there is no debt and everything is recorded.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace sextant::trace {
 
-// Records of device activity by what they cost.
+// Records of device activity by their cost.
 struct DeviceCounts {
-  std::uint64_t launches = 0;  // one a kernel, copy, set or graph that the host launched
+  std::uint64_t launches = 0;  // one per kernel, copy, set or graph that the host launched
   std::uint64_t nodes = 0;     // further kernels of a graph's launch
 
   DeviceCounts& operator+=(const DeviceCounts& more) {
@@ -24,10 +24,10 @@ struct DeviceCounts {
   }
 };
 
-// Seconds that tracing costs, rounded from what was measured with CUPTI 13.0. On an H100, by a program that was
+// Seconds that tracing costs, rounded from measurements with CUPTI 13.0. On an H100, with a program that was
 // not kept: a launch 1.2 to 1.6 us from C++ and 1.2 to 4.5 us from PyTorch, a node of a graph 0.2 to 0.5 us. On
-// two H200 machines (data/measured/h200/trace/overhead.json): a launch while nothing but graphs is recorded 0.5
-// us, and 2 us on one of them.
+// two H200 machines (data/measured/h200/trace/overhead.json): a launch while only graphs are recorded 0.5 us,
+// and 2 us on one of them.
 namespace tracing_cost {
 inline constexpr double kLaunch_s = 3e-6;
 inline constexpr double kNode_s = 0.4e-6;
@@ -38,9 +38,9 @@ class RecordingPace {
  public:
   explicit RecordingPace(const Settings& settings);
 
-  // False: device activity is recorded always.
+  // False: device activity is always recorded.
   [[nodiscard]] bool has_pauses() const { return has_windows() || max_slowdown_ > 0; }
-  // What was recorded and not told before.
+  // Adds the records since the last call.
   void add(const DeviceCounts& counts);
   // Whether to record from `now_s` on (seconds, any origin). Times do not decrease.
   [[nodiscard]] bool records_at(double now_s);
@@ -53,15 +53,15 @@ class RecordingPace {
   double window_s_;
   double every_s_;
   double max_slowdown_;
-  double began_s_ = -1;  // -1: not asked yet
+  double began_s_ = -1;  // -1: before the first call
   double now_s_ = 0;
   bool is_recording_ = true;
   double debt_s_ = 0;
-  double credit_s_ = 0;         // what must have been paid ahead before the next window begins
-  double window_began_s_ = 0;   // the current window, or the last
-  double window_length_s_ = 0;  // of the last
+  double credit_s_ = 0;         // must be repaid in advance before the next window begins
+  double window_began_s_ = 0;   // of the current window, or the last one
+  double window_length_s_ = 0;  // of the last window
   std::uint64_t window_launches_ = 0;
-  std::uint64_t windows_ = 0;  // begun
+  std::uint64_t windows_ = 0;  // windows begun
 };
 
 }  // namespace sextant::trace

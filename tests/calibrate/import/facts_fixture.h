@@ -1,4 +1,4 @@
-// Facts for tests: those that ship, and of one GPU and one model, whole files that a test may change.
+// Facts for tests: the shipped ones, and those of one GPU and one model as whole files that a test may change.
 #pragma once
 
 #include <string>
@@ -41,7 +41,7 @@ inline const char* const kModels = R"({
   "left_out": {"Dot-9B": "nobody wrote it down"}
 })";
 
-// Both files, with `from` replaced by `to` in the one that holds it.
+// Loads both files, with `from` replaced by `to` in the one that contains it.
 inline Facts load_with(const std::string& from = "", const std::string& to = "") {
   const TemporaryFolder folder;
   for (const auto& [name, text] : {std::pair("gpus.json", kGpus), std::pair("models.json", kModels)}) {

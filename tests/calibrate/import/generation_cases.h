@@ -1,4 +1,4 @@
-// What the tests of the readers of generation measurements share.
+// Helpers shared by the tests of the readers of generation measurements.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ inline const Facts& carried_facts() {
   return facts;
 }
 
-// A file under data/public.
+// Returns the path of a file under data/public.
 inline std::filesystem::path carried_file(const std::string& name) {
   return std::filesystem::path(SEXTANT_SOURCE_DIR) / "data" / "public" / name;
 }
@@ -41,14 +41,14 @@ inline int tensor_parallel(const TaskPlan& plan) {
   return plan.tensor_parallel(plan.replicas.front().stages.front());
 }
 
-// The groups of what a run's source leaves unsaid, by name.
+// Returns the groups of a run's unstated quantities, by name.
 inline std::map<UnstatedQuantity, std::string> unstated_groups(const Run& run) {
   std::map<UnstatedQuantity, std::string> out;
   for (const Unstated& unstated : run.unstated) out.emplace(unstated.quantity, unstated.group);
   return out;
 }
 
-// How many records were left out for each reason, by the first words of it: up to a colon or a quote.
+// Counts the records left out for each reason, by its first words: up to a colon or a quote.
 inline std::map<std::string, int> count_by_reason(const Imported& imported) {
   std::map<std::string, int> out;
   for (const LeftOut& left_out : imported.left_out) {

@@ -1,4 +1,4 @@
-// What the tests of the readers of training steps share.
+// Helpers shared by the tests of the readers of training steps.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,12 +22,12 @@ inline const Facts& carried_facts() {
   return facts;
 }
 
-// A file under data/public.
+// Returns the path of a file under data/public.
 inline std::filesystem::path carried_file(const std::string& name) {
   return std::filesystem::path(SEXTANT_SOURCE_DIR) / "data" / "public" / name;
 }
 
-// Files of a test's own text, read as one format.
+// Files with a test's own text, read as one format.
 class OwnFiles {
  public:
   std::filesystem::path write(const std::string& name, std::string_view text) {
@@ -66,14 +66,14 @@ inline std::string reason_for(const Imported& imported, const std::string& recor
   return "";
 }
 
-// How many of its runs each framework has.
+// Counts its runs by framework.
 inline std::map<std::string, int> count_by_framework(const Imported& imported) {
   std::map<std::string, int> out;
   for (const Run& run : imported.runs.runs) ++out[run.framework];
   return out;
 }
 
-// Every plan can be run, and the document says the same after it was written and read.
+// Expects that every plan can run, and that the document is unchanged after writing and reading it.
 inline void expect_sound(const Imported& imported) {
   const Json json = imported.runs.to_json();
   EXPECT_TRUE(Runs::parse(JsonView(json)) == imported.runs);

@@ -1,4 +1,4 @@
-// One task of the small problem, ready for the formulas of its stages.
+// One task of the small problem, ready to evaluate the formulas of its stages.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ inline constexpr const char* kTraining = "actor_training";
 inline constexpr const char* kInference = "reference_inference";
 inline constexpr const char* kGeneration = "actor_generation";
 
-// All tasks are laid out alike; `task` is the one that is looked at.
+// All tasks have the same layout; `task` is the one under test.
 struct TermCase {
   Case<> whole;
   TaskWork task;
@@ -67,7 +67,7 @@ inline TaskPlan two_fast() { return plan_of({{stage(3, {0})}, {stage(3, {1})}});
 
 inline std::vector<DeviceId> device_ids(const std::vector<int>& numbers) { return stage(1, numbers).devices; }
 
-// Lengths of 2 and 6 tokens, as often: mean 4, mean square 20, longest 6.
+// Lengths of 2 and 6 tokens with equal probability: mean 4, mean square 20, longest 6.
 inline Lengths two_or_six() {
   Lengths lengths;
   lengths.kind = LengthKind::empirical;
@@ -76,8 +76,8 @@ inline Lengths two_or_six() {
   return lengths;
 }
 
-// 4 experts of 5 columns, 2 for each token, and shared ones of 3 together. Of a layer's MLP 3 * 4 * 5 * 4 = 240
-// parameters are in routed experts, 3 * 4 * 3 = 36 in shared ones and 4 * 4 = 16 in the router.
+// 4 experts of 5 columns, 2 for each token, and shared ones of 3 columns together. Routed experts have 3 * 4 *
+// 5 * 4 = 240 parameters of a layer's MLP, shared ones 3 * 4 * 3 = 36 and the router 4 * 4 = 16.
 inline Model small_mixture() {
   Model model = small_model();
   model.experts = Experts{4, 2, 5, 3, 0};

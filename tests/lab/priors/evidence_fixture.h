@@ -1,4 +1,4 @@
-// Rows on GPUs whose published rates the hand-worked numbers use, and a look at one piece of evidence.
+// Rows on GPUs whose published rates the hand-worked numbers use, and access to one piece of evidence.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ inline std::vector<PriorEvidence> all_of(const std::vector<PriorEvidence>& all, 
   return out;
 }
 
-// The only piece about this coefficient.
+// Returns the only piece of evidence about this coefficient.
 inline PriorEvidence one_of(const std::vector<PriorEvidence>& all, CoefficientId id) {
   const std::vector<PriorEvidence> found = all_of(all, id);
   EXPECT_EQ(found.size(), 1U) << spec_of(id).name;

@@ -1,5 +1,5 @@
-// Every plan of small unit spaces, costed one by one: what exact planners are tested against. Shares nothing
-// with them but the evaluator, the lists of groupings, units and shapes, and how loads are dealt.
+// Every plan of small unit spaces, costed one by one: the reference for tests of exact planners. It shares only
+// the evaluator, the lists of groupings, units and shapes, and the load splits with them.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace sextant::testing {
 
-// Models of so many layers and about 0.5B parameters each eight, so that a few devices hold them.
+// A workflow of models with 16 layers, about 0.5B parameters per eight layers: a few devices hold them.
 inline Workflow small_rl(std::vector<Task> tasks, Algorithm algorithm, Mode mode = Mode::synchronous) {
   Workflow workflow = ppo_8b(mode);
   workflow.algorithm = algorithm;
@@ -43,8 +43,8 @@ inline Workflow small_grpo(Mode mode = Mode::synchronous, bool with_reward = tru
   return small_rl(grpo_tasks(with_reward), Algorithm::grpo, mode);
 }
 
-// all: every shape, order of the devices and dealing of the load. unbeaten: of these only those than which none
-// takes as little of everything, on every single device.
+// all: every shape, order of the devices and load split. unbeaten: only options that no other one dominates on
+// every single device.
 enum class OptionsOf { all, unbeaten };
 
 class BruteForce {
@@ -56,7 +56,7 @@ class BruteForce {
                     request.weight_sync}),
         classes_(unit_classes(request.cluster, wanted_units, marks_of(request.limits.pins, request.cluster))) {}
 
-  // Of the best plan that fits; infinite where none does.
+  // Time of the best plan that fits; infinite if none does.
   double best_s() {
     for (const TaskGrouping& grouping : task_groupings(evaluator_.task_count())) {
       std::vector<UnitShare> groups(static_cast<std::size_t>(grouping.groups), UnitShare(classes_.size(), 0));
@@ -64,7 +64,7 @@ class BruteForce {
     }
     return best_loss({});
   }
-  // Of the best that keeps the limits, what is lowered; once they have been costed.
+  // Minimum loss of a plan that respects the limits; valid after costing.
   [[nodiscard]] double best_loss(const Objective& objective) const {
     double best = std::numeric_limits<double>::infinity();
     for (const auto& [rent, fastest_s] : fastest_s_) {
@@ -91,7 +91,7 @@ class BruteForce {
   struct Costed {
     Placement placement;
     std::vector<double> numbers;  // times, then bytes by device
-    Shape layout;                 // whatever its micro-batches: what ways to synchronize ask for
+    Shape layout;                 // without micro-batches: the key for synchronization paths
   };
 
   const std::vector<Costed>& options_on(int task, const std::vector<std::uint16_t>& devices) {
@@ -178,7 +178,7 @@ class BruteForce {
            std::all_of(devices.begin(), devices.end(), is_pinned);
   }
 
-  // Of the devices of all groups, which have none in common.
+  // The devices of all groups, which are disjoint.
   [[nodiscard]] std::pair<double, double> rent_of(const std::vector<std::vector<std::uint16_t>>& groups) const {
     double devices = 0, usd_per_hour = 0;
     for (const std::vector<std::uint16_t>& group : groups) {
@@ -228,12 +228,12 @@ class BruteForce {
   Evaluator evaluator_;
   std::map<std::pair<int, std::vector<std::uint16_t>>, std::vector<Costed>> known_;
   std::vector<UnitClass> classes_;
-  std::map<std::pair<double, double>, double> fastest_s_;  // by devices and dollars an hour that are rented
+  std::map<std::pair<double, double>, double> fastest_s_;  // by number and price of devices
   double* fastest_here_s_ = nullptr;
   std::uint64_t plans_ = 0, unfit_ = 0;
 };
 
-// Instances that brute force can do.
+// Instances that brute force can solve.
 struct SmallCase {
   std::string name;
   Cluster cluster;
@@ -243,7 +243,7 @@ struct SmallCase {
   Pins pins = {};
 };
 
-// To so many devices from one on.
+// Pins a task to consecutive devices.
 inline Pin pin_from(int first, int count) {
   std::set<DeviceId> devices;
   for (int d = first; d < first + count; ++d) devices.insert(DeviceId{d});
@@ -267,7 +267,7 @@ inline std::vector<SmallCase> small_cases() {
   };
 }
 
-// Of one task and of several, to a machine, to parts of one and across regions.
+// Pins of one task and of several, to a machine, to parts of one and across regions.
 inline std::vector<SmallCase> pinned_cases() {
   const auto async = Mode::asynchronous;
   return {

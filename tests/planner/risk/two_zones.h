@@ -1,4 +1,4 @@
-// Two plans of which the faster one depends on a slow link.
+// Two plans; the faster one depends on a slow link.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace sextant::testing {
 
-// Every task on these devices, a replica on each.
+// Puts every task on these devices, with one replica on each.
 inline Plan on_each(const Workflow& workflow, const std::vector<int>& devices) {
   TaskPlan layout;
   for (const int device : devices)
@@ -21,7 +21,7 @@ inline Plan on_each(const Workflow& workflow, const std::vector<int>& devices) {
 }
 
 // Two machines in two zones. All devices take less time than one machine, unless the link between the zones is
-// so slow that reducing gradients over it costs more than half of the work.
+// so slow that the reduction of gradients over it costs more than half of the work.
 struct TwoZones {
   Cluster cluster = cluster_of({{"a100", 1, 4}, {"a100", 1, 4, "z2"}});
   Workflow workflow = ppo_8b();

@@ -1,4 +1,4 @@
-// The cluster of AReaL-Hex: rates and links of section 4.4, prices of section 3, memory as datasheets have it.
+// The cluster of AReaL-Hex: rates and links of section 4.4, prices of section 3, memory from datasheets.
 #pragma once
 
 #include "tests/planner/planning_case.h"
@@ -11,7 +11,7 @@ inline void add_machines(std::vector<Node>& nodes, const std::string& type, int 
     Node node;
     node.name = type + "-" + std::to_string(i);
     node.region = "r1";
-    node.zone = type;  // between unlike machines the network is slower
+    node.zone = type;  // the network between different machines is slower
     node.device_type = type;
     node.devices = devices;
     node.link = LinkRate{assumed(5e-6), assumed(inner_bytes_per_s)};
@@ -19,7 +19,7 @@ inline void add_machines(std::vector<Node>& nodes, const std::string& type, int 
   }
 }
 
-// Machines of each type, with so many devices.
+// Machines of each type, with this number of devices.
 inline Cluster hex_cluster(int h800, int h20, int devices = 8) {
   DeviceType fast = gpu_type(756, 2000, 80), wide = gpu_type(148, 4000, 96);
   fast.price_usd_per_hour = assumed(5.28);

@@ -1,5 +1,5 @@
-// Clusters, workflows and plans drawn at random, with every execution option that there is: most of them in
-// order, some not. Small, so that thousands of them take seconds.
+// Random clusters, workflows and plans with every execution option; most plans are valid, some are not. They
+// are small, so that thousands of them take seconds.
 #pragma once
 
 #include <random>

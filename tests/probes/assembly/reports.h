@@ -41,7 +41,7 @@ inline RankReport rank_report(int rank, const std::string& host, double flop_per
   return report;
 }
 
-// Points of a perfect link, added to its leader's report.
+// Adds the points of a perfect link to its leader's report.
 inline void add_link(RankReport& leader, int peer, double latency_s, double bytes_per_s) {
   for (const double bytes : {8.0, 65536.0, 1048576.0}) {
     ProbeResult point =

@@ -1,4 +1,4 @@
-// Collectives on the host's memory as ranks without GPUs have them, with hooks for what can go wrong.
+// Collectives on host memory as ranks without GPUs use them, with hooks to inject faults.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace sextant {
 
 class HostCollectiveRun final : public RankCollectiveRun {
  public:
-  // spoil: changes what arrived, to see that it is found.
+  // spoil: changes the received data, to test that it is detected.
   HostCollectiveRun(Communicator& world, const CollectiveShape& shape, const Clock& clock,
                     std::function<void(std::vector<float>&)> spoil)
       : RankCollectiveRun(world, shape, clock), spoil_(std::move(spoil)) {}
@@ -32,7 +32,7 @@ class HostCollectiveRun final : public RankCollectiveRun {
 
 class HostRoundTrip final : public RankRoundTrip {
  public:
-  // message_s: what a message is said to take, where a test asks for one value on every machine.
+  // message_s: the time of a message, if a test needs the same value on every machine.
   HostRoundTrip(Communicator& world, int peer, std::size_t bytes, const Clock& clock,
                 std::optional<double> message_s)
       : RankRoundTrip(world, peer, bytes, clock), message_s_(message_s) {}
@@ -69,7 +69,7 @@ class HostCollectives final : public Collectives {
   std::function<void(const CollectiveShape&)> on_prepare_;
   std::function<void(int, std::size_t)> on_round_trip_;
   std::function<void(std::vector<float>&)> spoil_;
-  std::function<double(std::size_t bytes)> message_s_;  // of a message; as the clock says without it
+  std::function<double(std::size_t bytes)> message_s_;  // time of a message; unset: measured by the clock
 
  private:
   Communicator& world_;

@@ -1,4 +1,4 @@
-// Ranks of one machine that believe to be on several.
+// Ranks of one machine that appear to be on several hosts.
 #pragma once
 
 #include <memory>
@@ -57,7 +57,7 @@ class OnFakeHosts final : public Communicator {
   std::vector<std::string> hosts_;
 };
 
-// `each` ranks on each of node0, node1, ...
+// Returns host names with `each` ranks on each of node0, node1, ...
 [[nodiscard]] inline std::vector<std::string> fake_hosts(int count, int each) {
   std::vector<std::string> hosts;
   hosts.reserve(static_cast<std::size_t>(count) * static_cast<std::size_t>(each));

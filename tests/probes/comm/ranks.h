@@ -1,4 +1,4 @@
-// For tests that run on several ranks (link ranks_main.cpp).
+// Helpers for tests that run on several ranks (link ranks_main.cpp).
 #pragma once
 
 #include "probes/comm/communicator.h"

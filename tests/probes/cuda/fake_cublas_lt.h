@@ -1,5 +1,5 @@
-// A cuBLASLt over host memory, with the real one's headers: it is column-major, looks at its descriptors as the
-// real one does, multiplies, and lets a clock of its own run. CUDA's events read that clock.
+// A cuBLASLt over host memory, with the real one's headers: it is column-major, checks its descriptors as the
+// real one does, multiplies, and advances a clock of its own. CUDA's events read that clock.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ namespace sextant {
 struct FakeAlgorithm {
   double took_s = 1e-3;
   std::size_t workspace_bytes = 0;
-  bool is_offered_as_failing = false;  // by its state among what is found
+  bool is_offered_as_failing = false;  // by its state in the search results
   bool fails_when_run = false;
 };
 
-// What it does next, and what was asked of it.
+// Its next behaviour, and the recorded calls.
 struct FakeCublasLt {
   std::vector<FakeAlgorithm> algorithms{{}};
   cublasStatus_t finding = CUBLAS_STATUS_SUCCESS;
@@ -37,7 +37,7 @@ struct FakeCublasLt {
   cublasComputeType_t compute = CUBLAS_COMPUTE_64F;
   cudaDataType_t scale = CUDA_R_64F;
 };
-// Of the whole program; a test begins with a new one.
+// The instance of the whole program; a test begins with a new one.
 FakeCublasLt& fake_cublas_lt();
 
 const CublasLtLibrary& fake_cublas_lt_library();

@@ -1,4 +1,4 @@
-// A host with GPUs, a driver and a library of collectives that a test commands.
+// A host with GPUs, a driver and a library of collectives under a test's control.
 #pragma once
 
 #include <memory>
@@ -23,18 +23,18 @@ inline CollectivesOrReason no_nccl(Communicator&, int) {
 inline CollectivesOrReason on_host_memory(Communicator& ranks, int) {
   auto library = std::make_unique<HostCollectives>(ranks);
   library->name_ = "nccl";
-  // A busy machine's own times need not lie on a line.
+  // Real times of a busy machine may not lie on a line.
   library->message_s_ = [](std::size_t bytes) { return 5e-6 + static_cast<double>(bytes) / 20e9; };
   return {std::move(library), ""};
 }
 
-// Ranks make the same cluster, each at its own time.
+// Returns the cluster without times, because ranks make the same cluster at different times.
 inline std::string without_times(const Cluster& cluster) {
   static const std::regex time("\"time_utc\":\"[^\"]*\"");
   return std::regex_replace(cluster.to_json().dump(), time, "");
 }
 
-// A host with fake GPUs, which has what a test gives it.
+// A host with fake GPUs and the properties that a test sets.
 struct FakeHost {
   explicit FakeHost(int count) : gpus(clock, count) {}
 

@@ -1,4 +1,4 @@
-// GPUs and sensors that a test commands.
+// GPUs and sensors under a test's control.
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ class FakeOperation final : public GpuOperation {
   bool is_right_;
 };
 
-// Rates are those of the members; what `broken` names is waived, throws or is wrong.
+// Rates are given by the members; an operation listed in `broken` is waived, throws or gives wrong data.
 class FakeGpus final : public GpuDevices {
  public:
   explicit FakeGpus(FakeClock& clock, int count = 1) : clock_(clock), count_(count) {}
@@ -81,7 +81,7 @@ class FakeGpus final : public GpuDevices {
     const double rate = transfer.to_device ? 50e9 : 40e9;
     return make("transfer", static_cast<double>(bytes), 5e-6 + static_cast<double>(bytes) / rate);
   }
-  // Kernels write at half the engine's rate and read at a quarter; the way back from a higher GPU is slower
+  // Kernels write at half the engine's rate and read at a quarter; the direction from a higher GPU is slower
   // still.
   [[nodiscard]] GpuOperationOrReason peer_copy(int from, int to, const GpuPeerCopy& copy,
                                                std::size_t bytes) override {
@@ -95,13 +95,13 @@ class FakeGpus final : public GpuDevices {
   }
 
   std::string absence_;
-  std::string throws_;  // what begins with it throws
-  std::string wrong_;   // what begins with it leaves wrong data
-  int first_ = 0;       // which of the host's the first visible one is
+  std::string throws_;  // operations whose name begins with it throw
+  std::string wrong_;   // operations whose name begins with it leave wrong data
+  int first_ = 0;       // index on the host of the first visible GPU
   int broken_gpu_ = 0;
   double engine_bytes_per_s_ = 200e9;
   int compute_capability_ = 90;
-  std::string no_peer_kernels_;  // why, where there are none
+  std::string no_peer_kernels_;  // the reason, if there are none
   std::size_t bytes_ = 0;
   int heads_ = 0;
 

@@ -1,4 +1,4 @@
-// A table of NCCL's functions that do what a test wants, without a GPU.
+// A table of NCCL functions whose behaviour a test sets, without a GPU.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace sextant {
 
-// One at a time: NCCL's functions know no object.
+// Only one may exist at a time: NCCL's functions have no object.
 class FakeNccl {
  public:
   static constexpr int kSystemError = 2;
@@ -42,7 +42,7 @@ class FakeNccl {
 
   [[nodiscard]] NcclComm communicator() { return reinterpret_cast<NcclComm>(this); }
 
-  // Joining returns this, and not before the others come, where that is set.
+  // Joining returns this status, after the others have come if that is set.
   std::atomic<int> join_status_ = kNcclSuccess;
   std::shared_future<void> others_come_;
   std::atomic<int> async_error_ = kNcclSuccess;

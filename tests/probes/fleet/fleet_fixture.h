@@ -1,4 +1,4 @@
-// Hosts that measured, and pairs of them, with known numbers.
+// Hosts and pairs with known measurements.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace sextant::testing {
 
 inline constexpr double kRoundTrip_s = 1e-3, kRate = 1e9, kFlop_per_s = 1e12;
 
-// `speed` times as fast as the others.
+// A host that is `speed` times as fast as the others.
 inline Cluster one_host(double speed, const std::string& type = "gpu") {
   DeviceType device;
   device.memory_bytes = measured(8e10, 0);
@@ -27,7 +27,7 @@ inline Cluster one_host(double speed, const std::string& type = "gpu") {
                  {{LinkLevel::within_node, {measured(1e-6, 0.01), measured(1e11 * speed, 0.01)}}});
 }
 
-// Of region r, zone z.
+// A host in region r, zone z.
 inline HostOutcome host(const std::string& name, double speed = 1) {
   HostOutcome outcome;
   outcome.host = parse_host_list(name + " region=r zone=z\n", "test").front();
@@ -37,7 +37,7 @@ inline HostOutcome host(const std::string& name, double speed = 1) {
   return outcome;
 }
 
-// What a probe found of one device.
+// A probe's result for one device.
 inline ProbeResult result(const std::string& name, const std::string& unit, double value, int device) {
   ProbeResult found;
   found.name = name;

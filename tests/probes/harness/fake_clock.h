@@ -1,4 +1,4 @@
-// A clock that only moves when the test says so.
+// A clock that only the test moves.
 #pragma once
 
 #include "probes/harness/clock.h"

@@ -1,4 +1,4 @@
-// A folder of small files that stands for the root of a file system; gone at the end of the test.
+// A folder of small files in place of the root of a file system; removed at the end of the test.
 #pragma once
 
 #include <unistd.h>
@@ -29,7 +29,7 @@ class FakeRoot {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file) << text << "\n";
   }
-  // A symbolic link that says `target`, whether or not that is there.
+  // Creates a symbolic link to `target`, whether or not that exists.
   void link(const std::string& path, const std::string& target) const {
     const auto file = root_ / std::filesystem::path(path).relative_path();
     std::filesystem::create_directories(file.parent_path());

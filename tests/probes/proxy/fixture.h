@@ -1,4 +1,4 @@
-// Small clusters, workflows and plans that the proxy's tests run.
+// Small clusters, workflows and plans for the proxy's tests.
 #pragma once
 
 #include <memory>

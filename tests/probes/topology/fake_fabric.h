@@ -1,4 +1,4 @@
-// A driver that says what a test wants.
+// A driver whose answers a test sets.
 #pragma once
 
 #include <map>

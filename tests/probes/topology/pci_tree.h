@@ -1,4 +1,4 @@
-// PCI devices in a fake /sys, in the form in which the kernel shows them.
+// PCI devices in a fake /sys, in the kernel's format.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct FakePciPort {
 
 class PciTree {
  public:
-  // The last port is the device. Ports that are there already are written again.
+  // The last port is the device. Existing ports are written again.
   void add(const std::string& host_bridge, const std::vector<FakePciPort>& way, int numa_node = 0,
            int iommu_group = -1) const {
     std::string folder = "devices/" + host_bridge;
@@ -43,8 +43,8 @@ class PciTree {
   FakeRoot root_;
 };
 
-// Two GPUs below one switch, a third below another root port of the same bridge, a fourth of another bridge of
-// the node, a fifth of the other node.
+// Two GPUs below one switch, a third below another root port of the same bridge, a fourth at another bridge of
+// the node, a fifth at the other node.
 inline void add_five_gpus(const PciTree& tree) {
   const FakePciPort root{"0000:15:01.0"}, up{"0000:16:00.0"};
   tree.add("pci0000:15", {root, up, {"0000:17:00.0"}, {"0000:18:00.0"}}, 0, 40);

@@ -1,4 +1,4 @@
-// The library inside a real process: a program that uses NVTX and a "CUDA" whose CUPTI is a fake.
+// The library inside a real process: a program that uses NVTX and a fake "CUDA" with a fake CUPTI.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ class Injection : public ::testing::Test {
   }
   [[nodiscard]] std::string error_file() const { return (folder_.path() / "stderr").string(); }
   [[nodiscard]] std::string log_file() const { return (folder_.path() / "cupti").string(); }
-  // What was asked of CUPTI; nothing when it was not even opened.
+  // Returns the recorded calls to CUPTI; empty if it was never opened.
   [[nodiscard]] std::vector<std::string> asked_of_cupti() const {
     std::ifstream file(log_file());
     std::vector<std::string> lines;

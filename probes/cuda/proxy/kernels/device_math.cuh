@@ -1,4 +1,4 @@
-// Eight bf16 numbers at a time, and sums over a block: what the proxy's kernels share.
+// Helpers shared by the proxy's kernels: eight bf16 numbers at a time, and sums over a block.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -49,12 +49,12 @@ __device__ inline float warp_max(float value) {
   return value;
 }
 
-// Of all threads of a block of whole warps (at most 32), the result in every thread. All threads must call.
+// Sum over all threads of a block of whole warps (at most 32), in every thread. All threads must call it.
 __device__ inline float block_sum(float value) {
   __shared__ float parts[32];
   const int warps = blockDim.x / 32;
   value = warp_sum(value);
-  __syncthreads();  // an earlier call's parts have been read
+  __syncthreads();  // the parts of an earlier call have been read
   if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
   __syncthreads();
   float sum = 0;
@@ -73,7 +73,7 @@ __device__ inline float block_max(float value) {
   return largest;
 }
 
-// The same numbers as probes/proxy/model/random.h.
+// Returns the same numbers as probes/proxy/model/random.h.
 __device__ inline unsigned long long mix64(unsigned long long x) {
   x += 0x9E3779B97F4A7C15ULL;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ULL;

@@ -1,8 +1,8 @@
-// The proxy's own kernels: everything between the matrix products. bf16 in and out, fp32 inside.
+// The proxy's own kernels: all operations between the matrix products. bf16 in and out, fp32 inside.
 //
 // Plain C++17, because nvcc compiles this file too. Widths (hidden, intermediate, head_dim, vocabulary) are
-// multiples of 8, pointers of 16 bytes. Nothing is checked here: the caller asks for the last error. A launch
-// with no rows does nothing.
+// multiples of 8, pointers of 16 bytes. The functions check no errors: the caller queries the last one. A
+// launch with no rows does nothing.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -19,7 +19,7 @@ using Bf16 = __nv_bfloat16;
 
 // ---- norms and activations (elementwise.cu)
 
-// out = x / sqrt(mean(x^2) + epsilon) of each row; its factor to reciprocal (null: not wanted).
+// out = x / sqrt(mean(x^2) + epsilon) per row; its factor goes to reciprocal (null: not needed).
 void rms_norm(const Bf16* x, int rows, int width, Bf16* out, float* reciprocal, cudaStream_t stream);
 // dx += gradient of the norm's input.
 void rms_norm_backward(const Bf16* d_out, const Bf16* normed, const float* reciprocal, int rows, int width,
@@ -28,7 +28,7 @@ void rms_norm_backward(const Bf16* d_out, const Bf16* normed, const float* recip
 void silu_multiply(const Bf16* gate_up, std::size_t rows, int width, Bf16* out, cudaStream_t stream);
 void silu_multiply_backward(const Bf16* gate_up, const Bf16* d_out, std::size_t rows, int width,
                             Bf16* d_gate_up, cudaStream_t stream);
-// The tokens that a rank of a tensor-parallel group holds, in embedding and head; all of them on one rank.
+// The tokens of a tensor-parallel group's rank in embedding and head; all of them on one rank.
 struct VocabularyPart {
   int first = 0;
   int count = 0;
@@ -36,7 +36,7 @@ struct VocabularyPart {
 // x[i] = weights[tokens[i]]; with slots tokens[slots[i]]. Zero for tokens of other ranks.
 void embed(const Bf16* weights, VocabularyPart part, const int* tokens, const int* slots, int rows, int width,
            Bf16* x, cudaStream_t stream);
-// gradients[tokens[i]] += dx[i], of this rank's tokens.
+// gradients[tokens[i]] += dx[i], for this rank's tokens.
 void embed_backward(VocabularyPart part, const int* tokens, const Bf16* dx, int rows, int width,
                     Bf16* gradients, cudaStream_t stream);
 // out[i] = x[rows_wanted[i]].
@@ -62,7 +62,7 @@ struct Places {
 // qkv [tokens, (heads + 2 kv_heads) dim] to query, key (both rotated) and value by head; padding is zero.
 void split_heads(const HeadShape& shape, Places places, RotaryTable rotary, const Bf16* qkv, Bf16* query,
                  Bf16* key, Bf16* value, cudaStream_t stream);
-// The other way for gradients, rotated back.
+// The inverse for gradients, rotated back.
 void join_head_gradients(const HeadShape& shape, Places places, RotaryTable rotary, const Bf16* d_query,
                          const Bf16* d_key, const Bf16* d_value, Bf16* d_qkv, cudaStream_t stream);
 // by_head [heads, L, dim] to rows [tokens, heads dim], and back with zero padding.
@@ -75,7 +75,7 @@ void causal_softmax(Bf16* scores, std::size_t rows, int length, cudaStream_t str
 // d_probabilities becomes the gradient of the scores.
 void softmax_backward(const Bf16* probabilities, Bf16* d_probabilities, std::size_t rows, int length,
                       cudaStream_t stream);
-// Longest row that the two take.
+// Maximum row length of these two functions.
 inline constexpr int kMaxSoftmaxColumns = 16384;
 
 // ---- decoding (decode.cu)
@@ -99,24 +99,24 @@ struct DecodeRows {
 // Rotates query and key of qkv [rows, ...] (query in place) and stores key and value.
 void rotate_and_store(const HeadShape& shape, DecodeRows rows, RotaryTable rotary, Bf16* qkv, CacheLayer cache,
                       cudaStream_t stream);
-// Parts that each context is read in side by side, so that few sequences fill the device too.
+// Number of parts in which each context is read in parallel, so that few sequences also fill the device.
 [[nodiscard]] int decode_splits(const HeadShape& shape, int rows, int capacity, int multiprocessors);
-// Floats of scratch for so many rows and splits.
+// Floats of scratch for this number of rows and splits.
 [[nodiscard]] std::size_t decode_partials(const HeadShape& shape, int rows, int splits);
 // out [rows, heads dim]. head_dim 64 or 128, at most 8 heads a KV head. Two kernels: parts, and their merge.
 void attend_cached(const HeadShape& shape, DecodeRows rows, const Bf16* qkv, CacheLayer cache, int splits,
                    float* partials, Bf16* out, cudaStream_t stream);
-// Every position becomes one more: on stages that sample nothing.
+// Increments every position: on stages that do not sample.
 void advance_positions(DecodeRows rows, cudaStream_t stream);
 
 // ---- head (head.cu)
 
-// Logits of a row lie spread over a tensor-parallel group: each rank reduces those of its tokens, the ranks
-// gather these parts, and every rank finishes. Alone a rank does it in one kernel.
+// Logits of a row are distributed over a tensor-parallel group: each rank reduces its own tokens, the ranks
+// gather these parts, and every rank finishes. A single rank does it in one kernel.
 
-// The next token of every row: the largest logit, or with keys (one a row) a draw from the softmax by Gumbel
-// noise. Written to latest[slot] and, as the token after `position`, to the slot's row of history; then the
-// position becomes one more.
+// Samples the next token of every row: the largest logit, or with keys (one per row) a sample from the softmax
+// by Gumbel noise. Writes it to latest[slot] and, as the token after `position`, to the slot's row of history;
+// then increments the position.
 struct SampledTokens {
   int* latest = nullptr;
   int* history = nullptr;              // [slots, capacity], from a sequence's first response token on
@@ -134,21 +134,21 @@ void find_best(const float* logits, VocabularyPart part, const std::uint64_t* ke
                cudaStream_t stream);
 void choose_best(const BestToken* best, int ranks, DecodeRows rows, SampledTokens sampled, cudaStream_t stream);
 
-// What a rank knows about a row's softmax.
+// One rank's part of a row's softmax.
 struct RowPart {
   float largest;
   float sum;     // of exponentials below it
-  float target;  // the target's logit, 0 where another rank has it
+  float target;  // the target's logit, 0 if another rank has it
 };
 void reduce_rows(const Bf16* logits, VocabularyPart part, const int* targets, int rows, RowPart* parts,
                  cudaStream_t stream);
-// Of all ranks, [ranks, rows]; null when the logits are whole.
+// Parts of all ranks, [ranks, rows]; null if the logits are complete.
 struct GatheredRows {
   const RowPart* parts = nullptr;
   int ranks = 1;
 };
 
-// log_probabilities[i] of targets[i]; 0 where it is negative.
+// log_probabilities[i] of targets[i]; 0 if the target is negative.
 void log_probabilities(const Bf16* logits, VocabularyPart part, GatheredRows gathered, const int* targets,
                        int rows, float* result, cudaStream_t stream);
 // Adds -weight log p to *loss, and turns the logits into their gradient; rows without a target become zero.
@@ -161,7 +161,7 @@ void loss_and_gradient(Bf16* logits, VocabularyPart part, GatheredRows gathered,
 // null.
 struct InitialRows {
   std::uint64_t block_seed = 0;
-  std::size_t first = 0;  // row in the full block
+  std::size_t first = 0;  // its row in the full block
   std::size_t rows = 0;
   int width = 0;
   float deviation = 1;

@@ -1,4 +1,4 @@
-// Kernels on a CPU: blocks one after another, the threads of a block as fibers that take turns where they wait
+// Kernels on a CPU: blocks run one after another, the threads of a block as fibers that switch when they wait
 // for each other.
 #pragma once
 
@@ -15,19 +15,19 @@
 
 inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-// Waits for all threads of the block, or of the warp.
+// The threads to wait for: all of the block, or of the warp.
 enum class EmulatedWait { none, warp, block };
 void emulated_wait(EmulatedWait what);
-// What a thread shows to its warp, at two places in turn: nobody writes what others still read.
+// The value that a thread shows to its warp, in two slots in turn, so that none is written while it is read.
 struct EmulatedLane {
   std::uint64_t shown[2] = {};
   unsigned turn = 0;
 };
 inline std::array<EmulatedLane, 1024> emulated_lanes;
 void emulated_run(const EmulatedShape& shape, bool waits, const std::function<void()>& thread);
-// The block's, of the size that its launch says; filled anew for each block, with what is no number.
+// The block's shared memory, with the size of its launch; filled anew with NaN for each block.
 void* emulated_shared_memory();
-// Which one runs, of all since the program began.
+// The number of the running block, counted since the program began.
 std::uint64_t emulated_block();
 
 // CUDA's own names.
@@ -80,7 +80,7 @@ inline float __expf(float x) { return std::exp(x); }
 inline float rsqrtf(float x) { return 1.0F / std::sqrt(x); }
 inline int min(int a, int b) { return a < b ? a : b; }
 
-// Of the device's clock.
+// The device's clock.
 std::uint64_t emulated_nanoseconds();
 
 template <typename Kernel>

@@ -1,5 +1,5 @@
-// NCCL over threads of one process and emulated device memory: what a call does it does at once, and it looks
-// at what it is given: memory of the device, in place only where NCCL allows it, receives that match their
+// NCCL over threads of one process and emulated device memory: a call completes at once, and it checks
+// its arguments: memory of the device, in place only if NCCL allows it, receives that match their
 // sends.
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace sextant {
 
-// What this rank gets from now on has a wrong last byte; -1: nobody's.
+// From now on this rank receives data with a wrong last byte; -1: no rank does.
 void emulated_nccl_spoil(int rank);
-// Communicators that were made and not destroyed.
+// Returns the number of communicators that were created and not destroyed.
 int emulated_nccl_communicators();
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// A fleet whose links are known, to hold estimates against. All of it follows from the seed.
+// A fleet with known links, to compare estimates with. The seed determines all of it.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +20,13 @@ struct FleetTraits {
   int hosts = 400;
   int regions = 1;
   int zones_per_region = 1;
-  std::vector<double> adapters_bytes_per_s = {3e9};  // generations, equally often
-  double slow_fraction = 0;                          // hosts with a tenth of their adapter
+  std::vector<double> adapters_bytes_per_s = {3e9};  // generations, equally frequent
+  double slow_fraction = 0;                          // hosts with a tenth of their adapter's rate
   bool has_distances = false;                        // regions lie in a plane
   double crowded_zones = 0;                          // share of the zones with a narrow uplink
-  double pair_sigma = 0.02;                          // log scatter of the pairs themselves
+  double pair_sigma = 0.02;                          // log scatter between pairs
   double noise_sigma = 0.03;                         // log scatter of a measurement
-  double slip_fraction = 0;                          // measurements that something disturbed
+  double slip_fraction = 0;                          // disturbed measurements
   std::uint64_t seed = 1;
 };
 
@@ -73,7 +73,7 @@ class SimulatedFleet {
     if (region_[a] != region_[b]) latency_s += 10e-3 + 60e-3 * distance(pair);
     return latency_s * std::exp(traits_.pair_sigma * normal(pair, 2));
   }
-  // As it would be measured: noise, and what disturbs it makes it slower.
+  // The measured rate: with noise, and slower if disturbed.
   [[nodiscard]] double measured_bytes_per_s(const RankPair& pair) const {
     return bytes_per_s(pair) / noise(pair, 3);
   }
@@ -94,7 +94,7 @@ class SimulatedFleet {
   }
   double uniform() { return std::uniform_real_distribution<double>()(random_); }
 
-  // Of a pair, the same whenever it is asked for (splitmix64 by Steele, Lea and Flood, 2014).
+  // A random number of a pair, the same at every call (splitmix64 by Steele, Lea and Flood, 2014).
   [[nodiscard]] double share(const RankPair& pair, std::uint64_t stream) const {
     std::uint64_t x = traits_.seed * 0x9e3779b97f4a7c15U + stream * 0xd1b54a32d192ed03U +
                       (static_cast<std::uint64_t>(pair.low) << 32U) + static_cast<std::uint64_t>(pair.high);
@@ -143,7 +143,7 @@ class SimulatedFleet {
   return samples;
 }
 
-// Random pairs that are not among those measured.
+// Random pairs that were not measured.
 [[nodiscard]] inline std::vector<RankPair> never_measured(const SimulatedFleet& fleet,
                                                           const std::vector<RankPair>& measured, int count) {
   const std::set<RankPair> known(measured.begin(), measured.end());

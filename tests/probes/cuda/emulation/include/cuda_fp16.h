@@ -25,7 +25,7 @@ inline __half __float2half(float value) {
   const float size = std::fabs(value);
   int exponent = 0;
   std::frexp(size, &exponent);
-  // A step of what is representable there; rint is to nearest, ties to even.
+  // The spacing of representable values there; rint rounds to nearest, ties to even.
   const int step = exponent < -13 ? -24 : exponent - 11;
   const float rounded = std::ldexp(std::rint(std::ldexp(size, -step)), step);
   if (rounded >= 65520.0F) return {static_cast<std::uint16_t>(sign | 0x7c00)};

@@ -1,4 +1,4 @@
-// A stand-in for CUDA's fp8 (e4m3): the nearest value, ties to even, what is too large to the largest.
+// A stand-in for CUDA's fp8 (e4m3): rounds to nearest, ties to even; saturates at the largest value.
 #pragma once
 
 #include <cmath>
@@ -32,7 +32,7 @@ struct __nv_fp8_e4m3 {
   }
 
  private:
-  // Of a pattern without a sign.
+  // Returns the value of a pattern without a sign.
   static float of(int pattern) {
     const int exponent = pattern >> 3;
     const int mantissa = pattern & 7;

@@ -1,5 +1,5 @@
-// A stand-in for the CUDA runtime, so that kernels and what drives them run on a CPU in tests. One device, one
-// stream at a time; work is done when it is queued, or kept when a graph is recorded.
+// A stand-in for the CUDA runtime, so that kernels and their callers run on a CPU in tests. One device, one
+// stream at a time; work runs when it is queued, or is kept when a graph is recorded.
 #pragma once
 
 #include <cstddef>
@@ -114,40 +114,40 @@ cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
 cudaError_t cudaEventSynchronize(cudaEvent_t);
 cudaError_t cudaEventElapsedTime(float*, cudaEvent_t, cudaEvent_t);
 
-// Shared memory that a kernel may have when it is launched, where that is more than 48 KiB.
+// Allows a kernel this much shared memory at launch, if that is more than 48 KiB.
 void emulated_allow_shared_memory(std::size_t bytes);
 template <typename... Arguments>
 cudaError_t cudaFuncSetAttribute(void (*)(Arguments...), cudaFuncAttribute, int bytes) {
   return emulated_allow_shared_memory(static_cast<std::size_t>(bytes)), cudaSuccess;
 }
 
-// What a kernel is launched with.
+// The launch parameters of a kernel.
 struct EmulatedShape {
   dim3 grid, threads;
   std::size_t shared_bytes = 0;
 };
-// Of all launches since this was last asked.
+// Returns all launches since the last call.
 std::vector<EmulatedShape> emulated_launches();
 
-// What the devices of this host are like.
+// The properties of the devices of this host.
 struct EmulatedHost {
   int processors = 4;
-  int blocks_per_processor = 2;  // of any kernel
-  bool answers = true;           // else questions about a device fail
+  int blocks_per_processor = 2;  // for any kernel
+  bool answers = true;           // false: queries about a device fail
   bool peers_see_each_other = true;
 };
 EmulatedHost& emulated_host();
 
-// Which of a host's devices this thread is shown from now on, and whether it can use them.
+// Sets which of a host's devices this thread sees from now on, and whether it can use them.
 void emulated_show_devices(int first, int count, bool usable = true);
-// Launches have at most so many blocks from now on, for kernels that do with any number; 0: as they say.
+// Limits launches to this many blocks from now on, for kernels that work with any number; 0: no limit.
 void emulated_limit_blocks(unsigned blocks);
-// What every queued piece of work goes through.
+// Runs or records every queued piece of work.
 void emulated_queue(std::function<void()> work);
 // Whether device memory holds [from, from + bytes).
 bool emulated_device_memory(const void* from, std::size_t bytes);
-// Used on the device: now, and the most since the last reset. Some is taken without an allocation, as a context
-// does.
+// Returns the memory used on the device: now, and the maximum since the last reset. Some is used without an
+// allocation, as by a context.
 std::size_t emulated_used_bytes();
 std::size_t emulated_peak_bytes();
 void emulated_reset_peak();

@@ -1,4 +1,4 @@
-// What the instructions of probes/cuda/attention_instructions.cuh do, on a CPU; included in its place.
+// The instructions of probes/cuda/attention_instructions.cuh on a CPU; included in its place.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@ namespace emulated {
 inline constexpr unsigned kLanes = 32;
 inline constexpr std::size_t kThreads = 1024;
 
-// What the lanes of a warp give to a product, in turns.
+// The operands that the lanes of a warp give to a product, in alternating slots.
 struct Given {
   std::uint32_t a[4], b[2];
 };
 inline std::array<std::array<Given, kThreads>, 2> given;
 
-// Element k % 2 of a word of two.
+// Returns element k % 2 of a word of two.
 inline float half_of(std::uint32_t word, int k) {
   return __bfloat162float({static_cast<std::uint16_t>(k % 2 == 0 ? word : word >> 16)});
 }
@@ -36,7 +36,7 @@ struct Copy {
   uint4* to;
   uint4 value;
 };
-// Copies of a thread that it has not waited for: groups, the last one open.
+// Copies of a thread for which it has not waited: groups, the last one open.
 struct Copies {
   std::uint64_t block = 0;
   std::deque<std::vector<Copy>> groups;
@@ -44,7 +44,7 @@ struct Copies {
 inline std::array<Copies, kThreads> copies;
 inline std::deque<std::vector<Copy>>& my_groups() {
   Copies& mine = copies[threadIdx.x];
-  if (mine.block != emulated_block()) mine = {emulated_block(), {{}}};  // what a block left is gone with it
+  if (mine.block != emulated_block()) mine = {emulated_block(), {{}}};  // drops copies of an earlier block
   return mine.groups;
 }
 
@@ -74,7 +74,7 @@ inline void multiply_add(float (&c)[4], const Fragment4& a, std::uint32_t b0, st
 
 inline float exp2_fast(float value) { return std::exp2(value); }
 
-// A device copies at any time until it is waited for: until then there is no number at all.
+// A copy may complete at any time before the wait: until then the destination holds NaN.
 inline void copy_async(uint4* to, const uint4* from) {
   emulated::my_groups().back().push_back({to, *from});
   *to = {~0U, ~0U, ~0U, ~0U};
