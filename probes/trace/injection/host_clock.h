@@ -13,8 +13,8 @@ namespace sextant::trace {
 }
 [[nodiscard]] inline std::uint64_t now_ns() { return clock_ns(CLOCK_MONOTONIC); }
 [[nodiscard]] inline std::uint64_t nanoseconds(double seconds) {
-  constexpr double kNanoseconds = 1e9;  // per second
-  return static_cast<std::uint64_t>(seconds * kNanoseconds);
+  constexpr double kPerSecond = 1e9;  // nanoseconds
+  return static_cast<std::uint64_t>(seconds * kPerSecond);
 }
 
 }  // namespace sextant::trace
