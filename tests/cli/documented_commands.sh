@@ -44,9 +44,9 @@ JSON
 printf '{%s, %s' "$(envelope workflow)" "${one#\{}" >workflow.json
 
 # The lines of a page's blocks of shell commands that begin with sextant. Comments after two spaces are the page's, not
-# the command's. Left out are commands that need a GPU, many hosts, or a program or log of the reader's.
+# the command's; a backslash joins lines. Left out are commands that need a GPU, many hosts, or a program or log of the reader's.
 commands_of() {
-  sed -n '/^```sh$/,/^```$/p' "$root/$1" |
+  sed -n '/^```sh$/,/^```$/p' "$root/$1" | sed -e ':join' -e '/\\$/{N;s/\\\n */ /;b join' -e '}' |
     grep -E '^(mpirun -n 2 )?sextant (probe|proxy|import|calibrate|validate|plan|predict|report|export|coefficients|diff) ' |
     grep -v -e ' --devices\? gpu' -e ' --hosts ' -e ' import verl ' -e ' last-week.json ' | sed 's/   *#.*//'
 }
