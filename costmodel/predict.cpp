@@ -6,6 +6,7 @@
 
 #include "core/units.h"
 #include "costmodel/iteration.h"
+#include "costmodel/staleness.h"
 #include "costmodel/terms/memory.h"
 #include "costmodel/timeline.h"
 
@@ -31,20 +32,29 @@ std::string bottleneck_sentence(const Prediction& prediction, const Workflow& wo
          std::to_string(task.critical_replica) + ", stage " + std::to_string(task.critical_stage) + ")";
 }
 
-// How long training waits for its parts of a batch that is still being made: where it may not be made ahead.
-double wait_for_parts_s(const Workflow& workflow, const std::vector<TimedSpan<double>>& spans) {
-  double generation = 0, rest = 0;
+// When the last generation and the last other task end, where both begin at the same time.
+struct Sides {
+  double generation_s = 0, rest_s = 0;
+};
+Sides sides_of(const Workflow& workflow, const std::vector<TimedSpan<double>>& spans) {
+  Sides sides;
   for (std::size_t t = 0; t < spans.size(); ++t) {
-    double& end = workflow.tasks[t].kind == TaskKind::generation ? generation : rest;
+    double& end = workflow.tasks[t].kind == TaskKind::generation ? sides.generation_s : sides.rest_s;
     end = std::max(end, spans[t].end_s);
   }
-  return workflow.staleness < 1 ? streamed_s(workflow, generation, rest) - rest : 0;
+  return sides;
+}
+
+// How long training waits for its parts of a batch that is still being made: where it may not be made ahead.
+double wait_for_parts_s(const Workflow& workflow, const Sides& sides) {
+  return workflow.staleness < 1 ? streamed_s(workflow, sides.generation_s, sides.rest_s) - sides.rest_s : 0;
 }
 
 void place_in_time(Prediction& prediction, const Workflow& workflow,
                    std::span<const PlacedTask<double>> placed) {
   const std::vector<TimedSpan<double>> spans = task_spans(workflow, placed);
-  const double wait_s = generation_overlaps(workflow.mode, placed) ? wait_for_parts_s(workflow, spans) : 0;
+  const bool overlaps = generation_overlaps(workflow.mode, placed);
+  const double wait_s = overlaps ? wait_for_parts_s(workflow, sides_of(workflow, spans)) : 0;
   for (std::size_t t = 0; t < spans.size(); ++t) {
     TaskPrediction& task = prediction.tasks.at(workflow.tasks[t].name);
     const double waited_s = workflow.tasks[t].kind == TaskKind::generation ? 0 : wait_s;
@@ -52,6 +62,17 @@ void place_in_time(Prediction& prediction, const Workflow& workflow,
     task.end_s = spans[t].end_s + waited_s;
     task.queued_s = spans[t].start_s - spans[t].ready_s;
   }
+}
+
+std::vector<double> staleness_of(const Workflow& workflow, std::span<const TaskWork> works,
+                                 std::span<const PlacedTask<double>> placed) {
+  const auto generation = std::find_if(
+      works.begin(), works.end(), [](const TaskWork& work) { return work.kind() == TaskKind::generation; });
+  if (generation == works.end()) return {};
+  const Sides sides = sides_of(workflow, task_spans(workflow, placed));
+  return staleness_fractions(workflow,
+                             {sides.generation_s, sides.rest_s, generation_overlaps(workflow.mode, placed),
+                              carried_sequences(*generation, workflow)});
 }
 
 }  // namespace
@@ -94,6 +115,7 @@ Prediction predict(const Cluster& cluster, const Workflow& workflow, const Plan&
     prediction.tasks[workflow.tasks[t].name] = std::move(task);
   }
   place_in_time(prediction, workflow, cost.placed);
+  prediction.staleness_fractions = staleness_of(workflow, works, cost.placed);
   prediction.iteration_s = cost.iteration_s;
   prediction.sequences_per_s = workflow.sequences() / prediction.iteration_s;
   prediction.memory = plan_memory(works, cluster, problem.coefficients, problem.hardware);

@@ -184,6 +184,22 @@ void check_overlapped(const JsonView& view, const Prediction& prediction) {
   }
 }
 
+std::vector<double> parse_staleness(const JsonView& view) {
+  view.allow_only({"mean", "fractions"});
+  constexpr double kRounding = 1e-6;
+  std::vector<double> fractions;
+  double sum = 0;
+  for (const JsonView& fraction : view.required("fractions").items()) {
+    fractions.push_back(fraction.fraction());
+    sum += fractions.back();
+  }
+  if (std::abs(sum - 1) > kRounding) view.required("fractions").fail("do not sum to 1");
+  const JsonView mean = view.required("mean");
+  if (std::abs(mean.non_negative() - mean_staleness(fractions)) > kRounding * (1 + mean_staleness(fractions)))
+    mean.fail("is not the mean of the fractions");
+  return fractions;
+}
+
 HostMemory parse_host_memory(const JsonView& view) {
   view.allow_only({"node", "capacity_bytes", "needed_bytes", "needed_interval_bytes", "fit_probability"});
   HostMemory out;
@@ -241,6 +257,13 @@ double Prediction::overlapped_s() const {
   return more_s > kRounding * sum_s ? more_s : 0;
 }
 
+double mean_staleness(const std::vector<double>& fractions) {
+  double mean = 0;
+  for (std::size_t versions = 0; versions < fractions.size(); ++versions)
+    mean += static_cast<double>(versions) * fractions[versions];
+  return mean;
+}
+
 bool Prediction::extrapolating() const {
   return std::any_of(tasks.begin(), tasks.end(), [](const auto& named) {
     return named.second.familiarity && named.second.familiarity->extrapolating();
@@ -248,9 +271,25 @@ bool Prediction::extrapolating() const {
 }
 
 Prediction Prediction::parse(const JsonView& view) {
-  view.allow_only({"workflow", "plan", "cluster", "coefficients", "framework", "iteration_s",
-                   "iteration_interval_s", "sequences_per_s", "weight_sync_s", "data_s", "controller_s",
-                   "rule_reward_s", "overlapped_s", "tasks", "memory", "host_memory", "bottleneck", "notes",
+  view.allow_only({"workflow",
+                   "plan",
+                   "cluster",
+                   "coefficients",
+                   "framework",
+                   "iteration_s",
+                   "iteration_interval_s",
+                   "sequences_per_s",
+                   "weight_sync_s",
+                   "data_s",
+                   "controller_s",
+                   "rule_reward_s",
+                   "overlapped_s",
+                   "staleness",
+                   "tasks",
+                   "memory",
+                   "host_memory",
+                   "bottleneck",
+                   "notes",
                    "sensitivities"});
   Prediction out;
   out.workflow = view.required("workflow").text();
@@ -271,6 +310,7 @@ Prediction Prediction::parse(const JsonView& view) {
   if (const auto data = view.optional("data_s")) out.data_s = data->non_negative();
   if (const auto controller = view.optional("controller_s")) out.controller_s = controller->non_negative();
   if (const auto reward = view.optional("rule_reward_s")) out.rule_reward_s = reward->non_negative();
+  if (const auto staleness = view.optional("staleness")) out.staleness_fractions = parse_staleness(*staleness);
   for (const auto& [name, task] : view.required("tasks").members()) {
     out.tasks.emplace(name, parse_task(task));
   }
@@ -317,6 +357,9 @@ Json Prediction::to_json() const {
     out["rule_reward_s"] = rule_reward_s;
   }
   out["overlapped_s"] = overlapped_s();
+  if (!staleness_fractions.empty()) {
+    out["staleness"] = {{"mean", mean_staleness()}, {"fractions", staleness_fractions}};
+  }
   out["tasks"] = Json::object();
   for (const auto& [name, task] : tasks) {
     out["tasks"][name] = sextant::to_json(task);

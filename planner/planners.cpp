@@ -7,6 +7,8 @@
 #include "planner/baselines/placements.h"
 #include "planner/baselines/plain_ea.h"
 #include "planner/baselines/random_search.h"
+#include "planner/baselines/sha_ea_paper.h"
+#include "planner/baselines/sha_ilp.h"
 #include "planner/baselines/streamrl.h"
 #include "planner/baselines/verl.h"
 #include "planner/exact/exact.h"
@@ -39,6 +41,9 @@ constexpr PlannerTraits kSweep{
     .has_objectives = true, .has_rent = true, .has_pins = true, .has_layout_rules = true};
 constexpr PlannerTraits kPlacement{.has_objectives = true, .has_rent = true};
 constexpr PlannerTraits kTwoPhase{.has_seed = true, .has_rent = true};
+constexpr PlannerTraits kHetRlPaper{.has_seed = true, .has_layout_rules = true};
+constexpr PlannerTraits kHalvingOfPrograms{
+    .counts_nodes = true, .has_seed = true, .balances_load = true, .is_built = has_milp_solver};
 constexpr PlannerTraits kHetRl{.has_threads = true,
                                .has_ranks = true,
                                .has_seed = true,
@@ -95,6 +100,12 @@ constexpr std::array kPlanners = {
     Planner{"openrlhf", "actor, critic and generation on sets of their own", plan_by_openrlhf, 0, kPlacement},
     Planner{"streamrl", "generation on its own devices, everything else on the others", plan_by_streamrl, 0,
             kSweep},
+    Planner{"sha-ea-paper", "HetRL's Algorithm 1 alone, as the paper writes it", plan_by_sha_ea_paper, 0,
+            kHetRlPaper},
+    Planner{"sha-random", "the same halving with random plans in place of evolution", plan_by_sha_random, 0,
+            kHetRlPaper},
+    Planner{"sha-ilp", "the same halving with an integer program in every arm, by CBC", plan_by_sha_ilp,
+            kMaxIlp, kHalvingOfPrograms},
     Planner{"plain-ea", "a standard evolutionary algorithm, as DEAP runs it", plan_by_plain_ea, 0, kSearch},
     Planner{"random", "the best of plans drawn at random", plan_by_random, 0, kSearch},
 };

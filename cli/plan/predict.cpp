@@ -123,6 +123,20 @@ std::string describe_overlap(const Prediction& prediction) {
          format_seconds(overlapped_s) + " more than the iteration, because tasks run at the same time.\n";
 }
 
+// Nothing where all tokens are fresh.
+std::string describe_staleness(const Prediction& prediction) {
+  if (prediction.staleness_fractions.empty()) return "";
+  constexpr double kMinShown = 0.005;  // less is 0 %
+  std::string shares;
+  for (std::size_t versions = 0; versions < prediction.staleness_fractions.size(); ++versions) {
+    const double fraction = prediction.staleness_fractions[versions];
+    if (fraction < kMinShown) continue;
+    shares += (shares.empty() ? "" : ", ") + format_percent(fraction, 0) + " " + std::to_string(versions);
+  }
+  return "staleness  mean " + format_number(prediction.mean_staleness()) +
+         " weight versions (tokens: " + shares + ")\n";
+}
+
 // Whose coefficients they are.
 std::string describe_source(const Prediction& prediction) {
   if (prediction.coefficients.empty()) return "";
@@ -157,7 +171,7 @@ std::string describe_prediction(const Prediction& prediction) {
   if (prediction.data_s > 0) add("data between tasks", prediction.data_s);
   if (prediction.controller_s > 0) add("controller", prediction.controller_s);
   if (prediction.rule_reward_s > 0) add("rule reward", prediction.rule_reward_s);
-  out += tasks.text() + describe_overlap(prediction);
+  out += tasks.text() + describe_overlap(prediction) + describe_staleness(prediction);
   Table memory({"memory", "needed", "90 %", "of", "fits"});
   for (std::size_t first = 0; first < prediction.memory.size();) {
     const DeviceMemory& device = prediction.memory[first];

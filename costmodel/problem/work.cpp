@@ -391,4 +391,13 @@ std::vector<TaskWork> works_of(const Workflow& workflow, const Plan& plan, const
   return works;
 }
 
+double carried_sequences(const TaskWork& generation, const Workflow& workflow) {
+  const RolloutBatch batch = rollout_batch(workflow);
+  if (!never_drains(generation, workflow))
+    return workflow.rollout.unfinished == Unfinished::resumed ? batch.unfinished() / batch.generated : 0;
+  double live = 0;
+  for (const ReplicaWork& replica : generation.replicas) live += replica.live_sequences();
+  return live / (workflow.sequences() * batch.generated);
+}
+
 }  // namespace sextant

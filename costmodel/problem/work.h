@@ -176,4 +176,8 @@ struct TaskWork {
 [[nodiscard]] std::vector<TaskWork> works_of(const Workflow& workflow, const Plan& plan,
                                              const Cluster& cluster);
 
+// Sequences of generation that are on their way at the end of an iteration and go on in the next one, for each
+// that is finished in an iteration. Zero where every batch is made by itself.
+[[nodiscard]] double carried_sequences(const TaskWork& generation, const Workflow& workflow);
+
 }  // namespace sextant

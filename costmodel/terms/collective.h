@@ -88,8 +88,24 @@ template <typename T>
   return {share, T(1.0)};
 }
 
+// The usual rate between nodes of one zone, in bytes/s; 0 if the cluster does not state it.
+[[nodiscard]] inline double zone_bytes_per_s(const Cluster& cluster) {
+  const auto level = cluster.levels().find(LinkLevel::within_zone);
+  return level == cluster.levels().end() ? 0.0 : level->second.bytes_per_s.value;
+}
+
+// Extra time of a transfer for what software does with each byte, as a fraction of its time on a usual link.
+template <typename T>
+[[nodiscard]] T software_loss(const T& efficiency) {
+  return efficiency < T(1.0) ? T(1.0 / efficiency - 1.0) : T(0.0);
+}
+
 // Bandwidth between two members: the link's own; between nodes times the rails in use, limited by each group's
 // part of the node's adapters and of the link's capacity, and by the inner links that feed them.
+//
+// An efficiency between nodes stands for software that handles each byte (packing, launching). Its time is that at the
+// usual rate of the zone and does not grow if the link is slower: over a link of rate r below the reference R, or a
+// trunk, a byte takes 1 / (e_network r) + (1 / e - 1) / (e_network R) seconds. With r = R that is 1 / (e_network e R).
 template <typename T>
 [[nodiscard]] T group_bytes_per_s(const Problem<T>& problem, DeviceId from, DeviceId to,
                                   const LinkCost<T>& link, const LinkEfficiency<T>& reached,
@@ -109,8 +125,16 @@ template <typename T>
       if (network) share(*network, use.leaving.node);
     }
   }
+  const T own = rate;
   if (const auto trunk = cluster.trunk(from, to)) share(trunk->bytes_per_s, use.leaving.of(trunk->scope));
-  rate *= problem.coefficient(CoefficientId::network_efficiency) * reached.between;
+  const T& network = problem.coefficient(CoefficientId::network_efficiency);
+  const double zone = zone_bytes_per_s(cluster);
+  if (rate < own || link.bytes_per_s < T(zone)) {
+    const T reference = own < T(zone) ? T(zone) : own;
+    rate = network * rate / (1.0 + software_loss(reached.between) * rate / reference);
+  } else {
+    rate *= network * reached.between;
+  }
   const T inner = reached.within * std::max(plain_value(link.bytes_per_s), use.nodes.inner_bytes_per_s);
   return inner < rate ? inner : rate;
 }

@@ -103,9 +103,13 @@ struct HostMemory {
   friend bool operator==(const HostMemory&, const HostMemory&) = default;
 };
 
+// The mean age of a trained token in weight versions, given the fractions by 0, 1, ... versions
+// (Prediction::staleness_fractions). Zero without any.
+[[nodiscard]] double mean_staleness(const std::vector<double>& fractions);
+
 struct Prediction {
   static constexpr std::string_view kKind = "prediction";
-  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: controller_s, notes; 1.2: data_s
+  static constexpr SchemaVersion kVersion{1, 3};  // 1.1: controller_s, notes; 1.2: data_s; 1.3: staleness
 
   std::string workflow;  // names
   std::string plan;
@@ -119,6 +123,9 @@ struct Prediction {
   double data_s = 0;         // transfers of data between the devices of tasks
   double controller_s = 0;   // time of an RL framework's controller between the tasks of the iteration
   double rule_reward_s = 0;  // rule-based rewards
+  // The fraction of the trained tokens by the number of weight versions by which their weights were older than those
+  // that are trained (costmodel/staleness.h). They sum to 1. Empty: all are fresh, or the document does not say.
+  std::vector<double> staleness_fractions;
   std::map<std::string, TaskPrediction> tasks;
   std::vector<DeviceMemory> memory;
   std::vector<HostMemory> host_memory;  // nodes that hold offloaded states
@@ -131,6 +138,7 @@ struct Prediction {
   // Time by which tasks overlap: the sum of the tasks, the weight sync, the controller and the rewards minus
   // the iteration. Zero if they run one after the other.
   [[nodiscard]] double overlapped_s() const;
+  [[nodiscard]] double mean_staleness() const { return sextant::mean_staleness(staleness_fractions); }
   friend bool operator==(const Prediction&, const Prediction&) = default;
   static Prediction parse(const JsonView& view);
   [[nodiscard]] Json to_json() const;

@@ -1,6 +1,7 @@
 #include "planner/exact/ilp.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <limits>
 #include <optional>
@@ -14,13 +15,13 @@
 namespace sextant {
 namespace {
 
-// Relative tolerance of the solver's sums of times and of its integrality.
+// The solver adds times up and takes numbers for whole within tolerances of its own. Relative.
 constexpr double kSolverTolerance = 1e-6;
 
-// Uses the solver's times, within its tolerances; the plan is costed again.
-void fill_from_candidate(UnitSpace& space, const Candidate& candidate, PlanResult& result) {
+// The solver's own times, within its tolerances; the plan is costed again.
+void fill_plan(UnitSpace& space, const Candidate& candidate, PlanResult& result) {
   const Score score = space.evaluator().evaluate(candidate);
-  constexpr double kTolerance_bytes = 1e5;  // for rows in gigabytes
+  constexpr double kTolerance_bytes = 1e5;  // of rows in gigabytes
   if (score.excess_bytes > kTolerance_bytes)
     throw_machine_failed("the MILP solver's plan does not fit: its rows of memory are violated");
   const PlanRequest& request = space.request();
@@ -30,7 +31,7 @@ void fill_from_candidate(UnitSpace& space, const Candidate& candidate, PlanResul
       predict(request.cluster, request.workflow, *result.plan, request.coefficients, request.framework);
 }
 
-// The plan in the evaluator's representation; nullopt if its replicas or stages differ.
+// As the evaluator holds it; nothing where its replicas or stages are not cut alike.
 std::optional<Candidate> candidate_of(const PlanResult& start, UnitSpace& space) {
   Candidate candidate;
   const Workflow& workflow = space.request().workflow;
@@ -44,7 +45,7 @@ std::optional<Candidate> candidate_of(const PlanResult& start, UnitSpace& space)
   return candidate;
 }
 
-// The request's start if it is in the space, otherwise the best of the first few plans of branch and bound.
+// The request's own, if it is of the space, or the best of the first few that branch and bound comes upon.
 std::optional<Candidate> plan_to_begin_with(UnitSpace& space, const SyncCost& sync) {
   const PlanRequest& request = space.request();
   if (request.start != nullptr && request.start->plan) {
@@ -73,6 +74,64 @@ Proof proof_at_limit(const Budget& budget) {
 }
 
 }  // namespace
+
+IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, IlpModel& model, const IlpQuestion& question,
+                    const MilpSolver& solver) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::atomic<bool>* is_cancelled = space.request().is_cancelled;
+  const Budget& budget = question.budget;
+  IlpAnswer answer;
+  answer.found = question.start;
+  answer.size = size_of(model.problem());
+  MilpLimits solver_limits;
+  if (is_cancelled != nullptr)
+    solver_limits.is_cancelled = [&] { return is_cancelled->load(std::memory_order_relaxed); };
+  constexpr std::uint64_t kMaxNodes = 1'000'000'000;
+  const auto passed_s = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  double found_s = answer.found ? space.evaluator().evaluate(*answer.found).time_s : kMilpInfinity;
+  // Until the best plan found is no slower than the model says that any is.
+  while (true) {
+    solver_limits.start =
+        answer.found ? model.values_of(*space.choice_of(*answer.found)) : std::vector<MilpValue>{};
+    if (budget.seconds > 0) {
+      solver_limits.seconds = budget.seconds - (answer.solved > 0 ? passed_s() : 0);
+      if (solver_limits.seconds <= 0) break;
+    }
+    if (budget.evaluations > 0) {
+      if (answer.nodes >= budget.evaluations) break;
+      solver_limits.nodes = static_cast<int>(std::min(budget.evaluations - answer.nodes, kMaxNodes));
+    }
+    const MilpSolution solution = solver.solve(model.problem(), solver_limits);
+    ++answer.solved;
+    answer.nodes += static_cast<std::uint64_t>(solution.nodes);
+    answer.is_infeasible = answer.is_proved = solution.status == MilpStatus::infeasible;
+    if (answer.is_proved) break;
+    answer.lower_bound = std::max(answer.lower_bound, std::max(0.0, solution.bound) + sync.fixed_s());
+    if (solution.values.empty()) break;
+    const UnitChoice choice = model.choice(solution.values);
+    const Candidate candidate = space.candidate(choice.grouping, choice.shares, choice.chosen);
+    const double time_s = space.evaluator().evaluate(candidate).time_s;
+    if (time_s < found_s) {
+      answer.found = candidate;
+      found_s = time_s;
+    }
+    const double missing_s = time_s - solution.objective - sync.fixed_s();
+    if (solution.status == MilpStatus::limit) break;
+    const double data_s = space.data_s(choice.grouping, choice.shares);
+    const double missing_data_s = data_s - model.data_s(solution.values);
+    answer.is_proved = missing_s <= kSolverTolerance * time_s ||
+                       found_s <= answer.lower_bound * (1 + kSolverTolerance) ||
+                       (!model.has_sync() && missing_data_s <= 0);
+    if (answer.is_proved) break;
+    if (missing_data_s > 0) model.require_data(choice, data_s);
+    const double missing_sync_s = missing_s - std::max(0.0, missing_data_s);
+    if (model.has_sync() && missing_sync_s > kSolverTolerance * time_s)
+      model.require_sync(choice, model.sync_s(solution.values) + missing_sync_s);
+  }
+  return answer;
+}
 
 PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits) {
   const std::unique_ptr<MilpSolver> solver = make_milp_solver();
@@ -106,69 +165,23 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
     return result;
   }
   const SyncCost sync(space);
-  IlpModel model(space, sync);
-  std::optional<Candidate> found = plan_to_begin_with(space, sync);
-  MilpLimits solver_limits;
-  if (request.is_cancelled != nullptr)
-    solver_limits.is_cancelled = [&] { return request.is_cancelled->load(std::memory_order_relaxed); };
-  constexpr std::uint64_t kMaxNodes = 1'000'000'000;
-  const auto passed_s = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  double found_s = found ? space.evaluator().evaluate(*found).time_s : kMilpInfinity;
-  int solved = 0;
-  bool is_proved = false;
-  MilpSolution solution;
-  // Repeats until the best plan is no slower than the model's lower bound.
-  while (true) {
-    solver_limits.start = found ? model.values_of(*space.choice_of(*found)) : std::vector<MilpValue>{};
-    if (request.budget.seconds > 0) {
-      solver_limits.seconds = request.budget.seconds - (solved > 0 ? passed_s() : 0);
-      if (solver_limits.seconds <= 0) break;
-    }
-    if (request.budget.evaluations > 0) {
-      if (result.nodes >= request.budget.evaluations) break;
-      solver_limits.nodes = static_cast<int>(std::min(request.budget.evaluations - result.nodes, kMaxNodes));
-    }
-    solution = solver.solve(model.problem(), solver_limits);
-    ++solved;
-    result.nodes += static_cast<std::uint64_t>(solution.nodes);
-    is_proved = solution.status == MilpStatus::infeasible;
-    if (is_proved) break;
-    result.lower_bound = std::max(result.lower_bound, std::max(0.0, solution.bound) + sync.fixed_s());
-    if (solution.values.empty()) break;
-    const UnitChoice choice = model.choice(solution.values);
-    const Candidate candidate = space.candidate(choice.grouping, choice.shares, choice.chosen);
-    const double time_s = space.evaluator().evaluate(candidate).time_s;
-    if (time_s < found_s) {
-      found = candidate;
-      found_s = time_s;
-    }
-    const double missing_s = time_s - solution.objective - sync.fixed_s();
-    if (solution.status == MilpStatus::limit) break;
-    const double data_s = space.data_s(choice.grouping, choice.shares);
-    const double missing_data_s = data_s - model.data_s(solution.values);
-    is_proved = missing_s <= kSolverTolerance * time_s ||
-                found_s <= result.lower_bound * (1 + kSolverTolerance) ||
-                (!model.has_sync() && missing_data_s <= 0);
-    if (is_proved) break;
-    if (missing_data_s > 0) model.require_data(choice, data_s);
-    const double missing_sync_s = missing_s - std::max(0.0, missing_data_s);
-    if (model.has_sync() && missing_sync_s > kSolverTolerance * time_s)
-      model.require_sync(choice, model.sync_s(solution.values) + missing_sync_s);
-  }
-  result.proof = is_proved ? Proof::optimal : proof_at_limit(request.budget);
-  result.message = std::string(solver.name()) + ", " + size_of(model.problem()) +
-                   (solved > 1 ? ", solved " + std::to_string(solved) + " times: " : ": ");
-  if (solution.status == MilpStatus::infeasible) {
+  IlpModel model(space, sync);  // first, so that its variables do not depend on what the start has looked up
+  const IlpAnswer answer =
+      solve_ilp(space, sync, model, {plan_to_begin_with(space, sync), request.budget}, solver);
+  result.nodes = answer.nodes;
+  result.lower_bound = answer.lower_bound;
+  result.proof = answer.is_proved ? Proof::optimal : proof_at_limit(request.budget);
+  result.message = std::string(solver.name()) + ", " + answer.size +
+                   (answer.solved > 1 ? ", solved " + std::to_string(answer.solved) + " times: " : ": ");
+  if (answer.is_infeasible) {
     result.message += "no plan of the space fits";
     return result;
   }
-  if (!found) {
+  if (!answer.found) {
     result.message += "the limit was reached before a plan was found";
     return result;
   }
-  fill_from_candidate(space, *found, result);
+  fill_plan(space, *answer.found, result);
   const bool has_start = request.start != nullptr && request.start->prediction.has_value();
   if (has_start && request.start->prediction->iteration_s < result.prediction->iteration_s) {
     result.plan = request.start->plan;
@@ -176,7 +189,8 @@ PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits, cons
   }
   result.candidates = result.feasible = 1;
   const double time_s = result.prediction->iteration_s;
-  result.improvements = {{1, passed_s(), time_s, time_s}};
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+  result.improvements = {{1, passed.count(), time_s, time_s}};
   if (request.on_improvement) request.on_improvement(result.improvements.back());
   result.lower_bound = std::min(result.lower_bound, result.prediction->iteration_s);
   result.gap_fraction = result.prediction->iteration_s / result.lower_bound - 1;

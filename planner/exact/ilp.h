@@ -2,6 +2,11 @@
 // finds the same answer as branch and bound in a different way, so that each checks the other.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "planner/exact/ilp_model.h"
 #include "planner/exact/milp.h"
 #include "sextant/planner.h"
 
@@ -23,5 +28,24 @@ struct IlpLimits {
 [[nodiscard]] PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits = {});
 [[nodiscard]] PlanResult plan_by_ilp(const PlanRequest& request, const IlpLimits& limits,
                                      const MilpSolver& solver);
+
+struct IlpQuestion {
+  std::optional<Candidate> start = {};  // a plan of the space to begin with
+  Budget budget = {};                   // of the solver: seconds, nodes of its tree
+};
+
+struct IlpAnswer {
+  std::optional<Candidate> found;  // the best plan, or the start where none is better
+  double lower_bound = 0;          // of the iteration of any plan that was asked about, in seconds
+  bool is_proved = false;          // the best of all, or that there is none
+  bool is_infeasible = false;      // proved: there is none
+  std::uint64_t nodes = 0;
+  int solved = 0;    // programs, each with one more cut than the one before
+  std::string size;  // of the program, in words
+};
+
+// Solves a program over a space that several may share, and adds cuts to it. model: of this space and sync.
+[[nodiscard]] IlpAnswer solve_ilp(UnitSpace& space, const SyncCost& sync, IlpModel& model,
+                                  const IlpQuestion& question, const MilpSolver& solver);
 
 }  // namespace sextant

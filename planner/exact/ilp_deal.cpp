@@ -184,6 +184,23 @@ std::vector<int> IlpAssignment::slots_of(const TaskGrouping& grouping) {
   return slots;
 }
 
+void IlpAssignment::fix_groups(const IlpGroups& groups) {
+  const std::vector<int> slots_of_groups = slots_of(groups.grouping);
+  for (int t = 0; t < slots(); ++t) {
+    const auto group = static_cast<std::size_t>(groups.grouping.group_of[static_cast<std::size_t>(t)]);
+    problem_.add_row(1, {{in_slot(t, slots_of_groups[group]), 1}}, 1);
+  }
+  for (std::size_t group = 0; group < groups.units.size(); ++group) {
+    MilpTerms units;
+    for (const std::vector<RunVariables>& of_class : runs_) {
+      for (const auto& [run, variable] : of_class[static_cast<std::size_t>(slots_of_groups[group])]) {
+        if (run.count > 0) units.push_back({variable, static_cast<double>(run.count)});
+      }
+    }
+    problem_.add_row(groups.units[group], units, groups.units[group]);
+  }
+}
+
 std::vector<MilpValue> IlpAssignment::values_of(const UnitChoice& choice) const {
   std::vector<MilpValue> values;
   const std::vector<int> slots = slots_of(choice.grouping);

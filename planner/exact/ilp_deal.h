@@ -16,6 +16,12 @@ namespace sextant {
 
 using MilpTerms = std::vector<MilpTerm>;
 
+// A task grouping with the number of units of each of its groups, of any classes.
+struct IlpGroups {
+  TaskGrouping grouping;
+  std::vector<int> units;  // by group
+};
+
 class IlpAssignment {
  public:
   // Adds its variables and rows to `problem`. Both must outlive the object.
@@ -32,6 +38,9 @@ class IlpAssignment {
   }
   [[nodiscard]] int blocks() const { return static_cast<int>(share_of_block_.size()); }
   [[nodiscard]] int share_of_block(int block) const { return share_of_block_[static_cast<std::size_t>(block)]; }
+
+  // Adds rows that only assignments with these groups fulfil.
+  void fix_groups(const IlpGroups& groups);
 
   // Values of the variables for a choice, for the start of the solver.
   [[nodiscard]] std::vector<MilpValue> values_of(const UnitChoice& choice) const;

@@ -26,6 +26,9 @@ class IlpModel {
   // The objective is the iteration without the fixed costs of every plan (SyncCost::fixed_s).
   [[nodiscard]] const MilpProblem& problem() const { return problem_; }
 
+  // From now on only plans with these groups are solutions.
+  void fix_groups(const IlpGroups& groups) { deal_.fix_groups(groups); }
+
   [[nodiscard]] bool has_sync() const { return sync_ >= 0; }
   // Time of weight synchronization in a solution.
   [[nodiscard]] double sync_s(const std::vector<double>& values) const;

@@ -16,9 +16,8 @@ namespace {
 constexpr double kWarmUpShare = 0.1;
 constexpr int kMinWarmUp = 2;
 constexpr int kMinForP99 = 50;
-constexpr double kConnectRoundTrips = 4;  // TCP's, the handshake's and one to spare
-constexpr double kMaxConnect_s = 10;      // of hosts of which nothing is known yet
-constexpr double kVariation = 1.2;        // round trips are not all as quick as the first
+constexpr double kMaxConnect_s = 10;  // of hosts of which nothing is known yet
+constexpr double kVariation = 1.2;    // round trips are not all as quick as the first
 constexpr double kShareOfWhatIsLeft = 0.8;
 constexpr std::array<std::string_view, 3> kReasons = {"converged", "budget", "most_samples"};
 

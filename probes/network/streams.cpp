@@ -17,8 +17,7 @@ namespace sextant {
 namespace {
 
 constexpr std::array<std::string_view, 2> kDirections = {"there", "back"};
-constexpr double kConnectRoundTrips = 4;  // TCP's and the handshake's three, and one to spare
-constexpr double kSpare_s = 5;            // for hosts that are too busy
+constexpr double kSpare_s = 5;  // for hosts that are too busy
 constexpr double kWarmUpRoundTrips = 20;
 constexpr double kBinRoundTrips = 2;
 

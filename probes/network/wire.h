@@ -9,6 +9,7 @@ namespace sextant {
 
 // Seconds that a connection may take besides its round trips: a first packet that is lost is sent again within them.
 inline constexpr double kConnect_s = 1;
+inline constexpr double kConnectRoundTrips = 4;  // TCP's and the handshake's three, and one to spare
 
 // `to` and `from` hold 8 bytes.
 inline void store_number(std::span<std::byte> to, std::uint64_t number) {

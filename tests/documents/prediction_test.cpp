@@ -69,6 +69,20 @@ TEST(PredictionTest, SaysHowFarItsRowsOverlap) {
             "iteration_s");
 }
 
+TEST(PredictionTest, KeepsHowOldTheTrainedTokensAre) {
+  Prediction prediction = load_fixture<Prediction>("prediction.json");
+  EXPECT_FALSE(prediction.to_json().contains("staleness"));
+  prediction.staleness_fractions = {0.25, 0.5, 0.25};
+  EXPECT_EQ(prediction.mean_staleness(), 1);
+  Json json = prediction.to_json();
+  EXPECT_EQ(json["staleness"]["mean"], 1);
+  EXPECT_EQ(parse_as<Prediction>(json), prediction);
+  json["staleness"]["mean"] = 0.5;
+  EXPECT_EQ(refusal_as<Prediction>(json), "/staleness/mean: is not the mean of the fractions");
+  json["staleness"]["fractions"] = {0.25, 0.5};
+  EXPECT_EQ(refusal_as<Prediction>(json), "/staleness/fractions: do not sum to 1");
+}
+
 TEST(PredictionTest, Refuses) {
   Json json = fixture_body("prediction.json");
   json["tasks"]["actor_training"]["terms_s"]["waiting"] = 1;
