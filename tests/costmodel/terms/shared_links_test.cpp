@@ -127,6 +127,30 @@ TEST(SharedLinks, CopiesOfWeightsShareATrunk) {
   EXPECT_DOUBLE_EQ(sync_s(WeightSyncMethod::broadcast, 5, 10), 5 + bytes / 5);
 }
 
+// Software handles half of the time of a byte on the zone's links of 10 B/s: 0.1 s a byte beside the link's 0.1 s. Over
+// slower links and trunks it stays 0.1 s a byte.
+TEST(SharedLinks, SoftwareTakesNoLongerOverASlowLink) {
+  Workflow workflow = small_workflow();
+  Plan plan = same_everywhere(plan_of({{stage(3, {0})}}));
+  const auto sync_s = [&](int engine, WeightSyncMethod method, std::optional<double> capacity, double rate) {
+    plan.tasks.at(kGeneration) = plan_of({{stage(3, {engine})}});
+    plan.weight_sync.method = method;
+    Case<> whole(two_zones(capacity, rate), workflow, plan);
+    whole.set(weight_sync_efficiency, 0.5);
+    const TaskWork training = whole.work(kTraining), generation = whole.work(kGeneration);
+    return terms::synchronize_s(whole.problem, training, generation);
+  };
+  const double bytes = 2 * 480;
+  for (const auto method :
+       {WeightSyncMethod::broadcast, WeightSyncMethod::flat, WeightSyncMethod::per_replica}) {
+    EXPECT_DOUBLE_EQ(sync_s(2, method, std::nullopt, 10), 5 + bytes * (0.1 + 0.1)) << "inside the zone";
+    EXPECT_DOUBLE_EQ(sync_s(4, method, std::nullopt, 10), 5 + bytes * (0.1 + 0.1));
+    EXPECT_DOUBLE_EQ(sync_s(4, method, std::nullopt, 1), 5 + bytes * (1.0 + 0.1));
+    EXPECT_DOUBLE_EQ(sync_s(4, method, 1, 10), 5 + bytes * (1.0 + 0.1)) << "a trunk of 1 B/s";
+    EXPECT_GE(sync_s(4, method, 1, 10), bytes / 1.0) << "never faster than the trunk";
+  }
+}
+
 // WEAVE's Figure 13: one copy of the weights over the connection of 20 Gbit/s between both clusters, then
 // around the NVLinks of one node, is 7.87 to 8.33 times as fast as a copy for each of eight H20.
 TEST(SharedLinks, OneCopyOverATrunkIsAsMuchFasterAsWeaveMeasured) {
