@@ -114,7 +114,8 @@ template <typename T>
   const Cluster& cluster = problem.cluster();
   if (cluster.is_one_island(from, to)) return reached.within * link.bytes_per_s;
   T rate = link.bytes_per_s;
-  T usual = rate < T(zone_bytes_per_s(cluster)) ? T(zone_bytes_per_s(cluster)) : rate;
+  const double zone = plain_value(reached.between) < 1 ? zone_bytes_per_s(cluster) : 0;
+  T usual = rate < T(zone) ? T(zone) : rate;
   if (use.nodes.rails > 1) {
     const T rails = 1.0 + (use.nodes.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);
     rate *= rails;
