@@ -114,14 +114,15 @@ template <typename T>
   const Cluster& cluster = problem.cluster();
   if (cluster.is_one_island(from, to)) return reached.within * link.bytes_per_s;
   T rate = link.bytes_per_s;
-  T usual = rate < T(zone_bytes_per_s(cluster)) ? T(zone_bytes_per_s(cluster)) : rate;
+  const double zone = plain_value(reached.between) < 1 ? zone_bytes_per_s(cluster) : 0;
+  T usual = rate < T(zone) ? T(zone) : rate;
   if (use.nodes.rails > 1) {
     const T rails = 1.0 + (use.nodes.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);
     rate *= rails;
     usual *= rails;
   }
-  const auto limit = [](T& to, double bytes_per_s) {
-    if (T(bytes_per_s) < to) to = T(bytes_per_s);
+  const auto limit = [](T& limited, double bytes_per_s) {
+    if (T(bytes_per_s) < limited) limited = T(bytes_per_s);
   };
   const auto share = [&](double bytes_per_s, double groups) {
     limit(rate, bytes_per_s / groups);

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Runs the README's loop "by hand", line by line as it stands there, on two tiny workflows.
+# Runs the commands of README.md and of the user guide as they stand there: the loop on two tiny workflows, the pages
+# about planning on examples/plan.
 #
-#   readme_commands.sh README.md FOLDER_OF_SEXTANT
+#   documented_commands.sh ROOT FOLDER_OF_SEXTANT
 #
 # Exit 77 (skipped) without an MPI launcher.
 set -euo pipefail
-readme=$(realpath "$1")
+root=$(realpath "$1")
 export PATH="$(realpath "$2"):$PATH"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 command -v mpirun >/dev/null || { echo "skipped: no mpirun on PATH"; exit 77; }
@@ -42,21 +43,44 @@ cat >experiments.json <<JSON
 JSON
 printf '{%s, %s' "$(envelope workflow)" "${one#\{}" >workflow.json
 
-# Comments after two spaces are the README's, not the command's. Those for a GPU need one.
-mapfile -t commands < <(grep -E '^(mpirun -n 2 )?sextant (probe|proxy|calibrate|validate|plan|predict|report) ' "$readme" |
-  grep -v -e ' --devices\? gpu' -e ' --hosts ' | sed 's/   *#.*//')
-[ "${#commands[@]}" -ge 7 ] || { echo "found only ${#commands[@]} commands in $readme"; exit 1; }
-for command in "${commands[@]}"; do
-  echo "+ $command"
-  status=0
-  eval "$command" || status=$?
-  # On workflows of microseconds the model may miss the accuracy asked for; every other answer must be yes.
-  case "$status $command" in
-    0\ *) ;;
-    1\ "sextant validate "*) ;;
-    *) echo "exit $status"; exit 1 ;;
-  esac
-done
-for file in cluster.json runs.json coefficients.json accuracy.json plan.json report.html report.md; do
+# The lines of a page's blocks of shell commands that begin with sextant. Comments after two spaces are the page's, not
+# the command's; a backslash joins lines. Left out are commands that need a GPU, many hosts, or a program or log of the reader's.
+commands_of() {
+  sed -n '/^```sh$/,/^```$/p' "$root/$1" | sed -e ':join' -e '/\\$/{N;s/\\\n */ /;b join' -e '}' |
+    grep -E '^(mpirun -n 2 )?sextant (probe|proxy|import|calibrate|validate|plan|predict|report|export|coefficients|diff) ' |
+    grep -v -e ' --devices\? gpu' -e ' --hosts ' -e ' import verl ' -e ' last-week.json ' | sed 's/   *#.*//'
+}
+count=0
+run_page() {
+  local commands command status
+  mapfile -t commands < <(commands_of "$1")
+  [ "${#commands[@]}" -ge 1 ] || { echo "found no commands in $1"; exit 1; }
+  for command in "${commands[@]}"; do
+    echo "+ $1: $command"
+    status=0
+    eval "$command" || status=$?
+    # On workflows of microseconds the model may miss the accuracy asked for; every other answer must be yes.
+    case "$status $command" in
+      0\ *) ;;
+      1\ "sextant validate "*) ;;
+      *) echo "exit $status"; exit 1 ;;
+    esac
+    count=$((count + 1))
+  done
+}
+
+ln -s "$root/data" data
+for page in quick-start runs calibrate trust cost-model; do run_page "docs/guide/$page.md"; done
+for file in cluster.json runs.json coefficients.json accuracy.json plan.json report.html report.md suggested.json; do
   [ -s "$file" ] || { echo "$file is missing"; exit 1; }
 done
+
+mkdir plan
+cd plan
+cp "$root"/examples/plan/*.json .
+ln -s "$root/examples" examples
+for page in README.md docs/guide/plan.md; do run_page $page; done
+for file in plan.json explanation.json; do
+  [ -s "$file" ] || { echo "plan/$file is missing"; exit 1; }
+done
+echo "$count commands"
