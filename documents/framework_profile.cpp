@@ -82,11 +82,19 @@ std::vector<Execution> executions_of(const JsonView& task, const std::optional<J
   return executions;
 }
 
-TaskProfile parse_task(const JsonView& view) {
+StageRule parse_stage_rule(const JsonView& view) {
+  constexpr std::array kRules{StageRule::any, StageRule::even, StageRule::even_but_ends};
+  return kRules[view.one_of({"any", "even", "even_but_ends"})];
+}
+
+// `task`: with the rules of layouts that hold for all kinds of tasks.
+TaskProfile parse_task(const JsonView& view, TaskProfile task) {
   view.allow_only({"execution", "recompute", "micro_batch_sequences", "decode_batch_sequences",
-                   "kv_memory_fraction", "max_tensor_parallel", "max_pipeline_parallel", "vary"});
+                   "kv_memory_fraction", "max_tensor_parallel", "max_pipeline_parallel", "even_batch", "stages",
+                   "vary"});
   const auto vary = view.optional("vary");
-  TaskProfile task;
+  if (const auto is_even = view.optional("even_batch")) task.has_even_batch = is_even->flag();
+  if (const auto rule = view.optional("stages")) task.stages = parse_stage_rule(*rule);
   task.executions = executions_of(view, vary);
   read_choices(view, vary, "recompute", parse_recompute, task.recompute);
   read_choices(
@@ -162,13 +170,18 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   if (const auto sync = view.optional("weight_sync")) profile.weight_sync = parse_weight_sync(*sync);
   profile.has_reference = flag_of(view, "tasks_by_default", "reference", true);
   profile.has_old_log_prob = flag_of(view, "tasks_by_default", "old_log_prob", false);
-  profile.has_even_batch = flag_of(view, "layout", "even_batch", false);
-  profile.has_even_layers = flag_of(view, "layout", "even_layers", false);
+  TaskProfile of_all;
+  if (const auto layout = view.optional("layout")) {
+    layout->allow_only({"even_batch", "stages"});
+    if (const auto is_even = layout->optional("even_batch")) of_all.has_even_batch = is_even->flag();
+    if (const auto rule = layout->optional("stages")) of_all.stages = parse_stage_rule(*rule);
+  }
   parse_modes(view, profile);
   const JsonView tasks = view.required("tasks");
   tasks.allow_only({"generation", "inference", "training"});
   for (const TaskKind kind : {TaskKind::generation, TaskKind::inference, TaskKind::training}) {
-    if (const auto task = tasks.optional(name_of(kind))) profile.tasks[kind] = parse_task(*task);
+    const auto task = tasks.optional(name_of(kind));
+    profile.tasks[kind] = task ? parse_task(*task, of_all) : of_all;
   }
   if (const auto names = view.optional("option_names")) {
     for (const auto& [option, name] : names->members()) profile.option_names[option] = name.text();

@@ -53,8 +53,13 @@ std::string infeasibility_reason(const PlanRequest& request, const FrameworkProf
       return "; a larger --budget finds one";
   }
   const std::string fits = what_would_fit(request, profile);
-  if (!fits.empty()) return "; " + fits;
-  return may_be_short ? "; a larger --budget may find one" : "";
+  constexpr std::uint64_t kFewPlans = 1000;
+  std::string reason = fits.empty() ? "" : "; " + fits;
+  if (may_be_short && !fits.starts_with("a larger --budget") &&
+      (fits.empty() || answer.result.candidates < kFewPlans))
+    reason += fits.empty() ? "; a larger --budget may find one"
+                           : "; the search was short, so a larger --budget may find one without that";
+  return reason;
 }
 
 int report_no_plan(const PlanOptions& options, const PlanRequest& request, const FrameworkProfile* profile,

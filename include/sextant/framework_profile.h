@@ -17,6 +17,13 @@
 
 namespace sextant {
 
+// The pipeline stages that a framework can run.
+enum class StageRule {
+  any,            // every stage may have any number of layers
+  even,           // all stages have equally many layers
+  even_but_ends,  // the first and the last stage may differ from the others, which are equal
+};
+
 // The options for all tasks of one kind. Every list has the default first and no value twice.
 struct TaskProfile {
   std::vector<Execution> executions{Execution{}};
@@ -28,6 +35,8 @@ struct TaskProfile {
   // Maximum number of devices that split a stage's matrices, and of stages. 0: no limit.
   int max_tensor_parallel = 0;
   int max_pipeline_parallel = 0;
+  bool has_even_batch = false;  // all replicas get equally many sequences
+  StageRule stages = StageRule::any;
 };
 
 struct FrameworkProfile {
@@ -39,8 +48,6 @@ struct FrameworkProfile {
   WeightSyncPlan weight_sync;
   bool has_reference = true;      // an iteration computes the reference's log-probabilities by default
   bool has_old_log_prob = false;  // the actor's own log-probabilities are computed again before training
-  bool has_even_batch = false;    // all replicas get equally many sequences
-  bool has_even_layers = false;   // all stages get equally many layers
   // The modes that it offers, each with the sets of tasks that run on the same devices.
   std::map<Mode, std::vector<std::vector<std::string>>> same_devices;
   // Sets of tasks that run on pairwise disjoint devices, by mode.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sextant/cluster.h"
+#include "sextant/framework_profile.h"
 #include "sextant/plan.h"
 #include "sextant/workflow.h"
 
@@ -26,12 +27,12 @@ struct TaskChoices {
   // Maximum number of devices that split a stage's matrices, and of stages of a replica. 0: no limit.
   int max_tensor_parallel = 0;
   int max_pipeline_parallel = 0;
-  bool has_even_batch = false;   // all replicas get equally many sequences
-  bool has_even_layers = false;  // all stages get equally many layers
+  bool has_even_batch = false;  // all replicas get equally many sequences
+  StageRule stages = StageRule::any;
 
   // True if the choices forbid some layouts.
   [[nodiscard]] bool has_rules() const {
-    return max_tensor_parallel > 0 || max_pipeline_parallel > 0 || has_even_batch || has_even_layers;
+    return max_tensor_parallel > 0 || max_pipeline_parallel > 0 || has_even_batch || stages != StageRule::any;
   }
   friend bool operator==(const TaskChoices&, const TaskChoices&) = default;
 };
@@ -77,6 +78,16 @@ struct DeviceRules {
 // stage.
 [[nodiscard]] bool can_execute(const Execution& execution, const Task& task, const Workflow& workflow,
                                int data_parallel, int pipeline_parallel, int width);
+
+// The layers of a pipeline's stages that a search tries under the rule, which are a multiple of the virtual
+// stages unless the rule is StageRule::any. Under even_but_ends, stages that cannot be equal have the rounded
+// up average in the middle and fewer layers at both ends, or at the last alone; where that leaves an end without
+// layers, the rounded down average and up to one layer more than rounded up at the ends. Empty: none is left.
+[[nodiscard]] std::vector<std::vector<int>> stage_layers(int layers, int stages, int virtual_stages,
+                                                         StageRule rule);
+
+// True if the rule allows stages with these layers.
+[[nodiscard]] bool allows(StageRule rule, const std::vector<int>& layers);
 
 // True if stages may have these layers, and replicas sequences by their length: a stage needs one layer for
 // each of its virtual stages, and the longest sequence must fit a token budget.

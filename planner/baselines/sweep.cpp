@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "planner/space/units.h"
 
@@ -60,6 +61,35 @@ void Sweep::look_at(const std::vector<UnitClass>& classes, const DeviceSets& sha
   Scored scored;
   if (run_.is_over() || !arranger_.arrange(classes, sharing, scored)) return;
   descend(classes, sharing, std::move(scored));
+}
+
+void Sweep::glance_at(const std::vector<UnitClass>& classes, const DeviceSets& sharing) {
+  Glance glance{classes, sharing, {}};
+  if (run_.is_over() || !arranger_.arrange(classes, sharing, glance.scored)) return;
+  constexpr std::size_t kKept = 4;
+  const auto at = std::find_if(glances_.begin(), glances_.end(), [&](const Glance& known) {
+    return glance.scored.score.is_better_than(known.scored.score, SearchRun::kRounding);
+  });
+  glances_.insert(at, std::move(glance));
+  if (glances_.size() > kKept) glances_.pop_back();
+}
+
+void Sweep::glance_at_one_set(const std::vector<UnitClass>& units) {
+  const TaskGrouping together{std::vector<int>(run_.dealt_tasks().size(), 0), 1};
+  const std::vector<UnitClass> in_order = sorted(units);
+  glance_at(in_order, device_sets_of(together, {UnitShare(units.size(), 1)}));
+}
+
+void Sweep::glance_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units) {
+  for_each_split(grouping, units,
+                 [&](const auto& classes, const DeviceSets& sharing) { glance_at(classes, sharing); });
+}
+
+void Sweep::descend_from_best_glances() {
+  for (Glance& glance : std::exchange(glances_, {})) {
+    if (run_.is_over()) return;
+    descend(glance.classes, glance.sharing, std::move(glance.scored));
+  }
 }
 
 void Sweep::descend(const std::vector<UnitClass>& classes, const DeviceSets& sharing, Scored scored) {
@@ -134,6 +164,12 @@ bool Sweep::look_beside_pins(const TaskGrouping& grouping, const std::vector<Uni
 
 void Sweep::look_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units) {
   if (look_beside_pins(grouping, sorted(units))) return;
+  for_each_split(grouping, units,
+                 [&](const auto& classes, const DeviceSets& sharing) { look_at(classes, sharing); });
+}
+
+void Sweep::for_each_split(const TaskGrouping& grouping, const std::vector<UnitClass>& units,
+                           const std::function<void(const std::vector<UnitClass>&, const DeviceSets&)>& look) {
   const TaskGrouping dealt = of_dealt(grouping);
   const std::vector<UnitClass> in_order = sorted(units);
   UnitAssignment deal(2, UnitShare(units.size(), 0));
@@ -143,7 +179,7 @@ void Sweep::look_at_splits(const TaskGrouping& grouping, const std::vector<UnitC
                                  [&](const UnitClass& unit) { return unit.units == units[first].units; });
     const auto unit = static_cast<std::size_t>(at - in_order.begin());
     std::swap(deal[0][unit], deal[1][unit]);
-    look_at(in_order, device_sets_of(dealt, deal));
+    look(in_order, device_sets_of(dealt, deal));
   }
 }
 

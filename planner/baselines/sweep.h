@@ -1,6 +1,7 @@
 // The common part of planners with a fixed grouping of tasks, which try all sizes of the sets.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "planner/search/search_run.h"
@@ -31,7 +32,21 @@ class Sweep {
   // Puts all tasks on all devices.
   void look_at_one_set();
 
+  // Glances cost one plan for each deal, with the fastest options that fit together. descend_from_best_glances() then
+  // improves the best of them, one after the other, as look_at() does.
+  void glance_at_one_set(const std::vector<UnitClass>& units);
+  void glance_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
+  void descend_from_best_glances();
+
  private:
+  struct Glance {
+    std::vector<UnitClass> classes;
+    DeviceSets sharing;
+    Scored scored;
+  };
+  void glance_at(const std::vector<UnitClass>& classes, const DeviceSets& sharing);
+  void for_each_split(const TaskGrouping& grouping, const std::vector<UnitClass>& units,
+                      const std::function<void(const std::vector<UnitClass>&, const DeviceSets&)>& look);
   [[nodiscard]] TaskGrouping of_dealt(const TaskGrouping& grouping) const;
   [[nodiscard]] bool look_beside_pins(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
   void descend(const std::vector<UnitClass>& classes, const DeviceSets& sharing, Scored scored);
@@ -40,6 +55,7 @@ class Sweep {
 
   SearchRun& run_;
   Arranger arranger_;
+  std::vector<Glance> glances_;  // the best, best first
 };
 
 // Two groups: tasks for which `is_first` holds are group 0. One group if all tasks are on the same side.

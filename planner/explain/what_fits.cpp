@@ -28,6 +28,14 @@ std::string phrase(const std::string& change, double iteration_s) {
   return change + " one does, which takes " + format_seconds(iteration_s);
 }
 
+// Of a request whose own search was shorter than a moment.
+std::string with_more_time(const PlanRequest& request) {
+  const bool was_short =
+      request.budget.evaluations > 0 || (request.budget.seconds > 0 && request.budget.seconds < kMoment_s);
+  const auto found = was_short ? time_s(request) : std::nullopt;
+  return found ? "a larger --budget finds one, which takes " + format_seconds(*found) : "";
+}
+
 std::string with_recompute(const PlanRequest& request) {
   const bool is_tried =
       request.limits.try_recompute ||
@@ -90,9 +98,10 @@ std::string with_more_nodes(const PlanRequest& request, const FrameworkProfile* 
 
 std::string what_would_fit(const PlanRequest& request, const FrameworkProfile* profile) {
   const auto is_cancelled = [&] { return request.is_cancelled != nullptr && request.is_cancelled->load(); };
-  for (int step = 0; step < 3 && !is_cancelled(); ++step) {
-    std::string answer = step == 0   ? with_recompute(request)
-                         : step == 1 ? with_any_layout(request, profile)
+  for (int step = 0; step < 4 && !is_cancelled(); ++step) {
+    std::string answer = step == 0   ? with_more_time(request)
+                         : step == 1 ? with_recompute(request)
+                         : step == 2 ? with_any_layout(request, profile)
                                      : with_more_nodes(request, profile);
     if (!answer.empty()) return answer;
   }

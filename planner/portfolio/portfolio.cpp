@@ -7,6 +7,7 @@
 
 #include "core/json_value.h"
 #include "planner/baselines/streamrl.h"
+#include "planner/baselines/subsets.h"
 #include "planner/baselines/verl.h"
 #include "planner/exact/exact.h"
 #include "planner/search/islands.h"
@@ -41,6 +42,13 @@ bool is_small(const PlanRequest& request) {
     if (choices.executions.size() * std::max<std::size_t>(1, choices.recompute.size()) > kMaxWays) return false;
   }
   return true;
+}
+
+// Where devices are paid for, or differ, or lie far from each other, a part of them may be better than all.
+bool may_leave_devices(const PlanRequest& request) {
+  if (!request.limits.pins.empty()) return false;
+  return !request.objective.is_time_alone() || !are_devices_alike(request.cluster) ||
+         request.cluster.has_zonal_links();
 }
 
 bool offloads(const Execution& execution) { return execution.offload_weights || execution.offload_optimizer; }
@@ -81,6 +89,7 @@ struct Member {
 
 constexpr Member kMembers[] = {
     {"verl-colocated", plan_by_verl_colocated, 0.25, may_share_all},
+    {"subsets", plan_by_subsets, 0.2, may_leave_devices},
     {"streamrl", plan_by_streamrl, 0.4, may_overlap},
     {"exact", plan_exactly_from, 0.2, is_small},
     {"two-phase", plan_by_two_phase, 0.2, is_for_two_phase},

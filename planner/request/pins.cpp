@@ -17,8 +17,9 @@ const Task& task_named(const std::string& name, const Workflow& workflow) {
   return *found;
 }
 
-void check_layout(const std::string& task, const Pin& pin, const std::vector<Execution>& executions,
+void check_layout(const std::string& task, const Pin& pin, const TaskChoices& choices,
                   const Workflow& workflow) {
+  const std::vector<Execution>& executions = choices.executions;
   if (pin.layout->devices() != pin.devices)
     throw_bad_input("task " + task + " is pinned to a layout on other devices");
   if (std::find(executions.begin(), executions.end(), pin.layout->execution) == executions.end())
@@ -27,6 +28,12 @@ void check_layout(const std::string& task, const Pin& pin, const std::vector<Exe
     throw_bad_input("task " + task +
                     " is pinned to a layout whose replicas or stages are not cut alike, which no search holds; "
                     "pin it to the devices alone");
+  std::vector<int> layers;
+  for (const Stage& stage : pin.layout->replicas.front().stages) layers.push_back(stage.layers);
+  if (!allows(choices.stages, layers))
+    throw_bad_input("task " + task + " is pinned to a layout with stages that the framework cannot run: " +
+                    (choices.stages == StageRule::even ? "all" : "all but the first and the last") +
+                    " must have equally many layers; --any-layout plans it all the same");
 }
 
 DeviceId device_there(DeviceId device, const Cluster& from, const std::map<std::string, DeviceId>& there,
@@ -56,7 +63,7 @@ void check_pins(const Pins& pins, const Workflow& workflow, const Cluster& clust
                         ", which cluster " + cluster.name() + " does not have");
     }
     const auto t = static_cast<std::size_t>(&task - workflow.tasks.data());
-    if (pin.layout) check_layout(name, pin, choices_for(choices, t).executions, workflow);
+    if (pin.layout) check_layout(name, pin, choices_for(choices, t), workflow);
   }
 }
 

@@ -131,8 +131,8 @@ ProfiledSpace space_of(const FrameworkProfile& profile, const Workflow& workflow
     if (task.kind == TaskKind::generation) keep_sleep_of_mode(profile, workflow.mode, choices);
     choices.max_tensor_parallel = of_task.max_tensor_parallel;
     choices.max_pipeline_parallel = of_task.max_pipeline_parallel;
-    choices.has_even_batch = profile.has_even_batch;
-    choices.has_even_layers = profile.has_even_layers;
+    choices.has_even_batch = of_task.has_even_batch;
+    choices.stages = of_task.stages;
   }
   return space;
 }
@@ -143,8 +143,9 @@ void take_profile(const FrameworkProfile& profile, LayoutRules rules, PlanReques
   request.device_rules = std::move(space.device_rules);
   request.weight_sync = profile.weight_sync;
   request.bounds_every_execution = true;
-  const bool is_even =
-      rules == LayoutRules::as_framework && (profile.has_even_batch || profile.has_even_layers);
+  const bool is_even = std::any_of(
+      request.choices.begin(), request.choices.end(),
+      [](const TaskChoices& choices) { return choices.has_even_batch || choices.stages != StageRule::any; });
   if (is_even) request.limits.balances_load = false;
 }
 

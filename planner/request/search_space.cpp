@@ -27,17 +27,14 @@ void compositions(int layers, int stages, std::vector<int>& parts, const std::fu
   }
 }
 
-std::vector<std::vector<int>> layer_splits(int layers, int stages, bool uneven) {
+std::vector<std::vector<int>> layer_splits(int layers, int stages, int virtual_stages, StageRule rule,
+                                           bool uneven) {
+  if (!uneven) return stage_layers(layers, stages, virtual_stages, rule);
   std::vector<std::vector<int>> splits;
-  if (!uneven) {
-    std::vector<int> even;
-    even.reserve(static_cast<std::size_t>(stages));
-    for (int j = 0; j < stages; ++j) even.push_back(layers / stages + (j < layers % stages ? 1 : 0));
-    splits.push_back(even);
-    return splits;
-  }
   std::vector<int> parts;
-  compositions(layers, stages, parts, [&] { splits.push_back(parts); });
+  compositions(layers, stages, parts, [&] {
+    if (allows(rule, parts)) splits.push_back(parts);
+  });
   return splits;
 }
 
@@ -112,14 +109,14 @@ class Enumeration {
       return false;
     if (choices_.max_tensor_parallel > 0 && tp > choices_.max_tensor_parallel) return false;
     if (choices_.max_pipeline_parallel > 0 && pp > choices_.max_pipeline_parallel) return false;
-    if (choices_.has_even_layers && model_.layers % pp != 0) return false;
     return can_execute(execution, task_, workflow_, dp, pp, width);
   }
 
   void add_assignments(std::vector<int> order, int dp, int pp, int tp, const Execution& execution) {
     do {
       if (!is_canonical(order, pp, tp)) continue;
-      for (const std::vector<int>& split : layer_splits(model_.layers, pp, limits_.try_uneven_stages)) {
+      for (const std::vector<int>& split : layer_splits(model_.layers, pp, execution.virtual_stages,
+                                                        choices_.stages, limits_.try_uneven_stages)) {
         add_sizes(replicas(order, dp, split, tp), execution);
       }
     } while (std::next_permutation(order.begin(), order.end()));

@@ -1,6 +1,7 @@
 #include "planner/request/shapes.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace sextant {
 namespace {
@@ -60,6 +61,25 @@ class BatchCuts {
   std::vector<Recompute> recomputes_;
 };
 
+// Devices of a stage at most. An engine holds whole weights: where those are more than a machine has room for, its
+// matrices are split over several machines, as no stage of it fits one otherwise.
+int max_width(const Task& task, const Workflow& workflow, const ShapeLimits& limits,
+              const TaskChoices& choices) {
+  constexpr double kMaxShare = 0.6;  // of the memory, for weights
+  int width = limits.tensor_parallel_limit;
+  if (task.kind != TaskKind::generation || limits.memory.max_bytes <= 0) return width;
+  double bytes = std::numeric_limits<double>::infinity();
+  for (const Execution& execution : choices.executions) {
+    const Precision stored =
+        execution.weight_precision.value_or(execution.precision.value_or(workflow.precision));
+    bytes = std::min(bytes, bytes_per_element(stored) * workflow.model_of(task).parameters() /
+                                std::max(1, execution.expert_parallel));
+  }
+  if (bytes <= kMaxShare * limits.memory.max_bytes * width) return width;
+  while (bytes > kMaxShare * limits.memory.max_bytes * width) width *= 2;
+  return 2 * width;  // with room for a larger cache
+}
+
 int at_most(int limit, int of_choices) { return of_choices > 0 ? std::min(limit, of_choices) : limit; }
 
 }  // namespace
@@ -78,13 +98,13 @@ std::vector<Shape> shapes_of(const Task& task, const Workflow& workflow, int dev
   const TaskChoices& choices =
       choices_for(limits.choices, static_cast<std::size_t>(&task - workflow.tasks.data()));
   const BatchCuts cuts(task, workflow, limits, choices);
-  const int max_tp = at_most(std::min(devices, limits.tensor_parallel_limit), choices.max_tensor_parallel);
+  const int max_tp =
+      at_most(std::min(devices, max_width(task, workflow, limits, choices)), choices.max_tensor_parallel);
   const int max_pp =
       at_most(std::min(model.layers, limits.pipeline_parallel_limit), choices.max_pipeline_parallel);
   for (int tp = 1; tp <= max_tp; ++tp) {
     if (!can_cut(model, tp)) continue;
     for (int pp = 1; pp <= max_pp; ++pp) {
-      if (choices.has_even_layers && model.layers % pp != 0) continue;
       for (std::size_t e = 0; e < choices.executions.size(); ++e) {
         const Execution& execution = choices.executions[e];
         const int width = tp * execution.context_parallel;
@@ -95,9 +115,12 @@ std::vector<Shape> shapes_of(const Task& task, const Workflow& workflow, int dev
         Shape shape;
         shape.tensor_parallel = width;
         shape.execution = static_cast<int>(e);
-        shape.layers = dealt_evenly(model.layers, pp);
         shape.sequences = dealt_evenly(workflow.sequences(), dp);
-        cuts.add(std::move(shape), shapes);
+        for (std::vector<int>& layers :
+             stage_layers(model.layers, pp, execution.virtual_stages, choices.stages)) {
+          shape.layers = std::move(layers);
+          cuts.add(shape, shapes);
+        }
       }
     }
   }

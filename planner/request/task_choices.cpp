@@ -98,6 +98,48 @@ bool can_execute(const Execution& execution, const Task& task, const Workflow& w
   return holds_experts(execution, model, data_parallel, width) && holds_a_sequence(execution, workflow);
 }
 
+std::vector<std::vector<int>> stage_layers(int layers, int stages, int virtual_stages, StageRule rule) {
+  std::vector<std::vector<int>> all;
+  const auto add = [&](int first, int middle, int last) {
+    std::vector<int> split(static_cast<std::size_t>(stages), middle);
+    split.front() = first;
+    split.back() = last;
+    const bool is_whole = std::all_of(split.begin(), split.end(), [&](int of_stage) {
+      return of_stage >= 1 && of_stage % virtual_stages == 0;
+    });
+    if (is_whole && std::find(all.begin(), all.end(), split) == all.end()) all.push_back(std::move(split));
+  };
+  const int fewest = layers / stages, most = (layers + stages - 1) / stages;
+  if (rule == StageRule::any) {
+    std::vector<int> split(static_cast<std::size_t>(stages), fewest);
+    std::fill_n(split.begin(), layers % stages, most);
+    return {split};
+  }
+  if (fewest == most) {
+    add(most, most, most);
+    return all;
+  }
+  if (rule == StageRule::even) return all;
+  const int ends = layers - (stages - 2) * most;
+  if (ends > 1) {
+    add((ends + 1) / 2, most, ends / 2);
+    if (ends > most) add(most, most, ends - most);
+  }
+  if (!all.empty()) return all;
+  const int wide_ends = layers - (stages - 2) * fewest, larger = (wide_ends + 1) / 2;
+  if (larger > most + 1) return all;
+  add(larger, fewest, wide_ends - larger);
+  add(wide_ends - larger, fewest, larger);
+  return all;
+}
+
+bool allows(StageRule rule, const std::vector<int>& layers) {
+  if (rule == StageRule::any || layers.size() < 2) return true;
+  const bool has_ends = rule == StageRule::even_but_ends;
+  const auto first = layers.begin() + (has_ends ? 1 : 0), last = layers.end() - (has_ends ? 1 : 0);
+  return std::all_of(first, last, [&](int of_stage) { return of_stage == *first; });
+}
+
 bool can_deal(const Execution& execution, const std::vector<int>& layers, bool is_by_length) {
   if (is_by_length && execution.micro_batch_tokens > 0) return false;
   return *std::min_element(layers.begin(), layers.end()) >= execution.virtual_stages;

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "calibrate/families.h"
+#include "calibrate/import/published/published.h"
 #include "planner/portfolio/portfolio.h"
+#include "planner/request/shapes.h"
 #include "sextant/document.h"
 #include "sextant/planners.h"
 #include "sextant/predict.h"
@@ -138,6 +140,52 @@ TEST(FrameworkProfiles, HaveNamesOfTheirOwnAndOneDefaultAFamily) {
     EXPECT_TRUE(families.contains(family)) << family;
   EXPECT_EQ(find_profile(profiles(), "VERL")->name, "verl-fsdp");
   EXPECT_EQ(find_profile(profiles(), "nonsense"), nullptr);
+}
+
+// True if the search under the profile tries these degrees and stages for the task, whatever its sizes.
+bool tries(const FrameworkProfile& profile, const Workflow& workflow, const Cluster& cluster, const Task& task,
+           const TaskPlan& layout) {
+  ShapeLimits limits;
+  limits.choices = space_of(profile, workflow, cluster).choices;
+  limits.memory = memory_range_of(cluster);
+  limits.tensor_parallel_limit = cluster.nodes().front().devices;
+  const std::vector<Stage>& stages = layout.replicas.front().stages;
+  std::vector<int> layers;
+  for (const Stage& stage : stages) layers.push_back(stage.layers);
+  const auto& executions = limits.choices[static_cast<std::size_t>(&task - workflow.tasks.data())].executions;
+  for (const Shape& shape : shapes_of(task, workflow, static_cast<int>(layout.devices().size()), limits)) {
+    const Execution& execution = executions[static_cast<std::size_t>(shape.execution)];
+    if (shape.layers == layers && shape.tensor_parallel == stages.front().width() &&
+        execution.context_parallel == layout.execution.context_parallel &&
+        execution.expert_parallel == layout.execution.expert_parallel)
+      return true;
+  }
+  return false;
+}
+
+// The measured runs of the trainers that are based on Megatron: DeepSeek-V3 in 16 stages of 3, 4 and 2 layers,
+// engines over 4 machines.
+TEST(FrameworkProfiles, TryEveryLayoutThatMegatronsRunsWereMeasuredWith) {
+  const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
+  const Imported imported = read_published({kData / "public/rl/runs.json"}, facts);
+  int uneven = 0;
+  for (const Run& run : imported.runs.runs) {
+    const bool is_verl = run.framework.starts_with("verl-megatron");
+    if (!is_verl && !run.framework.starts_with("nemo-rl")) continue;
+    const Plan& plan = imported.runs.plan_of(run);
+    const Workflow& workflow = imported.runs.workflow_of(run);
+    const Execution& training = plan.tasks.at(task_names::kActorTraining).execution;
+    if (!is_verl && training.zero_stage != 1) continue;  // DTensor's
+    const FrameworkProfile& profile = *find_profile(profiles(), is_verl ? "verl-megatron" : "nemo-rl-megatron");
+    for (const Task& task : workflow.tasks) {
+      const TaskPlan& layout = plan.tasks.at(task.name);
+      const std::vector<Stage>& stages = layout.replicas.front().stages;
+      uneven += stages.front().layers != stages[stages.size() / 2].layers ? 1 : 0;
+      EXPECT_TRUE(tries(profile, workflow, imported.runs.cluster_of(run), task, layout))
+          << run.name << ", " << task.name << ": " << describe(layout);
+    }
+  }
+  EXPECT_GE(uneven, 20);
 }
 
 // What verl's, NeMo RL's and slime's trainers do beside generation, on GPUs of their own: one plan once mixed

@@ -13,7 +13,7 @@ namespace sextant::testing {
 namespace {
 
 FrameworkProfile profile_of(const std::string& tasks, const std::string& others = "") {
-  const Json json = parse_json(R"({"schema": "sextant.framework_profile/1.0", "name": "one", "family": "one",
+  const Json json = parse_json(R"({"schema": "sextant.framework_profile/1.1", "name": "one", "family": "one",
     "version": "1", "coefficients": "*", "modes": ["synchronous", "one_step_off"], "tasks": )" +
                                tasks + others + "}");
   return FrameworkProfile::parse(JsonView(json));

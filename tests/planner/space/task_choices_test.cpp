@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -91,6 +93,63 @@ TEST(CanExecute, HoldsContextsExpertsStagesAndTokenBudgets) {
   workflow.models.at("actor").experts = Experts{8, 2, 24, 0, 0};
   EXPECT_TRUE(can_execute(execution, training, workflow, 4, 1, 1));
   EXPECT_FALSE(can_execute(execution, training, workflow, 2, 1, 1));  // two devices for four ranks
+}
+
+bool has(const std::vector<std::vector<int>>& all, const std::vector<int>& layers) {
+  return std::find(all.begin(), all.end(), layers) != all.end();
+}
+
+std::vector<int> stages_with_ends(int first, int middle, int between, int last) {
+  std::vector<int> layers(static_cast<std::size_t>(between) + 2, middle);
+  layers.front() = first;
+  layers.back() = last;
+  return layers;
+}
+
+// What people run (runs.json and slime's scripts). DeepSeek-V3 has 61 layers: 3 + 14 x 4 + 2, 7 + 6 x 8 + 6,
+// 7 x 8 + 5, 11 x 5 + 6. Qwen3-235B has 94: 11 + 6 x 12 + 11, 23 + 2 x 24 + 23, 3 x 24 + 22.
+TEST(StageLayers, OfMegatronAreEvenButForTheEnds) {
+  const auto of = [](int layers, int stages) {
+    return stage_layers(layers, stages, 1, StageRule::even_but_ends);
+  };
+  EXPECT_TRUE(has(of(61, 16), stages_with_ends(3, 4, 14, 2)));
+  EXPECT_TRUE(has(of(61, 8), stages_with_ends(7, 8, 6, 6)));
+  EXPECT_TRUE(has(of(61, 8), stages_with_ends(8, 8, 6, 5)));
+  EXPECT_TRUE(has(of(61, 12), stages_with_ends(5, 5, 10, 6)));
+  EXPECT_TRUE(has(of(94, 8), stages_with_ends(11, 12, 6, 11)));
+  EXPECT_TRUE(has(of(94, 4), stages_with_ends(23, 24, 2, 23)));
+  EXPECT_TRUE(has(of(94, 4), stages_with_ends(24, 24, 2, 22)));
+  EXPECT_EQ(of(61, 2), (std::vector<std::vector<int>>{{31, 30}}));
+  EXPECT_EQ(of(61, 1), (std::vector<std::vector<int>>{{61}}));
+  EXPECT_EQ(of(36, 4), (std::vector<std::vector<int>>{{9, 9, 9, 9}}));  // equal where that is possible
+  // 61 layers in 24 stages: middles of 3 leave none for the ends, of 2 they leave 17.
+  EXPECT_TRUE(of(61, 24).empty());
+}
+
+TEST(StageLayers, AreEvenOrAnyWhereTheRuleSaysSo) {
+  EXPECT_TRUE(stage_layers(61, 16, 1, StageRule::even).empty());
+  EXPECT_EQ(stage_layers(61, 4, 1, StageRule::any), (std::vector<std::vector<int>>{{16, 15, 15, 15}}));
+  // 94 layers in 2 stages of 47 are no multiple of 2 virtual stages; 96 in 2 of 48 are.
+  EXPECT_TRUE(stage_layers(94, 2, 2, StageRule::even_but_ends).empty());
+  EXPECT_EQ(stage_layers(96, 2, 2, StageRule::even_but_ends), (std::vector<std::vector<int>>{{48, 48}}));
+}
+
+TEST(StageLayers, KeepTheirRuleAndSumWhateverTheModel) {
+  for (int layers = 1; layers <= 128; ++layers) {
+    for (int stages = 1; stages <= layers; ++stages) {
+      for (const StageRule rule : {StageRule::any, StageRule::even, StageRule::even_but_ends}) {
+        for (const std::vector<int>& split : stage_layers(layers, stages, 1, rule)) {
+          EXPECT_EQ(split.size(), static_cast<std::size_t>(stages));
+          EXPECT_EQ(std::accumulate(split.begin(), split.end(), 0), layers);
+          EXPECT_GE(*std::min_element(split.begin(), split.end()), 1);
+          EXPECT_TRUE(allows(rule, split)) << layers << " layers, " << stages << " stages";
+        }
+      }
+    }
+  }
+  EXPECT_FALSE(allows(StageRule::even, {4, 4, 3}));
+  EXPECT_FALSE(allows(StageRule::even_but_ends, {4, 4, 3, 4}));
+  EXPECT_TRUE(allows(StageRule::even_but_ends, {3, 4, 4, 2}));
 }
 
 TEST(ShapesOf, HaveTheExecutionsAndDegreesOfTheChoices) {

@@ -1,0 +1,80 @@
+#include "planner/baselines/subsets.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "planner/request/subcluster.h"
+#include "sextant/planners.h"
+#include "tests/planner/planning_case.h"
+
+namespace sextant::testing {
+namespace {
+
+std::vector<std::size_t> sizes_of(const std::vector<ClusterPart>& parts) {
+  std::vector<std::size_t> sizes;
+  for (const ClusterPart& part : parts) {
+    std::size_t devices = 0;
+    for (const auto& unit : part) devices += unit.size();
+    sizes.push_back(devices);
+  }
+  return sizes;
+}
+
+std::set<DeviceId> devices_of(const Plan& plan) {
+  std::set<DeviceId> devices;
+  for (const auto& [name, task] : plan.tasks) devices.merge(task.devices());
+  return devices;
+}
+
+// Two nodes of one type and four of another, each type in a region of its own: 1, 2, 4 devices of a node, 1, 2 and
+// 1, 2, 4 nodes. A type and its zone are one part.
+TEST(ClusterPartsOf, AreTypesAndZonesByDoublings) {
+  const Cluster cluster = cluster_of({{"a100", 2}, {"l40s", 4, 8, "z2", "r2"}});
+  EXPECT_EQ(sizes_of(cluster_parts_of(cluster)),
+            (std::vector<std::size_t>{1, 1, 2, 2, 4, 4, 8, 8, 16, 16, 32}));
+  // One type in one zone: 1, 2, 4 of a node and 1, 2 of three nodes; all of them are no part.
+  EXPECT_EQ(sizes_of(cluster_parts_of(cluster_of({{"a100", 3}}))), (std::vector<std::size_t>{1, 2, 4, 8, 16}));
+  // A type in two zones: its node in each zone, both, and the zones.
+  EXPECT_EQ(sizes_of(cluster_parts_of(cluster_of({{"a100", 1, 1}, {"a100", 1, 1, "z2"}, {"l4", 1, 1, "z2"}}))),
+            (std::vector<std::size_t>{1, 1, 1, 2, 2}));
+}
+
+// Gradients of 8B parameters over 0.25 GB/s take minutes: a search however short stays in one region.
+TEST(Subsets, StayOnOneSideOfTheOcean) {
+  const Cluster cluster = cluster_of({{"a100", 2}, {"l40s", 4, 8, "z2", "r2"}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  PlanRequest request{cluster, workflow, coefficients};
+  request.budget.evaluations = 2000;
+  const PlanResult both = find_planner("portfolio")->plan(request);
+  ASSERT_EQ(both.outcome, PlanOutcome::found) << both.message;
+  const Subcluster near = without(cluster, devices_named(cluster, "r2"));
+  PlanRequest alone{near.cluster, workflow, coefficients};
+  alone.budget.evaluations = 2000;
+  const PlanResult one = find_planner("verl-colocated")->plan(alone);
+  ASSERT_EQ(one.outcome, PlanOutcome::found) << one.message;
+  EXPECT_LE(both.prediction->iteration_s, one.prediction->iteration_s * (1 + 1e-9));
+}
+
+// As long as a node alone takes and a twentieth: more than a node is never needed, even by a short search.
+TEST(Subsets, LeaveDevicesThatAreNotNeeded) {
+  const Cluster cluster = cluster_of({{"a100", 4}});
+  const Workflow workflow = ppo_8b();
+  const Coefficients coefficients;
+  const Cluster node = cluster_of({{"a100", 1}});
+  PlanRequest alone{node, workflow, coefficients};
+  alone.budget.evaluations = 2000;
+  const PlanResult one = find_planner("verl-colocated")->plan(alone);
+  ASSERT_EQ(one.outcome, PlanOutcome::found) << one.message;
+  PlanRequest request{cluster, workflow, coefficients};
+  request.budget.evaluations = 500;
+  request.objective.goal = Goal::devices;
+  request.objective.max_iteration_s = 1.05 * one.prediction->iteration_s;
+  const PlanResult result = find_planner("portfolio")->plan(request);
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  EXPECT_LE(devices_of(*result.plan).size(), 8U);
+}
+
+}  // namespace
+}  // namespace sextant::testing
