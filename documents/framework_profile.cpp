@@ -13,7 +13,8 @@
 namespace sextant {
 namespace {
 
-constexpr std::string_view kSchema = "sextant.framework_profile/1.0";
+constexpr std::string_view kSchema = "sextant.framework_profile/1.1";  // 1.1: algorithms, padding
+constexpr std::string_view kOlderSchema = "sextant.framework_profile/1.0";
 constexpr std::size_t kMaxExecutions = 256;  // of a kind of task
 
 std::string lower_case(std::string text) {
@@ -26,6 +27,15 @@ Mode parse_mode(const JsonView& view) {
   std::vector<std::string_view> names;
   for (const Mode mode : kModes) names.push_back(name_of(mode));
   return kModes[view.one_of(names)];
+}
+
+std::set<Algorithm> parse_algorithms(const JsonView& list) {
+  constexpr std::array kAlgorithms{Algorithm::ppo, Algorithm::grpo};
+  std::vector<std::string_view> names;
+  for (const Algorithm algorithm : kAlgorithms) names.push_back(name_of(algorithm));
+  std::set<Algorithm> algorithms;
+  for (const JsonView& item : list.items()) algorithms.insert(kAlgorithms[item.one_of(names)]);
+  return algorithms;
 }
 
 template <typename T>
@@ -142,9 +152,9 @@ bool flag_of(const JsonView& view, std::string_view object, std::string_view mem
 
 FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   view.allow_only({"schema", "name", "family", "is_family_default", "version", "coefficients", "weight_sync",
-                   "tasks_by_default", "layout", "same_devices", "apart_devices", "modes", "tasks",
-                   "option_names", "cannot", "notes", "sources"});
-  if (const std::string schema = view.required("schema").text(); schema != kSchema)
+                   "tasks_by_default", "layout", "same_devices", "apart_devices", "algorithms", "modes",
+                   "tasks", "option_names", "cannot", "notes", "sources"});
+  if (const std::string schema = view.required("schema").text(); schema != kSchema && schema != kOlderSchema)
     view.required("schema").fail("expected " + in_quotes(std::string(kSchema)) + ", got " + in_quotes(schema));
   FrameworkProfile profile;
   profile.name = view.required("name").text();
@@ -158,6 +168,7 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   profile.has_old_log_prob = flag_of(view, "tasks_by_default", "old_log_prob", false);
   profile.has_even_batch = flag_of(view, "layout", "even_batch", false);
   profile.has_even_layers = flag_of(view, "layout", "even_layers", false);
+  if (const auto list = view.optional("algorithms")) profile.algorithms = parse_algorithms(*list);
   parse_modes(view, profile);
   const JsonView tasks = view.required("tasks");
   tasks.allow_only({"generation", "inference", "training"});

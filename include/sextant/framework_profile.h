@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,10 +38,11 @@ struct FrameworkProfile {
   std::string version;             // version of the framework that the facts describe
   std::string coefficients;        // framework whose fitted values are used; "*": the values for all
   WeightSyncPlan weight_sync;
-  bool has_reference = true;      // an iteration computes the reference's log-probabilities by default
-  bool has_old_log_prob = false;  // the actor's own log-probabilities are computed again before training
-  bool has_even_batch = false;    // all replicas get equally many sequences
-  bool has_even_layers = false;   // all stages get equally many layers
+  std::set<Algorithm> algorithms;  // that its trainer runs; empty: all
+  bool has_reference = true;       // an iteration computes the reference's log-probabilities by default
+  bool has_old_log_prob = false;   // the actor's own log-probabilities are computed again before training
+  bool has_even_batch = false;     // all replicas get equally many sequences
+  bool has_even_layers = false;    // all stages get equally many layers
   // The modes that it offers, each with the sets of tasks that run on the same devices.
   std::map<Mode, std::vector<std::vector<std::string>>> same_devices;
   // Sets of tasks that run on pairwise disjoint devices, by mode.
@@ -50,6 +52,11 @@ struct FrameworkProfile {
   std::map<std::string, std::string> option_names;
   std::vector<std::string> cannot;  // sentences
 
+  // False for the standard graph of an algorithm that is not in the list; custom graphs are not judged.
+  [[nodiscard]] bool offers(const Workflow& workflow) const {
+    return algorithms.empty() || workflow.algorithm == Algorithm::custom ||
+           algorithms.contains(workflow.algorithm);
+  }
   // Throws Error(bad_input) with the JSON path.
   static FrameworkProfile parse(const JsonView& view);
 };
