@@ -8,6 +8,7 @@ namespace sextant {
 namespace {
 
 constexpr std::array<std::string_view, 3> kRecompute{"none", "selective", "full"};
+constexpr std::array<std::string_view, 3> kPadding{"maximum", "batch", "micro_batch"};
 constexpr std::array<std::string_view, 4> kTrainingGraphs{"none", "routing", "attention", "iteration"};
 
 void read(const JsonView& view, std::string_view member, int minimum, int& out) {
@@ -39,6 +40,7 @@ Execution Execution::parse(const JsonView& view) {
                    "zero_stage",
                    "sequence_parallel",
                    "packed",
+                   "padding",
                    "continuous_batching",
                    "micro_batch_tokens",
                    "micro_batches",
@@ -79,6 +81,7 @@ Execution Execution::parse(const JsonView& view) {
   if (const auto stage = view.optional("zero_stage")) out.zero_stage = static_cast<int>(stage->integer(0, 3));
   read(view, "sequence_parallel", out.sequence_parallel);
   read(view, "packed", out.packed);
+  if (const auto padding = view.optional("padding")) out.padding = parse_name<Padding>(*padding, kPadding);
   read(view, "continuous_batching", out.continuous_batching);
   read(view, "micro_batch_tokens", 0, out.micro_batch_tokens);
   read(view, "micro_batches", 0, out.micro_batches);
@@ -134,6 +137,7 @@ Json Execution::to_json() const {
   write("zero_stage", zero_stage, off.zero_stage);
   write("sequence_parallel", sequence_parallel, off.sequence_parallel);
   write("packed", packed, off.packed);
+  if (padding) out["padding"] = name_in(kPadding, *padding);
   write("continuous_batching", continuous_batching, off.continuous_batching);
   write("micro_batch_tokens", micro_batch_tokens, off.micro_batch_tokens);
   write("micro_batches", micro_batches, off.micro_batches);

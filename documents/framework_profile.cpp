@@ -29,6 +29,15 @@ Mode parse_mode(const JsonView& view) {
   return kModes[view.one_of(names)];
 }
 
+std::set<Algorithm> parse_algorithms(const JsonView& list) {
+  constexpr std::array kAlgorithms{Algorithm::ppo, Algorithm::grpo};
+  std::vector<std::string_view> names;
+  for (const Algorithm algorithm : kAlgorithms) names.push_back(name_of(algorithm));
+  std::set<Algorithm> algorithms;
+  for (const JsonView& item : list.items()) algorithms.insert(kAlgorithms[item.one_of(names)]);
+  return algorithms;
+}
+
 template <typename T>
 void add_new(std::vector<T>& values, const T& value) {
   if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
@@ -154,8 +163,8 @@ bool flag_of(const JsonView& view, std::string_view object, std::string_view mem
 
 FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   view.allow_only({"schema", "name", "family", "is_family_default", "version", "coefficients", "weight_sync",
-                   "tasks_by_default", "layout", "same_devices", "apart_devices", "engine_sleeps", "modes",
-                   "tasks", "option_names", "cannot", "notes", "sources"});
+                   "tasks_by_default", "layout", "same_devices", "apart_devices", "engine_sleeps", "algorithms",
+                   "modes", "tasks", "option_names", "cannot", "notes", "sources"});
   if (const std::string schema = view.required("schema").text();
       std::find(kSchemas.begin(), kSchemas.end(), schema) == kSchemas.end())
     view.required("schema").fail("expected " + in_quotes(std::string(kSchemas.front())) + ", got " +
@@ -176,6 +185,7 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
     if (const auto is_even = layout->optional("even_batch")) of_all.has_even_batch = is_even->flag();
     if (const auto rule = layout->optional("stages")) of_all.stages = parse_stage_rule(*rule);
   }
+  if (const auto list = view.optional("algorithms")) profile.algorithms = parse_algorithms(*list);
   parse_modes(view, profile);
   const JsonView tasks = view.required("tasks");
   tasks.allow_only({"generation", "inference", "training"});

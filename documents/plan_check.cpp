@@ -3,6 +3,7 @@
 
 #include "core/json_value.h"
 #include "core/text.h"
+#include "documents/padded_lengths.h"
 #include "documents/semantics.h"
 #include "documents/sorted_lengths.h"
 #include "sextant/error.h"
@@ -130,7 +131,7 @@ class TaskCheck {
                       " of " + std::to_string(maximum) + " sequences");
     }
     if (task_.execution.micro_batch_tokens > 0 && task_.execution.micro_batches == 0) {
-      check_token_budget(workflow);
+      check_token_budget(task, workflow);
     }
   }
 
@@ -202,9 +203,11 @@ class TaskCheck {
   }
 
   // Tokens of a sequence: of those that the last rank gets, where they are dealt by length.
-  [[nodiscard]] double longest_sequences(const Workflow& workflow) const {
+  [[nodiscard]] double longest_sequences(const Task& task, const Workflow& workflow) const {
     const Lengths &prompt = workflow.prompt_tokens, &response = workflow.response_tokens;
     const double observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+    if (task.kind != TaskKind::generation && task_.execution.pads_to_longest())
+      return longest_of_iteration(workflow);
     if (!task_.execution.packed) return observed + prompt.max_tokens() + response.max_tokens();
     if (!deals_by_length(task_)) return observed + prompt.mean_tokens() + response.mean_tokens();
     int first = 0;
@@ -213,9 +216,9 @@ class TaskCheck {
     return SortedLengths(workflow).mean_tokens(first, workflow.sequences());
   }
 
-  void check_token_budget(const Workflow& workflow) const {
+  void check_token_budget(const Task& task, const Workflow& workflow) const {
     const Execution& execution = task_.execution;
-    const double tokens = longest_sequences(workflow);
+    const double tokens = longest_sequences(task, workflow);
     const bool whole = semantics_of(execution.semantics).budgets_whole_sequences;
     const double budget = 1.0 * execution.micro_batch_tokens * (whole ? 1 : execution.context_parallel);
     if (budget >= tokens) return;

@@ -11,6 +11,7 @@
 #include "core/units.h"
 #include "reports/export/chrome_trace.h"
 #include "sextant/document.h"
+#include "sextant/profile_space.h"
 #include "sextant/trust.h"
 
 namespace sextant::cli {
@@ -30,6 +31,10 @@ int run(const Options& options) {
   std::vector<std::string> assumed;
   const Plan plan = load_plan(options.plan, loaded, &assumed);
   say(loaded.chosen.notes);
+  if (loaded.profile) {
+    if (const std::string reason = why_not_offered(*loaded.profile, loaded.workflow); !reason.empty())
+      assumed.push_back("Note: " + reason + ".");
+  }
   const PredictionQuery asked{loaded.cluster, loaded.workflow, plan, loaded.chosen.coefficients,
                               loaded.chosen.framework};
   Prediction prediction = predict_with_trust(asked);

@@ -36,6 +36,9 @@ void add_batches(const TaskPlan& task, TaskKind kind, Phrases& phrases) {
                    "at most " + std::to_string(task.decode_batch_sequences) + " sequences at once");
     return;
   }
+  phrases.add_if(execution.pads_to_longest(), execution.padding == Padding::batch
+                                                  ? "padded to the longest of the batch"
+                                                  : "padded to the longest of a micro-batch");
   if (execution.micro_batch_tokens > 0) {
     phrases.add(std::to_string(execution.micro_batch_tokens) + " tokens a micro-batch");
   } else if (execution.micro_batches > 0) {

@@ -29,6 +29,28 @@ LoadedInputs load(const ModelInputs& inputs) {
   return loaded;
 }
 
+namespace {
+
+// A plan that does not say how a batch is padded is padded as the named framework does.
+void pad_as_framework(Plan& plan, const LoadedInputs& loaded, std::vector<std::string>& assumed) {
+  if (!loaded.profile) return;
+  for (const Task& task : loaded.workflow.tasks) {
+    const auto of_kind = loaded.profile->tasks.find(task.kind);
+    if (task.kind == TaskKind::generation || of_kind == loaded.profile->tasks.end()) continue;
+    const std::optional<Padding> padding = of_kind->second.executions.front().padding;
+    Execution& execution = plan.tasks.at(task.name).execution;
+    if (!padding || execution.packed || execution.padding) continue;
+    execution.padding = padding;
+    if (execution.pads_to_longest())
+      assumed.push_back(
+          "Assumed for " + task.name + ", whose plan does not say: sequences are padded to the " +
+          (*padding == Padding::batch ? "longest of the replica's batch" : "longest of a micro-batch") +
+          " (padding), as " + loaded.profile->name + " does.");
+  }
+}
+
+}  // namespace
+
 Plan load_plan(const std::string& file, const LoadedInputs& loaded, std::vector<std::string>* assumed) {
   Plan plan = load_document<Plan>(file).content;
   try {
@@ -37,6 +59,7 @@ Plan load_plan(const std::string& file, const LoadedInputs& loaded, std::vector<
     throw Error(error.kind(), file + ": " + error.what());
   }
   std::vector<std::string> sentences = fill_in_unstated(plan, loaded.workflow);
+  pad_as_framework(plan, loaded, sentences);
   if (assumed != nullptr) {
     *assumed = std::move(sentences);
   } else {

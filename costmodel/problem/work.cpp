@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "costmodel/problem/symmetry.h"
+#include "documents/padded_lengths.h"
 #include "documents/semantics.h"
 
 namespace sextant {
@@ -206,8 +207,77 @@ Shares shares_of(const TaskPlan& plan, const Workflow& workflow, const SortedLen
   return shares;
 }
 
-void set_own_lengths(const TaskWork& work, const Shares& shares, std::size_t number, ReplicaWork& replica) {
-  replica.sequence_tokens = work.sequence_tokens();
+bool pads_to_longest(const TaskWork& work) {
+  return work.kind() != TaskKind::generation && work.execution().pads_to_longest();
+}
+
+// Sequences of a micro-batch that is filled up to its budget of tokens and padded to its longest sequence.
+double filled_and_padded(const TaskWork& work, const Workflow& workflow, double sequences) {
+  const double budget = token_budget(work);
+  double low = 1, high = std::max(1.0, sequences);
+  if (high * longest_among(workflow, high).all() <= budget) return high;
+  constexpr int kHalvings = 16;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (low + high);
+    (middle * longest_among(workflow, middle).all() <= budget ? low : high) = middle;
+  }
+  return low;
+}
+
+// Sequences that are padded together: those of a replica, or those of a micro-batch, of which there are
+// `in_mini_batch` at most.
+double padded_together(const TaskWork& work, const Workflow& workflow, double sequences, double in_mini_batch) {
+  const Execution& execution = work.execution();
+  if (execution.padding != Padding::micro_batch) return sequences;
+  if (execution.micro_batches > 0) return std::max(1.0, in_mini_batch / execution.micro_batches);
+  if (execution.micro_batch_tokens > 0) return filled_and_padded(work, workflow, in_mini_batch);
+  return in_mini_batch / std::ceil(in_mini_batch / work.plan->micro_batch_sequences);
+}
+
+// Attention is quadratic in the padded length. A batch of one sequence is not padded: then it is as in packed
+// batches, whose root mean square is a lower bound for all.
+double padded_attention_tokens(const Workflow& workflow, double padded) {
+  const Lengths &prompt = workflow.prompt_tokens, &response = workflow.response_tokens;
+  const double mean = prompt.mean_tokens(),
+               observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+  const double square = prompt.mean_square_tokens() + 2 * mean * response.mean_tokens() +
+                        response.mean_square_tokens() +
+                        observed * (2 * (mean + response.mean_tokens()) + observed);
+  return std::max(padded, std::sqrt(square));
+}
+
+// A replica that gets sequences by length pads to the longest of its range.
+void pad_to_longest_of_range(const SortedLengths& sorted, const SequenceRange& range, double longest,
+                             ReplicaWork& replica) {
+  const double of_range = std::min(longest, sorted.longest(range.last));
+  replica.sequence_tokens = std::max(of_range, sorted.mean_tokens(range.first, range.last));
+  replica.attention_tokens =
+      std::max(replica.sequence_tokens, std::sqrt(sorted.mean_square_tokens(range.first, range.last)));
+  replica.slowest_tokens = replica.sequence_tokens;
+  replica.memory_tokens = of_range;
+}
+
+void pad_to_longest(const TaskWork& work, const Workflow& workflow, const Shares& shares, std::size_t number,
+                    ReplicaWork& replica) {
+  if (!shares.ranges.empty()) {
+    pad_to_longest_of_range(*shares.sorted, shares.ranges[number], longest_of_iteration(workflow), replica);
+    return;
+  }
+  const double together =
+      padded_together(work, workflow, replica.sequences, replica.sequences / work.mini_batches);
+  replica.sequence_tokens = longest_among(workflow, together).all();
+  replica.slowest_tokens = longest_among(workflow, together * workflow.sequences() / replica.sequences).all();
+  replica.memory_tokens = longest_of_iteration(workflow);
+  replica.attention_tokens = padded_attention_tokens(workflow, replica.sequence_tokens);
+}
+
+void set_own_lengths(const TaskWork& work, const Workflow& workflow, const Shares& shares, std::size_t number,
+                     ReplicaWork& replica) {
+  if (pads_to_longest(work)) {
+    pad_to_longest(work, workflow, shares, number, replica);
+    return;
+  }
+  replica.sequence_tokens = replica.memory_tokens = replica.slowest_tokens = work.sequence_tokens();
   replica.attention_tokens = work.attention_tokens;
   if (shares.ranges.empty()) return;
   const SequenceRange& range = shares.ranges[number];
@@ -217,21 +287,22 @@ void set_own_lengths(const TaskWork& work, const Shares& shares, std::size_t num
   } else {
     replica.sequence_tokens = replica.attention_tokens = shares.sorted->longest(range.last);
   }
+  replica.memory_tokens = replica.slowest_tokens = replica.sequence_tokens;
 }
 
 ReplicaWork replica_work(const TaskWork& work, const Replica& plan, const Workflow& workflow,
                          const Shares& shares, std::size_t number) {
   ReplicaWork replica;
   replica.sequences = shares.sequences[number];
-  set_own_lengths(work, shares, number, replica);
+  set_own_lengths(work, workflow, shares, number, replica);
   const double in_mini_batch = replica.sequences / work.mini_batches;
   replica.micro_batches = work.mini_batches * micro_batches_of(work, in_mini_batch, replica.sequence_tokens,
                                                                plan.pipeline_parallel());
   replica.flushes = work.mini_batches * flushes_of(work);
   replica.micro_batch_sequences = replica.sequences / replica.micro_batches;
   replica.mini_batch_sequences = std::ceil(in_mini_batch);
-  replica.largest_micro_batch_sequences = largest_micro_batch(
-      work, replica.mini_batch_sequences, replica.sequence_tokens, plan.pipeline_parallel());
+  replica.largest_micro_batch_sequences =
+      largest_micro_batch(work, replica.mini_batch_sequences, replica.memory_tokens, plan.pipeline_parallel());
   if (work.kind() == TaskKind::generation) {
     const RolloutBatch batch = rollout_batch(workflow);
     plan_decoding(work, plan, workflow, batch, replica);
@@ -247,6 +318,15 @@ void set_lengths(const Workflow& workflow, TaskWork& work) {
   const Lengths& prompt = workflow.prompt_tokens;
   const Lengths& response = workflow.response_tokens;
   work.observed_tokens = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+  if (pads_to_longest(work)) {
+    const double sequences = static_cast<double>(workflow.sequences()) / work.plan->data_parallel();
+    const PaddedLengths padded =
+        longest_among(workflow, padded_together(work, workflow, sequences, sequences / work.mini_batches));
+    work.prompt_tokens = work.prompt_attention_tokens = padded.prompt;
+    work.response_tokens = padded.response;
+    work.attention_tokens = padded_attention_tokens(workflow, padded.all());
+    return;
+  }
   if (!work.execution().packed) {
     work.prompt_tokens = prompt.max_tokens();
     work.response_tokens = response.max_tokens();

@@ -2,6 +2,8 @@
 // and classes of equivalent replicas.
 //
 // By default sequences are as long as the longest (HetRL B.1). Execution options change this:
+//   padding              unpacked training and inference pad to the longest sequence that is there, of the
+//                        replica's batch or of a micro-batch, in the expectation (documents/padded_lengths.h)
 //   packed               training and inference see real lengths; generation stops each response at its end
 //   continuous_batching  the next sequence takes the place of a response that ends
 //   micro_batch_tokens   micro-batches are filled up to a number of tokens
@@ -11,6 +13,9 @@
 //
 // Replicas of inference and training may get sequences by length (Replica::length_rank, HetRL 4.2): each then
 // has a length distribution of its own, sorted_lengths.h, and pads to its own longest.
+//
+// Memory has to hold the largest micro-batch of an iteration: of batches that are padded to their longest
+// sequence, the one with the longest sequence of all.
 //
 // Decoding n sequences in c places, with lengths X:
 //   fixed places, no stops          steps = (n / c) max X
@@ -47,6 +52,9 @@ struct ReplicaWork {
   // Lengths of its own sequences if they are assigned by length, else of all sequences.
   double sequence_tokens = 0;   // as TaskWork::sequence_tokens()
   double attention_tokens = 0;  // as TaskWork::attention_tokens
+  double memory_tokens = 0;     // of a sequence in the largest micro-batch
+  // As sequence_tokens, of the replica that is expected to have the longest sequences.
+  double slowest_tokens = 0;
   // Generation.
   double prefill_sequences = 0;      // prompts that pass through the layers; later turns in prompt lengths
   double prefill_passes = 0;         // micro-batches or chunks of prompt tokens
@@ -113,7 +121,8 @@ struct TaskWork {
   const Task* task = nullptr;
   const TaskPlan* plan = nullptr;
   const Model* model = nullptr;
-  double prompt_tokens = 0;     // seq_in of the computation: the maximum (B.1), or the mean if packed
+  double prompt_tokens =
+      0;  // seq_in of the computation: the maximum (B.1), the mean if packed, or the expected longest
   double response_tokens = 0;   // seq_out
   double observed_tokens = 0;   // tokens from the tools of all turns
   double attention_tokens = 0;  // (seq_in + seq_out) for attention: root mean square if packed

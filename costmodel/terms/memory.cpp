@@ -105,7 +105,7 @@ double kept_elements(const TaskWork& task, const ReplicaWork& work, double tenso
     routed = (task.execution().fused_experts ? 2.0 : 4.0) * model.experts->active_per_token;
   }
   const bool keeps_scores = !task.execution().fused_attention && recompute == Recompute::none;
-  const double scores = keeps_scores ? model.attended_tokens(work.sequence_tokens) * model.heads : 0.0;
+  const double scores = keeps_scores ? model.attended_tokens(work.memory_tokens) * model.heads : 0.0;
   return (4.0 + routed) * hidden + (attention + mlp + scores) / tensor_parallel;
 }
 
@@ -137,7 +137,7 @@ double sequences_in_flight(const TaskWork& task, int replica, int stage) {
 
 // Tokens of one sequence on one device.
 double tokens_on_device(const TaskWork& task, const ReplicaWork& work) {
-  return work.sequence_tokens / task.execution().context_parallel;
+  return work.memory_tokens / task.execution().context_parallel;
 }
 
 // Elements that a stage keeps for the backward pass, of one token position of all sequences.

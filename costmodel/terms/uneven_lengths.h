@@ -10,6 +10,12 @@
 // and all wait for the last of r replicas, expected at 1 + w * sigma * m(r) (stragglers.h). w is
 // uneven_lengths_weight: 1 if work is proportional to tokens and nothing else balances it. Replicas that get
 // sequences by length have their own X, which spreads less.
+//
+// Batches that are padded to their longest sequence (Padding) are unequal, too. A replica expects L(n) tokens a
+// sequence, the longest of the n that it pads together, and the slowest of r replicas L(r n). If micro-batches
+// are padded one by one and replicas meet after k of them, the sums of k spread less:
+//   sigma * m(r) = (L(r n) / L(n) - 1) / sqrt(k)
+// A batch that is padded as a whole has k = 1: a replica with a long sequence is slow in every micro-batch.
 #pragma once
 
 #include "costmodel/problem/problem.h"

@@ -20,6 +20,10 @@ enum class Recompute { none, selective, full };
 // routing of tokens to experts, attention, whole iterations. Decoding has its own switch, `cuda_graphs`.
 enum class TrainingGraphs { none, routing, attention, iteration };
 
+// The length to which inference and training pad the sequences of a batch that is not packed: the longest that
+// the workflow allows, or the longest of the sequences that are there, of a replica's batch or of a micro-batch.
+enum class Padding { maximum, batch, micro_batch };
+
 // The default semantics of a framework's options; see semantics.h.
 inline constexpr const char* kPlainSemantics = "plain";
 
@@ -34,6 +38,7 @@ struct Execution {
 
   // Batches.
   bool packed = false;               // sequences with their real lengths, concatenated without padding
+  std::optional<Padding> padding;    // of sequences that are not packed; absent: to the maximum
   bool continuous_batching = false;  // a finished response is replaced by the next sequence
   int micro_batch_tokens = 0;        // token budget of a micro-batch (semantics.h); 0: counted in sequences
   int micro_batches = 0;             // in the framework's counting (semantics.h); 0: from the micro-batch size
@@ -80,6 +85,10 @@ struct Execution {
   std::optional<Precision> moment_precision;         // of Adam's two moments; absent: fp32
 
   std::string semantics{kPlainSemantics};
+
+  [[nodiscard]] bool pads_to_longest() const {  // of inference and training, not to the maximum
+    return !packed && padding.value_or(Padding::maximum) != Padding::maximum;
+  }
 
   friend bool operator==(const Execution&, const Execution&) = default;
   static Execution parse(const JsonView& view);

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,8 +47,9 @@ struct FrameworkProfile {
   std::string version;             // version of the framework that the facts describe
   std::string coefficients;        // framework whose fitted values are used; "*": the values for all
   WeightSyncPlan weight_sync;
-  bool has_reference = true;      // an iteration computes the reference's log-probabilities by default
-  bool has_old_log_prob = false;  // the actor's own log-probabilities are computed again before training
+  std::set<Algorithm> algorithms;  // those that its trainer runs; empty: all
+  bool has_reference = true;       // an iteration computes the reference's log-probabilities by default
+  bool has_old_log_prob = false;   // the actor's own log-probabilities are computed again before training
   // The modes that it offers, each with the sets of tasks that run on the same devices.
   std::map<Mode, std::vector<std::vector<std::string>>> same_devices;
   // Sets of tasks that run on pairwise disjoint devices, by mode.
@@ -60,6 +62,11 @@ struct FrameworkProfile {
   std::map<std::string, std::string> option_names;
   std::vector<std::string> cannot;  // sentences
 
+  // False for the standard graph of an algorithm that is not in the list; custom graphs are not judged.
+  [[nodiscard]] bool offers(const Workflow& workflow) const {
+    return algorithms.empty() || workflow.algorithm == Algorithm::custom ||
+           algorithms.contains(workflow.algorithm);
+  }
   // Throws Error(bad_input) with the JSON path.
   static FrameworkProfile parse(const JsonView& view);
 };

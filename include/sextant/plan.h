@@ -98,7 +98,7 @@ struct UniformLayout {
 
 struct Plan {
   static constexpr std::string_view kKind = "plan";
-  static constexpr SchemaVersion kVersion{1, 1};  // 1.1: length_rank
+  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: length_rank; 1.2: padding
 
   std::string name;
   std::map<std::string, TaskPlan> tasks;  // by task name

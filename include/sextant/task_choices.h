@@ -56,6 +56,10 @@ struct DeviceRules {
   }
 };
 
+// Token budgets of a micro-batch below that of the execution, largest first: halves of it, and at last the next
+// multiple of 512 that holds the longest sequence. Empty if there is no budget or none is smaller.
+[[nodiscard]] std::vector<int> smaller_token_budgets(const Execution& execution, const Workflow& workflow);
+
 // Choices with this execution alone.
 [[nodiscard]] TaskChoices one_choice(const Execution& execution);
 

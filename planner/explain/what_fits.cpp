@@ -50,6 +50,42 @@ std::string with_recompute(const PlanRequest& request) {
   return found ? phrase("with --recompute", *found) : "";
 }
 
+// Executions whose token budgets are smaller by so many steps, as far as a sequence still fits.
+std::vector<Execution> with_smaller_budgets(const std::vector<Execution>& executions, const Workflow& workflow,
+                                            std::size_t steps) {
+  std::vector<Execution> all;
+  for (Execution execution : executions) {
+    const std::vector<int> smaller = smaller_token_budgets(execution, workflow);
+    if (!smaller.empty()) execution.micro_batch_tokens = smaller[std::min(steps, smaller.size()) - 1];
+    if (std::find(all.begin(), all.end(), execution) == all.end()) all.push_back(execution);
+  }
+  return all;
+}
+
+// Empty if a profile has tried the smallest budgets already, or if nothing is counted in tokens.
+std::string with_smaller_micro_batches(const PlanRequest& request) {
+  constexpr std::size_t kMaxSteps = 8;
+  PlanRequest other = request;
+  for (std::size_t steps = 1; steps <= kMaxSteps; ++steps) {
+    bool is_new = false, is_smaller = false;
+    int tokens = 0;
+    for (std::size_t t = 0; t < request.choices.size(); ++t) {
+      const std::vector<Execution>& before = request.choices[t].executions;
+      std::vector<Execution> executions = with_smaller_budgets(before, request.workflow, steps);
+      for (const Execution& execution : executions) {
+        is_new = is_new || std::find(before.begin(), before.end(), execution) == before.end();
+        tokens = std::max(tokens, execution.micro_batch_tokens);
+      }
+      is_smaller = is_smaller || executions != other.choices[t].executions;
+      other.choices[t].executions = std::move(executions);
+    }
+    if (!is_new || !is_smaller) return "";
+    if (const auto found = time_s(other))
+      return phrase("with micro-batches of at most " + std::to_string(tokens) + " tokens", *found);
+  }
+  return "";
+}
+
 std::string with_any_layout(const PlanRequest& request, const FrameworkProfile* profile) {
   if (profile == nullptr || request.device_rules.empty()) {
     const bool has_rules = std::any_of(request.choices.begin(), request.choices.end(),
@@ -98,10 +134,11 @@ std::string with_more_nodes(const PlanRequest& request, const FrameworkProfile* 
 
 std::string what_would_fit(const PlanRequest& request, const FrameworkProfile* profile) {
   const auto is_cancelled = [&] { return request.is_cancelled != nullptr && request.is_cancelled->load(); };
-  for (int step = 0; step < 4 && !is_cancelled(); ++step) {
+  for (int step = 0; step < 5 && !is_cancelled(); ++step) {
     std::string answer = step == 0   ? with_more_time(request)
-                         : step == 1 ? with_recompute(request)
-                         : step == 2 ? with_any_layout(request, profile)
+                         : step == 1 ? with_smaller_micro_batches(request)
+                         : step == 2 ? with_recompute(request)
+                         : step == 3 ? with_any_layout(request, profile)
                                      : with_more_nodes(request, profile);
     if (!answer.empty()) return answer;
   }

@@ -46,6 +46,33 @@ std::vector<double> cache_sizes(const TaskProfile& profile, const Cluster& clust
   return sizes;
 }
 
+// The smallest token budget of the profile, or 0.
+int smallest_budget(const TaskProfile& profile) {
+  int smallest = 0;
+  for (const Execution& execution : profile.executions) {
+    const int budget = execution.micro_batch_tokens;
+    if (budget > 0 && (smallest == 0 || budget < smallest)) smallest = budget;
+  }
+  return smallest;
+}
+
+// Adds executions with smaller token budgets: all halves down to a sequence, or only the last of them where there
+// are many executions already.
+void add_smaller_budgets(const Workflow& workflow, int smallest, std::vector<Execution>& executions) {
+  constexpr std::size_t kMany = 48;
+  const std::vector<Execution> stated = executions;
+  for (const Execution& execution : stated) {
+    if (execution.micro_batch_tokens == 0 || execution.micro_batch_tokens != smallest) continue;
+    std::vector<int> budgets = smaller_token_budgets(execution, workflow);
+    if (stated.size() > kMany && budgets.size() > 1) budgets = {budgets.back()};
+    for (const int budget : budgets) {
+      Execution smaller = execution;
+      smaller.micro_batch_tokens = budget;
+      add_new(executions, smaller);
+    }
+  }
+}
+
 TaskChoices choices_of(const TaskProfile& profile, const Task& task, const Workflow& workflow,
                        const Cluster& cluster) {
   TaskChoices choices;
@@ -62,6 +89,7 @@ TaskChoices choices_of(const TaskProfile& profile, const Task& task, const Workf
       add_new(choices.executions, execution);
     }
   }
+  if (!generates) add_smaller_budgets(workflow, smallest_budget(profile), choices.executions);
   if (task.kind == TaskKind::training) choices.recompute = profile.recompute;
   if (generates) choices.decode_batch_sequences = profile.decode_batch_sequences;
   choices.micro_batch_sequences = profile.micro_batch_sequences;
@@ -80,10 +108,19 @@ void keep_sleep_of_mode(const FrameworkProfile& profile, Mode mode, TaskChoices&
   if (!kept.empty()) choices.executions = std::move(kept);
 }
 
+void append_name(std::string_view name, std::string& all) {
+  all += (all.empty() ? "" : ", ") + std::string(name);
+}
+
 std::string joined_modes(const FrameworkProfile& profile) {
   std::string all;
-  for (const auto& [mode, sets] : profile.same_devices)
-    all += (all.empty() ? "" : ", ") + std::string(name_of(mode));
+  for (const auto& [mode, sets] : profile.same_devices) append_name(name_of(mode), all);
+  return all;
+}
+
+std::string joined_algorithms(const FrameworkProfile& profile) {
+  std::string all;
+  for (const Algorithm algorithm : profile.algorithms) append_name(name_of(algorithm), all);
   return all;
 }
 
@@ -103,11 +140,9 @@ TaskPairs pairs_of(const std::vector<std::vector<std::string>>& sets, const Work
 }
 
 DeviceRules rules_of(const FrameworkProfile& profile, const Workflow& workflow) {
+  if (const std::string reason = why_not_offered(profile, workflow); !reason.empty())
+    throw_bad_input(reason + "; --any-layout plans it all the same");
   const auto same = profile.same_devices.find(workflow.mode);
-  if (same == profile.same_devices.end())
-    throw_bad_input("framework " + profile.name + " " + profile.version + " has no mode " +
-                    in_quotes(std::string(name_of(workflow.mode))) + "; it offers " + joined_modes(profile) +
-                    "; --any-layout plans it all the same");
   const auto apart = profile.apart_devices.find(workflow.mode);
   DeviceRules rules{pairs_of(same->second, workflow, false), {}};
   if (apart != profile.apart_devices.end()) rules.apart = pairs_of(apart->second, workflow, true);
@@ -115,6 +150,17 @@ DeviceRules rules_of(const FrameworkProfile& profile, const Workflow& workflow) 
 }
 
 }  // namespace
+
+std::string why_not_offered(const FrameworkProfile& profile, const Workflow& workflow) {
+  const std::string framework = "framework " + profile.name + " " + profile.version;
+  if (!profile.offers(workflow))
+    return framework + ", as described here, does not run algorithm " +
+           in_quotes(std::string(name_of(workflow.algorithm))) + "; it offers " + joined_algorithms(profile);
+  if (!profile.same_devices.contains(workflow.mode))
+    return framework + " has no mode " + in_quotes(std::string(name_of(workflow.mode))) + "; it offers " +
+           joined_modes(profile);
+  return "";
+}
 
 ProfiledSpace space_of(const FrameworkProfile& profile, const Workflow& workflow, const Cluster& cluster,
                        LayoutRules rules) {

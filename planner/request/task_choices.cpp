@@ -1,8 +1,10 @@
 #include "sextant/task_choices.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "documents/padded_lengths.h"
 #include "documents/semantics.h"
 
 namespace sextant {
@@ -38,21 +40,36 @@ bool holds_experts(const Execution& execution, const Model& model, int data_para
 }
 
 // Tokens of a sequence as a micro-batch's budget counts them.
-double budgeted_tokens(const Workflow& workflow, const Execution& execution) {
+double budgeted_tokens(const Task& task, const Workflow& workflow, const Execution& execution) {
   const double observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
   const Lengths &prompt = workflow.prompt_tokens, &response = workflow.response_tokens;
+  if (task.kind != TaskKind::generation && execution.pads_to_longest()) return longest_of_iteration(workflow);
   return observed + (execution.packed ? prompt.mean_tokens() + response.mean_tokens()
                                       : prompt.max_tokens() + response.max_tokens());
 }
 
-bool holds_a_sequence(const Execution& execution, const Workflow& workflow) {
+bool holds_a_sequence(const Execution& execution, const Task& task, const Workflow& workflow) {
   if (execution.micro_batch_tokens <= 0 || execution.micro_batches > 0) return true;
   const bool is_whole = semantics_of(execution.semantics).budgets_whole_sequences;
   const double budget = 1.0 * execution.micro_batch_tokens * (is_whole ? 1 : execution.context_parallel);
-  return budget >= budgeted_tokens(workflow, execution);
+  return budget >= budgeted_tokens(task, workflow, execution);
 }
 
 }  // namespace
+
+std::vector<int> smaller_token_budgets(const Execution& execution, const Workflow& workflow) {
+  constexpr double kStep = 512;
+  const int contexts =
+      semantics_of(execution.semantics).budgets_whole_sequences ? 1 : execution.context_parallel;
+  const double longest = workflow.prompt_tokens.max_tokens() + workflow.response_tokens.max_tokens() +
+                         (workflow.turns - 1) * workflow.observation_tokens_per_turn;
+  const double minimum = std::ceil(longest / contexts / kStep) * kStep;
+  std::vector<int> budgets;
+  int budget = execution.micro_batch_tokens;
+  while (budget / 2 > minimum) budgets.push_back(budget /= 2);
+  if (budget > minimum && minimum > 0) budgets.push_back(static_cast<int>(minimum));
+  return budgets;
+}
 
 TaskChoices one_choice(const Execution& execution) {
   TaskChoices choices;
@@ -95,7 +112,7 @@ bool can_execute(const Execution& execution, const Task& task, const Workflow& w
     const int share = workflow.sequences() / data_parallel;
     if (execution.micro_batches > (share + steps - 1) / steps) return false;
   }
-  return holds_experts(execution, model, data_parallel, width) && holds_a_sequence(execution, workflow);
+  return holds_experts(execution, model, data_parallel, width) && holds_a_sequence(execution, task, workflow);
 }
 
 std::vector<std::vector<int>> stage_layers(int layers, int stages, int virtual_stages, StageRule rule) {

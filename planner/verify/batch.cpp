@@ -131,6 +131,8 @@ std::map<int, double> tokens_of_length(const PlannedTask& task, const std::vecto
       tokens[rank] = sequence_tokens(task).all();
     } else if (!task.execution().packed) {
       tokens[rank] = task.sorted->longest(shorter + alike);
+      if (task.execution().pads_to_longest())
+        tokens[rank] = std::min(tokens[rank], sequence_tokens(task).all());
     } else {
       tokens[rank] = task.sorted->tokens(shorter, shorter + alike) / alike;
     }
@@ -146,6 +148,13 @@ SequenceTokens sequence_tokens(const PlannedTask& task) {
   SequenceTokens tokens;
   tokens.observed = (workflow.turns - 1) * workflow.observation_tokens_per_turn;
   const bool packed = task.execution().packed;
+  if (!task.is_generation() && task.execution().pads_to_longest()) {
+    const Lengths &prompt = workflow.prompt_tokens, &response = workflow.response_tokens;
+    tokens.prompt = std::max(prompt.mean_tokens(), prompt.longest_of(workflow.prompts));
+    tokens.response = std::max(response.mean_tokens(),
+                               response.longest_of(1.0 * workflow.prompts * workflow.responses_per_prompt));
+    return tokens;
+  }
   tokens.prompt = packed ? workflow.prompt_tokens.mean_tokens() : workflow.prompt_tokens.max_tokens();
   tokens.response = packed ? workflow.response_tokens.mean_tokens() : workflow.response_tokens.max_tokens();
   return tokens;

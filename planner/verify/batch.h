@@ -8,8 +8,8 @@
 
 namespace sextant {
 
-// Tokens of a sequence: the maximum of a length distribution (HetRL B.1), the mean if packed; with the output
-// of tools in all turns.
+// Tokens of a sequence: the maximum of a length distribution (HetRL B.1), the mean if packed, the expected
+// longest of the iteration if batches are padded to their longest; with the output of tools in all turns.
 struct SequenceTokens {
   double prompt = 0;
   double response = 0;

@@ -17,7 +17,7 @@ namespace {
 const Json& every_option() {
   static const Json all = parse_json(R"({
     "context_parallel": 2, "expert_parallel": 4, "expert_tensor_parallel": 1, "virtual_stages": 3,
-    "zero_stage": 2, "sequence_parallel": true, "packed": true, "continuous_batching": true,
+    "zero_stage": 2, "sequence_parallel": true, "packed": true, "padding": "batch", "continuous_batching": true,
     "micro_batch_tokens": 16384, "micro_batches": 8, "prefill_chunk_tokens": 2048, "shared_prompts": true,
     "fused_attention": true, "portable_attention": true, "fused_experts": true, "fused_dispatch": true,
     "overlap_dispatch": true, "unfused": true, "cuda_graphs": true, "training_graphs": "attention", "kv_cache_bytes": 4e10,

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "calibrate/families.h"
@@ -9,6 +10,7 @@
 #include "planner/portfolio/portfolio.h"
 #include "planner/request/shapes.h"
 #include "sextant/document.h"
+#include "sextant/error.h"
 #include "sextant/planners.h"
 #include "sextant/predict.h"
 #include "sextant/profile_space.h"
@@ -104,6 +106,64 @@ TEST(OrdinaryQuestion, Grpo14bOn32H100IsPlanned) {
   EXPECT_TRUE(is_even(*result.plan, asked.workflow.sequences()));
   EXPECT_LE(result.prediction->iteration_s,
             time_of(asked, recipe_of(question, profile, asked.workflow, asked.cluster)));
+}
+
+// The recipe with as few tokens in a micro-batch as one sequence may have, 1024 + 4096, sharded weights, states on
+// the host and half of the recipe's cache: what users of OpenRLHF do with cards of 40 GB.
+Plan lean_recipe(const OrdinaryQuestion& question, const PredictionQuery& asked) {
+  Plan plan = recipe_of(question, asked.profile, asked.workflow, asked.cluster);
+  for (const Task& task : asked.workflow.tasks) {
+    TaskPlan& layout = plan.tasks.at(task.name);
+    layout.execution.offload_weights = true;
+    if (task.kind == TaskKind::generation) {
+      layout.execution.kv_cache_bytes = 8e9;
+      continue;
+    }
+    layout.execution.zero_stage = 3;
+    layout.execution.micro_batch_tokens = 5120;
+  }
+  return plan;
+}
+
+TEST(OrdinaryQuestion, OpenrlhfIsPlannedOnCardsOf40Gb) {
+  const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
+  for (const OrdinaryQuestion& question :
+       {OrdinaryQuestion{"A100-SXM-40GB", 2, "Qwen2.5-7B", "openrlhf", Algorithm::ppo, 512, 1, 600, 4096},
+        OrdinaryQuestion{"A100-SXM-40GB", 2, "Qwen2.5-14B", "openrlhf", Algorithm::grpo, 64, 8, 800, 4096}}) {
+    const FrameworkProfile& profile = *find_profile(profiles(), question.framework);
+    const PredictionQuery asked{cluster_of(question, facts), workflow_of(question, facts), profile,
+                                coefficients_of(profile.coefficients)};
+    const PlanResult result = answer(asked);
+    ASSERT_EQ(result.outcome, PlanOutcome::found) << question.name() << ": " << result.message;
+    EXPECT_LE(result.prediction->iteration_s, time_of(asked, lean_recipe(question, asked))) << question.name();
+  }
+}
+
+// No response reaches 16,384 tokens: 1253 e^(0.6 x 3.1) = 8,000 is the longest of 512.
+TEST(OrdinaryQuestion, TrlPadsToResponsesNotToTheirCap) {
+  const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
+  std::map<int, Prediction> at_cap;
+  for (const int cap : {16384, 32768}) {
+    const OrdinaryQuestion question{"A100-SXM-80GB", 1, "Qwen2.5-7B", "trl", Algorithm::grpo, 64, 8, 1500, cap};
+    const FrameworkProfile& profile = *find_profile(profiles(), question.framework);
+    const PredictionQuery asked{cluster_of(question, facts), workflow_of(question, facts), profile,
+                                coefficients_of(profile.coefficients)};
+    const Plan plan = recipe_of(question, profile, asked.workflow, asked.cluster);
+    at_cap[cap] = predict(asked.cluster, asked.workflow, plan, asked.coefficients, profile.coefficients);
+    EXPECT_EQ(answer(asked).outcome, PlanOutcome::found) << cap;
+  }
+  const auto training_s = [&](int cap) { return at_cap.at(cap).tasks.at(task_names::kActorTraining).time_s; };
+  EXPECT_NEAR(training_s(32768) / training_s(16384), 1, 0.01);
+  EXPECT_NEAR(at_cap.at(32768).memory.front().needed_bytes() / at_cap.at(16384).memory.front().needed_bytes(),
+              1, 0.01);
+}
+
+TEST(OrdinaryQuestion, TrlHasNoTrainerForPpo) {
+  const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
+  const OrdinaryQuestion question{"A100-SXM-80GB", 1, "Qwen2.5-1.5B", "trl", Algorithm::ppo, 512, 1, 400, 1024};
+  const FrameworkProfile& profile = *find_profile(profiles(), question.framework);
+  EXPECT_THROW((void)space_of(profile, workflow_of(question, facts), cluster_of(question, facts)), Error);
+  EXPECT_NE(why_not_offered(profile, workflow_of(question, facts)).find("it offers grpo"), std::string::npos);
 }
 
 TEST(OrdinaryQuestions, AreSixtyAndTheirRecipesCanBeRun) {

@@ -110,6 +110,46 @@ TEST(SpaceOf, RefusesAModeThatTheFrameworkDoesNotHave) {
   EXPECT_NO_THROW((void)space_of(profile, workflow, cluster, LayoutRules::any));
 }
 
+TEST(SpaceOf, RefusesAnAlgorithmThatTheTrainerDoesNotRun) {
+  const FrameworkProfile profile = profile_of(R"({"training": {}})", R"(, "algorithms": ["grpo"])");
+  const Cluster cluster = cluster_of({{"a100", 1}});
+  const Workflow workflow = ppo_8b();
+  const std::string message = message_of([&] { (void)space_of(profile, workflow, cluster); });
+  EXPECT_NE(message.find("does not run algorithm \"ppo\"; it offers grpo"), std::string::npos) << message;
+  EXPECT_NO_THROW((void)space_of(profile, workflow, cluster, LayoutRules::any));
+  Workflow custom = workflow;
+  custom.algorithm = Algorithm::custom;
+  EXPECT_TRUE(profile.offers(custom));
+  EXPECT_TRUE(why_not_offered(profile_of(R"({"training": {}})"), workflow).empty());
+}
+
+// Prompts of 300 and responses of up to 4,096 tokens: no sequence has more than 4,396, so 4,608 is the smallest
+// multiple of 512 that holds each. Two devices that share a sequence hold half of it each: 2,560.
+TEST(SpaceOf, TriesTokenBudgetsDownToTheLongestSequence) {
+  const FrameworkProfile profile = profile_of(R"({"training": {
+      "execution": {"packed": true, "micro_batch_tokens": 16384},
+      "vary": {"micro_batch_tokens": [32768], "context_parallel": [2]}}})");
+  Workflow workflow = ppo_8b();
+  workflow.prompt_tokens = fixed_length(300);
+  workflow.response_tokens = fixed_length(4096);
+  const ProfiledSpace space = space_of(profile, workflow, cluster_of({{"a100", 1}}));
+  std::multiset<int> alone, shared;
+  for (const Execution& execution : space.choices.back().executions)
+    (execution.context_parallel == 1 ? alone : shared).insert(execution.micro_batch_tokens);
+  EXPECT_EQ(space.choices.back().executions.front().micro_batch_tokens, 16384);
+  EXPECT_EQ(alone, (std::multiset<int>{4608, 8192, 16384, 32768}));
+  EXPECT_EQ(shared, (std::multiset<int>{2560, 4096, 8192, 16384, 32768}));
+}
+
+TEST(SpaceOf, LeavesBudgetsThatASequenceFills) {
+  const FrameworkProfile profile =
+      profile_of(R"({"training": {"execution": {"packed": true, "micro_batch_tokens": 16384}}})");
+  Workflow workflow = ppo_8b();
+  workflow.response_tokens = fixed_length(16000);
+  const ProfiledSpace space = space_of(profile, workflow, cluster_of({{"a100", 1}}));
+  EXPECT_LE(space.choices.back().executions.size(), 1U);
+}
+
 TEST(TakeProfile, KeepsToItsLayoutsUnlessAnyIsAsked) {
   const FrameworkProfile profile =
       profile_of(R"({"training": {"max_tensor_parallel": 1, "max_pipeline_parallel": 1}})",

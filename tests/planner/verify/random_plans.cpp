@@ -167,6 +167,7 @@ Execution random_execution(Draw& draw, const Model& model) {
   execution.zero_stage = draw.number(0, 3);
   execution.sequence_parallel = draw.chance(0.5);
   execution.packed = draw.chance(0.5);
+  if (draw.chance(0.4)) execution.padding = draw.one_of<Padding>({Padding::batch, Padding::micro_batch});
   execution.continuous_batching = draw.chance(0.5);
   execution.micro_batch_tokens = draw.chance(0.2) ? draw.number(40, 200) : 0;
   execution.micro_batches = draw.chance(0.15) ? draw.number(1, 2) : 0;
