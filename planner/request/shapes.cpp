@@ -65,7 +65,7 @@ class BatchCuts {
 // matrices are split over several machines, as no stage of it fits one otherwise.
 int max_width(const Task& task, const Workflow& workflow, const ShapeLimits& limits,
               const TaskChoices& choices) {
-  constexpr double kMaxShare = 0.6;  // of the memory, for weights
+  constexpr double kMaxShare = 0.5;  // of the memory, for weights
   int width = limits.tensor_parallel_limit;
   if (task.kind != TaskKind::generation || limits.memory.max_bytes <= 0) return width;
   double bytes = std::numeric_limits<double>::infinity();

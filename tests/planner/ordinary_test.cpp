@@ -229,7 +229,7 @@ TEST(FrameworkProfiles, TryEveryLayoutThatMegatronsRunsWereMeasuredWith) {
   const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
   const Imported imported = read_published({kData / "public/rl/runs.json"}, facts);
   int uneven = 0;
-  for (const Run& run : imported.runs.runs) {
+  for (const sextant::Run& run : imported.runs.runs) {
     const bool is_verl = run.framework.starts_with("verl-megatron");
     if (!is_verl && !run.framework.starts_with("nemo-rl")) continue;
     const Plan& plan = imported.runs.plan_of(run);
@@ -246,6 +246,40 @@ TEST(FrameworkProfiles, TryEveryLayoutThatMegatronsRunsWereMeasuredWith) {
     }
   }
   EXPECT_GE(uneven, 20);
+}
+
+// 61 layers, a prime: measured on 256 H100 with 3 + 14 x 4 + 2 layers, 134 s for 512 sequences (predicted 131).
+TEST(OrdinaryQuestion, DeepSeekV3On256H100IsPlannedNoSlowerThanItsRecipe) {
+  const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
+  const OrdinaryQuestion question{
+      "H100-SXM-80GB", 32, "DeepSeek-V3", "nemo-rl-megatron", Algorithm::grpo, 64, 8, 800, 1536};
+  const FrameworkProfile& profile = *find_profile(profiles(), question.framework);
+  const PredictionQuery asked{cluster_of(question, facts), workflow_of(question, facts), profile,
+                              coefficients_of(profile.coefficients)};
+  const PlanResult result = answer(asked);
+  ASSERT_EQ(result.outcome, PlanOutcome::found) << result.message;
+  constexpr double kRecipe_s = 134;
+  EXPECT_LT(result.prediction->iteration_s, kRecipe_s);
+}
+
+// 48 of 64 H100 generate for 128 x 16 sequences in 12 engines of 4: 8 engines have 171 sequences, 4 have 170. The
+// trainer's replicas must have equally many.
+TEST(FrameworkProfiles, EnginesOfAServerNeedNoEvenBatch) {
+  const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
+  const OrdinaryQuestion question{
+      "H100-SXM-80GB", 8, "Qwen3-30B-A3B", "areal", Algorithm::grpo, 128, 16, 1000, 4096};
+  const Cluster cluster = cluster_of(question, facts);
+  const Workflow workflow = workflow_of(question, facts);
+  ShapeLimits limits;
+  limits.choices = space_of(*find_profile(profiles(), "areal"), workflow, cluster).choices;
+  const auto has_12 = [&](const Task& task) {
+    const std::vector<Shape> shapes = shapes_of(task, workflow, 48, limits);
+    return std::any_of(shapes.begin(), shapes.end(), [](const Shape& shape) {
+      return shape.data_parallel() == 12 && shape.sequences.front() == 171 && shape.sequences.back() == 170;
+    });
+  };
+  EXPECT_TRUE(has_12(workflow.actor_generation()));
+  EXPECT_FALSE(has_12(workflow.actor_training()));
 }
 
 // What verl's, NeMo RL's and slime's trainers do beside generation, on GPUs of their own: one plan once mixed
