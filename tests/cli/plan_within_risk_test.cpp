@@ -9,10 +9,10 @@
 namespace sextant::test {
 namespace {
 
-using cli::Answer;
 using cli::AnswerWithinRisk;
 using cli::MemoryRisk;
 using cli::plan_within_risk;
+using cli::PlanOutput;
 using cli::share_for_risk;
 
 constexpr double kMaximum = 0.05;
@@ -40,10 +40,10 @@ class Substitute {
   std::vector<double> shares, seconds;  // of the searches
 
  private:
-  Answer search(const PlanRequest& request) {
+  PlanOutput search(const PlanRequest& request) {
     shares.push_back(request.memory_share);
     seconds.push_back(request.budget.seconds);
-    Answer answer;
+    PlanOutput answer;
     if (request.memory_share < minimum_) return answer;
     answer.result.outcome = PlanOutcome::found;
     answer.result.plan.emplace();

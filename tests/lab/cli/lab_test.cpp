@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "core/file.h"
 #include "tests/cli/documents.h"
 #include "tests/cli/program.h"
 
@@ -19,7 +18,8 @@ using ::testing::StartsWith;
 TEST(LabCommand, WithAnUnknownFigureIsRefusedAtOnceWithTheKnownOnes) {
   const Printed printed = run_sextant({"accuracy", "real.tasks.nothing"});
   EXPECT_EQ(printed.exit_code, 2);
-  EXPECT_THAT(printed.err, StartsWith("sextant: no accuracy figure starts with \"real.tasks.nothing\"; there are "));
+  EXPECT_THAT(printed.err,
+              StartsWith("sextant: no accuracy figure starts with \"real.tasks.nothing\"; there are "));
   EXPECT_THAT(printed.err, HasSubstr("real.tasks.in_sample"));
 }
 
@@ -30,8 +30,10 @@ TEST(LabCommand, WithoutTheLabBesideTheProgramSaysHowToBuildIt) {
   for (const char* words : {" accuracy", " reproduce real", " coefficients --evidence"}) {
     const int status = std::system((program + words + " > /dev/null 2> " + said).c_str());
     EXPECT_EQ(WEXITSTATUS(status), 2) << words;
-    EXPECT_THAT(read_text_file(said), StartsWith("sextant: this needs the lab, which an installed release has not: no program \"" +
-                                                 folder.path() + "/sextant-lab\"")) << words;
+    EXPECT_THAT(read_text_file(said),
+                StartsWith("sextant: this needs the lab, which an installed release has not: no program \"" +
+                           folder.path() + "/sextant-lab\""))
+        << words;
   }
 }
 
