@@ -25,14 +25,14 @@ TEST(LabCommand, WithAnUnknownFigureIsRefusedAtOnceWithTheKnownOnes) {
 
 TEST(LabCommand, WithoutTheLabBesideTheProgramSaysHowToBuildIt) {
   const TemporaryFolder folder;
-  const std::string program = folder.path() + "/sextant", said = folder.path() + "/said";
+  const std::string program = folder.path().string() + "/sextant", said = folder.path().string() + "/said";
   std::filesystem::copy_file(SEXTANT_PROGRAM, program);
   for (const char* words : {" accuracy", " reproduce real", " coefficients --evidence"}) {
     const int status = std::system((program + words + " > /dev/null 2> " + said).c_str());
     EXPECT_EQ(WEXITSTATUS(status), 2) << words;
     EXPECT_THAT(read_text_file(said),
                 StartsWith("sextant: this needs the lab, which an installed release has not: no program \"" +
-                           folder.path() + "/sextant-lab\""))
+                           folder.path().string() + "/sextant-lab\""))
         << words;
   }
 }
