@@ -88,10 +88,17 @@ template <typename T>
   return {share, T(1.0)};
 }
 
-// The usual rate between nodes of one zone, in bytes/s; 0 if the cluster does not state it.
+// The usual rate of the network between nodes, in bytes/s: that inside a zone, or between zones if a zone is a rack
+// whose links are nearly as fast as those inside a node. 0 if the cluster does not state it.
 [[nodiscard]] inline double zone_bytes_per_s(const Cluster& cluster) {
-  const auto level = cluster.levels().find(LinkLevel::within_zone);
-  return level == cluster.levels().end() ? 0.0 : level->second.bytes_per_s.value;
+  constexpr double kNearlyAsFast = 0.5;
+  const auto rate_at = [&](LinkLevel level) {
+    const auto found = cluster.levels().find(level);
+    return found == cluster.levels().end() ? 0.0 : found->second.bytes_per_s.value;
+  };
+  const double zone = rate_at(LinkLevel::within_zone);
+  const bool is_rack = zone >= kNearlyAsFast * rate_at(LinkLevel::within_node);
+  return is_rack ? rate_at(LinkLevel::within_region) : zone;
 }
 
 // Extra time of a transfer for what software does with each byte, as a fraction of its time on a usual link.
@@ -124,22 +131,23 @@ template <typename T>
   const auto limit = [](T& limited, double bytes_per_s) {
     if (T(bytes_per_s) < limited) limited = T(bytes_per_s);
   };
-  const auto share = [&](double bytes_per_s, double groups) {
+  const auto divide = [&](double bytes_per_s, double groups) {
     limit(rate, bytes_per_s / groups);
     limit(usual, bytes_per_s / groups);
   };
-  share(use.nodes.network_bytes_per_s, use.leaving.node);
+  divide(use.nodes.network_bytes_per_s, use.leaving.node);
   if (use.nodes.count < 2) {  // otherwise the nodes of the ring have counted already
     for (const DeviceId device : {from, to}) {
       const auto& network = cluster.nodes()[cluster.node_of(device).index()].network_bytes_per_s;
-      if (network) share(*network, use.leaving.node);
+      if (network) divide(*network, use.leaving.node);
     }
   }
   if (const auto trunk = cluster.trunk(from, to))
     limit(rate, trunk->bytes_per_s / use.leaving.of(trunk->scope));
   const T& network = problem.coefficient(CoefficientId::network_efficiency);
   if (rate < usual) {
-    rate = network * rate / (1.0 + software_loss(reached.between) * rate / usual);
+    const T share = network < T(1.0) ? network : T(1.0);  // no link carries more than its rate
+    rate = share * rate / (1.0 + software_loss(reached.between) * rate / usual);
   } else {
     rate *= network * reached.between;
   }
