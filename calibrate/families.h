@@ -7,7 +7,8 @@ namespace sextant {
 
 inline constexpr std::string_view kAnyFamily = "any";
 
-// "verl" for "verl-fsdp", "megatron" for "megatron-bridge", ...; kAnyFamily if no public run is of the framework.
+// "verl" for "verl-fsdp", "megatron" for "megatron-bridge", ...; kAnyFamily if no public run is of the
+// framework.
 [[nodiscard]] std::string_view family_of_framework(std::string_view framework);
 
 }  // namespace sextant

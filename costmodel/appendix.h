@@ -1,8 +1,8 @@
 // HetRL's Appendix B alone, in the paper's symbols and order: the cost model without any effect of our own.
 //
-// This is the form to read first. Predictions use costmodel/terms/, which adds effects to these formulas; with neutral
-// coefficients, a vocabulary of zero and the weight sync method per_replica the terms equal this file, which
-// tests/costmodel/appendix_test.cpp checks on random clusters and layouts to 1e-12.
+// This is the form to read first. Predictions use costmodel/terms/, which adds effects to these formulas; with
+// neutral coefficients, a vocabulary of zero and the weight sync method per_replica the terms equal this file,
+// which tests/costmodel/appendix_test.cpp checks on random clusters and layouts to 1e-12.
 //
 // | symbol              | here                          | in the terms                               | unit     | paper |
 // |---------------------|-------------------------------|--------------------------------------------|----------|-------|
@@ -20,8 +20,8 @@
 // | Psi                 | psi                           | task.h                                     | s        | B.3   |
 // | Phi, eta            | phi                           | iteration.h                                | s        | B.4   |
 //
-// Departures from the letter: without recomputation training does 4 all-reduces a layer, where the paper prints only the
-// 2 of forward passes and the 6 of recomputation; the last stage sends nothing to a next one.
+// Departures from the letter: without recomputation training does 4 all-reduces a layer, where the paper prints
+// only the 2 of forward passes and the 6 of recomputation; the last stage sends nothing to a next one.
 #pragma once
 
 #include <algorithm>
@@ -196,8 +196,8 @@ class TaskCosts {
   return slowest;
 }
 
-// B.2, synchronization. "The point-to-point communication cost for G_D_i'^t'": each replica of generation gets its copy
-// from the nearest device of training, and the slowest of these transfers counts.
+// B.2, synchronization. "The point-to-point communication cost for G_D_i'^t'": each replica of generation gets
+// its copy from the nearest device of training, and the slowest of these transfers counts.
 [[nodiscard]] inline double c_sync(const Topology& g, const Llm& llm, const TaskPlan& training,
                                    const TaskPlan& generation) {
   double gather = 1e300, broadcast = 0, slowest_p2p = 0;

@@ -1,4 +1,4 @@
-// What sextant/plan.h assumes where a plan's document does not say how a task is cut into
+// The defaults of sextant/plan.h for plans whose document does not say how a task is cut into
 // micro-batches.
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// sextant coefficients: what the fit can move, with units, bounds and priors. The lab shows what measured tables say about
-// the priors.
+// sextant coefficients: what the fit can move, with units, bounds and priors. The lab shows what measured
+// tables say about the priors.
 #include <memory>
 #include <vector>
 

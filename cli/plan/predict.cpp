@@ -128,7 +128,7 @@ std::string describe_overlap(const Prediction& prediction) {
          format_seconds(overlapped_s) + " more than the iteration, because tasks run at the same time.\n";
 }
 
-// Nothing where all tokens are fresh.
+// The result is empty if all tokens are fresh.
 std::string describe_staleness(const Prediction& prediction) {
   if (prediction.staleness_fractions.empty()) return "";
   constexpr double kMinShown = 0.005;  // less is 0 %

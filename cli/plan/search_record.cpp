@@ -30,8 +30,8 @@ void fill_request(const Searched& searched, SearchRecord& record) {
   fill_objective(request.objective, record);
 }
 
-// What the bound is of depends on the goal (sextant/objective.h); an infinite one is not known. Dollars are
-// without what planners add for the time.
+// The goal decides which quantity the bound limits (sextant/objective.h); an infinite one is not known. Dollars
+// are without what planners add for the time.
 void fill_space_bound(const Objective& objective, double bound, double iteration_s, SearchRecord& record) {
   if (!(bound > 0) || !std::isfinite(bound)) return;
   if (objective.goal == Goal::time) record.space_lower_bound_s = bound;

@@ -53,7 +53,7 @@ struct ReplicaWork {
   double sequence_tokens = 0;   // as TaskWork::sequence_tokens()
   double attention_tokens = 0;  // as TaskWork::attention_tokens
   double memory_tokens = 0;     // of a sequence in the largest micro-batch
-  // As sequence_tokens, of the replica that is expected to have the longest sequences.
+  // sequence_tokens of the replica that is expected to have the longest sequences.
   double slowest_tokens = 0;
   // Generation.
   double prefill_sequences = 0;      // prompts that pass through the layers; later turns in prompt lengths

@@ -88,8 +88,8 @@ template <typename T>
   return {share, T(1.0)};
 }
 
-// The usual rate of the network between nodes, in bytes/s: that inside a zone, or between zones if a zone is a rack
-// whose links are nearly as fast as those inside a node. 0 if the cluster does not state it.
+// The usual rate of the network between nodes, in bytes/s: that inside a zone, or between zones if a zone is a
+// rack whose links are nearly as fast as those inside a node. 0 if the cluster does not state it.
 [[nodiscard]] inline double zone_bytes_per_s(const Cluster& cluster) {
   constexpr double kNearlyAsFast = 0.5;
   const auto rate_at = [&](LinkLevel level) {
@@ -110,10 +110,10 @@ template <typename T>
 // Bandwidth between two members: the link's own; between nodes times the rails in use, limited by each group's
 // part of the node's adapters and of the link's capacity, and by the inner links that feed them.
 //
-// An efficiency between nodes stands for software that handles each byte (packing, launching). Its time is that at the
-// usual rate of the zone and does not grow if the link is slower: over a link or trunk of rate r below the rate R that
-// the same devices have inside a zone, a byte takes 1 / (e_network r) + (1 / e - 1) / (e_network R) seconds. With r = R
-// that is 1 / (e_network e R).
+// An efficiency between nodes stands for software that handles each byte (packing, launching). Its time is that
+// at the usual rate of the zone and does not grow if the link is slower: over a link or trunk of rate r below
+// the rate R that the same devices have inside a zone, a byte takes 1 / (e_network r) + (1 / e - 1) /
+// (e_network R) seconds. With r = R that is 1 / (e_network e R).
 template <typename T>
 [[nodiscard]] T group_bytes_per_s(const Problem<T>& problem, DeviceId from, DeviceId to,
                                   const LinkCost<T>& link, const LinkEfficiency<T>& reached,

@@ -116,7 +116,7 @@ double logit_elements(const TaskWork& task, int replica, int stage) {
          static_cast<double>(task.plan->tensor_parallel(stage_of(task, replica, stage)));
 }
 
-// Of an engine whose cache grows with what it needs.
+// The KV cache in bytes that an engine needs if the plan states no size.
 double needed_cache_bytes(const TaskWork& task, int replica, int stage) {
   const ReplicaWork& share = task.replicas[static_cast<std::size_t>(replica)];
   const Stage& layout = stage_of(task, replica, stage);

@@ -9,7 +9,8 @@
 //               alpha + x max over trunks of receivers / capacity )       what a shared link carries
 // with alpha = max over d of min over l of alpha_l. The third and the fourth count receivers on nodes without
 // trainers, if nodes state the rate of their network; a trunk is that of the receiver's fastest link. Rates are
-// reduced by weight_sync_efficiency and network_efficiency, a trunk's capacity by the latter alone (collective.h).
+// reduced by weight_sync_efficiency and network_efficiency, a trunk's capacity by the latter alone
+// (collective.h).
 #pragma once
 
 #include <algorithm>

@@ -21,7 +21,8 @@ enum class Recompute { none, selective, full };
 enum class TrainingGraphs { none, routing, attention, iteration };
 
 // The length to which inference and training pad the sequences of a batch that is not packed: the longest that
-// the workflow allows, or the longest of the sequences that are there, of a replica's batch or of a micro-batch.
+// the workflow allows, or the longest of the sequences that are there, of a replica's batch or of a
+// micro-batch.
 enum class Padding { maximum, batch, micro_batch };
 
 // The default semantics of a framework's options; see semantics.h.

@@ -54,8 +54,8 @@ struct FrameworkProfile {
   std::map<Mode, std::vector<std::vector<std::string>>> same_devices;
   // Sets of tasks that run on pairwise disjoint devices, by mode.
   std::map<Mode, std::vector<std::vector<std::string>>> apart_devices;
-  // Whether the engine leaves its devices while other tasks run, by mode: it always does (true), or it never does
-  // (false). The executions for generation decide in all other modes.
+  // Whether the engine leaves its devices while other tasks run, by mode: it always does (true), or it never
+  // does (false). The executions for generation decide in all other modes.
   std::map<Mode, bool> engine_sleeps;
   std::map<TaskKind, TaskProfile> tasks;
   // The framework's name for an option, for example by "generation.kv_memory_fraction".

@@ -85,8 +85,8 @@ enum class Fit { fits, does_not_fit, uncertain };
 struct DeviceMemory {
   DeviceId device;
   double capacity_bytes = 0;
-  // Weights, gradients and optimizer states of all tasks on this device, and the KV cache that an engine reserves
-  // and does not give back while other tasks run.
+  // Weights, gradients and optimizer states of all tasks on this device, and the KV cache that an engine
+  // reserves and does not give back while other tasks run.
   double resident_bytes = 0;
   double working_bytes = 0;  // largest activations, other KV cache and buffers of one task
   std::optional<MemoryTrust> trust = std::nullopt;
@@ -125,8 +125,9 @@ struct Prediction {
   double data_s = 0;         // transfers of data between the devices of tasks
   double controller_s = 0;   // time of an RL framework's controller between the tasks of the iteration
   double rule_reward_s = 0;  // rule-based rewards
-  // The fraction of the trained tokens by the number of weight versions by which their weights were older than those
-  // that are trained (costmodel/staleness.h). They sum to 1. Empty: all are fresh, or the document does not say.
+  // The fraction of the trained tokens by the number of weight versions by which their weights were older than
+  // those that are trained (costmodel/staleness.h). They sum to 1. Empty: all are fresh, or the document does
+  // not say.
   std::vector<double> staleness_fractions;
   std::map<std::string, TaskPrediction> tasks;
   std::vector<DeviceMemory> memory;

@@ -18,18 +18,18 @@ struct ProfiledSpace {
 
 enum class LayoutRules { as_framework, any };
 
-// Says which algorithm or mode of the workflow the framework does not offer, and what it offers; empty if it runs
-// the workflow.
+// Says which algorithm or mode of the workflow the framework does not offer, and what it offers; empty if it
+// runs the workflow.
 [[nodiscard]] std::string why_not_offered(const FrameworkProfile& profile, const Workflow& workflow);
 
 // The profile's choices for every task of the workflow on this cluster. Excluded are executions that no device
 // can run (no link to the host for offloading, no rate for a precision), expert parallelism of models without
-// experts, and token budgets below one sequence. Below the profile's smallest token budget there are smaller ones, down to
-// the longest sequence (smaller_token_budgets). The KV cache gets the profile's fractions of the memory of
-// each device type. LayoutRules::any includes the layouts that the framework cannot run.
+// experts, and token budgets below one sequence. Below the profile's smallest token budget there are smaller
+// ones, down to the longest sequence (smaller_token_budgets). The KV cache gets the profile's fractions of the
+// memory of each device type. LayoutRules::any includes the layouts that the framework cannot run.
 //
-// Throws Error(bad_input) if the framework does not offer the workflow's algorithm or mode (unless LayoutRules::any), or if
-// no execution of a task is left.
+// Throws Error(bad_input) if the framework does not offer the workflow's algorithm or mode (unless
+// LayoutRules::any), or if no execution of a task is left.
 [[nodiscard]] ProfiledSpace space_of(const FrameworkProfile& profile, const Workflow& workflow,
                                      const Cluster& cluster, LayoutRules rules = LayoutRules::as_framework);
 

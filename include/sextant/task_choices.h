@@ -85,8 +85,9 @@ struct DeviceRules {
 
 // The layers of a pipeline's stages that a search tries under the rule, which are a multiple of the virtual
 // stages unless the rule is StageRule::any. Under even_but_ends, stages that cannot be equal have the rounded
-// up average in the middle and fewer layers at both ends, or at the last alone; where that leaves an end without
-// layers, the rounded down average and up to one layer more than rounded up at the ends. Empty: none is left.
+// up average in the middle and fewer layers at both ends, or at the last alone; where that leaves an end
+// without layers, the rounded down average and up to one layer more than rounded up at the ends. Empty: none is
+// left.
 [[nodiscard]] std::vector<std::vector<int>> stage_layers(int layers, int stages, int virtual_stages,
                                                          StageRule rule);
 

@@ -11,7 +11,7 @@
 namespace sextant {
 namespace {
 
-// Whose held-out errors are those of a family's predictions. Families that are not here take those of "any".
+// The claims whose held-out errors hold for the predictions of a family. Other families take those of "any".
 struct JudgingClaims {
   std::string_view family;
   std::string_view claims;

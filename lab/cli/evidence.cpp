@@ -1,4 +1,5 @@
-// sextant-lab evidence: what measured kernels, collectives and weight transfers say about the priors of coefficients.
+// sextant-lab evidence: what measured kernels, collectives and weight transfers say about the priors of
+// coefficients.
 #include <memory>
 #include <vector>
 

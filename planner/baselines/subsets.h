@@ -1,4 +1,5 @@
-// All tasks on a part of the cluster that a user would name: one type, one zone, some of its nodes, a part of a node.
+// All tasks on a part of the cluster that a user would name: one type, one zone, some of its nodes, a part of a
+// node.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +9,15 @@
 
 namespace sextant {
 
-// The devices of each part, as nodes (or neighbouring nodes of one type together, in large parts): of every type of
-// every zone, every type and every zone, with 1, 2, 4, ... and all of its nodes, and 1, 2, 4, ... devices of its
-// first node. Parts are named once, the whole cluster not at all; the smallest is first.
+// The devices of each part, as nodes (or neighbouring nodes of one type together, in large parts): of every
+// type of every zone, every type and every zone, with 1, 2, 4, ... and all of its nodes, and 1, 2, 4, ...
+// devices of its first node. Parts are named once, the whole cluster not at all; the smallest is first.
 using ClusterPart = std::vector<std::vector<std::uint16_t>>;
 [[nodiscard]] std::vector<ClusterPart> cluster_parts_of(const Cluster& cluster);
 
-// Puts all tasks on each part with the best degrees, and generation on some nodes of it and the rest on the others
-// where they may run at the same time; then improves the best plans as verl-colocated does. Goals of time try the
-// largest parts first, others the smallest. Tasks cannot be pinned.
+// Puts all tasks on each part with the best degrees, and generation on some nodes of it and the rest on the
+// others where they may run at the same time; then improves the best plans as verl-colocated does. Goals of
+// time try the largest parts first, others the smallest. Tasks cannot be pinned.
 [[nodiscard]] PlanResult plan_by_subsets(const PlanRequest& request);
 
 }  // namespace sextant

@@ -32,8 +32,8 @@ class Sweep {
   // Puts all tasks on all devices.
   void look_at_one_set();
 
-  // Glances cost one plan for each deal, with the fastest options that fit together. descend_from_best_glances() then
-  // improves the best of them, one after the other, as look_at() does.
+  // Glances cost one plan for each deal, with the fastest options that fit together.
+  // descend_from_best_glances() then improves the best of them, one after the other, as look_at() does.
   void glance_at_one_set(const std::vector<UnitClass>& units);
   void glance_at_splits(const TaskGrouping& grouping, const std::vector<UnitClass>& units);
   void descend_from_best_glances();

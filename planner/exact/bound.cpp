@@ -148,7 +148,7 @@ TaskItems items_of(const Problem<double>& frame, const Types& types, const Task&
   return items;
 }
 
-// Of all executions with the same precisions and trained weights none does less work than this one: sequences
+// No execution with the same precisions and trained weights does less work than this one: sequences
 // have their real length, prompts pass once, kernels are fused.
 Execution with_min_work(Execution execution, TaskKind kind) {
   execution.packed = true;

@@ -91,7 +91,7 @@ void IlpAssignment::lay_runs(std::size_t c) {
     for (const MilpTerm& term : length[unit]) shorter.push_back({term.variable, -term.coefficient});
     problem_.add_row(0, shorter, kMilpInfinity);
   }
-  // Of runs with equal length that of the lower slot comes first.
+  // If two runs have the same length, the run of the lower slot comes first.
   for (std::size_t g = 0; g < of_slot.size(); ++g) {
     for (std::size_t h = g + 1; h < of_slot.size(); ++h) {
       for (const auto& [run, variable] : of_slot[h]) {

@@ -28,7 +28,7 @@ std::string phrase(const std::string& change, double iteration_s) {
   return change + " one does, which takes " + format_seconds(iteration_s);
 }
 
-// Of a request whose own search was shorter than a moment.
+// Searches again for a moment if the request's own search was shorter.
 std::string with_more_time(const PlanRequest& request) {
   const bool was_short =
       request.budget.evaluations > 0 || (request.budget.seconds > 0 && request.budget.seconds < kMoment_s);

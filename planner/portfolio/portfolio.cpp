@@ -44,7 +44,7 @@ bool is_small(const PlanRequest& request) {
   return true;
 }
 
-// Where devices are paid for, or differ, or lie far from each other, a part of them may be better than all.
+// True if a part of the devices may be better than all: they are paid for, differ, or lie far from each other.
 bool may_leave_devices(const PlanRequest& request) {
   if (!request.limits.pins.empty()) return false;
   return !request.objective.is_time_alone() || !are_devices_alike(request.cluster) ||

@@ -1,11 +1,11 @@
 // Several planners share one budget, and the answer is the best of their plans: the default of `sextant
 // plan`.
 //
-// The order: all tasks on all devices with the best degrees (verl-colocated), the most common placement; all tasks on a part of the
-// cluster (subsets), one type, one zone, some of its nodes, where a part may be better than all; if
-// generation may overlap the rest, splits into devices that generate and others (streamrl); a proof over whole
-// units of small clusters (exact); generation and training planned separately (two-phase); sha-ea with the
-// remaining budget. A planner is left out if it does not apply to the request.
+// The order: all tasks on all devices with the best degrees (verl-colocated), the most common placement; all
+// tasks on a part of the cluster (subsets), one type, one zone, some of its nodes, where a part may be better
+// than all; if generation may overlap the rest, splits into devices that generate and others (streamrl); a
+// proof over whole units of small clusters (exact); generation and training planned separately (two-phase);
+// sha-ea with the remaining budget. A planner is left out if it does not apply to the request.
 //
 // If all devices are alike, a plan with uneven shares or stages is the answer only if it is faster than the
 // best even plan by more than a fiftieth, because readers would ask for a reason.

@@ -56,8 +56,8 @@ int smallest_budget(const TaskProfile& profile) {
   return smallest;
 }
 
-// Adds executions with smaller token budgets: all halves down to a sequence, or only the last of them where there
-// are many executions already.
+// Adds executions with smaller token budgets: all halves down to a sequence, or only the last of them where
+// there are many executions already.
 void add_smaller_budgets(const Workflow& workflow, int smallest, std::vector<Execution>& executions) {
   constexpr std::size_t kMany = 48;
   const std::vector<Execution> stated = executions;
@@ -96,8 +96,8 @@ TaskChoices choices_of(const TaskProfile& profile, const Task& task, const Workf
   return choices;
 }
 
-// Leaves the executions whose engine sleeps as the framework has it in this mode. Sleeping needs the rate of the
-// host: if a cluster does not say it, the engine is planned as one that stays on its devices.
+// Leaves the executions whose engine sleeps as the framework has it in this mode. Sleeping needs the rate of
+// the host: if a cluster does not say it, the engine is planned as one that stays on its devices.
 void keep_sleep_of_mode(const FrameworkProfile& profile, Mode mode, TaskChoices& choices) {
   const auto sleeps = profile.engine_sleeps.find(mode);
   if (sleeps == profile.engine_sleeps.end()) return;

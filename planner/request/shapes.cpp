@@ -61,8 +61,8 @@ class BatchCuts {
   std::vector<Recompute> recomputes_;
 };
 
-// Devices of a stage at most. An engine holds whole weights: where those are more than a machine has room for, its
-// matrices are split over several machines, as no stage of it fits one otherwise.
+// Devices of a stage at most. An engine holds whole weights: where those are more than a machine has room for,
+// its matrices are split over several machines, as no stage of it fits one otherwise.
 int max_width(const Task& task, const Workflow& workflow, const ShapeLimits& limits,
               const TaskChoices& choices) {
   constexpr double kMaxShare = 0.5;  // of the memory, for weights

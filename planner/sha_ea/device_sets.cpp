@@ -136,7 +136,7 @@ DeviceSets normalized(const DeviceSets& sharing) {
     }
     out.set_of.push_back(number[s]);
   }
-  // Of identical sets only the first keeps its bit.
+  // The first of several identical sets keeps its bit.
   for (std::size_t s = 0; s < number.size(); ++s) {
     if (number[s] >= 0 && first[static_cast<std::size_t>(number[s])] != s) number[s] = -1;
   }

@@ -10,8 +10,8 @@
 
 namespace sextant {
 
-// `choices`: by task, or empty. Stages have the layers and replicas the shares of the batch that the choices of their
-// task allow.
+// `choices`: by task, or empty. Stages have the layers and replicas the shares of the batch that the choices of
+// their task allow.
 [[nodiscard]] std::vector<Violation> framework_violations(const Plan& plan, const Workflow& workflow,
                                                           const std::vector<TaskChoices>& choices);
 

@@ -7,7 +7,8 @@
 
 namespace sextant {
 
-// Seconds that a connection may take besides its round trips: a first packet that is lost is sent again within them.
+// Seconds that a connection may take besides its round trips: a first packet that is lost is sent again within
+// them.
 inline constexpr double kConnect_s = 1;
 inline constexpr double kConnectRoundTrips = 4;  // TCP's and the handshake's three, and one to spare
 

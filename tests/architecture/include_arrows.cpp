@@ -38,7 +38,8 @@ const std::vector<Room>& rooms() {
   return table;
 }
 
-// Headers for everybody, include/sextant/NAME.h, and the room that holds their sources. For the arrows they lie there.
+// Headers for everybody, include/sextant/NAME.h, and the room that holds their sources. For the arrows they lie
+// there.
 const std::map<std::string, std::string>& public_headers() {
   static const std::map<std::string, std::string> homes = [] {
     std::map<std::string, std::string> all;
@@ -105,7 +106,7 @@ std::string included_path(const std::string& name) {
 
 std::string file_name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// Where a file lies for the arrows between rooms.
+// The path by which a file counts for the arrows between rooms.
 std::string place_of(const std::string& path) {
   const auto home = public_headers().find(path);
   return home == public_headers().end() ? path : home->second + "/" + file_name_of(path);
@@ -238,8 +239,8 @@ void check_headers(const std::vector<SourceFile>& sources, std::vector<std::stri
   }
 }
 
-// No two folders include each other, directly or through others, at any depth. Each arrow of a cycle is named by one
-// include that draws it.
+// No two folders include each other, directly or through others, at any depth. Each arrow of a cycle is named
+// by one include that draws it.
 void check_folders(const std::vector<SourceFile>& sources, std::vector<std::string>& violations) {
   Graph folders;
   std::map<std::pair<std::string, std::string>, std::string> drawn_by;

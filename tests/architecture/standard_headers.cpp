@@ -127,7 +127,7 @@ Header read_header(const fs::path& file) {
 std::map<std::string, Header> read_headers(const fs::path& root) {
   std::map<std::string, Header> headers;
   for (const std::string& path : sources_below(root)) {
-    // As includes name it.
+    // The name that includes use.
     const std::string prefix = "include/";
     const std::string name = path.starts_with(prefix) ? path.substr(prefix.size()) : path;
     if (path.ends_with(".h")) headers[name] = read_header(root / path);

@@ -1,5 +1,5 @@
-// With neutral coefficients the model is HetRL's Appendix B: the terms are compared with costmodel/appendix.h, which
-// shares no code with them, on random heterogeneous clusters and layouts, with a vocabulary of zero.
+// With neutral coefficients the model is HetRL's Appendix B: the terms are compared with costmodel/appendix.h,
+// which shares no code with them, on random heterogeneous clusters and layouts, with a vocabulary of zero.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -108,8 +108,8 @@ TEST(OrdinaryQuestion, Grpo14bOn32H100IsPlanned) {
             time_of(asked, recipe_of(question, profile, asked.workflow, asked.cluster)));
 }
 
-// The recipe with as few tokens in a micro-batch as one sequence may have, 1024 + 4096, sharded weights, states on
-// the host and half of the recipe's cache: what users of OpenRLHF do with cards of 40 GB.
+// The recipe with as few tokens in a micro-batch as one sequence may have, 1024 + 4096, sharded weights, states
+// on the host and half of the recipe's cache: what users of OpenRLHF do with cards of 40 GB.
 Plan lean_recipe(const OrdinaryQuestion& question, const PredictionQuery& asked) {
   Plan plan = recipe_of(question, asked.profile, asked.workflow, asked.cluster);
   for (const Task& task : asked.workflow.tasks) {
@@ -262,8 +262,8 @@ TEST(OrdinaryQuestion, DeepSeekV3On256H100IsPlannedNoSlowerThanItsRecipe) {
   EXPECT_LT(result.prediction->iteration_s, kRecipe_s);
 }
 
-// 48 of 64 H100 generate for 128 x 16 sequences in 12 engines of 4: 8 engines have 171 sequences, 4 have 170. The
-// trainer's replicas must have equally many.
+// 48 of 64 H100 generate for 128 x 16 sequences in 12 engines of 4: 8 engines have 171 sequences, 4 have 170.
+// The trainer's replicas must have equally many.
 TEST(FrameworkProfiles, EnginesOfAServerNeedNoEvenBatch) {
   const Facts facts = Facts::load(kData / "gpus.json", kData / "models.json");
   const OrdinaryQuestion question{

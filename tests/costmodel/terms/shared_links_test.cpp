@@ -127,8 +127,8 @@ TEST(SharedLinks, CopiesOfWeightsShareATrunk) {
   EXPECT_DOUBLE_EQ(sync_s(WeightSyncMethod::broadcast, 5, 10), 5 + bytes / 5);
 }
 
-// Software handles half of the time of a byte on the zone's links of 10 B/s: 0.1 s a byte beside the link's 0.1 s. Over
-// slower links and trunks it stays 0.1 s a byte.
+// Software handles half of the time of a byte on the zone's links of 10 B/s: 0.1 s a byte beside the link's 0.1
+// s. Over slower links and trunks it stays 0.1 s a byte.
 TEST(SharedLinks, SoftwareTakesNoLongerOverASlowLink) {
   Workflow workflow = small_workflow();
   Plan plan = same_everywhere(plan_of({{stage(3, {0})}}));

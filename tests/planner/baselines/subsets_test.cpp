@@ -27,8 +27,8 @@ std::set<DeviceId> devices_of(const Plan& plan) {
   return devices;
 }
 
-// Two nodes of one type and four of another, each type in a region of its own: 1, 2, 4 devices of a node, 1, 2 and
-// 1, 2, 4 nodes. A type and its zone are one part.
+// Two nodes of one type and four of another, each type in a region of its own: 1, 2, 4 devices of a node, 1, 2
+// and 1, 2, 4 nodes. A type and its zone are one part.
 TEST(ClusterPartsOf, AreTypesAndZonesByDoublings) {
   const Cluster cluster = cluster_of({{"a100", 2}, {"l40s", 4, 8, "z2", "r2"}});
   EXPECT_EQ(sizes_of(cluster_parts_of(cluster)),

@@ -8,9 +8,9 @@
 namespace sextant::testing {
 namespace {
 
-// PPO of 8B models on eight cards of 80 GB, all trained states sharded over them. A token has 128,256 logits of 16
-// bytes, so 32,768 tokens take 67 GB of logits alone, and the states of actor and critic 16 GB each on a card:
-// more than there is, also where the critic has half of the cards. 4,096 tokens take 8.4 GB.
+// PPO of 8B models on eight cards of 80 GB, all trained states sharded over them. A token has 128,256 logits of
+// 16 bytes, so 32,768 tokens take 67 GB of logits alone, and the states of actor and critic 16 GB each on a
+// card: more than there is, also where the critic has half of the cards. 4,096 tokens take 8.4 GB.
 PlanRequest with_budget(const Cluster& cluster, const Workflow& workflow, const Coefficients& coefficients,
                         int micro_batch_tokens) {
   PlanRequest request{cluster, workflow, coefficients};

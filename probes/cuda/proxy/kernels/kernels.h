@@ -157,8 +157,8 @@ void loss_and_gradient(Bf16* logits, VocabularyPart part, GatheredRows gathered,
 
 // ---- parameters (parameters.cu)
 
-// Row r of `rows` rows: uniform with this deviation, by the keys of probes/proxy/model/parameters.cpp. master may be
-// null.
+// Row r of `rows` rows: uniform with this deviation, by the keys of probes/proxy/model/parameters.cpp. master
+// may be null.
 struct InitialRows {
   std::uint64_t block_seed = 0;
   std::size_t first = 0;  // its row in the full block
