@@ -88,16 +88,18 @@ template <typename T>
   return {share, T(1.0)};
 }
 
-// The usual rate of the network between nodes, in bytes/s: that inside a zone, or between zones if a zone is a
-// rack whose links are nearly as fast as those inside a node. 0 if the cluster does not state it.
-[[nodiscard]] inline double zone_bytes_per_s(const Cluster& cluster) {
+// The usual rate of a device's network to other nodes, in bytes/s: that inside its zone, or between zones if the zone
+// is a rack whose links are nearly as fast as those inside the device's node. 0 if the cluster does not state it.
+[[nodiscard]] inline double usual_network_bytes_per_s(const Cluster& cluster, DeviceId device) {
   constexpr double kNearlyAsFast = 0.5;
   const auto rate_at = [&](LinkLevel level) {
     const auto found = cluster.levels().find(level);
     return found == cluster.levels().end() ? 0.0 : found->second.bytes_per_s.value;
   };
+  const Node& node = cluster.nodes()[cluster.node_of(device).index()];
+  const double inside = node.link ? node.link->bytes_per_s.value : rate_at(LinkLevel::within_node);
   const double zone = rate_at(LinkLevel::within_zone);
-  const bool is_rack = zone >= kNearlyAsFast * rate_at(LinkLevel::within_node);
+  const bool is_rack = inside > 0 && zone >= kNearlyAsFast * inside;
   return is_rack ? rate_at(LinkLevel::within_region) : zone;
 }
 
@@ -121,7 +123,7 @@ template <typename T>
   const Cluster& cluster = problem.cluster();
   if (cluster.is_one_island(from, to)) return reached.within * link.bytes_per_s;
   T rate = link.bytes_per_s;
-  const double zone = plain_value(reached.between) < 1 ? zone_bytes_per_s(cluster) : 0;
+  const double zone = plain_value(reached.between) < 1 ? usual_network_bytes_per_s(cluster, from) : 0;
   T usual = rate < T(zone) ? T(zone) : rate;
   if (use.nodes.rails > 1) {
     const T rails = 1.0 + (use.nodes.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);

@@ -151,6 +151,27 @@ TEST(SharedLinks, SoftwareTakesNoLongerOverASlowLink) {
   }
 }
 
+// 16.4 GB between zones over 1 GB/s with an efficiency of 0.104 on 50 GB/s inside a zone: 16.4 s on the link and
+// 16.4 (1 / 0.104 - 1) / 50 = 2.83 s of software, although nodes state their inner links themselves.
+TEST(SharedLinks, NodesThatStateTheirOwnLinksAreNoRack) {
+  Workflow workflow = small_workflow();
+  Plan plan = same_everywhere(plan_of({{stage(3, {0})}}));
+  plan.tasks.at(kGeneration) = plan_of({{stage(3, {2})}});
+  plan.weight_sync.method = WeightSyncMethod::broadcast;
+  std::vector<Node> nodes{node("trainer", "fast", 2), node("engine", "fast", 2)};
+  nodes[1].zone = "far";
+  for (Node& one : nodes) one.link = link_rate(0, 450e9);
+  LinkRate between = link_rate(0, 1e9);
+  between.capacity_bytes_per_s = assumed(1e9);
+  Case<> whole(Cluster("two", {{"fast", device_type(1e14, 1e12, 1e12)}}, nodes,
+                       {{LinkLevel::within_zone, link_rate(0, 50e9)}, {LinkLevel::within_region, between}}),
+               workflow, plan);
+  whole.set(weight_sync_efficiency, 0.104);
+  const TaskWork training = whole.work(kTraining), generation = whole.work(kGeneration);
+  const double bytes = 2 * 480, s_per_gb = (16.4 + 16.4 * (1 / 0.104 - 1) / 50) / 16.4;
+  EXPECT_NEAR(terms::synchronize_s(whole.problem, training, generation), bytes / 1e9 * s_per_gb, 1e-15);
+}
+
 // WEAVE's Figure 13: one copy of the weights over the connection of 20 Gbit/s between both clusters, then
 // around the NVLinks of one node, is 7.87 to 8.33 times as fast as a copy for each of eight H20.
 TEST(SharedLinks, OneCopyOverATrunkIsAsMuchFasterAsWeaveMeasured) {
