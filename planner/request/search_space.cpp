@@ -138,15 +138,10 @@ class Enumeration {
     return all;
   }
 
-  [[nodiscard]] std::vector<int> sizes_within(int share, const Execution& execution) const {
+  [[nodiscard]] std::vector<int> micro_batches_within(int share, const Execution& execution) const {
     if (!counts_micro_batches_in_sequences(task_.kind, execution)) return {1};
-    std::vector<int> sizes;
-    const std::vector<int>& wanted =
-        choices_.micro_batch_sequences.empty() ? limits_.micro_batch_sequences : choices_.micro_batch_sequences;
-    for (const int size : wanted) sizes.push_back(std::min(size, share));
-    std::sort(sizes.begin(), sizes.end());
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    return sizes;
+    return sizes_within(share, choices_.micro_batch_sequences.empty() ? limits_.micro_batch_sequences
+                                                                      : choices_.micro_batch_sequences);
   }
 
   [[nodiscard]] std::vector<int> batches_of(const std::vector<Replica>& replicas, int share,
@@ -162,7 +157,7 @@ class Enumeration {
     const int count = static_cast<int>(replicas.size());
     const int share = (workflow_.sequences() + count - 1) / count;
     for (const int batch : batches_of(replicas, share, execution)) {
-      for (const int size : sizes_within(share, execution)) {
+      for (const int size : micro_batches_within(share, execution)) {
         for (const Recompute recompute : recompute_choices(task_.kind, choices_, limits_.try_recompute))
           add({replicas, size, true, batch, recompute, execution});
       }

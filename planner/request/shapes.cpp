@@ -6,16 +6,6 @@
 namespace sextant {
 namespace {
 
-// Micro-batch sizes that a replica with so many sequences can fill: a larger one is the same as all of them.
-std::vector<int> sizes_within(int share, const std::vector<int>& wanted) {
-  std::vector<int> sizes;
-  sizes.reserve(wanted.size());
-  for (const int size : wanted) sizes.push_back(std::min(size, share));
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return sizes;
-}
-
 // Everything that a shape says of batches and of the execution, for the degrees that it has already.
 class BatchCuts {
  public:
@@ -83,6 +73,15 @@ int max_width(const Task& task, const Workflow& workflow, const ShapeLimits& lim
 int at_most(int limit, int of_choices) { return of_choices > 0 ? std::min(limit, of_choices) : limit; }
 
 }  // namespace
+
+std::vector<int> sizes_within(int share, const std::vector<int>& wanted) {
+  std::vector<int> sizes;
+  sizes.reserve(wanted.size());
+  for (const int size : wanted) sizes.push_back(std::min(size, share));
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
 
 bool can_cut(const Model& model, int tensor_parallel) {
   const int columns = model.experts ? model.experts->intermediate : model.intermediate;

@@ -28,4 +28,8 @@ struct ShapeLimits {
 [[nodiscard]] std::vector<Shape> shapes_of(const Task& task, const Workflow& workflow, int devices,
                                            const ShapeLimits& limits);
 
+// The distinct micro-batch sizes, in sequences and ascending, that a replica with `share` sequences can fill: a larger
+// one is the same as all of them.
+[[nodiscard]] std::vector<int> sizes_within(int share, const std::vector<int>& wanted);
+
 }  // namespace sextant

@@ -4,20 +4,11 @@
 #include <array>
 #include <limits>
 
+#include "planner/request/shapes.h"
 #include "planner/two_phase/pipelines.h"
 
 namespace sextant {
 namespace {
-
-// Sizes that the smallest share of a batch can fill: a larger one is the same as all of it.
-std::vector<int> sizes_within(int share, const std::vector<int>& wanted) {
-  std::vector<int> sizes;
-  sizes.reserve(wanted.size());
-  for (const int size : wanted) sizes.push_back(std::min(size, share));
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  return sizes;
-}
 
 bool beats(const Choice& a, const Choice& b) {
   return a.time_s <= b.time_s && a.resident_fraction <= b.resident_fraction &&
