@@ -88,19 +88,21 @@ template <typename T>
   return {share, T(1.0)};
 }
 
-// The usual rate of a device's network to other nodes, in bytes/s: that inside its zone, or between zones if the zone
-// is a rack whose links are nearly as fast as those inside the device's node. 0 if the cluster does not state it.
-[[nodiscard]] inline double usual_network_bytes_per_s(const Cluster& cluster, DeviceId device) {
-  constexpr double kNearlyAsFast = 0.5;
-  const auto rate_at = [&](LinkLevel level) {
-    const auto found = cluster.levels().find(level);
-    return found == cluster.levels().end() ? 0.0 : found->second.bytes_per_s.value;
-  };
-  const Node& node = cluster.nodes()[cluster.node_of(device).index()];
-  const double inside = node.link ? node.link->bytes_per_s.value : rate_at(LinkLevel::within_node);
-  const double zone = rate_at(LinkLevel::within_zone);
-  const bool is_rack = inside > 0 && zone >= kNearlyAsFast * inside;
-  return is_rack ? rate_at(LinkLevel::within_region) : zone;
+// The usual rate of the network from a device to other nodes, in bytes/s: that inside a zone, but no more than one
+// adapter of 400 Gbit/s for each device (HGX H100, GB200 NVL72), because a rack's NVLink is no network. 0 if the
+// cluster does not state it.
+[[nodiscard]] inline double usual_network_bytes_per_s(const Cluster& cluster) {
+  constexpr double kAdapter = 400e9 / 8;
+  const auto zone = cluster.levels().find(LinkLevel::within_zone);
+  return zone == cluster.levels().end() ? 0.0 : std::min(kAdapter, zone->second.bytes_per_s.value);
+}
+
+// Share of a connection's stated capacity that all its transfers together reach: network_efficiency, but at most
+// all of it. Fits to clusters whose datasheets understate the network are above 1.
+template <typename T>
+[[nodiscard]] T capacity_share(const Problem<T>& problem) {
+  const T& network = problem.coefficient(CoefficientId::network_efficiency);
+  return network < T(1.0) ? network : T(1.0);
 }
 
 // Extra time of a transfer for what software does with each byte, as a fraction of its time on a usual link.
@@ -123,7 +125,7 @@ template <typename T>
   const Cluster& cluster = problem.cluster();
   if (cluster.is_one_island(from, to)) return reached.within * link.bytes_per_s;
   T rate = link.bytes_per_s;
-  const double zone = plain_value(reached.between) < 1 ? usual_network_bytes_per_s(cluster, from) : 0;
+  const double zone = plain_value(reached.between) < 1 ? usual_network_bytes_per_s(cluster) : 0;
   T usual = rate < T(zone) ? T(zone) : rate;
   if (use.nodes.rails > 1) {
     const T rails = 1.0 + (use.nodes.rails - 1.0) * problem.coefficient(CoefficientId::rail_weight);
@@ -144,14 +146,14 @@ template <typename T>
       if (network) divide(*network, use.leaving.node);
     }
   }
-  if (const auto trunk = cluster.trunk(from, to))
-    limit(rate, trunk->bytes_per_s / use.leaving.of(trunk->scope));
-  const T& network = problem.coefficient(CoefficientId::network_efficiency);
+  const auto trunk = cluster.trunk(from, to);
+  const double capacity = trunk ? trunk->bytes_per_s / use.leaving.of(trunk->scope) : 0;
+  if (trunk) limit(rate, capacity);
   if (rate < usual) {
-    const T share = network < T(1.0) ? network : T(1.0);  // no link carries more than its rate
-    rate = share * rate / (1.0 + software_loss(reached.between) * rate / usual);
+    rate = capacity_share(problem) * rate / (1.0 + software_loss(reached.between) * rate / usual);
   } else {
-    rate *= network * reached.between;
+    rate *= problem.coefficient(CoefficientId::network_efficiency) * reached.between;
+    if (trunk) limit(rate, capacity);
   }
   const T inner = reached.within * std::max(plain_value(link.bytes_per_s), use.nodes.inner_bytes_per_s);
   return inner < rate ? inner : rate;

@@ -4,8 +4,8 @@
 // far as they can. With B bytes for all sequences, of which zone z makes the part s_z and needs the part t_z, a
 // zone lacks max(0, t_z - s_z) or has max(0, s_z - t_z) in excess; the data flows from the latter zones to the
 // former in proportion. A flow of b bytes between two zones takes
-//   alpha + b / min(C, min(devices there, devices here) beta)
-// with their link's latency alpha, rate beta and, if it has one, capacity C, reduced by network_efficiency.
+//   alpha + b / min(min(1, e) C, e min(devices there, devices here) beta)
+// with their link's latency alpha, rate beta and, if it has one, capacity C, and e = network_efficiency.
 // Flows run at the same time, so the longest counts.
 //
 // Transfers inside a zone are part of the controller's time per sequence (sequence_overhead_s), which was
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "costmodel/problem/problem.h"
+#include "costmodel/terms/collective.h"
 
 namespace sextant::terms {
 
@@ -48,12 +49,14 @@ template <typename T>
       const double flow = std::max(0.0, lacks(to)) * std::max(0.0, -lacks(from));
       if (flow <= 0) continue;
       const LinkCost<T> link = problem.hardware.link(from.made_example, to.needed_example);
-      T rate = std::min(from.made, to.needed) * link.bytes_per_s;
-      if (const auto trunk = cluster.trunk(from.made_example, to.needed_example);
-          trunk && trunk->bytes_per_s < rate)
-        rate = T(trunk->bytes_per_s);
+      T rate = std::min(from.made, to.needed) * link.bytes_per_s *
+               problem.coefficient(CoefficientId::network_efficiency);
+      if (const auto trunk = cluster.trunk(from.made_example, to.needed_example)) {
+        const T capacity = capacity_share(problem) * trunk->bytes_per_s;
+        if (capacity < rate) rate = capacity;
+      }
       const T time = problem.coefficient(CoefficientId::link_latency_scale) * link.latency_s +
-                     bytes * flow / all / (rate * problem.coefficient(CoefficientId::network_efficiency));
+                     bytes * flow / all / rate;
       if (longest < time) longest = time;
     }
   }

@@ -49,7 +49,7 @@ template <typename T>
   TrunkLoads<T> loads;
   const Cluster& cluster = problem.cluster();
   if (!cluster.has_trunks()) return loads;
-  const T& network = problem.coefficient(CoefficientId::network_efficiency);
+  const T network = capacity_share(problem);
   const auto add = [&](const std::optional<Trunk>& trunk, double bytes, const T& reached) {
     if (trunk) loads[without_direction(*trunk)] += bytes / (trunk->bytes_per_s * network * reached);
   };

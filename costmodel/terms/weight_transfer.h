@@ -9,8 +9,8 @@
 //               alpha + x max over trunks of receivers / capacity )       what a shared link carries
 // with alpha = max over d of min over l of alpha_l. The third and the fourth count receivers on nodes without
 // trainers, if nodes state the rate of their network; a trunk is that of the receiver's fastest link. Rates are
-// reduced by weight_sync_efficiency and network_efficiency, a trunk's capacity by the latter alone
-// (collective.h).
+// reduced by weight_sync_efficiency and network_efficiency, a trunk's capacity by the latter alone, if
+// it is below 1 (collective.h).
 #pragma once
 
 #include <algorithm>
@@ -101,7 +101,7 @@ class Fetching {
     if (senders_ > 0) limit(T(sending_s_per_byte_ / senders_));
     const double network = crossing > 0 ? network_of_nodes(cluster, training) : kNoLimit;
     if (network < kNoLimit) limit(T(crossing / (crossing_share * network)));
-    limit(T(users.max_s_per_byte() / problem.coefficient(CoefficientId::network_efficiency)));
+    limit(T(users.max_s_per_byte() / capacity_share(problem)));
   }
 
   // bytes: x, the bytes that each device receives.
@@ -166,7 +166,7 @@ template <typename T>
     if (slowest < cost) slowest = cost;
   }
   if (crossing == 0) return slowest;
-  const T shared = bytes * users.max_s_per_byte() / problem.coefficient(CoefficientId::network_efficiency);
+  const T shared = bytes * users.max_s_per_byte() / capacity_share(problem);
   if (slowest < shared) slowest = shared;
   const T sent = crossing * bytes / (crossing_share * network_of_nodes(cluster, training));
   return slowest < sent ? sent : slowest;

@@ -127,6 +127,24 @@ TEST(SharedLinks, CopiesOfWeightsShareATrunk) {
   EXPECT_DOUBLE_EQ(sync_s(WeightSyncMethod::broadcast, 5, 10), 5 + bytes / 5);
 }
 
+// A fit to clusters with understated networks gives links 1.25 times their rate. No trunk carries more than its
+// capacity: one ring of 5 B/s and 3 copies of 5 B/s each take bytes / 5 and 3 bytes / 5.
+TEST(SharedLinks, NoFitGivesATrunkMoreThanItsCapacity) {
+  Workflow workflow = small_workflow();
+  Plan plan = same_everywhere(plan_of({{stage(3, {0})}}));
+  plan.tasks.at(kGeneration) = plan_of({{stage(3, {4})}, {stage(3, {5})}, {stage(3, {6})}});
+  const auto sync_s = [&](WeightSyncMethod method, double efficiency) {
+    plan.weight_sync.method = method;
+    Case<> whole(two_zones(5, 5), workflow, plan);
+    whole.set(network_efficiency, efficiency);
+    return terms::synchronize_s(whole.problem, whole.work(kTraining), whole.work(kGeneration));
+  };
+  for (const auto method : {WeightSyncMethod::broadcast, WeightSyncMethod::per_replica, WeightSyncMethod::flat}) {
+    EXPECT_DOUBLE_EQ(sync_s(method, 1.25), sync_s(method, 1)) << static_cast<int>(method);
+    EXPECT_GT(sync_s(method, 0.8), sync_s(method, 1)) << static_cast<int>(method);
+  }
+}
+
 // Software handles half of the time of a byte on the zone's links of 10 B/s: 0.1 s a byte beside the link's 0.1
 // s. Over slower links and trunks it stays 0.1 s a byte.
 TEST(SharedLinks, SoftwareTakesNoLongerOverASlowLink) {
@@ -152,24 +170,31 @@ TEST(SharedLinks, SoftwareTakesNoLongerOverASlowLink) {
 }
 
 // 16.4 GB between zones over 1 GB/s with an efficiency of 0.104 on 50 GB/s inside a zone: 16.4 s on the link and
-// 16.4 (1 / 0.104 - 1) / 50 = 2.83 s of software, although nodes state their inner links themselves.
-TEST(SharedLinks, NodesThatStateTheirOwnLinksAreNoRack) {
+// 16.4 (1 / 0.104 - 1) / 50 = 2.83 s of software. Neither PCIe of 32 GB/s inside the nodes nor NVLink of 900 GB/s
+// inside the zone changes that.
+TEST(SharedLinks, SoftwareTakesItsTimeOfAnAdapterWhateverIsInsideNodesAndRacks) {
   Workflow workflow = small_workflow();
   Plan plan = same_everywhere(plan_of({{stage(3, {0})}}));
   plan.tasks.at(kGeneration) = plan_of({{stage(3, {2})}});
   plan.weight_sync.method = WeightSyncMethod::broadcast;
-  std::vector<Node> nodes{node("trainer", "fast", 2), node("engine", "fast", 2)};
-  nodes[1].zone = "far";
-  for (Node& one : nodes) one.link = link_rate(0, 450e9);
-  LinkRate between = link_rate(0, 1e9);
-  between.capacity_bytes_per_s = assumed(1e9);
-  Case<> whole(Cluster("two", {{"fast", device_type(1e14, 1e12, 1e12)}}, nodes,
-                       {{LinkLevel::within_zone, link_rate(0, 50e9)}, {LinkLevel::within_region, between}}),
-               workflow, plan);
-  whole.set(weight_sync_efficiency, 0.104);
-  const TaskWork training = whole.work(kTraining), generation = whole.work(kGeneration);
+  const auto sync_s = [&](double inside, double zone, double far) {
+    std::vector<Node> nodes{node("trainer", "fast", 2), node("engine", "fast", 2)};
+    nodes[1].zone = "far";
+    for (Node& one : nodes) one.link = link_rate(0, inside);
+    LinkRate between = link_rate(0, far);
+    between.capacity_bytes_per_s = assumed(far);
+    Case<> whole(Cluster("two", {{"fast", device_type(1e14, 1e12, 1e12)}}, nodes,
+                         {{LinkLevel::within_zone, link_rate(0, zone)}, {LinkLevel::within_region, between}}),
+                 workflow, plan);
+    whole.set(weight_sync_efficiency, 0.104);
+    return terms::synchronize_s(whole.problem, whole.work(kTraining), whole.work(kGeneration));
+  };
   const double bytes = 2 * 480, s_per_gb = (16.4 + 16.4 * (1 / 0.104 - 1) / 50) / 16.4;
-  EXPECT_NEAR(terms::synchronize_s(whole.problem, training, generation), bytes / 1e9 * s_per_gb, 1e-15);
+  EXPECT_NEAR(sync_s(450e9, 50e9, 1e9), bytes / 1e9 * s_per_gb, 1e-15);
+  EXPECT_NEAR(sync_s(32e9, 50e9, 1e9), bytes / 1e9 * s_per_gb, 1e-15);
+  EXPECT_NEAR(sync_s(900e9, 900e9, 1e9), bytes / 1e9 * s_per_gb, 1e-15);
+  // From rack to rack over the adapter itself, as measured: the efficiency alone.
+  EXPECT_NEAR(sync_s(900e9, 900e9, 50e9), bytes / (0.104 * 50e9), 1e-15);
 }
 
 // WEAVE's Figure 13: one copy of the weights over the connection of 20 Gbit/s between both clusters, then
