@@ -13,8 +13,8 @@
 namespace sextant {
 namespace {
 
-constexpr std::array<std::string_view, 2> kSchemas{"sextant.framework_profile/1.1",
-                                                   "sextant.framework_profile/1.0"};
+constexpr std::array<std::string_view, 3> kSchemas{
+    "sextant.framework_profile/1.2", "sextant.framework_profile/1.1", "sextant.framework_profile/1.0"};
 constexpr std::size_t kMaxExecutions = 256;  // of a kind of task
 
 std::string lower_case(std::string text) {
@@ -181,9 +181,11 @@ FrameworkProfile FrameworkProfile::parse(const JsonView& view) {
   profile.has_old_log_prob = flag_of(view, "tasks_by_default", "old_log_prob", false);
   TaskProfile of_all;
   if (const auto layout = view.optional("layout")) {
-    layout->allow_only({"even_batch", "stages"});
+    layout->allow_only({"even_batch", "stages", "outermost"});
     if (const auto is_even = layout->optional("even_batch")) of_all.has_even_batch = is_even->flag();
     if (const auto rule = layout->optional("stages")) of_all.stages = parse_stage_rule(*rule);
+    if (const auto outermost = layout->optional("outermost"))
+      profile.has_stages_outermost = outermost->one_of({"replicas", "stages"}) == 1;
   }
   if (const auto list = view.optional("algorithms")) profile.algorithms = parse_algorithms(*list);
   parse_modes(view, profile);

@@ -58,15 +58,17 @@ std::vector<Replica> expand_layout(const UniformLayout& layout, int layers) {
   SEXTANT_CHECK(layers >= layout.pipeline_parallel);
   const int base = layers / layout.pipeline_parallel;
   const int remainder = layers % layout.pipeline_parallel;
-  int next = layout.first.value;
   std::vector<Replica> replicas(static_cast<std::size_t>(layout.data_parallel));
-  for (Replica& replica : replicas) {
+  for (int number = 0; number < layout.data_parallel; ++number) {
+    Replica& replica = replicas[static_cast<std::size_t>(number)];
     replica.batch_share = 1.0 / layout.data_parallel;
     for (int stage = 0; stage < layout.pipeline_parallel; ++stage) {
       replica.stages.push_back({base + (stage < remainder ? 1 : 0), {}});
-      for (int shard = 0; shard < layout.tensor_parallel; ++shard) {
-        replica.stages.back().devices.push_back(DeviceId{next++});
-      }
+      const int group = layout.has_stages_outermost ? stage * layout.data_parallel + number
+                                                    : number * layout.pipeline_parallel + stage;
+      const int first = layout.first.value + group * layout.tensor_parallel;
+      for (int shard = 0; shard < layout.tensor_parallel; ++shard)
+        replica.stages.back().devices.push_back(DeviceId{first + shard});
     }
   }
   return replicas;
@@ -83,8 +85,11 @@ std::optional<UniformLayout> uniform_layout(const std::vector<Replica>& replicas
   layout.first = first.stages.front().devices.front();
   int layers = 0;
   for (const Stage& stage : first.stages) layers += stage.layers;
-  if (layers < layout.pipeline_parallel || expand_layout(layout, layers) != replicas) return std::nullopt;
-  return layout;
+  if (layers < layout.pipeline_parallel) return std::nullopt;
+  if (expand_layout(layout, layers) == replicas) return layout;
+  layout.has_stages_outermost = true;
+  if (expand_layout(layout, layers) == replicas) return layout;
+  return std::nullopt;
 }
 
 std::vector<int> replica_sequences(const TaskPlan& task, int sequences) {

@@ -49,8 +49,10 @@ std::vector<std::string> fill_in_unstated(Plan& plan, const Workflow& workflow) 
   std::vector<std::string> assumed;
   for (const Task& task : workflow.tasks) {
     const auto found = plan.tasks.find(task.name);
-    if (found == plan.tasks.end() || found->second.states_micro_batch) continue;
-    found->second.states_micro_batch = true;
+    if (found == plan.tasks.end()) continue;
+    const bool is_micro_batch_stated = !found->second.unstated.micro_batch;
+    found->second.unstated = {};
+    if (is_micro_batch_stated) continue;
     const std::string words = fill_in(task, workflow, found->second);
     if (!words.empty())
       assumed.push_back("Assumed for " + task.name + ", whose plan does not say: " + words + ".");
@@ -60,11 +62,11 @@ std::vector<std::string> fill_in_unstated(Plan& plan, const Workflow& workflow) 
 
 bool states_all(const Plan& plan) {
   return std::all_of(plan.tasks.begin(), plan.tasks.end(),
-                     [](const auto& named) { return named.second.states_micro_batch; });
+                     [](const auto& named) { return !named.second.unstated.micro_batch; });
 }
 
 void take_as_stated(Plan& plan) {
-  for (auto& [name, task] : plan.tasks) task.states_micro_batch = true;
+  for (auto& [name, task] : plan.tasks) task.unstated = {};
 }
 
 }  // namespace sextant

@@ -67,7 +67,12 @@ int parse_first(const JsonView& view) {
   return first ? first->count(0) : 0;
 }
 
-std::vector<Replica> parse_compact(const JsonView& view, int context_parallel) {
+constexpr std::array<std::string_view, 2> kOutermost{"replicas", "stages"};
+
+// The order of the devices makes a difference.
+bool has_order(const UniformLayout& layout) { return layout.data_parallel > 1 && layout.pipeline_parallel > 1; }
+
+UniformLayout parse_compact(const JsonView& view, int context_parallel) {
   UniformLayout layout;
   layout.data_parallel = view.required("data_parallel").count(1);
   layout.pipeline_parallel = view.required("pipeline_parallel").count(1);
@@ -97,7 +102,9 @@ std::vector<Replica> parse_compact(const JsonView& view, int context_parallel) {
     layers.fail("expected at least one layer for each of the " + std::to_string(layout.pipeline_parallel) +
                 " stages, got " + layers.json().dump());
   }
-  return expand_layout(layout, layers.count(1));
+  if (const auto outermost = view.optional("outermost"))
+    layout.has_stages_outermost = outermost->one_of({kOutermost.begin(), kOutermost.end()}) == 1;
+  return layout;
 }
 
 TaskPlan parse_task(const JsonView& view) {
@@ -110,14 +117,19 @@ TaskPlan parse_task(const JsonView& view) {
     out.replicas = parse_replicas(view.required("replicas"));
   } else {
     view.allow_only({"replicas", "data_parallel", "pipeline_parallel", "tensor_parallel", "devices", "layers",
-                     "micro_batch_sequences", "decode_batch_sequences", "recompute", "execution"});
+                     "outermost", "micro_batch_sequences", "decode_batch_sequences", "recompute", "execution"});
     if (!view.optional("data_parallel")) {
       view.fail("missing member \"replicas\" (or \"data_parallel\", ... of a compact task)");
     }
-    out.replicas = parse_compact(view, out.execution.context_parallel);
+    const UniformLayout layout = parse_compact(view, out.execution.context_parallel);
+    out.replicas = expand_layout(layout, view.required("layers").count(1));
+    out.unstated.outermost = has_order(layout) && !view.optional("outermost");
   }
+  out.unstated.execution = !view.optional("execution");
+  out.unstated.decode_batch = !view.optional("decode_batch_sequences");
+  out.unstated.recompute = !view.optional("recompute");
   const auto micro_batch = view.optional("micro_batch_sequences");
-  out.states_micro_batch = micro_batch.has_value();
+  out.unstated.micro_batch = !micro_batch;
   if (micro_batch) out.micro_batch_sequences = micro_batch->count(1);
   if (const auto decode_batch = view.optional("decode_batch_sequences")) {
     out.decode_batch_sequences = decode_batch->count(0);
@@ -153,11 +165,14 @@ Json layout_to_json(const TaskPlan& task) {
     int layers = 0;
     for (const Stage& stage : task.replicas.front().stages) layers += stage.layers;
     const int count = layout->data_parallel * layout->pipeline_parallel * layout->tensor_parallel;
-    return {{"data_parallel", layout->data_parallel},
-            {"pipeline_parallel", layout->pipeline_parallel},
-            {"tensor_parallel", layout->tensor_parallel / contexts},
-            {"devices", {{"first", layout->first.value}, {"count", count}}},
-            {"layers", layers}};
+    Json out = {{"data_parallel", layout->data_parallel},
+                {"pipeline_parallel", layout->pipeline_parallel},
+                {"tensor_parallel", layout->tensor_parallel / contexts},
+                {"devices", {{"first", layout->first.value}, {"count", count}}},
+                {"layers", layers}};
+    if (has_order(*layout) && !task.unstated.outermost)
+      out["outermost"] = kOutermost[layout->has_stages_outermost ? 1 : 0];
+    return out;
   }
   Json replicas = Json::array();
   for (const Replica& replica : task.replicas) {
@@ -168,11 +183,20 @@ Json layout_to_json(const TaskPlan& task) {
 
 Json to_json(const TaskPlan& task) {
   Json out = layout_to_json(task);
-  if (task.states_micro_batch) out["micro_batch_sequences"] = task.micro_batch_sequences;
-  out["decode_batch_sequences"] = task.decode_batch_sequences;
-  out["recompute"] = name_of(task.recompute);
-  if (const Json execution = task.execution.to_json(); !execution.empty()) {
-    out["execution"] = execution;
+  // A value that was set after reading is stated.
+  const TaskPlan untouched;
+  const auto is_stated = [](bool unstated, const auto& value, const auto& unset) {
+    return !unstated || !(value == unset);
+  };
+  if (is_stated(task.unstated.micro_batch, task.micro_batch_sequences, untouched.micro_batch_sequences))
+    out["micro_batch_sequences"] = task.micro_batch_sequences;
+  if (is_stated(task.unstated.decode_batch, task.decode_batch_sequences, untouched.decode_batch_sequences))
+    out["decode_batch_sequences"] = task.decode_batch_sequences;
+  if (is_stated(task.unstated.recompute, task.recompute, untouched.recompute))
+    out["recompute"] = name_of(task.recompute);
+  if (is_stated(task.unstated.execution, task.execution, untouched.execution)) {
+    const Json execution = task.execution.to_json();
+    out["execution"] = execution.empty() ? Json::object() : execution;
   }
   return out;
 }

@@ -60,6 +60,8 @@ struct FrameworkProfile {
   std::map<TaskKind, TaskProfile> tasks;
   // The framework's name for an option, for example by "generation.kv_memory_fraction".
   std::map<std::string, std::string> option_names;
+  // Training and inference number the ranks of all replicas of a stage one after the other (plan.h: outermost).
+  bool has_stages_outermost = false;
   std::vector<std::string> cannot;  // sentences
 
   // False for the standard graph of an algorithm that is not in the list; custom graphs are not judged.

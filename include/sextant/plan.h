@@ -7,7 +7,8 @@
 // A document may also give a task compactly:
 //   {"data_parallel": 2, "pipeline_parallel": 2, "tensor_parallel": 4,
 //    "devices": {"first": 0, "count": 16}, "micro_batch_sequences": 8}
-// Rule of expansion: stage j of replica i has devices first + ((i * PP) + j) * TP + 0 .. TP - 1; layers are
+// Rule of expansion: stage j of replica i has devices first + ((i * PP) + j) * TP + 0 .. TP - 1, or, with
+// "outermost": "stages" as Megatron numbers its ranks, first + ((j * DP) + i) * TP + 0 .. TP - 1. Layers are
 // split evenly, with one more for the earliest stages while a remainder lasts; shares are equal. With context
 // parallelism a stage has TP * CP devices in that rule. Documents use the compact form if the rule gives the
 // same plan.
@@ -48,13 +49,25 @@ struct Replica {
   friend bool operator==(const Replica&, const Replica&) = default;
 };
 
+// The options that the document of a task leaves out. fill_in_unstated and fill_in_from_profile
+// (sextant/profile_space.h) choose them.
+struct UnstatedOptions {
+  bool micro_batch = false;   // micro_batch_sequences
+  bool decode_batch = false;  // decode_batch_sequences
+  bool recompute = false;
+  bool execution = false;  // all of it
+  bool outermost = false;  // of a compact layout with several replicas and several stages
+
+  friend bool operator==(const UnstatedOptions&, const UnstatedOptions&) = default;
+};
+
 struct TaskPlan {
   std::vector<Replica> replicas;
   int micro_batch_sequences = 1;          // the last micro-batch of a replica may be smaller
-  bool states_micro_batch = true;         // false: the document leaves it out; see fill_in_unstated
   int decode_batch_sequences = 0;         // generation: sequences decoded together; 0: all of the replica's
   Recompute recompute = Recompute::none;  // training: activations recomputed in the backward pass
   Execution execution;
+  UnstatedOptions unstated;
 
   // Number of devices that split a stage's matrices: its width without the context-parallel part.
   [[nodiscard]] int tensor_parallel(const Stage& stage) const {
@@ -88,17 +101,19 @@ struct UniformLayout {
   int pipeline_parallel = 1;
   int tensor_parallel = 1;  // width of a stage: with context parallelism TP * CP
   DeviceId first;
+  bool has_stages_outermost = false;  // Megatron's order: all replicas of a stage lie next to each other
 };
 
 // Applies the rule of expansion above.
 [[nodiscard]] std::vector<Replica> expand_layout(const UniformLayout& layout, int layers);
 
-// The layout that expands to these replicas, if there is one.
+// The layout that expands to these replicas, if there is one; has_stages_outermost only if it makes a
+// difference.
 [[nodiscard]] std::optional<UniformLayout> uniform_layout(const std::vector<Replica>& replicas);
 
 struct Plan {
   static constexpr std::string_view kKind = "plan";
-  static constexpr SchemaVersion kVersion{1, 2};  // 1.1: length_rank; 1.2: padding
+  static constexpr SchemaVersion kVersion{1, 3};  // 1.1: length_rank; 1.2: padding; 1.3: outermost
 
   std::string name;
   std::map<std::string, TaskPlan> tasks;  // by task name

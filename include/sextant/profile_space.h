@@ -6,6 +6,7 @@
 
 #include "sextant/cluster.h"
 #include "sextant/framework_profile.h"
+#include "sextant/plan.h"
 #include "sextant/planner.h"
 #include "sextant/workflow.h"
 
@@ -36,6 +37,16 @@ enum class LayoutRules { as_framework, any };
 // Takes the profile's choices, device rules and weight synchronization into the request. Turns balancing off if
 // the profile splits evenly, and lets the bound cover every execution. Throws like space_of.
 void take_profile(const FrameworkProfile& profile, LayoutRules rules, PlanRequest& request);
+
+// Chooses what the documents of a plan's tasks leave out (TaskPlan::unstated) as the framework does by default,
+// and returns a sentence about each choice:
+//   a task without `execution`: the first execution of space_of, with its recomputation and decode batch
+//     unless the task states them; a stated micro-batch replaces the token budget of that execution
+//   a compact layout without `outermost`: the framework's order of ranks
+//   an execution that is neither packed nor states `padding`: the framework's padding
+// Nothing is filled in if the framework's choice cannot run (can_execute).
+[[nodiscard]] std::vector<std::string> fill_in_from_profile(Plan& plan, const FrameworkProfile& profile,
+                                                            const Workflow& workflow, const Cluster& cluster);
 
 // Adds the execution of `plan`, for example that of a pinned task, unless the choices already contain it.
 void add_execution(std::vector<TaskChoices>& choices, const Workflow& workflow, const std::string& task,

@@ -159,7 +159,7 @@ class Enumeration {
     for (const int batch : batches_of(replicas, share, execution)) {
       for (const int size : micro_batches_within(share, execution)) {
         for (const Recompute recompute : recompute_choices(task_.kind, choices_, limits_.try_recompute))
-          add({replicas, size, true, batch, recompute, execution});
+          add({replicas, size, batch, recompute, execution, {}});
       }
     }
   }

@@ -44,7 +44,7 @@ TEST(FieldMicroBatches, WhatThePlanLeavesOutIsAssumedAndNoted) {
   const double stated_s = asked.answer().tasks.at(task_names::kActorGeneration).time_s;
   generation.execution.prefill_chunk_tokens = 0;
   reference.execution.micro_batch_tokens = 0;
-  for (auto& [name, task] : asked.plan.tasks) task.states_micro_batch = false;
+  for (auto& [name, task] : asked.plan.tasks) task.unstated.micro_batch = true;
   const Prediction prediction = asked.answer();
   EXPECT_EQ(prediction.tasks.at(task_names::kActorGeneration).time_s, stated_s);  // 8192, as the plan said
   ASSERT_EQ(prediction.notes.size(), 2U);  // training still has its budget
@@ -55,7 +55,7 @@ TEST(FieldMicroBatches, WhatThePlanLeavesOutIsAssumedAndNoted) {
             "Assumed for reference_inference, whose plan does not say: micro-batches of at most 16384 tokens "
             "(micro_batch_tokens), the default of verl.");
   reference.execution.micro_batch_tokens = 16384;
-  reference.states_micro_batch = true;
+  reference.unstated.micro_batch = false;
   EXPECT_EQ(asked.answer().tasks.at(task_names::kReferenceInference).time_s,
             prediction.tasks.at(task_names::kReferenceInference).time_s);
 }
@@ -65,7 +65,7 @@ TEST(FieldMicroBatches, AnAssumedBudgetHoldsTheLongestSequence) {
   asked.workflow.response_tokens = fixed_length(30000);
   TaskPlan& training = asked.plan.tasks.at(task_names::kActorTraining);
   training.execution.micro_batch_tokens = 0;
-  training.states_micro_batch = false;
+  training.unstated.micro_batch = true;
   (void)fill_in_unstated(asked.plan, asked.workflow);
   EXPECT_EQ(training.execution.micro_batch_tokens, 30100);
   EXPECT_TRUE(states_all(asked.plan));
@@ -76,7 +76,7 @@ TEST(FieldMicroBatches, WithPaddingOneSequenceIsAssumed) {
   Plan plan = all_on(workflow, 0);
   for (auto& [name, task] : plan.tasks) {
     task.micro_batch_sequences = 1;
-    task.states_micro_batch = false;
+    task.unstated.micro_batch = true;
   }
   const Prediction assumed = predicted(workflow, plan);
   EXPECT_EQ(assumed.notes.size(), 3U);

@@ -58,13 +58,41 @@ TEST(PlanTest, ExpandsALayout) {
 TEST(PlanTest, CompactAndExpandedTasksAreTheSame) {
   const Plan compact = parse_task(
       R"({"data_parallel": 2, "pipeline_parallel": 2, "tensor_parallel": 2, "devices": {"first": 1, "count": 8},
-          "layers": 3, "micro_batch_sequences": 8, "recompute": true})");
+          "outermost": "replicas", "layers": 3, "micro_batch_sequences": 8, "recompute": true})");
   const Plan expanded = parse_task(
       R"({"replicas": [{"batch_share": 0.5, "stages": [{"layers": 2, "devices": [1, 2]}, {"layers": 1, "devices": [3, 4]}]},
                        {"batch_share": 0.5, "stages": [{"layers": 2, "devices": [5, 6]}, {"layers": 1, "devices": [7, 8]}]}],
           "micro_batch_sequences": 8, "recompute": true})");
   EXPECT_EQ(compact, expanded);
   EXPECT_EQ(compact.to_json()["tasks"]["t"].contains("data_parallel"), true);  // as short as it can be
+}
+
+// Megatron's order: stage j of replica i has devices first + (j DP + i) TP + 0 .. TP - 1.
+TEST(PlanTest, PutsTheReplicasOfAStageNextToEachOther) {
+  const auto task = [](const std::string& outermost) {
+    return parse_task(R"({"data_parallel": 2, "pipeline_parallel": 2, "tensor_parallel": 3,
+        "devices": {"first": 10, "count": 12}, "layers": 4)" +
+                      outermost + "}");
+  };
+  const Plan plan = task(R"(, "outermost": "stages")");
+  const std::vector<Replica>& replicas = plan.tasks.at("t").replicas;
+  EXPECT_THAT(numbers_of(replicas[0].devices()), ElementsAre(10, 11, 12, 16, 17, 18));
+  EXPECT_THAT(numbers_of(replicas[1].devices()), ElementsAre(13, 14, 15, 19, 20, 21));
+  EXPECT_EQ(plan.to_json()["tasks"]["t"]["outermost"], "stages");
+  EXPECT_EQ(parse_as<Plan>(plan.to_json()), plan);
+  EXPECT_FALSE(plan.tasks.at("t").unstated.outermost);
+  EXPECT_TRUE(task("").tasks.at("t").unstated.outermost);
+  EXPECT_FALSE(task("").to_json()["tasks"]["t"].contains("outermost"));
+  EXPECT_FALSE(task("").to_json()["tasks"]["t"].contains("execution"));
+  Plan changed = task("");
+  changed.tasks.at("t").execution.packed = true;
+  changed.tasks.at("t").recompute = Recompute::full;
+  EXPECT_EQ(changed.to_json()["tasks"]["t"]["execution"], (Json{{"packed", true}}));
+  EXPECT_EQ(changed.to_json()["tasks"]["t"]["recompute"], "full");
+  EXPECT_NE(task_refusal(R"({"data_parallel": 1, "pipeline_parallel": 1, "tensor_parallel": 1,
+      "devices": {"count": 1}, "layers": 4, "outermost": "experts"})")
+                .find("/outermost"),
+            std::string::npos);
 }
 
 TEST(PlanTest, KnowsWhetherAMicroBatchIsStated) {
@@ -78,9 +106,10 @@ TEST(PlanTest, KnowsWhetherAMicroBatchIsStated) {
   EXPECT_TRUE(states_all(stated));
   EXPECT_EQ(parse_as<Plan>(unstated.to_json()), unstated);
   EXPECT_EQ(parse_as<Plan>(stated.to_json()), stated);
-  Plan run = unstated;
+  Plan run = unstated, same = stated;
   take_as_stated(run);
-  EXPECT_EQ(run, stated);
+  take_as_stated(same);
+  EXPECT_EQ(run, same);
 }
 
 TEST(PlanTest, RefusesCompactTasksThatDoNotAddUp) {

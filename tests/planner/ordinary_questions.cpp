@@ -60,8 +60,9 @@ Degrees megatron_degrees(const Model& model, int devices) {
   return degrees;
 }
 
+// Stages are outermost, as Megatron numbers its ranks; other recipes have one stage.
 TaskPlan layout_of(int devices, int width, int stages, int layers) {
-  UniformLayout layout{devices / width / stages, stages, width, DeviceId{0}};
+  const UniformLayout layout{devices / width / stages, stages, width, DeviceId{0}, true};
   TaskPlan plan;
   plan.replicas = expand_layout(layout, layers);
   return plan;

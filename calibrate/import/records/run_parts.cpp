@@ -57,6 +57,16 @@ Workflow one_task(const std::string& name, const Model& model, int sequences, Pr
   return workflow;
 }
 
+TaskPlan task_of(const Degrees& degrees, int layers, bool has_stages_outermost) {
+  const int width = degrees.tensor_parallel * degrees.context_parallel;
+  TaskPlan task;
+  task.replicas = expand_layout(
+      {degrees.data_parallel, degrees.pipeline_parallel, width, DeviceId{degrees.first}, has_stages_outermost},
+      layers);
+  task.execution.context_parallel = degrees.context_parallel;
+  return task;
+}
+
 }  // namespace
 
 Cluster uniform_cluster(const Gpu& gpu, int gpus, int per_node) {
@@ -90,26 +100,9 @@ Cluster uniform_cluster(const Gpu& gpu, int gpus, int per_node) {
   return {name, {{gpu.name, gpu.type}}, std::move(nodes), std::move(levels)};
 }
 
-TaskPlan uniform_task(const Degrees& degrees, int layers) {
-  TaskPlan task;
-  task.replicas = expand_layout({degrees.data_parallel, degrees.pipeline_parallel,
-                                 degrees.tensor_parallel * degrees.context_parallel, DeviceId{degrees.first}},
-                                layers);
-  task.execution.context_parallel = degrees.context_parallel;
-  return task;
-}
+TaskPlan uniform_task(const Degrees& degrees, int layers) { return task_of(degrees, layers, false); }
 
-TaskPlan trainer_task(const Degrees& degrees, int layers) {
-  TaskPlan task = uniform_task(degrees, layers);
-  int next = degrees.first;
-  for (int stage = 0; stage < degrees.pipeline_parallel; ++stage) {
-    for (Replica& replica : task.replicas) {
-      for (DeviceId& device : replica.stages[static_cast<std::size_t>(stage)].devices)
-        device = DeviceId{next++};
-    }
-  }
-  return task;
-}
+TaskPlan trainer_task(const Degrees& degrees, int layers) { return task_of(degrees, layers, true); }
 
 Workflow training_step(const std::string& name, const Model& model, int sequences, double tokens,
                        Precision precision) {

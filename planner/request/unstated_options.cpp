@@ -1,0 +1,109 @@
+// What a framework does where a plan's document says nothing.
+#include <algorithm>
+#include <optional>
+
+#include "core/json_value.h"
+#include "core/units.h"
+#include "sextant/profile_space.h"
+
+namespace sextant {
+namespace {
+
+std::string assumed_for(const Task& task, const std::string& what, const FrameworkProfile& profile) {
+  const std::string who = profile.name == "any" ? "most frameworks do" : profile.name + " does";
+  return "Assumed for " + task.name + ", whose plan does not say: " + what + ", as " + who + ".";
+}
+
+// The options of an execution that are not at their neutral value, as in a document.
+std::string listed(const Execution& execution) {
+  std::string text;
+  const Json options = execution.to_json();
+  for (const auto& [option, value] : options.items()) {
+    text += (text.empty() ? "" : ", ") + option;
+    if (value.is_number_float()) {
+      text += " " + (option == "kv_cache_bytes" ? format_bytes(value.get<double>())
+                                                : format_number(value.get<double>()));
+    } else if (!value.is_boolean()) {
+      text += " " + (value.is_string() ? value.get<std::string>() : value.dump());
+    }
+  }
+  return text.empty() ? "no execution option" : text;
+}
+
+bool can_run(const Task& task, const Workflow& workflow, const TaskPlan& plan, const Execution& execution) {
+  return std::all_of(plan.replicas.begin(), plan.replicas.end(), [&](const Replica& replica) {
+    return std::all_of(replica.stages.begin(), replica.stages.end(), [&](const Stage& stage) {
+      return can_execute(execution, task, workflow, plan.data_parallel(), replica.pipeline_parallel(),
+                         stage.width());
+    });
+  });
+}
+
+void execute_by_default(const Task& task, const TaskChoices& choices, const FrameworkProfile& profile,
+                        const Workflow& workflow, TaskPlan& plan, std::vector<std::string>& assumed) {
+  Execution execution = choices.executions.front();
+  if (!plan.unstated.micro_batch) execution.micro_batch_tokens = execution.micro_batches = 0;
+  if (!can_run(task, workflow, plan, execution)) return;
+  plan.execution = execution;
+  std::string what = listed(execution);
+  if (plan.unstated.recompute && !choices.recompute.empty()) {
+    plan.recompute = choices.recompute.front();
+    if (plan.recompute != Recompute::none) what += ", recompute " + std::string(name_of(plan.recompute));
+  }
+  if (plan.unstated.decode_batch && !choices.decode_batch_sequences.empty()) {
+    plan.decode_batch_sequences = choices.decode_batch_sequences.front();
+    if (plan.decode_batch_sequences > 0)
+      what += ", decode_batch_sequences " + std::to_string(plan.decode_batch_sequences);
+  }
+  plan.unstated.execution = plan.unstated.recompute = plan.unstated.decode_batch = false;
+  assumed.push_back(assumed_for(task, what, profile));
+}
+
+void order_ranks(const Task& task, const FrameworkProfile& profile, const Workflow& workflow, TaskPlan& plan,
+                 std::vector<std::string>& assumed) {
+  if (!plan.unstated.outermost || !profile.has_stages_outermost || task.kind == TaskKind::generation) return;
+  std::optional<UniformLayout> layout = uniform_layout(plan.replicas);
+  if (!layout) return;
+  layout->has_stages_outermost = true;
+  plan.replicas = expand_layout(*layout, workflow.model_of(task).layers);
+  plan.unstated.outermost = false;
+  assumed.push_back(assumed_for(
+      task, "the ranks of all replicas of a stage follow one another (\"outermost\": \"stages\")", profile));
+}
+
+void pad(const Task& task, const TaskProfile& of_kind, const FrameworkProfile& profile, TaskPlan& plan,
+         std::vector<std::string>& assumed) {
+  const std::optional<Padding> padding = of_kind.executions.front().padding;
+  Execution& execution = plan.execution;
+  if (task.kind == TaskKind::generation || !padding || execution.packed || execution.padding) return;
+  execution.padding = padding;
+  if (!execution.pads_to_longest()) return;
+  const char* longest =
+      *padding == Padding::batch ? "longest of the replica's batch" : "longest of a micro-batch";
+  assumed.push_back(
+      assumed_for(task, "sequences are padded to the " + std::string(longest) + " (padding)", profile));
+}
+
+}  // namespace
+
+std::vector<std::string> fill_in_from_profile(Plan& plan, const FrameworkProfile& profile,
+                                              const Workflow& workflow, const Cluster& cluster) {
+  std::vector<std::string> assumed;
+  const bool is_offered = why_not_offered(profile, workflow).empty();
+  const ProfiledSpace space =
+      space_of(profile, workflow, cluster, is_offered ? LayoutRules::as_framework : LayoutRules::any);
+  for (std::size_t t = 0; t < workflow.tasks.size(); ++t) {
+    const Task& task = workflow.tasks[t];
+    const auto found = plan.tasks.find(task.name);
+    if (found == plan.tasks.end()) continue;
+    TaskPlan& of_task = found->second;
+    order_ranks(task, profile, workflow, of_task, assumed);
+    if (of_task.unstated.execution)
+      execute_by_default(task, space.choices[t], profile, workflow, of_task, assumed);
+    if (const auto of_kind = profile.tasks.find(task.kind); of_kind != profile.tasks.end())
+      pad(task, of_kind->second, profile, of_task, assumed);
+  }
+  return assumed;
+}
+
+}  // namespace sextant
