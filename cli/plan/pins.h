@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/ask/inputs.h"
 #include "cli/command_line/command.h"
-#include "cli/shared/inputs.h"
 #include "sextant/search.h"
 #include "sextant/search_space.h"
 

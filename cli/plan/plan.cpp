@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/ask/inputs.h"
 #include "cli/plan/explain.h"
 #include "cli/plan/plan_question.h"
 #include "cli/plan/plan_search.h"
@@ -12,7 +13,6 @@
 #include "cli/probe/rank_group.h"
 #include "cli/shared/command.h"
 #include "cli/shared/describe_execution.h"
-#include "cli/shared/inputs.h"
 #include "cli/shared/interrupt.h"
 #include "cli/shared/table.h"
 #include "core/units.h"
@@ -230,14 +230,7 @@ void add_plan(CommandLine& line) {
                      "Write the search document here: who searched, the curve of the best so far, the bounds");
   command.add_flag("--json", options->json,
                    "Print the plan document (of --list: the planners) instead of tables");
-  // Runs before what is required is looked for.
-  command.add_flag(
-      "--list",
-      [options, command] {
-        options->is_list = true;
-        for (const char* input : {"--cluster", "--workflow"}) command.option(input).required(false);
-      },
-      "Show the planners there are and what each can do");
+  command.add_flag("--list", options->is_list, "Show the planners there are and what each can do");
   command.footer(
       std::string(kWhatIfGrammar) +
       "\n"

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "cli/ask/inputs.h"
 #include "cli/plan/explain.h"
 #include "cli/plan/memory_risk.h"
 #include "cli/plan/plan_risk.h"
 #include "cli/plan/planner_options.h"
 #include "cli/probe/rank_group.h"
-#include "cli/shared/inputs.h"
 #include "planner/request/subcluster.h"
 
 namespace sextant::cli {

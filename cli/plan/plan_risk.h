@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/ask/inputs.h"
 #include "cli/command_line/command.h"
 #include "cli/plan/plan_within_risk.h"
-#include "cli/shared/inputs.h"
 #include "planner/risk/risk_goal.h"
 #include "planner/risk/run_schedule.h"
 #include "sextant/planners.h"

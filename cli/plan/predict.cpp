@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
+#include "cli/ask/inputs.h"
 #include "cli/shared/command.h"
-#include "cli/shared/inputs.h"
 #include "cli/shared/table.h"
 #include "core/json_value.h"
 #include "core/units.h"
@@ -20,6 +20,8 @@ namespace {
 struct Options {
   ModelInputs inputs;
   std::string plan;
+  LayoutOptions layouts;  // if there is no plan document
+  std::string plan_out;
   std::string out;
   bool sensitivities = false;
   std::string trace;
@@ -27,9 +29,14 @@ struct Options {
 };
 
 int run(const Options& options) {
+  if (options.plan.empty() && !options.layouts.is_given())
+    throw_bad_input(
+        "the plan is missing: --plan plan.json, or --train and --rollout, for example fsdp=32 and tp=2");
   const LoadedInputs loaded = load(options.inputs);
   std::vector<std::string> assumed;
-  const Plan plan = load_plan(options.plan, loaded, &assumed);
+  const Plan plan = options.plan.empty() ? plan_of(options.layouts, loaded, assumed)
+                                         : load_plan(options.plan, loaded, &assumed);
+  if (!options.plan_out.empty()) save_document(options.plan_out, plan);
   say(loaded.chosen.notes);
   if (loaded.profile) {
     if (const std::string reason = why_not_offered(*loaded.profile, loaded.workflow); !reason.empty())
@@ -66,6 +73,40 @@ bool alike(const HostMemory& a, const HostMemory& b) {
 std::string describe_interval(const std::optional<MemoryTrust>& trust) {
   if (!trust) return "";
   return format_bytes(trust->needed_bytes.low) + " to " + format_bytes(trust->needed_bytes.high);
+}
+
+// "0 to 7, 16 to 23"; a longer list is cut and ends with the number of devices.
+std::string numbers_of(const std::vector<int>& devices) {
+  constexpr std::size_t kMaxLength = 40;
+  std::string text;
+  for (std::size_t first = 0; first < devices.size();) {
+    std::size_t end = first + 1;
+    while (end < devices.size() && devices[end] == devices[end - 1] + 1) ++end;
+    if (text.size() > kMaxLength) return text + ", ... (" + std::to_string(devices.size()) + " devices)";
+    text += (text.empty() ? "" : ", ") + std::to_string(devices[first]);
+    if (end > first + 1) text += (end > first + 2 ? " to " : ", ") + std::to_string(devices[end - 1]);
+    first = end;
+  }
+  return text;
+}
+
+// One row for all devices that need the same, in the order of their first.
+void add_devices(const std::vector<DeviceMemory>& all, Table& memory) {
+  std::vector<std::pair<const DeviceMemory*, std::vector<int>>> groups;
+  for (const DeviceMemory& device : all) {
+    const auto same = std::find_if(groups.begin(), groups.end(),
+                                   [&](const auto& group) { return alike(*group.first, device); });
+    if (same != groups.end()) {
+      same->second.push_back(device.device.value);
+    } else {
+      groups.push_back({&device, {device.device.value}});
+    }
+  }
+  for (const auto& [device, numbers] : groups) {
+    memory.add({"device " + numbers_of(numbers), format_bytes(device->needed_bytes()),
+                describe_interval(device->trust), format_bytes(device->capacity_bytes),
+                describe_fit(device->fits(), device->trust)});
+  }
 }
 
 // One row for hosts in a row that need the same.
@@ -178,17 +219,7 @@ std::string describe_prediction(const Prediction& prediction) {
   if (prediction.rule_reward_s > 0) add("rule reward", prediction.rule_reward_s);
   out += tasks.text() + describe_overlap(prediction) + describe_staleness(prediction);
   Table memory({"memory", "needed", "90 %", "of", "fits"});
-  for (std::size_t first = 0; first < prediction.memory.size();) {
-    const DeviceMemory& device = prediction.memory[first];
-    std::size_t end = first + 1;  // of the devices after it that need as much
-    while (end < prediction.memory.size() && alike(device, prediction.memory[end])) ++end;
-    const std::string last =
-        end == first + 1 ? "" : " to " + std::to_string(prediction.memory[end - 1].device.value);
-    memory.add({"device " + std::to_string(device.device.value) + last, format_bytes(device.needed_bytes()),
-                describe_interval(device.trust), format_bytes(device.capacity_bytes),
-                describe_fit(device.fits(), device.trust)});
-    first = end;
-  }
+  add_devices(prediction.memory, memory);
   add_hosts(prediction.host_memory, memory);
   out += memory.text() + "bottleneck: " + prediction.bottleneck + "\n" + describe_familiarity(prediction);
   for (const std::string& note : prediction.notes) out += note + "\n";
@@ -199,7 +230,16 @@ void add_predict(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command = line.add_command("predict", "Time, memory and breakdown of one plan");
   add_model_inputs(command, options->inputs);
-  command.add_option("--plan", options->plan, "Plan document").required();
+  const Option plan = command.add_option("--plan", options->plan, "Plan document");
+  const auto add_layout = [&](const char* name, std::string& words, const char* help) {
+    command.add_option(name, words, help).in_group("The plan in words, in place of --plan").excludes(plan);
+  };
+  add_layout("--train", options->layouts.train,
+             "Layout of training: fsdp=32, or tp=, pp=, dp=, cp=, ep=, zero= and gpus=FIRST-LAST");
+  add_layout("--rollout", options->layouts.rollout, "Layout of generation, in the same words: tp=2");
+  add_layout("--inference", options->layouts.inference,
+             "Layout of the tasks that only score (default: as training)");
+  add_layout("--plan-out", options->plan_out, "Write the plan document of these layouts here");
   command.add_option("--out", options->out, "Write the prediction document here");
   command.add_flag("--sensitivities", options->sensitivities,
                    "What a change of each coefficient and each number of the cluster would do");
@@ -211,7 +251,9 @@ void add_predict(CommandLine& line) {
       "controller: what the controller of an RL framework takes between the tasks.\n"
       "Exits 1 when the plan does not fit in memory.\n"
       "Example: sextant predict --cluster cluster.json --workflow workflow.json --plan plan.json\n"
-      "         --coefficients coefficients.json --json");
+      "         --coefficients coefficients.json --json\n"
+      "Example: sextant predict --gpus 4x8xH100 --model Qwen3-14B --framework verl --train fsdp=32 --rollout "
+      "tp=2");
   command.runs([options] { return run(*options); });
 }
 

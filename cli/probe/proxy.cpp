@@ -6,9 +6,9 @@
 #include <optional>
 #include <set>
 
+#include "cli/ask/inputs.h"
 #include "cli/command_line/checks.h"
 #include "cli/shared/command.h"
-#include "cli/shared/inputs.h"
 #include "cli/shared/table.h"
 #include "core/progress.h"
 #include "core/units.h"

@@ -12,15 +12,15 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-struct Refused {
+struct RefusedPlan {
   const char* name;
   std::vector<std::string> arguments;
   const char* says;
 };
 
-void PrintTo(const Refused& refused, std::ostream* out) { *out << refused.name; }
+void PrintTo(const RefusedPlan& refused, std::ostream* out) { *out << refused.name; }
 
-class PlanRefuses : public ::testing::TestWithParam<Refused> {};
+class PlanRefuses : public ::testing::TestWithParam<RefusedPlan> {};
 
 TEST_P(PlanRefuses, InOneLine) {
   const TinyFolder folder;
@@ -37,28 +37,29 @@ TEST_P(PlanRefuses, InOneLine) {
 INSTANTIATE_TEST_SUITE_P(
     Options, PlanRefuses,
     ::testing::Values(
-        Refused{"misspelt_planner",
-                {"--planner", "shaea"},
-                "--planner: there is no planner \"shaea\"; did you mean sha-ea? (there are portfolio, sha-ea, "
-                "exact, "},
-        Refused{
+        RefusedPlan{
+            "misspelt_planner",
+            {"--planner", "shaea"},
+            "--planner: there is no planner \"shaea\"; did you mean sha-ea? (there are portfolio, sha-ea, "
+            "exact, "},
+        RefusedPlan{
             "no_such_planner", {"--planner", "simplex"}, "--planner: there is no planner \"simplex\" (there"},
-        Refused{"uneven_stages",
-                {"--uneven-stages"},
-                "--uneven-stages: planner portfolio has no use for it; exhaustive has"},
-        Refused{"most_plans",
-                {"--planner", "exact", "--max-plans", "10"},
-                "--max-plans: planner exact has no use for it; exhaustive has"},
-        Refused{"warm_start",
-                {"--planner", "mcmc", "--warm-start", "plan.json"},
-                "--warm-start: planner mcmc has no use for it; portfolio, exact, ilp ha"},
-        Refused{"budget_of_exhaustive",
-                {"--planner", "exhaustive", "--budget", "1"},
-                "--budget: planner exhaustive has no use for it; portfolio, sha-ea, exact, "},
-        Refused{"evaluations_of_exhaustive",
-                {"--planner", "exhaustive", "--evaluations", "10"},
-                "--evaluations: planner exhaustive has no use for it; portfolio, sha-ea, exact, "},
-        Refused{"space_too_large", {"--planner", "exhaustive", "--max-plans", "10"}, "the space has "}),
+        RefusedPlan{"uneven_stages",
+                    {"--uneven-stages"},
+                    "--uneven-stages: planner portfolio has no use for it; exhaustive has"},
+        RefusedPlan{"most_plans",
+                    {"--planner", "exact", "--max-plans", "10"},
+                    "--max-plans: planner exact has no use for it; exhaustive has"},
+        RefusedPlan{"warm_start",
+                    {"--planner", "mcmc", "--warm-start", "plan.json"},
+                    "--warm-start: planner mcmc has no use for it; portfolio, exact, ilp ha"},
+        RefusedPlan{"budget_of_exhaustive",
+                    {"--planner", "exhaustive", "--budget", "1"},
+                    "--budget: planner exhaustive has no use for it; portfolio, sha-ea, exact, "},
+        RefusedPlan{"evaluations_of_exhaustive",
+                    {"--planner", "exhaustive", "--evaluations", "10"},
+                    "--evaluations: planner exhaustive has no use for it; portfolio, sha-ea, exact, "},
+        RefusedPlan{"space_too_large", {"--planner", "exhaustive", "--max-plans", "10"}, "the space has "}),
     [](const auto& refused) { return std::string(refused.param.name); });
 
 class PlanNumbers : public ::testing::TestWithParam<std::pair<std::string, std::string>> {};

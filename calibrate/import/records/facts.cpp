@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "calibrate/import/records/names_in_text.h"
 #include "core/json_value.h"
 #include "core/text.h"
 #include "sextant/error.h"
@@ -149,47 +150,29 @@ auto in_file(const fs::path& file, Read read) {
   }
 }
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words(1);
-  for (const char c : lower(text)) {
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
-      words.back() += c;
-    } else if (!words.back().empty()) {
-      words.emplace_back();
-    }
-  }
-  if (words.back().empty()) words.pop_back();
-  return words;
+// A card in a PCIe slot can send no more into its node than PCIe 5 carries.
+bool is_pcie_card(const Gpu& gpu) {
+  constexpr double kPcie5BytesPerS = 64e9;
+  return gpu.within_node.bytes_per_s.value <= kPcie5BytesPerS;
 }
 
-// "A100-40GB", "a100_40gb" and "A100 40 GB" are one.
-std::string without_separators(const std::string& name) {
+// The names that begin like a word of the text: all A100 for "A100-PCIE-48GB".
+std::set<std::string> same_family(const std::map<std::string, Gpu>& gpus, const std::string& text) {
+  std::set<std::string> family, longer;
+  for (const std::string& word : words_of(text)) {
+    for (const auto& [key, gpu] : gpus) {
+      const std::string first = words_of(gpu.name).front();
+      if (word == first) family.insert(gpu.name);
+      if (word.starts_with(first)) longer.insert(gpu.name);
+    }
+  }
+  return family.empty() ? longer : family;
+}
+
+std::string joined(const std::set<std::string>& names) {
   std::string all;
-  for (const std::string& word : words_of(name)) all += word;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
   return all;
-}
-
-// The values of the keys that stand in the text, each once: at every word the longest key that begins there.
-std::set<std::string> mentioned(const std::map<std::string, std::string>& by_name, const std::string& text) {
-  const std::vector<std::string> words = words_of(text);
-  std::size_t maximum = 0;
-  for (const auto& [name, value] : by_name) maximum = std::max(maximum, name.size());
-  std::set<std::string> found;
-  for (std::size_t begin = 0; begin < words.size();) {
-    std::size_t end = begin + 1;
-    std::string joined;
-    const std::string* longest = nullptr;
-    for (std::size_t word = begin; word < words.size() && joined.size() < maximum; ++word) {
-      joined += words[word];
-      const auto named = by_name.find(joined);
-      if (named == by_name.end()) continue;
-      longest = &named->second;
-      end = word + 1;
-    }
-    if (longest != nullptr) found.insert(*longest);
-    begin = end;
-  }
-  return found;
 }
 
 const std::string* reason_for(const std::map<std::string, std::string>& left_out, const std::string& name) {
@@ -211,6 +194,20 @@ Facts Facts::load(const fs::path& gpus, const fs::path& models) {
   });
   return facts;
 }
+
+namespace {
+
+template <typename T>
+std::vector<std::string> keys_of(const std::map<std::string, T>& all) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : all) keys.push_back(key);
+  return keys;
+}
+
+}  // namespace
+
+std::vector<std::string> Facts::gpu_names() const { return keys_of(gpus_); }
+std::vector<std::string> Facts::model_names() const { return keys_of(models_); }
 
 bool Facts::has_gpu(const std::string& name) const { return gpus_.contains(lower(name)); }
 
@@ -238,20 +235,24 @@ GpuInText Facts::gpu_in(const std::string& text) const {
   std::map<std::string, std::string> names, reasons;
   for (const auto& [name, gpu] : gpus_) names[without_separators(name)] = gpu.name;
   for (const auto& [name, reason] : gpus_left_out_) reasons[without_separators(name)] = reason;
-  const std::set<std::string> gpus = mentioned(names, text), left_out = mentioned(reasons, text);
-  if (gpus.size() == 1 && left_out.empty()) return {*gpus.begin(), ""};
-  if (gpus.size() > 1) {
-    std::string all;
-    for (const std::string& gpu : gpus) all += (all.empty() ? "" : ", ") + gpu;
-    return {"", in_quotes(text) + " names several GPUs: " + all};
+  const std::vector<NameInText> left_out = names_in(reasons, text);
+  std::set<std::string> found;
+  for (const NameInText& name : names_in(names, text)) {
+    const Gpu& named = gpu(name.value);
+    if (names_another_card(name, {is_pcie_card(named), named.type.memory_bytes.value})) return {"", why_no_gpu(text)};
+    found.insert(name.value);
   }
-  if (left_out.empty()) return {"", why_no_gpu(text)};
-  return {"", "no facts about GPU " + in_quotes(text) + ": " + *left_out.begin()};
+  if (found.size() > 1) return {"", in_quotes(text) + " names several GPUs: " + joined(found)};
+  if (!left_out.empty()) return {"", "no facts about GPU " + in_quotes(text) + ": " + left_out.front().value};
+  if (found.empty()) return {"", why_no_gpu(text)};
+  return {*found.begin(), ""};
 }
 
 std::string Facts::why_no_gpu(const std::string& name) const {
-  const std::string* reason = reason_for(gpus_left_out_, name);
-  return "no facts about GPU " + in_quotes(name) + (reason != nullptr ? ": " + *reason : "");
+  const std::string unknown = "no facts about GPU " + in_quotes(name);
+  if (const std::string* reason = reason_for(gpus_left_out_, name)) return unknown + ": " + *reason;
+  const std::string nearest = joined(same_family(gpus_, name));
+  return nearest.empty() ? unknown : unknown + "; the nearest are " + nearest;
 }
 
 std::string Facts::why_no_model(const std::string& name) const {

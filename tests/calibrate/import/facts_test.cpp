@@ -52,6 +52,62 @@ TEST(FactsTest, SayWhyATextNamesNoGpu) {
       HasSubstr("\": its source states 280e12 FLOP/s and 64 GB, but neither memory bandwidth nor links"));
 }
 
+// What nvidia-smi and PyTorch call the cards.
+TEST(FactsTest, FindTheGpuThatADriverNames) {
+  const std::vector<std::pair<const char*, const char*>> texts = {
+      {"NVIDIA A100-PCIE-40GB", "A100-PCIe-40GB"},
+      {"NVIDIA A100 80GB PCIe", "A100-PCIe-80GB"},
+      {"NVIDIA A100-SXM4-80GB", "A100-SXM-80GB"},
+      {"NVIDIA A100-SXM4-40GB", "A100-SXM-40GB"},
+      {"NVIDIA H100 80GB HBM3", "H100-SXM-80GB"},
+      {"NVIDIA H100 80GB HBM2e", "H100-PCIe-80GB"},
+      {"NVIDIA H100 PCIe", "H100-PCIe-80GB"},
+      {"NVIDIA H100 NVL", "H100-NVL"},
+      {"NVIDIA H200 NVL", "H200-NVL"},
+      {"NVIDIA H200", "H200-SXM-141GB"},
+      {"NVIDIA H20", "H20-96GB"},
+      {"NVIDIA H20-3e", "H20-141GB"},
+      {"NVIDIA GH200 480GB", "GH200-96GB"},
+      {"NVIDIA GB200", "GB200"},
+      {"NVIDIA L40S", "L40S"},
+      {"NVIDIA L40", "L40"},
+      {"NVIDIA A10G", "A10G"},
+      {"NVIDIA A10", "A10"},
+      {"Tesla T4", "T4"},
+      {"Tesla V100-SXM2-32GB", "V100-SXM-32GB"},
+      {"Tesla V100-SXM2-16GB", "V100-SXM-16GB"},
+      {"Tesla V100-PCIE-32GB", "V100-PCIe-32GB"},
+      {"NVIDIA GeForce RTX 4090", "RTX-4090"},
+      {"NVIDIA GeForce RTX 5090", "RTX-5090"},
+      {"NVIDIA RTX PRO 6000 Blackwell Server Edition", "RTX-PRO-6000-Server"},
+      {"AMD Instinct MI300X", "MI300X"},
+      {"AMD Instinct MI325X", "MI325X"},
+      {"AMD Instinct MI300X OAM 192 GB", "MI300X"},
+      {"H100 SXM 80 GB", "H100-SXM-80GB"},
+  };
+  for (const auto& [text, gpu] : texts) {
+    EXPECT_EQ(published().gpu_in(text).name, gpu) << text << ": " << published().gpu_in(text).failure_reason;
+  }
+}
+
+// Never another card than the one that is named.
+TEST(FactsTest, RefuseACardThatOnlyBeginsLikeAKnownOne) {
+  for (const char* text :
+       {"NVIDIA A100-PCIE-48GB", "A100 PCIe", "PCIe A100", "40GB A100", "NVIDIA A100-SXM-64GB", "NVIDIA H800 PCIe",
+        "NVIDIA GH200 144G HBM3e", "GeForce RTX 4090 D", "NVIDIA GeForce RTX 4090 Laptop GPU", "RTX 3090 Ti",
+        "A800 40GB", "H100 SXM5 64 GB", "L40S SXM", "NVIDIA RTX PRO 6000 Blackwell Workstation Edition",
+        "NVIDIA RTX 6000 Ada Generation"}) {
+    EXPECT_EQ(published().gpu_in(text).name, "") << text;
+    EXPECT_THAT(published().gpu_in(text).failure_reason, HasSubstr("\"; the nearest are ")) << text;
+  }
+  EXPECT_EQ(published().gpu_in("NVIDIA A100-PCIE-48GB").failure_reason,
+            "no facts about GPU \"NVIDIA A100-PCIE-48GB\"; the nearest are A100-PCIe-40GB, A100-PCIe-80GB, "
+            "A100-SXM-40GB, A100-SXM-80GB");
+  EXPECT_EQ(refusal_of([] { (void)published().gpu("H100-64GB"); }),
+            "no facts about GPU \"H100-64GB\"; the nearest are H100-NVL, H100-PCIe-80GB, H100-SXM-80GB, H100-SXM-96GB");
+  EXPECT_THAT(published().gpu_in("Ascend 910B").failure_reason, HasSubstr("give the device's own figures"));
+}
+
 // Every name of a GPU in the data sets that Sextant is judged by.
 TEST(FactsTest, KnowTheGpusOfTheDataSets) {
   const std::vector<std::pair<const char*, const char*>> names = {

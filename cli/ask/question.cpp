@@ -1,0 +1,163 @@
+#include "cli/ask/question.h"
+
+#include <utility>
+
+#include "calibrate/import/records/facts.h"
+#include "cli/ask/lengths_text.h"
+#include "cli/shared/data_files.h"
+#include "core/text.h"
+#include "sextant/error.h"
+
+namespace sextant::cli {
+namespace {
+
+constexpr int kPrompts = 512, kResponses = 8;
+constexpr const char* kPromptTokens = "mean=400,max=1024";
+constexpr const char* kResponseTokens = "mean=1500,max=4096";
+constexpr const char* kRule = "rule";
+constexpr const char* kGroup = "The question in one line, in place of --cluster and --workflow";
+
+Facts shipped_facts() {
+  const std::filesystem::path data = data_folder();
+  return Facts::load(data / "gpus.json", data / "models.json");
+}
+
+// The options that were not given, with what was taken instead.
+class Assumptions {
+ public:
+  template <typename T>
+  T value_or(const char* option, const T& given, const T& otherwise) {
+    if (given != T{}) return given;
+    add(std::string(option) + " " + shown(otherwise));
+    return otherwise;
+  }
+  void add(const std::string& words) { words_ += (words_.empty() ? "" : ", ") + words; }
+  void tell(std::vector<std::string>& notes) const {
+    if (!words_.empty()) notes.push_back("Assumed, because it was not given: " + words_ + ".");
+  }
+
+ private:
+  static std::string shown(int value) { return std::to_string(value); }
+  static std::string shown(const std::string& value) { return value; }
+
+  std::string words_;
+};
+
+void set_lengths(const WorkflowOptions& options, Assumptions& assumed, Workflow& workflow) {
+  if (!options.lengths.empty()) {
+    if (!options.prompt_tokens.empty() || !options.response_tokens.empty())
+      throw_bad_input("--lengths gives both distributions: leave out --prompt-tokens and --response-tokens");
+    SampledLengths sampled = lengths_from_samples(options.lengths);
+    workflow.prompt_tokens = std::move(sampled.prompts);
+    workflow.response_tokens = std::move(sampled.responses);
+    return;
+  }
+  const auto text = [&](const char* option, const std::string& given, const char* otherwise) {
+    return lengths_from_text(assumed.value_or(option, given, std::string(otherwise)), option);
+  };
+  workflow.prompt_tokens = text("--prompt-tokens", options.prompt_tokens, kPromptTokens);
+  workflow.response_tokens = text("--response-tokens", options.response_tokens, kResponseTokens);
+}
+
+Model scoring(Model model) {
+  model.value_head = true;
+  return model;
+}
+
+// Models and tasks of the standard graph.
+void set_graph(const WorkflowOptions& options, const FrameworkProfile* profile, const Facts& facts,
+               Workflow& workflow) {
+  const Model actor = facts.model(options.model);
+  const bool is_ppo = options.algorithm == Algorithm::ppo;
+  const bool has_reward = !options.reward_model.empty() ? options.reward_model != kRule : is_ppo;
+  if (is_ppo && !has_reward)
+    throw_bad_input("--reward-model rule: the standard graph of PPO scores with a model; name one");
+  if (!is_ppo && !options.critic.empty()) throw_bad_input("--critic: GRPO has no critic");
+  GraphOptions graph;
+  if (profile != nullptr) graph = {profile->has_reference, profile->has_old_log_prob};
+  workflow.tasks = is_ppo ? ppo_tasks(graph) : grpo_tasks(has_reward, graph);
+  for (const Task& task : workflow.tasks) {
+    const bool is_critic = task.model == "critic", is_reward = task.model == "reward";
+    const std::string& named = is_critic ? options.critic : is_reward ? options.reward_model : options.model;
+    const Model model = named.empty() ? actor : facts.model(named);
+    workflow.models[task.model] = is_critic || is_reward ? scoring(model) : model;
+  }
+}
+
+}  // namespace
+
+QuestionHandles add_question(const Command& command, ClusterOptions& cluster, WorkflowOptions& workflow) {
+  QuestionHandles handles;
+  const auto option = [&](const char* name, Destination value, const char* help) {
+    return command.add_option(name, value, help).in_group(kGroup);
+  };
+  handles.gpus = option("--gpus", cluster.gpus,
+                        "Nodes, GPUs of a node and their type: 4x8xH100, 32xH100, 16xp5.48xlarge, "
+                        "4x8xH100+4x8xL40S@us-east-2");
+  option("--network", cluster.network.inside,
+         "Network of one GPU to other nodes: a preset such as ib-ndr, or Gbit/s");
+  option("--network-between", cluster.network.outside,
+         "Connection of two regions, which all their GPUs share: a preset, or Gbit/s");
+  handles.model = option("--model", workflow.model, "The trained model: Qwen/Qwen3-14B, or its config.json");
+  command
+      .add_choice("--algorithm", workflow.algorithm, {{"grpo", Algorithm::grpo}, {"ppo", Algorithm::ppo}},
+                  "Standard graph of tasks")
+      .in_group(kGroup);
+  command
+      .add_choice("--mode", workflow.mode,
+                  {{"synchronous", Mode::synchronous},
+                   {"one_step_off", Mode::one_step_off},
+                   {"asynchronous", Mode::asynchronous}},
+                  "Whether generation and training wait for each other")
+      .in_group(kGroup);
+  option("--staleness", workflow.staleness, "Asynchronous: maximum age of a rollout, in iterations (default 1)")
+      .check(positive_number());
+  option("--prompts", workflow.prompts, "Prompts of an iteration (default 512)")
+      .check(integer_between(1, 100'000'000));
+  option("--responses", workflow.responses, "Responses to each prompt (default 8, PPO 1)")
+      .check(integer_between(1, 1'000'000));
+  option("--mini-batches", workflow.mini_batches, "Optimizer steps of an iteration (default 1)")
+      .check(integer_between(1, 1'000'000));
+  option("--prompt-tokens", workflow.prompt_tokens,
+         "Lengths of prompts: 512, or mean=400,max=1024 (the default)");
+  option("--response-tokens", workflow.response_tokens,
+         "Lengths of responses: 4096, or mean=1500,max=4096 (the default), or with median= and sigma=");
+  option("--lengths", workflow.lengths,
+         "Samples of both: lines of JSON with prompt_tokens and response_tokens");
+  option("--reward-model", workflow.reward_model,
+         "Model that scores responses, or \"rule\" (default: GRPO rule, PPO the actor's shape)");
+  option("--critic", workflow.critic, "PPO's critic (default: the actor's shape)");
+  return handles;
+}
+
+Cluster cluster_of(const ClusterOptions& options, std::vector<std::string>& notes) {
+  ClusterFromText made = cluster_from_text(options.gpus, options.network, shipped_facts(), data_folder());
+  for (std::string& note : made.notes) notes.push_back(std::move(note));
+  return std::move(made.cluster);
+}
+
+Workflow workflow_of(const WorkflowOptions& options, const FrameworkProfile* profile,
+                     std::vector<std::string>& notes) {
+  const Facts facts = shipped_facts();
+  Assumptions assumed;
+  Workflow workflow;
+  workflow.algorithm = options.algorithm;
+  workflow.mode = options.mode;
+  if (options.mode == Mode::synchronous && options.staleness != 0)
+    throw_bad_input("--staleness: a synchronous iteration has none; see --mode");
+  if (options.mode == Mode::one_step_off && options.staleness != 0 && options.staleness != 1)
+    throw_bad_input("--staleness: one_step_off has 1");
+  if (options.mode != Mode::synchronous) workflow.staleness = options.staleness != 0 ? options.staleness : 1;
+  set_graph(options, profile, facts, workflow);
+  workflow.prompts = assumed.value_or("--prompts", options.prompts, kPrompts);
+  workflow.responses_per_prompt =
+      assumed.value_or("--responses", options.responses, options.algorithm == Algorithm::ppo ? 1 : kResponses);
+  workflow.mini_batches = assumed.value_or("--mini-batches", options.mini_batches, 1);
+  set_lengths(options, assumed, workflow);
+  workflow.name = std::string(name_of(options.algorithm)) + " of " + workflow.models.at("actor").name;
+  workflow.check();
+  assumed.tell(notes);
+  return workflow;
+}
+
+}  // namespace sextant::cli

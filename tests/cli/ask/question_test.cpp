@@ -1,0 +1,82 @@
+// Questions in one line, asked of the program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "sextant/document.h"
+#include "sextant/plan.h"
+#include "sextant/workflow.h"
+#include "tests/cli/program.h"
+
+namespace sextant::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// Runs the program with the words of a command line.
+Printed sextant(const std::string& line) {
+  std::istringstream words(line);
+  std::vector<std::string> arguments;
+  for (std::string word; words >> word;) arguments.push_back(word);
+  return run_sextant(arguments);
+}
+
+TEST(Question, NeedsNoDocument) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "asked";
+  const Printed result = sextant(
+      "plan --gpus 2x8xH100 --model Qwen/Qwen3-8B --framework verl --prompts 128 "
+      "--responses 8 --prompt-tokens mean=400,max=1024 --response-tokens mean=1500,max=4096 "
+      "--budget 2 --save-inputs " +
+      folder.string() + " --out " + (folder / "plan.json").string());
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("actor_training"), HasSubstr("iteration")));
+  EXPECT_THAT(result.err, HasSubstr("--mini-batches 1"));
+  const auto workflow = load_document<Workflow>(folder / "workflow.json").content;
+  EXPECT_EQ(workflow.sequences(), 1024);
+  EXPECT_EQ(workflow.models.at("actor").name, "Qwen3-8B");
+  EXPECT_TRUE(workflow.has_task(task_names::kReferenceInference));
+  // The same question as documents.
+  const Printed again =
+      sextant("predict --framework verl --cluster " + (folder / "cluster.json").string() + " --workflow " +
+              (folder / "workflow.json").string() + " --plan " + (folder / "plan.json").string());
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+}
+
+TEST(Question, TakesALayoutInWords) {
+  const std::string asked = "predict --gpus 4x8xH100 --model Qwen3-14B --framework verl ";
+  const Printed result = sextant(asked + "--train fsdp=32 --rollout tp=2");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("actor_generation"), HasSubstr("continuous_batching")));
+  EXPECT_EQ(sextant(asked + "--train fsdp=16 --rollout tp=2").exit_code, 2);
+  const auto refusal = [&](const std::string& words) { return sextant(asked + words).err; };
+  EXPECT_THAT(refusal("--train fsdp=16 --rollout tp=2"), HasSubstr("does not fill 32 GPUs"));
+  EXPECT_THAT(refusal("--train tp=3 --rollout tp=2"), HasSubstr("--train"));
+  EXPECT_THAT(refusal("--train xp=3 --rollout tp=2"), HasSubstr("xp=3"));
+  EXPECT_THAT(refusal("--train fsdp=32"), HasSubstr("--rollout: the layout of generation is missing"));
+  EXPECT_THAT(refusal("--train tp=2,gpus=8-99 --rollout tp=2"), HasSubstr("0 to 31"));
+  EXPECT_THAT(refusal("--train dp=8,fsdp=8 --rollout tp=2"), HasSubstr("fsdp or dp"));
+  EXPECT_THAT(refusal("--train tp=99999999 --rollout tp=2"), HasSubstr("whole number"));
+  EXPECT_THAT(refusal(""), HasSubstr("the plan is missing"));
+}
+
+TEST(Question, SaysWhatIsMissingOrContradicts) {
+  const auto refusal = [](const std::string& words) {
+    const Printed result = sextant("plan " + words);
+    EXPECT_EQ(result.exit_code, 2) << words;
+    return result.err;
+  };
+  EXPECT_THAT(refusal("--model Qwen3-8B"), HasSubstr("--gpus, for example 4x8xH100"));
+  EXPECT_THAT(refusal("--gpus 8xH100"), HasSubstr("--model, for example"));
+  EXPECT_THAT(refusal("--gpus 8xH100 --cluster c.json --model Qwen3-8B"), HasSubstr("--cluster"));
+  EXPECT_THAT(refusal("--gpus 8xH100 --model Qwen3-9000B"), HasSubstr("Qwen3-9000B"));
+  EXPECT_THAT(refusal("--gpus 8xH100 --model Qwen3-8B --staleness 2"), HasSubstr("--mode"));
+  EXPECT_THAT(refusal("--gpus 8xH100 --model Qwen3-8B --critic Qwen3-4B"), HasSubstr("no critic"));
+  EXPECT_THAT(refusal("--gpus 8xH100 --model Qwen3-8B --algorithm ppo --reward-model rule"), HasSubstr("rule"));
+  EXPECT_THAT(refusal("--gpus 8xH100 --model Qwen3-8B --prompts 0"), HasSubstr("--prompts"));
+}
+
+}  // namespace
+}  // namespace sextant::test
