@@ -80,6 +80,28 @@ double max_needed_bytes(const Prediction& prediction) {
 
 }  // namespace
 
+std::vector<JudgedTime> judged_times(const Run& run, const Prediction& prediction) {
+  std::vector<JudgedTime> times;
+  const auto add = [&](const std::string& what, const Timing& measured, double predicted_s,
+                       const std::optional<Interval>& interval) {
+    times.push_back({what, measured.median_s(), measured.spread_fraction(), predicted_s, interval});
+  };
+  for (const auto& [name, timing] : run.tasks) {
+    const auto [time_s, interval] = timer_prediction(prediction, name);
+    add(name, timing, time_s, interval);
+  }
+  for (const auto& [name, timing] : run.elapsed) {
+    const TaskPrediction& task = prediction.tasks.at(name);
+    std::optional<Interval> interval;
+    if (task.interval_s)
+      interval = Interval{task.queued_s + task.interval_s->low, task.queued_s + task.interval_s->high};
+    add(elapsed_name(name), timing, task.queued_s + task.time_s, interval);
+  }
+  if (!run.iteration.empty())
+    add(kIteration, run.iteration, prediction.iteration_s, prediction.iteration_interval_s);
+  return times;
+}
+
 Accuracy validate(const Runs& runs, const Coefficients& coefficients) {
   Accuracy accuracy;
   Tally tally;
@@ -89,30 +111,15 @@ Accuracy validate(const Runs& runs, const Coefficients& coefficients) {
                                 coefficients.fit->runs.end();
     const Prediction prediction = predict_with_trust(
         {runs.cluster_of(run), runs.workflow_of(run), runs.plan_of(run), coefficients, run.framework});
-    const auto compare = [&](const std::string& what, const Timing& measured, double predicted_s,
-                             const std::optional<Interval>& interval) {
+    for (const JudgedTime& time : judged_times(run, prediction)) {
       accuracy.times.push_back(
-          {run.name, what, measured.median_s(), measured.spread_fraction(), predicted_s, !seen});
-      tally.count(run, accuracy.times.back(), interval);
-    };
-    for (const auto& [name, timing] : run.tasks) {
-      const auto [time_s, interval] = timer_prediction(prediction, name);
-      compare(name, timing, time_s, interval);
-    }
-    for (const auto& [name, timing] : run.elapsed) {
-      const TaskPrediction& task = prediction.tasks.at(name);
-      std::optional<Interval> interval;
-      if (task.interval_s)
-        interval = Interval{task.queued_s + task.interval_s->low, task.queued_s + task.interval_s->high};
-      compare(elapsed_name(name), timing, task.queued_s + task.time_s, interval);
+          {run.name, time.what, time.measured_s, time.spread_fraction, time.predicted_s, !seen});
+      tally.count(run, accuracy.times.back(), time.interval_s);
     }
     for (const auto& [name, timing] : run.waits) {
       const double iteration_s = run.iteration.empty() ? prediction.iteration_s : run.iteration.median_s();
       accuracy.waits.push_back(
           {run.name, name, timing.median_s(), prediction.tasks.at(name).exposed_s, iteration_s, !seen});
-    }
-    if (!run.iteration.empty()) {
-      compare(kIteration, run.iteration, prediction.iteration_s, prediction.iteration_interval_s);
     }
     if (run.peak_memory_bytes) {
       accuracy.memories.push_back({run.name, *run.peak_memory_bytes, max_needed_bytes(prediction), !seen});

@@ -57,9 +57,9 @@ void open_document(std::string_view text, std::string_view kind, SchemaVersion v
   Json body = parse_json(text);
   const JsonView view(body);
   check_schema(view.required("schema"), kind, version);
-  provenance = Provenance::parse(view.required("provenance"));
-  body.erase("schema");
-  body.erase("provenance");
+  const auto stated = view.optional("provenance");
+  provenance = stated ? Provenance::parse(*stated) : Provenance{};
+  for (const char* of_every_document : {"schema", "$schema", "provenance"}) body.erase(of_every_document);
   read_body(view);
 }
 

@@ -177,8 +177,10 @@ Json parse_json(std::string_view text) {
   }
   std::size_t consumed = 0;
   Builder builder;
+  constexpr bool kWhole = true, kIgnoresComments = true;
   const bool good = Json::sax_parse(CountingIterator(text.data(), &consumed),
-                                    CountingIterator(text.data() + text.size(), &consumed), &builder);
+                                    CountingIterator(text.data() + text.size(), &consumed), &builder,
+                                    Json::input_format_t::json, kWhole, kIgnoresComments);
   if (!good) {
     const std::string path = builder.path();
     throw_bad_input((path.empty() ? "" : path + ": ") + builder.refusal() + " (" +

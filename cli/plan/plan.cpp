@@ -91,9 +91,9 @@ int write_outputs(const PlanOptions& options, const Workflow& workflow, const Pl
   if (options.json) {
     print_document(*result.plan);
   } else {
-    std::fputs(describe(answer.record).c_str(), stdout);
     std::fputs(describe_layouts(*result.plan, workflow).c_str(), stdout);
     std::fputs(describe_prediction(*result.prediction).c_str(), stdout);
+    std::fputs(describe(answer.record).c_str(), stdout);
   }
   if (answer.record.was_interrupted && answer.record.proof != Proof::optimal)
     std::fprintf(stderr, "interrupted: this is the best plan until then\n");

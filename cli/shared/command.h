@@ -15,6 +15,7 @@ namespace sextant::cli {
 
 // Each adds one command.
 void add_agent(CommandLine& line);
+void add_check(CommandLine& line);
 void add_coefficients(CommandLine& line);
 void add_diff(CommandLine& line);
 void add_export(CommandLine& line);

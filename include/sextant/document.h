@@ -1,5 +1,8 @@
 // Documents on disk: {"schema": "sextant.<kind>/<major>.<minor>", "provenance": {...}, ...}.
 //
+// A document that is written by hand may leave out the provenance, name its JSON Schema ("$schema"), and contain
+// comments (// to the end of the line, or /* */). Sextant writes documents without comments.
+//
 // Reading refuses another kind and a later version, and every message starts with the file's name. A new member
 // that may be missing raises the minor version, so that an older program reports a newer document instead of an
 // unknown member. Writing is atomic: a temporary file in the same folder, fsync, rename.
@@ -39,7 +42,8 @@ struct Document {
 void write_text_file(const std::filesystem::path& file, std::string_view text);
 
 namespace detail {
-// Checks "schema" and "provenance", then calls read_body with the remaining members.
+// Checks "schema" and "provenance", which is empty if it is missing, then calls read_body with the remaining
+// members except "$schema".
 void open_document(std::string_view text, std::string_view kind, SchemaVersion version, Provenance& provenance,
                    const std::function<void(const JsonView&)>& read_body);
 [[nodiscard]] std::string close_document(const Json& body, std::string_view kind, SchemaVersion version,

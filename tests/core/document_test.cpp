@@ -65,7 +65,16 @@ TEST(DocumentTest, RefusesWhatIsNoDocument) {
   EXPECT_EQ(note_refusal("{}"), "missing member \"schema\"");
   EXPECT_EQ(note_refusal("[1]"), "expected an object, got an array of 1");
   EXPECT_EQ(note_refusal(R"({"schema": 3})"), "/schema: expected a string that is not empty, got 3");
-  EXPECT_EQ(note_refusal(R"({"schema": "sextant.note/2.3", "number": 5})"), "missing member \"provenance\"");
+}
+
+TEST(DocumentTest, WrittenByHandMayHaveCommentsAndNoProvenance) {
+  const auto document = parse_document<Note>(R"(// my note
+      {"$schema": "https://example.org/note.schema.json", "schema": "sextant.note/2.3", /* five */ "number": 5})");
+  EXPECT_EQ(document.content.number, 5);
+  EXPECT_EQ(document.provenance, Provenance{});
+  EXPECT_EQ(note_refusal(R"({"schema": "sextant.note/2.3", "provenance": {}, "number": 5})"),
+            "/provenance: missing member \"tool_version\"");
+  EXPECT_NE(note_refusal(R"({"schema": "sextant.note/2.3", "number": 5 /* no end)"), "");
 }
 
 TEST(DocumentTest, WritesWhatItReads) {

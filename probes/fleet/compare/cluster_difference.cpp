@@ -131,8 +131,12 @@ ClusterDifference compare_clusters(const Document<Cluster>& before, const Docume
   compare_types(before.content, after.content, all);
   compare_nodes(before.content, after.content, all, renamings);
   for (ValuePair& link : compare_links(before.content, after.content)) all.push_back(std::move(link));
-  ClusterDifference difference{{before.content.name(), before.provenance.time_utc},
-                               {after.content.name(), after.provenance.time_utc},
+  // A document that was written by hand may have no time.
+  const auto time_of = [](const Document<Cluster>& document) {
+    return document.provenance.time_utc.empty() ? std::string("not stated") : document.provenance.time_utc;
+  };
+  ClusterDifference difference{{before.content.name(), time_of(before)},
+                               {after.content.name(), time_of(after)},
                                rule.threshold_fraction,
                                rule.false_alarm_fraction,
                                judge_changes(all, rule),
