@@ -72,7 +72,7 @@ void parse_memories(const JsonView& view, Accuracy& accuracy) {
   }
   for (const std::string_view key : {"held_out_memories", "in_sample_memories"}) {
     if (accuracy.memories.empty() && view.optional(key))
-      view.optional(key)->fail("only where there are memories");
+      view.optional(key)->fail("only allowed with \"memories\"");
   }
   if (const auto summary = view.optional("held_out_memories"))
     accuracy.held_out_memories = parse_summary(*summary);

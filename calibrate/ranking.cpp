@@ -90,9 +90,8 @@ std::optional<PlanOrder> order_of_plans(std::span<const ComparedIteration> itera
 
 std::string describe(const std::optional<PlanOrder>& order) {
   if (!order) {
-    return "No two held-out plans are alternatives (same workflow, cluster and framework): no order and no "
-           "regret "
-           "to judge.";
+    return "No two held-out plans are alternatives (same workflow, cluster and framework), so order and regret "
+           "are unknown.";
   }
   return "Order of held-out plans that are alternatives (" + std::to_string(order->groups) + " groups, " +
          std::to_string(order->pairs) + " pairs): Kendall tau " + format_number(order->kendall_tau) +

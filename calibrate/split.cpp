@@ -28,7 +28,7 @@ const std::string& group_of(const Run& run, HoldOutBy by) {
 Split split_runs(const Runs& runs, double fraction, HoldOutBy by, unsigned seed) {
   std::set<std::string> unique;
   for (const Run& run : runs.runs) unique.insert(group_of(run, by));
-  if (unique.size() < 2) throw_bad_input("keeping runs back needs at least two groups of runs; there is one");
+  if (unique.size() < 2) throw_bad_input("holding out runs needs at least two groups of runs, got one");
   std::vector<std::string> groups(unique.begin(), unique.end());
   // std::shuffle may differ between standard libraries; this does not.
   std::mt19937 random(seed);

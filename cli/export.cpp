@@ -41,13 +41,13 @@ int run(const Options& options) {
 
 void add_export(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  const Command command = line.add_command("export", "Coefficients as plain JSON, CSV or a C++ header");
+  const Command command = line.add_command("export", "Export coefficients as plain JSON, CSV or a C++ header");
   command.add_option("coefficients", options->coefficients, "Coefficients document").required();
   command.add_option("--to", options->form, "json (values by device type), csv (all entries) or header (C++)")
       .check(one_of({"json", "csv", "header"}))
       .shows_default();
-  command.add_option("--framework", options->framework, "Resolve for this framework (json, header)");
-  command.add_option("--out", options->out, "Write here instead of to the terminal");
+  command.add_option("--framework", options->framework, "Framework whose values are exported (json, header)");
+  command.add_option("--out", options->out, "File to write (default: standard output)");
   command.footer("Example: sextant export coefficients.json --to header --out coefficients.h");
   command.runs([options] { return run(*options); });
 }

@@ -46,7 +46,7 @@ int run(const Options& options) {
   load_into(input.explanation, options.explanation, options.folder, "explanation.json");
   if (!input.cluster && !input.runs && !input.coefficients && !input.accuracy && !input.plan &&
       !input.prediction && !input.search && !input.explanation) {
-    throw_bad_input("nothing to report: give a folder with cluster.json, runs.json ... or single documents");
+    throw_bad_input("nothing to report: give a folder with cluster.json, runs.json, ..., or single documents");
   }
   if (options.json) {
     std::fputs(format_json(report_json(input)).c_str(), stdout);
@@ -65,9 +65,10 @@ int run(const Options& options) {
 
 void add_report(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  const Command command = line.add_command("report", "One self-contained HTML page, and Markdown and JSON");
+  const Command command =
+      line.add_command("report", "Write a self-contained HTML page, and optionally Markdown");
   command.add_option("folder", options->folder,
-                     "Folder with documents of the usual names (cluster.json, runs.json ...)");
+                     "Folder with documents under their default names (cluster.json, runs.json, ...)");
   command.add_option("--cluster", options->cluster, "Cluster document");
   command.add_option("--runs", options->runs, "Runs document");
   command.add_option("--coefficients", options->coefficients, "Coefficients document");
@@ -80,7 +81,7 @@ void add_report(CommandLine& line) {
   command.add_option("--title", options->title, "Title of the page").shows_default();
   command.add_option("--out", options->out, "HTML file to write").shows_default();
   command.add_option("--markdown", options->markdown, "Markdown file to write");
-  command.add_flag("--json", options->json, "Print the data behind the report instead of writing it");
+  command.add_flag("--json", options->json, "Print the data of the report as JSON, and write no files");
   command.footer("Example: sextant report sextant-quickstart --out report.html --markdown report.md");
   command.runs([options] { return run(*options); });
 }

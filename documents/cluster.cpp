@@ -78,7 +78,8 @@ void Cluster::check_nodes() const {
                       std::to_string(node.devices));
     }
     if (node.devices > kMaxDevices - devices) {
-      throw_bad_input(node_path(i, "devices") + "more than " + std::to_string(kMaxDevices) + " devices in all");
+      throw_bad_input(node_path(i, "devices") + "more than " + std::to_string(kMaxDevices) +
+                      " devices in total");
     }
     devices += node.devices;
   }

@@ -148,7 +148,7 @@ const LinkRate* Cluster::exception_between(LinkScope scope, int from, int to) co
 void Cluster::check_capacities() const {
   const auto refuse = [](const std::string& path, const std::string& between) {
     throw_bad_input(path + "/capacity_bytes_per_s: links between " + between +
-                    " have no capacity; it is for those of nodes, zones and regions");
+                    " cannot have a capacity; only links between nodes, zones and regions can");
   };
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const std::string path = "/nodes/" + std::to_string(i) + "/link";

@@ -42,8 +42,8 @@ double parse_value(const JsonView& view, const CoefficientSpec& spec, bool of_on
   const double value = is_factor ? view.positive() : spec.lower >= 0 ? view.non_negative() : view.number();
   const Allowed allowed = allowed_range(spec, of_one_owner);
   if (value < allowed.lower || value > allowed.upper) {
-    view.fail("far outside of " + Json(spec.lower).dump() + " to " + Json(spec.upper).dump() +
-              ", the bounds of " + std::string(spec.name) + ", got " + Json(value).dump());
+    view.fail("far outside " + Json(spec.lower).dump() + " to " + Json(spec.upper).dump() + ", the bounds of " +
+              std::string(spec.name) + ", got " + Json(value).dump());
   }
   return value;
 }

@@ -59,7 +59,7 @@ DeviceUse parse_use(const JsonView& view) {
   view.allow_only({"device_type", "devices", "used", "idle_fraction"});
   DeviceUse use{view.required("device_type").text(), view.required("devices").count(1),
                 view.required("used").count(), view.required("idle_fraction").fraction()};
-  if (use.used > use.devices) view.required("used").fail("more than there are");
+  if (use.used > use.devices) view.required("used").fail("more than \"devices\"");
   return use;
 }
 
@@ -112,7 +112,7 @@ void put_chance(Json& json, const std::optional<Chance>& chance) {
 void refuse_of_found(const JsonView& view) {
   for (const char* key : {"is_same", "keeps_plan", "iteration_s", "usd_per_iteration", "ratio", "layouts",
                           "differences", "chance"}) {
-    if (const auto member = view.optional(key)) member->fail("only where a plan was found");
+    if (const auto member = view.optional(key)) member->fail("only allowed if a plan was found");
   }
 }
 
@@ -121,7 +121,7 @@ template <typename T>
 void parse_found(const JsonView& view, T& found) {
   found.outcome = parse_name<PlanOutcome>(view.required("outcome"), kOutcomes);
   if (found.outcome == PlanOutcome::found && view.optional("message"))
-    view.optional("message")->fail("only where no plan was found");
+    view.optional("message")->fail("only allowed if no plan was found");
   if (found.outcome != PlanOutcome::found) {
     refuse_of_found(view);
     found.message = view.required("message").text();

@@ -52,7 +52,7 @@ HeldOutSummary parse_held_out(const JsonView& view) {
     }
   } else {
     for (const char* member : {"memory_mape", "memory_log_deviation"}) {
-      if (const auto stray = view.optional(member)) stray->fail("only with \"memories\"");
+      if (const auto stray = view.optional(member)) stray->fail("only allowed with \"memories\"");
     }
   }
   out.coverage_90 = view.required("coverage_90").fraction();

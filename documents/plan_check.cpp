@@ -45,7 +45,7 @@ void check_tensor_parallel(const std::string& path, int degree, const Model& mod
     refuse(model.heads, "heads");
   }
   if (model.kv_heads % degree != 0 && degree % model.kv_heads != 0) {
-    refuse(model.kv_heads, "key-value heads, nor the other way round");
+    refuse(model.kv_heads, "key-value heads, and is not a multiple of them");
   }
   const int columns = model.experts ? model.experts->intermediate : model.intermediate;
   if (columns % degree != 0) {
@@ -117,7 +117,7 @@ class TaskCheck {
     for (std::size_t i = 0; i < task_.replicas.size(); ++i) {
       if (task_.replicas[i].length_rank == 0) continue;
       throw_bad_input(path_ + "/replicas/" + std::to_string(i) +
-                      "/length_rank: generation cannot deal sequences by length, which it decides itself");
+                      "/length_rank: not allowed for generation, which decides the lengths itself");
     }
   }
 

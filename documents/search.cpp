@@ -76,7 +76,7 @@ void parse_objective(const JsonView& view, SearchRecord& search) {
 std::set<DeviceId> parse_devices(const JsonView& view) {
   std::set<DeviceId> devices;
   for (const JsonView& device : view.items()) {
-    if (!devices.insert(DeviceId{device.count(0)}).second) device.fail("device is named twice");
+    if (!devices.insert(DeviceId{device.count(0)}).second) device.fail("device is listed twice");
   }
   if (devices.empty()) view.fail("expected at least one device");
   return devices;
@@ -110,7 +110,7 @@ void parse_plan(const JsonView& view, SearchRecord& search) {
   for (const std::string_view key : {"plan", "iteration_s", "gap_fraction", "devices", "usd_per_hour",
                                      "usd_per_iteration", "usd_per_token"}) {
     if (search.outcome != PlanOutcome::found && view.optional(key))
-      view.optional(key)->fail("only where a plan was found");
+      view.optional(key)->fail("only allowed if a plan was found");
   }
   if (search.outcome != PlanOutcome::found) return;
   search.plan = view.required("plan").text();

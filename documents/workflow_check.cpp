@@ -99,7 +99,7 @@ void check_value_heads(const Workflow& workflow) {
     const auto found = workflow.models.find(role);
     if (found != workflow.models.end() && !found->second.value_head) {
       throw_bad_input(std::string("/models/") + role + "/value_head: expected true, a " + role +
-                      " model gives one number a token");
+                      " model returns one number per token");
     }
   }
 }
@@ -118,7 +118,7 @@ void check_lengths(const Workflow& workflow) {
   const bool generates = std::any_of(workflow.tasks.begin(), workflow.tasks.end(),
                                      [](const Task& task) { return task.kind == TaskKind::generation; });
   if (generates && !(workflow.response_tokens.max_tokens() > 0)) {
-    throw_bad_input("/response_tokens: expected at least one token where a task generates");
+    throw_bad_input("/response_tokens: expected at least one token because a task generates");
   }
 }
 
@@ -126,7 +126,7 @@ void check_reward(const Workflow& workflow) {
   const bool has_model = std::any_of(workflow.tasks.begin(), workflow.tasks.end(),
                                      [](const Task& task) { return task.model == "reward"; });
   if (has_model && workflow.rule_reward_s_per_sequence > 0) {
-    throw_bad_input("/rule_reward_s_per_sequence: expected 0 where a reward model gives the reward");
+    throw_bad_input("/rule_reward_s_per_sequence: expected 0 because a reward model gives the reward");
   }
 }
 
@@ -139,16 +139,16 @@ void check_rollout(const Workflow& workflow) {
       rollout.kept_fraction * (rollout.started_prompts > 0 ? rollout.started_prompts : workflow.prompts);
   constexpr double kRounding = 1e-9;  // relative
   if (rollout.unfinished == Unfinished::discarded && ready < workflow.prompts * (1 - kRounding))
-    fail("started_prompts", "of these " + std::string("the kept fraction is fewer than the prompts of a batch: "
-                                                      "start more, or wait for further rounds"));
+    fail("started_prompts",
+         "the kept fraction of these is smaller than the prompts of a batch: start more prompts, or wait for "
+         "further rounds");
   if (rollout.is_interrupted && workflow.mode != Mode::asynchronous)
-    fail("interrupted", "new weights meet running generation in asynchronous mode alone");
+    fail("interrupted", "only allowed in asynchronous mode, where new weights meet running generation");
   const bool has_environment = workflow.turns > 1 && workflow.environment_s_per_turn > 0;
   if (!has_environment && (rollout.environments > 0 || rollout.environment_deviation_s_per_turn > 0))
-    fail("environments",
-         "there is nothing to wait for: turns and environment_s_per_turn say how often and how long");
+    fail("environments", "needs turns > 1 and environment_s_per_turn > 0");
   if (rollout.has_rewards_beside && workflow.rule_reward_s_per_sequence <= 0)
-    fail("rewards_beside_generation", "rule_reward_s_per_sequence says how long a reward takes");
+    fail("rewards_beside_generation", "needs rule_reward_s_per_sequence, the time of a reward");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ void check_graph_options(const JsonView& view, const Workflow& workflow) {
     const auto stated = view.optional(member);
     if (!stated) return;
     if (workflow.algorithm == Algorithm::custom) {
-      stated->fail("has no meaning for a custom algorithm, whose tasks say what it has");
+      stated->fail("not allowed with a custom algorithm, whose tasks are listed");
     }
     if (stated->flag() != is_listed) {
       stated->fail(std::string("the tasks of the workflow ") + (is_listed ? "have" : "lack") + " " + task);

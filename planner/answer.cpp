@@ -13,7 +13,7 @@ void require_feasible(const Verdict& verdict) {
   for (const Violation& violation : verdict.violations) {
     all += (all.empty() ? "" : "; ") + describe(violation);
   }
-  throw_machine_failed("internal error: the plan that was found cannot be run, so it is no answer: " + all);
+  throw_machine_failed("internal error: the planner returned a plan that cannot be run: " + all);
 }
 
 void check_answer(const PlanRequest& request, PlanResult& result) {
@@ -34,9 +34,9 @@ void check_answer(const PlanRequest& request, PlanResult& result) {
   constexpr double kRounding = 1e-6;  // relative, of sums in another order
   const double iteration_s = result.prediction->iteration_s;
   if (iteration_s < result.bound_of_all_s * (1 - kRounding)) {
-    throw_machine_failed("internal error: the plan that was found takes " + format_seconds(iteration_s) +
-                         ", less than the lower bound of any plan, " + format_seconds(result.bound_of_all_s) +
-                         ", so it is no answer");
+    throw_machine_failed("internal error: the planner returned a plan that takes " +
+                         format_seconds(iteration_s) + ", less than the lower bound of any plan, " +
+                         format_seconds(result.bound_of_all_s));
   }
 }
 

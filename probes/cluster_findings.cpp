@@ -49,9 +49,9 @@ void warn_of_results(const std::vector<ProbeResult>& results, std::vector<std::s
   }
   if (noisiest == nullptr) return;
   warnings.push_back(std::to_string(noisy) + " of " + std::to_string(results.size()) +
-                     " points are less well known than asked, worst " + noisiest->name + " of rank " +
+                     " measurements missed the target spread, worst " + noisiest->name + " of rank " +
                      std::to_string(noisiest->rank) + " (" + format_percent(noisiest->spread_fraction) +
-                     "): their values are medians of what the time allowed. Raise the budget of a point, or "
+                     "): their values are medians of the samples taken in the time limit. Raise --budget, or "
                      "look for other programs.");
 }
 
@@ -106,7 +106,8 @@ ClusterProbe conclude(const ClusterFindings& found, const ProbeOptions& options)
   } else {
     append_link_fits(links_of(found.reports), probe.results);
   }
-  for (const auto& [rank, why] : found.lost) probe.warnings.push_back(why + ": the rest went on without it.");
+  for (const auto& [rank, why] : found.lost)
+    probe.warnings.push_back(why + ": measurements continued without it.");
   try {
     const ClusterPlace place{options.name, options.hosts, !probe.is_whole()};
     AssembledCluster assembled = assemble_cluster(

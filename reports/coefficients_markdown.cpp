@@ -20,25 +20,33 @@ std::string deviation_or_none(double deviation) { return deviation > 0 ? format_
 
 std::string coefficients_as_markdown() {
   std::string out =
-      "# Coefficients\n\n"
-      "What `sextant calibrate` fits: " +
+      "# Coefficients\n"
+      "\n"
+      "`sextant calibrate` fits " +
       std::to_string(coefficient_table().size()) +
-      " numbers that turn the bounds of HetRL's Appendix B into predictions. With all of\n"
-      "them neutral the model is the appendix. They are declared once, in\n"
-      "`documents/coefficient_table.cpp`; `sextant coefficients --markdown` writes this page.\n\n"
-      "*Bounds* bind the fit. The *prior* is where it starts and what stands without evidence; on CPU cores, "
-      "which launch\n"
-      "nothing and are their own hosts, some have another. A deviation is of the logarithm, for those that the "
-      "fit moves by\n"
-      "factors, else (marked +) of the value. *By device type* and *by framework*: how far, as deviation of "
-      "the logarithm,\n"
-      "the value of one is expected to lie from that of all; empty where one value serves all.\n\n"
-      "*Prior from*: \"revised with fits\" means that the prior was moved in commits that also improved fits "
-      "to "
-      "those public\n"
-      "runs, so these are not wholly unseen where a figure leaves some of them out. `sextant coefficients "
-      "--evidence` holds priors\n"
-      "against the measured kernels, collectives and weight transfers of `data/public/kernels`.\n\n";
+      " coefficients, which turn the bounds of HetRL's Appendix B into predictions. If all\n"
+      "of them are neutral, the model is the appendix. They are declared in "
+      "`documents/coefficient_table.cpp`;\n"
+      "`sextant coefficients --markdown` writes this page.\n"
+      "\n"
+      "*Bounds* limit the fit. The *prior* is its starting point, and the value of a coefficient for which "
+      "there is no\n"
+      "evidence. CPU cores launch no kernels and are their own hosts, so some priors differ there. A deviation "
+      "is the\n"
+      "standard deviation of the logarithm if the fit changes the coefficient by factors, otherwise (marked +) "
+      "that of the\n"
+      "value. *By device type* and *by framework*: expected deviation of the logarithm between the value for "
+      "one type or\n"
+      "framework and the value for all; empty if one value applies to all.\n"
+      "\n"
+      "*Prior from*: \"revised with fits\" means that the prior was changed in commits that also improved fits "
+      "to those public\n"
+      "runs. These runs are therefore not wholly unseen by an accuracy figure that leaves some of them out. "
+      "`sextant\n"
+      "coefficients --evidence` compares priors with the measured kernels, collectives and weight transfers "
+      "of\n"
+      "`data/public/kernels`.\n"
+      "\n";
   out += row({"name", "unit", "neutral", "bounds", "prior", "on CPU cores", "deviation", "by device type",
               "by framework", "meaning", "prior from"});
   out += row({"---", "---", "---:", "---:", "---:", "---:", "---:", "---:", "---:", "---", "---"});

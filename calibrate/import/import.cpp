@@ -21,17 +21,18 @@ namespace {
 const std::vector<ImportFormat>& formats() {
   static const std::vector<ImportFormat> table = {
       {"aiconfigurator", read_aiconfigurator,
-       "serving points that aiconfigurator keeps: CSV, a row a closed loop"},
-      {"blis", read_blis, "vLLM servers under a constant request rate (BLIS): CSV, a row a load"},
-      {"generation", read_generation, "published prefill and decode of many sources: one JSON, a record a run"},
-      {"published", read_published, "published RL iterations of many sources: one JSON, a record a run"},
+       "serving points collected by aiconfigurator: CSV, one closed loop per row"},
+      {"blis", read_blis, "vLLM servers under a constant request rate (BLIS): CSV, one load per row"},
+      {"generation", read_generation,
+       "published prefill and decode times of many sources: JSON, one run per record"},
+      {"published", read_published, "published RL iterations of many sources: JSON, one run per record"},
       {"sailor", read_sailor,
-       "Sailor's plans (JSON), layer times, and the tables that these are read with (CSV, JSON)"},
-      {"torchtitan", read_torchtitan, "torchtitan's published throughput: CSV, a row a run"},
-      {"training", read_training, "published training steps of many sources: one JSON, a record a run"},
+       "Sailor's plans (JSON), layer times, and the tables that they refer to (CSV, JSON)"},
+      {"torchtitan", read_torchtitan, "torchtitan's published throughput: CSV, one run per row"},
+      {"training", read_training, "published training steps of many sources: JSON, one run per record"},
       {"verl", read_verl,
-       "verl logs: console text, JSONL, or JSON of their numbers; FILE.setup.json adds the GPUs"},
-      {"vtrain", read_vtrain, "vTrain's training iterations on A100: CSV, a row a run"},
+       "verl logs: console text, JSONL, or JSON with their numbers; FILE.setup.json adds the GPUs"},
+      {"vtrain", read_vtrain, "vTrain's training iterations on A100: CSV, one run per row"},
   };
   return table;
 }

@@ -41,7 +41,19 @@ Check number_between(double minimum, double maximum) {
 }
 
 Check integer_between(std::int64_t minimum, std::int64_t maximum) {
-  return Check(CLI::Range(minimum, maximum));
+  constexpr std::int64_t kMaxShown =
+      1'000'000'000;  // a larger maximum is a limit of the type, not of the option
+  const bool is_limited = maximum <= kMaxShown;
+  const std::string from = std::to_string(minimum), to = std::to_string(maximum);
+  const std::string wanted = is_limited ? "an integer from " + from + " to " + to : "an integer >= " + from;
+  return Check(CLI::Validator(
+      [=](const std::string& text) {
+        std::int64_t value = 0;
+        const bool is_integer = CLI::detail::lexical_cast(text, value);
+        if (is_integer && value >= minimum && value <= maximum) return std::string();
+        return "expected " + wanted + ", got " + in_quotes(text);
+      },
+      is_limited ? from + " to " + to : ">= " + from));
 }
 
 Check one_of(const std::vector<std::string>& names) { return Check(CLI::IsMember(names)); }

@@ -28,6 +28,7 @@ class Check {
 [[nodiscard]] Check non_negative_number();
 // Accepts numbers from `minimum` to `maximum`, both included.
 [[nodiscard]] Check number_between(double minimum, double maximum);
+// Accepts integers from `minimum` to `maximum`, both included. A message does not show a maximum above 1e9.
 [[nodiscard]] Check integer_between(std::int64_t minimum, std::int64_t maximum);
 [[nodiscard]] Check one_of(const std::vector<std::string>& names);
 

@@ -63,7 +63,7 @@ void print_settings(const std::vector<SettingChange>& settings) {
   const auto shown = [](const std::optional<std::string>& value) {
     return value ? "\"" + *value + "\"" : std::string("not set");
   };
-  if (!settings.empty()) print_line("Settings that differ, which may be why:");
+  if (!settings.empty()) print_line("Settings that differ, a possible cause:");
   for (const SettingChange& setting : settings) {
     print_line("  " + setting.name + ": " + shown(setting.before) + " before, " + shown(setting.after) +
                " after");

@@ -76,9 +76,9 @@ CandidateExperiments candidates_for(const Options& options, const Runs& seen) {
 
 void check_options(const Options& options) {
   if (options.suggest > 0) return;
-  if (options.budget_device_s > 0) throw_bad_input("--budget is of suggested runs: give --suggest too");
-  if (!options.candidates.empty()) throw_bad_input("--candidates are for suggested runs: give --suggest too");
-  if (options.suggested_given) throw_bad_input("--suggested is where suggested runs go: give --suggest too");
+  if (options.budget_device_s > 0) throw_bad_input("--budget needs --suggest, whose runs it limits");
+  if (!options.candidates.empty()) throw_bad_input("--candidates needs --suggest");
+  if (options.suggested_given) throw_bad_input("--suggested needs --suggest, whose runs it holds");
 }
 
 void print_fit(const Options& options, const Coefficients& fitted, const Split& split) {
@@ -86,7 +86,7 @@ void print_fit(const Options& options, const Coefficients& fitted, const Split& 
   std::fputs(describe_fit(fitted, options.all_coefficients).c_str(), stdout);
   print_line("fitted to " + std::to_string(split.fit.size()) + " runs (" +
              std::to_string(fitted.fit->residuals) + " times), " + std::to_string(split.held_out.size()) +
-             " kept back; cost " + format_number(fitted.fit->initial_cost) + " to " +
+             " held out; cost " + format_number(fitted.fit->initial_cost) + " to " +
              format_number(fitted.fit->final_cost));
   if (!fitted.fit->converged) print_line("not converged: " + fitted.fit->message);
 }
@@ -96,7 +96,8 @@ int suggest(const Options& options, const CandidateExperiments& candidates, cons
   const std::vector<Suggestion> suggestions =
       suggest_runs(candidates, fitted, options.suggest, options.budget_device_s);
   if (suggestions.empty()) {
-    std::fprintf(stderr, "sextant: none of %zu runs that could be suggested fits the devices and the budget\n",
+    std::fprintf(stderr,
+                 "sextant: none of the %zu candidates for suggested runs fits the devices and the budget\n",
                  candidates.all.size());
     return kAnswerIsNo;
   }
@@ -131,42 +132,45 @@ void add_calibrate(CommandLine& line) {
   const Command command = line.add_command("calibrate", "Fit the cost model's coefficients to measured runs");
   command.add_option("runs", options->runs, "Runs document, from sextant proxy or import").required();
   command.add_option("--out", options->out, "Coefficients document to write").shows_default();
-  command.add_option("--start", options->start, "Coefficients to start from and be drawn to");
-  command.add_option("--hold-out", options->hold_out, "Share of groups to keep back for validate")
+  command.add_option("--start", options->start,
+                     "Coefficients document to start from; its values also replace the priors");
+  command.add_option("--hold-out", options->hold_out, "Fraction of the groups to hold out for sextant validate")
       .check(number_between(0, 0.9))
       .shows_default();
   command.add_choice("--hold-out-by", options->by,
                      {{"run", HoldOutBy::run}, {"workflow", HoldOutBy::workflow}, {"plan", HoldOutBy::plan}},
-                     "What is kept back whole: run, workflow or plan");
-  command.add_option("--seed", options->seed, "Of the choice of what is kept back").shows_default();
+                     "Unit that is held out as a whole: run, workflow or plan");
+  command.add_option("--seed", options->seed, "Random seed for the choice of held-out groups").shows_default();
   std::vector<std::string> left_out{kAuto, kNone};
   left_out.insert(left_out.end(), kLeaveOutNames.begin(), kLeaveOutNames.end());
   command
-      .add_option(
-          "--cross-validate", options->leave_out,
-          "What to leave out in turn, for intervals that hold on new runs; scale: runs on 1 device, on 2 to 3, "
-          "on 4 to 7, ...")
+      .add_option("--cross-validate", options->leave_out,
+                  "Groups for cross-validation, which makes intervals hold on new runs; scale: on 1 device, on "
+                  "2 to 3, on 4 to 7, ...")
       .check(one_of(left_out))
       .shows_default();
-  command.add_option("--folds", options->max_folds, "At most so many fits for it")
+  command.add_option("--folds", options->max_folds, "Maximum number of folds of the cross-validation")
       .check(integer_between(2, 1000))
       .shows_default();
-  command.add_option("--suggest", options->suggest, "Name so many runs that would teach most")
+  command.add_option("--suggest", options->suggest, "Number of most informative runs to suggest")
       .check(integer_between(0, 1000));
-  command.add_option("--budget", options->budget_device_s, "Of the suggested runs, in predicted device seconds")
+  command
+      .add_option("--budget", options->budget_device_s,
+                  "Maximum total of the suggested runs, in predicted device seconds")
       .check(positive_number());
-  command.add_option("--candidates", options->candidates,
-                     "Experiments document to suggest from; else layouts like those of the runs");
+  command.add_option(
+      "--candidates", options->candidates,
+      "Experiments document with the candidates (default: layouts similar to those of the runs)");
   const Option suggested =
       command.add_option("--suggested", options->suggested, "Experiments document to write suggestions to")
           .shows_default();
   command.add_flag("--all-coefficients", options->all_coefficients,
-                   "Show the coefficients too about which the runs say nothing");
+                   "Also show the coefficients that the runs do not identify");
   command.add_flag("--json", options->json, "Print the coefficients document instead of a table");
   command.footer(
-      "Exits 1 when the fit does not converge, or nothing that could be suggested fits (the coefficients are "
-      "written\n"
-      "all the same).\n"
+      "Exits 1 if the fit does not converge, or if no candidate fits the devices and the budget; the "
+      "coefficients are\n"
+      "written in both cases.\n"
       "Example: sextant calibrate runs.json --hold-out 0.33 --hold-out-by workflow --out coefficients.json\n"
       "         sextant calibrate runs.json --suggest 5 && mpirun -n 2 sextant proxy --experiments "
       "suggested.json ...");

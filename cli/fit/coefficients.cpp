@@ -68,7 +68,8 @@ std::string describe(const std::vector<const CoefficientSpec*>& specs) {
   for (const CoefficientSpec* spec : specs) {
     below.push_back("    " + std::string(spec->help) + "\n    prior from: " + std::string(spec->source) + "\n");
   }
-  return table.text_with(below) + "Deviations are of the logarithm, those with + of the value.\n";
+  return table.text_with(below) +
+         "Deviations are standard deviations of the logarithm, those with + of the value.\n";
 }
 
 [[noreturn]] void run_evidence(const Options& options) {
@@ -100,17 +101,17 @@ int run(const Options& options) {
 
 void add_coefficients(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  const Command command =
-      line.add_command("coefficients", "What the fit can move: units, neutral values, bounds and priors");
-  command.add_option("names", options->prefix, "Only those whose names start so: decode, weight_sync, ...");
-  command.add_flag("--json", options->json, "Print them as JSON");
+  const Command command = line.add_command(
+      "coefficients", "List the coefficients of the cost model: units, neutral values, bounds and priors");
+  command.add_option("names", options->prefix, "Prefix of the names to list: decode, weight_sync, ...");
+  command.add_flag("--json", options->json, "Print JSON instead of a table");
   const Option markdown =
-      command.add_flag("--markdown", options->markdown, "Print all as docs/coefficients.md");
+      command.add_flag("--markdown", options->markdown, "Print the page docs/coefficients.md");
   const Option evidence = command.add_flag(
       "--evidence", options->evidence,
-      "What measured kernels, collectives and weight transfers (data/public/kernels) say about the priors");
+      "Compare the priors with measured kernels, collectives and weight transfers (data/public/kernels)");
   evidence.excludes(markdown);
-  command.add_option("--data", options->data, "With --evidence: the data folder (default: the one that ships)")
+  command.add_option("--data", options->data, "With --evidence: data folder (default: the installed one)")
       .needs(evidence);
   command.footer("Example: sextant coefficients tensor_parallel --evidence");
   command.runs([options] { return run(*options); });

@@ -41,9 +41,9 @@ std::string describe_values(const Coefficients& coefficients, bool all) {
   std::string out = shown > 0 ? table.text() : "";
   const std::size_t rest = coefficients.values.size() - shown;
   if (rest > 0) {
-    out +=
-        std::to_string(rest) + " of " + std::to_string(coefficients.values.size()) +
-        " coefficients are not identified by these runs, their priors stand (--all-coefficients shows them)\n";
+    out += std::to_string(rest) + " of " + std::to_string(coefficients.values.size()) +
+           " coefficients are not identified by these runs and keep their priors (--all-coefficients shows "
+           "them)\n";
   }
   return out;
 }
@@ -54,11 +54,12 @@ std::string describe_bounds(const Coefficients& coefficients) {
   for (const Coefficient& c : coefficients.values) {
     if (!c.is_driven_to_bound()) continue;
     const CoefficientSpec& spec = spec_of(c.id);
-    out +=
-        "at its bound: " + std::string(spec.name) + " of " + owner_of(c) + " is " + format_number(c.value) +
-        "; the fit allows " + format_number(spec.lower) + " to " + format_number(spec.upper) +
-        (c.device_type == kAny && c.framework == kAny ? "" : " for all, and one owner at most 20 times off") +
-        "\n";
+    out += "at its bound: " + std::string(spec.name) + " of " + owner_of(c) + " is " + format_number(c.value) +
+           "; the fit allows " + format_number(spec.lower) + " to " + format_number(spec.upper) +
+           (c.device_type == kAny && c.framework == kAny
+                ? ""
+                : " for all owners, and a factor of at most 20 between one owner and all") +
+           "\n";
   }
   return out;
 }
@@ -85,7 +86,7 @@ std::string describe_confounded(const Coefficients& coefficients) {
   }
   if (out.empty()) return "";
   if (pairs.size() > kMaxPairs) out += "  and " + std::to_string(pairs.size() - kMaxPairs) + " more pairs\n";
-  return "not told apart by these runs, only in combination:\n" + out;
+  return "identified only in combination, not separately:\n" + out;
 }
 
 std::string describe(const HeldOutSummary& held_out) {
@@ -108,7 +109,7 @@ std::string describe(const HeldOutSummary& held_out) {
 
 std::string describe_outliers(const FitSummary& fit) {
   if (fit.outliers.empty()) return "";
-  std::string out = "far from the model, held down by the robust loss:";
+  std::string out = "outliers, down-weighted by the robust loss:";
   for (const std::string& name : fit.outliers) out += " " + name;
   return out + "\n";
 }

@@ -24,9 +24,8 @@ std::string formats_help() {
     help += "  " + std::string(format.name) + ": " + std::string(format.help) + "\n";
   }
   return help +
-         "Records that are left out are named with the reason on stderr. Exits 1, and writes nothing, when no "
-         "run is "
-         "left.\n"
+         "Records that are left out are listed on stderr with the reason. Exits 1 and writes nothing if no run "
+         "is left.\n"
          "Example: sextant import vtrain single_node_runs.csv --out runs.json";
 }
 
@@ -58,12 +57,13 @@ int run(const Options& options) {
 
 void add_import(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  const Command command = line.add_command("import", "Read other systems' measurements into a runs document");
-  command.add_option("format", options->format, "What the files are, see below").required();
-  command.add_option("files", options->files, "The files to read").required();
+  const Command command =
+      line.add_command("import", "Convert measurements of other systems to a runs document");
+  command.add_option("format", options->format, "Format of the files, see below").required();
+  command.add_option("files", options->files, "Files to read").required();
   command.add_option("--out", options->out, "Runs document to write").shows_default();
   command.add_option("--data", options->data, "Folder with gpus.json and models.json");
-  command.add_flag("--json", options->json, "Print the runs document too");
+  command.add_flag("--json", options->json, "Also print the runs document");
   command.footer(formats_help());
   command.runs([options] { return run(*options); });
 }

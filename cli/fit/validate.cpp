@@ -46,9 +46,7 @@ std::string describe(const Accuracy& accuracy) {
   std::string out = table.text();
   const int held_out = accuracy.held_out_tasks.count + accuracy.held_out_iterations.count;
   if (held_out == 0) {
-    out +=
-        "nothing is held out: the fit saw every run, and what is in sample says little about others "
-        "(calibrate --hold-out)\n";
+    out += "no run is held out: in-sample errors say little about other runs (calibrate --hold-out)\n";
   }
   if (accuracy.held_out_iterations.count > 1) {
     out += "rank correlation of held-out iterations " + format_number(accuracy.rank_correlation) + "\n";
@@ -80,10 +78,10 @@ void check_judged(const Options& options, const Accuracy& accuracy) {
   if (!(options.max_task_error > 0 && no_tasks) && !(options.max_iteration_error > 0 && no_iterations)) return;
   if (no_tasks && no_iterations) {
     throw_bad_input(options.runs +
-                    ": the fit saw every run: nothing is held out to judge it by (calibrate --hold-out)");
+                    ": no run is held out, so the fit cannot be validated (calibrate --hold-out)");
   }
-  throw_bad_input(options.runs + ": the runs held out have no times of " + (no_tasks ? "tasks" : "iterations") +
-                  " to judge the fit by");
+  throw_bad_input(options.runs + ": the held-out runs have no times of " + (no_tasks ? "tasks" : "iterations") +
+                  " to validate the fit with");
 }
 
 int run(const Options& options) {
@@ -115,11 +113,11 @@ void add_validate(CommandLine& line) {
   command.add_option("--out", options->out, "Write the accuracy document here");
   command
       .add_option("--max-task-error", options->max_task_error,
-                  "Exit 1 when the MAPE of held-out task times is larger, e.g. 0.15")
+                  "Exit 1 if the MAPE of held-out task times is larger, e.g. 0.15")
       .check(positive_number());
   command
       .add_option("--max-iteration-error", options->max_iteration_error,
-                  "Exit 1 when the MAPE of held-out iteration times is larger, e.g. 0.10")
+                  "Exit 1 if the MAPE of held-out iteration times is larger, e.g. 0.10")
       .check(positive_number());
   command.add_flag("--json", options->json, "Print the accuracy document instead of a table");
   command.footer(

@@ -54,7 +54,7 @@ std::string describe_parts(const Explanation& explanation) {
   }
   if (explanation.parts.size() > kShown)
     parts.add({"all others", format_seconds(rest), share_of(rest, explanation.iteration_s)});
-  Table devices({"devices", "there are", "used", "idle"});
+  Table devices({"devices", "total", "used", "idle"});
   for (const DeviceUse& use : explanation.devices) {
     devices.add({use.device_type, std::to_string(use.devices), std::to_string(use.used),
                  format_percent(use.idle_fraction, 0)});
@@ -71,7 +71,7 @@ std::string of_goal(const Explanation& explanation) {
 std::string describe_savings(const Explanation& explanation) {
   constexpr std::size_t kShown = 10;
   if (explanation.savings.empty()) return "";
-  const std::string saves = explanation.goal == "time" ? "saves" : "saves of the time";
+  const std::string saves = explanation.goal == "time" ? "saves" : "saves (time)";
   Table savings({"10 % better", "of", saves, "elasticity"});
   for (std::size_t i = 0; i < std::min(kShown, explanation.savings.size()); ++i) {
     const Saving& saving = explanation.savings[i];
@@ -97,19 +97,19 @@ std::string min_of(const std::optional<Chance>& chance) {
 
 std::string explain_chances(const Explanation& explanation) {
   if (explanation.draws == 0) {
-    return "The coefficients carry no uncertainty, as nobody fitted them: how surely the plan is better is not "
-           "known.\n";
+    return "The coefficients were not fitted and carry no uncertainty, so the probability that the plan is "
+           "better is unknown.\n";
   }
-  return "Sure: in so many of " + std::to_string(explanation.draws) +
-         " draws of the coefficients the plan is better. At least: were the model to err on either by itself, "
-         "as on runs that the fit did not see.\n";
+  return "Sure: share of " + std::to_string(explanation.draws) +
+         " coefficient samples in which the plan is better. At least: the same, if the model also errs on each "
+         "of the two plans as on held-out runs.\n";
 }
 
 std::string describe_alternatives(const Explanation& explanation) {
   const bool is_cost = explanation.goal == "cost";
   std::vector<std::string> heads{"alternative", "iteration", "times the plan's" + of_goal(explanation),
                                  "90 %",        "sure",      "at least"};
-  if (is_cost) heads.insert(heads.begin() + 2, "dollars an iteration");
+  if (is_cost) heads.insert(heads.begin() + 2, "dollars per iteration");
   Table table(heads);
   const auto add = [&](std::vector<std::string> row, const std::optional<double>& usd) {
     if (is_cost) row.insert(row.begin() + 2, usd ? format_number(*usd) : "");
@@ -155,10 +155,10 @@ std::string describe_flips(const Explanation& explanation) {
   constexpr std::size_t kShown = 12;
   if (const Alternative* better = better_already(explanation)) {
     return "The plan of " + better->name +
-           " is better already: search longer, or take its planner; no change of a number was looked for.\n";
+           " is already better: search longer, or use its planner. No decisive numbers were searched for.\n";
   }
   if (explanation.flips.empty()) {
-    return "No change of any one number by up to a factor of ten makes another of these plans the best.\n";
+    return "No change of a single number by up to a factor of ten makes another of these plans the best.\n";
   }
   Table table({"what would change the answer", "of", "now", "at", "change", "standard errors", "then better"});
   for (std::size_t i = 0; i < std::min(kShown, explanation.flips.size()); ++i) {
@@ -197,24 +197,26 @@ std::string describe_change(const WhatIf& what_if, const Explanation& now) {
 std::string describe_gap(const WhatIf& what_if) {
   if (!what_if.lower_bound_s || !(*what_if.lower_bound_s > 0)) return "";
   return "At most " + format_percent(std::max(0.0, what_if.iteration_s / *what_if.lower_bound_s - 1)) +
-         " from the best there: no plan takes less than " + format_seconds(*what_if.lower_bound_s) + ".\n";
+         " above the optimum on that cluster: no plan takes less than " +
+         format_seconds(*what_if.lower_bound_s) + ".\n";
 }
 
 std::string describe_layout_change(const WhatIf& what_if, const Explanation& now) {
   constexpr double kNear = 0.01;  // of searches that found the same, as good as
-  if (what_if.keeps_plan) return "The plan stays the best there.\n";
-  std::string text = "The layout changes; the old plan cannot be run there.\n";
+  if (what_if.keeps_plan) return "The same plan remains the best on that cluster.\n";
+  std::string text = "The layout changes; the old plan cannot run on that cluster.\n";
   if (what_if.kept_iteration_s) {
     const double loss = *what_if.kept_iteration_s / what_if.iteration_s - 1;
-    text =
-        "The layout changes; the old plan would take " + format_seconds(*what_if.kept_iteration_s) + " there";
+    text = "The layout changes; the old plan would take " + format_seconds(*what_if.kept_iteration_s) +
+           " on that cluster";
     if (now.goal != "time") {
       text += ".\n";  // more or less time is not what it is judged by
     } else {
-      text += ", " + format_percent(loss, 2) + " more" + (loss < kNear ? ": it may as well stay.\n" : ".\n");
+      text += ", " + format_percent(loss, 2) + " more" +
+              (loss < kNear ? ": the old plan is about as good.\n" : ".\n");
     }
   }
-  Table layouts({"task", "layout there"});
+  Table layouts({"task", "new layout"});
   for (const auto& [task, layout] : what_if.layouts) layouts.add({task, layout});
   return text + layouts.text();
 }
@@ -241,20 +243,21 @@ int exit_code_of(const Explanation& explanation) {
 
 void add_explain_options(const Command& command, ExplainOptions& options) {
   command.add_flag("--explain", options.is_asked,
-                   "Say why: the bottleneck, what faster hardware saves, rival plans, and which measured "
-                   "numbers decide the answer");
+                   "Explain the plan: bottleneck, gains of faster hardware, rival plans, and the measured "
+                   "numbers that decide");
   command.add_option("--explain-out", options.out, "Write the explanation document here");
   command.add_option("--what-if", options.what_ifs, kWhatIfHelp).may_be_repeated();
   constexpr int kDrawLimit = 100'000;
-  command.add_option("--draws", options.draws, "Of the coefficients, to see how surely a plan is better")
+  command
+      .add_option("--draws", options.draws,
+                  "Number of coefficient samples for the probability that a plan is better")
       .check(integer_between(2, kDrawLimit))
       .shows_default();
 }
 
 std::vector<Scenario> scenarios_of(const ExplainOptions& options, const Cluster& cluster, bool is_json) {
   if (is_json && options.has_any() && options.out.empty()) {
-    throw_bad_input(
-        "--json prints the plan document alone: name a file for the explanation with --explain-out");
+    throw_bad_input("--json prints only the plan document: give a file for the explanation with --explain-out");
   }
   std::vector<Scenario> scenarios;
   for (const std::string& written : options.what_ifs) scenarios.push_back(parse_what_if(written, cluster));

@@ -26,7 +26,7 @@ void require_task(const std::string& task, const Workflow& workflow) {
   }
   const std::string nearest = nearest_name(task, names);
   throw_bad_input("workflow " + workflow.name + " has no task " + in_quotes(task) +
-                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (there are " + all + ")");
+                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (tasks: " + all + ")");
 }
 
 // Of names parted by commas; none says what another said already.
@@ -36,10 +36,10 @@ std::set<DeviceId> parse_devices(const std::string& text, const Cluster& cluster
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string name = text.substr(begin, end - begin);
     if (name.empty())
-      throw_bad_input("expected a node, device (node/3), zone or region after = and each comma");
+      throw_bad_input("expected a node, device (node/3), zone or region after \"=\" and each comma");
     const std::set<DeviceId> named = devices_named(cluster, name);
     for (const DeviceId device : named) {
-      if (!devices.insert(device).second) throw_bad_input(cluster.device_name(device) + " is named twice");
+      if (!devices.insert(device).second) throw_bad_input(cluster.device_name(device) + " is listed twice");
     }
     begin = end + 1;
   }
@@ -82,14 +82,14 @@ void add_pins(const char* option, const std::vector<std::string>& all, Parse par
 
 void add_pin_options(const Command& command, PinOptions& options) {
   command
-      .add_option("--pin", options.devices,
-                  "TASK=DEVICES: keep the task on these devices, nodes, zones or regions (node/3,node/4); may "
-                  "be repeated")
+      .add_option(
+          "--pin", options.devices,
+          "TASK=DEVICES: place the task on these devices, nodes, zones or regions (node/3,node/4); repeatable")
       .may_be_repeated();
   command
       .add_option("--pin-from", options.layouts,
-                  "PLAN.json:TASK: the task stays as that plan document lays it out, degrees and batches too; "
-                  "may be repeated")
+                  "PLAN.json:TASK: use the task's layout in this plan document, including degrees and batches; "
+                  "repeatable")
       .may_be_repeated();
 }
 

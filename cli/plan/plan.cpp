@@ -42,7 +42,7 @@ std::string describe_layouts(const Plan& plan, const Workflow& workflow) {
 std::string infeasibility_reason(const PlanRequest& request, const FrameworkProfile* profile,
                                  const PlanOutput& answer) {
   if (answer.record.was_interrupted) return "";
-  if (!request.limits.pins.empty()) return "; another --pin may leave one";
+  if (!request.limits.pins.empty()) return "; changing a --pin may help";
   constexpr int kMaxDevices = 64;  // of which exact has its options in seconds
   const bool may_be_short = answer.record.proof != Proof::optimal;
   if (may_be_short && profile == nullptr && request.cluster.device_count() <= kMaxDevices) {
@@ -96,7 +96,7 @@ int write_outputs(const PlanOptions& options, const Workflow& workflow, const Pl
     std::fputs(describe(answer.record).c_str(), stdout);
   }
   if (answer.record.was_interrupted && answer.record.proof != Proof::optimal)
-    std::fprintf(stderr, "interrupted: this is the best plan until then\n");
+    std::fprintf(stderr, "interrupted: this is the best plan so far\n");
   for (const std::string& file : {options.out, options.prediction_out, options.search_out}) {
     if (!file.empty()) say_wrote(file);
   }
@@ -110,15 +110,17 @@ int plan_several(const PlanOptions& options, const Planner& planner, const Subcl
     if (!file.empty()) throw_bad_input("--pareto and --compare-modes write no files; --json prints the plans");
   }
   if (options.explain.has_any())
-    throw_bad_input("--pareto and --compare-modes make several plans: there is no one plan to explain");
+    throw_bad_input(
+        "--pareto and --compare-modes make several plans; --explain and --what-if need a single one");
   if (!options.run.parts.empty())
-    throw_bad_input("--length-schedule: not together with --pareto and --compare-modes");
+    throw_bad_input("--length-schedule cannot be used with --pareto or --compare-modes");
   if (risk_goal_of(options.planner.goal))
     throw_bad_input(
-        "--pareto and --compare-modes compare plans at the documented values: --goal mean and p50 to "
-        "p99 judge one plan");
+        "--pareto and --compare-modes cannot be used with --goal mean or p50 to p99, which evaluate a single "
+        "plan");
   if (options.pareto_points > 0 && !planner.traits.has_objectives)
-    throw_bad_input("--pareto: planner " + std::string(planner.name) + " knows times alone; sha-ea does not");
+    throw_bad_input("--pareto: planner " + std::string(planner.name) +
+                    " supports only --goal time; choose another, such as sha-ea");
   const Interrupt interrupt;
   request.is_cancelled = &interrupt.flag();
   const PlanSet set = options.pareto_points > 0 ? pareto_set(planner, request, part, options.pareto_points)
@@ -199,55 +201,58 @@ int run(const PlanOptions& options) {
 
 void add_plan(CommandLine& line) {
   const auto options = std::make_shared<PlanOptions>();
-  const Command command = line.add_command("plan", "Search for the fastest plan that fits");
+  const Command command = line.add_command("plan", "Search for the fastest plan that fits in memory");
   add_model_inputs(command, options->inputs);
   add_planner_options(command, options->planner);
   command.add_option("--exclude", options->excluded,
-                     "A node, device (node/3), zone or region that plans may not use; may be repeated");
+                     "Node, device (node/3), zone or region that plans must not use; repeatable");
   constexpr int kMaxPoints = 64;
-  const Option pareto =
-      command
-          .add_option("--pareto", options->pareto_points,
-                      "Plans from the fastest to the cheapest, by so many searches, each with the budget")
-          .check(integer_between(2, kMaxPoints));
+  const Option pareto = command
+                            .add_option("--pareto", options->pareto_points,
+                                        "Number of plans from the fastest to the cheapest; one search for "
+                                        "each, each with the whole budget")
+                            .check(integer_between(2, kMaxPoints));
   command
       .add_flag("--compare-modes", options->compares_modes,
-                "The workflow synchronous, one step off and asynchronous: whether that pays")
+                "Compare plans for the workflow in synchronous, one-step-off and asynchronous mode")
       .excludes(pareto);
   command.add_flag("--any-layout", options->any_layout,
-                   "Also layouts that the framework cannot run, to see what its limits cost");
+                   "Also allow layouts that the framework cannot run, to see what its limits cost");
   command
       .add_option("--max-memory-risk", options->max_memory_risk,
-                  "Probability that the plan may have of running out of memory")
+                  "Maximum probability that the plan runs out of memory")
       .check(number_between(0.001, 0.5))
-      .shows_default("0.05 for plans of a framework, else any");
+      .shows_default("0.05 with a framework, otherwise no limit");
   add_risk_options(command, options->risk);
   add_run_options(command, options->run);
   add_explain_options(command, options->explain);
   command.add_option("--out", options->out, "Write the plan document here");
   command.add_option("--prediction", options->prediction_out, "Write its prediction document here");
   command.add_option("--search-out", options->search_out,
-                     "Write the search document here: who searched, the curve of the best so far, the bounds");
+                     "Write the search document here: planner, curve of the incumbent, bounds");
   command.add_flag("--json", options->json,
-                   "Print the plan document (of --list: the planners) instead of tables");
-  command.add_flag("--list", options->is_list, "Show the planners there are and what each can do");
+                   "Print the plan document (with --list: the planners) instead of tables");
+  command.add_flag("--list", options->is_list, "List all planners and their features");
   command.footer(
       std::string(kWhatIfGrammar) +
       "\n"
-      "Every plan comes with a bound: at most so many percent from the best that there can be under this "
-      "model,\n"
-      "and with a proof where the planner gives one. Ctrl-C ends a search with the best so far, ilp after no\n"
-      "longer than its solver has run already; a second one ends the program.\n"
-      "Under mpirun the portfolio is sha-ea alone, on all ranks, each on its part of the task groupings and, "
-      "by the clock,\n"
-      "with what the others have costed; rank 0 prints and writes the best plan, after Ctrl-C too where that\n"
-      "takes less than mpirun waits (Open MPI: a second), which then exits 1. What runs in one process "
-      "refuses\n"
-      "more than one rank: the other planners, --pareto and --compare-modes; --explain and --what-if are rank\n"
-      "0's alone.\n"
-      "Exits 1 when no plan fits or none was found, 2 when an option means nothing to the planner. The plan "
-      "is\n"
-      "verified by code of its own before it is written; exits 3 should it break a rule.\n"
+      "Goals: cost counts only devices that the plan uses; p90 is the time that nine of ten sampled iterations "
+      "do not exceed.\n"
+      "Every plan comes with a bound on its gap to the optimum under this model, and with a proof if the "
+      "planner gives one.\n"
+      "Ctrl-C ends a search with the best plan so far (ilp: after at most as long as its solver has run); a "
+      "second Ctrl-C\n"
+      "ends the program.\n"
+      "Under mpirun the portfolio runs only sha-ea, on all ranks: each rank searches its part of the task "
+      "groupings and,\n"
+      "with a time budget, shares evaluated options with the others. Rank 0 prints and writes the best plan. "
+      "After Ctrl-C it\n"
+      "does so if that takes less time than mpirun waits (Open MPI: one second); mpirun then exits 1. The "
+      "other planners,\n"
+      "--pareto and --compare-modes refuse more than one rank; --explain and --what-if run on rank 0 only.\n"
+      "Exits 1 if no plan fits or none was found, 2 if the planner does not support an option. The plan is "
+      "verified by\n"
+      "separate code before it is written; exits 3 if it breaks a rule.\n"
       "Example: sextant plan --cluster cluster.json --workflow workflow.json --coefficients coefficients.json\n"
       "         --budget 10 --out plan.json --search-out search.json\n"
       "         mpirun -n 2 sextant plan --cluster cluster.json --workflow workflow.json --budget 5 --out "

@@ -21,8 +21,8 @@ PlanResult load_start(const std::string& file, const LoadedInputs& loaded, const
   const Verdict verdict =
       verify_plan(loaded.cluster, loaded.workflow, *start.plan, chosen.coefficients, chosen.framework, pins);
   if (!verdict.feasible())
-    throw_bad_input(
-        file + ": cannot be run, so there is nothing to begin with: " + describe(verdict.violations.front()));
+    throw_bad_input(file + ": the plan cannot be run, so the search cannot start from it: " +
+                    describe(verdict.violations.front()));
   start.outcome = PlanOutcome::found;
   start.prediction =
       predict(loaded.cluster, loaded.workflow, *start.plan, chosen.coefficients, chosen.framework);
@@ -31,10 +31,10 @@ PlanResult load_start(const std::string& file, const LoadedInputs& loaded, const
 
 std::set<DeviceId> excluded_devices(const PlanOptions& options, const Cluster& cluster) {
   if (!options.excluded.empty() && !options.planner.warm_start.empty())
-    throw_bad_input("--exclude: not together with --warm-start, whose plan may use what is excluded");
+    throw_bad_input("--exclude cannot be used with --warm-start, whose plan may use excluded devices");
   if (!options.excluded.empty() && options.explain.has_any())
     throw_bad_input(
-        "--exclude: not together with --explain and --what-if; --what-if remove:NODE leaves machines out");
+        "--exclude cannot be used with --explain or --what-if; --what-if remove:NODE plans without a machine");
   std::set<DeviceId> devices;
   for (const std::string& name : options.excluded) devices.merge(devices_named(cluster, name));
   return devices;
@@ -42,15 +42,14 @@ std::set<DeviceId> excluded_devices(const PlanOptions& options, const Cluster& c
 
 // Throws Error(bad_input) for what one process does alone.
 void refuse_ranks(const PlanOptions& options, const Planner& planner, int ranks) {
-  const std::string without = "; it was started on " + std::to_string(ranks) + " ranks: leave mpirun out";
+  const std::string without = "; this job has " + std::to_string(ranks) + " ranks: start without mpirun";
   if (options.makes_several())
-    throw_bad_input("--pareto and --compare-modes: their searches run in one process" + without);
+    throw_bad_input("--pareto and --compare-modes run in a single process" + without);
   if (risk_goal_of(options.planner.goal) || !options.run.parts.empty())
-    throw_bad_input("--goal mean and p50 to p99, --length-schedule: their searches run in one process" +
-                    without);
+    throw_bad_input("--goal mean and p50 to p99 and --length-schedule run in a single process" + without);
   if (!planner.traits.has_ranks)
-    throw_bad_input("--planner: " + std::string(planner.name) + " searches in one process" + without +
-                    ", or take " + PlannerOptions{}.planner);
+    throw_bad_input("--planner: " + std::string(planner.name) + " runs in a single process" + without +
+                    ", or use planner " + PlannerOptions{}.planner);
 }
 
 }  // namespace
@@ -62,11 +61,11 @@ PlanInputs::PlanInputs(const PlanOptions& options, const RankGroup& ranks)
       scenarios(scenarios_of(options.explain, loaded.cluster, options.json)),
       request{left.cluster, loaded.workflow, loaded.chosen.coefficients, loaded.chosen.framework} {
   if (!risk_goal_of(options.planner.goal) && options.risk != RiskOptions{})
-    throw_bad_input("--length-drift, --link-jitter and --risk-draws: only with --goal mean or p50 to p99");
+    throw_bad_input("--length-drift, --link-jitter and --risk-draws need --goal mean or p50 to p99");
   if (!run_parts(options.run).empty() && options.planner.goal != AskedGoal::time)
-    throw_bad_input("--length-schedule: only with --goal time");
+    throw_bad_input("--length-schedule needs --goal time");
   if (options.run.parts.empty() && options.run != RunOptions{})
-    throw_bad_input("--change-seconds: only with --length-schedule");
+    throw_bad_input("--change-seconds needs --length-schedule");
   for (const Scenario& scenario : scenarios)
     (void)chosen_planner(options.planner, scenario.cluster.device_count());
   if (!ranks.is_alone()) refuse_ranks(options, planner, ranks.size());
@@ -75,11 +74,11 @@ PlanInputs::PlanInputs(const PlanOptions& options, const RankGroup& ranks)
     const LayoutRules rules = options.any_layout ? LayoutRules::any : LayoutRules::as_framework;
     if (rules == LayoutRules::as_framework && !planner.traits.has_layout_rules)
       throw_bad_input("--planner: " + std::string(planner.name) +
-                      " cannot keep to the layouts that framework " + loaded.profile->name +
-                      " can run; --any-layout leaves them");
+                      " cannot restrict its search to the layouts that framework " + loaded.profile->name +
+                      " can run; --any-layout allows all layouts");
     take_profile(*loaded.profile, rules, request);
   } else if (options.any_layout) {
-    throw_bad_input("--any-layout: no framework is said whose layouts could be left; see --framework");
+    throw_bad_input("--any-layout needs --framework, whose layouts it extends");
   }
   if (options.limits_risk(loaded))
     request.memory_share =

@@ -91,7 +91,7 @@ RunPart run_part(const std::string& text) {
                        *factor > 0 && *factor <= kLargest;
   if (!is_part)
     throw_bad_input("--length-schedule: " + in_quotes(text) +
-                    ": expected iterations and a factor of the lengths, as 300:1.5");
+                    ": expected ITERATIONS:LENGTH_FACTOR, such as 300:1.5");
   return {*iterations, *factor};
 }
 
@@ -101,12 +101,12 @@ void add_run_options(const Command& command, RunOptions& options) {
   constexpr double kLongest_s = 1e6;
   command
       .add_option("--length-schedule", options.parts,
-                  "Plan a whole run whose responses grow: 100:0.5,300:1 is 100 iterations at half the length, "
-                  "then 300 at the length")
+                  "Plan a whole run in parts, ITERATIONS:LENGTH_FACTOR: 100:0.5,300:1 is 100 iterations at "
+                  "half length, then 300")
       .parted_by_commas();
   command
       .add_option("--change-seconds", options.change_s,
-                  "With --length-schedule: what a change of plans takes, checkpoint and restart")
+                  "With --length-schedule: seconds that a change of plans takes (checkpoint and restart)")
       .check(number_between(0, kLongest_s))
       .shows_default();
 }
@@ -144,16 +144,18 @@ void add_risk_options(const Command& command, RiskOptions& options) {
   constexpr int kMinDraws = 8, kMaxDraws = 10'000;
   command
       .add_option("--length-drift", options.spread.response_lengths,
-                  "For --goal mean and p50 to p99: standard deviation of the logarithm of how much longer all "
-                  "responses may be")
+                  "For --goal mean and p50 to p99: standard deviation of the log of a common factor on all "
+                  "response lengths")
       .check(number_between(0, kLargest))
       .shows_default();
   command
       .add_option("--link-jitter", options.spread.far_links,
-                  "For the same: that of the rates of the links between zones or regions")
+                  "For --goal mean and p50 to p99: the same for the rates of links between zones or regions")
       .check(number_between(0, kLargest))
       .shows_default();
-  command.add_option("--risk-draws", options.draws, "For the same: draws that plans are judged by")
+  command
+      .add_option("--risk-draws", options.draws,
+                  "For --goal mean and p50 to p99: number of samples that plans are evaluated on")
       .check(integer_between(kMinDraws, kMaxDraws))
       .shows_default();
 }

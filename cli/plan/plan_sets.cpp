@@ -35,19 +35,18 @@ std::string compared_ends(const ParetoPoint& fastest, const ParetoPoint& cheapes
   const double max_usd = fastest.usd_per_iteration, min_usd = cheapest.usd_per_iteration;
   if (min_usd <= 0) {
     return "the fastest costs " + format_number(max_usd) +
-           " dollars an iteration, the cheapest nothing; the fastest takes 1 / " + format_number(slower) +
+           " dollars per iteration, the cheapest nothing; the fastest takes 1 / " + format_number(slower) +
            " of its time\n";
   }
   return "the fastest costs " + format_percent(max_usd / min_usd - 1) +
-         " more an iteration than the cheapest and takes 1 / " + format_number(slower) + " of its time\n";
+         " more per iteration than the cheapest and takes 1 / " + format_number(slower) + " of its time\n";
 }
 
 }  // namespace
 
 PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Subcluster& part, int points) {
   const std::vector<ParetoPoint> front = pareto_front(request, planner, points);
-  Table table({"iteration", "above the least", "dollars an iteration", "above the least", "dollars an hour",
-               "devices"});
+  Table table({"iteration", "time gap", "dollars per iteration", "cost gap", "dollars per hour", "devices"});
   Json json = Json::array();
   for (const ParetoPoint& point : front) {
     const double iteration_s = point.result.prediction->iteration_s;
@@ -75,13 +74,13 @@ PlanSet pareto_set(const Planner& planner, const PlanRequest& request, const Sub
     return point.result.proof == Proof::optimal;
   });
   if (are_proved && !front.empty())
-    text += "proved: no plan of the space of " + std::string(planner.name) +
-            " is faster than the first, and none that is as fast as another is cheaper\n";
+    text += "proved: no plan in the space of " + std::string(planner.name) +
+            " is faster than the first, and none is both as fast as a plan above and cheaper\n";
   return {std::move(text), format_json(json) + "\n", front.empty()};
 }
 
 PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const Subcluster& part) {
-  Table table({"mode", "iteration", "from the best", "beside synchronous", "devices"});
+  Table table({"mode", "iteration", "gap to the best", "vs synchronous", "devices"});
   Json json = Json::array();
   double synchronous_s = 0, best_s = 0;
   std::string best = kModes[0].name;
@@ -115,11 +114,11 @@ PlanSet compared_modes(const Planner& planner, const PlanRequest& request, const
   if (best_s > 0 && synchronous_s > 0) {
     constexpr double kPays = 0.01;  // less is within what a search leaves open
     const double gain = 1 - best_s / synchronous_s;
-    text += gain > kPays ? "being asynchronous pays here: " + best + " takes " + format_percent(gain) +
+    text += gain > kPays ? "asynchronous execution pays off: " + best + " takes " + format_percent(gain) +
                                " less than synchronous under this model\n"
                          : std::string(
-                               "being asynchronous does not pay here: nothing is faster than synchronous "
-                               "by more than 1 %\n");
+                               "asynchronous execution does not pay off: no mode is more than 1 % faster than "
+                               "synchronous\n");
   }
   return {std::move(text), format_json(json) + "\n", best_s == 0};
 }

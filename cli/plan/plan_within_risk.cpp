@@ -77,8 +77,9 @@ AnswerWithinRisk Rounds::run() {
   if (within_) return {std::move(*within_), "", share};
   if (!other_) return {std::move(none_), "", share};
   const std::optional<MemoryRisk> risk = limit_.risk_of(other_->result);
-  std::string warning = "no plan was found with a risk of at most " + format_percent(limit_.probability) +
-                        " of running out of memory; this one has " + format_percent(risk->probability);
+  std::string warning = "no plan was found with a probability of at most " +
+                        format_percent(limit_.probability) + " of running out of memory; for this plan it is " +
+                        format_percent(risk->probability);
   return {std::move(*other_), std::move(warning), share};
 }
 

@@ -20,7 +20,7 @@ std::vector<std::string_view> planner_names() {
   return names;
 }
 
-// "sha-ea, exact and mcmc": those that have what is asked.
+// The result lists the planners with the trait: "sha-ea, exact, mcmc".
 std::string names_with(bool PlannerTraits::*trait) {
   std::string names;
   for (const Planner& planner : planners()) {
@@ -34,8 +34,8 @@ std::string names_with(bool PlannerTraits::*trait) {
   const std::string nearest = nearest_name(written, names);
   std::string all;
   for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
-  throw_bad_input("--planner: there is no planner " + in_quotes(written) +
-                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (there are " + all + ")");
+  throw_bad_input("--planner: unknown planner " + in_quotes(written) +
+                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (planners: " + all + ")");
 }
 
 Objective objective_of(const PlannerOptions& options) {
@@ -78,66 +78,64 @@ std::string yes(bool is_so) { return is_so ? "yes" : ""; }
 }  // namespace
 
 void add_planner_options(const Command& command, PlannerOptions& options) {
-  command.add_option("--planner", options.planner, "Who searches; --list shows all").shows_default();
+  command.add_option("--planner", options.planner, "Planner that searches; --list shows all").shows_default();
   command
       .add_option("--budget", options.budget_s,
-                  "Seconds to search (default: portfolio 2, sha-ea 1, exact until it is proved)")
+                  "Search time in seconds (default: portfolio 2, sha-ea 1, exact until it has a proof)")
       .check(positive_number());
   command
       .add_option("--evaluations", options.evaluations,
-                  "Plans to evaluate, or tree nodes to visit, in total: the same plan on every machine and "
+                  "Total number of plans to evaluate, or tree nodes to visit: same plan on any machine and "
                   "number of threads")
       .check(integer_between(1, SearchRecord::kMaxCount));
-  command.add_option("--seed", options.seed, "Of planners that draw")
+  command.add_option("--seed", options.seed, "Random seed for randomised planners")
       .check(integer_between(0, SearchRecord::kMaxCount))
       .shows_default();
   constexpr int kMaxThreads = 4096;
   command
       .add_option("--threads", options.threads,
-                  "Threads on each rank, for planners that use several; default: all cores, at most 4")
+                  "Threads per rank, for planners that use several (default: all cores, at most 4)")
       .check(integer_between(1, kMaxThreads));
   command.add_option("--micro-batches", options.micro_batch_sequences, "Micro-batch sizes to try")
       .parted_by_commas()
       .check(positive_number())
       .shows_default();
-  command.add_flag("--recompute", options.try_recompute, "Try training with recomputation too");
+  command.add_flag("--recompute", options.try_recompute, "Also try training with recomputation");
   command.add_flag("--uneven-stages", options.try_uneven_stages,
-                   "Exhaustive only: try every way to deal layers to stages");
+                   "Exhaustive only: try every assignment of layers to stages");
   command.add_flag("--even-load", options.has_even_load,
-                   "Portfolio, sha-ea, exact and ilp only: even layers and batch shares on any devices, to see "
-                   "what balancing "
-                   "gains");
-  command.add_option("--max-plans", options.max_plans, "Exhaustive only: refuse a larger space")
+                   "Portfolio, sha-ea, exact, ilp only: equal layers and batch shares on all devices, to see "
+                   "what balancing gains");
+  command
+      .add_option("--max-plans", options.max_plans,
+                  "Exhaustive only: refuse search spaces with more plans than this")
       .check(integer_between(1, SearchRecord::kMaxCount));
-  command.add_choice(
-      "--goal", options.goal,
-      {{"time", AskedGoal::time},
-       {"cost", AskedGoal::cost},
-       {"devices", AskedGoal::devices},
-       {"mean", AskedGoal::mean},
-       {"p50", AskedGoal::p50},
-       {"p75", AskedGoal::p75},
-       {"p90", AskedGoal::p90},
-       {"p95", AskedGoal::p95},
-       {"p99", AskedGoal::p99}},
-      "What the plan is to be best in: time of an iteration, cost of an iteration in dollars, or "
-      "devices, as few as can be (devices that it leaves idle are not paid for); or the time in the mean or at "
-      "a percentile of what may come: p90, of ten times nine are no longer");
-  command.add_option("--deadline", options.objective.max_iteration_s, "Seconds that an iteration may take")
+  command.add_choice("--goal", options.goal,
+                     {{"time", AskedGoal::time},
+                      {"cost", AskedGoal::cost},
+                      {"devices", AskedGoal::devices},
+                      {"mean", AskedGoal::mean},
+                      {"p50", AskedGoal::p50},
+                      {"p75", AskedGoal::p75},
+                      {"p90", AskedGoal::p90},
+                      {"p95", AskedGoal::p95},
+                      {"p99", AskedGoal::p99}},
+                     "Objective: iteration time, cost of an iteration, fewest devices, or mean or percentile "
+                     "of the time under risk");
+  command.add_option("--deadline", options.objective.max_iteration_s, "Maximum time of an iteration in seconds")
       .check(positive_number());
   command
       .add_option("--max-usd-per-hour", options.objective.max_usd_per_hour,
-                  "Dollars an hour that its devices may cost")
+                  "Maximum price of the plan's devices in dollars per hour")
       .check(positive_number());
   command
       .add_option("--max-usd-per-iteration", options.objective.max_usd_per_iteration,
-                  "Dollars that an iteration may cost")
+                  "Maximum cost of an iteration in dollars")
       .check(positive_number());
   add_pin_options(command, options.pins);
-  command.add_option(
-      "--warm-start", options.warm_start,
-      "Portfolio, exact and ilp only: a plan document to begin with; its execution options are one more "
-      "choice");
+  command.add_option("--warm-start", options.warm_start,
+                     "Portfolio, exact, ilp only: plan document to start from; its execution options become an "
+                     "additional choice");
 }
 
 std::optional<RiskGoal> risk_goal_of(AskedGoal goal) {
@@ -167,15 +165,14 @@ const Planner& chosen_planner(const PlannerOptions& options, int devices) {
   if (planner == nullptr) refuse_name(options.planner);
   for (const Special& special : specials(options)) {
     if (special.is_given && !(planner->traits.*special.trait)) {
-      throw_bad_input(std::string(special.option) + ": planner " + options.planner + " has no use for it; " +
-                      names_with(special.trait) + " " +
-                      (names_with(special.trait).find(',') == std::string::npos ? "has" : "have"));
+      throw_bad_input(std::string(special.option) + ": not supported by planner " + options.planner +
+                      "; supported by " + names_with(special.trait));
     }
   }
   if (planner->max_devices > 0 && devices > planner->max_devices) {
     throw_bad_input("--planner: " + options.planner + " plans at most " + std::to_string(planner->max_devices) +
-                    " devices, the cluster has " + std::to_string(devices) + ": take another, such as " +
-                    PlannerOptions{}.planner);
+                    " devices, but the cluster has " + std::to_string(devices) +
+                    "; choose another planner, such as " + PlannerOptions{}.planner);
   }
   return *planner;
 }
@@ -194,7 +191,7 @@ void apply(const PlannerOptions& options, const Planner& planner, PlanRequest& r
 
 std::string describe_planners() {
   Table table(
-      {"planner", "most devices", "threads", "ranks", "draws", "proves", "goals", "pins", "in this build"});
+      {"planner", "max devices", "threads", "ranks", "seed", "proves", "goals", "pins", "in this build"});
   std::string help;
   for (const Planner& planner : planners()) {
     const PlannerTraits& traits = planner.traits;

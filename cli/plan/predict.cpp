@@ -127,7 +127,7 @@ void add_hosts(const std::vector<HostMemory>& hosts, Table& memory) {
 std::string describe_sensitivities(const std::vector<Sensitivity>& sensitivities) {
   constexpr std::size_t kShown = 12;  // of coefficients and of hardware; the document has all
   Table coefficients({"coefficient", "of", "10 % more", "share of the variance"});
-  Table hardware({"number of the cluster", "of", "10 % more"});
+  Table hardware({"cluster value", "of", "10 % more"});
   std::size_t of_coefficients = 0, of_hardware = 0;
   for (const Sensitivity& sensitivity : sensitivities) {
     const std::string change = format_percent(std::pow(1.1, sensitivity.elasticity) - 1, 2);
@@ -228,7 +228,7 @@ std::string describe_prediction(const Prediction& prediction) {
 
 void add_predict(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  const Command command = line.add_command("predict", "Time, memory and breakdown of one plan");
+  const Command command = line.add_command("predict", "Predict time, memory and breakdown of one plan");
   add_model_inputs(command, options->inputs);
   const Option plan = command.add_option("--plan", options->plan, "Plan document");
   const auto add_layout = [&](const char* name, std::string& words, const char* help) {
@@ -242,14 +242,15 @@ void add_predict(CommandLine& line) {
   add_layout("--plan-out", options->plan_out, "Write the plan document of these layouts here");
   command.add_option("--out", options->out, "Write the prediction document here");
   command.add_flag("--sensitivities", options->sensitivities,
-                   "What a change of each coefficient and each number of the cluster would do");
+                   "Show how the iteration time depends on each coefficient and each number of the cluster");
   command.add_option("--trace", options->trace, "Write the timeline here, for Perfetto or chrome://tracing");
   command.add_flag("--json", options->json, "Print the prediction document instead of a table");
   command.footer(
-      "adds: how much shorter the iteration would be if the task took no time; less than its time where it\n"
-      "runs beside longer ones.\n"
-      "controller: what the controller of an RL framework takes between the tasks.\n"
-      "Exits 1 when the plan does not fit in memory.\n"
+      "adds: how much shorter the iteration would be if the task took no time; less than its time if it "
+      "overlaps\n"
+      "longer tasks.\n"
+      "controller: time that the controller of an RL framework takes between tasks.\n"
+      "Exits 1 if the plan does not fit in memory.\n"
       "Example: sextant predict --cluster cluster.json --workflow workflow.json --plan plan.json\n"
       "         --coefficients coefficients.json --json\n"
       "Example: sextant predict --gpus 4x8xH100 --model Qwen3-14B --framework verl --train fsdp=32 --rollout "

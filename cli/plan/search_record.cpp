@@ -72,7 +72,7 @@ void fill_plan(const PlanRequest& request, const PlanResult& result, SearchRecor
 std::string describe_space_bound(const SearchRecord& search) {
   if (search.space_lower_bound_s) return "takes less than " + format_seconds(*search.space_lower_bound_s);
   if (search.space_lower_bound_usd)
-    return "costs less than " + format_number(*search.space_lower_bound_usd) + " dollars an iteration";
+    return "costs less than " + format_number(*search.space_lower_bound_usd) + " dollars per iteration";
   if (search.space_lower_bound_devices)
     return "uses fewer than " + std::to_string(*search.space_lower_bound_devices) + " devices";
   return "";
@@ -80,12 +80,12 @@ std::string describe_space_bound(const SearchRecord& search) {
 
 std::string describe_proof(const SearchRecord& search) {
   std::string space = "the space of " + search.planner;
-  if (search.has_limits()) space += " that keeps the limits";
+  if (search.has_limits()) space += " within the limits";
   if (search.proof == Proof::optimal)
-    return "proved: no plan of " + space + " " + std::string(search.better()) + " under this model\n";
+    return "proved: no plan in " + space + " " + std::string(search.better()) + " under this model\n";
   const std::string bound = describe_space_bound(search);
   if (!search.space_gap_fraction || bound.empty()) return "";
-  return "at most " + format_percent(*search.space_gap_fraction) + " from the best of " + space + ": none " +
+  return "at most " + format_percent(*search.space_gap_fraction) + " above the best in " + space + ": none " +
          bound + "\n";
 }
 
@@ -114,11 +114,11 @@ std::string describe_price(const SearchRecord& search) {
   std::string text = "uses " + std::to_string(search.devices) + (search.devices == 1 ? " device" : " devices");
   if (!search.usd_per_iteration) return text + "\n";
   constexpr double kMillion = 1e6;
-  text += ": " + format_number(*search.usd_per_hour) + " dollars an hour, " +
-          format_number(*search.usd_per_iteration) + " an iteration, " +
-          format_number(kMillion * *search.usd_per_token) + " a million tokens";
+  text += ": " + format_number(*search.usd_per_hour) + " dollars per hour, " +
+          format_number(*search.usd_per_iteration) + " per iteration, " +
+          format_number(kMillion * *search.usd_per_token) + " per million tokens";
   if (search.lower_bound_usd && *search.lower_bound_usd > 0)
-    text += "; no plan costs less than " + format_number(*search.lower_bound_usd) + " an iteration";
+    text += "; no plan costs less than " + format_number(*search.lower_bound_usd) + " per iteration";
   return text + "\n";
 }
 
@@ -127,7 +127,7 @@ std::string describe_pins(const SearchRecord& search) {
   for (const auto& [task, devices] : search.pins) {
     text += (text.empty() ? "pinned: " : ", ") + task + " to " + std::to_string(devices.size()) +
             (devices.size() == 1 ? " device" : " devices") +
-            (search.pinned_layouts.contains(task) ? ", laid out as given" : "");
+            (search.pinned_layouts.contains(task) ? ", with the given layout" : "");
   }
   return text.empty() ? "" : text + "\n";
 }
@@ -138,7 +138,7 @@ std::string describe_risk(const SearchRecord& search) {
   const std::string what = risk.goal == "mean" ? "in the mean" : "at " + risk.goal;
   const double shorter = 1 - risk.iteration_s / risk.fastest_iteration_s;
   constexpr double kAlike = 5e-4;  // nothing of what is printed
-  return what + " of " + std::to_string(risk.draws) + " draws an iteration takes " +
+  return what + " of " + std::to_string(risk.draws) + " samples an iteration takes " +
          format_seconds(risk.iteration_s) +
          (shorter > kAlike ? ", " + format_percent(shorter) +
                                  " less than the plan that is fastest at the "
@@ -155,7 +155,7 @@ std::string describe_run(const SearchRecord& search) {
     table.add({std::to_string(part.iterations), "x " + format_number(part.length_factor),
                format_seconds(part.iteration_s), format_seconds(part.replanned_s)});
   std::string text = table.text() + "the run takes " + format_seconds(run.total_s) + " with this plan";
-  if (run.changes == 0) return text + "; no other plan is worth a change\n";
+  if (run.changes == 0) return text + "; changing plans does not pay off\n";
   return text + ", " + format_seconds(run.replanned_total_s) + " with " + std::to_string(run.changes) +
          (run.changes == 1 ? " change" : " changes") + " of plans that take " + format_seconds(run.change_s) +
          " each\n";
@@ -167,10 +167,10 @@ std::string describe_gap(const SearchRecord& search) {
                         format_seconds(search.lower_bound_s) + "\n";
   if (search.goal == "cost" && search.usd_gap_fraction()) {
     return "at most " + format_percent(*search.usd_gap_fraction()) +
-           " dearer than the cheapest under this model; " + minimum;
+           " more expensive than the cheapest plan under this model; " + minimum;
   }
   if (search.goal != "time" || !search.is_near_bound()) return minimum;
-  return "at most " + format_percent(search.gap_fraction()) + " from the best under this model: " + minimum;
+  return "at most " + format_percent(search.gap_fraction()) + " above the optimum under this model: " + minimum;
 }
 
 std::string describe(const SearchRecord& search) {

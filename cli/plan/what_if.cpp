@@ -17,22 +17,22 @@
 namespace sextant::cli {
 
 const char* const kWhatIfHelp =
-    "Plan again on a changed cluster and say what differs: add:TYPE=N[@ZONE], remove:NODE, remove:TYPE=N, "
-    "link:LEVEL*FACTOR, link:A..B*FACTOR, device:TYPE.flops*FACTOR, ...; may be given several times";
+    "Plan again on a changed cluster (add:TYPE=N, remove:NODE, ..., see below) and show what differs; "
+    "repeatable";
 
 const char* const kWhatIfGrammar =
-    "Changes of --what-if; several parted by commas are made together, each --what-if is planned by itself:\n"
-    "  add:TYPE=N[@ZONE]      N machines like the first of device type TYPE, in its zone or in ZONE\n"
-    "  remove:NODE            a machine\n"
-    "  remove:TYPE=N          the last N machines of device type TYPE\n"
-    "  link:LEVEL*FACTOR      bandwidth of all links at a level: within_node, within_zone, within_region or\n"
+    "Changes of --what-if; changes separated by commas are applied together, each --what-if is planned "
+    "separately:\n"
+    "  add:TYPE=N[@ZONE]      add N copies of the first machine with device type TYPE, in its zone or in ZONE\n"
+    "  remove:NODE            remove a machine\n"
+    "  remove:TYPE=N          remove the last N machines with device type TYPE\n"
+    "  link:LEVEL*FACTOR      scale the bandwidth of all links at a level: within_node, within_zone, "
+    "within_region or\n"
     "                         between_regions; link:LEVEL.latency*FACTOR for their latency\n"
-    "  link:LEVEL=VALUE       the same in bytes/s (of .latency: in seconds)\n"
-    "  link:A..B*FACTOR       the link between two machines, zones or regions, both ways; =VALUE and .latency "
-    "likewise\n"
-    "  device:TYPE.WHAT*FACTOR  WHAT is flops, bandwidth (of its memory), memory (its size) or host (its link "
-    "to "
-    "the host)";
+    "  link:LEVEL=VALUE       set it, in bytes/s (for .latency: in seconds)\n"
+    "  link:A..B*FACTOR       scale the link between two machines, zones or regions in both directions; =VALUE "
+    "and .latency work too\n"
+    "  device:TYPE.WHAT*FACTOR  WHAT is flops, bandwidth (of memory), memory (size) or host (link to the host)";
 
 namespace {
 
@@ -55,12 +55,12 @@ std::string meant(std::string_view written, const Names& names) {
   for (std::size_t i = 0; i < std::min(names.size(), kMaxShown); ++i)
     all += (i == 0 ? "" : ", ") + std::string(names[i]);
   if (names.size() > kMaxShown) all += ", ...";
-  return (nearest.empty() ? "" : "; did you mean " + nearest + "?") + std::string(" (there are ") + all + ")";
+  return (nearest.empty() ? "" : "; did you mean " + nearest + "?") + std::string(" (known: ") + all + ")";
 }
 
 void require_known(std::string_view what, std::string_view written, const Names& names) {
   if (std::find(names.begin(), names.end(), written) != names.end()) return;
-  throw_bad_input("there is no " + std::string(what) + " " + in_quotes(std::string(written)) +
+  throw_bad_input("unknown " + std::string(what) + " " + in_quotes(std::string(written)) +
                   meant(written, names));
 }
 
@@ -172,7 +172,7 @@ ClusterChange parse_device(std::string_view text, const Cluster& cluster) {
     if (name == number->second) change.name = of_model;
   }
   if (change.name == "host_bytes_per_s" && !cluster.device_types().at(change.device_type).host_bytes_per_s) {
-    throw_bad_input("the cluster does not say how fast the link of " + change.device_type + " to the host is");
+    throw_bad_input("the cluster has no rate for the link between " + change.device_type + " and the host");
   }
   change.factor = parse_positive(sides->second, "a factor");
   return change;

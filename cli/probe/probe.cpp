@@ -36,7 +36,7 @@ std::vector<std::string> options_of_one_host(const ProbeCommand& options) {
 }
 
 int run_on_hosts(const ProbeCommand& options, ProbeHostsOptions hosts) {
-  if (!options.model.empty()) throw_bad_input("--model is for a probe of one host");
+  if (!options.model.empty()) throw_bad_input("--model cannot be used with --hosts");
   hosts.out = options.out;
   hosts.samples = options.samples;
   hosts.name = options.probe.name;
@@ -47,7 +47,7 @@ int run_on_hosts(const ProbeCommand& options, ProbeHostsOptions hosts) {
 }
 
 void read_inputs(Communicator& ranks, ProbeCommand& options) {
-  if (options.devices == "none") throw_bad_input("--devices none is for --hosts");
+  if (options.devices == "none") throw_bad_input("--devices none needs --hosts");
   if (!options.model.empty()) options.probe.model = load_document<Model>(options.model).content;
   if (options.probe.model) {  // complain before anything is measured
     static_cast<void>(
@@ -63,7 +63,8 @@ void choose_journal(Communicator& ranks, const ProbeCommand& options, ProbeHosts
   const std::string& beside = options.out.empty() ? options.samples : options.out;
   if (!beside.empty() && (ranks.size() > 1 || shared.resume)) shared.journal = beside + ".journal";
   if (shared.resume && shared.journal.empty())
-    throw_bad_input("--resume: name the journal by --journal, --out or --samples");
+    throw_bad_input(
+        "--resume: give the journal with --journal, or --out or --samples, whose name plus .journal it has");
 }
 
 // What is not whole keeps its journal.
@@ -75,9 +76,9 @@ int finish(const ClusterProbe& probe, const ProbeHostsOptions& shared, bool may_
   if (!probe.why_no_cluster.empty()) {
     std::fprintf(stderr, "warning: no cluster document: %s\n", probe.why_no_cluster.c_str());
   }
-  std::fprintf(stderr, "%s", probe.is_interrupted ? "interrupted" : "not all could be measured");
+  std::fprintf(stderr, "%s", probe.is_interrupted ? "interrupted" : "some measurements are missing");
   if (!shared.journal.empty()) {
-    std::fprintf(stderr, "; what was measured is in %s, and --resume measures the rest",
+    std::fprintf(stderr, "; finished measurements are in %s, and --resume measures the rest",
                  shared.journal.c_str());
   }
   std::fputs("\n", stderr);
@@ -158,13 +159,13 @@ std::string what_is_ignored(const Command& command, const ProbeCommand& options,
   for (const Option& option : command.given_options()) {
     const std::string name = option.name();
     if (!options.emulated.empty() && !is_in(name, of_emulation)) {
-      return name + " is not for --emulate, which measures nothing";
+      return name + " cannot be used with --emulate, which measures nothing";
     }
     if (hosts.hosts.empty() && option.group() == kManyHosts && !is_in(name, of_ranks_too)) {
-      return name + " is for --hosts";
+      return name + " needs --hosts";
     }
-    if (!hosts.hosts.empty() && is_in(name, of_ranks_alone)) return name + " is not for --hosts";
-    if (options.model.empty() && is_in(name, of_model)) return name + " is for --model";
+    if (!hosts.hosts.empty() && is_in(name, of_ranks_alone)) return name + " cannot be used with --hosts";
+    if (options.model.empty() && is_in(name, of_model)) return name + " needs --model";
   }
   return "";
 }
@@ -180,34 +181,34 @@ int refuse(const std::string& why) {
 void add_probe(CommandLine& line) {
   const auto options = std::make_shared<ProbeCommand>();
   const Command command =
-      line.add_command("probe", "Measure GPUs, or cores, memory and links (one rank is one core)");
+      line.add_command("probe", "Measure GPUs or CPU cores, memory and links; each MPI rank is one core");
   command.add_option("--out", options->out, "Write the cluster document here");
-  command.add_option("--samples", options->samples, "Write every result with all its samples here");
+  command.add_option("--samples", options->samples, "Write all results with all their samples here");
   command
       .add_option("--devices", options->devices,
-                  "What to measure: gpu, cpu (a core for each rank), auto (GPUs if every rank has one), none "
-                  "(with --hosts: links only)")
+                  "Devices to measure: gpu, cpu (one core per rank), auto (GPUs if every rank has one), none "
+                  "(--hosts: links only)")
       .check(one_of({"auto", "cpu", "gpu", "none"}))
       .shows_default();
   command.add_option("--name", options->probe.name, "Name of the cluster").shows_default();
-  command.add_option(
-      "--places", options->places,
-      "With mpirun and srun, where the hosts are: a file as --hosts takes it, of names with region= "
-      "and zone=");
+  command.add_option("--places", options->places,
+                     "Location of the hosts of an MPI job: a hosts file, as for --hosts, with region= and "
+                     "zone= for each name");
   command
       .add_option(
           "--answer-limit", options->probe.answer_limit_s,
-          "Most seconds to wait for another rank while pairs are measured; one that is silent for longer is "
-          "left out")
+          "Timeout in seconds for another rank while pairs are measured; a rank that exceeds it is left out")
       .check(positive_number())
       .shows_default();
-  command.add_option("--model", options->model, "Model document: measure the GEMM shapes it uses too");
-  command.add_option("--tokens", options->probe.model_tokens, "Tokens of a micro-batch for those shapes")
+  command.add_option("--model", options->model, "Model document whose GEMM shapes are measured in addition");
+  command
+      .add_option("--tokens", options->probe.model_tokens,
+                  "Tokens per micro-batch for the GEMM shapes of --model")
       .check(positive_number())
       .shows_default();
   command
       .add_option("--tensor-parallel", options->probe.model_tensor_parallel,
-                  "Devices that share those products")
+                  "Tensor-parallel degree for the GEMM shapes of --model")
       .check(positive_number())
       .shows_default();
   command.add_choices("--precision", options->model_precisions,
@@ -216,31 +217,31 @@ void add_probe(CommandLine& line) {
                        {"bf16", Precision::bf16},
                        {"fp16", Precision::fp16},
                        {"fp8", Precision::fp8}},
-                      "GPUs: precisions in which those shapes are measured (default bf16)");
+                      "Precisions for the GEMM shapes of --model on GPUs (default bf16)");
   command
       .add_option("--total-budget", options->total_budget_s,
-                  "Time limit in seconds for one GPU, for its peer copies, for NCCL between pairs, and for "
-                  "each level of collectives")
+                  "Time limit in seconds for each step: one GPU, its peer copies, NCCL between pairs, each "
+                  "level of collectives")
       .check(positive_number())
       .shows_default();
-  command.add_flag(
-      "--smoke-test", options->probe.is_smoke_test,
-      "The smallest sizes (of devices, links and collectives), to see that everything runs, not to measure");
-  command.add_option("--budget", options->probe.budget_s_per_point, "Most seconds for one point")
+  command.add_flag("--smoke-test", options->probe.is_smoke_test,
+                   "Use the smallest sizes, only to check that everything runs; the numbers mean nothing");
+  command.add_option("--budget", options->probe.budget_s_per_point, "Time limit in seconds for one measurement")
       .check(positive_number())
       .shows_default();
   command
-      .add_option("--spread", options->probe.target_spread_fraction,
-                  "Stop when half the 95 % interval of the median is below this share of it")
+      .add_option(
+          "--spread", options->probe.target_spread_fraction,
+          "Stop a measurement when half the 95 % interval of its median is below this fraction of the median")
       .check(number_between(0, 1))
       .shows_default();
   command.add_flag("!--no-pin", options->probe.pin, "Do not pin each rank to one CPU");
   command.add_flag("--json", options->json, "Print the cluster document instead of a table");
   command.footer("Example: mpirun -n 2 sextant probe --out cluster.json --samples samples.json");
   command
-      .add_option("--emulate", options->emulated,
-                  "Measure nothing: write one of the HetRL networks, 1 single region, 2 hybrid, 3 countries, 4 "
-                  "continents")
+      .add_option(
+          "--emulate", options->emulated,
+          "Measure nothing; write a HetRL network: 1 single region, 2 hybrid, 3 countries, 4 continents")
       .check(one_of(emulated_names()));
   const auto hosts = std::make_shared<ProbeHostsOptions>();
   add_probe_hosts(command, hosts);

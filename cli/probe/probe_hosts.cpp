@@ -66,7 +66,8 @@ void set_streams(ProbeHostsOptions& options) {
   if (options.streams.is_given() && pair.streams != options.sockets) {
     throw_bad_input("--streams " + std::to_string(pair.streams) + " and --sockets " +
                     std::to_string(options.sockets) +
-                    ": the bandwidth over several sockets is that of as many streams; leave --streams out");
+                    ": the two must be equal, because NCCL's sockets are measured as parallel streams; leave "
+                    "out --streams");
   }
   pair.streams = options.sockets;
 }
@@ -75,8 +76,9 @@ void set_streams(ProbeHostsOptions& options) {
 void refuse_ranks(const Environment& environment) {
   const std::string proof = proof_of_other_ranks(environment);
   if (proof.empty()) return;
-  throw_bad_input("--hosts is for one process, which starts what it needs on the hosts; there are several: " +
-                  proof + ". Start it alone, or leave out --hosts to probe with these ranks");
+  throw_bad_input(
+      "--hosts needs a single process, which starts the others on the hosts; this job has several: " + proof +
+      ". Start it alone, or leave out --hosts to probe with these ranks");
 }
 
 // The journal is opened first, so that nobody else adds to what is read; where nothing is measured nobody
@@ -109,62 +111,69 @@ void keep_known(FleetJournal& done, const std::vector<Host>& hosts) {
 void add_probe_hosts(const Command& command, const std::shared_ptr<ProbeHostsOptions>& options) {
   const std::string group = kManyHosts;
   command
-      .add_option("--hosts", options->hosts,
-                  "Hosts file: start a probe on each by --launcher, measure devices and all pairs over TCP")
+      .add_option(
+          "--hosts", options->hosts,
+          "Hosts file: start a probe on each host with --launcher, measure its devices, and all pairs over TCP")
       .in_group(group);
   options->launcher = kSsh;
   command
-      .add_option("--launcher", options->launcher, "What starts a program on a host, which {target} stands for")
+      .add_option("--launcher", options->launcher,
+                  "Command that starts a program on a host; {target} stands for the host")
       .in_group(group)
       .shows_default();
   options->fleet.program = fs::read_symlink("/proc/self/exe").string();
-  command.add_option("--program", options->fleet.program, "Sextant on the hosts")
+  command.add_option("--program", options->fleet.program, "Path of sextant on the hosts")
       .in_group(group)
       .shows_default();
   command
       .add_option("--ports", options->ports,
-                  "Ports to listen on, TCP and UDP, FIRST-LAST; any free one unless given")
+                  "TCP and UDP ports to listen on, FIRST-LAST (default: any free port)")
       .in_group(group);
   options->streams =
       command
-          .add_option("--streams", options->fleet.pair.streams,
-                      "TCP streams at once, beside one alone; as many as --sockets, where that is given")
+          .add_option(
+              "--streams", options->fleet.pair.streams,
+              "Number of parallel TCP streams, measured in addition to a single one; --sockets sets it too")
           .check(positive_number())
           .in_group(group)
           .shows_default();
   command
-      .add_option("--pair-budget", options->fleet.pair.budget_s,
-                  "Most seconds for one bandwidth of a pair; of hosts far apart at least 40 round trips")
+      .add_option(
+          "--pair-budget", options->fleet.pair.budget_s,
+          "Time limit in seconds for one bandwidth of a pair; at least 40 round trips between distant hosts")
       .check(positive_number())
       .in_group(group)
       .shows_default();
   command
       .add_option("--loss-seconds", options->fleet.pair.datagrams_s,
-                  "How long loss and jitter of a pair are watched; 0 for not at all")
+                  "Seconds to measure loss and jitter of a pair; 0 skips them")
       .check(non_negative_number())
       .in_group(group)
       .shows_default();
   command
-      .add_option("--journal", options->journal,
-                  "Every finished measurement goes here at once; the --out or --samples file with .journal "
-                  "unless given")
+      .add_option(
+          "--journal", options->journal,
+          "File to which each measurement is written when it ends (default: --out or --samples plus .journal)")
       .in_group(group);
   command
-      .add_option("--sockets", options->sockets,
-                  "Sockets that NCCL opens to a peer (NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD), for the "
-                  "bandwidth of links")
+      .add_option(
+          "--sockets", options->sockets,
+          "Sockets per peer in NCCL (NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD), for the bandwidth of links")
       .check(positive_number())
       .in_group(group)
       .shows_default();
   command
       .add_option("--all-pairs-up-to", options->schedule.all_pairs_up_to,
-                  "Hosts; of more a sample of the pairs is measured and the rest estimated")
+                  "Maximum number of hosts with all pairs measured; with more, a sample is measured and the "
+                  "rest estimated")
       .check(positive_number())
       .in_group(group)
       .shows_default();
-  command.add_flag("--dry-run", options->dry_run, "Print which pairs are measured when, and how long it takes")
+  command
+      .add_flag("--dry-run", options->dry_run,
+                "Print the measurement schedule and its estimated time, and measure nothing")
       .in_group(group);
-  command.add_flag("--resume", options->resume, "Measure only what the journal has not").in_group(group);
+  command.add_flag("--resume", options->resume, "Measure only what is missing in the journal").in_group(group);
 }
 
 int probe_hosts(ProbeHostsOptions options) {
@@ -174,13 +183,14 @@ int probe_hosts(ProbeHostsOptions options) {
   const std::vector<Host> hosts = parse_host_list(read_text_file(options.hosts), options.hosts);
   options.fleet.launcher = words_of(options.launcher);
   if (options.launcher.find("{target}") == std::string::npos) {
-    throw_bad_input("--launcher: {target} must be in it, for the host: got " + in_quotes(options.launcher));
+    throw_bad_input("--launcher: expected a command that contains {target}, got " +
+                    in_quotes(options.launcher));
   }
   options.fleet.ports = parse_ports(options.ports);
   set_streams(options);
   options.fleet.device_limit_s = device_limit_s(options.fleet.device_options);
   if (!options.out.empty() && !options.fleet.probe_devices) {
-    throw_bad_input("--devices none makes no cluster document: leave out --out, or take --samples");
+    throw_bad_input("--devices none makes no cluster document: replace --out by --samples");
   }
   if (options.journal.empty()) {
     const std::string& beside = options.out.empty() ? options.samples : options.out;

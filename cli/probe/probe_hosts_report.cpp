@@ -84,7 +84,7 @@ void warn_of_failures(const FleetOutcome& outcome) {
       lost.insert(host.host.name);
     }
     if (!host.why_no_devices.empty() && host.why_no_devices != host.why_lost) {
-      warn(host.host.name + " has no devices measured: " + host.why_no_devices);
+      warn(host.host.name + ": devices were not measured: " + host.why_no_devices);
     }
     strangers += host.refusals.value_or(Refusals{}).total();
   }
@@ -96,8 +96,8 @@ void warn_of_failures(const FleetOutcome& outcome) {
     }
     warn(pair.from + " and " + pair.to + " were not measured: " + pair.why);
   }
-  if (of_lost > 0) warn(std::to_string(of_lost) + " pairs of these hosts were not measured");
-  if (strangers > 0) warn(std::to_string(strangers) + " connections of others were refused");
+  if (of_lost > 0) warn(std::to_string(of_lost) + " pairs of the hosts above were not measured");
+  if (strangers > 0) warn(std::to_string(strangers) + " connections from other programs were refused");
 }
 
 bool is_whole(const ProbeHostsOptions& options, const FleetOutcome& outcome, const FleetCluster& fleet) {
@@ -135,8 +135,9 @@ int report_on_hosts(const ProbeHostsOptions& options, const FleetOutcome& outcom
     fs::remove(options.journal);
     return kDone;
   }
-  std::fprintf(stderr, "%s; what was measured is in %s, and --resume measures the rest\n",
-               outcome.is_interrupted ? "interrupted" : "not all could be measured", options.journal.c_str());
+  std::fprintf(stderr, "%s; finished measurements are in %s, and --resume measures the rest\n",
+               outcome.is_interrupted ? "interrupted" : "some measurements are missing",
+               options.journal.c_str());
   return kMachineFailed;
 }
 

@@ -94,11 +94,11 @@ int show_schedule(const ProbeHostsOptions& options, const std::vector<Host>& hos
     devices_s = gpus_s(fleet.device_options, kUsualGpus);
     print_line("devices: all hosts at once; with " + std::to_string(kUsualGpus) +
                " GPUs a host at most about " + format_seconds(devices_s) +
-               ", cores alone much less; given up after " + format_seconds(fleet.device_limit_s));
+               ", much less with CPU cores only; time limit " + format_seconds(fleet.device_limit_s));
   }
-  print_line("pairs: at most " + format_seconds(measure_s) + ", different regions taken as " +
-             format_seconds(kFarRoundTrip_s) + " apart; less where rates are stable early");
-  print_line("in all: at most about " + format_seconds(start_s + devices_s + measure_s));
+  print_line("pairs: at most " + format_seconds(measure_s) + ", assuming a round trip of " +
+             format_seconds(kFarRoundTrip_s) + " between regions; less if rates are stable early");
+  print_line("total: at most about " + format_seconds(start_s + devices_s + measure_s));
   std::size_t number = 0;
   for (const auto& round : rounds) {
     print_line("round " + std::to_string(++number) + ":" + pair_names(hosts, round));

@@ -87,7 +87,7 @@ double longest_silence_s(const ProbeOptions& options) {
 
 std::string hint_of(const ProbeRanksOptions& options) {
   if (options.journal.empty()) return "";
-  return "; what was measured is in " + options.journal + " of rank 0, and --resume measures the rest";
+  return "; finished measurements are in " + options.journal + " of rank 0, and --resume measures the rest";
 }
 
 constexpr std::size_t kMaxShown = 200;
@@ -146,7 +146,7 @@ std::vector<std::string> local_names(const std::vector<std::string>& hosts) {
 }
 
 std::string at_most(double seconds) {
-  return "at most about " + format_seconds(seconds) + " (less where numbers are stable early)\n";
+  return "at most about " + format_seconds(seconds) + " (less if numbers are stable early)\n";
 }
 
 }  // namespace
@@ -246,8 +246,7 @@ std::string describe_gpu_schedule(Communicator& ranks, const ProbeOptions& optio
   std::size_t number = 0;
   describe_rounds(rounds, local_names(hosts), number, text);
   if (number < turns.count()) {
-    text +=
-        "as far as the time reaches: " + count_of(turns.count() - number, "more round") + " of other pairs\n";
+    text += "if time allows: " + count_of(turns.count() - number, "more round") + " of other pairs\n";
   }
   describe_groups(levels, text);
   // GPUs, copies between those of a host, pairs, and each level of collectives: --total-budget each.

@@ -66,7 +66,7 @@ std::unique_ptr<proxy::TaskEngine> make_engine(const Options& options, const Clu
 int check_device(const Options& options) {
   Communicator& ranks = world();
   const GpuChecksOrReason result = check_gpu_proxy(ranks);
-  if (!result.reason.empty()) throw_machine_failed("nothing to check: " + result.reason);
+  if (!result.reason.empty()) throw_machine_failed("--self-check: " + result.reason);
   const auto failed = std::count_if(result.checks.begin(), result.checks.end(),
                                     [](const GpuCheck& check) { return !check.passed(); });
   if (ranks.rank() != 0) return failed == 0 ? kDone : kAnswerIsNo;
@@ -131,7 +131,7 @@ Experiments simplified(Experiments all, const proxy::EngineLimits& limits, bool 
     plans[experiment.plan] = simple.plan;
     for (const std::string& sentence : simple.left_out) {
       if (says_so && said.insert(sentence).second)
-        std::fprintf(stderr, "note: %s, for which the proxy has no code\n", sentence.c_str());
+        std::fprintf(stderr, "note: %s: the proxy does not support this\n", sentence.c_str());
     }
   }
   all.plans = std::move(plans);
@@ -183,7 +183,8 @@ void record(Runs& runs, const Experiments& all, const Experiment& experiment, Ru
 }
 
 void say_interrupted(const Options& options) {
-  std::fprintf(stderr, "interrupted: %s keeps what was measured; --resume goes on\n", options.out.c_str());
+  std::fprintf(stderr, "interrupted: finished runs are in %s; --resume measures the rest\n",
+               options.out.c_str());
 }
 
 // The run, or nothing where it fails and the others should go on.
@@ -323,49 +324,55 @@ int run(Options options) {
 void add_proxy(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command =
-      line.add_command("proxy", "Run a plan's real operations and time them; one rank is one device");
+      line.add_command("proxy", "Run and time the real operations of a plan; each MPI rank is one device");
   command.add_option("--cluster", options->cluster, "Cluster document, from sextant probe");
   command.add_option("--experiments", options->experiments,
-                     "Experiments document: many plans of many workflows");
+                     "Experiments document with several workflows and plans");
   command.add_option("--workflow", options->workflow, "Workflow document of a single experiment");
   command.add_option("--plan", options->plan, "Plan document of a single experiment");
-  command.add_option("--out", options->out, "Runs document to write, after every experiment").shows_default();
-  command.add_flag("--resume", options->resume, "Keep the runs that are in the output already and do the rest");
+  command.add_option("--out", options->out, "Runs document to write; updated after every experiment")
+      .shows_default();
+  command.add_flag("--resume", options->resume,
+                   "Keep the runs that are already in the output and measure the rest");
   command
-      .add_option("--passes", options->passes,
-                  "Go over all experiments so often; against disturbances that last longer than one of them")
+      .add_option(
+          "--passes", options->passes,
+          "Number of passes over all experiments; spreads disturbances that last longer than one experiment")
       .check(positive_number())
       .shows_default();
   command.add_flag("--interleave", options->interleave,
-                   "Measure in rounds over all experiments, for comparing plans; all are kept in memory");
-  command.add_option("--warmup", options->proxy.warmup_iterations, "Iterations not counted")
+                   "Measure in rounds over all experiments, to compare plans; keeps all of them in memory");
+  command.add_option("--warmup", options->proxy.warmup_iterations, "Warm-up iterations, which are not counted")
       .check(non_negative_number())
       .shows_default();
-  command.add_option("--min-iterations", options->proxy.min_iterations, "Fewest iterations")
+  command.add_option("--min-iterations", options->proxy.min_iterations, "Minimum number of iterations")
       .check(positive_number())
       .shows_default();
-  command.add_option("--max-iterations", options->proxy.max_iterations, "Most iterations (rounds, interleaved)")
+  command
+      .add_option("--max-iterations", options->proxy.max_iterations,
+                  "Maximum number of iterations (of rounds with --interleave)")
       .check(positive_number())
       .shows_default();
   command
       .add_option("--spread", options->proxy.target_spread_fraction,
-                  "Stop when the iteration time is known so well")
+                  "Stop when half the 95 % interval of the median iteration time is below this fraction of it")
       .check(non_negative_number())
       .shows_default();
-  command.add_option("--budget", options->proxy.budget_s, "Most seconds for one experiment")
+  command.add_option("--budget", options->proxy.budget_s, "Time limit in seconds for one experiment")
       .check(positive_number())
       .shows_default();
   command
       .add_option("--device", options->device,
-                  "Who computes: cpu (fp32), gpu (bf16), or auto: as the cluster's devices are")
+                  "Devices that compute: cpu (fp32), gpu (bf16), or auto (as in the cluster document)")
       .check(one_of({kAuto, kCpu, kGpu}))
       .shows_default();
-  command.add_flag("--keep-going", options->keep_going,
-                   "An experiment that fails on one rank is said and the others go on; exit code 3 at the end");
+  command.add_flag(
+      "--keep-going", options->keep_going,
+      "With one rank: report experiments that fail, run the others, and exit with code 3 at the end");
   command.add_flag("--self-check", options->self_check,
-                   "Compare the GPU's tasks with the CPU's on small models, and nothing else; with several "
-                   "ranks: how GPUs share a model");
-  command.add_option("--seed", options->proxy.seed, "Of weights and prompts").shows_default();
+                   "Only compare the tasks on the GPU with those on the CPU, on small models; several ranks "
+                   "also check GPUs that share one");
+  command.add_option("--seed", options->proxy.seed, "Random seed for weights and prompts").shows_default();
   command.add_flag("--json", options->json, "Print the runs document instead of a table");
   command.footer(
       "A plan on one device needs no launcher; a plan on devices 0 to n - 1 needs n ranks.\n"

@@ -56,7 +56,7 @@ class RecordFolder {
   explicit RecordFolder(const std::string& wanted) : is_ours_(wanted.empty()) {
     if (is_ours_) {
       std::string name = (fs::temp_directory_path() / "sextant-trace-XXXXXX").string();
-      if (mkdtemp(name.data()) == nullptr) throw_machine_failed("no folder can be made like " + name);
+      if (mkdtemp(name.data()) == nullptr) throw_machine_failed("cannot create a folder " + name);
       path_ = name;
       return;
     }
@@ -66,7 +66,7 @@ class RecordFolder {
     path_ = fs::absolute(wanted);
     for (const auto& entry : fs::directory_iterator(path_)) {
       if (entry.path().extension() != kFileEnding) continue;
-      throw_bad_input(wanted + " holds records of an earlier trace: name another folder, or remove them");
+      throw_bad_input(wanted + " holds records of an earlier trace: choose another folder, or remove them");
     }
   }
   ~RecordFolder() {
@@ -95,18 +95,18 @@ std::string find_library(const std::string& given) {
     if (fs::exists(place, fault)) return fs::canonical(place).string();
   }
   throw_bad_input(std::string(kFile) +
-                  " is not beside the program nor in its lib folder: say where with --library");
+                  " was not found next to the program or in its lib folder: give its path with --library");
 }
 
 void check(const Options& options) {
   if (options.command.empty() == options.read.empty()) {
-    throw_bad_input("give either a command after -- or --read FOLDER with the records of an earlier one");
+    throw_bad_input("give either a command after --, or --read FOLDER with the records of an earlier trace");
   }
   if (options.workflow.empty() != options.plan.empty() || options.workflow.empty() != options.cluster.empty()) {
     throw_bad_input("a run needs all of --cluster, --workflow and --plan");
   }
   if (options.settings.every_s > 0 && options.settings.window_s <= 0) {
-    throw_bad_input("--every is how often --window begins: give that too");
+    throw_bad_input("--every needs --window, whose period it is");
   }
 }
 
@@ -156,11 +156,11 @@ std::string describe(const TraceSummary& summary) {
   }
   std::string out = table.text();
   if (summary.iteration_s.empty()) {
-    out += "no whole iteration was found\n";
+    out += "no complete iteration was found\n";
   } else {
     out += "iteration " + format_seconds(median(summary.iteration_s)) + ", median of " +
            std::to_string(summary.iteration_s.size()) + " (" + summary.iterations_are + "), " +
-           std::to_string(summary.skipped_iteration_s.size()) + " before them skipped\n";
+           std::to_string(summary.skipped_iteration_s.size()) + " skipped before them\n";
   }
   out += std::to_string(summary.device_records) + " records of device activity and " +
          std::to_string(summary.range_count) + " ranges of " + std::to_string(summary.processes.size()) +
@@ -211,47 +211,55 @@ int run(Options options) {
 }
 
 void add_bounds(const Command& command, Options& options) {
-  command.add_option("--seconds", options.settings.max_seconds, "Record each process for so long")
+  command.add_option("--seconds", options.settings.max_seconds, "Seconds to record in each process")
       .check(positive_number());
-  command.add_option("--steps", options.settings.max_steps, "Record so many steps of each process")
+  command.add_option("--steps", options.settings.max_steps, "Number of steps to record in each process")
       .check(positive_number());
   command.add_option("--step-range", options.settings.step_range,
-                     "The range that is a step; else any range that comes again inside no other");
-  command.add_option("--max-mib", options.max_mib, "MiB on disk, each process")
+                     "Name of the range that is one step (default: any outermost range that repeats)");
+  command.add_option("--max-mib", options.max_mib, "Maximum size of the records in MiB, for each process")
       .check(positive_number())
       .shows_default();
   constexpr double kMaxSlowdown = 0.03;
   options.settings.max_slowdown = kMaxSlowdown;
   command
-      .add_option(
-          "--max-slowdown", options.settings.max_slowdown,
-          "Share of the time that recording may cost; programs with many small kernels are recorded in windows")
+      .add_option("--max-slowdown", options.settings.max_slowdown,
+                  "Maximum slowdown by recording, as a fraction; programs with many small kernels are recorded "
+                  "in windows")
       .check(positive_number())
       .shows_default();
-  command.add_flag("--every-kernel", options.every_kernel, "Record all device activity, whatever it costs");
+  command.add_flag("--every-kernel", options.every_kernel, "Record all device activity, whatever the slowdown");
   command
-      .add_option(
-          "--window", options.settings.window_s,
-          "Record device activity so many seconds out of every --every, whatever it costs; ranges always")
+      .add_option("--window", options.settings.window_s,
+                  "Seconds of device activity to record in each period of --every, whatever the slowdown; "
+                  "ranges are always recorded")
       .check(positive_number());
-  command.add_option("--every", options.settings.every_s, "See --window").check(positive_number());
-  command.add_option("--flush", options.settings.flush_s, "Seconds that a killed process may lose")
+  command.add_option("--every", options.settings.every_s, "Length of the period of --window in seconds")
+      .check(positive_number());
+  command
+      .add_option("--flush", options.settings.flush_s,
+                  "Maximum age in seconds of records that are not yet on disk, which a killed process loses")
       .check(positive_number())
       .shows_default();
 }
 
 void add_outputs(const Command& command, Options& options) {
   command.add_option("--summary", options.summary, "Summary document to write").shows_default();
-  command.add_option("--events", options.events, "Chrome trace events to write, for Perfetto");
-  command.add_option("--max-events", options.max_events, "Device activity in there at most").shows_default();
-  command.add_option("--cluster", options.cluster, "With --workflow and --plan: make a run of the trace");
-  command.add_option("--workflow", options.workflow, "Workflow document: what the program computes");
-  command.add_option("--plan", options.plan, "Plan document: how it is laid out");
+  command.add_option("--events", options.events, "File of Chrome trace events to write, for Perfetto");
+  command
+      .add_option("--max-events", options.max_events,
+                  "Maximum number of device activities in the --events file")
+      .shows_default();
+  command.add_option("--cluster", options.cluster,
+                     "Cluster document; with --workflow and --plan the trace becomes a run");
+  command.add_option("--workflow", options.workflow, "Workflow document of the program");
+  command.add_option("--plan", options.plan, "Plan document of the program");
   command.add_option("--out", options.out, "Runs document to write").shows_default();
-  command.add_flag("--append", options.append, "Add the run to the document that is there");
-  command.add_option("--name", options.name, "Of the run; else workflow/plan");
-  command.add_option("--framework", options.framework, "Of the run: whose execution it is").shows_default();
-  command.add_option("--skip", options.skip, "Iterations at the start that warm up")
+  command.add_flag("--append", options.append, "Add the run to an existing runs document");
+  command.add_option("--name", options.name, "Name of the run (default: workflow/plan)");
+  command.add_option("--framework", options.framework, "Framework that the run is recorded for")
+      .shows_default();
+  command.add_option("--skip", options.skip, "Warm-up iterations to skip at the start")
       .check(non_negative_number())
       .shows_default();
   command.add_flag("--json", options.json, "Print the summary document instead of a table");
@@ -262,24 +270,24 @@ void add_outputs(const Command& command, Options& options) {
 void add_trace(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command = line.add_command(
-      "trace", "Run a program and record its kernels and NVTX ranges: which task takes how long, and why");
-  command.add_option("command", options->command, "After --: the program and its arguments");
-  command.add_option("--read", options->read, "No command: the folder with the records of an earlier one");
+      "trace", "Run a program, record its kernels and NVTX ranges, and break down the time of each task");
+  command.add_option("command", options->command, "The program and its arguments, after --");
+  command.add_option("--read", options->read,
+                     "Run nothing; read the records of an earlier trace from this folder");
   command.add_option("--records", options->records, "Keep the records in this folder");
-  command.add_option("--tasks", options->tasks, "Task ranges document: which range is which task");
-  command.add_option("--kernels", options->kernels, "Kernel names document: which kernel is of which class");
+  command.add_option("--tasks", options->tasks, "Task ranges document, which maps NVTX ranges to tasks");
+  command.add_option("--kernels", options->kernels, "Kernel names document, which maps kernels to classes");
   add_outputs(command, *options);
   add_bounds(command, *options);
   command.add_flag("--graph-nodes", options->settings.graph_nodes,
-                   "Record kernels inside CUDA graphs one by one: slower, and split into classes");
-  command.add_flag(
-      "--no-device", options->no_device,
-      "Ranges and phases without kernels: CUPTI is not opened, so that programs of many small kernels "
-      "run at their speed");
-  command.add_option("--library", options->library, "The tracer's library, libsextant_trace.so");
-  command.add_option("--cupti", options->settings.cupti, "This libcupti and no other");
+                   "Record each kernel inside CUDA graphs: slower, but with the class of each");
+  command.add_flag("--no-device", options->no_device,
+                   "Record ranges and phases only, without CUPTI, so that programs with many small kernels are "
+                   "not slowed down");
+  command.add_option("--library", options->library, "Path of the tracer's library, libsextant_trace.so");
+  command.add_option("--cupti", options->settings.cupti, "Path of the libcupti to use");
   command.footer(
-      "Exits 3 when the command failed; what it recorded is reported all the same.\n"
+      "Exits 3 if the command failed; what was recorded is still reported.\n"
       "Example: sextant trace --events trace.json -- python train.py");
   command.runs([options] { return run(*options); });
 }

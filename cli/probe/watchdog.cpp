@@ -33,8 +33,9 @@ std::string names(const Heartbeats& signs, const std::vector<int>& ranks) {
 std::string describe_the_others(const Heartbeats* signs) {
   if (signs == nullptr || !signs->is_listener()) return "so a rank hangs or is gone";
   const std::vector<int> unheard = signs->unheard();
-  if (unheard.empty()) return "though every rank gives signs of life: one of them hangs in its own work";
-  return "so a rank hangs or is gone; no sign of life ever came from " + names(*signs, unheard) + " (by UDP)";
+  if (unheard.empty()) return "although all ranks send heartbeats: one of them hangs in its own work";
+  return "so a rank hangs or has ended; no heartbeat was ever received from " + names(*signs, unheard) +
+         " (by UDP)";
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ std::map<int, std::string> Watchdog::silent_ranks(double now_s) const {
   std::map<int, std::string> silent;
   if (options_.signs == nullptr || !options_.signs->is_listener()) return silent;
   for (const int rank : options_.signs->silent(now_s, options_.silence_s)) {
-    silent[rank] = options_.signs->name_of(rank) + " gave no sign of life for " +
+    silent[rank] = options_.signs->name_of(rank) + " sent no heartbeat for " +
                    format_seconds(options_.signs->silent_s(rank, now_s)) + " (last seen at " +
                    options_.signs->last_words(rank) + ")";
   }
@@ -103,8 +104,7 @@ void Watchdog::end(const std::map<int, std::string>& silent) const {
   std::string why;
   for (const auto& [rank, of_rank] : silent) why += (why.empty() ? "" : "; ") + of_rank;
   if (why.empty()) {
-    why = "nothing has moved for " + format_seconds(options_.limit_s) + ", " +
-          describe_the_others(options_.signs);
+    why = "no progress for " + format_seconds(options_.limit_s) + ", " + describe_the_others(options_.signs);
   }
   std::fprintf(stderr, "sextant: %s: %s%s\n", what_.c_str(), why.c_str(), options_.hint.c_str());
   try {

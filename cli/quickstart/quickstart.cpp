@@ -85,15 +85,15 @@ class Quickstart {
     say("proxy: " + std::to_string(summary_.configurations) + " configurations");
     save_document(file("experiments.json"), experiments);
     run_quietly({"proxy", "--cluster", file("cluster.json"), "--experiments", file("experiments.json"), "--out",
-                 file("runs.json"), "--passes", "4", "--budget", "0.5", "--min-iterations", "1", "--max-iterations", "3",
-                 "--spread", "0.01"});
+                 file("runs.json"), "--passes", "4", "--budget", "0.5", "--min-iterations", "1",
+                 "--max-iterations", "3", "--spread", "0.01"});
     runs_ = load_document<Runs>(file("runs.json"));
   }
 
   void calibrate_and_validate() {
     const Split split = split_runs(runs_.content, options_.hold_out, HoldOutBy::workflow, options_.seed);
     say("calibrate: " + std::to_string(split.fit.size()) + " runs; " + std::to_string(split.held_out.size()) +
-        " kept back, whole workflows");
+        " held out, as whole workflows");
     coefficients_ = fit_coefficients(runs_.content, split.fit);
     const Runs seen = subset(runs_.content, split.fit);
     const auto folds = leave_groups_out(seen, group_key(seen, LeaveOut::workflow), kFolds, options_.seed);
@@ -138,7 +138,7 @@ class Quickstart {
     };
     for (std::size_t i = 0; i < ranked_.size(); ++i) add("planned-" + std::to_string(i + 1), *ranked_[i].plan);
     for (const auto& [name, plan] : customary_plans(workflow_, ranks_)) add(name, plan);
-    say("run the plan beside " + std::to_string(experiments.experiments.size() - 1) + " others");
+    say("run the plan and " + std::to_string(experiments.experiments.size() - 1) + " others");
     save_document(file("plan_experiments.json"), experiments);
     run_quietly({"proxy", "--cluster", file("cluster.json"), "--experiments", file("plan_experiments.json"),
                  "--out", file("plan_runs.json"), "--interleave", "--max-iterations", "9"});
@@ -197,17 +197,18 @@ class Quickstart {
 
 void add_quickstart(CommandLine& line) {
   const auto options = std::make_shared<Options>();
-  const Command command = line.add_command("quickstart", "The whole loop on this machine, in a few minutes");
-  command.add_option("--out", options->out, "Folder for everything it writes").shows_default();
-  command.add_option("--ranks", options->ranks, "Cores to use as devices, one or two")
+  const Command command = line.add_command("quickstart", "Run the whole loop on this machine in a few minutes");
+  command.add_option("--out", options->out, "Folder for all files that it writes").shows_default();
+  command.add_option("--ranks", options->ranks, "Number of cores to use as devices")
       .check(integer_between(1, 2))
       .shows_default();
-  command.add_option("--seed", options->seed, "Of the choice of what is kept back").shows_default();
+  command.add_option("--seed", options->seed, "Random seed for the choice of held-out workflows")
+      .shows_default();
   command.add_flag("--json", options->json, "Print the summary document instead of a table");
   command.footer(
       "Writes cluster.json, runs.json, coefficients.json, accuracy.json, plan.json, report.html, summary.json "
       "and\n"
-      "the documents in between.\n"
+      "the intermediate documents.\n"
       "Example: sextant quickstart --out sextant-quickstart");
   command.runs([options] { return Quickstart(*options).run(); });
 }

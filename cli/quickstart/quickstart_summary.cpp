@@ -44,12 +44,13 @@ Json QuickstartSummary::to_json() const {
 std::string describe(const QuickstartSummary& summary) {
   Table table({"quickstart", ""});
   table.add({"configurations measured", std::to_string(summary.configurations)});
-  table.add({"  kept back from the fit", std::to_string(summary.held_out_configurations)});
+  table.add({"  held out from the fit", std::to_string(summary.held_out_configurations)});
   table.add({"error of task times (MAPE, held out)", format_percent(summary.held_out_task_mape)});
   table.add({"error of iteration times (MAPE, held out)", format_percent(summary.held_out_iteration_mape)});
   table.add({"chosen plan, predicted", format_seconds(summary.predicted_iteration_s)});
   table.add({"chosen plan, measured", format_seconds(summary.measured_iteration_s)});
-  table.add({"slower than the fastest of " + std::to_string(summary.measured_plans) + " measured plans by",
+  table.add({"chosen plan slower than the fastest of " + std::to_string(summary.measured_plans) +
+                 " measured plans by",
              format_percent(summary.plan_regret_fraction)});
   table.add({"wall time", format_seconds(summary.wall_s)});
   return table.text();

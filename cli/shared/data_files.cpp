@@ -23,7 +23,7 @@ std::optional<std::filesystem::path> find_data_folder() {
 
 std::filesystem::path data_folder() {
   if (auto found = find_data_folder()) return *std::move(found);
-  throw_bad_input("the published data was not found: set SEXTANT_DATA to the data/ folder");
+  throw_bad_input("data folder not found: set SEXTANT_DATA to the data/ folder");
 }
 
 }  // namespace sextant::cli

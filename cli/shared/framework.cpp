@@ -51,7 +51,7 @@ std::set<std::string> fitted_frameworks() {
   for (const std::string& known : planned) fitted.erase(known);
   throw_bad_input("--framework: there is no framework " + in_quotes(name) +
                   (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (plans and coefficients: " +
-                  joined(planned) + "; coefficients alone: " + joined(fitted) + ")");
+                  joined(planned) + "; coefficients only: " + joined(fitted) + ")");
 }
 
 // Whether the coefficients were fitted to runs of the framework, with values of its own or without.
@@ -85,7 +85,7 @@ ChosenFramework choose_framework(const FrameworkQuestion& asked, const Cluster& 
   if (name.empty() && is_file(asked.coefficients)) {
     name = only_framework(asked.coefficients);
     if (!name.empty())
-      notes.push_back(asked.coefficients + " is of framework " + name + " alone: took that for --framework");
+      notes.push_back(asked.coefficients + " is for framework " + name + " only: used that for --framework");
   }
   const FrameworkProfile* profile = name.empty() || name == kAny ? nullptr : find_profile(profiles, name);
   std::string of_coefficients = name.empty() ? std::string(kAny) : name;

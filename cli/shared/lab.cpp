@@ -19,7 +19,7 @@ struct LabCommand {
 
 constexpr std::array<LabCommand, 2> kLabCommands{{
     {"accuracy", "Recompute the accuracy figures on the public measurements (sextant-lab)"},
-    {"reproduce", "Experiments of papers under the model, beside what the papers print (sextant-lab)"},
+    {"reproduce", "Compare experiments of papers under the model with the published numbers (sextant-lab)"},
 }};
 
 }  // namespace
@@ -44,8 +44,9 @@ void run_in_lab(const std::vector<std::string>& words) {
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   ::execv(program.c_str(), arguments.data());
-  throw_bad_input("this needs the lab, which an installed release has not: no program " +
-                  in_quotes(program.string()) + "; build it from the source with -DSEXTANT_LAB=ON");
+  throw_bad_input(
+      "this command needs the program sextant-lab, which is not installed with releases: there is no " +
+      in_quotes(program.string()) + "; build it from the source with -DSEXTANT_LAB=ON");
 }
 
 }  // namespace sextant::cli

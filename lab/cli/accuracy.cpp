@@ -56,7 +56,7 @@ std::string describe(const ClaimReport& report) {
   for (const WorstRecord& record : report.worst) {
     worst.add({record.claim, record.run, record.what, format_number(record.measured),
                format_number(record.predicted), format_percent(record.predicted / record.measured - 1),
-               record.cause.empty() ? "not understood" : record.cause});
+               record.cause.empty() ? "unknown" : record.cause});
   }
   return table.text() + "\n" + worst.text();
 }
@@ -101,21 +101,22 @@ void add_accuracy(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command =
       line.add_command("accuracy", "Recompute the accuracy figures on the public measurements");
-  command.add_option("figures", options->prefix, "Only figures whose names start so: vtrain, real.tasks, ...");
+  command.add_option("figures", options->prefix, "Prefix of the figures to compute: vtrain, real.tasks, ...");
   command.add_option("--data", options->data, "Folder of the published data");
   command.add_option("--out", options->out, "Write the claims document here");
   command.add_option("--markdown", options->markdown,
-                     "Write the figures and the worst records here, for people");
-  command.add_option("--coefficients", options->coefficients,
-                     "Also fit the public runs and write a coefficients document for each family of frameworks "
-                     "to this folder");
-  command.add_option("--worst", options->worst, "Records to name of each figure, those that fit worst")
+                     "Write the figures and the worst records here as Markdown");
+  command.add_option(
+      "--coefficients", options->coefficients,
+      "Also fit the public runs and write one coefficients document per framework family to this folder");
+  command.add_option("--worst", options->worst, "Number of worst records to list for each figure")
       .check(integer_between(0, 1000000))
       .shows_default();
   command.add_flag("--json", options->json, "Print the claims document instead of tables");
   command.footer(
-      "Exits 1 when a figure misses its threshold. \"held at\": a missed figure is held to that value by its "
-      "test until it is met.\nExample: sextant accuracy vtrain");
+      "Exits 1 if a figure misses its threshold. \"held at\": value that the test of a missed figure allows "
+      "until it is met.\n"
+      "Example: sextant accuracy vtrain");
   command.runs([options] { return run(*options); });
 }
 

@@ -82,10 +82,10 @@ int run(const Options& options) {
 void add_evidence(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command =
-      line.add_command("evidence", "What measured tables say about the priors of coefficients");
-  command.add_option("names", options->prefix, "Only those whose names start so: decode, weight_sync, ...");
-  command.add_flag("--json", options->json, "Print them as JSON");
-  command.add_option("--data", options->data, "The data folder; default: the one that ships");
+      line.add_command("evidence", "Compare the priors of coefficients with measured tables");
+  command.add_option("names", options->prefix, "Prefix of the names to list: decode, weight_sync, ...");
+  command.add_flag("--json", options->json, "Print JSON instead of a table");
+  command.add_option("--data", options->data, "Data folder (default: the installed one)");
   command.footer("Example: sextant coefficients tensor_parallel --evidence");
   command.runs([options] { return run(*options); });
 }

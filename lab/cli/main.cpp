@@ -5,8 +5,8 @@
 int main(int argc, char** argv) {
   using namespace sextant;
   return cli::run_program({"The lab recomputes the accuracy figures of this repository, runs the experiments "
-                           "of papers under the model and\n"
-                           "holds priors against measured tables.",
+                           "of papers under the model, and\n"
+                           "compares priors with measured tables.",
                            {cli::add_accuracy, cli::add_reproduce, cli::add_evidence}},
                           argc, argv);
 }

@@ -158,7 +158,9 @@ std::string describe(const ReproducedExperiment& experiment) {
   for (const Comparison& one : experiment.comparisons) {
     if (!one.agrees) out += one.group + ", " + one.cell + ": " + one.sentence + "\n";
   }
-  out += "\nassumed, as the paper does not say it or says it otherwise:\n";
+  out +=
+      "\n"
+      "assumed, because the paper does not state it or states it differently:\n";
   for (const std::string& sentence : experiment.assumptions) out += "- " + sentence + "\n";
   return out;
 }
@@ -175,7 +177,7 @@ void write_outputs(const Options& options, const Reproduction& reproduction, con
   } else {
     for (const ReproducedExperiment& experiment : reproduction.experiments) print_line(describe(experiment));
   }
-  if (reproduction.was_interrupted) std::fprintf(stderr, "interrupted: these are the cells until then\n");
+  if (reproduction.was_interrupted) std::fprintf(stderr, "interrupted: these are the finished cells\n");
   for (const std::string& file : {options.out, options.markdown}) {
     if (!file.empty()) say_wrote(file);
   }
@@ -193,33 +195,34 @@ int run(Options options) {
 void add_reproduce(CommandLine& line) {
   const auto options = std::make_shared<Options>();
   const Command command =
-      line.add_command("reproduce", "Experiments of papers under the model, beside what the papers print");
+      line.add_command("reproduce", "Compare experiments of papers under the model with the published numbers");
   command
       .add_option("experiments", options->experiments,
-                  "hetrl, hetrl-balance, areal-hex, real, or one of these with a thing changed")
+                  "hetrl, hetrl-balance, areal-hex, real, or a variant of one of these")
       .required()
       .check(one_of(experiment_names()));
-  command.add_option("--budget", options->study.budget_s, "Seconds for each search")
+  command.add_option("--budget", options->study.budget_s, "Time limit in seconds for each search")
       .check(positive_number())
       .shows_default();
-  command.add_option("--seed", options->study.seed, "Of planners that draw")
+  command.add_option("--seed", options->study.seed, "Random seed for randomised planners")
       .check(integer_between(0, SearchRecord::kMaxCount))
       .shows_default();
   constexpr int kMaxThreads = 4096;
-  command.add_option("--threads", options->threads, "Of planners that use several; default: all cores")
+  command
+      .add_option("--threads", options->threads, "Threads, for planners that use several (default: all cores)")
       .check(integer_between(1, kMaxThreads));
   command.add_option("--only", options->study.only,
-                     "Only cells whose names contain this: single-region/Qwen3-8B");
+                     "Only cells whose names contain this text, such as single-region/Qwen3-8B");
   command.add_option("--coefficients", options->coefficients,
-                     "Coefficients document, or none; default: those that ship for the paper's framework");
+                     "Coefficients document, or none (default: the installed one for the paper's framework)");
   command.add_option("--out", options->out, "Write the reproduction document here");
-  command.add_option("--markdown", options->markdown, "Write the tables and sentences here, for people");
+  command.add_option("--markdown", options->markdown, "Write the tables and comments here as Markdown");
   command.add_flag("--json", options->json, "Print the reproduction document instead of tables");
   command.footer(
-      "Nothing is measured: planners plan the papers' workflows on the papers' clusters, and the model "
+      "Nothing is measured: the planners plan the papers' workflows on the papers' clusters, and the model "
       "predicts\n"
-      "their plans. A figure that is more than 10 % outside the published range comes with a sentence.\n"
-      "Ctrl-C keeps the cells that are done.\n"
+      "their plans. A figure that is more than 10 % outside the published range comes with an explanation.\n"
+      "Ctrl-C keeps the finished cells.\n"
       "Example: sextant reproduce hetrl --only single-region/Qwen3-8B --budget 1");
   command.runs([options] { return run(*options); });
 }

@@ -94,7 +94,8 @@ MilpSolution solved_with(const MilpProblem& problem, const MilpLimits& limits,
     solution.status = MilpStatus::infeasible;
     return solution;
   }
-  if (Cbc_isAbandoned(model.get()) != 0) throw_machine_failed("CBC gave a problem up: numbers got out of hand");
+  if (Cbc_isAbandoned(model.get()) != 0)
+    throw_machine_failed("CBC abandoned a problem because of numerical difficulties");
   if (Cbc_isProvenOptimal(model.get()) != 0) solution.status = MilpStatus::optimal;
   // For problems without integer variables CBC keeps no best solution, and no objective.
   const double* values = Cbc_bestSolution(model.get());

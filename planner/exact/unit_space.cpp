@@ -26,10 +26,9 @@ const PlanRequest& checked(const PlanRequest& request, int wanted_units) {
   for (auto pin = pins.begin(); pin != pins.end(); ++pin) {
     for (auto other = pins.begin(); other != pin; ++other) {
       if (pin->second.devices != other->second.devices && overlap(pin->second.devices, other->second.devices))
-        throw_bad_input(
-            "tasks " + other->first + " and " + pin->first +
-            " are pinned to sets that overlap; exact planners plan groups that share all devices or "
-            "none, sha-ea others too");
+        throw_bad_input("tasks " + other->first + " and " + pin->first +
+                        " are pinned to device sets that overlap partly; exact planners need identical or "
+                        "disjoint sets, sha-ea does not");
     }
   }
   const std::string reason = size_limit_reason(request.cluster, wanted_units, pins);

@@ -91,7 +91,7 @@ void drop_lost_exceptions(Parts& parts) {
   std::erase_if(parts.exceptions, [&](const LinkException& exception) {
     return !is_there(parts, exception.scope, exception.from) || !is_there(parts, exception.scope, exception.to);
   });
-  if (parts.nodes.empty()) throw_bad_input("no machine would be left");
+  if (parts.nodes.empty()) throw_bad_input("this would remove the last machine");
 }
 
 void apply(const RemoveMachine& change, Parts& parts) {
@@ -210,7 +210,7 @@ DeviceId first_device_in(const Parts& parts, LinkScope scope, const std::string&
 
 void apply(const ChangeLinkBetween& change, Parts& parts) {
   if (change.from == change.to)
-    throw_bad_input("a link has two ends, got " + in_quotes(change.from) + " twice");
+    throw_bad_input("a link needs two different ends, got " + in_quotes(change.from) + " twice");
   const LinkScope scope = scope_of(parts, change);
   const DeviceId from = first_device_in(parts, scope, change.from),
                  to = first_device_in(parts, scope, change.to);

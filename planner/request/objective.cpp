@@ -91,7 +91,7 @@ void check_prices(const Objective& objective, const Cluster& cluster) {
   for (const Node& node : cluster.nodes()) {
     if (cluster.device_types().at(node.device_type).price_usd_per_hour) continue;
     throw_bad_input("cluster " + cluster.name() + ": device type " + node.device_type +
-                    " has no price_usd_per_hour, which a plan by cost needs");
+                    " has no price_usd_per_hour, which planning by cost needs");
   }
 }
 
@@ -99,7 +99,7 @@ void require_time_alone(const Objective& objective, const std::string& planner) 
   if (objective.is_time_alone()) return;
   throw_bad_input(
       "planner " + planner +
-      " looks for the fastest plan without limits; sha-ea and exact plan by cost, devices and with limits");
+      " supports neither limits nor goals other than time; choose another planner, such as sha-ea or exact");
 }
 
 double tokens_per_iteration(const Workflow& workflow) {

@@ -26,14 +26,14 @@ void check_layout(const std::string& task, const Pin& pin, const TaskChoices& ch
     throw_bad_input("task " + task + " is pinned to a layout with other execution options than the search's");
   if (!canonical_layout_of(*pin.layout, workflow.sequences()))
     throw_bad_input("task " + task +
-                    " is pinned to a layout whose replicas or stages are not cut alike, which no search holds; "
-                    "pin it to the devices alone");
+                    " is pinned to a layout whose replicas or stages differ, which planners do not support; "
+                    "pin only its devices");
   std::vector<int> layers;
   for (const Stage& stage : pin.layout->replicas.front().stages) layers.push_back(stage.layers);
   if (!allows(choices.stages, layers))
     throw_bad_input("task " + task + " is pinned to a layout with stages that the framework cannot run: " +
                     (choices.stages == StageRule::even ? "all" : "all but the first and the last") +
-                    " must have equally many layers; --any-layout plans it all the same");
+                    " must have the same number of layers; --any-layout plans it anyway");
 }
 
 DeviceId device_there(DeviceId device, const Cluster& from, const std::map<std::string, DeviceId>& there,
@@ -69,7 +69,7 @@ void check_pins(const Pins& pins, const Workflow& workflow, const Cluster& clust
 
 void require_no_pins(const Pins& pins, const std::string& planner) {
   if (pins.empty()) return;
-  throw_bad_input("planner " + planner + " deals all tasks itself and cannot keep " + pins.begin()->first +
+  throw_bad_input("planner " + planner + " places all tasks itself and cannot keep " + pins.begin()->first +
                   " where it is pinned; sha-ea can");
 }
 

@@ -141,7 +141,7 @@ TaskPairs pairs_of(const std::vector<std::vector<std::string>>& sets, const Work
 
 DeviceRules rules_of(const FrameworkProfile& profile, const Workflow& workflow) {
   if (const std::string reason = why_not_offered(profile, workflow); !reason.empty())
-    throw_bad_input(reason + "; --any-layout plans it all the same");
+    throw_bad_input(reason + "; --any-layout plans it anyway");
   const auto same = profile.same_devices.find(workflow.mode);
   const auto apart = profile.apart_devices.find(workflow.mode);
   DeviceRules rules{pairs_of(same->second, workflow, false), {}};
@@ -154,7 +154,7 @@ DeviceRules rules_of(const FrameworkProfile& profile, const Workflow& workflow) 
 std::string why_not_offered(const FrameworkProfile& profile, const Workflow& workflow) {
   const std::string framework = "framework " + profile.name + " " + profile.version;
   if (!profile.offers(workflow))
-    return framework + ", as described here, does not run algorithm " +
+    return framework + " (as described by its profile) does not run algorithm " +
            in_quotes(std::string(name_of(workflow.algorithm))) + "; it offers " + joined_algorithms(profile);
   if (!profile.same_devices.contains(workflow.mode))
     return framework + " has no mode " + in_quotes(std::string(name_of(workflow.mode))) + "; it offers " +

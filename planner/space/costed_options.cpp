@@ -60,7 +60,7 @@ class Reader {
     return at;
   }
   [[noreturn]] static void fail() {
-    throw_machine_failed("options that another search has costed came here in part or with something added");
+    throw_machine_failed("options evaluated by another search arrived incomplete or with additional data");
   }
 
   std::string_view left_;

@@ -122,7 +122,7 @@ RentedPlan plan_within_budget(const PlanRequest& request, double usd_per_hour) {
   const Rentals rentals(request.cluster, classes, usd_per_hour);
   if (rentals.all().size() > kMaxChoices) {
     throw_bad_input("cluster " + request.cluster.name() + ": more than " + std::to_string(kMaxChoices) +
-                    " ways to spend the budget; leave machines out");
+                    " ways to spend the budget; exclude some machines");
   }
   RentedPlan best{{request.cluster, {}}, 0, {}};
   best.result.message = "no plan fits: the budget pays for no machine";

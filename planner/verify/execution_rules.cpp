@@ -109,7 +109,7 @@ class ExecutionRules {
     const auto holders = static_cast<std::int64_t>(stage.devices.size() * task_.plan.replicas.size());
     if (dealt <= holders && holders % dealt == 0) return;
     add(place_of(task_.name(), replica, stage_number), rules::kExpertParallel,
-        "experts are dealt over " + std::to_string(dealt) + " devices, and " + std::to_string(holders) +
+        "experts are distributed over " + std::to_string(dealt) + " devices, and " + std::to_string(holders) +
             " hold such a stage in all replicas");
   }
 
@@ -127,13 +127,13 @@ class ExecutionRules {
     if (execution.offload_activation_layers > 0 && !execution.offload_activations) {
       add(task_.name(), rules::kOffloading,
           "activations of " + std::to_string(execution.offload_activation_layers) +
-              " layers are offloaded, and offload_activations is off");
+              " layers are offloaded, but offload_activations is off");
     }
     if (!execution.offload_weights && !execution.offload_optimizer && !execution.offload_activations) return;
     for (const std::string& type : used_types()) {
       if (task_.cluster.device_types().at(type).host_bytes_per_s) continue;
       add(task_.name(), rules::kOffloading,
-          "offloads from device type " + type + ", of which the cluster does not say how fast its host is");
+          "offloads from device type " + type + ", for which the cluster has no host_bytes_per_s");
     }
   }
 
@@ -147,7 +147,7 @@ class ExecutionRules {
         if (task_.cluster.device_types().at(type).flop_per_s.count(format) > 0) continue;
         add(task_.name(), rules::kRates,
             "computes in " + std::string(name_of(format)) + " on device type " + type +
-                ", of which the cluster has no such FLOP/s");
+                ", for which the cluster has no flop_per_s in this format");
       }
     }
   }

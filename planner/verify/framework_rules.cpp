@@ -32,8 +32,8 @@ std::vector<Violation> framework_violations(const Plan& plan, const Workflow& wo
     const int sequences = workflow.sequences();
     if (!choices[t].has_even_batch || sequences % static_cast<int>(replicas.size()) == 0) continue;
     found.push_back({name, rules::kBatchShares,
-                     std::to_string(sequences) + " sequences cannot be dealt evenly to " +
-                         std::to_string(replicas.size()) + " replicas, as the framework deals them"});
+                     std::to_string(sequences) + " sequences cannot be split evenly over " +
+                         std::to_string(replicas.size()) + " replicas, which the framework requires"});
   }
   return found;
 }

@@ -39,11 +39,12 @@ std::vector<Violation> pin_violations(const Plan& plan, const Workflow& workflow
     if (planned == plan.tasks.end()) {
       found.push_back({name, rules::kPinned, "the plan does not have the task"});
     } else if (const std::set<DeviceId> devices = planned->second.devices(); devices != pin.devices) {
-      found.push_back({name, rules::kPinned,
-                       "is on devices " + numbers_of(devices) + ", pinned to " + numbers_of(pin.devices)});
-    } else if (pin.layout && !is_same_layout(planned->second, *pin.layout, workflow.sequences())) {
       found.push_back(
-          {name, rules::kPinned, "is laid out otherwise than it is pinned to: " + describe(*pin.layout)});
+          {name, rules::kPinned,
+           "is on devices " + numbers_of(devices) + ", but is pinned to " + numbers_of(pin.devices)});
+    } else if (pin.layout && !is_same_layout(planned->second, *pin.layout, workflow.sequences())) {
+      found.push_back({name, rules::kPinned,
+                       "has another layout than the one that it is pinned to: " + describe(*pin.layout)});
     }
   }
   return found;

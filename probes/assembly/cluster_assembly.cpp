@@ -50,9 +50,9 @@ Placement place_ranks(const ClusterPlace& place, const std::vector<RankReport>& 
 void warn_of_order(const Placement& placement, std::vector<std::string>& warnings) {
   for (std::size_t rank = 0; rank < placement.id_of_rank.size(); ++rank) {
     if (placement.id_of_rank[rank].index() == rank) continue;
-    warnings.push_back("ranks are not numbered host by host (rank " + std::to_string(rank) + " is device " +
-                       placement.device_of_rank[rank] +
-                       "): a plan's devices are, so start the job with --map-by slot (mpirun) or "
+    warnings.push_back("ranks are not numbered consecutively on each host (rank " + std::to_string(rank) +
+                       " is device " + placement.device_of_rank[rank] +
+                       "), but devices of a plan are: start the job with --map-by slot (mpirun) or "
                        "--distribution=block (srun).");
     return;
   }
@@ -85,9 +85,9 @@ void warn_of_settings(const std::vector<RankReport>& reports, std::vector<std::s
     if (of_ranks.size() < 2) continue;
     std::string seen;
     for (const std::string& value : of_ranks) seen += (seen.empty() ? "" : ", ") + value;
-    warnings.push_back(
-        name + " is not the same on all ranks (" + seen +
-        "): they may not find each other, or each link depends on who starts it. Export it to all.");
+    warnings.push_back(name + " is not the same on all ranks (" + seen +
+                       "): ranks may fail to connect, or link rates may depend on the rank that connects. "
+                       "Export the same value to all ranks.");
   }
 }
 

@@ -63,7 +63,7 @@ std::string warning_of(const LinkException& exception) {
          format_seconds(exception.rate.latency_s.value) + " and " +
          format_bytes_per_s(exception.rate.bytes_per_s.value) + ", more than " +
          format_percent(kOddLinkFraction, 0) +
-         " off the median of its level: it is kept as an exception in the cluster.";
+         " off the median of its level. The cluster document lists it as an exception.";
 }
 
 LinkLevel level_of(const PlacedRank& low, const PlacedRank& high) {
@@ -182,7 +182,7 @@ class Assembly {
       filled_[level.level] =
           assumed_from(nearest->second, levels_[static_cast<std::size_t>(nearest->first)].name);
       links_.warnings.push_back("no link " + std::string(level.name) +
-                                " was measured: they are assumed to be as those " +
+                                " was measured: assumed equal to links " +
                                 levels_[static_cast<std::size_t>(nearest->first)].name + ".");
     }
     links_.levels.merge(filled_);
@@ -249,12 +249,11 @@ class Assembly {
     const Level level = without_represented(whole);
     if (level.without.empty()) return;
     const std::size_t pairs = level.with_fit.size() + level.without.size();
-    links_.warnings.push_back(
-        std::to_string(level.without.size()) + " of " + std::to_string(pairs) + " links " + level.name +
-        " were not measured: " + seen(level, " and others") +
-        ". They have the median of their like (within a node pairs of the same kind, between nodes pairs of "
-        "the same two) or, where none was measured, of the other " +
-        std::to_string(level.with_fit.size()) + ".");
+    links_.warnings.push_back(std::to_string(level.without.size()) + " of " + std::to_string(pairs) +
+                              " links " + level.name + " were not measured: " + seen(level, " and others") +
+                              ". They get the median of similar pairs (within a node: same kind of link; "
+                              "between nodes: same two nodes) or, if none was measured, of the other " +
+                              std::to_string(level.with_fit.size()) + ".");
   }
 
   const std::vector<PlacedRank>& ranks_;

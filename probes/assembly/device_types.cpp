@@ -80,7 +80,7 @@ struct Series {
 
  private:
   static constexpr const char* kWhatToDo =
-      ": a plan treats it as the median. Look for other programs, throttling or a different slot on its host.";
+      ". Plans use the median for it. Check its host for other programs, throttling or a different slot.";
 
   [[nodiscard]] std::vector<NamedValue> named() const {
     std::vector<NamedValue> all;
@@ -94,9 +94,8 @@ struct Series {
     const auto found =
         std::find_if(odd.begin(), odd.end(), [&](const OddOne& one) { return one.name == name; });
     const std::string among = " among " + std::to_string(values.size());
-    if (found == odd.end() || found->sure < kMoreLikelyThanNot)
-      return " (which may well be chance" + among + ")";
-    return " (" + describe_sure(found->sure) + " that it is odd" + among + ")";
+    if (found == odd.end() || found->sure < kMoreLikelyThanNot) return " (possibly by chance" + among + ")";
+    return " (" + describe_sure(found->sure) + " that it is an outlier" + among + ")";
   }
 };
 

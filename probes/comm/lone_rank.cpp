@@ -33,7 +33,7 @@ const std::vector<Launcher>& launchers() {
 std::string better_launch(const Environment& environment) {
   std::string own = "the launcher of the MPI that sextant was built with, or one process without a launcher";
   if (!environment("SLURM_STEP_NUM_TASKS")) return own;
-  return "srun --mpi=pmix (srun --mpi=list shows what there is), or with " + own;
+  return "srun --mpi=pmix (srun --mpi=list shows the available types), or with " + own;
 }
 
 bool is_whole(const Environment& environment, const Launcher& launcher) {
@@ -67,10 +67,9 @@ void refuse_lone_rank(int size, const Environment& environment, const std::strin
   if (size > 1) return;
   const std::string proof = proof_of_other_ranks(environment);
   if (proof.empty()) return;
-  throw_bad_input("every rank ran alone: " + proof +
-                  " says that several processes were started, but each sees a "
-                  "world of 1 (" +
-                  transport + "): start them with " + better_launch(environment));
+  throw_bad_input("every process is a job of one rank: " + proof +
+                  " shows that several processes were started, but each sees a world of size 1 (" + transport +
+                  "): start them with " + better_launch(environment));
 }
 
 }  // namespace sextant

@@ -54,7 +54,8 @@ class SerialCommunicator final : public Communicator {
     if (rank != 0) no_peer();
   }
   [[noreturn]] static void no_peer() {
-    throw_machine_failed("a message to another rank, but there is only one: start with mpirun -n <ranks>");
+    throw_machine_failed(
+        "cannot send to another rank: this job has a single rank; start it with mpirun -n <ranks>");
   }
 };
 

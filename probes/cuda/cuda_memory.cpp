@@ -160,7 +160,7 @@ std::unique_ptr<GpuOperation> make_cuda_memory(int device, GpuMemoryAccess acces
     case GpuMemoryAccess::triad:
       return std::make_unique<CudaTriad>(device, bytes);
   }
-  throw_bad_input("this access to device memory is not known");
+  throw_bad_input("unknown kind of access to device memory");
 }
 
 }  // namespace sextant

@@ -22,7 +22,7 @@ cudaDataType_t type_of(Precision precision) {
     case Precision::fp4:
       break;
   }
-  throw_bad_input("cuBLASLt products in " + std::string(name_of(precision)) + " are not known here");
+  throw_bad_input("cuBLASLt products in " + std::string(name_of(precision)) + " are not supported");
 }
 
 std::int64_t leading(std::int64_t given, int columns) { return given == 0 ? columns : given; }

@@ -120,7 +120,7 @@ class Agent {
       if (what == "start") return start(parse_start(view));
       if (what == "stop") return stop();
       if (what == "wait") return;
-      if (!host_) throw_bad_input("nothing is done before \"start\"");
+      if (!host_) throw_bad_input("expected \"start\" as the first command");
       if (what == "devices") return add(parse_devices(view));
       if (what == "pair") return add(parse_pair(view));
       throw_bad_input("unknown command " + what);
@@ -134,7 +134,8 @@ class Agent {
   void start(const StartCommand& command) {
     const Provenance self = current_provenance();
     if (command.version != self.tool_version) {
-      throw_bad_input("this host has " + self.tool_version + ", the coordinator " + command.version);
+      throw_bad_input("version mismatch: this host has " + self.tool_version + ", the coordinator " +
+                      command.version);
     }
     secret_ = command.secret;
     ports_ = command.ports;

@@ -106,7 +106,7 @@ void AgentLink::judge_silence() {
     const std::string end = process_->how_it_ended();
     if (end.empty()) {  // its output is closed, it itself will be in a moment
       if (!ends_until_) ends_until_ = Deadline::in(kEndsWithin_s);
-      if (ends_until_->is_over()) give_up("says nothing more, and does not end");
+      if (ends_until_->is_over()) give_up("does not respond and does not exit");
       return;
     }
     return give_up((state_ == AgentState::starting ? "could not be started: it " : "") + end +
@@ -117,11 +117,11 @@ void AgentLink::judge_silence() {
     return;
   }
   if (state_ == AgentState::stopping) {
-    if (task_end_.is_over()) give_up("did not say good-bye");
+    if (task_end_.is_over()) give_up("did not confirm the end");
     return;
   }
-  if (last_word_.is_over()) return give_up("has not been heard for " + format_seconds(kGoneAfter_s));
-  if (state_ == AgentState::busy && task_end_.is_over()) give_up("did not finish what it was asked for");
+  if (last_word_.is_over()) return give_up("has sent nothing for " + format_seconds(kGoneAfter_s));
+  if (state_ == AgentState::busy && task_end_.is_over()) give_up("did not finish its task in time");
 }
 
 void AgentLink::follow(const std::string& line) {
@@ -142,8 +142,7 @@ void AgentLink::follow(const std::string& line) {
     }
   } catch (const Error& error) {
     // Before it is started a login script may print something.
-    if (state_ != AgentState::starting)
-      give_up(std::string("does not speak as an agent does: ") + error.what());
+    if (state_ != AgentState::starting) give_up(std::string("sent an invalid answer: ") + error.what());
   }
 }
 

@@ -15,7 +15,7 @@
 namespace sextant {
 
 Answers::Answers() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!wake_.is_open()) throw_machine_failed("no more file descriptors");
+  if (!wake_.is_open()) throw_machine_failed("out of file descriptors (ulimit -n)");
 }
 
 void Answers::give(const Json& answer) {

@@ -27,7 +27,7 @@ struct Pipe {
 
 Pipe make_pipe() {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw_machine_failed("no more file descriptors (ulimit -n)");
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw_machine_failed("out of file descriptors (ulimit -n)");
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 

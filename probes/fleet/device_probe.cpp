@@ -19,7 +19,7 @@ struct SamplesPipe {
 
   SamplesPipe() {
     std::array<int, 2> ends{};
-    if (pipe(ends.data()) != 0) throw_machine_failed("no more descriptors");
+    if (pipe(ends.data()) != 0) throw_machine_failed("out of file descriptors (ulimit -n)");
     read = Descriptor(ends[0]);
     write = Descriptor(ends[1]);
     static_cast<void>(fcntl(ends[0], F_SETFD, FD_CLOEXEC));
@@ -38,7 +38,7 @@ Told listen_to(ChildProcess& child, Descriptor& samples, const Deadline& deadlin
   Told told;
   // Something that it started may still hold the pipe when it has ended.
   while (!child.is_silent() || (samples.is_open() && child.how_it_ended().empty())) {
-    if (deadline.is_over()) throw_machine_failed("the probe of the devices took longer than it may");
+    if (deadline.is_over()) throw_machine_failed("the device probe exceeded its time limit");
     // A negative number is left out by poll.
     std::array<pollfd, 3> ends{{{child.output().number(), POLLIN, 0},
                                 {child.errors().number(), POLLIN, 0},
@@ -64,7 +64,7 @@ DeviceReport probe_devices(std::vector<std::string> probe, const DevicesCommand&
   const Told told = listen_to(child, samples.read, deadline);
   while (child.how_it_ended().empty() && !deadline.is_over()) std::this_thread::yield();
   if (child.exit_code() != 0) {
-    throw_machine_failed("the probe of the devices " + child.how_it_ended() + ": " + child.last_words());
+    throw_machine_failed("the device probe " + child.how_it_ended() + ": " + child.last_words());
   }
   return read_device_report(told.cluster, told.samples, kMaxLine / 2);
 }

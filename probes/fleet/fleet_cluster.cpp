@@ -33,7 +33,7 @@ std::vector<Member> members_of(const FleetOutcome& outcome, std::vector<std::str
       members.push_back({&host, parse_document<Cluster>(compact(host.devices->cluster)).content});
     } catch (const Error& error) {
       warnings.push_back(host.host.name +
-                         " is not in the cluster document: what it measured makes no sense: " + error.what());
+                         " is not in the cluster document: its measurements are invalid: " + error.what());
     }
   }
   return members;
@@ -163,7 +163,7 @@ void warn_of_settings(const std::vector<Member>& members, std::vector<std::strin
       seen += (seen.empty() ? "" : ", ") + value + " on " + hosts.front() + others;
     }
     warnings.push_back(name + " is not the same on all hosts (" + seen +
-                       "): ranks may not find each other; the cluster document has that of " +
+                       "): ranks may fail to connect; the cluster document has the value of " +
                        members.front().host->host.name);
   }
 }
@@ -184,12 +184,12 @@ void warn_of_estimates(const FleetCluster& fleet, const Pairs& pairs, std::vecto
             format_percent(std::expm1(*rate), 0) + " of the bandwidth in " + name + ";";
   }
   if (text.empty()) {
-    warnings.push_back(measured + "; how far off the estimates of the others are cannot be said from so few");
+    warnings.push_back(measured + "; too few to estimate the error of the estimates for the others");
     return;
   }
   text.pop_back();
-  warnings.push_back(measured + "; of the others 90 % are expected within" + text +
-                     " (of those measured; from pairs that the estimate did not see)");
+  warnings.push_back(measured + "; 90 % of the others are expected within" + text +
+                     " (cross-validated on measured pairs)");
 }
 
 }  // namespace
@@ -239,7 +239,7 @@ FleetCluster assemble_fleet_cluster(const std::string& name, const FleetOutcome&
   FleetCluster fleet;
   const std::vector<Member> members = members_of(outcome, fleet.warnings);
   if (members.empty()) {
-    fleet.failure_reason = "of no host the devices were measured";
+    fleet.failure_reason = "devices were not measured on any host";
     return fleet;
   }
   std::vector<Node> nodes;
@@ -251,7 +251,7 @@ FleetCluster assemble_fleet_cluster(const std::string& name, const FleetOutcome&
   FleetLinks links;
   if (members.size() > 1) {
     if (pairs.measured.empty()) {
-      fleet.failure_reason = "no two hosts whose devices were measured were measured together";
+      fleet.failure_reason = "no pair of hosts with measured devices was measured";
       return fleet;
     }
     fleet.latency = model_of(pairs, PairQuantity::latency_s);

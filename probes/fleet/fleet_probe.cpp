@@ -218,7 +218,7 @@ class FleetRun {
     }
     std::set<std::pair<int, int>> measured;
     while (!left.empty() && !interrupted_) {
-      progress_("once more: " + std::to_string(left.size()) + " pairs");
+      progress_("retrying " + std::to_string(left.size()) + " pairs");
       for (const Pair& pair : measure(take_round(left))) measured.insert({pair.other, pair.leader});
     }
     outcome_.failed_pairs.clear();  // for the reasons of the first time

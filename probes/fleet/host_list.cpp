@@ -39,7 +39,7 @@ void read_setting(Host& host, const std::string& word, std::set<std::string>& se
   const std::string key = word.substr(0, equals);
   const auto member = equals == std::string::npos ? nullptr : member_for(key);
   if (member == nullptr) throw_bad_input(known_keys() + ", got " + in_quotes(word));
-  if (!seen.insert(key).second) throw_bad_input(key + "= is there twice");
+  if (!seen.insert(key).second) throw_bad_input(key + "= is given twice");
   host.*member = word.substr(equals + 1);
   if ((host.*member).empty()) throw_bad_input(key + "= has no value");
 }
@@ -47,15 +47,16 @@ void read_setting(Host& host, const std::string& word, std::set<std::string>& se
 Host read_host(std::istringstream& words) {
   Host host;
   words >> host.name;
-  if (host.name.find('=') != std::string::npos) throw_bad_input("a line begins with the host's name");
+  if (host.name.find('=') != std::string::npos)
+    throw_bad_input("expected the host's name at the start of the line");
   if (host.name.starts_with('-') || host.name.find('/') != std::string::npos) {
-    throw_bad_input(in_quotes(host.name) + " is no name for a host");
+    throw_bad_input(in_quotes(host.name) + " is not a valid host name");
   }
   std::set<std::string> seen;
   for (std::string word; words >> word && !word.starts_with('#');) read_setting(host, word, seen);
   if (host.zone.empty()) host.zone = host.region;
   if (host.target.empty()) host.target = host.name;
-  if (host.target.starts_with('-')) throw_bad_input(in_quotes(host.target) + " is no target");
+  if (host.target.starts_with('-')) throw_bad_input(in_quotes(host.target) + " is not a valid target");
   if (host.address.empty()) host.address = host.target.substr(host.target.find('@') + 1);
   return host;
 }
@@ -70,10 +71,10 @@ bool is_text(const std::string& line) {
 
 void check_against(const std::vector<Host>& earlier, const Host& host) {
   for (const Host& other : earlier) {
-    if (other.name == host.name) throw_bad_input("there is a host " + host.name + " already");
+    if (other.name == host.name) throw_bad_input("another host is named " + host.name + " already");
     if (other.zone == host.zone && other.region != host.region) {
       throw_bad_input("zone " + host.zone + " is in region " + other.region +
-                      " already: give zones names of their own");
+                      " already: zones of different regions need different names");
     }
   }
 }
@@ -90,7 +91,7 @@ std::vector<Host> parse_host_list(std::string_view text, const std::string& file
     const std::string first = line.substr(0, line.find_first_of('#'));
     if (first.find_first_not_of(" \t\r") == std::string::npos) continue;
     try {
-      if (!is_text(line)) throw_bad_input("this is no text");
+      if (!is_text(line)) throw_bad_input("expected a text file");
       Host host = read_host(words);
       check_against(hosts, host);
       hosts.push_back(std::move(host));
@@ -98,7 +99,7 @@ std::vector<Host> parse_host_list(std::string_view text, const std::string& file
       throw_bad_input(file + ":" + std::to_string(number) + ": " + error.what());
     }
   }
-  if (hosts.empty()) throw_bad_input(file + ": no host in it");
+  if (hosts.empty()) throw_bad_input(file + ": expected at least one host");
   return hosts;
 }
 

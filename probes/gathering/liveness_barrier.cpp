@@ -72,7 +72,7 @@ void LivenessBarrier::attend() {
       if (receive_text(*ranks_, message, rank, kTold, limits_.silence_s)) {
         hear(rank, message);
       } else {
-        lost_[rank] = name_of(rank) + " stopped in the middle of what it said";
+        lost_[rank] = name_of(rank) + " stopped in the middle of a message";
       }
     }
   }
@@ -127,7 +127,7 @@ void LivenessBarrier::wait_for_all(const std::string& what) {
       const double silent_since_s = heard_s_[static_cast<std::size_t>(rank)];
       if (now_s() > std::max(silent_since_s + limits_.silence_s, soonest_s)) {
         lost_[rank] =
-            name_of(rank) + " said nothing for " + format_seconds(limits_.silence_s) + " while " + what;
+            name_of(rank) + " sent nothing for " + format_seconds(limits_.silence_s) + " while " + what;
       } else {
         waits = true;
       }
@@ -153,7 +153,7 @@ void LivenessBarrier::wait_for_order() {
   std::string text;
   if (!wait_for_message(*ranks_, kLeader, kOrder, limits_.longest_s) ||
       !receive_text(*ranks_, text, kLeader, kOrder, limits_.silence_s)) {
-    throw_machine_failed(name_of(kLeader) + ", which waits for all others, does not answer");
+    throw_machine_failed(name_of(kLeader) + ", which collects the results, does not respond");
   }
   lost_.clear();
   const Json lost = parse_json(text);

@@ -133,8 +133,7 @@ ClusterProbe lost_only(const GpuRanks& ranks) {
 
 GpuClusterProbe assemble_gpu_cluster(GpuRanks ranks, const GpuClusterOptions& options) {
   if (!ranks.lost.empty() && ranks.reports.empty()) return {lost_only(ranks), std::move(ranks.gpus), {}};
-  if (ranks.reports.empty())
-    throw_machine_failed("there is no GPU to make a cluster of: " + ranks.gpus.sentence);
+  if (ranks.reports.empty()) throw_machine_failed("there is no GPU to measure: " + ranks.gpus.sentence);
   GpuClusterProbe out;
   out.probe.is_interrupted = ranks.is_interrupted;
   out.probe.lost = ranks.lost;
@@ -152,7 +151,7 @@ GpuClusterProbe assemble_gpu_cluster(GpuRanks ranks, const GpuClusterOptions& op
     out.probe.why_no_cluster = error.what();
   }
   for (const auto& [rank, why] : ranks.lost)
-    out.probe.warnings.push_back(why + ": the rest went on without it.");
+    out.probe.warnings.push_back(why + ": measurements continued without it.");
   ranks.gpus.results = out.probe.results;  // of all ranks
   add(out.probe.warnings, warnings_of(ranks.gpus));
   add(out.probe.warnings, ranks.warnings);

@@ -31,7 +31,8 @@ class HostProbe {
 
   [[nodiscard]] HostOfGpus measure(NcclPart part) {
     measure_gpus();
-    if (found_.gpus.devices.empty()) throw_machine_failed("there is no GPU: " + found_.gpus.sentence);
+    if (found_.gpus.devices.empty())
+      throw_machine_failed("there is no GPU to measure: " + found_.gpus.sentence);
     indices_.clear();
     for (const GpuFacts& gpu : found_.gpus.devices) {
       indices_.push_back(gpu.index);
@@ -125,11 +126,9 @@ class OwnHost {
     found.lost = gathering.muster().lost();
     found.gpus = std::move(host.gpus);
     found.warnings.push_back(
-        "each rank measured all GPUs of its host, but NCCL between hosts and its collectives only with the "
-        "first "
-        "GPU of each: start one rank for each GPU (srun --ntasks-per-node, mpirun --map-by ppr:8:node) for all "
-        "of "
-        "them.");
+        "each rank measured all GPUs of its host, but NCCL collectives and NCCL between hosts used only the "
+        "first GPU of each host: start one rank per GPU (srun --ntasks-per-node, mpirun --map-by ppr:8:node) "
+        "to use all of them.");
     if (!found.lost.empty()) return found;
     std::vector<ProbeResult> nccl;
     found.is_interrupted = is_told_to_stop(ranks_, options_.hooks);

@@ -160,7 +160,7 @@ std::vector<std::string> warnings_of(const LinkReport& report) {
       return a->fit.bytes_per_s < b->fit.bytes_per_s;
     });
     warnings.push_back(std::to_string(pairs.size()) + (pairs.size() == 1 ? " pair" : " pairs") + " of GPUs (" +
-                       worst.link.sentence() + ", " + key.first + ") fall short, worst " +
+                       worst.link.sentence() + ", " + key.first + ") are slower than expected, worst " +
                        std::to_string(worst.pair.low) + "-" + std::to_string(worst.pair.high) + " with " +
                        format_bytes_per_s(worst.fit.bytes_per_s) + " of " +
                        format_bytes_per_s(worst.expected->bytes_per_s) + " (" + worst.expected->formula +

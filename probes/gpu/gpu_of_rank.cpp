@@ -110,8 +110,8 @@ std::vector<std::string> GpusOfRanks::warnings_of_idle_gpus() const {
     const std::string gpus = std::to_string(visible[rank]);
     warnings.push_back(hosts[rank] + " has " + gpus + " GPUs and " + std::to_string(of_host.size()) +
                        (of_host.size() == 1 ? " rank: " : " ranks: ") + std::to_string(idle) +
-                       " of its GPUs are not measured; start one rank for each (srun --ntasks-per-node=" +
-                       gpus + ", mpirun --map-by ppr:" + gpus + ":node).");
+                       " of its GPUs are not measured; start one rank per GPU (srun --ntasks-per-node=" + gpus +
+                       ", mpirun --map-by ppr:" + gpus + ":node).");
   }
   return warnings;
 }

@@ -199,14 +199,15 @@ std::vector<std::string> warnings_of(const GpuProbe& probe) {
     if (worst == nullptr || result.conditions.throttled() > worst->conditions.throttled()) worst = &result;
   }
   if (worst != nullptr) {
-    warnings.push_back(std::to_string(throttled) + " points were measured while the GPU was held back, most " +
-                       worst->name + " (" + worst->conditions.sentence() +
-                       "): a job that works as hard gets these rates, a cooler or less limited card more.");
+    warnings.push_back(
+        std::to_string(throttled) + " measurements were taken while the GPU was throttled, most " +
+        worst->name + " (" + worst->conditions.sentence() +
+        "): jobs with the same load get these rates; a cooler or less limited card reaches more.");
   }
   if (const int noisy = count(probe.results, ProbeOutcome::noisy); noisy > 0) {
-    warnings.push_back(std::to_string(noisy) + " of " + std::to_string(probe.results.size()) +
-                       " points are less well known than asked: raise the budget of a point, or look for other "
-                       "programs on the GPU.");
+    warnings.push_back(
+        std::to_string(noisy) + " of " + std::to_string(probe.results.size()) +
+        " measurements missed the target spread: raise --budget, or look for other programs on the GPU.");
   }
   return warnings;
 }

@@ -171,7 +171,7 @@ GpuRanks measure_gpu_ranks(Communicator& ranks, const GpuTools& tools, const Gpu
     const bool is_absent = std::any_of(shared.absences.begin(), shared.absences.end(),
                                        [](const std::string& absence) { return !absence.empty(); });
     if (is_absent) throw_machine_failed(why);
-    throw_bad_input(why + ": start one rank for each GPU");
+    throw_bad_input(why + ": start one rank per GPU");
   }
   return shared.is_rank_a_host() ? measure_own_host(ranks, tools, options, shared)
                                  : OwnGpu(ranks, tools, options, shared).measure();

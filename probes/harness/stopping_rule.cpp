@@ -30,7 +30,7 @@ StoppingRule::StoppingRule(const StoppingOptions& options) : options_(options) {
   if (!(options.target_spread_fraction > 0)) throw_bad_input("the target spread of a measurement must be > 0");
   if (!(options.budget_s >= 0)) throw_bad_input("the time budget of a measurement must be >= 0 s");
   if (options.min_samples < 1 || options.max_samples < options.min_samples) {
-    throw_bad_input("a measurement needs 1 <= least samples <= most samples");
+    throw_bad_input("a measurement needs 1 <= minimum samples <= maximum samples");
   }
 }
 

@@ -65,8 +65,8 @@ void refuse_measurements(const std::string& text, const fs::path& file, std::str
   if (lines < 2) return;
   throw_bad_input(file.string() + " has " + std::to_string(lines - 1) +
                   (lines == 2 ? " measurement" : " measurements") +
-                  " of a probe that was not finished: --resume measures the rest; to begin anew, remove it or "
-                  "choose another --journal");
+                  " of an unfinished probe: --resume measures the rest; to start again, remove it or choose "
+                  "another --journal");
 }
 
 }  // namespace

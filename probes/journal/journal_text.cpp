@@ -32,7 +32,7 @@ bool may_become_head(std::string_view text) {
 
 JournalHead parse_journal(const std::string& text, const std::string& file, std::string_view kind,
                           const std::function<void(const JsonView& line)>& read_line) {
-  if (!may_become_head(text)) throw_bad_input(file + ": this is no journal");
+  if (!may_become_head(text)) throw_bad_input(file + ": this is not a journal");
   JournalHead head;
   std::size_t begin = 0;
   int number = 0;
@@ -55,8 +55,7 @@ JournalHead parse_journal(const std::string& text, const std::string& file, std:
 
 std::string read_journal_to_resume(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) {
-    throw_bad_input("--resume: there is no " + file.string() +
-                    ", the journal of a probe that was not finished");
+    throw_bad_input("--resume: there is no " + file.string() + ", the journal of an unfinished probe");
   }
   return read_text_file(file);
 }
@@ -65,10 +64,10 @@ void expect_same_probe(const JournalHead& head, const Json& belongs_to, const st
   if (head.started_utc.empty() || head.belongs_to == belongs_to) return;
   for (const auto& [name, value] : head.belongs_to.items()) {
     if (belongs_to.contains(name) && belongs_to[name] == value) continue;
-    throw_bad_input("--resume: " + file + " is of a probe with other " + name + " (" +
+    throw_bad_input("--resume: " + file + " belongs to a probe with different " + name + " (" +
                     shorten(value.dump(), kMaxShown) + ")");
   }
-  throw_bad_input("--resume: " + file + " is of another probe");
+  throw_bad_input("--resume: " + file + " belongs to another probe");
 }
 
 }  // namespace sextant

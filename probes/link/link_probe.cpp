@@ -125,7 +125,8 @@ Report RoundMember::measure(const std::vector<RankPair>& round, int tag) const {
 void RoundMember::send_orders(int tag) {
   for (int rank = 1; rank < ranks_.size(); ++rank) {
     if (is_lost(rank)) continue;
-    if (!send_text(ranks_, order_.text(), rank, tag, options_.answer_limit_s)) lose(rank, "takes no message");
+    if (!send_text(ranks_, order_.text(), rank, tag, options_.answer_limit_s))
+      lose(rank, "does not accept messages");
   }
 }
 
@@ -154,9 +155,9 @@ void RoundMember::collect(const std::vector<RankPair>& round, int tag, std::vect
           ++rank;
           continue;
         }
-        lose(*rank, "said nothing after a round of pairs");
+        lose(*rank, "did not respond after a round of pairs");
       } else if (!receive_text(ranks_, text, *rank, tag + kReport, options_.answer_limit_s)) {
-        lose(*rank, "stopped in the middle of what it said");
+        lose(*rank, "stopped in the middle of a message");
       } else {
         Report report = Report::parse(text);
         order_.is_interrupted = order_.is_interrupted || report.should_stop;
@@ -215,7 +216,7 @@ LinkOutcome RoundMember::follow(const std::vector<std::vector<RankPair>>& rounds
   // What rank 0 waits for in the round before, and more than that.
   const double limit_s = longest_round_s(context_, options_) + 4 * options_.answer_limit_s;
   const auto check = [&](bool has_come) {
-    if (!has_come) throw_machine_failed(name_of(kLeader) + ", which leads the rounds, does not answer");
+    if (!has_come) throw_machine_failed(name_of(kLeader) + ", which coordinates the rounds, does not respond");
   };
   for (int tag = 0;; tag += kTagsOfRound) {
     std::string text;

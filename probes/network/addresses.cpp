@@ -42,7 +42,7 @@ Resolved look_up_name(const Endpoint& endpoint, const Deadline& deadline) {
     throw_machine_failed(std::string("cannot start a thread: ") + error.what());
   }
   if (future.wait_for(std::chrono::milliseconds(deadline.left_ms())) != std::future_status::ready) {
-    throw_machine_failed(endpoint.address + ": this host found no address for the name in time");
+    throw_machine_failed(endpoint.address + ": name resolution timed out on this host");
   }
   return future.get();
 }

@@ -47,7 +47,7 @@ ProbeListener::ProbeListener(const Secret& secret, const PortRange& ports, Serve
       listener_(listen_on(ports, kBacklog)),
       port_(port_of(listener_)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!wake_.is_open()) throw_machine_failed("no more descriptors");
+  if (!wake_.is_open()) throw_machine_failed("out of file descriptors (ulimit -n)");
   thread_ = std::thread([this] { run(); });
 }
 

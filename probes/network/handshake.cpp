@@ -96,7 +96,7 @@ Connection request_service(const Endpoint& server, const Secret& secret, const R
   Challenge challenge{};
   receive_all(connection.socket, challenge, deadline);
   const auto whole = std::span<const std::byte>(challenge);
-  if (!may_become_answer(whole)) throw_machine_failed(server.text() + " is not a probe of Sextant's");
+  if (!may_become_answer(whole)) throw_machine_failed(server.text() + " is not a Sextant probe");
   const RequestBytes request_bytes = encode(request);
   const Nonce client = fresh_nonce();
   const Transcript transcript{whole.subspan(kMagic.size()), client, request_bytes};
@@ -112,7 +112,7 @@ Connection request_service(const Endpoint& server, const Secret& secret, const R
   Mac proof{};
   receive_all(connection.socket, proof, deadline);
   if (!is_equal(proof, transcript.sign(secret, kServer))) {
-    throw_machine_failed(server.text() + " does not know this probe's secret");
+    throw_machine_failed(server.text() + " does not have the secret of this probe");
   }
   connection.key = transcript.key(secret);
   return connection;

@@ -13,7 +13,7 @@ namespace {
 
 void fill_randomly(std::span<std::byte> bytes) {
   if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size())) != 1) {
-    throw_machine_failed("there are no random numbers to make a secret of");
+    throw_machine_failed("cannot generate a secret: no source of random numbers");
   }
 }
 

@@ -185,7 +185,7 @@ void send_all(const Descriptor& socket, std::span<const std::byte> bytes, const 
     if (const auto sent = send_some(socket, bytes)) {
       bytes = bytes.subspan(*sent);
     } else if (!wait_for(socket.number(), POLLOUT, deadline)) {
-      throw_machine_failed("the other end took nothing in time");
+      throw_machine_failed("timeout: the other end received nothing");
     }
   }
 }
@@ -197,7 +197,7 @@ void receive_all(const Descriptor& socket, std::span<std::byte> bytes, const Dea
     if (received) {
       bytes = bytes.subspan(*received);
     } else if (!wait_for(socket.number(), POLLIN, deadline)) {
-      throw_machine_failed("the other end said nothing in time");
+      throw_machine_failed("timeout: the other end sent nothing");
     }
   }
 }

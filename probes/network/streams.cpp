@@ -165,7 +165,7 @@ StreamRate measure_streams(const Endpoint& server, const Secret& secret, Directi
   StreamRun run(server, secret, direction, options, deadline.or_in(connect_budget_s(options) + kSpare_s));
   const double usual_s = meter_options(options).warm_up_s + bins_budget_s(options);
   const MeasuredRate rate = run.run(deadline.or_in(usual_s), deadline.or_in(usual_s + kSpare_s));
-  if (rate.bins == 0 || rate.bytes_per_s <= 0) throw_machine_failed("no data arrived in the time there was");
+  if (rate.bins == 0 || rate.bytes_per_s <= 0) throw_machine_failed("no data arrived within the time limit");
   StreamRate result;
   result.direction = direction;
   result.streams = options.streams;

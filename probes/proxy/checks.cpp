@@ -12,13 +12,13 @@ std::string number(int value) { return std::to_string(value); }
 
 void check_model(const std::string& key, const Model& model, int actor_vocabulary) {
   const std::string what = "the proxy cannot run model '" + key + "': ";
-  if (model.experts) throw_bad_input(what + "it has experts, and the proxy computes dense layers only");
+  if (model.experts) throw_bad_input(what + "it has experts; the proxy computes only dense layers");
   if (model.latent_attention || model.sliding_window > 0 || !model.gated_mlp) {
     throw_bad_input(what +
-                    "it has latent attention, a sliding window or an MLP without a gate, and the proxy "
-                    "computes standard attention and gated layers only");
+                    "it has latent attention, a sliding window or an MLP without a gate; the proxy computes "
+                    "only standard attention and gated layers");
   }
-  if (model.vocabulary < 1) throw_bad_input(what + "its vocabulary is 0, and the proxy needs tokens");
+  if (model.vocabulary < 1) throw_bad_input(what + "its vocabulary is 0, but the proxy needs tokens");
   if (model.vocabulary < actor_vocabulary) {
     throw_bad_input(what + "its vocabulary of " + number(model.vocabulary) + " is smaller than the actor's " +
                     number(actor_vocabulary) + ", whose tokens it must read");
@@ -59,17 +59,17 @@ void check_vocabulary(const std::string& task, const Model& model, const TaskPla
       if (model.vocabulary % stage.width() == 0) continue;
       throw_bad_input("task '" + task + "': tensor parallelism " + number(stage.width()) +
                       " does not divide its model's vocabulary of " + number(model.vocabulary) +
-                      ", and the proxy cuts embedding and head evenly");
+                      ", but the proxy splits embedding and head evenly");
     }
   }
 }
 
 void check_execution(const std::string& task, const TaskPlan& plan, TaskKind kind, const EngineLimits& limits) {
   if (plan.recompute == Recompute::selective) {
-    throw_bad_input("task '" + task + "': the proxy recomputes all of a layer or nothing, not selectively");
+    throw_bad_input("task '" + task + "': the proxy supports full or no recomputation, not selective");
   }
   if (deals_by_length(plan)) {
-    throw_bad_input("task '" + task + "': the proxy deals sequences out as they come, not by length_rank");
+    throw_bad_input("task '" + task + "': the proxy does not support length_rank");
   }
   // Sequences are always packed.
   Execution left = plan.execution;
@@ -130,7 +130,7 @@ void check_overlap(const Workflow& workflow, const Plan& plan) {
       if (generates.contains(device)) {
         throw_bad_input("workflow '" + workflow.name + "' is " + std::string(name_of(workflow.mode)) +
                         " but device " + number(device.value) + " generates and runs '" + task.name +
-                        "': the proxy overlaps generation with other tasks on other devices only");
+                        "': the proxy overlaps generation only with tasks on other devices");
       }
     }
   }
@@ -145,22 +145,22 @@ void check_workflow(const Workflow& workflow, const EngineLimits& limits) {
                     std::string(name_of(workflow.precision)));
   }
   if (workflow.rule_reward_s_per_sequence != 0) {
-    throw_bad_input(
-        "the proxy runs no program for a rule-based reward and would have to make up its time: set "
-        "rule_reward_s_per_sequence to 0");
+    throw_bad_input("the proxy has no program for a rule-based reward: set rule_reward_s_per_sequence to 0");
   }
   const auto generations = std::count_if(workflow.tasks.begin(), workflow.tasks.end(),
                                          [](const Task& task) { return task.kind == TaskKind::generation; });
   if (generations > 1) throw_bad_input("the proxy runs workflows with one generation task");
   if (generations == 0 && workflow.mode != Mode::synchronous) {
-    throw_bad_input("the proxy overlaps generation with other tasks, and there is no generation");
+    throw_bad_input("this mode overlaps generation with other tasks, but the workflow has no generation");
   }
   if (workflow.algorithm != Algorithm::custom && !workflow.has_weight_sync()) {
-    throw_bad_input("the proxy runs whole iterations: the actor's generation and its training");
+    throw_bad_input("the proxy runs whole iterations, which need generation and training of the actor");
   }
   if (workflow.turns != 1) throw_bad_input("the proxy runs rollouts of one turn");
   if (workflow.rollout != RolloutRules{})
-    throw_bad_input("the proxy starts the prompts of a batch together and trains all of them: no \"rollout\"");
+    throw_bad_input(
+        "the proxy does not support \"rollout\": it starts all prompts of a batch together and trains on all "
+        "of them");
   int vocabulary = 0;  // of what is read: the model's that generates
   for (const Task& task : workflow.tasks) {
     if (task.kind != TaskKind::generation) continue;
@@ -179,7 +179,7 @@ void check_workflow(const Workflow& workflow, const EngineLimits& limits) {
   }
   if (workflow.mini_batches > workflow.sequences()) {
     throw_bad_input(number(workflow.mini_batches) + " mini-batches for " + number(workflow.sequences()) +
-                    " sequences: at most one a sequence");
+                    " sequences: expected at most one per sequence");
   }
 }
 

@@ -53,7 +53,7 @@ std::string crowding_warning(Communicator& world) {
   world.all_reduce_max(std::span<double>(excess));
   if (excess[0] <= 0) return "";
   return "a host has " + format_number(excess[0]) +
-         " more ranks than cores, so ranks share cores and times are too long: use one rank a core";
+         " more ranks than cores, so ranks share cores and times are too long: use one rank per core";
 }
 
 // Of the device that used the most.

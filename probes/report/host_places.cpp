@@ -19,8 +19,7 @@ HostPlace HostPlaces::of(const std::string& host) const {
   for (const HostPlace& place : hosts_) {
     if (short_name(place.name) == short_name(host)) return {host, place.region, place.zone};
   }
-  throw_bad_input("nothing says where host " + host +
-                  " is: a rank runs there, so it needs a line among the places");
+  throw_bad_input("the places file has no line for host " + host + ", on which a rank runs");
 }
 
 std::vector<HostPlace> HostPlaces::of(std::span<const std::string> hosts) const {

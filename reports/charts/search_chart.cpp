@@ -76,15 +76,15 @@ Json bounds_of(const SearchRecord& search) {
   const auto add = [&](const char* what, const std::optional<double>& value) {
     if (value) bounds.push_back({{"what", what}, {"value", *value}, {"shown", shown(search, *value)}});
   };
-  add("no plan is better", of_all);
-  add("no plan of the planner's space is better", of_space);
+  add("bound for any plan", of_all);
+  add("bound for the planner's space", of_space);
   return bounds;
 }
 
 Json axis_of(const SearchRecord& search) {
   if (is_of_time(search)) return seconds_axis("best iteration so far", search.curve.front().iteration_s);
   return {
-      {"title", search.goal == "devices" ? "fewest devices so far" : "cheapest so far (dollars an iteration)"},
+      {"title", search.goal == "devices" ? "fewest devices so far" : "cheapest so far (dollars per iteration)"},
       {"tickCount", 6}};
 }
 
@@ -93,14 +93,14 @@ Json axis_of(const SearchRecord& search) {
 Json search_curve(const SearchRecord& search) {
   if (search.curve.empty()) return nullptr;
   constexpr int kHeight = 260;
-  Json spec = specification("The best so far over the seconds of the search", kHeight, kBody);
+  Json spec = specification("The best plan so far over the search time", kHeight, kBody);
   spec["layer"][0]["data"] = inline_data(points_of(search));
   spec["layer"][1]["data"] = inline_data(bounds_of(search));
   const double first_s = std::max(search.curve.front().seconds, kMin_s) / 2;  // room before the first
   const double last_s = std::max({search.wall_s, search.curve.back().seconds, 2 * first_s});
   Json& encoding = spec["layer"][0]["encoding"];
   encoding["x"]["scale"] = log_seconds_scale(first_s, last_s);
-  encoding["x"]["axis"] = log_seconds_axis("searched for", first_s, last_s);
+  encoding["x"]["axis"] = log_seconds_axis("search time", first_s, last_s);
   encoding["y"]["axis"] = axis_of(search);
   spec["layer"][1]["encoding"]["y"]["axis"] = encoding["y"]["axis"];
   return spec;

@@ -91,7 +91,8 @@ std::string coefficients_as_header(const Coefficients& coefficients, std::string
     std::string unique = name;
     for (int n = 2; !taken.insert(unique).second; ++n) unique = name + "_" + std::to_string(n);
     out += "\n// " +
-           (type == kAny ? std::string("Of device types that are not listed") : "Of " + std::string(type)) +
+           (type == kAny ? std::string("Values for device types that are not listed")
+                         : "Values for " + std::string(type)) +
            ".\nnamespace " + unique + " {\n";
     for (const CoefficientSpec& spec : coefficient_table()) {
       out += "inline constexpr double " + std::string(spec.name) + " = " +

@@ -51,7 +51,7 @@ Table summary_table(const Accuracy& accuracy) {
 
 Table memories_table(const Accuracy& accuracy) {
   Table table{"compared_memories",
-              "Every compared peak of memory",
+              "All compared memory peaks",
               {{"run", "run"},
                {"held_out", "set"},
                {"measured_bytes", "measured", true},
@@ -71,7 +71,7 @@ Table memories_table(const Accuracy& accuracy) {
 
 Table times_table(const Accuracy& accuracy) {
   Table table{"compared_times",
-              "Every compared time",
+              "All compared times",
               {{"run", "run"},
                {"task", "task"},
                {"held_out", "set"},
@@ -95,11 +95,9 @@ Table times_table(const Accuracy& accuracy) {
 
 std::string reading(const Accuracy& accuracy) {
   std::string text =
-      "Every point is one time of one run: what was measured, and what the fitted model says. Held-out runs "
-      "were "
-      "not seen by the fit that predicts them; only their errors tell how far to trust the model on a new "
-      "plan. "
-      "In-sample errors are those of the runs that the fit saw.";
+      "Each point compares one measured time of one run with the prediction of the fitted model. Held-out runs "
+      "were not used by the fit that predicts them; only their errors show how far to trust the model on a new "
+      "plan. In-sample errors are those of runs that the fit used.";
   if (accuracy.held_out_iterations.count > 1) {
     text += " Rank correlation of predicted and measured iteration times (Spearman, held out): " +
             format_number(accuracy.rank_correlation) + ".";
@@ -127,17 +125,15 @@ std::optional<Section> accuracy_section(const ReportInput& input) {
 
   Section section{"accuracy", "Predicted against measured", {Text{reading(accuracy)}}};
   add_chart(section, "tasks_scatter",
-            "Times of tasks. On the dashed line prediction and measurement agree; the band is ±15 %. Click a "
-            "task in the "
-            "legend to see it alone.",
+            "Times of tasks. Prediction and measurement are equal on the dashed line; the band is ±15 %. Click "
+            "a task in the legend to see only this task.",
             charts::predicted_against_measured(tasks), false);
-  add_chart(section, "iterations_scatter", "Times of whole iterations, read in the same way.",
+  add_chart(section, "iterations_scatter", "Times of whole iterations, in the same form.",
             charts::predicted_against_measured(iterations), false);
-  add_chart(
-      section, "errors_by_task",
-      "Errors of held-out times; right of zero the model says too long. Grey ticks are medians, the band is "
-      "±15 %.",
-      charts::errors_by_task(accuracy.times), true);
+  add_chart(section, "errors_by_task",
+            "Errors of held-out times; right of zero the prediction is too long. Grey ticks are medians, the "
+            "band is ±15 %.",
+            charts::errors_by_task(accuracy.times), true);
   section.blocks.emplace_back(summary_table(accuracy));
   if (!accuracy.times.empty()) section.blocks.emplace_back(times_table(accuracy));
   if (!accuracy.memories.empty()) section.blocks.emplace_back(memories_table(accuracy));

@@ -77,8 +77,7 @@ std::optional<Section> breakdown_section(const ReportInput& input) {
   Section section{"breakdown", "Where the time of each task goes", {}};
   section.blocks.emplace_back(
       Text{"Terms of the cost model on the slowest replica and stage of each task; they add up to the task's "
-           "predicted "
-           "time. Shorten the longest term of a task on the longest path of the timeline first." +
+           "predicted time. Start with the longest term of a task on the critical path of the timeline." +
            sum_of_rows(prediction)});
   for (const std::string& note : prediction.notes) section.blocks.emplace_back(Text{note});
   Json seconds = charts::breakdown_seconds(prediction);
@@ -86,7 +85,7 @@ std::optional<Section> breakdown_section(const ReportInput& input) {
     section.blocks.emplace_back(
         Chart{"breakdown_seconds", "Predicted time by term.", std::move(seconds), false});
     section.blocks.emplace_back(Chart{"breakdown_shares",
-                                      "The same as shares, so that short tasks can be read too.",
+                                      "The same as shares of each task, which shows short tasks too.",
                                       charts::breakdown_shares(prediction), false});
   }
   section.blocks.emplace_back(terms_table(prediction));

@@ -81,21 +81,19 @@ std::optional<Section> coefficients_section(const ReportInput& input) {
   if (!input.coefficients) return std::nullopt;
   const Coefficients& coefficients = input.coefficients->content;
   Section section{"coefficients", "Coefficients", {}};
-  section.blocks.emplace_back(
-      Text{"Coefficients turn the bounds of the cost model into predictions. Neutral ones give the plain "
-           "bound. Where the "
-           "runs say little about a coefficient it is not identified, and the prior stands."});
+  section.blocks.emplace_back(Text{
+      "Coefficients turn the bounds of the cost model into predictions. Neutral coefficients give the plain "
+      "bounds. A coefficient that the runs do not determine is \"not identified\" and keeps its prior."});
   if (coefficients.fit) section.blocks.emplace_back(Text{fit_text(*coefficients.fit)});
   if (coefficients.values.empty()) {
     section.blocks.emplace_back(Text{"All coefficients are neutral."});
     return section;
   }
-  add_chart(
-      section, coefficients, CoefficientAxis::ratio, "coefficients_ratio",
-      "Factors, on a logarithmic axis; at 1 (dashed) the hardware does what was measured alone. Lines are 90 % "
-      "intervals, grey ticks the priors.");
+  add_chart(section, coefficients, CoefficientAxis::ratio, "coefficients_ratio",
+            "Factors, on a logarithmic axis; at 1 (dashed) the hardware performs as in the separate "
+            "measurement. Lines are 90 % intervals, grey ticks are priors.");
   add_chart(section, coefficients, CoefficientAxis::weight, "coefficients_weight",
-            "Weights and shares of extra work, on a linear axis; dashed is zero.");
+            "Weights and shares of extra work, on a linear axis; the dashed line is zero.");
   add_chart(section, coefficients, CoefficientAxis::seconds, "coefficients_seconds",
             "Fixed times. The axis is linear below 1 µs and logarithmic above.");
   section.blocks.emplace_back(coefficient_rows(coefficients));

@@ -66,9 +66,8 @@ std::optional<Section> devices_section(const ReportInput& input) {
   const Cluster& cluster = input.cluster->content;
   Section section{"devices", "Devices", {}};
   section.blocks.emplace_back(
-      Text{"What each type of device reaches on its own. The spread is half the 95 % confidence interval of "
-           "the median "
-           "over the median; numbers that were not measured here say so."});
+      Text{"Rates that each device type reaches on its own. The spread is half the 95 % confidence interval of "
+           "the median, relative to the median. Numbers that were not measured here are marked."});
   Table rates = rate_table();
   for (const auto& [name, type] : cluster.device_types()) add_type(rates, name, type);
   section.blocks.emplace_back(std::move(rates));

@@ -30,16 +30,15 @@ Table parts_table(const Explanation& explanation) {
 }
 
 Table alternatives_table(const Explanation& explanation) {
-  Table table{
-      "alternatives",
-      "What else there is. Sure: in so many draws of the coefficients the plan is better. At least: were "
-      "the model to err on either plan by itself",
-      {{"name", "alternative"},
-       {"iteration_s", "iteration", true},
-       {"ratio", "times the plan's" + of_goal(explanation), true},
-       {"probability", "sure", true},
-       {"probability_with_model_error", "at least", true}},
-      {}};
+  Table table{"alternatives",
+              "Alternatives. Sure: share of the coefficient samples in which the plan is better. At least: the "
+              "same, if the model also errs on each of the two plans",
+              {{"name", "alternative"},
+               {"iteration_s", "iteration", true},
+               {"ratio", "times the plan's" + of_goal(explanation), true},
+               {"probability", "sure", true},
+               {"probability_with_model_error", "at least", true}},
+              {}};
   for (const Alternative& other : explanation.alternatives) {
     if (other.outcome != PlanOutcome::found) continue;
     const bool has_chance = other.chance && !other.is_same;
@@ -53,7 +52,7 @@ Table alternatives_table(const Explanation& explanation) {
 
 Table flips_table(const Explanation& explanation) {
   Table table{"flips",
-              "The smallest change of one number that would change the answer",
+              "Smallest change of a single number that would change the answer",
               {{"name", "number"},
                {"of", "of"},
                {"factor", "times", true},
@@ -70,7 +69,7 @@ Table flips_table(const Explanation& explanation) {
 
 Table what_ifs_table(const Explanation& explanation) {
   Table table{"what_ifs",
-              "The same question on another cluster",
+              "Plans on changed clusters",
               {{"changes", "what if"},
                {"iteration_s", "iteration", true},
                {"ratio", "times now" + (explanation.goal == "time" ? "" : "," + of_goal(explanation)), true},
@@ -99,7 +98,7 @@ std::optional<Section> explanation_section(const ReportInput& input) {
       Text{"Plan " + explanation.plan + " of " + explanation.planner + ": " + explanation.bottleneck + "."});
   if (!explanation.alternatives.empty() && explanation.draws == 0) {
     section.blocks.emplace_back(
-        Text{"The coefficients carry no uncertainty, so how surely the plan is better is not known."});
+        Text{"The coefficients carry no uncertainty, so the probability that the plan is better is unknown."});
   }
   for (Table& table : std::vector<Table>{parts_table(explanation), alternatives_table(explanation),
                                          flips_table(explanation), what_ifs_table(explanation)}) {

@@ -59,7 +59,7 @@ std::vector<Cell> rate_row(std::string where, const LinkRate& rate, bool has_cap
 
 Table link_table(const Cluster& cluster) {
   Table table{"links",
-              "Links as the cluster document has them; the most specific one that matches two devices counts",
+              "Links of the cluster document; the most specific one that matches two devices applies",
               {{"where", "link"},
                {"latency_s", "latency", true},
                {"latency_spread_fraction", "spread ±", true},
@@ -69,7 +69,7 @@ Table link_table(const Cluster& cluster) {
                {"bandwidth_source", "source"}},
               {}};
   const bool has_capacity = cluster.has_trunks();
-  if (has_capacity) table.columns.push_back({"capacity_bytes_per_s", "all together", true});
+  if (has_capacity) table.columns.push_back({"capacity_bytes_per_s", "shared capacity", true});
   const auto add = [&](std::string where, const LinkRate& rate) {
     table.rows.push_back(rate_row(std::move(where), rate, has_capacity));
   };
@@ -105,7 +105,7 @@ std::optional<Section> links_section(const ReportInput& input) {
         Text{text + "Each cell is a pair of nodes, shown by the first device of each."});
     add_matrices(section, cluster, node_ends(cluster));
   } else {
-    section.blocks.emplace_back(Text{text + "There are too many devices for a matrix that can be read."});
+    section.blocks.emplace_back(Text{text + "There are too many devices for a readable matrix."});
   }
   Table table = link_table(cluster);
   if (!table.rows.empty()) section.blocks.emplace_back(std::move(table));

@@ -35,11 +35,9 @@ std::optional<Section> memory_section(const ReportInput& input) {
   const Prediction& prediction = input.prediction->content;
   const Cluster* cluster = input.cluster ? &input.cluster->content : nullptr;
   Section section{"memory", "Memory", {}};
-  section.blocks.emplace_back(
-      Text{"Resident: weights, gradients and optimizer state of every task that lives on the device. Working: "
-           "the largest "
-           "need of one task for activations, KV cache and buffers. Both are predicted from the shapes of the "
-           "models."});
+  section.blocks.emplace_back(Text{
+      "Resident: weights, gradients and optimizer state of all tasks on the device. Working: the largest need "
+      "of one task for activations, KV cache and buffers. Both are predicted from the shapes of the models."});
   Json spec = charts::memory(prediction, cluster);
   if (!spec.is_null()) {
     section.blocks.emplace_back(

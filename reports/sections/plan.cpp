@@ -61,7 +61,7 @@ Table task_table(const Plan& plan) {
                {"recompute", "recompute"}},
               {}};
   const bool by_length = is_dealt_by_length(plan);
-  if (by_length) table.columns.push_back({"lengths", "its sequences, shortest first"});
+  if (by_length) table.columns.push_back({"lengths", "part of the sequences, shortest first"});
   for (const std::string& name : tasks_of(plan.tasks)) {
     const TaskPlan& task = plan.tasks.at(name);
     for (std::size_t r = 0; r < task.replicas.size(); ++r) {
@@ -92,10 +92,10 @@ std::optional<Section> plan_section(const ReportInput& input) {
   if (!input.plan) return std::nullopt;
   const Plan& plan = input.plan->content;
   Section section{"plan", "The plan", {}};
-  section.blocks.emplace_back(Text{
-      "Where each task runs: a replica is a whole copy of the model (data parallel), its stages hold some of "
-      "the "
-      "layers each (pipeline parallel), and the devices of a stage share its matrices (tensor parallel)."});
+  section.blocks.emplace_back(
+      Text{"Placement of each task: a replica is a complete copy of the model (data parallel), each stage of "
+           "it holds some of the layers (pipeline parallel), and the devices of a stage split its matrices "
+           "(tensor parallel)."});
   Json spec = charts::occupancy(plan);
   if (!spec.is_null()) {
     section.blocks.emplace_back(

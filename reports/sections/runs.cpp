@@ -88,12 +88,11 @@ std::optional<Section> runs_section(const ReportInput& input) {
   if (!input.runs || input.runs->content.runs.empty()) return std::nullopt;
   Section section{"runs", "Measured runs", {}};
   section.blocks.emplace_back(
-      Text{"Wall time of whole iterations: the median of the repetitions, and as spread half the 95 % "
-           "confidence interval "
-           "of the median over the median."});
+      Text{"Wall time of whole iterations: median of the repetitions; the spread is half the 95 % confidence "
+           "interval of the median, relative to the median."});
   if (input.runs->content.clusters.size() == 1) {
     section.blocks.emplace_back(
-        Text{"All of them on cluster " + input.runs->content.clusters.begin()->first + "."});
+        Text{"All runs are on cluster " + input.runs->content.clusters.begin()->first + "."});
   }
   section.blocks.emplace_back(run_table(input));
   section.blocks.emplace_back(task_time_table(input.runs->content));

@@ -40,7 +40,7 @@ void add_prediction(FactList& facts, const ReportInput& input) {
   facts.facts.push_back({"Predicted iteration", seconds_cell(prediction.iteration_s), interval});
   if (const Run* run = run_of_plan(input)) {
     const double measured_s = run->iteration.median_s();
-    facts.facts.push_back({"The same plan, measured", seconds_cell(measured_s),
+    facts.facts.push_back({"Measured for the same plan", seconds_cell(measured_s),
                            run->name + ", prediction off by " +
                                format_percent(std::abs(prediction.iteration_s / measured_s - 1))});
   }
@@ -57,14 +57,14 @@ void add_search(FactList& facts, const SearchRecord& search) {
     return;
   }
   if (search.goal != "time") {
-    facts.facts.push_back({"Plan, best in", Cell(search.goal), "found by " + search.planner});
+    facts.facts.push_back({"Goal of the plan", Cell(search.goal), "found by " + search.planner});
     return;
   }
   const std::string of = "any plan " + std::string(search.bounded_plans()) + "; found by " + search.planner;
   if (search.is_near_bound()) {
-    facts.facts.push_back({"Plan, at most from the best", percent_cell(search.gap_fraction()), "of " + of});
+    facts.facts.push_back({"Gap to the optimum, at most", percent_cell(search.gap_fraction()), "of " + of});
   } else {
-    facts.facts.push_back({"Takes at least", seconds_cell(search.lower_bound_s), of});
+    facts.facts.push_back({"Lower bound", seconds_cell(search.lower_bound_s), of});
   }
 }
 

@@ -29,25 +29,24 @@ std::optional<Section> timeline_section(const ReportInput& input) {
   if (!input.prediction) return std::nullopt;
   const Prediction& prediction = input.prediction->content;
   std::string text = "One iteration of workflow " + prediction.workflow +
-                     " as the model predicts it: " + format_seconds(prediction.iteration_s);
+                     " as predicted: " + format_seconds(prediction.iteration_s);
   if (prediction.iteration_interval_s) {
     text += " (90 % interval " + shown_interval(*prediction.iteration_interval_s) + ")";
   }
-  text += ". A task starts when the tasks it needs have ended and its devices are free.";
+  text += ". A task starts when the tasks that it depends on have ended and its devices are free.";
   if (prediction.weight_sync_s > 0) {
-    text += " Bringing the new weights to the devices that use them takes " +
-            format_seconds(prediction.weight_sync_s) + " and is not a bar of its own.";
+    text += " Sending the new weights to the devices that use them takes " +
+            format_seconds(prediction.weight_sync_s) + " and has no bar.";
   }
   Section section{"timeline", "Timeline of one iteration", {Text{text}}};
   if (!prediction.bottleneck.empty()) section.blocks.emplace_back(Text{prediction.bottleneck});
   const Cluster* cluster = input.cluster ? &input.cluster->content : nullptr;
   Json spec = charts::timeline(prediction, cluster);
   if (!spec.is_null()) {
-    section.blocks.emplace_back(
-        Chart{"timeline",
-              "When each task occupies each device. Gaps are devices that wait. Devices that do "
-              "the same share a row when there are many.",
-              std::move(spec)});
+    section.blocks.emplace_back(Chart{"timeline",
+                                      "Time for which each task occupies each device. Gaps are idle time. If "
+                                      "there are many devices, those with the same work share a row.",
+                                      std::move(spec)});
   }
   if (!prediction.tasks.empty()) section.blocks.emplace_back(timeline_table(prediction));
   return section;

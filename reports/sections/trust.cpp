@@ -13,22 +13,22 @@ constexpr std::size_t kSensitivitiesShown = 12;
 constexpr double kStep = 1.1;  // a number made a tenth larger
 
 std::string held_out_text(const HeldOutSummary& held_out) {
-  return "Where the fit left one " + shown_name(held_out.left_out) + " out in turn (" +
-         std::to_string(held_out.folds) + " fits), it missed task times by " +
+  return "When the fit left out one " + shown_name(held_out.left_out) + " at a time (" +
+         std::to_string(held_out.folds) + " fits), task times were off by " +
          format_percent(held_out.task_mape) + " on average and iteration times by " +
          format_percent(held_out.iteration_mape) +
-         (held_out.memories > 0 ? " and peaks of memory by " + format_percent(held_out.memory_mape) : "") +
-         "; " + format_percent(held_out.coverage_90, 0) + " of these times lay inside their 90 % intervals. " +
+         (held_out.memories > 0 ? " and memory peaks by " + format_percent(held_out.memory_mape) : "") + "; " +
+         format_percent(held_out.coverage_90, 0) + " of these times were inside their 90 % intervals. " +
          describe(held_out.order);
 }
 
 Table familiarity_table(const Prediction& prediction) {
   Table table{"familiarity",
-              "The nearest calibrated run of each task",
+              "Nearest calibrated run of each task",
               {{"task", "task"},
                {"nearest_run", "nearest run"},
                {"distance", "distance", true},
-               {"extrapolating", "how near"},
+               {"extrapolating", "status"},
                {"reasons", "because"}},
               {}};
   for (const std::string& task : tasks_of(prediction.tasks)) {
@@ -46,11 +46,11 @@ Table familiarity_table(const Prediction& prediction) {
 
 Table sensitivity_table(const Prediction& prediction) {
   Table table{"sensitivities",
-              "What the prediction hangs on",
+              "What the prediction depends on",
               {{"name", "number"},
                {"of", "of"},
                {"kind", "kind"},
-               {"elasticity", "iteration, if it is 10 % larger", true},
+               {"elasticity", "iteration if 10 % larger", true},
                {"variance_share", "share of the uncertainty", true}},
               {}};
   std::vector<Sensitivity> sorted = prediction.sensitivities;
@@ -82,16 +82,14 @@ std::optional<Section> trust_section(const ReportInput& input) {
   Table familiarity = familiarity_table(prediction);
   if (!familiarity.rows.empty()) {
     section.blocks.emplace_back(
-        Text{"A prediction is as good as the runs it was fitted to. Distance 0 is a task that was measured as "
-             "it is; 1 "
-             "is a step that can change what limits it."});
+        Text{"A prediction is as good as the runs that it was fitted to. Distance 0 means that the task itself "
+             "was measured; distance 1 is a change that can move its bottleneck."});
     section.blocks.emplace_back(std::move(familiarity));
   }
   if (!prediction.sensitivities.empty()) {
     section.blocks.emplace_back(
-        Text{"The next measurement worth taking is of what the uncertainty hangs on most: sextant calibrate "
-             "--suggest "
-             "names it. A share below zero is an error that another coefficient's error takes back."});
+        Text{"Measure next what contributes most to the uncertainty: sextant calibrate --suggest lists such "
+             "runs. A negative share is an error that the error of another coefficient cancels."});
     section.blocks.emplace_back(sensitivity_table(prediction));
   }
   if (section.blocks.empty()) return std::nullopt;

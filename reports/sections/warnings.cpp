@@ -26,7 +26,7 @@ void warn_accuracy(Warnings& warnings, const ReportInput& input) {
   }
   const Accuracy& accuracy = input.accuracy->content;
   if (accuracy.held_out_tasks.count == 0) {
-    warnings.push_back({"The accuracy has no held-out runs: in-sample errors flatter."});
+    warnings.push_back({"The accuracy document has no held-out runs: in-sample errors are too optimistic."});
   }
   warn_error(warnings, "task", accuracy.held_out_tasks, kTaskErrorLimit);
   warn_error(warnings, "iteration", accuracy.held_out_iterations, kIterationErrorLimit);
@@ -52,7 +52,7 @@ void warn_fit(Warnings& warnings, const ReportInput& input) {
   }
   if (!at_bound.empty()) {
     warnings.push_back(
-        {"At a bound of the fit: " + shown_list(at_bound) +
+        {"Coefficients at a bound of the fit: " + shown_list(at_bound) +
          ". The model is probably missing an effect there, or the runs do not separate it from another."});
   }
 }
@@ -65,7 +65,7 @@ void warn_extrapolation(Warnings& warnings, const ReportInput& input) {
   }
   if (!far.empty()) {
     warnings.push_back({"The prediction is extrapolating for " + shown_list(far) +
-                        ": no calibrated run is near. Measure one that is before trusting it."});
+                        ": no calibrated run is similar. Measure a similar run before you trust it."});
   }
 }
 
@@ -76,7 +76,8 @@ void warn_memory(Warnings& warnings, const ReportInput& input) {
     if (!memory.fits()) full.push_back(memory.device);
   }
   if (!full.empty()) {
-    warnings.push_back({"The plan needs more memory than there is on devices " + device_ranges(full) + "."});
+    warnings.push_back(
+        {"The plan needs more memory than is available on devices " + device_ranges(full) + "."});
   }
 }
 
@@ -90,8 +91,8 @@ void warn_spread(Warnings& warnings, const ReportInput& input) {
   if (!noisy.empty()) {
     warnings.push_back({std::to_string(noisy.size()) + " of " +
                         std::to_string(input.runs->content.runs.size()) +
-                        " runs have iteration times that spread more than ±" + format_percent(kSpreadLimit, 0) +
-                        ": " + shown_list(noisy) + ". Something else may have used the machine."});
+                        " runs have iteration times with a spread above ±" + format_percent(kSpreadLimit, 0) +
+                        ": " + shown_list(noisy) + ". Other programs may have used the machine."});
   }
 }
 
@@ -114,7 +115,7 @@ void warn_sources(Warnings& warnings, const ReportInput& input) {
     look(rate.bytes_per_s, "bandwidth " + shown_name(level));
   }
   if (!assumed.empty()) {
-    warnings.push_back({"Assumed, neither measured nor from a datasheet: " + shown_list(assumed) + "."});
+    warnings.push_back({"Assumed values, neither measured nor from a datasheet: " + shown_list(assumed) + "."});
   }
 }
 

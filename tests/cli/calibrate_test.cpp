@@ -85,7 +85,7 @@ TEST_F(CalibrateCommand, OptionsOfSuggestionsNeedSuggestions) {
     const Printed printed = calibrate(option);
     EXPECT_EQ(printed.exit_code, 2);
     EXPECT_THAT(printed.err, StartsWith("sextant: " + option[0]));
-    EXPECT_THAT(printed.err, HasSubstr("give --suggest too"));
+    EXPECT_THAT(printed.err, HasSubstr("needs --suggest"));
     EXPECT_FALSE(std::filesystem::exists(coefficients_));
   }
 }
@@ -203,14 +203,13 @@ TEST_F(CalibrateCommand, ValidateExits2WhenNothingIsKeptBackToJudgeBy) {
   const Printed printed = validate({"--max-iteration-error", "0.5"});
   EXPECT_EQ(printed.exit_code, 2);
   EXPECT_THAT(printed.out, HasSubstr("\niterations, held out"));
-  EXPECT_THAT(printed.out, HasSubstr("\nnothing is held out: the fit saw every run"));
+  EXPECT_THAT(printed.out, HasSubstr("\nno run is held out"));
   for (const std::string& line : lines_of(printed.out)) {
     if (line.find(", held out") == std::string::npos) continue;
     EXPECT_THAT(line, Not(HasSubstr("%")));
   }
-  EXPECT_EQ(printed.err,
-            "sextant: " + runs_ +
-                ": the fit saw every run: nothing is held out to judge it by (calibrate --hold-out)\n");
+  EXPECT_EQ(printed.err, "sextant: " + runs_ +
+                             ": no run is held out, so the fit cannot be validated (calibrate --hold-out)\n");
 }
 
 TEST_F(CalibrateCommand, OneWorkflowCannotBeSplit) {
@@ -294,10 +293,11 @@ TEST_F(CalibrateCommand, NamesWhatTheRunsShowInCombinationOnly) {
                                          testing::overhead_truth()));
   save_document(runs_, testing::overhead_runs(1));
   EXPECT_THAT(calibrate({"--start", start, "--cross-validate", "none"}).out,
-              HasSubstr("not told apart by these runs, only in combination:\n"
+              HasSubstr("identified only in combination, not separately:\n"
                         "  task_overhead_s against call_overhead_s (correlation -"));
   save_document(runs_, testing::overhead_runs(4));
-  EXPECT_THAT(calibrate({"--start", start, "--cross-validate", "none"}).out, Not(HasSubstr("not told apart")));
+  EXPECT_THAT(calibrate({"--start", start, "--cross-validate", "none"}).out,
+              Not(HasSubstr("identified only in combination")));
 }
 
 TEST_F(CalibrateCommand, NamesRunsThatLieFarFromAllOthers) {
@@ -305,7 +305,7 @@ TEST_F(CalibrateCommand, NamesRunsThatLieFarFromAllOthers) {
   runs.runs[10].iteration.samples_s[0] *= 5;
   save_document(runs_, runs);
   EXPECT_THAT(calibrate({"--cross-validate", "none"}).out,
-              HasSubstr("\nfar from the model, held down by the robust loss: " + runs.runs[10].name + "\n"));
+              HasSubstr("\noutliers, down-weighted by the robust loss: " + runs.runs[10].name + "\n"));
 }
 
 }  // namespace

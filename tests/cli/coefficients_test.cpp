@@ -116,7 +116,7 @@ TEST_F(SuggestOption, FitsATerminalAndListsLayoutsOnce) {
 TEST_F(SuggestOption, ABudgetThatNothingFitsIsInfeasible) {
   const Printed printed = calibrate({"--suggest", "3", "--budget", "1e-9"});
   EXPECT_EQ(printed.exit_code, 1);
-  EXPECT_THAT(printed.err, HasSubstr("runs that could be suggested fits"));
+  EXPECT_THAT(printed.err, HasSubstr("candidates for suggested runs fits"));
   EXPECT_FALSE(std::filesystem::exists(suggested_));
 }
 

@@ -118,7 +118,7 @@ TEST_F(PlanGoals, ModesAreComparedWithTheSynchronousOne) {
   const Printed printed = plan({"--compare-modes"});
   EXPECT_EQ(printed.exit_code, 0) << printed.err;
   EXPECT_THAT(printed.out, HasSubstr("one step off"));
-  EXPECT_THAT(printed.out, HasSubstr("being asynchronous "));
+  EXPECT_THAT(printed.out, HasSubstr("asynchronous execution "));
   const Json modes = parse_json(plan({"--compare-modes", "--json"}).out);
   ASSERT_EQ(modes.size(), 4U);
   EXPECT_LE(modes[1]["iteration_s"].get<double>(), 1.05 * modes[0]["iteration_s"].get<double>());
@@ -225,10 +225,10 @@ TEST_F(PlanGoals, ARunThatGrowsHasOnePlanAndSaysWhetherChangesPay) {
 TEST_F(PlanGoals, RiskIsRefusedWhereItMeansNothing) {
   const Printed no_goal = plan({"--length-drift", "0.3"});
   EXPECT_EQ(no_goal.exit_code, 2);
-  EXPECT_THAT(no_goal.err, HasSubstr("only with --goal mean"));
+  EXPECT_THAT(no_goal.err, HasSubstr("need --goal mean"));
   const Printed several = plan({"--goal", "p90", "--compare-modes"});
   EXPECT_EQ(several.exit_code, 2);
-  EXPECT_THAT(several.err, HasSubstr("judge one plan"));
+  EXPECT_THAT(several.err, HasSubstr("evaluate a single plan"));
   EXPECT_EQ(plan({"--goal", "p42"}).exit_code, 2);
 }
 

@@ -120,7 +120,7 @@ TEST_F(PlanPins, ThatAreWrong) {
   expect_refused({"--pin", "actor_training"}, "--pin actor_training: expected TASK=DEVICES");
   expect_refused({"--pin", "=" + name_of(0)}, "--pin =" + name_of(0) + ": expected TASK=DEVICES");
   expect_refused({"--pin", training_on(0) + "," + name_of(0)},
-                 "--pin " + training_on(0) + "," + name_of(0) + ": " + name_of(0) + " is named twice");
+                 "--pin " + training_on(0) + "," + name_of(0) + ": " + name_of(0) + " is listed twice");
   expect_refused({"--pin", training_on(0), "--pin", training_on(1)},
                  "--pin " + training_on(1) + ": task actor_training is pinned twice");
   expect_refused({"--pin", training_on(0), "--pin-from", from + ":actor_training"},
@@ -151,7 +151,7 @@ TEST_F(PlanPins, ThatAWarmStartBreaks) {
   const std::string from = folder_.file("elsewhere.json");
   ASSERT_EQ(plan({"--planner", "exact", "--pin", training_on(0), "--out", from}).exit_code, 0);
   expect_refused({"--planner", "exact", "--warm-start", from, "--pin", training_on(1)},
-                 from + ": cannot be run, so there is nothing to begin with: ");
+                 from + ": the plan cannot be run, so the search cannot start from it: ");
 }
 
 // Training does not fit anywhere.
@@ -159,7 +159,7 @@ TEST_F(PlanPins, WithoutAPlanAreNo) {
   save_document(folder_.file("cluster.json"), with_memory(testing::two_cores(), 1e4));
   const Printed printed = plan({"--pin", training_on(0)});
   EXPECT_EQ(printed.exit_code, 1);
-  EXPECT_THAT(printed.err, HasSubstr("another --pin may leave one"));
+  EXPECT_THAT(printed.err, HasSubstr("changing a --pin may help"));
 }
 
 }  // namespace

@@ -123,14 +123,14 @@ TEST_P(PlanOnRanksRefuses, WhatRunsInOneProcess) {
   EXPECT_EQ(printed.exit_code, 2);
   EXPECT_EQ(own_lines(printed.err), 1) << printed.err;
   EXPECT_THAT(printed.err, HasSubstr(std::string("sextant: ") + GetParam().says));
-  EXPECT_THAT(printed.err, HasSubstr("leave mpirun out"));
+  EXPECT_THAT(printed.err, HasSubstr("start without mpirun"));
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Options, PlanOnRanksRefuses,
     ::testing::Values(Refused{"exact", {"--planner", "exact"}, "--planner: exact searches in one process"},
-                      Refused{"pareto", {"--pareto", "3"}, "--pareto and --compare-modes: "},
-                      Refused{"modes", {"--compare-modes"}, "--pareto and --compare-modes: "}),
+                      Refused{"pareto", {"--pareto", "3"}, "--pareto and --compare-modes run "},
+                      Refused{"modes", {"--compare-modes"}, "--pareto and --compare-modes run "}),
     [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

@@ -138,7 +138,7 @@ TEST_P(EveryPlannerByName, WritesAPlanAndItsSearch) {
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
   EXPECT_EQ(printed.err, "wrote " + out + "\nwrote " + search + "\n");
   EXPECT_THAT(printed.out, StartsWith(std::string(GetParam().name) + ": "));
-  EXPECT_EQ(printed.out.find("\nproved: no plan of the space of ") != std::string::npos,
+  EXPECT_EQ(printed.out.find("\nproved: no plan in the space of ") != std::string::npos,
             GetParam().traits.proves);
   const Plan plan = load_document<Plan>(out).content;
   const SearchRecord record = load_document<SearchRecord>(search).content;
@@ -244,7 +244,7 @@ TEST(PlanCommand, CtrlCKeepsTheBestSoFar) {
       kUntilOneIsFound_s);
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err,
-            "interrupted: this is the best plan until then\nwrote " + out + "\nwrote " + search + "\n");
+            "interrupted: this is the best plan so far\nwrote " + out + "\nwrote " + search + "\n");
   EXPECT_THAT(printed.out, AllOf(StartsWith("portfolio: best of "), HasSubstr("\niteration ")));
   check_plan(load_document<Plan>(out).content, tiny_workflow(), testing::two_cores());
   const auto record = load_document<SearchRecord>(search).content;

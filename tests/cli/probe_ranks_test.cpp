@@ -165,7 +165,7 @@ TEST_F(ProbeFourHosts, AnotherJobsJournalIsNotResumed) {
     EXPECT_THAT(printed.err, HasSubstr("sextant [rank 0]: "));
     EXPECT_THAT(printed.err, AllOf(HasSubstr(why), Not(HasSubstr("sextant [rank 1]: "))));
   };
-  expect_refused("the journal of a probe that was not finished");
+  expect_refused("the journal of an unfinished probe");
   write_text_file(journal_,
                   "{\"journal\":\"sextant.ranks/1.1\",\"started_utc\":\"x\",\"hosts\":[\"a\"],"
                   "\"options\":{}}\n");

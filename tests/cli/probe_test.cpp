@@ -92,18 +92,17 @@ TEST(ProbeCommand, OptionsThatWouldBeIgnoredAreRefused) {
   };
   for (const char* option : {"--launcher", "--program", "--ports", "--streams", "--pair-budget",
                              "--loss-seconds", "--sockets", "--all-pairs-up-to"}) {
-    expect_refused({option, "1"}, std::string(option) + " is for --hosts");
+    expect_refused({option, "1"}, std::string(option) + " needs --hosts");
   }
   for (const char* option : {"--hosts", "--samples", "--name", "--places", "--budget"}) {
     expect_refused({"--emulate", "hetrl-1", option, "1"},
-                   std::string(option) + " is not for --emulate, which measures nothing");
+                   std::string(option) + " cannot be used with --emulate, which measures nothing");
   }
   expect_refused({"--emulate", "hetrl-1", "--dry-run"},
-                 "--dry-run is not for --emulate, which measures nothing");
+                 "--dry-run cannot be used with --emulate, which measures nothing");
   expect_refused({"--hosts", "h", "--places", "p"}, "--places is not for --hosts");
   expect_refused({"--tokens", "8"}, "--tokens is for --model");
-  expect_refused({"--devices", "cpu", "--resume"},
-                 "--resume: name the journal by --journal, --out or --samples");
+  expect_refused({"--devices", "cpu", "--resume"}, "--resume: give the journal with --journal, or");
 }
 
 TEST(ProbeCommand, DryRunOfOneRankMeasuresNothing) {
@@ -191,9 +190,9 @@ TEST_F(ProbeHosts, RefusesWhatCannotBe) {
   expect_refused({"--devices", "none", "--out", out_}, "--devices none makes no cluster document");
   expect_refused({"--ports", "70000"}, "--ports");
   expect_refused({"--ports", "4100-4000"}, "--ports");
-  expect_refused({"--resume", "--out", out_}, "the journal of a probe that was not finished");
-  for (const auto& [launcher, why] :
-       {std::pair("env", "{target} must be in it"), std::pair("ssh '{target}", "a quote is not closed")}) {
+  expect_refused({"--resume", "--out", out_}, "the journal of an unfinished probe");
+  for (const auto& [launcher, why] : {std::pair("env", "expected a command that contains {target}"),
+                                      std::pair("ssh '{target}", "a quote is not closed")}) {
     const Printed printed = run_sextant({"probe", "--hosts", hosts_, "--launcher", launcher});
     EXPECT_EQ(printed.exit_code, 2);
     EXPECT_THAT(printed.err, HasSubstr(why));

@@ -71,9 +71,11 @@ TEST_F(SearchRecordTest, AGapOfTheSpaceIsSaidBesideThatOfAllPlans) {
   EXPECT_EQ(through_json(), record());
   EXPECT_THAT(cli::describe(record()),
               HasSubstr("\nat most 20.0 % from the best of the space of exact: none takes less than 2.50 s\n"));
-  EXPECT_THAT(cli::describe(record()), Not(HasSubstr("from the best under this model")));  // 50 % is no news
+  EXPECT_THAT(cli::describe(record()),
+              Not(HasSubstr("above the optimum under this model")));  // 50 % is no news
   result_.bound_of_all_s = 2.5;
-  EXPECT_THAT(cli::describe(record()), HasSubstr("\nat most 20.0 % from the best under this model: any plan "));
+  EXPECT_THAT(cli::describe(record()),
+              HasSubstr("\nat most 20.0 % above the optimum under this model: any plan "));
 }
 
 TEST_F(SearchRecordTest, AProofIsSaid) {

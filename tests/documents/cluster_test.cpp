@@ -158,7 +158,7 @@ TEST(ClusterTest, LinksOfDevicesHaveNoCapacity) {
   EXPECT_EQ(
       refusal(four_nodes(), levels),
       "/links/within_node/capacity_bytes_per_s: links between devices of one node have no capacity; it is "
-      "for those of nodes, zones and regions");
+      "only links between nodes, zones and regions");
   auto nodes = four_nodes();
   nodes[1].link = shared(1, 10);
   EXPECT_NE(refusal(nodes).find("/nodes/1/link/capacity_bytes_per_s"), std::string::npos);

@@ -79,7 +79,7 @@ TEST_F(CheckPlan, RefusesToDealByLengthWhatIsNotGeneratedYet) {
   plan_.tasks.at("actor_generation").replicas[1].length_rank = 1;
   EXPECT_EQ(refusal(),
             "/tasks/actor_generation/replicas/1/length_rank: generation cannot deal sequences by length, which "
-            "it decides itself");
+            "decides the lengths itself");
 }
 
 TEST_F(CheckPlan, RefusesSharesThatDoNotSumToOne) {

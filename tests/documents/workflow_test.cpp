@@ -45,7 +45,7 @@ TEST(WorkflowTest, GrpoHasThreeTasksOrFour) {
   EXPECT_EQ(parse_as<Workflow>(json).task("reward_inference").model, "reward");
   json["rule_reward_s_per_sequence"] = 0.5;
   EXPECT_EQ(refusal_as<Workflow>(json),
-            "/rule_reward_s_per_sequence: expected 0 where a reward model gives the reward");
+            "/rule_reward_s_per_sequence: expected 0 because a reward model gives the reward");
 }
 
 TEST(WorkflowTest, GrpoMayLeaveTheReferenceOutAndRecomputeLogProbs) {
@@ -240,8 +240,8 @@ TEST(WorkflowTest, CriticsAndRewardsHaveAValueHead) {
   for (const std::string role : {"critic", "reward"}) {
     Json json = fixture_body("workflow_ppo.json");
     json["models"][role]["value_head"] = false;
-    EXPECT_EQ(refusal_as<Workflow>(json),
-              "/models/" + role + "/value_head: expected true, a " + role + " model gives one number a token");
+    EXPECT_EQ(refusal_as<Workflow>(json), "/models/" + role + "/value_head: expected true, a " + role +
+                                              " model returns one number per token");
   }
 }
 

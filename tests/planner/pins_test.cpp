@@ -249,7 +249,7 @@ TEST(Pins, WhatCannotBePinned) {
   EXPECT_EQ(refused({{kTraining, pin_to(std::set<DeviceId>{})}}), "task actor_training is pinned to no device");
   EXPECT_EQ(refused({{kTraining, pin_to(ids({0, 3}))}}),
             "task actor_training is pinned to device 3, which cluster tiny does not have");
-  EXPECT_THAT(refused({{kTraining, pin_to(uneven_pipeline())}}), HasSubstr("are not cut alike"));
+  EXPECT_THAT(refused({{kTraining, pin_to(uneven_pipeline())}}), HasSubstr("replicas or stages differ"));
   TaskPlan sharded = on_device(0);
   sharded.execution.zero_stage = 1;
   EXPECT_THAT(refused({{kTraining, pin_to(sharded)}}), HasSubstr("other execution options"));

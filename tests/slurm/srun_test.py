@@ -101,7 +101,7 @@ def without_a_plug_in_it_is_refused():
         lines = own_lines(run)
         # Each rank is a program of its own and knows of no other that could speak for it.
         expect(len(lines) == 3 and len(set(lines)) == 1, f"--mpi={plug_in} is refused in one line a rank", run)
-        expect(all("every rank ran alone: " + proof in line for line in lines), f"--mpi={plug_in} says {proof}", run)
+        expect(all("every process is a job of one rank: " + proof in line for line in lines), f"--mpi={plug_in} says {proof}", run)
         expect(all("start them with srun --mpi=pmix" in line for line in lines), f"--mpi={plug_in}: the fix", run)
         expect("OPAL ERROR" not in run.stderr, f"--mpi={plug_in}: Open MPI's own page of text", run)
         expect(not os.path.exists(f"{plug_in}.json"), f"--mpi={plug_in} wrote a cluster")

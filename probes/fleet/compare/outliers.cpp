@@ -19,7 +19,7 @@ void compare_two(std::span<const NamedValue> equals, const OddRule& rule, OddOne
   const double sure = 1 - normal_tail(apart / deviation);
   if (apart <= std::log1p(rule.practical_fraction) || sure < rule.min_sureness) return;
   found.caveat = equals[0].name + " and " + equals[1].name + " differ by " + format_percent(std::expm1(apart)) +
-                 " (" + describe_sure(sure) + "), and of two nobody can tell which one is odd";
+                 " (" + describe_sure(sure) + "); with only two, the outlier cannot be identified";
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ OddOnes find_odd_ones(std::span<const NamedValue> equals, const OddRule& rule) {
   }
   if (equals.size() == 3 && !found.doubtful.empty()) {
     found.caveat =
-        "of three equals one can hardly be sure: the other two say little about how far equals are apart";
+        "three equal members are too few for certainty: the other two show little about the usual spread";
   }
   return found;
 }

@@ -77,7 +77,7 @@ LinkRate ClassRates::borrowed_rate(int level, std::vector<std::string>& warnings
   while (pairs_of(from) == 0) --from;
   const std::string here = kWhere.at(static_cast<std::size_t>(level));
   const std::string there = kWhere.at(static_cast<std::size_t>(from));
-  warnings.push_back("no pair of hosts " + here + " was measured, although some are so placed: the rate " +
+  warnings.push_back("no pair of hosts " + here + " was measured, although such pairs exist: the rate " +
                      there + " is assumed for them.");
   const LinkRate rate_there = rate(from);
   const std::string note = "not measured: the rate " + there;

@@ -136,8 +136,9 @@ class Assembly {
                      [](const Odd& a, const Odd& b) { return a.distance > b.distance; });
     if (odd.size() > maximum) {
       links_.warnings.push_back("of " + std::to_string(odd.size()) + " links between " + what + " more than " +
-                                format_percent(kOddLinkFraction, 0) + " off what is usual, only the " +
-                                std::to_string(maximum) + " furthest off are kept in the cluster.");
+                                format_percent(kOddLinkFraction, 0) + " off the usual rate, only the " +
+                                std::to_string(maximum) +
+                                " largest deviations are kept in the cluster document.");
       odd.resize(maximum);
     }
     for (const Odd& it : odd) add(it);

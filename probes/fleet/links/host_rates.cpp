@@ -33,10 +33,10 @@ std::string sentence(std::span<const HostPlace> places, std::span<const RateOfHo
   }
   if (hosts.size() > kNamed) names += " and " + std::to_string(hosts.size() - kNamed) + " more";
   return names + (hosts.size() == 1 ? " reaches " : " reach ") + format_bytes_per_s(rate) +
-         " whichever host it meets, more than " + format_percent(kOddLinkFraction, 0) +
-         " below usual hosts of its zone: it is kept as the rate of the node's network. Look at the adapter, "
-         "its "
-         "cable and its port.";
+         " with every other host, more than " + format_percent(kOddLinkFraction, 0) +
+         " below the usual rate of its zone. The cluster document has it as the rate of the node's network. "
+         "Check "
+         "the adapter, the cable and the port.";
 }
 
 }  // namespace

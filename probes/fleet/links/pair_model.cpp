@@ -64,7 +64,7 @@ double score(std::span<const double> errors) {
 
 PairModel PairModel::fit(std::span<const HostPlace> places, std::span<const PairSample> samples,
                          PairQuantity quantity, std::uint64_t seed) {
-  if (samples.empty()) throw_bad_input("no pair of hosts was measured, so that none can be estimated");
+  if (samples.empty()) throw_bad_input("no pair of hosts was measured, so no other can be estimated");
   std::vector<RankPair> pairs;
   for (const PairSample& sample : samples) {
     check(sample, places.size());

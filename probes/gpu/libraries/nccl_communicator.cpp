@@ -47,11 +47,10 @@ void join(const NcclLibrary& nccl, const NcclSeat& seat, const std::function<voi
 }
 
 std::string why_not_together(const NcclSeat& seat, double limit_s) {
-  return "NCCL: " + std::to_string(seat.ranks) + " ranks did not come together within " +
-         format_seconds(limit_s) + " (this is rank " + std::to_string(seat.rank) +
-         "): a rank died or never came, a firewall or NCCL_SOCKET_IFNAME keeps hosts from reaching each other, "
-         "or "
-         "their NCCLs differ; NCCL_DEBUG=INFO says how far they got";
+  return "NCCL: " + std::to_string(seat.ranks) + " ranks did not connect within " + format_seconds(limit_s) +
+         " (this is rank " + std::to_string(seat.rank) +
+         "): a rank died or never started, a firewall or NCCL_SOCKET_IFNAME prevents connections, or NCCL "
+         "versions differ; set NCCL_DEBUG=INFO for details";
 }
 
 NcclComm join_within(const NcclLibrary& nccl, const NcclSeat& seat, const std::function<void()>& select,

@@ -171,11 +171,11 @@ void check_memory(const std::vector<TaskBytes>& tasks, double free_bytes) {
   for (const TaskBytes& task : tasks) {
     sum += task.state_bytes + task.working_bytes;
     parts += (parts.empty() ? "" : ", ") + task.task + " " + format_bytes(task.state_bytes) +
-             " of weights and state and " + format_bytes(task.working_bytes) + " to work in";
+             " for weights and state and " + format_bytes(task.working_bytes) + " as working memory";
   }
   if (sum <= free_bytes) return;
-  throw_bad_input("the plan needs " + format_bytes(sum) + " of device memory and " + format_bytes(free_bytes) +
-                  " are free: " + parts +
+  throw_bad_input("the plan needs " + format_bytes(sum) + " of device memory, but only " +
+                  format_bytes(free_bytes) + " are free: " + parts +
                   "; use smaller micro-batches, recompute, fewer sequences together, or a smaller model");
 }
 

@@ -85,10 +85,9 @@ Trace load_traces(const std::filesystem::path& folder) {
   }
   if (fault) throw_bad_input(folder.string() + ": " + fault.message());
   if (files.empty()) {
-    throw_bad_input(
-        folder.string() +
-        ": no process recorded anything: it must use CUDA or NVTX, and get this program's environment "
-        "(Ray's workers get theirs from runtime_env)");
+    throw_bad_input(folder.string() +
+                    ": no process recorded anything: processes must use CUDA or NVTX and inherit the "
+                    "environment (Ray workers: set runtime_env)");
   }
   std::sort(files.begin(), files.end());
   return merge_traces(files);

@@ -13,8 +13,8 @@ template <typename T>
 void put(std::map<std::string, T>& all, const std::string& name, const T& document, const char* what) {
   const auto [found, is_new] = all.try_emplace(name, document);
   if (!is_new && !(found->second == document)) {
-    throw_bad_input(std::string("the runs have another ") + what + " of the name " + name +
-                    " already: give one of them another name");
+    throw_bad_input(std::string("the runs document already has a different ") + what + " named " + name +
+                    ": rename one of them");
   }
 }
 
@@ -55,7 +55,7 @@ void set_notes(const TraceSummary& summary, Run& run) {
 
 void add_traced_run(const TraceSummary& summary, const TracedSetup& setup, Runs& runs) {
   if (summary.iteration_s.empty()) {
-    throw_bad_input("no whole iteration was traced: a run needs one (" + summary.iterations_are + ")");
+    throw_bad_input("no complete iteration was traced, and a run needs one (" + summary.iterations_are + ")");
   }
   check_plan(setup.plan, setup.workflow, setup.cluster);
   Run run;
@@ -70,14 +70,15 @@ void add_traced_run(const TraceSummary& summary, const TracedSetup& setup, Runs&
     if (is_timer_of(setup.workflow, task)) run.tasks[task].samples_s = times_s;
   }
   if (run.tasks.empty()) {
-    throw_bad_input("no range was traced that is a task of the workflow " + setup.workflow.name +
-                    ": say which is which with --tasks");
+    throw_bad_input("no traced range is a task of workflow " + setup.workflow.name +
+                    ": map ranges to tasks with --tasks");
   }
   set_notes(summary, run);
   const bool is_taken =
       std::any_of(runs.runs.begin(), runs.runs.end(), [&](const Run& other) { return other.name == run.name; });
   if (is_taken)
-    throw_bad_input("the runs have one of the name " + run.name + " already: give another with --name");
+    throw_bad_input("the runs document already has a run named " + run.name +
+                    ": choose another name with --name");
   put(runs.clusters, run.cluster, setup.cluster, "cluster");
   put(runs.workflows, run.workflow, setup.workflow, "workflow");
   put(runs.plans, run.plan, setup.plan, "plan");

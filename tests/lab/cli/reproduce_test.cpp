@@ -22,7 +22,7 @@ TEST(ReproduceCommand, OneCellToADocumentAndAPage) {
   EXPECT_EQ(printed.err, "wrote " + out + "\nwrote " + page + "\n");
   EXPECT_THAT(printed.out, StartsWith("areal-hex: AReaL-Hex"));
   EXPECT_THAT(printed.out, HasSubstr("\n8-h20-generation/1.5B"));
-  EXPECT_THAT(printed.out, HasSubstr("\nassumed, as the paper does not say it"));
+  EXPECT_THAT(printed.out, HasSubstr("\nassumed, because the paper does not state it"));
   const auto document = load_document<Reproduction>(out).content;
   ASSERT_EQ(document.experiments.size(), 1U);
   ASSERT_EQ(document.experiments[0].cells.size(), 1U);
@@ -94,7 +94,7 @@ TEST(ReproduceCommand, CtrlCKeepsTheCellsThatAreDone) {
   const Printed printed = interrupt_sextant(
       {"reproduce", "real", "--only", "7b7b", "--budget", "60", "--threads", "1", "--json"}, 0.5);
   EXPECT_EQ(printed.exit_code, 0);
-  EXPECT_THAT(printed.err, HasSubstr("interrupted: these are the cells until then\n"));
+  EXPECT_THAT(printed.err, HasSubstr("interrupted: these are the finished cells\n"));
   const auto document = parse_document<Reproduction>(printed.out).content;
   EXPECT_TRUE(document.was_interrupted);
   EXPECT_TRUE(document.experiments.empty());  // the first search alone takes a minute

@@ -111,7 +111,10 @@ TEST(Change, RefusesWhatCannotBe) {
   EXPECT_EQ(refusal(AddMachines{"a100", 1, "z9"}), "the cluster has no zone \"z9\"");
   EXPECT_EQ(refusal(ScaleDevices{"b200", "flop_per_s", 2}), "the cluster has no device type \"b200\"");
   const Cluster one = cluster_of({{"a100", 1, 4}});
-  EXPECT_EQ(refusal_of([&] { (void)changed(one, RemoveMachines{"a100", 1}); }), "no machine would be left");
+  EXPECT_EQ(refusal_of([&] {
+              (void)changed(one, RemoveMachines{"a100", 1});
+            }),
+            "this would remove the last machine");
 }
 
 // Devices are numbered anew where machines before them are gone.

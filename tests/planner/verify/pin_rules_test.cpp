@@ -35,13 +35,13 @@ TEST_F(PinRules, HoldWhereTasksAreWhereTheyShouldBe) {
 
 TEST_F(PinRules, OtherDevices) {
   expect_broken({{kTraining, pin_to({DeviceId{0}, DeviceId{1}, DeviceId{3}})}}, kTraining,
-                "is on devices 0 to 2, pinned to 0 to 1, 3");
+                "is on devices 0 to 2, but is pinned to 0 to 1, 3");
 }
 
 TEST_F(PinRules, FewerOrMoreDevices) {
-  expect_broken({{kTraining, pin_to({DeviceId{0}})}}, kTraining, "is on devices 0 to 2, pinned to 0");
+  expect_broken({{kTraining, pin_to({DeviceId{0}})}}, kTraining, "is on devices 0 to 2, but is pinned to 0");
   expect_broken({{kGeneration, pin_to({DeviceId{2}, DeviceId{3}})}}, kGeneration,
-                "is on devices 3, pinned to 2 to 3");
+                "is on devices 3, but is pinned to 2 to 3");
 }
 
 TEST_F(PinRules, ATaskThatIsNotThere) {
@@ -49,7 +49,7 @@ TEST_F(PinRules, ATaskThatIsNotThere) {
 }
 
 TEST_F(PinRules, AnotherLayoutOnTheSameDevices) {
-  const std::string says = "is laid out otherwise than it is pinned to: ";
+  const std::string says = "has another layout than the one that it is pinned to: ";
   TaskPlan asked = two_replicas();
   asked.micro_batch_sequences = 2;
   expect_broken({{kInference, pin_to(asked)}}, kInference, says + describe(asked));

@@ -79,7 +79,7 @@ TEST(AssembleCluster, OfTwoRanksNobodyCanTellWhichIsOdd) {
   EXPECT_THAT(
       warnings,
       Contains(HasSubstr("fp32 GEMM rate: a/0 (rank 0) and b/0 (rank 1) differ by 25.0 % (99.9 % sure), and of "
-                         "two nobody can tell which one is odd")));
+                         "the outlier cannot be identified")));
   EXPECT_EQ(warnings.size(), 2U) << "one for each precision";
 }
 

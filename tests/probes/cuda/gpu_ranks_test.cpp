@@ -111,7 +111,7 @@ TEST(GpuRanks, WithoutNcclSeveralHostsFailWithItsReason) {
 
 TEST(GpuRanks, AreOneForEachRank) {
   for (const int gpus : {1, 2}) {  // one that all see, and one too few
-    EXPECT_THAT(failure_of({fake_hosts(1, 3), gpus}, ErrorKind::bad_input), HasSubstr("one rank for each GPU"));
+    EXPECT_THAT(failure_of({fake_hosts(1, 3), gpus}, ErrorKind::bad_input), HasSubstr("one rank per GPU"));
   }
 }
 
@@ -158,7 +158,7 @@ TEST(GpuRanks, OneRankAHostMeasuresAllItsGpusAndSaysWhatIsMissing) {
     if (result.name == "nccl/pair/8") met.insert({result.rank, result.peer});
   }
   EXPECT_EQ(met, (std::set<std::pair<int, int>>{{0, 1}, {0, 2}, {1, 2}, {3, 4}, {3, 5}, {4, 5}, {0, 3}}));
-  EXPECT_THAT(probes[0].probe.warnings, Contains(HasSubstr("start one rank for each GPU (srun")));
+  EXPECT_THAT(probes[0].probe.warnings, Contains(HasSubstr("start one rank per GPU (srun")));
   EXPECT_THAT(probes[0].probe.warnings, Contains(HasSubstr("8 of 9 links between nodes were not measured")));
   EXPECT_TRUE(cluster.type_of({0}).measurements.contains("nccl/all_reduce/8192"));
 }

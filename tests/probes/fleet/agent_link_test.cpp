@@ -102,7 +102,7 @@ TEST_F(AgentLinkTest, OneThatTalksNonsenseIsGivenUp) {
   attend_while(AgentState::starting);
   attend_while(AgentState::idle);
   EXPECT_EQ(link_.state(), AgentState::lost);
-  EXPECT_THAT(link_.why(), HasSubstr("does not speak as an agent does"));
+  EXPECT_THAT(link_.why(), HasSubstr("sent an invalid answer"));
 }
 
 TEST_F(AgentLinkTest, SaysGoodByeAndCountsRefusals) {
@@ -142,7 +142,7 @@ TEST_F(AgentLinkTest, OneThatFallsSilentIsGivenUp) {
   attend_while(AgentState::starting);
   attend_while(AgentState::idle);
   EXPECT_EQ(link_.state(), AgentState::lost);
-  EXPECT_EQ(link_.why(), "says nothing more, and does not end");
+  EXPECT_EQ(link_.why(), "does not respond and does not exit");
 }
 
 TEST_F(AgentLinkTest, TheReasonGoesOnAfterTheHostsName) {

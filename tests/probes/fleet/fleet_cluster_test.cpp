@@ -143,9 +143,9 @@ TEST(FleetCluster, SaysWhyThereIsNone) {
   FleetOutcome outcome = three_hosts();
   outcome.pairs.clear();
   EXPECT_FALSE(assemble_fleet_cluster("lab", outcome, 1).cluster.has_value());
-  EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).failure_reason, HasSubstr("no two hosts"));
+  EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).failure_reason, HasSubstr("no pair of hosts"));
   for (HostOutcome& one : outcome.hosts) one.devices.reset();
-  EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).failure_reason, HasSubstr("of no host"));
+  EXPECT_THAT(assemble_fleet_cluster("lab", outcome, 1).failure_reason, HasSubstr("not measured on any host"));
 }
 
 TEST(FleetCluster, PairsThatWereNotMeasuredAreEstimatedWithAnError) {

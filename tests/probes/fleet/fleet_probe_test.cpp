@@ -51,7 +51,7 @@ esac; done)"};
   [[nodiscard]] std::vector<std::string> retries() const {
     std::vector<std::string> found;
     for (const std::string& what : said_) {
-      if (what.starts_with("once more")) found.push_back(what);
+      if (what.starts_with("retrying")) found.push_back(what);
     }
     return found;
   }
@@ -73,7 +73,7 @@ constexpr const char* kFailed = R"({\"is\":\"failed\",\"task\":$n,\"why\":\"no r
 TEST_F(FleetProbeTest, PairsThatFailedAreTriedAgainInRounds) {
   answer_pairs(kFailed);
   const FleetOutcome outcome = run(4);
-  EXPECT_THAT(retries(), ElementsAre("once more: 6 pairs", "once more: 4 pairs", "once more: 2 pairs"));
+  EXPECT_THAT(retries(), ElementsAre("retrying 6 pairs", "retrying 4 pairs", "retrying 2 pairs"));
   EXPECT_EQ(outcome.failed_pairs.size(), 6U);
   EXPECT_THAT(outcome.failed_pairs, Each(Field(&FailedPair::why, "no route")));
 }
@@ -81,7 +81,7 @@ TEST_F(FleetProbeTest, PairsThatFailedAreTriedAgainInRounds) {
 // What Ctrl-C cuts off is still a pair that failed.
 TEST_F(FleetProbeTest, AnInterruptedRetryForgetsNoPair) {
   answer_pairs(kFailed);
-  interrupt_at_ = "once more: 4";
+  interrupt_at_ = "retrying 4";
   const FleetOutcome outcome = run(4);
   EXPECT_TRUE(outcome.is_interrupted);
   EXPECT_EQ(outcome.failed_pairs.size(), 6U);

@@ -67,15 +67,16 @@ TEST_P(BadHostList, IsRefusedWithItsLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, BadHostList,
-    ::testing::Values(Bad{"", "hosts.txt: no host in it"}, Bad{"# nobody\n", "no host in it"},
+    ::testing::Values(Bad{"", "hosts.txt: expected at least one host"},
+                      Bad{"# nobody\n", "expected at least one host"},
                       Bad{"a\na\n", "hosts.txt:2: there is a host a already"},
                       Bad{"a slots=8\n", "hosts.txt:1: expected region= zone="},
                       Bad{"a ubuntu@b\n", "got \"ubuntu@b\""}, Bad{"a zone=\n", "zone= has no value"},
                       Bad{"a zone=x zone=y\n", "zone= is there twice"},
-                      Bad{"region=x\n", "begins with the host's name"},
-                      Bad{"-oProxyCommand=x\n", "begins with the host's name"},
-                      Bad{"-x\n", "is no name for a host"}, Bad{"a/b\n", "is no name for a host"},
-                      Bad{"a target=-x\n", "is no target"},
+                      Bad{"region=x\n", "expected the host's name at the start of the line"},
+                      Bad{"-oProxyCommand=x\n", "expected the host's name at the start of the line"},
+                      Bad{"-x\n", "is not a valid host name"}, Bad{"a/b\n", "is not a valid host name"},
+                      Bad{"a target=-x\n", "is not a valid target"},
                       Bad{"a region=r zone=z\nb region=s zone=z\n", "hosts.txt:2: zone z is in region r"}));
 
 }  // namespace

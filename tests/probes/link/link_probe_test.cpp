@@ -97,7 +97,7 @@ TEST(MeasureLinks, ASilentRankIsNamedAndTheRestGoesOn) {
         measure_links(world, {{{0, 1}, {2, 3}}, {{0, 2}, {1, 3}}, {{0, 3}, {1, 2}}}, tiny_context(), options);
     ASSERT_EQ(outcome.lost.size(), 1U);
     EXPECT_THAT(outcome.lost.at(2), HasSubstr("rank 2 on "));
-    EXPECT_THAT(outcome.lost.at(2), HasSubstr("said nothing after a round of pairs"));
+    EXPECT_THAT(outcome.lost.at(2), HasSubstr("did not respond after a round of pairs"));
     if (world.rank() != 0) return;
     EXPECT_THAT(pairs_of(outcome.points), ElementsAre(RankPair{0, 1}, RankPair{0, 3}, RankPair{1, 3}));
     EXPECT_EQ(outcome.points[outcome.points.size() - 1].outcome, ProbeOutcome::failed);  // 2 - 3

@@ -178,7 +178,8 @@ TEST(Checks, CustomWorkflowsMayLackTrainingOrGeneration) {
 
 TEST(Checks, RefuseOverlapOnSharedDevices) {
   for (const Mode mode : {Mode::one_step_off, Mode::asynchronous}) {
-    EXPECT_THAT(refusal_after([&](Workflow& w) { w.mode = mode; }), HasSubstr("other devices only"));
+    EXPECT_THAT(refusal_after([&](Workflow& w) { w.mode = mode; }),
+                HasSubstr("only with tasks on other devices"));
   }
 }
 

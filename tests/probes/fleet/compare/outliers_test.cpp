@@ -106,7 +106,7 @@ TEST(OddOnes, OfThreeOneIsHardlySure) {
   ASSERT_EQ(found.doubtful.size(), 1U);
   EXPECT_EQ(found.doubtful[0].name, "gpu 2");
   EXPECT_NEAR(found.doubtful[0].sure, 1 - 3 * 0.057311, 1e-4);
-  EXPECT_THAT(found.caveat, HasSubstr("of three equals"));
+  EXPECT_THAT(found.caveat, HasSubstr("three equal members"));
 }
 
 TEST(OddOnes, OfTwoNobodyCanTell) {

@@ -87,7 +87,7 @@ TEST(FleetLinks, GivesASlowHostItsRateInsteadOfExceptions) {
   EXPECT_NEAR(links.levels.at(LinkLevel::within_zone).bytes_per_s.value, 3e9, 3e7);
   EXPECT_THAT(*links.levels.at(LinkLevel::within_zone).bytes_per_s.note, HasSubstr("that a host slows"));
   ASSERT_FALSE(links.warnings.empty());
-  EXPECT_THAT(links.warnings.front(), HasSubstr("whichever host it meets"));
+  EXPECT_THAT(links.warnings.front(), HasSubstr("with every other host"));
   // Its latency has no place but the measured pairs.
   for (const LinkException& it : links.exceptions) EXPECT_GT(it.rate.latency_s.value, 50e-6);
 }
@@ -203,7 +203,7 @@ TEST(FleetLinks, HasAtMostAsManyExceptionsAsHosts) {
   const FleetLinks links = links_of(fleet.places, measured_pairs(fleet, all_of(schedule_pairs(fleet.places))));
   EXPECT_EQ(links.exceptions.size(), 3000U);
   ASSERT_FALSE(links.warnings.empty());
-  EXPECT_THAT(links.warnings.back(), HasSubstr("furthest off are kept"));
+  EXPECT_THAT(links.warnings.back(), HasSubstr("largest deviations are kept"));
 }
 
 }  // namespace
