@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kNotAllowed = 77;
 
-// What the command printed last; empty when there are no namespaces here.
+// The last line that the command printed; empty if namespaces are not available.
 std::string last_line_of(const std::string& command) {
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) throw std::runtime_error("cannot start " + command);

@@ -16,8 +16,8 @@
 namespace sextant {
 namespace {
 
-// What a search has before it: one plan as a good one looks, and many near it. Tables are warm, as they are
-// after the first thousands of a search's millions.
+// The state of a running search: one plan like a good one, and many near it. Tables are warm, as they are after
+// the first thousands of a search's millions of evaluations.
 struct Searched {
   Cluster cluster = testing::mixed_64();
   Workflow workflow = testing::ppo_8b();

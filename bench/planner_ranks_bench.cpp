@@ -64,7 +64,7 @@ double seconds_until(const SearchRecord& search, double good_s) {
   return search.budget_s.value();
 }
 
-// Of one rank over those of two, each summed over seeds.
+// The ratio of the times of one rank to those of two, each summed over seeds.
 double speedup_on(const Instance& instance, double budget_s) {
   const Command command(instance);
   std::array<std::vector<SearchRecord>, 2> searches;  // of one rank, of two
@@ -151,8 +151,9 @@ void mpi_speedup(benchmark::State& state) {
   state.counters["by_evaluations"] = std::exp(log_evaluations / count);
   state.counters["target_speedup"] = 2;
 }
-// By how much plans of two ranks in half the time are worse than those of one in the whole: the mean over the
-// same instances and seeds. Unlike the ratio above it asks for no quality that a search may never reach.
+// The mean over the same instances and seeds of how much worse plans of two ranks in half the time are than
+// those of one rank in the whole time. Unlike the ratio above, it needs no quality that a search may never
+// reach.
 void mpi_half_time_gap(benchmark::State& state) {
   let_open_mpi_run();
   constexpr std::uint64_t kPairs = 10;  // of searches, by seed

@@ -65,7 +65,7 @@ Json to_json(const ComparedMemory& memory) {
           {"held_out", memory.held_out}};
 }
 
-// Of a document in which no run carries memory all three are absent.
+// All three members are absent if no run carries memory.
 void parse_memories(const JsonView& view, Accuracy& accuracy) {
   if (const auto memories = view.optional("memories")) {
     for (const JsonView& memory : memories->items()) accuracy.memories.push_back(parse_memory(memory));

@@ -47,8 +47,8 @@ const Task& main_task(const Workflow& workflow) {
   return workflow.tasks.front();
 }
 
-// What the model itself leaves: the smallest deviation d of logarithms with which 90 % of the errors have
-// |e| <= 1.645 sqrt(v + d^2), v the variance from the coefficients.
+// The deviation of the model itself: the smallest deviation d of logarithms with which 90 % of the errors have
+// |e| <= 1.645 sqrt(v + d^2), where v is the variance from the coefficients.
 double model_deviation(const std::vector<const HeldOut*>& times) {
   if (times.size() < 5) return 0.15;  // too few to tell: what models of this kind leave
   std::vector<double> needed;

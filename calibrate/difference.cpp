@@ -9,7 +9,7 @@ namespace {
 
 using Owner = std::tuple<CoefficientId, std::string, std::string>;  // device type, framework
 
-// Of the entry for this owner, else of the one for all.
+// The standard error of the entry for this owner, otherwise of the entry for all.
 std::optional<double> error_of(const Coefficients& coefficients, const Owner& owner) {
   std::optional<double> of_all;
   for (const Coefficient& entry : coefficients.values) {

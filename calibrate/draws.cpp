@@ -62,7 +62,8 @@ class Drawer {
     return coordinates;
   }
 
-  // By what it moves from the value of the document, so that what is known exactly stays as it is.
+  // The coordinate is applied as a change of the document's value, so that a value without uncertainty stays as
+  // it is.
   double value(const ParameterMap::Slot& slot, const std::vector<double>& coordinates, double deviation) const {
     const CoefficientSpec& spec = spec_of(slot.id);
     const double now = coefficients_.value(slot.id, hardware_.type_name(slot.type), framework_);

@@ -75,7 +75,7 @@ std::string shown(const TaskExperience& asked, const Feature& feature) {
   return format_number(asked.*feature.member) + " " + feature.noun;
 }
 
-// What the asked has that no run of its kind (and device type) had.
+// Reasons: properties of the query that no run of its kind (and device type) had.
 void add_new_kinds(const TaskExperience& asked, const std::vector<const TaskExperience*>& seen,
                    std::vector<std::string>& reasons) {
   const std::string kind(name_of(asked.kind));

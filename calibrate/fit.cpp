@@ -88,7 +88,7 @@ class Cost : public ceres::CostFunction {
 constexpr double kIntermediateTolerance = 1e-3;
 constexpr double kFinalTolerance = 1e-8;
 
-// Where a descent ended.
+// The end point of a descent.
 struct Descent {
   ceres::Solver::Summary summary;
   Slopes slopes;
@@ -183,7 +183,7 @@ Attempt attempt_from(double model_log_deviation, Evidence evidence, const FitOpt
   if (!options.model_log_deviation) evidence.set_model_deviation(model_log_deviation);
   Descent descent = minimise(evidence, options, kIntermediateTolerance, coordinates);
   const double initial_cost = descent.summary.initial_cost;
-  // What became relevant on the way joins.
+  // Parameters that became relevant during the descent are added.
   if (evidence.find_relevant(coordinates)) descent.slopes = slopes_at(evidence, coordinates);
   // The model's own spread follows from where the fit is, and the fit from it.
   constexpr int kSpreadPasses = 5;

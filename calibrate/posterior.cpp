@@ -35,8 +35,8 @@ std::set<std::string> types_of(const PreparedRun& run) {
   return types;
 }
 
-// What a parameter's prior deviation does to the logarithm of a predicted number, and what owners that the fit
-// never saw add to the variance.
+// The effect of a parameter's prior deviation on the logarithm of a predicted number, and the variance added by
+// owners that the fit never saw.
 struct Slopes {
   std::vector<int> columns;                 // parameters
   std::vector<std::vector<double>> by_log;  // by time and column: slope of the log prediction
@@ -61,7 +61,7 @@ Slopes slopes_of(const Posterior& posterior, const PreparedRun& run) {
     for (std::size_t c = 0; c < slopes.columns.size(); ++c) {
       const auto p = static_cast<std::size_t>(slopes.columns[c]);
       const double slope = result.by_parameter[t][c] / result.predicted[t];
-      // Of a linear coefficient the owners' deviations are of its logarithm too.
+      // The deviations of owners are of the logarithm for linear coefficients too.
       const bool logarithmic = posterior.parameters[p].spec().scale == CoefficientScale::logarithmic;
       const double by_owner = logarithmic ? slope : slope * posterior.coordinates[p];
       by_log.push_back(slope);
@@ -73,7 +73,7 @@ Slopes slopes_of(const Posterior& posterior, const PreparedRun& run) {
   return slopes;
 }
 
-// By parameter: slope of one log prediction times the deviation of its prior.
+// For each parameter: the slope of one log prediction times the deviation of its prior.
 std::vector<double> scaled_slopes_of(const Posterior& posterior, const Slopes& slopes, std::size_t time) {
   std::vector<double> scaled(posterior.parameters.size(), 0.0);
   for (std::size_t c = 0; c < slopes.columns.size(); ++c) {

@@ -57,7 +57,7 @@ std::optional<PlanOrder> order_of_plans(std::span<const ComparedIteration> itera
   struct Samples {
     std::vector<double> measured_s, predicted_s;
   };
-  // By workflow, cluster and framework; of each its plans.
+  // The plans for each workflow, cluster and framework.
   std::map<std::tuple<std::string, std::string, std::string>, std::map<std::string, Samples>> groups;
   for (const ComparedIteration& iteration : iterations) {
     const Run& run = *iteration.run;

@@ -56,7 +56,7 @@ double gain_of(const Weighed& weighed, const Eigen::MatrixXd& covariance) {
   return factor.matrixLLT().diagonal().array().log().sum();  // half the logarithm of the determinant
 }
 
-// What is left of the covariance once the candidate was measured.
+// The covariance after a measurement of the candidate.
 Eigen::MatrixXd after(const Weighed& weighed, const Eigen::MatrixXd& covariance) {
   const Eigen::MatrixXd towards = weighed.slopes * covariance;
   const Eigen::MatrixXd all =

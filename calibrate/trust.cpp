@@ -95,7 +95,7 @@ struct Intervals {
   std::map<std::string, Interval> tasks;
   std::optional<Interval> iteration;
 
-  // As wide as both.
+  // Widens the intervals to cover both.
   void widen(const Intervals& other) {
     const auto cover = [](Interval& mine, const Interval& its) {
       mine = {std::min(mine.low, its.low), std::max(mine.high, its.high)};
@@ -105,8 +105,8 @@ struct Intervals {
   }
 };
 
-// What the model itself does, as variances of the logarithm. Where runs were left out the deviations are what
-// they needed beside the coefficients, which may be nothing.
+// The variances of the model itself, of the logarithm. If runs were left out, the deviations are what these
+// runs needed in addition to the coefficients, which may be nothing.
 struct ModelVariance {
   double task = 0, iteration = 0;
 
@@ -128,7 +128,7 @@ struct ModelVariance {
 // RL iterations.
 double growth(double steps) { return 1 + steps; }
 
-// By what the coefficients leave open and by the model itself.
+// The intervals from the uncertainty of the coefficients and of the model itself.
 Intervals intervals_of(const Prediction& prediction, const Imagined& imagined, const Posterior& posterior,
                        const FitSummary& fit) {
   const ModelVariance model(fit);
@@ -223,7 +223,7 @@ std::vector<Sensitivity> sensitivities_of(const PredictionQuery& asked) {
   for (const Posterior::Influence& influence : influences) variance += influence.variance;
   for (const Posterior::Influence& influence : influences) {
     const Parameter& parameter = posterior->parameters[static_cast<std::size_t>(influence.parameter)];
-    // By the logarithm of the value.
+    // Elasticities are by the logarithm of the value.
     const bool linear = parameter.spec().scale == CoefficientScale::linear && !parameter.is_deviation;
     const double coordinate = posterior->coordinates[static_cast<std::size_t>(influence.parameter)];
     const double elasticity = linear ? influence.slope * coordinate : influence.slope;

@@ -10,7 +10,7 @@
 namespace sextant {
 namespace {
 
-// What a timer around one or several tasks should read, with the interval of its parts' sum.
+// The predicted value of a timer around one or several tasks, with the interval of the sum of its parts.
 std::pair<double, std::optional<Interval>> timer_prediction(const Prediction& prediction,
                                                             const std::string& name) {
   double time_s = 0;

@@ -103,7 +103,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   Json take() { return std::move(root_); }
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
 
-  // Where the text was being read, as a JSON Pointer.
+  // The current position in the text, as a JSON Pointer.
   [[nodiscard]] std::string path() const {
     std::string out;
     for (std::size_t depth = 0; depth < frames_.size(); ++depth) {

@@ -19,7 +19,7 @@ std::string& command_line() {
   return line;
 }
 
-// As a POSIX shell would need it to get the same argument back.
+// Quotes the argument so that a POSIX shell returns it unchanged.
 std::string shell_quoted(std::string_view argument) {
   constexpr std::string_view kPlain = "@%+=:,./-_";
   const bool plain = !argument.empty() && std::all_of(argument.begin(), argument.end(), [&](char c) {

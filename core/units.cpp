@@ -87,7 +87,7 @@ std::string format_percent(double fraction, int digits) {
   std::array<char, 400> buffer{};  // the largest double has 309 digits before its point
   std::snprintf(buffer.data(), buffer.size(), "%.*f %%", digits, 100 * fraction);
   const std::string text = buffer.data();
-  // What rounds to nothing has no sign.
+  // A number that is rounded to zero has no sign.
   const bool is_zero = text.find_first_of("123456789ain") == std::string::npos;
   return is_zero && text.front() == '-' ? text.substr(1) : text;
 }

@@ -116,7 +116,7 @@ void refuse_of_found(const JsonView& view) {
   }
 }
 
-// What an alternative and a plan on another cluster have in common.
+// The members that an alternative and a plan on another cluster have in common.
 template <typename T>
 void parse_found(const JsonView& view, T& found) {
   found.outcome = parse_name<PlanOutcome>(view.required("outcome"), kOutcomes);

@@ -69,7 +69,7 @@ class TaskCheck {
     }
   }
 
-  // What is kept on the host crosses the link to it.
+  // Data that is kept on the host crosses the link to it.
   void check_offloading() const {
     const Execution& execution = task_.execution;
     const char* offloaded = execution.offload_weights       ? "offload_weights"

@@ -24,7 +24,7 @@ int budget_for(const Workflow& workflow) {
   return std::max(kMicroBatchTokens, static_cast<int>(std::min(longest, kMaximum)));
 }
 
-// What was assumed, in words; empty where the options of the task say enough.
+// The assumption in words; empty if the options of the task are sufficient.
 std::string fill_in(const Task& task, const Workflow& workflow, TaskPlan& plan) {
   Execution& execution = plan.execution;
   if (execution.micro_batch_tokens > 0 || execution.micro_batches > 0) return "";

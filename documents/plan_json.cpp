@@ -10,7 +10,7 @@
 namespace sextant {
 namespace {
 
-// Of the sum of a task's shares: thirds written with six digits still pass.
+// The tolerance for the sum of a task's shares: thirds written with six digits still pass.
 constexpr double kShareTolerance = 1e-5;
 
 Stage parse_stage(const JsonView& view) {

@@ -50,7 +50,7 @@ SortedLengths::SortedLengths(const Workflow& workflow) {
       if (left > 0) continue;
       if (++next < cells.size()) left = cells[next].mass / mass * count;
     }
-    // Of the last sequence rounding may leave a little, which is as the rest of it.
+    // Rounding may leave a small part of the last sequence, which counts as the rest of it.
     tokens_[k + 1] = tokens_[k] + tokens / filled;
     squares_[k + 1] = squares_[k] + squares / filled;
     longest_[k] = longest;

@@ -23,7 +23,7 @@ class Front {
     return &points_.back();
   }
 
-  // By time, without those that a faster one is no dearer than.
+  // The points by time, without those that cost at least as much as a faster one.
   std::vector<ParetoPoint> done() {
     std::stable_sort(points_.begin(), points_.end(), [](const ParetoPoint& a, const ParetoPoint& b) {
       return a.result.prediction->iteration_s < b.result.prediction->iteration_s;

@@ -11,7 +11,7 @@
 namespace sextant {
 namespace {
 
-// What is said of each pair besides its points.
+// Appends the fit of each pair to its measurements.
 void append_link_fits(const std::vector<LinkMeasurement>& links, std::vector<ProbeResult>& results) {
   for (const LinkMeasurement& link : links) {
     if (!link.fit) continue;

@@ -21,7 +21,7 @@
 namespace sextant {
 namespace {
 
-// Of a point of a collective: there are many.
+// The budget of one measurement of a collective: there are many.
 constexpr double kCollectiveBudget_s = 0.1;
 
 // Whether a rank was told to end it. Collective.
@@ -78,7 +78,7 @@ class RankProbe {
     if (hooks_.on_common_step) hooks_.on_common_step(what);
     if (progress_ != nullptr) progress_->step(what);
   }
-  // Of what there is so far.
+  // Passes the results so far to the caller.
   void tell_remains() const {
     if (world_.rank() != 0 || !hooks_.on_remains) return;
     hooks_.on_remains([found = found_, options = options_](const std::map<int, std::string>& lost) mutable {
@@ -127,7 +127,7 @@ void RankProbe::find_links() {
   found_.add_links(links.points);
 }
 
-// Of all groups, the same on every rank.
+// Sets the collectives of all groups, the same on every rank.
 void RankProbe::find_collectives() {
   tell_remains();
   common_step("collectives");

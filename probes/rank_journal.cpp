@@ -19,7 +19,7 @@ std::vector<ProbeResult> results_of(const JsonView& view) {
   return results;
 }
 
-// By rank; measured again, it stands for what was measured before.
+// Stores the report of a rank; a new one replaces the earlier one.
 void put(std::vector<RankReport>& devices, RankReport report) {
   const auto place = std::lower_bound(devices.begin(), devices.end(), report.rank,
                                       [](const RankReport& a, int rank) { return a.rank < rank; });

@@ -10,8 +10,8 @@
 namespace sextant::cli {
 namespace {
 
-// What could not be placed. The "--" before a command is no such word, and where an option's value is wrong
-// CLI11 stops before it has placed the rest.
+// The arguments that CLI11 could not assign. The "--" before a command is not one of them. If the value of an
+// option is wrong, CLI11 stops before it has assigned the rest.
 std::vector<std::string> unknown_arguments(const CLI::App* app, const CLI::Error& error) {
   if (error.get_name() == "ValidationError" || error.get_name() == "ConversionError") return {};
   std::vector<std::string> unknown = app->remaining(true);

@@ -18,7 +18,7 @@
 namespace sextant::cli {
 namespace {
 
-// What to leave out in turn; "auto" looks at the runs, "none" saves the time.
+// The groups of cross-validation: "auto" chooses by the runs, "none" saves the time.
 constexpr const char* kAuto = "auto";
 constexpr const char* kNone = "none";
 

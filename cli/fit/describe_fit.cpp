@@ -70,7 +70,7 @@ std::string name_in_table(const Parameter& parameter) {
   return parameter.is_deviation ? name + " of " + owner : name;
 }
 
-// What the runs show in combination only.
+// Combinations of coefficients that the runs identify only together.
 std::string describe_confounded(const Coefficients& coefficients) {
   constexpr std::size_t kMaxPairs = 8;
   const auto posterior = posterior_of(coefficients);

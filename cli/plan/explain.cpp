@@ -18,7 +18,7 @@ std::string share_of(double part, double whole) { return format_percent(part / w
 
 std::string dollars(const std::optional<double>& usd) { return usd ? "$" + format_number(*usd) : ""; }
 
-// Of a task's term, as people read it.
+// The name of a task's term for people.
 std::string name_of_part(const TimePart& part) {
   std::string name = part.task + " " + part.term;
   if (part.task == "iteration") name = part.term;
@@ -62,7 +62,7 @@ std::string describe_parts(const Explanation& explanation) {
   return "bottleneck  " + explanation.bottleneck + "\n" + parts.text() + devices.text();
 }
 
-// What ratios are of, where it is not the time that the columns before them show.
+// The unit of ratios if it is not the time in the columns before them.
 std::string of_goal(const Explanation& explanation) {
   if (explanation.goal == "cost") return " dollars";
   return explanation.goal == "devices" ? " devices" : "";

@@ -9,7 +9,7 @@
 namespace sextant::cli {
 namespace {
 
-// Of the normal distribution: the z that is exceeded with this probability.
+// The quantile of the normal distribution: the z that is exceeded with this probability.
 double exceeded_with(double probability) {
   double low = -10, high = 10;
   constexpr int kHalvings = 60;

@@ -29,7 +29,7 @@ void require_task(const std::string& task, const Workflow& workflow) {
                   (nearest.empty() ? "" : "; did you mean " + nearest + "?") + " (tasks: " + all + ")");
 }
 
-// Of names parted by commas; none says what another said already.
+// Reads names separated by commas; no device may be listed twice.
 std::set<DeviceId> parse_devices(const std::string& text, const Cluster& cluster) {
   std::set<DeviceId> devices;
   for (std::size_t begin = 0; begin <= text.size();) {

@@ -38,7 +38,7 @@ std::string describe_layouts(const Plan& plan, const Workflow& workflow) {
   return table.text();
 }
 
-// What the user can do about it.
+// Advice for the user: the change that would make a plan fit.
 std::string infeasibility_reason(const PlanRequest& request, const FrameworkProfile* profile,
                                  const PlanOutput& answer) {
   if (answer.record.was_interrupted) return "";
@@ -129,7 +129,8 @@ int plan_several(const PlanOptions& options, const Planner& planner, const Subcl
   return set.is_empty ? kAnswerIsNo : kDone;
 }
 
-// By how much longer an iteration is in a layout that the framework can run: what --any-layout was asked for.
+// Prints how much longer an iteration is in a layout that the framework can run, which is the purpose of
+// --any-layout.
 void say_cost_of_limits(const PlanInputs& asked, const PlanResult& found) {
   const FrameworkProfile& profile = *asked.loaded.profile;
   PlanRequest own = asked.request;

@@ -123,7 +123,7 @@ void add_hosts(const std::vector<HostMemory>& hosts, Table& memory) {
   }
 }
 
-// What 10 % more of each number would do, the largest first.
+// The effect of 10 % more of each number, the largest first.
 std::string describe_sensitivities(const std::vector<Sensitivity>& sensitivities) {
   constexpr std::size_t kShown = 12;  // of coefficients and of hardware; the document has all
   Table coefficients({"coefficient", "of", "10 % more", "share of the variance"});
@@ -183,7 +183,7 @@ std::string describe_staleness(const Prediction& prediction) {
          " weight versions (tokens: " + shares + ")\n";
 }
 
-// Whose coefficients they are.
+// The source of the coefficients.
 std::string describe_source(const Prediction& prediction) {
   if (prediction.coefficients.empty()) return "";
   const bool any = prediction.framework.empty() || prediction.framework == kAny;

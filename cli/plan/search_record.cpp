@@ -161,7 +161,7 @@ std::string describe_run(const SearchRecord& search) {
          " each\n";
 }
 
-// Of what the plan is to be best in. How few devices could do is not known beyond what time tells.
+// The gap for the goal of the plan. A bound for the number of devices is known only through the time.
 std::string describe_gap(const SearchRecord& search) {
   std::string minimum = "any plan " + std::string(search.bounded_plans()) + " takes at least " +
                         format_seconds(search.lower_bound_s) + "\n";

@@ -40,7 +40,7 @@ using Names = std::vector<std::string_view>;
 
 constexpr std::array<std::string_view, kLinkLevelCount> kLevels{"within_node", "within_zone", "within_region",
                                                                 "between_regions"};
-// What follows the device type, and the number's name (costmodel/hardware_numbers.h).
+// The words after the device type, and the names of the numbers (costmodel/hardware_numbers.h).
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kDeviceNumbers{
     {{"flops", "flop_per_s"},
      {"bandwidth", "memory_bytes_per_s"},

@@ -24,7 +24,7 @@
 namespace sextant::cli {
 namespace {
 
-// What each host's own probe is told.
+// The options for the probe on each host.
 std::vector<std::string> options_of_one_host(const ProbeCommand& options) {
   std::vector<std::string> words = {"--devices",      options.devices,
                                     "--budget",       format_number(options.probe.budget_s_per_point),
@@ -67,7 +67,7 @@ void choose_journal(Communicator& ranks, const ProbeCommand& options, ProbeHosts
         "--resume: give the journal with --journal, or --out or --samples, whose name plus .journal it has");
 }
 
-// What is not whole keeps its journal.
+// An incomplete probe keeps its journal.
 int finish(const ClusterProbe& probe, const ProbeHostsOptions& shared, bool may_end_job) {
   if (probe.is_whole()) {
     if (!shared.journal.empty()) std::filesystem::remove(shared.journal);
@@ -109,7 +109,7 @@ int write_outputs(const ProbeCommand& options, const Measured& measured, const P
   return finish(probe, shared, may_end_job);
 }
 
-// What was measured is in the file of samples also where no cluster can be made of it.
+// The samples file has all measurements even if no cluster can be made of them.
 Measured measure_or_keep(const Target& target, Communicator& ranks, ProbeCommand& options,
                          const ProbeHostsOptions& shared) {
   std::vector<ProbeResult> seen;

@@ -20,7 +20,7 @@
 namespace sextant::cli {
 namespace {
 
-// Of a point of a link: there are many.
+// The budget of one measurement of a link: there are many.
 constexpr double kLinkBudget_s = 0.1;
 constexpr double kLinkSample_s = 1e-3;  // what starting and waiting for a batch add is below a hundredth
 constexpr double kSmokeBytes = 1024.0 * 1024;
@@ -60,7 +60,8 @@ std::vector<ProbeResult> results_of(const std::vector<RankReport>& reports) {
 std::unique_ptr<KeptProbe> keep_gpus(Communicator& ranks, const GpuDevices& devices,
                                      const ProbeCommand& options, const ProbeJournal& journal) {
   if (ranks.size() == 1 && journal.file.empty()) return nullptr;
-  // Of a GPU, of the copies between those of a host, and of a level of collectives, each with some to spare.
+  // The budgets of a GPU, of the copies between the GPUs of a host, and of a level of collectives, each with a
+  // margin.
   constexpr double kBudgets = 4, kMore_s = 120;
   const double budgets = kBudgets + static_cast<double>(devices.list().size());
   return std::make_unique<KeptProbe>(

@@ -52,7 +52,8 @@ PortRange parse_ports(const std::string& text) {
   return ports;
 }
 
-// What must not change when a probe goes on: else old and new measurements are not of one kind.
+// The options that must not change when a probe is resumed, because old and new measurements must be
+// comparable.
 Json options_to_json(const FleetOptions& options) {
   return {{"pair", options.pair.to_json()},
           {"probe_devices", options.probe_devices},

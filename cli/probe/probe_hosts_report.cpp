@@ -52,7 +52,7 @@ std::string some_of(const std::vector<std::string>& names) {
   return text;
 }
 
-// What the probes of the hosts' own devices warned of: once for all hosts that say the same.
+// Prints the warnings of the device probes: once for all hosts with the same text.
 void warn_of_devices(const FleetOutcome& outcome) {
   std::vector<std::string> warnings;  // in the order they came
   std::map<std::string, std::vector<std::string>> hosts;

@@ -10,14 +10,14 @@
 namespace sextant::cli {
 namespace {
 
-// What a round costs beside its pairs: commands and answers of all agents.
+// The time of a round in addition to its pairs: commands and answers of all agents.
 constexpr double kRound_s = 0.5;
 // Round trips that the estimate takes for granted: half the world for different regions.
 constexpr double kZoneRoundTrip_s = 2e-4, kRegionRoundTrip_s = 2e-3, kFarRoundTrip_s = 0.25;
 constexpr double kStart_s = 3;  // of a host over ssh, most of it the handshake of the two
 
-// Of one host: GPUs one after another (--total-budget each), then their copies, NCCL by pairs and its
-// collectives.
+// The device time of one host: GPUs one after another (--total-budget each), then their copies, NCCL by pairs
+// and its collectives.
 constexpr int kUsualGpus = 8, kMaxGpus = 16, kBudgetsBesides = 3;
 constexpr int kPointsOfCores = 64;        // of --budget each, where there is no GPU
 constexpr double kBesideBudgets_s = 300;  // starting, allocating, checking

@@ -20,7 +20,7 @@
 namespace sextant::cli {
 namespace {
 
-// What rank 0 reads, on every rank; so is its Error. Collective.
+// Returns the text that rank 0 reads on every rank, and throws its Error on every rank. Collective.
 std::string read_for_all(Communicator& ranks, const std::function<std::string()>& read) {
   constexpr char kText = 't', kBadInput = 'b', kMachine = 'm';
   std::string mine;
@@ -53,7 +53,8 @@ Json options_to_json(const ProbeRanksOptions& all, const std::vector<std::string
           {"places", places}};
 }
 
-// What must not change when a probe goes on: else old and new measurements are not of one kind.
+// The options that must not change when a probe is resumed, because old and new measurements must be
+// comparable.
 Json belongs_to(const ProbeRanksOptions& options, const std::vector<std::string>& hosts) {
   return {{"hosts", hosts}, {"options", options_to_json(options, hosts)}};
 }

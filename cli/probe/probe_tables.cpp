@@ -29,7 +29,7 @@ bool is_of_collective(const ProbeResult& result) {
   return result.peer < 0 && (result.ranks > 0 || result.name.starts_with("nccl/"));
 }
 
-// As nccl-tests prints them.
+// The columns are those of nccl-tests.
 std::string describe_collectives(const std::vector<ProbeResult>& results) {
   Table table({"collective", "of", "ranks", "time", "algorithm bandwidth", "bus bandwidth", "spread", "outcome",
                "why"});

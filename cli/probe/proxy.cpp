@@ -24,7 +24,7 @@
 namespace sextant::cli {
 namespace {
 
-// Who computes; "auto" looks at the cluster's devices.
+// The devices that compute; "auto" follows the cluster's devices.
 constexpr const char* kAuto = "auto";
 constexpr const char* kCpu = "cpu";
 constexpr const char* kGpu = "gpu";

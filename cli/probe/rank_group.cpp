@@ -18,7 +18,7 @@ int exit_code_of(const Error& error) {
   return error.kind() == ErrorKind::bad_input ? kBadInput : kMachineFailed;
 }
 
-// Of what is told on the way, in frames that transports pass on without waiting for the receiver.
+// The tags of messages during a search, in frames that transports pass on without waiting for the receiver.
 constexpr int kTold = 1, kListeners = 3;
 struct Frame {
   std::uint64_t left = 0;  // bytes of the message from here on
@@ -73,7 +73,7 @@ std::vector<std::string> RankGroup::told() {
   return whole;
 }
 
-// What is still under way would keep its sender from ending.
+// Messages under way would keep their sender from ending.
 void RankGroup::settle(std::span<const double> frames_by_rank) {
   std::vector<std::string> unheard;
   for (Teller& teller : tellers_) {

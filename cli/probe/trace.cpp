@@ -110,7 +110,7 @@ void check(const Options& options) {
   }
 }
 
-// What needs no trace is read before the program is started.
+// The inputs are read before the program is started.
 struct Loaded {
   TaskRanges tasks;
   KernelNames kernels;

@@ -29,7 +29,7 @@ std::string names(const Heartbeats& signs, const std::vector<int>& ranks) {
   return ranks.size() > kMaxNamed ? text + " and " + std::to_string(ranks.size() - kMaxNamed) + " more" : text;
 }
 
-// Where nobody is silent.
+// The sentence for the case in which no rank is silent.
 std::string describe_the_others(const Heartbeats* signs) {
   if (signs == nullptr || !signs->is_listener()) return "so a rank hangs or is gone";
   const std::vector<int> unheard = signs->unheard();

@@ -34,7 +34,7 @@ fs::path shipped_file(std::string_view family) {
   return data_folder() / "coefficients" / (std::string(family) + ".json");
 }
 
-// Of the framework's family, else of all frameworks.
+// The file of the framework's family, otherwise the file of all frameworks.
 fs::path find_shipped(const std::string& framework) {
   fs::path of_family = shipped_file(family_of_framework(lower_case(framework)));
   if (fs::exists(of_family)) return of_family;

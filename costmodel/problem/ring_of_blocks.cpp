@@ -31,7 +31,7 @@ std::optional<Tree> grown_tree(const Costs& costs, const std::vector<int>& max_d
         of_other = block;
     }
   };
-  // What was nearest by a block without ends looks for another.
+  // Blocks whose nearest block has no free ends look for another.
   const auto withdraw = [&](int block) {
     for (int other = 0; other < n; ++other) {
       int& of_other = nearest[static_cast<std::size_t>(other)];

@@ -303,7 +303,7 @@ RingNodes nodes_of_ring(const Cluster& cluster, std::span<const DeviceId> member
   for (const MembersTogether& island : islands)
     nodes.rails = std::min(nodes.rails, static_cast<double>(island.count));
   nodes.network_bytes_per_s = narrowest_network(cluster, members, islands);
-  // What several rails carry out of a node has passed between its members.
+  // Data that leaves a node on several rails has passed between its members.
   if (nodes.rails < 2) return nodes;
   NodeId last{-1};
   for (std::size_t i = 0; i + 1 < members.size(); ++i) {

@@ -42,7 +42,8 @@ double micro_batches_of(const TaskWork& work, double sequences, double sequence_
   return count;
 }
 
-// Of `sequences` whole ones: stated numbers of micro-batches are dealt evenly, stated sizes are filled.
+// The largest micro-batch for `sequences` whole sequences: stated numbers of micro-batches are split evenly,
+// stated sizes are filled.
 double largest_micro_batch(const TaskWork& work, double sequences, double sequence_tokens, int stages) {
   const Execution& execution = work.execution();
   double largest = std::min<double>(sequences, work.plan->micro_batch_sequences);
@@ -110,7 +111,7 @@ void plan_decoding(const TaskWork& work, const Replica& plan, const Workflow& wo
   const double n = replica.sequences * batch.generated / rounds;
   const bool refills = never_drains(work, workflow) ||
                        (workflow.rollout.unfinished == Unfinished::resumed && batch.unfinished() > 0);
-  // As many batches are on their way as responses may be old.
+  // The number of batches under way is the allowed age of responses.
   const double ahead = never_drains(work, workflow) ? std::max(1.0, workflow.staleness) : 1.0;
   const double in_flight = refills ? std::max(n * ahead, replica.sequences * batch.started) : n;
   const Lengths& response = batch.response_tokens(workflow);
@@ -188,7 +189,7 @@ void pass_in_chunks(ReplicaWork& replica) {
   replica.largest_micro_batch_sequences = std::ceil(replica.micro_batch_sequences);
 }
 
-// What each replica of a task is given.
+// The shares of each replica of a task.
 struct Shares {
   std::vector<int> sequences;
   std::vector<SequenceRange> ranges;              // in the batch by length; none where it is not dealt so
@@ -409,7 +410,7 @@ double slice_parameters(const Model& model, int layers, bool is_first, bool is_l
 
 namespace {
 
-// What does not depend on replicas.
+// The part of the work that does not depend on replicas.
 TaskWork work_without_replicas(const Task& task, const TaskPlan& plan, const Workflow& workflow) {
   TaskWork work;
   work.task = &task;

@@ -165,7 +165,7 @@ double layer_elements(const TaskWork& task, int replica, int stage) {
   return 2 * values - kept_elements(task, work, tp, task.plan->recompute);
 }
 
-// What a task holds of one logit.
+// The bytes that a task holds for one logit.
 double bytes_of_logit(const TaskWork& task) {
   const bool is_training = task.kind() == TaskKind::training;
   const double computed = task.element_bytes;

@@ -62,7 +62,7 @@ double longest_of_lognormal(double median, double sigma, double max, double n) {
   return std::exp(from) + sum * step / 3;
 }
 
-// Of a lognormal X between two deviations z of its logarithm.
+// The mass, mean and mean square of a lognormal X between two deviations z of its logarithm.
 LengthCell lognormal_cell(double median, double sigma, double from, double to) {
   LengthCell cell;
   cell.mass = normal_below(to) - normal_below(from);

@@ -130,8 +130,8 @@ void keep_worst(std::size_t maximum, ClaimReport& report, const std::string& nam
   }
 }
 
-// What is reached so far where a figure misses its threshold: worse than this is a regression, and a test
-// fails. The document and docs/accuracy.md name it beside what was asked.
+// The value reached so far by a figure that misses its threshold: a worse value is a regression, and a test
+// fails. The document and docs/accuracy.md name it next to the threshold.
 struct Held {
   std::string_view name;
   double value;

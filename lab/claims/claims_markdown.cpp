@@ -25,7 +25,7 @@ std::string bound_of(const Claim& claim) {
   return "";
 }
 
-// What a test holds a missed figure to; empty for one that is met, whose bound is what was asked.
+// The bound that a test enforces for a missed figure; empty for one that is met, whose bound is the threshold.
 std::string held_at(const Claim& claim) {
   if (claim.met()) return "";
   return claim.held ? shown(claim, *claim.held) : "not held";

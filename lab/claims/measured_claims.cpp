@@ -1,4 +1,4 @@
-// What the probe and the tracer were measured to do on H200 machines (data/measured/h200): nothing is fitted.
+// Figures of the probe and the tracer measured on H200 machines (data/measured/h200): nothing is fitted.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -44,8 +44,8 @@ std::vector<double> steps(const JsonView& loop, const std::string& kind) {
   return out;
 }
 
-// As scripts/measure/gpu_trace_results.py has it (Hyndman and Fan's type 6): of a host that others use too, the
-// faster steps are those that were disturbed least.
+// The quantile of scripts/measure/gpu_trace_results.py (Hyndman and Fan's type 6): on a host with other users,
+// the faster steps are those that were disturbed least.
 double lower_quartile(std::vector<double> values) {
   constexpr double kQuarter = 0.25;
   std::sort(values.begin(), values.end());
@@ -55,7 +55,7 @@ double lower_quartile(std::vector<double> values) {
   return values[below] + (place - std::floor(place)) * (values[above] - values[below]);
 }
 
-// By how much traced steps take longer.
+// The slowdown of traced steps.
 struct Overhead {
   double by_lower_quartile = 0;
   double by_median = 0;

@@ -35,7 +35,7 @@ constexpr std::array<JudgingClaims, 15> kJudgingClaims{{
     {"transformers", "generation"},
 }};
 
-// Of the frameworks of a family, or of all.
+// The experience with the frameworks of a family, or with all.
 std::vector<TaskExperience> experience_of_family(const std::vector<TaskExperience>& all,
                                                  std::string_view family) {
   std::vector<TaskExperience> kept;
@@ -53,7 +53,7 @@ std::string claims_of(std::string_view family) {
   return found == kJudgingClaims.end() ? std::string(kAnyFamily) : std::string(found->claims);
 }
 
-// What a family's frameworks need of a fit.
+// The part of a fit that the frameworks of a family need.
 Coefficients cut(const Coefficients& fitted, const std::string& family, const std::vector<std::string>& runs) {
   Coefficients document = restricted(fitted, [&](const Coefficient& entry) {
     return entry.framework == kAny || family_of_framework(entry.framework) == family;

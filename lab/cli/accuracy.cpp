@@ -39,7 +39,7 @@ std::string shown_value(const Claim& claim, double value) {
   return claim.kind == ClaimKind::at_least ? format_number(value) : format_percent(value);
 }
 
-// What a test holds a missed figure to until it is met.
+// The bound that a test enforces for a missed figure until it is met.
 std::string shown_held(const Claim& claim) {
   if (claim.met()) return "";
   return claim.held ? shown_value(claim, *claim.held) : "not held";

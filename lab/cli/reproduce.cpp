@@ -104,7 +104,7 @@ class CoefficientSource {
   }
 
  private:
-  // Those of one experiment are not what was asked for all: each names its own in the document.
+  // The coefficients of one experiment are not those requested for all: each names its own in the document.
   [[nodiscard]] ChosenCoefficients choose(const std::string& framework, const Cluster& cluster) const {
     ChosenCoefficients chosen = choose_coefficients(asked_, framework, cluster);
     add_to_command_line({});

@@ -47,7 +47,7 @@ double passed_bytes(const CollectiveRow& row) {
   return row.message_bytes * (row.kind == MeasuredCollective::all_reduce ? 2 : 1) * (n - 1) / n;
 }
 
-// Of a GPU's link within its node, latency taken off.
+// The share of a GPU's link within its node, without the latency.
 double link_share(const CollectiveRow& row, const Times& small_s) {
   const auto latency = small_s.find(series(row));
   const double moving_s = row.time_s - (latency == small_s.end() ? 0.0 : latency->second);

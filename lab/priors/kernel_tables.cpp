@@ -14,7 +14,7 @@ const Gpu& gpu_of(const CsvRow& row, const Facts& facts) {
   return facts.gpu(name);
 }
 
-// Of the products, attention and experts in a table.
+// Fails unless the facts have this rate for the GPU; for the tables of products, attention and experts.
 void check_rate(const CsvRow& row, std::string_view column, const Gpu& gpu, Precision precision) {
   if (gpu.type.flop_per_s.contains(precision)) return;
   row.fail(column, "no rate of " + std::string(name_of(precision)) + " is known of " + gpu.name);

@@ -67,15 +67,15 @@ std::string shown(double value, const std::string& unit) {
   return format_number(value) + (unit == "x" ? "x" : " " + unit);
 }
 
-// What a part of an iteration takes: a task by name, or the weight sync.
+// The time of a part of an iteration: a task by name, or the weight sync.
 struct Part {
   std::string name;
   double counted_s = 0;
   std::string whole;  // "of 12.0 s, mostly decode"; empty of a weight sync
 };
 
-// Where tasks wait for each other, what they add makes up the iteration; where they run side by side, none may
-// add anything, and their own times say more.
+// If tasks wait for each other, their added times make up the iteration; if they run in parallel, none may add
+// anything, and their own times say more.
 bool adds_up(const ReproducedPlan& plan) {
   constexpr double kMaximum = 0.9;
   double sum = plan.weight_sync_s;
@@ -127,7 +127,7 @@ std::string describe(const Part* part) {
   return format_seconds(part->counted_s) + (part->whole.empty() ? "" : " (" + part->whole + ")");
 }
 
-// Where the time between two iterations goes.
+// The parts that make up the difference between two iterations.
 std::string explain(const FoundSide& of, const FoundSide& over) {
   const bool by_exposure = adds_up(*of.plan) && adds_up(*over.plan);
   const std::vector<Part> of_parts = parts_of(*of.plan, by_exposure),
@@ -172,7 +172,7 @@ std::string explain_task(const Figure& figure, const ReproducedPlan& plan) {
          std::string(name_of(task.largest_term)) + " takes " + format_seconds(task.largest_term_s);
 }
 
-// What adds most to the iteration.
+// The part that adds most to the iteration.
 std::string explain_iteration(const ReproducedPlan& plan) {
   const bool by_exposure = adds_up(plan);
   const std::vector<Part> parts = parts_of(plan, by_exposure);

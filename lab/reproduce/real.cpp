@@ -38,7 +38,7 @@ std::vector<Execution> executions_of(const Workflow& workflow, const Plan& plan,
   return all;
 }
 
-// What was measured of one published plan.
+// Adds the measurements of one published plan.
 void add_measured(Study& study, const std::string& cell, const char* plan, const Run& run) {
   const double iteration_s = run.iteration.median_s();
   study.figures.push_back({"iteration of the published plans",

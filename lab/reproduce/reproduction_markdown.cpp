@@ -63,7 +63,7 @@ std::string ratio_in(const ReproducedCell& cell) {
   return format_number(cell.plans[0].sequences_per_s / cell.plans[1].sequences_per_s) + "x";
 }
 
-// Of the fastest plan that was searched for: how far from the best it can be at most. Empty: nothing is known.
+// The maximum gap of the fastest plan that was searched for; empty if unknown.
 std::string gap_in(const ReproducedCell& cell) {
   double best_s = 0;
   for (const ReproducedPlan& plan : cell.plans) {
@@ -74,7 +74,7 @@ std::string gap_in(const ReproducedCell& cell) {
   return format_percent(std::max(0.0, best_s / *cell.lower_bound_s - 1));
 }
 
-// Of two contestants with their ratio; with what the bound leaves open.
+// The throughputs of two contestants with their ratio, and the gap that the bound leaves open.
 std::string throughputs(const ReproducedExperiment& experiment) {
   const std::vector<std::string> names = contestants_of(experiment);
   const bool are_two = names.size() == 2;

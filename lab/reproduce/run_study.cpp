@@ -191,7 +191,7 @@ PlanResult answer(const StudyCell& cell, const Contestant& contestant, const Stu
                                   : search_on(cell.cluster, cell, contestant, coefficients, options);
 }
 
-// What the paper ran is not judged by our memory model.
+// Plans that the paper ran are not checked by our memory model.
 std::string failure_reason(const StudyCell& cell, const Contestant& contestant, const PlanResult& result,
                            const StudyCoefficients& coefficients) {
   if (!result.plan) return result.message.empty() ? "no plan was found" : result.message;

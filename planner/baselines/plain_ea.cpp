@@ -8,7 +8,7 @@
 namespace sextant {
 namespace {
 
-// Those of DEAP's examples.
+// The parameters of DEAP's examples.
 constexpr std::size_t kPopulation = 100;
 constexpr std::size_t kTournament = 3;
 constexpr double kCrossed = 0.5;  // of pairs
@@ -37,7 +37,7 @@ class Evolution {
     run_.note(individual.score);
   }
 
-  // Of three, drawn with repetition, the best.
+  // The best of three candidates, drawn with repetition.
   [[nodiscard]] const Scored& selected() {
     const Scored* best = &population_[random_() % kPopulation];
     for (std::size_t k = 1; k < kTournament; ++k) {

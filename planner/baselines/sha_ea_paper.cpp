@@ -217,7 +217,7 @@ class Search {
     return arm.sizes[static_cast<std::size_t>(arm.grouping->group_of[task])];
   }
 
-  // By group.
+  // Whether each group trains.
   [[nodiscard]] std::vector<bool> trains(const TaskGrouping& grouping) const {
     std::vector<bool> trains(static_cast<std::size_t>(grouping.groups));
     for (std::size_t t = 0; t < grouping.group_of.size(); ++t) {

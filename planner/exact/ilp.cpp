@@ -31,7 +31,7 @@ void fill_plan(UnitSpace& space, const Candidate& candidate, PlanResult& result)
       predict(request.cluster, request.workflow, *result.plan, request.coefficients, request.framework);
 }
 
-// As the evaluator holds it; nothing where its replicas or stages are not cut alike.
+// The plan as a candidate of the evaluator; empty if its replicas or stages differ.
 std::optional<Candidate> candidate_of(const PlanResult& start, UnitSpace& space) {
   Candidate candidate;
   const Workflow& workflow = space.request().workflow;

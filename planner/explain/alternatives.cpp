@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kQuick{"verl-colocated", "verl-split", "streamrl", "sha-ea"};
 
-// As the request was, with a budget of its own: the same on every machine.
+// The request with its own budget of evaluations: the same on every machine.
 PlanRequest quick_request(const PlanRequest& request, std::uint64_t evaluations) {
   PlanRequest quick = request;
   quick.budget = {0, evaluations};
   quick.start = nullptr;
   quick.on_improvement = {};
-  // Of 256 devices in machines of 8 one by one: how large sets are hardly matters in smaller steps.
+  // 256 devices in machines of 8 are added one by one: smaller steps in the size of sets hardly matter.
   quick.limits.max_units = 32;
   return quick;
 }

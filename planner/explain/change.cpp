@@ -13,7 +13,7 @@
 namespace sextant {
 namespace {
 
-// What a cluster is made of, to make another.
+// The parts of a cluster, from which a changed one is made.
 struct Parts {
   std::string name;
   std::map<std::string, DeviceType> types;
@@ -176,7 +176,7 @@ void apply(const ChangeLinks& change, Parts& parts) {
 
 constexpr std::array kWholeScopes{LinkScope::node, LinkScope::zone, LinkScope::region};
 
-// Of what both names are names.
+// The scope in which both names exist.
 LinkScope scope_of(const Parts& parts, const ChangeLinkBetween& change) {
   for (const LinkScope scope : kWholeScopes) {
     if (is_there(parts, scope, change.from) && is_there(parts, scope, change.to)) return scope;

@@ -84,7 +84,7 @@ std::vector<Knob> hardware_knobs(const PlanRequest& request,
   return knobs;
 }
 
-// Of the logarithm, over the draws; nothing where it does not spread.
+// The standard error of the logarithm over the samples; empty if there is no spread.
 std::optional<double> log_error_of(const CoefficientUncertainty& doubt, CoefficientId id,
                                    const std::string& type, const std::string& framework) {
   std::vector<double> logs;
@@ -97,7 +97,7 @@ std::optional<double> log_error_of(const CoefficientUncertainty& doubt, Coeffici
   return deviation > 0 ? std::optional<double>(deviation) : std::nullopt;
 }
 
-// As the model reads them: a value for every device type.
+// The coefficients as the model reads them: a value for every device type.
 Coefficients resolved(const PlanRequest& request) {
   Coefficients all;
   for (const CoefficientSpec& spec : coefficient_table()) {

@@ -38,7 +38,7 @@ std::map<Key, double> seconds_of(const Prediction& prediction) {
       left -= time_s * share;
     }
   }
-  // Of a synchronization that runs beside tasks only what is left for it holds up the iteration.
+  // Only the part of a synchronization that exceeds the tasks in parallel delays the iteration.
   const double sync_s = std::clamp(prediction.weight_sync_s, 0.0, std::max(0.0, left));
   seconds[{kNoTask, "weight_sync"}] = sync_s;
   seconds[{kNoTask, kBetween}] = left - sync_s;
@@ -58,7 +58,7 @@ std::vector<TimePart> sorted(const std::map<Key, double>& seconds, double whole_
   return parts;
 }
 
-// Of spans that may overlap, within the iteration.
+// The time covered by spans that may overlap, within the iteration.
 double covered_s(std::vector<Interval> spans, double iteration_s) {
   std::sort(spans.begin(), spans.end(), [](const Interval& a, const Interval& b) { return a.low < b.low; });
   double covered = 0, until = 0;

@@ -63,7 +63,7 @@ bool may_fill_hosts(const PlanRequest& request) {
          });
 }
 
-// Where links tell machines apart, its bipartitions are too many to list within a budget.
+// If links distinguish machines, there are too many bipartitions to list within a budget.
 bool is_for_two_phase(const PlanRequest& request) {
   constexpr int kMaxDevices = 1024;
   if (!request.cluster.has_zonal_links() || request.cluster.device_count() > kMaxDevices) return false;
@@ -148,7 +148,7 @@ class Portfolio {
     return parse_json(request_.ranks->gather(format_json(Json(value))).front()).get<double>();
   }
 
-  // What the other planners found is searched for on the first rank alone; every rank continues from it.
+  // Only the first rank runs the other planners; every rank continues from their plan.
   void take_from_first_rank() {
     if (request_.ranks == nullptr) return;
     Json found = Json::array();
@@ -177,7 +177,7 @@ class Portfolio {
     }
   }
 
-  // Of the whole budget; none where the search was cancelled.
+  // The remaining share of the whole budget; zero if the search was cancelled.
   [[nodiscard]] double share_left() const {
     if (is_cancelled()) return 0;
     double left = 1;

@@ -16,7 +16,7 @@ void add_new(std::vector<T>& values, const T& value) {
   if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
 }
 
-// Of models that have none, what is said of experts is of no use.
+// Removes the options for experts for models without experts.
 Execution for_model(Execution execution, const Model& model) {
   if (model.experts) return execution;
   execution.expert_parallel = 1;

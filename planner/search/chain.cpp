@@ -11,10 +11,10 @@ namespace {
 
 using Choices = std::vector<std::vector<TaskChoice>>;
 
-// Of [0, 1), the same on every machine.
+// A number in [0, 1), the same on every machine.
 double unit(std::mt19937_64& random) { return static_cast<double>(random() >> 11U) * 0x1.0p-53; }
 
-// What a chain asks of plans: the start, and a task given another of its choices, which the run counts.
+// The evaluations of a chain: the start, and plans with another choice for a task; the run counts them.
 class Evaluated {
  public:
   Evaluated(SearchRun& run, const Choices& choices)
@@ -83,7 +83,7 @@ class Composed {
     before_ = chosen_[task];
     chosen_[task] = &choices_[task][choice];
     Score score = plan_.replace(task, parts_[task][choice]);
-    // What is added up may be more than any device takes.
+    // The sum of parts may exceed what any device needs.
     if (score.excess_bytes > 0 && score.overrun <= 0 && best_.score.fits() && score.loss < best_.score.loss)
       score.excess_bytes = evaluated().score.excess_bytes;
     run_.count(score);

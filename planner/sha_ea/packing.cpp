@@ -110,7 +110,7 @@ class Packing {
     return needs;
   }
 
-  // By corner of the task.
+  // The needs of the other tasks, for each corner of the task.
   [[nodiscard]] std::vector<MemoryNeeds> needs_of_others(std::size_t task, const ChosenOptions& chosen) const {
     std::vector<MemoryNeeds> others;
     for (const std::size_t c : corners_of_[task]) others.push_back(needs_of(corners_[c], chosen, task));

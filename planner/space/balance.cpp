@@ -196,7 +196,7 @@ Shape balanced(const Shape& shape, DeviceOrder order, const std::vector<std::uin
   const std::vector<std::uint16_t> places = placed(shape, 0, order, devices).devices;
   const std::size_t dp = shape.sequences.size(), pp = shape.layers.size();
   const auto tp = static_cast<std::size_t>(shape.tensor_parallel);
-  // By replica, then stage.
+  // The speeds by replica, then stage.
   std::vector<double> speed(dp * pp, std::numeric_limits<double>::infinity());
   for (std::size_t at = 0; at < places.size(); ++at)
     speed[at / tp] = std::min(speed[at / tp], weights.speeds[places[at]]);

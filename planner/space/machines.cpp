@@ -57,7 +57,8 @@ class Dealer {
 
 std::vector<MachineClass> machine_classes(const Cluster& cluster) {
   std::vector<MachineClass> classes;
-  // By node class, which does not include the number of devices and the memory, and by zone.
+  // The kind of a machine: its node class, which does not include the number of devices and the memory, and its
+  // zone.
   using Kind = std::tuple<int, int, int, double>;
   std::map<Kind, std::size_t> class_of;
   for (int n = 0; n < static_cast<int>(cluster.nodes().size()); ++n) {

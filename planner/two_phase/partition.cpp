@@ -13,7 +13,7 @@ double bytes_per_s(const Cluster& cluster, std::uint16_t from, std::uint16_t to)
   return cluster.link(DeviceId{from}, DeviceId{to}).bytes_per_s.value;
 }
 
-// Of all pairs of devices in the first k units, for every k.
+// The sum over all pairs of devices in the first k units, for every k.
 std::vector<double> inner_bandwidths(const Cluster& cluster, const UnitClass& of_class) {
   std::vector<double> sums{0};
   const double devices = of_class.devices, pairs_inside = 0.5 * devices * (devices - 1);
@@ -113,7 +113,7 @@ double PartitionGraph::count() const {
 }
 
 void PartitionGraph::list_partitions() {
-  // Where there are too many, classes give units by the step and none or all of them.
+  // If there are too many partitions, classes give units in steps, and none or all of them.
   int step = 1;
   const auto listed = [&] {
     double product = 1;
@@ -178,7 +178,7 @@ std::vector<Partition> PartitionGraph::neighbours(const Partition& partition) co
         Partition other = partition;
         other[a] += sign * units;
         add(other);
-        // What takes its place in another class: as much arithmetic, or all that there is.
+        // The replacement in another class: as much arithmetic, or all of its units.
         for (std::size_t b = 0; b < classes_.size(); ++b) {
           if (b == a) continue;
           const int as_much =

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxTypesMixed = 4;
 // A tensor-parallel group: devices of one machine.
 using Slot = std::vector<DeviceId>;
 
-// Of every piece as many as it holds.
+// The slots of all pieces: as many as fit into each.
 std::vector<Slot> slots_of(const TypePool& pool, int tensor_parallel) {
   std::vector<Slot> slots;
   const auto width = static_cast<std::size_t>(tensor_parallel);
@@ -77,8 +77,8 @@ class Enumeration {
       fewest = std::min(fewest, entry->second.size());
     }
     const int maximum = std::min(limits_.max_replicas, static_cast<int>(fewest));
-    // Of many replicas that make stages of one number those that use the most devices, and whole machines'
-    // worth.
+    // If many numbers of replicas give the same number of stages, only those that use the most devices, and
+    // whole machines.
     constexpr int kFew = 64;
     constexpr int kWhole = 8;  // devices of most machines
     for (int replicas = 1; replicas <= maximum; ++replicas) {

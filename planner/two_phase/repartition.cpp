@@ -16,7 +16,7 @@ SearchPhaseLimits limits_of(const SearchRun& run) {
           [&run] { return run.is_over(); }};
 }
 
-// Of one side: the other's tasks take no time.
+// The time of one side: the tasks of the other side take no time.
 double side_s(const Costing& costing, Choices choices, bool rollout) {
   for (std::size_t t = 0; t < choices.size(); ++t) {
     const bool generates = costing.task(static_cast<int>(t)).kind == TaskKind::generation;
@@ -146,7 +146,7 @@ std::vector<Repartition::ValueSplit> Repartition::value_neighbours(const ValueSp
   std::vector<ValueSplit> found;
   for (Partition& value : graph_.neighbours(deal.value)) found.push_back({deal.partition, std::move(value)});
   for (Partition& partition : graph_.neighbours(deal.partition)) {
-    // What rollout gives or takes is policy's, or value's.
+    // The units that rollout gives or takes belong to the policy, or to the value model.
     Partition value = deal.value;
     for (std::size_t c = 0; c < value.size(); ++c) value[c] += partition[c] - deal.partition[c];
     if (std::all_of(value.begin(), value.end(), [](int units) { return units >= 0; }))

@@ -69,7 +69,7 @@ std::vector<ChoicePtr> SearchPhase::dealt(int task, const std::vector<DeviceId>&
   return found;
 }
 
-// What is left of a side's memory when all its other tasks hold their states once.
+// The fraction of a side's memory that is free when all its other tasks hold their states once.
 double SearchPhase::room_fraction(int task, const std::vector<int>& tasks,
                                   const std::vector<DeviceId>& devices) const {
   double room = 0, others = 0;

@@ -15,7 +15,7 @@ bool beats(const Choice& a, const Choice& b) {
          a.working_fraction <= b.working_fraction && a.sync_s <= b.sync_s;
 }
 
-// Of the first `count` replicas of a plan.
+// The fingerprint of the first `count` replicas of a plan.
 Fingerprint print_of(const TaskPlan& plan, std::size_t count) {
   std::vector<std::uint64_t> words{plan.replicas.size()};
   for (std::size_t r = 0; r < count; ++r) {
@@ -27,7 +27,7 @@ Fingerprint print_of(const TaskPlan& plan, std::size_t count) {
   return DeviceClassHashes::of_words(words);
 }
 
-// What tells plans of one task apart.
+// The fingerprint that distinguishes plans of one task.
 Fingerprint print_of(const Fingerprint& replicas, const TaskPlan& plan) {
   const std::array words{replicas.low, replicas.high, static_cast<std::uint64_t>(plan.micro_batch_sequences),
                          static_cast<std::uint64_t>(plan.decode_batch_sequences),
@@ -81,7 +81,7 @@ const TaskPlan& TrainingSearch::plan_of(const Trial& trial) {
 }
 
 double TrainingSearch::min_s(const Trial& trial) {
-  // Nothing is known before of tasks whose replicas depend on each other.
+  // There is no bound for tasks whose replicas depend on each other.
   if (!costing_->model(task_).is_always_separable()) return 0;
   const TaskPlan& plan = plan_of(trial);
   const Fingerprint print = print_of(layouts_[trial.layout].print_of_first, plan);

@@ -18,7 +18,7 @@ bool can_be_split(const PlanRequest& request) {
   return has_two_sides(request.workflow) && request.cluster.device_count() > 1;
 }
 
-// Where the last of growing windows ends: the partition to begin with. Nothing where no window is needed.
+// The end of the last growing window: the partition to start with. Empty if no window is needed.
 std::optional<Partition> partition_of_windows(SearchRun& run, const PartitionGraph& graph) {
   const PlanRequest& request = run.request();
   if (request.workflow.response_tokens.kind == LengthKind::fixed) return std::nullopt;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kSupport = 64;
 constexpr std::size_t kMaxSamples = 1U << 18;  // longer windows change nothing that a plan could show
 
-// By hand: the standard's distributions differ from library to library, and a seed must give the same plan.
+// Own code: the standard's distributions differ between libraries, and a seed must give the same plan.
 double uniform(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11U), -53); }
 
 double standard_normal(std::mt19937_64& random) {

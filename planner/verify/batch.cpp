@@ -53,8 +53,8 @@ double prompt_kept(const PlannedTask& task) {
   return task.execution().shared_prompts ? prompt / task.workflow.responses_per_prompt : prompt;
 }
 
-// Of a response met at random in a place that is always refilled, E[X^2] / 2 E[X] tokens are made (renewal
-// theory), and half of what tools return is there.
+// A response seen at a random time in a place that is always refilled has E[X^2] / 2 E[X] tokens (renewal
+// theory), and half of the tokens that tools return.
 double tokens_met(const PlannedTask& task) {
   const RolloutBatch batch = rollout_batch(task.workflow);
   const Lengths& response = batch.response_tokens(task.workflow);

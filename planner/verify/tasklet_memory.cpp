@@ -45,7 +45,7 @@ struct Formats {
   double expert_bytes = 2;
 };
 
-// As stored: what is stated, else as computed with.
+// The formats of stored weights: as stated, otherwise those of the computation.
 Formats weight_formats(const PlannedTask& task) {
   const Execution& execution = task.execution();
   const Precision computed = execution.precision ? *execution.precision : task.workflow.precision;
@@ -135,7 +135,7 @@ class KeptElements {
     return 4 * input() + routed_copies() * input() + (attention + mlp + scores) / split_;
   }
 
-  // Of the layer that runs, less what the backward pass finds kept.
+  // The working memory of the layer that runs, without what was kept for the backward pass.
   [[nodiscard]] double at_work() const {
     const double values = whole_layer(true);
     return task_.is_training() ? values + values - layer(task_.plan.recompute) : values;

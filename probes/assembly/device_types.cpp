@@ -59,7 +59,7 @@ struct Series {
     const std::string throttle = conditions.throttle_sentence();
     return measured(median(values), spread_fraction(), how + who + (throttle.empty() ? "" : "; " + throttle));
   }
-  // Of two that differ nobody can tell which is odd: one warning for both.
+  // With two devices that differ, the outlier cannot be identified: one warning for both.
   void warn(const std::string& what, std::vector<std::string>& warnings) const {
     if (values.size() == 2) {
       const std::string caveat = find_odd_ones(named(), {kOddDeviceFraction}).caveat;

@@ -18,7 +18,7 @@ constexpr std::array kKinds = {CollectiveKind::all_reduce,     CollectiveKind::a
                                CollectiveKind::reduce_scatter, CollectiveKind::broadcast,
                                CollectiveKind::all_to_all,     CollectiveKind::send_receive};
 
-// What every rank's buffers may take: the least of all.
+// The bytes that the buffers of every rank may use: the minimum of all ranks.
 double common_room_bytes(Communicator& world, const Collectives& collectives) {
   std::array<double, 1> minimum = {-kMemoryShare * collectives.free_bytes()};
   world.all_reduce_max(std::span<double>(minimum));
@@ -52,7 +52,7 @@ class Budget {
   bool has_stopped_ = false;
 };
 
-// What a user allows is meant for this many turns; a job whose hosts need more rounds gets more.
+// The user's budget is meant for this many turns; a job whose hosts need more rounds gets more.
 constexpr double kTurnsOfABudget = 50;
 
 double pair_budget_s(const PairTurns& turns, const CollectiveOptions& options) {

@@ -29,7 +29,7 @@ const std::vector<Launcher>& launchers() {
   return table;
 }
 
-// What srun lends to its processes depends on its --mpi, which many sites leave at "none".
+// The MPI support that srun gives its processes depends on its --mpi, which many sites leave at "none".
 std::string better_launch(const Environment& environment) {
   std::string own = "the launcher of the MPI that sextant was built with, or one process without a launcher";
   if (!environment("SLURM_STEP_NUM_TASKS")) return own;

@@ -62,7 +62,7 @@ class MpiCommunicator final : public Communicator {
   }
 
   ~MpiCommunicator() override {
-    // Nothing may throw here; a failed transport has been reported by the call that met it.
+    // A destructor must not throw; a failed transport has been reported by the call that met it.
     for (Pending& pending : pending_) MPI_Wait(&pending.request, MPI_STATUS_IGNORE);
     MPI_Comm_free(&comm_);
   }

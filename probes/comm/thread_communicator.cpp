@@ -16,7 +16,7 @@
 namespace sextant {
 namespace {
 
-// What the ranks of one communicator share.
+// The state that the ranks of one communicator share.
 class Room {
  public:
   explicit Room(int ranks) : ranks_(ranks), posted_(static_cast<std::size_t>(ranks)) {}
@@ -82,7 +82,7 @@ class Room {
     return !mail_[{from, to, tag}].empty();
   }
 
-  // Who waits, or will, throws.
+  // All ranks that wait, now or later, throw.
   void break_up() {
     const std::lock_guard lock(mutex_);
     is_broken_ = true;

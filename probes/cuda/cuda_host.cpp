@@ -157,7 +157,7 @@ class HostTransfer final : public GpuOperation {
     check_cuda(cudaMemcpy(back.data(), on_device_.data(), bytes_, cudaMemcpyDeviceToHost), "reading a copy");
     if (std::memcmp(back.data(), on_host_.data(), bytes_) != 0) return false;
     if (!transfer_.to_device) return true;
-    // What is there now could have been there before: once more with other data.
+    // The data found could be from before: once more with other data.
     fill(3);
     static_cast<void>(run_s(1, {}));
     check_cuda(cudaMemcpy(back.data(), on_device_.data(), bytes_, cudaMemcpyDeviceToHost), "reading a copy");

@@ -61,7 +61,7 @@ class Flow {
     check_cuda(cudaDeviceSynchronize(), "filling what is copied");
   }
 
-  // Whose stream the copy is queued on: the one that writes or reads.
+  // The GPU on whose stream the copy is queued: the one that writes or reads.
   [[nodiscard]] static int runs_on(int from, int to, GpuPeerWay way) {
     return way == GpuPeerWay::kernel_read ? to : from;
   }
@@ -100,7 +100,7 @@ class Flow {
   DeviceBuffer target_;
 };
 
-// What goes back at the same time, on a stream of the other GPU, between two marks of the timed stream.
+// The traffic in the opposite direction, on a stream of the other GPU, between two marks of the timed stream.
 struct WayBack {
   WayBack(int from, int to, GpuPeerWay way, std::size_t bytes)
       : device(Flow::runs_on(from, to, way)),

@@ -9,7 +9,7 @@ constexpr int kRows = kMaxHeadsPerGroup;
 static_assert(kMinPagesPerSplit == 4 * kWarps);
 constexpr float kLog2OfE = 1.44269504F;
 
-// What a block, or a warp within it, found: the weighted sum of values, not yet divided by `sum`.
+// The partial result of a block, or of a warp within it: the weighted sum of values, not yet divided by `sum`.
 struct Part {
   float maximum;
   float sum;
@@ -30,7 +30,7 @@ struct Pages {
   __device__ const uint4* row(int page, int token) const {
     return reinterpret_cast<const uint4*>(base + page * page_stride + token * kDim);
   }
-  // Of tokens g and g + 8.
+  // Loads the keys of tokens g and g + 8.
   __device__ void load_keys(int page, uint4 (&keys)[2][kChunks]) const {
 #pragma unroll
     for (int tile = 0; tile < 2; ++tile) {

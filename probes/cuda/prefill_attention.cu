@@ -16,7 +16,7 @@ static_assert(kQueryRows == kTile, "only the last tile of a block's tokens is cu
 template <int kDim>
 constexpr int kChunksOfRow = kDim / 8;  // of 16 bytes
 
-// Where chunk `chunk` of a row lies in shared memory, so that the eight lanes that are served at once hit
+// The place of chunk `chunk` of a row in shared memory, so that the eight lanes that are served at once hit
 // different banks: lanes read keys of rows g and values of rows 2 t.
 __device__ int key_place(int row, int chunk) { return chunk ^ ((row & 1) << 2); }
 __device__ int value_place(int row, int chunk) { return chunk ^ (((row >> 1) & 3) << 1); }

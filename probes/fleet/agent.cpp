@@ -27,7 +27,7 @@ namespace {
 constexpr int kEndedAlone = 3;
 constexpr double kLastWords_s = 5;  // how long somebody may take to hear them
 
-// Nothing is torn down: threads that still measure end with the process, and so do its children.
+// Ends without cleanup: threads that still measure end with the process, and so do its children.
 [[noreturn]] void leave(int code) { std::_Exit(code); }
 
 // Does tasks one after another, beside the thread that listens.

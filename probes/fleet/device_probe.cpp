@@ -25,11 +25,11 @@ struct SamplesPipe {
     static_cast<void>(fcntl(ends[0], F_SETFD, FD_CLOEXEC));
     static_cast<void>(fcntl(ends[0], F_SETFL, O_NONBLOCK));
   }
-  // As a child opens it.
+  // The name by which a child opens the pipe.
   [[nodiscard]] std::string name() const { return "/proc/self/fd/" + std::to_string(write.number()); }
 };
 
-// What the probe of the devices prints, and what it writes as samples: through a pipe, for no file is written.
+// The output of the device probe, and its samples through a pipe, because no file is written.
 struct Told {
   std::string cluster, samples;
 };

@@ -55,7 +55,7 @@ Quantity merge(const std::vector<Quantity>& quantities) {
   return merged;
 }
 
-// Of those that have it.
+// The merged quantity of the types that have it.
 std::optional<Quantity> merge_some(const std::vector<DeviceType>& types,
                                    std::optional<Quantity> DeviceType::*member) {
   std::vector<Quantity> found;
@@ -109,7 +109,7 @@ Node node_of(const Member& member) {
   return node;
 }
 
-// What the models and the links are made of.
+// The input of the models and the links.
 struct Pairs {
   std::vector<HostPlace> places;
   std::vector<MeasuredPair> measured;

@@ -17,7 +17,7 @@ namespace {
 
 using Equals = std::map<std::string, std::vector<NamedValue>>;  // by what is compared
 
-// Of a host that told only its medians.
+// Adds the medians of a host that reported no samples.
 void add_medians(Equals& equals, const std::string& host, const Cluster& cluster) {
   const auto add = [&](const std::string& what, const Quantity& quantity) {
     if (quantity.source == Source::measured)
@@ -130,7 +130,7 @@ std::map<std::pair<std::string, std::string>, OddPairClass> classes_of(const Fle
 // Round trips of hosts side by side differ by what the kernel does; between zones also by the way.
 constexpr double kOddRoundTripFraction = 0.25;
 
-// Of so few nobody can tell what they have in common.
+// Whether there are enough values to know what they have in common.
 bool is_enough(const OddPairClass& equals) {
   constexpr std::size_t kFewestHosts = 4;
   return equals.hosts.size() >= kFewestHosts && equals.round_trips.size() >= equals.hosts.size();

@@ -7,7 +7,7 @@
 namespace sextant {
 namespace {
 
-// What a text that is told begins with.
+// The first character of a message.
 constexpr char kPoints = 'p';
 constexpr char kReports = 'r';
 

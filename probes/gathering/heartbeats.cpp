@@ -61,7 +61,7 @@ std::uint16_t port_of(int number) {
   return ntohs(of.sin_port);
 }
 
-// Of this host, and of the loopback: ranks of one host need no network.
+// The addresses of this host and the loopback: ranks of one host need no network.
 std::vector<std::string> own_addresses(int family) {
   std::vector<std::string> texts = {family == AF_INET ? "127.0.0.1" : "::1"};
   ifaddrs* list = nullptr;
@@ -136,7 +136,7 @@ void Heartbeats::say(std::string_view what) {
     const auto opened = sockets_.find(door.family);
     if (opened == sockets_.end()) continue;
     SocketAddress to = address_of(door.family, door.address, door.port);
-    // What cannot be sent now is sent the next time.
+    // A heartbeat that cannot be sent now is sent the next time.
     static_cast<void>(sendto(opened->second.number(), text.data(), text.size(), 0, to.get(), to.length));
   }
 }

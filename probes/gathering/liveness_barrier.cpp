@@ -117,7 +117,7 @@ void LivenessBarrier::wait_for_all(const std::string& what) {
   const auto is_missing = [this](int rank) {
     return !lost_.contains(rank) && !has_come_[static_cast<std::size_t>(rank)];
   };
-  // Those who worked as long as rank 0 have not had the time to say so.
+  // Ranks that worked as long as rank 0 have not had the time to report.
   const double soonest_s = now_s() + limits_.silence_s / 2;
   for (bool waits = true; waits;) {
     attend();

@@ -20,7 +20,7 @@ class Race {
   Race(std::size_t candidates, const TimeCandidate& time, double min_s)
       : time_(time), min_s_(min_s), times_s_(candidates), is_out_(candidates) {}
 
-  // What it takes in this round; infinite when it fails.
+  // The time of the candidate in this round; infinite if it fails.
   double run(std::size_t candidate, bool is_first_round) {
     if (is_first_round) static_cast<void>(time_once(candidate));  // loads the kernel
     const double once_s = is_first_round ? time_once(candidate) : median(times_s_[candidate]);

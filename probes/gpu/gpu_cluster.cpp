@@ -40,7 +40,7 @@ Coverage coverage_of(const std::vector<RankReport>& reports, const std::string& 
   return levels == levels_with_fit ? Coverage::every_level : Coverage::nothing;
 }
 
-// What is said of the first link, or of NCCL, that has no value.
+// The sentence of the first link, or of NCCL, that has no value.
 std::string why_no_links(const std::vector<RankReport>& reports) {
   for (const RankReport& report : reports) {
     for (const ProbeResult& result : report.results) {
@@ -91,7 +91,7 @@ void warn_of_time(const std::vector<RankReport>& reports, std::vector<std::strin
   }
 }
 
-// What is about all GPUs together belongs to every type. The links' own results are in the report already.
+// Measurements of all GPUs together belong to every type. The results of links are in the report already.
 void add_measurements(Cluster& cluster, const std::vector<RankReport>& reports, const LinkReport& links) {
   std::map<std::string, DeviceMeasurement> shared = measurements_of(links);
   for (const RankReport& report : reports) {

@@ -10,8 +10,8 @@
 namespace sextant {
 namespace {
 
-// What is told of a host's GPUs, with their numbers in the job: points as they come, on the thread that
-// measures; NCCL on any thread.
+// Callbacks with the results for a host's GPUs, with their numbers in the job: measurements of devices on the
+// thread that measures; NCCL on any thread.
 struct HostSteps {
   int first_gpu = 0;
   std::function<void(const std::vector<ProbeResult>&)> on_points;
@@ -49,7 +49,7 @@ class HostProbe {
   [[nodiscard]] std::vector<ProbeResult> in_the_job(std::vector<ProbeResult> results) const {
     return renumbered(std::move(results), [this](int gpu) { return gpu + steps_.first_gpu; });
   }
-  // Of this host.
+  // The finished results of this host.
   [[nodiscard]] std::vector<ProbeResult> done(const std::vector<ProbeResult>& results) const {
     return numbered_from(results, steps_.first_gpu, static_cast<int>(tools_.devices.list().size()));
   }
@@ -206,7 +206,7 @@ class OwnHost {
     return points;
   }
 
-  // What this rank led then.
+  // The results of an earlier probe that this rank led.
   [[nodiscard]] std::vector<ProbeResult> measured_before() const {
     RankJournal before;
     before.points = done_between_hosts();

@@ -11,7 +11,7 @@
 namespace sextant {
 namespace {
 
-// As the peer copy says of itself.
+// The words in the result of a peer copy.
 constexpr const char* kThroughHost = "through host memory";
 
 std::vector<TimedMessage> messages_of(const LinkMeasurement& link) {

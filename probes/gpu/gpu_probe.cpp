@@ -32,7 +32,7 @@ ProbeResult over_budget(const GpuPoint& point, int gpu, double budget_s) {
   return result;
 }
 
-// What was measured before is not measured again: failures are.
+// Earlier measurements are not repeated; earlier failures are.
 const ProbeResult* find_done(const GpuProbeOptions& options, const std::string& name, int gpu, int peer) {
   for (const ProbeResult& result : options.done) {
     if (result.name != name || result.rank != gpu || result.peer != peer) continue;

@@ -55,7 +55,7 @@ bool is_told_to_stop(Communicator& ranks, const ProbeHooks& hooks) {
   return told[0] != 0;
 }
 
-// Of all ranks, on every rank. Collective.
+// The results of all ranks, on every rank. Collective.
 std::vector<ProbeResult> exchange_results(Communicator& ranks, const std::vector<ProbeResult>& mine) {
   std::vector<ProbeResult> all;
   for (const std::string& text : exchange_texts(ranks, to_json(mine).dump())) {

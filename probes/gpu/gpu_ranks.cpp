@@ -96,7 +96,7 @@ class OwnGpu {
     found_.lost = lost();
   }
 
-  // Of a host whose first rank sees all GPUs this one copies between them, while the others wait.
+  // If the first rank of a host sees all its GPUs, it measures the copies between them while the others wait.
   [[nodiscard]] std::vector<ProbeResult> measure_peer_copies() {
     const std::vector<int> of_host = shared_.ranks_of_host(ranks_.rank());
     const bool is_whole =
@@ -143,7 +143,7 @@ class OwnGpu {
     return measure_nccl(ranks_, shared_.mine.index, tools_.make_collectives, nccl, tools_.clock);
   }
 
-  // What this rank led then, of pairs that are not measured again, and of levels.
+  // The results of an earlier probe that this rank led: of pairs that are not measured again, and of levels.
   [[nodiscard]] std::vector<ProbeResult> measured_before() const {
     std::vector<ProbeResult> results = options_.done.points_of_measured_pairs();
     append(results, options_.done.collectives);

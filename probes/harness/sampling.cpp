@@ -117,7 +117,7 @@ Sampled take_samples(const SamplingOptions& options, const TimedBatch& batch, co
     const bool has_enough = rule.verdict().has_value();
     is_done = agreement ? agreement(has_enough) : has_enough;
   }
-  // Who waited for others may have converged since, or no longer be.
+  // A rank that waited for others may have converged since, or no longer be converged.
   StopReason reason = rule.verdict().value_or(StopReason::budget);
   if (rule.has_converged()) {
     reason = StopReason::converged;

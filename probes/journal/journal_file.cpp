@@ -47,7 +47,7 @@ Descriptor open_locked(const fs::path& file, int flags) {
   return opened;
 }
 
-// What is there, once nobody else writes; nothing of what is no file.
+// The content of the file, once no other process writes; empty if there is no file.
 std::string text_of(const fs::path& file) { return fs::is_regular_file(file) ? read_text_file(file) : ""; }
 
 // Keeps the first `whole` bytes.
@@ -58,7 +58,7 @@ void cut(const Descriptor& opened, const fs::path& file, std::size_t whole) {
 }
 
 void refuse_measurements(const std::string& text, const fs::path& file, std::string_view kind) {
-  // Of the rest only the lines count: a measurement that this program cannot read is one all the same.
+  // Only the number of the other lines matters: a measurement that this program cannot read is still one.
   const std::string first = text.substr(0, text.find('\n') + 1);
   static_cast<void>(parse_journal(first.empty() ? text : first, file.string(), kind, [](const JsonView&) {}));
   const auto lines = std::count(text.begin(), text.end(), '\n');

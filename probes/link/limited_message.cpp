@@ -13,7 +13,7 @@
 namespace sextant {
 namespace {
 
-// Who waits first polls this long (ranks that arrive together do not pay a nap), then naps.
+// A waiting rank first polls this long (ranks that arrive together do not pay a nap), then naps.
 constexpr double kPollingPhase_s = 50e-6;
 constexpr auto kNap = std::chrono::microseconds(100);
 

@@ -33,7 +33,7 @@ std::string describe(const AlphaBeta& fit) {
          ", off by " + format_percent(fit.rms_error_fraction) + " (root mean square over sizes)";
 }
 
-// What rank 0 says before each round and after the last.
+// The message of rank 0 before each round and after the last.
 struct Order {
   bool goes_on = true;
   bool is_interrupted = false;
@@ -52,7 +52,7 @@ struct Order {
   }
 };
 
-// What a rank says after each round.
+// The message of a rank after each round.
 struct Report {
   std::vector<ProbeResult> points;
   bool should_stop = false;
@@ -130,7 +130,8 @@ void RoundMember::send_orders(int tag) {
   }
 }
 
-// Of all ranks that are not lost, as they come. One that its partner waited for in vain has less time.
+// Collects the reports of all ranks that are not lost, as they arrive. A rank whose partner waited in vain has
+// less time.
 void RoundMember::collect(const std::vector<RankPair>& round, int tag, std::vector<ProbeResult>& points) {
   std::set<int> silent;
   for (int rank = 1; rank < ranks_.size(); ++rank) {
@@ -213,7 +214,7 @@ LinkOutcome RoundMember::lead(const std::vector<std::vector<RankPair>>& rounds) 
 }
 
 LinkOutcome RoundMember::follow(const std::vector<std::vector<RankPair>>& rounds) {
-  // What rank 0 waits for in the round before, and more than that.
+  // The time for which rank 0 waits in the round before, and a margin.
   const double limit_s = longest_round_s(context_, options_) + 4 * options_.answer_limit_s;
   const auto check = [&](bool has_come) {
     if (!has_come) throw_machine_failed(name_of(kLeader) + ", which coordinates the rounds, does not respond");

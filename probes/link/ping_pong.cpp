@@ -14,7 +14,7 @@
 namespace sextant {
 namespace {
 
-// What the leader asks for: so many round trips of so many bytes; no trip ends it.
+// The request of the leader: a number of round trips and their bytes; zero trips end the session.
 struct TransferRequest {
   std::int64_t round_trips = 0;
   std::int64_t bytes = 0;
@@ -108,7 +108,7 @@ std::vector<ProbeResult> lead_ping_pong(Communicator& world, const PairLine& lin
       break;
     }
   }
-  // Who does not hear this ends by its own limit.
+  // A peer that does not receive this ends by its own timeout.
   static_cast<void>(message_of({}).send(world, line.peer, line.tag, line.limit_s));
   return points;
 }

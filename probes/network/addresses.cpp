@@ -29,8 +29,8 @@ Resolved ask_for(const Endpoint& endpoint, int flags) {
   return {failed, Addresses(failed == 0 ? list : nullptr)};
 }
 
-// Nothing can end a look-up of a name, and its servers may not answer for minutes: its thread is left behind
-// then.
+// A name look-up cannot be cancelled, and its servers may not answer for minutes: its thread is then left
+// behind.
 Resolved look_up_name(const Endpoint& endpoint, const Deadline& deadline) {
   std::promise<Resolved> promise;
   std::future<Resolved> future = promise.get_future();

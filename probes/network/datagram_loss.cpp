@@ -1,4 +1,4 @@
-// What is made of datagrams that returned, and how it is written down.
+// Loss and jitter from the datagrams that returned, and their JSON.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -20,7 +20,7 @@ namespace {
 constexpr int kBacklog = 512;
 constexpr double kLookAround_s = 0.1;  // ended threads are joined, and the slow shown out, that often
 
-// What can be had without waiting; 0 when the other end has left, in whatever way.
+// The bytes that can be received without waiting; 0 if the other end has left, in whatever way.
 std::optional<std::size_t> receive_or_leave(const Descriptor& socket, std::span<std::byte> bytes) {
   try {
     return receive_some(socket, bytes);

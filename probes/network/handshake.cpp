@@ -28,7 +28,7 @@ RequestBytes encode(const Request& request) {
   return bytes;
 }
 
-// Nothing for a service that there is not.
+// The result is empty for an unknown service.
 std::optional<Request> request_in(std::span<const std::byte> bytes) {
   const std::uint64_t service = load_number(bytes.subspan(0, 8));
   const std::uint64_t limit_ms = load_number(bytes.subspan(8, 8));
@@ -38,7 +38,7 @@ std::optional<Request> request_in(std::span<const std::byte> bytes) {
   return Request{static_cast<Service>(service), static_cast<double>(limit_ms) * 1e-3};
 }
 
-// What both sides sign, each under its own name.
+// The data that both sides sign, each under its own name.
 struct Transcript {
   std::span<const std::byte> server_nonce, client_nonce, request;
 

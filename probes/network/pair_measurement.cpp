@@ -26,7 +26,7 @@ DatagramOptions datagram_options(const PairOptions& options) {
   return datagrams;
 }
 
-// What comes after the round trips, which tell how long it may take.
+// The time limit for the part after the round trips, which determine it.
 double longest_rest_s(const PairOptions& options, double round_trip_s) {
   const StreamOptions stream{1, options.budget_s, options.target_spread_fraction, round_trip_s};
   const double both_ways_s = 2 * longest_s(stream);

@@ -47,7 +47,7 @@ double sampling_budget_s(const RoundTripOptions& options, double round_trip_s) {
   return std::max(options.budget_s, kVariation * options.min_samples * round_trip_s);
 }
 
-// What is known of the offset from one echo: at most half of what the network took.
+// The estimate of the offset from one echo: off by at most half of the time on the network.
 struct Offset {
   double offset_s = 0;
   double error_s = 0;

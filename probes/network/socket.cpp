@@ -84,7 +84,7 @@ sockaddr_storage address_of(const Descriptor& socket, int (*which)(int, sockaddr
   return address;
 }
 
-// Where in the structure the port is, for both families.
+// The place of the port in the structure, for both families.
 std::uint16_t& port_in(sockaddr_storage& address) {
   static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
   return reinterpret_cast<sockaddr_in*>(&address)->sin_port;

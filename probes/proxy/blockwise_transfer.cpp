@@ -21,7 +21,7 @@ std::optional<StageShape> shape_of(const Model& model, const TaskPlan& plan, int
   return stage_shape(model, plan.replicas[static_cast<std::size_t>(position->replica)], *position);
 }
 
-// What the rank trains, when it gathers.
+// The stage that the rank trains if it gathers.
 std::optional<StageShape> gathering_shape(const Model& model, const TaskPlan& training,
                                           const TaskPlan& generation, int rank) {
   const std::optional<Position> position = position_of(training, rank);

@@ -56,7 +56,7 @@ std::string crowding_warning(Communicator& world) {
          " more ranks than cores, so ranks share cores and times are too long: use one rank per core";
 }
 
-// Of the device that used the most.
+// The peak of the device that used the most.
 std::optional<double> peak_memory_bytes(Communicator& world, const proxy::TaskEngine& engine) {
   std::array<double, 1> maximum{engine.peak_memory_bytes().value_or(0)};
   world.all_reduce_max(std::span<double>(maximum));

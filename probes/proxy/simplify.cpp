@@ -23,7 +23,7 @@ double mean_tokens(const Workflow& workflow, TaskKind kind) {
   return kind == TaskKind::generation ? prompt : prompt + workflow.response_tokens.mean_tokens();
 }
 
-// Of as many tokens as the plan's own micro-batches.
+// The number of sequences with as many tokens as the plan's own micro-batches.
 int micro_batch_sequences(const TaskPlan& plan, const Workflow& workflow, TaskKind kind) {
   const std::vector<int> shares = replica_sequences(plan, workflow.sequences());
   int share = *std::max_element(shares.begin(), shares.end());

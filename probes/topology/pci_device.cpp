@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kDevices = "/sys/bus/pci/devices/";
 constexpr double kTransfersPerGiga = 1e9;
-// What the kernel writes for a width that it could not read.
+// The value that the kernel writes for a width that it could not read.
 constexpr int kUnknownWidth = 255;
 
 // "32.0 GT/s PCIe"; 0 for "Unknown".

@@ -29,7 +29,7 @@ constexpr std::string_view kBody = R"json({
 
 bool is_of_time(const SearchRecord& search) { return search.goal == "time"; }
 
-// What the goal lowers: seconds or dollars of an iteration, or devices.
+// The quantity that the goal minimizes: seconds or dollars per iteration, or devices.
 double lowered(const SearchRecord& search, const Improvement& best) {
   if (is_of_time(search)) return best.iteration_s;
   return search.goal == "devices" ? std::floor(best.loss) : best.loss;
@@ -60,7 +60,7 @@ Json points_of(const SearchRecord& search) {
   return rows;
 }
 
-// Of any plan, and of the planner's own space, where they are known.
+// The known bounds for any plan and for the planner's search space.
 Json bounds_of(const SearchRecord& search) {
   std::optional<double> of_all, of_space;
   if (search.goal == "time") {

@@ -18,7 +18,7 @@ Json named(const char* what, NodeId node, std::optional<DeviceId> device, const 
   return event;
 }
 
-// That any task is on.
+// The devices that any task uses.
 std::set<DeviceId> devices_of(const Prediction& prediction) {
   std::set<DeviceId> devices;
   for (const auto& [name, task] : prediction.tasks) devices.insert(task.devices.begin(), task.devices.end());
@@ -68,7 +68,7 @@ void add_span(const Span& span, const Devices& devices, const Cluster& cluster, 
   }
 }
 
-// What an iteration takes after its tasks.
+// Adds the events after the tasks of an iteration.
 void add_end(const Prediction& prediction, const std::set<DeviceId>& devices, const Cluster& cluster,
              Json& events) {
   double tasks_s = 0;

@@ -47,7 +47,7 @@ std::string identifier(const std::string& text) {
   return out;
 }
 
-// As a C++ literal of type double.
+// The value as a C++ literal of type double.
 std::string literal(double value) {
   const std::string text = exact(value);
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;

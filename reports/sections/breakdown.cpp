@@ -56,7 +56,7 @@ Table terms_table(const Prediction& prediction) {
   return table;
 }
 
-// Nothing of a document that does not hold what the controller takes.
+// The sentence is empty for a document without the time of the controller.
 std::string sum_of_rows(const Prediction& prediction) {
   constexpr double kRounding = 1e-6;  // relative
   double sum_s =

@@ -11,7 +11,7 @@ Cell probability_cell(const std::optional<double>& probability) {
   return probability ? percent_cell(*probability) : empty_cell();
 }
 
-// What ratios are of, where it is not the time that the column before shows.
+// The unit of ratios if it is not the time in the column before.
 std::string of_goal(const Explanation& explanation) {
   if (explanation.goal == "cost") return " dollars";
   return explanation.goal == "devices" ? " devices" : "";

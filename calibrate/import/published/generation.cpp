@@ -30,7 +30,7 @@ constexpr std::array<NamedKind, 7> kKinds{{
     {"request throughput", Kind::request_throughput},
 }};
 
-// What engines do by their nature.
+// Properties of an engine that do not depend on its settings.
 struct Engine {
   std::string_view prefix;  // of the record's engine; the first that fits
   const char* framework;

@@ -50,7 +50,7 @@ Node node_of(const HetrlGpu& gpu, int number, const Facts& facts) {
   node.region = node.zone = "region";
   node.device_type = gpu.name;
   node.devices = kDevicesOfNode;
-  // Where it was measured, it was elsewhere.
+  // A measured latency comes from another machine, so it counts as assumed here.
   const Quantity& latency_s = facts.gpu(gpu.name).within_node.latency_s;
   node.link = LinkRate{assumed(latency_s.value, latency_s.note.value_or("")),
                        datasheet(gpu.within_node_bytes_per_s, kTable)};
@@ -118,7 +118,7 @@ constexpr City kParis{"paris", 48.86, 2.35}, kStockholm{"stockholm", 59.33, 18.0
     kZurich{"zurich", 47.38, 8.54}, kFrankfurt{"frankfurt", 50.11, 8.68}, kMilan{"milan", 45.46, 9.19},
     kVirginia{"virginia", 39.04, -77.49}, kOhio{"ohio", 39.96, -83.0};
 
-// Of a unit sphere.
+// The distance on a unit sphere.
 double distance(const City& a, const City& b) {
   constexpr double kRadian = std::numbers::pi / 180;
   const double angle =
@@ -127,7 +127,7 @@ double distance(const City& a, const City& b) {
   return std::acos(std::clamp(angle, -1.0, 1.0));
 }
 
-// What the paper says about links between regions.
+// The links between regions, as stated in the paper.
 struct WideArea {
   double shortest_s, longest_s;
   double slowest, fastest;  // bytes/s

@@ -29,7 +29,7 @@ TrainingGraphs graphs_of(const JsonView& config) {
   return out;
 }
 
-// None of the modules that recipes recompute is a large product: norms, activations, a low-rank projection, the
+// The modules that recipes recompute contain no large product: norms, activations, a low-rank projection, the
 // few dense layers of a mixture.
 bool is_small(const JsonView& module) {
   return module.one_of({"layernorm", "moe_act", "mla_up_proj", "mlp", "core_attn"}) < 4;

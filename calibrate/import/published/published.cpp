@@ -18,8 +18,8 @@
 namespace sextant {
 namespace {
 
-// Where a page does not say how long answers are: its training times at two fifths of the GPUs' peak rate
-// correspond to 900 to 1600 tokens a sequence. The fit moves it, by what its prior allows.
+// The mean response length if a page does not state it: its training times at two fifths of the GPUs' peak rate
+// correspond to 900 to 1600 tokens per sequence. The fit moves the value within its prior.
 constexpr double kAssumedResponseTokens = 1200;
 constexpr double kResponseDeviation = 0.3;
 // The prompts of the mathematical data sets have 82 to 157 tokens in the mean where records state it.
@@ -97,7 +97,7 @@ int streamed_parts_of(const PublishedRecord& record, Mode mode) {
   return std::max(1, *record.prompts / (*record.required_mini_batches * *record.minibatch_prompts));
 }
 
-// Where generation has GPUs of its own, verl and NeMo RL (from 0.4 on, in packs of tensors) join it with the
+// If generation has separate GPUs, verl and NeMo RL (from 0.4 on, in packs of tensors) join them with the
 // trainers in one NCCL group and send every tensor whole around it (verl/experimental/one_step_off_policy and
 // fully_async_policy of volcengine/verl; nemo_rl/utils/packed_tensor.py of NVIDIA-NeMo/RL); OpenRLHF joins its
 // first trainer with the engines.

@@ -11,8 +11,8 @@
 namespace sextant {
 namespace {
 
-// Of a GPU's memory, what a serving engine gets that takes turns with training on it; the recipes and examples
-// of NeMo RL and verl that state it have 0.6.
+// The fraction of GPU memory for a serving engine that alternates with training on the GPU; the recipes and
+// examples of NeMo RL and verl that state it have 0.6.
 constexpr double kSharedMemoryFraction = 0.6;
 
 void set_micro_batch(const PublishedRecord& record, const PublishedTask& layout, MeasuredIteration& iteration,
@@ -136,7 +136,7 @@ double held_bytes(const MeasuredTask& task, double parameters, int zero_stage, b
   return parameters * (adam + (zero_stage == 3 ? kWeightsAndGradients / n : kWeightsAndGradients));
 }
 
-// Of all models on the GPUs where a task begins; each once.
+// The bytes of all models on the GPUs where a task begins; each model counts once.
 double held_beside(const MeasuredIteration& iteration, const MeasuredTask& task, int zero_stage,
                    bool offloads) {
   std::map<std::string, double> by_role;

@@ -31,8 +31,8 @@ std::string timer_name(const std::string& entry, const PublishedRecord& record, 
   return "";
 }
 
-// What a trainer that does not wait for generation does comes one after another, so its parts cannot be more
-// than the whole. 3 %: as far as the phases of synchronous logs miss their step.
+// The parts of a trainer that does not wait for generation run one after another, so they cannot sum to more
+// than the whole. 3 %: the largest deviation between phases and step in synchronous logs.
 bool trainer_contradicts(const PublishedRecord& record, Mode mode) {
   if (mode == Mode::synchronous || !record.iteration_s) return false;
   double sum_s = 0;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kSchema = "sextant.published.training/1";
 
-// What a record may say about its configuration; an unknown member might change its time.
+// The known settings of a record; an unknown one might change its time.
 constexpr std::array<std::string_view, 46> kKnobs{"activation_cpu_offload",
                                                   "activation_offload_layers",
                                                   "activation_recompute",

@@ -37,7 +37,7 @@ std::optional<Quantity> optional_figure(const JsonView& gpu, std::string_view me
   return figures ? std::optional(first_figure(*figures)) : std::nullopt;
 }
 
-// Where the figures count things.
+// The first figure, which must be an integer.
 int first_count(const JsonView& figures) {
   const Quantity figure = first_figure(figures);
   const int count = static_cast<int>(figure.value);

@@ -36,7 +36,7 @@ Precision sixteen_bits(const DeviceType& type, Precision wanted) {
   return type.flop_per_s.contains(wanted) ? wanted : Precision::bf16;
 }
 
-// As they are stored.
+// The bytes of the weights in their stored format.
 double weight_bytes(const MeasuredGeneration& generation) {
   const Execution& execution = generation.execution;
   return bytes_per_element(
@@ -65,8 +65,8 @@ double weight_bytes_per_device(const MeasuredGeneration& generation) {
   return on_one_device(generation, model.parameters(), experts) / generation.degrees.pipeline_parallel;
 }
 
-// Of a batch whose every step reads at the datasheet's rate, and only, the weights that its tokens pass when
-// routing is uniform; stages of a pipeline come one after another.
+// A lower bound for the time of a batch: every step reads, at the datasheet's rate, only the weights that its
+// tokens pass if routing is uniform; stages of a pipeline run one after another.
 double min_s(const MeasuredGeneration& generation) {
   const Model& model = generation.model;
   const int replicas = generation.execution.expert_parallel > 1 ? 1 : generation.degrees.data_parallel;

@@ -151,7 +151,7 @@ void set_stage_layers(const MeasuredTask& task, int layers, std::vector<Stage>& 
   }
 }
 
-// What a serving engine keeps for keys and values on each device; 0 where its weights leave nothing.
+// The bytes that a serving engine reserves for keys and values on each device; 0 if its weights leave nothing.
 double cache_bytes(const MeasuredTask& task, const Model& model, const Gpu& gpu) {
   const Precision stored =
       task.execution.weight_precision.value_or(task.execution.precision.value_or(Precision::bf16));

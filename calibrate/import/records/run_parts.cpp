@@ -73,8 +73,8 @@ Cluster uniform_cluster(const Gpu& gpu, int gpus, int per_node) {
   SEXTANT_CHECK(gpus >= 1 && per_node >= 0);
   const int in_node = std::min(gpus, per_node > 0 ? per_node : gpu.per_node);
   const bool in_racks = gpu.per_rack > 0;
-  // As few racks as it takes and as many nodes of each: a batch system asked for whole groups inside a rack
-  // gives 16 of 18 trays where groups have 64 members.
+  // The fewest racks, with the same number of nodes each: a batch system that is asked for whole groups inside
+  // a rack gives 16 of 18 trays if groups have 64 members.
   const int max_in_rack = std::max(1, gpu.per_rack / in_node);
   const int all_nodes = (gpus + in_node - 1) / in_node;
   const int racks = (all_nodes + max_in_rack - 1) / max_in_rack;

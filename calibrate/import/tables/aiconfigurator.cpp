@@ -90,7 +90,7 @@ std::string what_lacks(const CsvRow& row) {
   if (!is_blank(row, "speculative_decoding")) {
     return "speculative decoding (" + row.text("speculative_decoding") + "): a step gives more than one token";
   }
-  // Of a worker, or of one of its attention replicas.
+  // The batch of a worker, or of one of its attention replicas.
   const int in_batch = row.count("batch_size", 1) * size_in(row, "attention_dp");
   if (std::abs(in_batch - row.count("concurrency", 1)) > 1) {
     return "batch size x attention data parallelism is not the concurrency";
@@ -139,8 +139,8 @@ void set_engine(MeasuredGeneration& generation, const CsvRow& row) {
               is_blank(row, "prefill_tokens") ? kUsualPrefillTokens : row.count("prefill_tokens", 1));
 }
 
-// Who made the settings. InferenceX has a script for each model, format, GPU and engine, known by name or not;
-// the other dumps are files of one engine, GPU and model each.
+// Rows of one author of settings form a group. InferenceX has a script for each model, format, GPU and engine,
+// known by name or not; the other dumps are files of one engine, GPU and model each.
 std::string group_of(const CsvRow& row) {
   if (!is_blank(row, "launch_script")) return "InferenceX, " + row.text("launch_script");
   if (!is_blank(row, "source_dump") && row.text("source_dump").starts_with("gap-analysis/")) {
@@ -245,7 +245,7 @@ Imported read_aiconfigurator(const std::vector<std::filesystem::path>& files, co
          "concurrency",   "batch_size",       "tp",           "pp",        "attention_dp", "moe_tp",
          "moe_ep",        "label_tp",         "ttft_s",       "tpot_s"});
     std::vector<CsvRow> rows = table.rows();
-    // Of a measurement listed twice the row whose id names the sizes is the surer one.
+    // If a measurement is listed twice, the row whose id names the sizes is more reliable.
     std::stable_sort(rows.begin(), rows.end(), [](const CsvRow& a, const CsvRow& b) {
       return !a.is_empty("label_tp") && b.is_empty("label_tp");
     });

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kSource = "BLIS validation data, github.com/";
 
-// Where the generator's prompts were counted, the model's tokenizer made them 4 to 5 % longer than asked for.
+// The model's tokenizer made prompts 4 to 5 % longer than requested, according to the runs that counted them.
 constexpr double kPromptExcess = 1.045;
 
 double prompt_tokens(const CsvRow& row) {

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kPlans = "sextant-data.sailor-plans/1";
 constexpr std::string_view kModels = "sextant-data.sailor-models/1";
 
-// What the files hold, before any run is made of it.
+// The content of the files, before runs are made of it.
 struct SailorFiles {
   explicit SailorFiles(const Facts& facts) : tables(facts) {}
 

@@ -23,7 +23,7 @@ constexpr const char* kSource =
 
 // ---- rows ----
 
-// As "layer_kind" names them.
+// The values of the column "layer_kind".
 enum class LayerKind { embedding, transformer, final_norm, head };
 constexpr std::array<std::string_view, 4> kKinds{"embedding", "transformer", "final_norm", "head"};
 
@@ -40,7 +40,7 @@ struct LayerRow {
   [[nodiscard]] double passes_s() const { return forward_s + backward_s; }
 };
 
-// What was profiled.
+// The subject of a profile.
 struct Subject {
   std::string model;
   std::string gpu;
@@ -142,7 +142,7 @@ SizesByDegree sizes_of(const CsvTable& table) {
   return out;
 }
 
-// Of the largest degree up to the subject's: shares hardly depend on it.
+// The sizes at the largest degree up to the subject's: shares hardly depend on it.
 const Sizes* find_sizes(const SizesByDegree& sizes, const Subject& subject) {
   for (int degree = subject.tensor_parallel; degree > 0; --degree) {
     const auto found = sizes.find({subject.model, degree});

@@ -98,8 +98,8 @@ bool is_copy(const SailorPlan& a, const SailorPlan& b) {
          a.peak_memory_bytes == b.peak_memory_bytes;
 }
 
-// Of copies the one with the most replicas stays: only replicas have gradients to synchronise, for a time that
-// both state.
+// The copy with the most replicas stays: only replicas have gradients to synchronise, for a time that both
+// state.
 std::string copied_from(const SailorPlan& plan, const std::vector<SailorPlan>& plans) {
   for (const SailorPlan& other : plans) {
     if (other.id == plan.id || !is_copy(plan, other)) continue;

@@ -10,7 +10,7 @@ constexpr const char* kSource =
     "vTrain (MICRO 2024, arXiv 2312.12391), github.com/VIA-Research/vTrain "
     "@f8dda8473a48b373b1d25f51f52d685bff5150c5, data/ground_truth_single.csv and data/ground_truth_multi.csv";
 
-// What a check of the rows of one node found; data/public/vtrain/README.md has the evidence.
+// The result of a check of the rows of one node; data/public/vtrain/README.md has the evidence.
 constexpr const char* kCaveat =
     "composed by the source's own procedure from about 28 layer times, not an independent end-to-end "
     "measurement: "

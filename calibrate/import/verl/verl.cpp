@@ -40,7 +40,7 @@ std::vector<VerlStep> usable_steps(const VerlLog& log) {
   return usable;
 }
 
-// By mean response length, shortest first; none is empty.
+// Groups of steps by mean response length, shortest first; none is empty.
 std::vector<std::vector<VerlStep>> bands_of(const std::vector<VerlStep>& steps) {
   const auto by_length = [](const VerlStep& a, const VerlStep& b) { return a.at(kResponse) < b.at(kResponse); };
   const auto [shortest, longest] = std::minmax_element(steps.begin(), steps.end(), by_length);
@@ -79,7 +79,7 @@ void set_lengths(const VerlConfig& config, const std::vector<VerlStep>& steps, M
   const double response = std::min(mean(values_of(steps, kResponse)), maximum);
   const std::vector<double> longest = values_of(steps, "response_length/max");
   const double sequences = 1.0 * iteration.prompts * iteration.responses_per_prompt;
-  // Where the limit cuts the longest response, it says nothing about the others.
+  // A longest response that the limit cuts says nothing about the others.
   const double of_longest = longest.empty() ? maximum : mean(longest);
   constexpr double kNearTheLimit = 0.98;
   iteration.response_tokens = of_longest < kNearTheLimit * maximum

@@ -83,7 +83,7 @@ void take_metric(std::string_view item, std::map<std::string, double>& metrics) 
   }
 }
 
-// Where the next " - key" begins, and where its key does.
+// The positions of the next " - key" and of its key.
 std::pair<std::size_t, std::size_t> next_separator(std::string_view text) {
   for (std::size_t at = text.find(" -"); at != std::string_view::npos; at = text.find(" -", at + 1)) {
     const std::size_t key = text.find_first_not_of(' ', at + 2);
@@ -233,7 +233,7 @@ std::string without_nan(std::string line) {
   return line;
 }
 
-// Nothing for a line that was cut off.
+// The result is empty for a line that was cut off.
 std::optional<Json> parse_line(const std::string& line) {
   try {
     return parse_json(without_nan(line));

@@ -18,8 +18,8 @@ double value_or_zero(const VerlStep& step, const std::string& key) {
   return step.has(key) ? step.at(key) : 0.0;
 }
 
-// What verl calls generation: with the weights' way to the engine while that has no timer of its own, and with
-// the log-probabilities in the first version.
+// The parts of verl's generation timer: the weight sync is included while it has no timer of its own, and the
+// log-probabilities in the first version.
 std::string generation_timer(const std::vector<VerlStep>& steps) {
   std::string name = task_names::kActorGeneration;
   if (!any_step_has(steps, kSeconds + "old_log_prob")) name += std::string("+") + kOldLogProb;

@@ -1,4 +1,4 @@
-// By NCCL, opened when it is first needed: the program starts without it.
+// Collectives by NCCL, which is opened when it is first needed: the program starts without it.
 #include <functional>
 #include <span>
 #include <string>

@@ -35,7 +35,7 @@ class GpuEngine final : public TaskEngine {
   }
 
   void prepare(const Workflow& workflow, const Plan& plan, const Workload& workload) override {
-    // Of this session, and of those that are still there.
+    // The peak counts buffers of this session, and of earlier sessions that still exist.
     DeviceBuffer::reset_peak();
     beside_buffers_bytes_ = 0;
     const auto needed = task_bytes(workflow, plan, workload, world_.rank());

@@ -27,7 +27,7 @@ constexpr double kMeanLogProbability = 0.005;
 constexpr double kLoss = 0.005;           // relative
 constexpr double kGradientAngle = 0.002;  // 1 - cosine
 constexpr double kGradientLength = 0.02;  // relative
-// What a token that the GPU finds the most likely may lack to the most likely one in fp32.
+// The maximum gap in log-probability between the GPU's most likely token and the most likely one in fp32.
 constexpr double kGreedyGap = 0.15;
 
 // Not a number is as far off as can be.

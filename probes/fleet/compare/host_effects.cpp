@@ -62,7 +62,7 @@ void find_odd_hosts(std::vector<HostEffect>& effects, double pair_deviation, con
   }
 }
 
-// What the two hosts of a pair make of it; `share` of the effect of those that are not odd.
+// The effect of the two hosts on a pair; `share` of the effect of hosts that are not outliers.
 double effect_on(const PairNumber& pair, const std::vector<HostEffect>& effects, double sign, double share) {
   const HostEffect& low = effects[pair.low];
   const HostEffect& high = effects[pair.high];
@@ -81,7 +81,8 @@ std::vector<NoisyNumber> without_hosts(const std::vector<PairNumber>& pairs,
   return rest;
 }
 
-// By the median of the distances from the median, with the degrees of freedom that `fitted` effects took.
+// The deviation from the median of the distances from the median, with the degrees of freedom that `fitted`
+// effects took.
 double robust_deviation(const std::vector<NoisyNumber>& numbers, std::size_t fitted) {
   if (numbers.size() <= fitted) return 0;
   std::vector<double> values;

@@ -12,8 +12,8 @@
 namespace sextant {
 namespace {
 
-// Of a zone or region so many nodes, and of a node so many devices, are tried for a pair that no inner
-// exception is about.
+// The number of nodes of a zone or region, and of devices of a node, that are tried to find a pair without an
+// inner exception.
 constexpr int kTried = 8;
 constexpr std::array<std::string_view, kLinkLevelCount> kLevelNames{
     "links within a node", "links between nodes of a zone", "links between zones of a region",
@@ -153,7 +153,7 @@ void compare_exceptions(const Cluster& before, const Cluster& after, std::vector
   }
 }
 
-// What holds between the devices of a node without exceptions.
+// The link between the devices of a node without exceptions.
 const LinkRate* own_link(const Cluster& cluster, const Node& node) {
   return node.link ? &*node.link : level_of(cluster, LinkLevel::within_node);
 }

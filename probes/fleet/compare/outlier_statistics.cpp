@@ -9,11 +9,11 @@
 namespace sextant {
 namespace {
 
-// What several looks cost: without it up to 1.9 times as many false alarms as claimed (40,000 sets of each size
-// from 3 to 64), with it never more.
+// The correction for several tests: without it up to 1.9 times as many false alarms as claimed (40,000 sets of
+// each size from 3 to 64), with it never more.
 constexpr double kLooksCost = 2;
 
-// Of numbers in order of their value, those from `begin` to before `end`, which are what remains.
+// The remaining part of sorted numbers: those from `begin` to before `end`.
 class Remaining {
  public:
   explicit Remaining(std::span<const NoisyNumber> numbers) : order_(numbers.size()), end_(numbers.size()) {

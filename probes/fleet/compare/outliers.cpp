@@ -10,7 +10,7 @@
 namespace sextant {
 namespace {
 
-// Of two nobody can tell; but whether they differ.
+// With two values only their difference can be reported, not which one is the outlier.
 void compare_two(std::span<const NamedValue> equals, const OddRule& rule, OddOnes& found) {
   const NoisyNumber first = log_of(equals[0].value, equals[0].spread_fraction);
   const NoisyNumber second = log_of(equals[1].value, equals[1].spread_fraction);

@@ -49,7 +49,7 @@ class Dealer {
   std::vector<RankPair> dealt_;
 };
 
-// Those of two groups that still have hosts, the most first; the last hosts of one group stay.
+// Pairs of two groups that still have hosts, those with the most hosts first; the last hosts of one group stay.
 std::vector<RankPair> match_across(std::vector<std::vector<int>>& unmet) {
   std::vector<RankPair> pairs;
   std::priority_queue<std::pair<std::size_t, std::size_t>> by_size;  // hosts, group

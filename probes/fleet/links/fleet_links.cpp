@@ -48,7 +48,7 @@ class Assembly {
     double distance = 0;
   };
 
-  // What the cluster says of a class of pairs so far.
+  // The rate that the cluster has for a class of pairs so far.
   [[nodiscard]] const LinkRate& known(LinkLevel level, const RankPair& zones) const {
     const auto of_zones = of_zones_.find(zones);
     if (of_zones != of_zones_.end()) return of_zones->second;

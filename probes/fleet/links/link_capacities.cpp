@@ -49,7 +49,7 @@ Quantity capacity_of(const Together& together, double min_bytes_per_s) {
                                       : "together, of " + pairs + " pairs of hosts at the same time");
 }
 
-// Of those measured with the most pairs at once, the median.
+// The median of the measurements with the most pairs at once.
 std::optional<Together> usual_of(const std::vector<Together>& all) {
   int maximum = 0;
   for (const Together& one : all) maximum = std::max(maximum, one.pairs);

@@ -12,7 +12,7 @@
 namespace sextant {
 namespace {
 
-// What a less simple kind of fit must be better by, so that it is not chosen by chance.
+// The margin by which a less simple kind of fit must be better, so that it is not chosen by chance.
 constexpr double kBetterBy = 0.02;
 
 struct Candidate {

@@ -12,7 +12,7 @@
 namespace sextant {
 namespace {
 
-// What the thread that joins and the one that waits for it share; either may be the last.
+// The state shared by the thread that joins and the one that waits for it; either may be the last.
 struct Joining {
   std::mutex mutex;
   std::condition_variable changed;

@@ -7,7 +7,7 @@
 namespace sextant::trace {
 namespace {
 
-// Of each name once: a trace has few names and many ranges.
+// Maps each name once: a trace has few names and many ranges.
 class Mapped {
  public:
   Mapped(const Trace& trace, const TaskRanges& mapping, Phases& phases) {
@@ -46,7 +46,7 @@ std::vector<Span> marked_iterations(const Trace& trace, const Mapped& mapped) {
   return spans;
 }
 
-// What is no task of the workflow runs between tasks, and begins no iteration.
+// Phases that are not tasks of the workflow run between tasks, and begin no iteration.
 std::vector<Span> repeated_iterations(const std::vector<Phase>& phases) {
   std::vector<Span> spans;
   std::optional<std::int64_t> began;

@@ -7,7 +7,7 @@
 namespace sextant::trace {
 namespace {
 
-// What happens at a moment on one device.
+// The begin or the end of an activity on one device.
 struct Event {
   enum class What : std::uint8_t { work, phase, recording, within };
   std::int64_t time = 0;
@@ -107,8 +107,9 @@ bool is_on_device(const DeviceWork& work) {
   return work.kind != RecordKind::copy || work.copy != CopyKind::host;
 }
 
-// What was launched before a later window began is not in it, and may have kept the device busy for a while:
-// such a window counts from its first work on, or from when the launches that can wait have surely run.
+// Kernels launched before a later window began are not in it, and may have kept the device busy for a while:
+// such a window counts from its first work on, or from the time at which the launches that can wait have surely
+// run.
 Span counted(const Trace& trace, int device, Span window) {
   constexpr std::int64_t kDrained_ns = 100'000'000;
   const auto first = std::lower_bound(trace.work.begin(), trace.work.end(), std::pair(device, window.start),

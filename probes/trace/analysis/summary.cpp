@@ -59,7 +59,7 @@ void take_iterations(const Phases& phases, int skip, TraceSummary& summary, std:
   }
 }
 
-// Of the processes that used a device.
+// The recorded fraction of the processes that used a device.
 double fraction_recorded(const Trace& trace, const std::vector<Span>& within) {
   std::int64_t recorded = 0, whole = 0;
   for (const Process& process : trace.processes) {

@@ -37,7 +37,7 @@ class Events {
              microseconds(time.start) + R"(,"dur":)" + microseconds(time.length()) + R"(,"pid":)" +
              std::to_string(pid) + R"(,"tid":)" + std::to_string(tid) + "}";
   }
-  // Of a track of its own: what need not nest in a row.
+  // A span on a separate track, for spans that need not nest in a row.
   void async_span(const std::string& quoted_name, const char* category, Span time, int pid, std::uint32_t tid) {
     const std::string id = std::to_string(++last_id_);
     for (const auto& [phase, at] : {std::pair{'b', time.start}, {'e', time.end}}) {

@@ -25,7 +25,7 @@ CopyKind copy_kind_of(std::uint8_t kind) {
   }
 }
 
-// What all records on a device have.
+// The members that all records on a device have.
 template <typename Theirs>
 Record on_device(RecordKind kind, const Theirs& theirs) {
   Record record;

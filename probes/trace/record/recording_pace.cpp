@@ -10,11 +10,11 @@ namespace {
 constexpr double kMaxDebt_s = 0.04;
 // So much can be saved up while little is launched: the first second or two of a busier phase.
 constexpr double kMaxCredit_s = 0.2;
-// Of the budget, what is left for windows even where the pauses alone cost as much as is allowed.
+// The share of the budget that is left for windows even if the pauses alone cost as much as is allowed.
 constexpr double kMinPay = 0.1;
 
-// Of windows that follow each other, so that they do not fall on the same part of every step: multiples of the
-// golden ratio, which fill [0, 1) evenly.
+// The position of a window in a step: multiples of the golden ratio, which fill [0, 1) evenly, so that
+// successive windows do not cover the same part of every step.
 double spread(std::uint64_t window) {
   constexpr double kGolden = 0.6180339887498949;
   const double turns = kGolden * static_cast<double>(window);

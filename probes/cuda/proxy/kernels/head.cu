@@ -36,7 +36,7 @@ __device__ RowPart part_of_row(const Bf16* of_row, VocabularyPart part, int targ
   return {reduced.largest, reduced.sum, is_mine ? __bfloat162float(of_row[target - part.first]) : 0.0F};
 }
 
-// Of the whole vocabulary, in every thread.
+// The row over the whole vocabulary, in every thread.
 __device__ RowPart whole_row(const Bf16* of_row, VocabularyPart part, GatheredRows gathered, int target) {
   if (gathered.parts == nullptr) return part_of_row(of_row, part, target);
   const std::size_t row = blockIdx.x;
@@ -106,7 +106,7 @@ __global__ void loss_kernel(Bf16* logits, VocabularyPart part, GatheredRows gath
   }
 }
 
-// As probes/proxy/model/random.h.
+// The same numbers as probes/proxy/model/random.h.
 __device__ float gumbel(std::uint64_t key) {
   constexpr float kHalfStep = 0x1p-25F;
   return -logf(-logf(uniform_of(key) + kHalfStep));
