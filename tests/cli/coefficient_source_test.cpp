@@ -78,7 +78,7 @@ TEST(ShippedCoefficients, UnknownFrameworksAreRefusedWithTheList) {
 TEST(ShippedCoefficients, OfAFileWithOneFrameworkAreThatFrameworks) {
   const std::string file = kShipped + "transformers.json";
   const Printed printed = predict({"--coefficients", file});
-  EXPECT_THAT(printed.err, HasSubstr("is of framework transformers alone: took that for --framework"));
+  EXPECT_THAT(printed.err, HasSubstr("is for framework transformers only: used that for --framework"));
   EXPECT_EQ(predicted({"--coefficients", file}),
             predicted({"--coefficients", file, "--framework", "transformers"}));
 }

@@ -84,13 +84,13 @@ TEST_F(DiffOfClusters, OtherDocumentsAreRefusedInOneLine) {
     return printed.err;
   };
   EXPECT_EQ(refusal({"diff", cluster, fit}),
-            "sextant: two documents of one kind can be compared, got \"cluster\" (" + cluster +
+            "sextant: expected two documents of the same kind, got \"cluster\" (" + cluster +
                 ") and \"coefficients\" (" + fit + ")\n");
   EXPECT_EQ(refusal({"diff", plan, plan}),
-            "sextant: " + plan + ": clusters and coefficients can be compared, got \"plan\"\n");
-  EXPECT_EQ(refusal({"diff", fit, fit, "--any"}), "sextant: --any is for clusters, not for coefficients\n");
+            "sextant: " + plan + ": expected a cluster or coefficients document, got \"plan\"\n");
+  EXPECT_EQ(refusal({"diff", fit, fit, "--any"}), "sextant: --any applies to clusters, not to coefficients\n");
   EXPECT_EQ(refusal({"diff", fit, fit, "--threshold", "0.1"}),
-            "sextant: --threshold is for clusters, not for coefficients\n");
+            "sextant: --threshold applies to clusters, not to coefficients\n");
   const std::string negative = data("bad/negative.json");
   EXPECT_EQ(refusal({"diff", cluster, negative}),
             "sextant: " + negative + ": /nodes/1/devices: expected an integer >= 1, got -2\n");

@@ -59,7 +59,7 @@ TEST_F(ExplainCommand, SaysHowSurelyWhereCoefficientsWereFitted) {
       folder_.without_plan("plan", {"--coefficients", data("coefficients_fitted.json"), "--evaluations", "2000",
                                     "--draws", "20", "--explain", "--explain-out", file}));
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
-  EXPECT_THAT(printed.out, HasSubstr("in so many of 20 draws of the coefficients"));
+  EXPECT_THAT(printed.out, HasSubstr("Sure: share of 20 coefficient samples"));
   const auto explanation = load_document<Explanation>(file).content;
   EXPECT_EQ(explanation.draws, 20);
   for (const Alternative& other : explanation.alternatives) {
@@ -142,21 +142,20 @@ TEST_P(WhatIfRefuses, InOneLine) {
 INSTANTIATE_TEST_SUITE_P(
     Changes, WhatIfRefuses,
     ::testing::Values(
-        Refused{"ad:core=1",
-                "there is no change \"ad\"; did you mean add? (there are add, remove, link, device)"},
+        Refused{"ad:core=1", "unknown change \"ad\"; did you mean add? (known: add, remove, link, device)"},
         Refused{"add", "expected add:..., see sextant plan --help"},
         Refused{"add:core", "expected add:TYPE=N or add:TYPE=N@ZONE"},
-        Refused{"add:cores=1", "there is no device type \"cores\"; did you mean core? (there are core)"},
+        Refused{"add:cores=1", "unknown device type \"cores\"; did you mean core? (known: core)"},
         Refused{"add:core=0", "expected a number of machines >= 1, got \"0\""},
         Refused{"add:core=1x", "expected a number of machines >= 1, got \"1x\""},
-        Refused{"add:core=1@her", "there is no zone \"her\"; did you mean here? (there are here)"},
-        Refused{"remove:gues", "there is no machine \"gues\"; did you mean guest? (there are host, guest)"},
+        Refused{"add:core=1@her", "unknown zone \"her\"; did you mean here? (known: here)"},
+        Refused{"remove:gues", "unknown machine \"gues\"; did you mean guest? (known: host, guest)"},
         Refused{"remove:core=3", "the cluster has 2 machines of type \"core\", not 3"},
         Refused{"remove:core=2", "this would remove the last machine"},
-        Refused{"remove:guest,remove:guest", "there is no machine \"guest\" (there are host)"},
+        Refused{"remove:guest,remove:guest", "unknown machine \"guest\" (known: host)"},
         Refused{"link:within_node", "expected link:LEVEL*FACTOR or link:LEVEL=BYTES_PER_S"},
         Refused{"link:in_node*2",
-                "there is no level \"in_node\" (there are within_node, within_zone, within_region, "
+                "unknown level \"in_node\" (known: within_node, within_zone, within_region, "
                 "between_regions)"},
         Refused{"link:between_regions*2", "the cluster has no links at this level"},
         Refused{"link:within_node*-1", "expected a factor > 0, got \"-1\""},
@@ -165,16 +164,16 @@ INSTANTIATE_TEST_SUITE_P(
                 "the cluster has no two machines, zones or regions \"mars\" and \"venus\""},
         Refused{"device:core*2", "expected device:TYPE.flops*FACTOR, or .bandwidth, .memory or .host"},
         Refused{"device:core.flop*2",
-                "there is no number of a device \"flop\"; did you mean flops? (there are flops, bandwidth, "
+                "unknown number of a device \"flop\"; did you mean flops? (known: flops, bandwidth, "
                 "memory, host)"},
-        Refused{"device:core.host*2", "the cluster does not say how fast the link of core to the host is"}));
+        Refused{"device:core.host*2", "the cluster has no rate for the link between core and the host"}));
 
 TEST_F(ExplainCommand, RefusesAnExplanationThatNobodyWouldSee) {
   const Printed printed = plan({"--json", "--explain"});
   EXPECT_EQ(printed.exit_code, 2);
   EXPECT_EQ(printed.out, "");
   EXPECT_EQ(printed.err,
-            "sextant: --json prints the plan document alone: name a file for the explanation with "
+            "sextant: --json prints only the plan document: give a file for the explanation with "
             "--explain-out\n");
 }
 

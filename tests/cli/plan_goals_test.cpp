@@ -141,7 +141,7 @@ TEST_F(PlanGoals, ExactProvesThemAll) {
   EXPECT_THAT(proved({"--goal", "devices"}), HasSubstr("uses fewer devices, or as few and is faster"));
   const SearchRecord fewest = load_document<SearchRecord>(file).content;
   EXPECT_EQ(fewest.space_lower_bound_devices, fewest.devices);
-  EXPECT_THAT(proved({"--deadline", "1e9"}), HasSubstr("of exact that keeps the limits is faster"));
+  EXPECT_THAT(proved({"--deadline", "1e9"}), HasSubstr("of exact within the limits is faster"));
   EXPECT_THAT(plan({"--planner", "exact", "--pareto", "3"}).out,
               HasSubstr("proved: no plan of the space of exact"));
   EXPECT_THAT(plan({"--pareto", "3"}).out, Not(HasSubstr("proved")));
@@ -183,7 +183,7 @@ TEST_F(PlanGoals, RiskIsOfDrawsAndSaysWhatItIsWorth) {
   const Printed printed =
       plan({"--goal", "p90", "--length-drift", "0.3", "--risk-draws", "40", "--search-out", file});
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
-  EXPECT_THAT(printed.out, HasSubstr("at p90 of 40 draws an iteration takes "));
+  EXPECT_THAT(printed.out, HasSubstr("at p90 of 40 samples an iteration takes "));
   const SearchRecord record = load_document<SearchRecord>(file).content;
   ASSERT_TRUE(record.risk);
   EXPECT_EQ(record.goal, "time");

@@ -68,7 +68,7 @@ TEST_F(PlanPins, ALayoutStaysAsItIs) {
   const Printed printed = plan(
       {"--pin-from", from + ":actor_training", "--micro-batches", "1", "--out", out, "--search-out", search});
   ASSERT_EQ(printed.exit_code, 0) << printed.err;
-  EXPECT_THAT(printed.out, HasSubstr("actor_training to 2 devices, laid out as given"));
+  EXPECT_THAT(printed.out, HasSubstr("actor_training to 2 devices, with the given layout"));
   EXPECT_EQ(load_document<Plan>(out).content.tasks.at("actor_training"), given.tasks.at("actor_training"));
   EXPECT_EQ(load_document<SearchRecord>(search).content.pinned_layouts,
             std::set<std::string>{"actor_training"});
@@ -110,10 +110,9 @@ TEST_F(PlanPins, HoldForSeveralPlans) {
 
 TEST_F(PlanPins, ThatAreWrong) {
   const std::string from = folder_.file("plan.json");
-  expect_refused(
-      {"--pin", "actor_trainning=" + name_of(0)},
-      "--pin actor_trainning=" + name_of(0) +
-          ": workflow tiny has no task \"actor_trainning\"; did you mean actor_training? (there are ");
+  expect_refused({"--pin", "actor_trainning=" + name_of(0)},
+                 "--pin actor_trainning=" + name_of(0) +
+                     ": workflow tiny has no task \"actor_trainning\"; did you mean actor_training? (tasks: ");
   expect_refused({"--pin", "actor_training=nowhere"}, "--pin actor_training=nowhere: cluster ");
   expect_refused({"--pin", "actor_training="}, "--pin actor_training=: expected a node, device");
   expect_refused({"--pin", training_on(0) + ","}, "--pin " + training_on(0) + ",: expected a node, device");
@@ -133,7 +132,7 @@ TEST_F(PlanPins, ThatAreWrong) {
 
 TEST_F(PlanPins, ThatThePlannerCannotKeep) {
   expect_refused({"--planner", "two-phase", "--pin", training_on(0)},
-                 "--pin: planner two-phase has no use for it; portfolio, sha-ea, exact, ");
+                 "--pin: not supported by planner two-phase; supported by portfolio, sha-ea, exact, ");
 }
 
 TEST_F(PlanPins, OfAProof) {

@@ -128,7 +128,7 @@ TEST_P(PlanOnRanksRefuses, WhatRunsInOneProcess) {
 
 INSTANTIATE_TEST_SUITE_P(
     Options, PlanOnRanksRefuses,
-    ::testing::Values(Refused{"exact", {"--planner", "exact"}, "--planner: exact searches in one process"},
+    ::testing::Values(Refused{"exact", {"--planner", "exact"}, "--planner: exact runs in a single process"},
                       Refused{"pareto", {"--pareto", "3"}, "--pareto and --compare-modes run "},
                       Refused{"modes", {"--compare-modes"}, "--pareto and --compare-modes run "}),
     [](const auto& instance) { return instance.param.name; });

@@ -37,28 +37,28 @@ TEST_P(PlanRefuses, InOneLine) {
 INSTANTIATE_TEST_SUITE_P(
     Options, PlanRefuses,
     ::testing::Values(
+        RefusedPlan{"misspelt_planner",
+                    {"--planner", "shaea"},
+                    "--planner: unknown planner \"shaea\"; did you mean sha-ea? (planners: portfolio, sha-ea, "
+                    "exact, "},
         RefusedPlan{
-            "misspelt_planner",
-            {"--planner", "shaea"},
-            "--planner: there is no planner \"shaea\"; did you mean sha-ea? (there are portfolio, sha-ea, "
-            "exact, "},
-        RefusedPlan{
-            "no_such_planner", {"--planner", "simplex"}, "--planner: there is no planner \"simplex\" (there"},
+            "no_such_planner", {"--planner", "simplex"}, "--planner: unknown planner \"simplex\" (planners"},
         RefusedPlan{"uneven_stages",
                     {"--uneven-stages"},
-                    "--uneven-stages: planner portfolio has no use for it; exhaustive has"},
+                    "--uneven-stages: not supported by planner portfolio; supported by exhaustive"},
         RefusedPlan{"most_plans",
                     {"--planner", "exact", "--max-plans", "10"},
-                    "--max-plans: planner exact has no use for it; exhaustive has"},
+                    "--max-plans: not supported by planner exact; supported by exhaustive"},
         RefusedPlan{"warm_start",
                     {"--planner", "mcmc", "--warm-start", "plan.json"},
-                    "--warm-start: planner mcmc has no use for it; portfolio, exact, ilp ha"},
+                    "--warm-start: not supported by planner mcmc; supported by portfolio, exact, ilp"},
         RefusedPlan{"budget_of_exhaustive",
                     {"--planner", "exhaustive", "--budget", "1"},
-                    "--budget: planner exhaustive has no use for it; portfolio, sha-ea, exact, "},
-        RefusedPlan{"evaluations_of_exhaustive",
-                    {"--planner", "exhaustive", "--evaluations", "10"},
-                    "--evaluations: planner exhaustive has no use for it; portfolio, sha-ea, exact, "},
+                    "--budget: not supported by planner exhaustive; supported by portfolio, sha-ea, exact, "},
+        RefusedPlan{
+            "evaluations_of_exhaustive",
+            {"--planner", "exhaustive", "--evaluations", "10"},
+            "--evaluations: not supported by planner exhaustive; supported by portfolio, sha-ea, exact, "},
         RefusedPlan{"space_too_large", {"--planner", "exhaustive", "--max-plans", "10"}, "the space has "}),
     [](const auto& refused) { return std::string(refused.param.name); });
 
@@ -90,10 +90,10 @@ TEST(PlanRefusal, AClusterThatIsTooLargeForThePlanner) {
                 Cluster("many", pair.device_types(), nodes, pair.levels(), pair.exceptions()));
   const Printed printed = run_sextant(folder.without_plan("plan", {"--planner", "exhaustive"}));
   EXPECT_EQ(printed.exit_code, 2);
-  EXPECT_EQ(
-      printed.err,
-      "sextant: --planner: exhaustive plans at most 16 devices, the cluster has 17: take another, such as "
-      "portfolio\n");
+  EXPECT_EQ(printed.err,
+            "sextant: --planner: exhaustive plans at most 16 devices, but the cluster has 17; choose another "
+            "planner, such as "
+            "portfolio\n");
 }
 
 class WarmStart : public ::testing::Test {

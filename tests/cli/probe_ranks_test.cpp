@@ -121,7 +121,7 @@ TEST_F(ProbeFourHosts, AStoppedRankIsNamedByItsHostAndTheRestGoesOn) {
     if (wait_for_text(journal_, "{\"link\"")) kill(process_of_host(launcher, "d"), SIGSTOP);
   });
   EXPECT_NE(printed.exit_code, 0);
-  EXPECT_THAT(printed.err, HasSubstr("warning: rank 3 on d said nothing after a round of pairs"));
+  EXPECT_THAT(printed.err, HasSubstr("warning: rank 3 on d did not respond after a round of pairs"));
   EXPECT_THAT(printed.err, HasSubstr("and --resume measures the rest"));
   const Cluster cluster = load_document<Cluster>(out_).content;
   EXPECT_EQ(cluster.nodes().size(), 4U);
@@ -136,7 +136,7 @@ TEST_F(ProbeFourHosts, ARankThatHangsInACollectiveIsNamedAndWhatThereIsIsWritten
     if (wait_for_text(journal_, "{\"collectives\"")) kill(process_of_host(launcher, "d"), SIGSTOP);
   });
   EXPECT_NE(printed.exit_code, 0);
-  EXPECT_THAT(printed.err, HasSubstr("rank 3 on d gave no sign of life for "));
+  EXPECT_THAT(printed.err, HasSubstr("rank 3 on d sent no heartbeat for "));
   EXPECT_THAT(printed.err, HasSubstr("and --resume measures the rest"));
   EXPECT_EQ(load_document<Cluster>(out_).content.nodes().size(), 4U);
   const std::vector<ProbeResult> all = results();
@@ -152,7 +152,7 @@ TEST_F(ProbeFourHosts, WhatCannotBeIsRefusedOnce) {
     EXPECT_EQ(printed.exit_code, 2) << printed.err;
     EXPECT_THAT(printed.err, HasSubstr(why));
   };
-  expect_refused({}, places_ + ": nothing says where host e is");
+  expect_refused({}, places_ + ": the places file has no line for host e");
   expect_refused({"--streams", "4"}, "sextant [rank 0]: --streams is for --hosts");
   std::filesystem::remove(places_);
   expect_refused({}, places_);
@@ -184,7 +184,7 @@ TEST_F(ProbeFourHosts, AJournalIsNotBegunAnewWhileItHasMeasurements) {
   write_text_file(journal_, journal);
   const Printed printed = run_on_hosts(hosts_, words("0.005"));
   EXPECT_EQ(printed.exit_code, 2) << printed.err;
-  EXPECT_THAT(printed.err, AllOf(HasSubstr("has 1 measurement of a probe that was not finished: --resume"),
+  EXPECT_THAT(printed.err, AllOf(HasSubstr("has 1 measurement of an unfinished probe: --resume"),
                                  Not(HasSubstr("sextant [rank 1]: "))));
   EXPECT_EQ(read_text_file(journal_), journal);
 }

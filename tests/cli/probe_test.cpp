@@ -53,7 +53,7 @@ TEST(ProbeCommand, RefusesARankThatRanAlone) {
   const EnvironmentVariable no_leaks("ASAN_OPTIONS", "detect_leaks=0");
   const Printed printed = run_sextant({"probe", "--devices", "cpu", "--budget", "0.01"});
   EXPECT_EQ(printed.exit_code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("every rank ran alone: PMI_SIZE=4"));
+  EXPECT_THAT(printed.err, HasSubstr("every process is a job of one rank: PMI_SIZE=4"));
   EXPECT_EQ(lines_of(printed.err).size(), 1U);
   EXPECT_EQ(printed.out, "");
 }
@@ -100,8 +100,8 @@ TEST(ProbeCommand, OptionsThatWouldBeIgnoredAreRefused) {
   }
   expect_refused({"--emulate", "hetrl-1", "--dry-run"},
                  "--dry-run cannot be used with --emulate, which measures nothing");
-  expect_refused({"--hosts", "h", "--places", "p"}, "--places is not for --hosts");
-  expect_refused({"--tokens", "8"}, "--tokens is for --model");
+  expect_refused({"--hosts", "h", "--places", "p"}, "--places cannot be used with --hosts");
+  expect_refused({"--tokens", "8"}, "--tokens needs --model");
   expect_refused({"--devices", "cpu", "--resume"}, "--resume: give the journal with --journal, or");
 }
 
@@ -221,8 +221,8 @@ TEST_F(ProbeHosts, DryRunTakesRegionsForFarApart) {
 
 // What the device probe may take follows from what it was told to take.
 TEST_F(ProbeHosts, TheLimitOfDevicesFollowsTheBudget) {
-  EXPECT_THAT(probe({"--dry-run", "--total-budget", "50"}).out, HasSubstr("given up after 1276 s"));
-  EXPECT_THAT(probe({"--dry-run", "--total-budget", "200"}).out, HasSubstr("given up after 4126 s"));
+  EXPECT_THAT(probe({"--dry-run", "--total-budget", "50"}).out, HasSubstr("time limit 1276 s"));
+  EXPECT_THAT(probe({"--dry-run", "--total-budget", "200"}).out, HasSubstr("time limit 4126 s"));
 }
 
 // One coordinator a rank would start everything several times, on one journal.

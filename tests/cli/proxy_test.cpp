@@ -49,7 +49,7 @@ TEST_F(ProxyCommand, RefusesARankThatRanAlone) {
   const EnvironmentVariable two("SLURM_STEP_NUM_TASKS", "2"), first("SLURM_PROCID", "0");
   const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--max-iterations", "3"}));
   EXPECT_EQ(printed.exit_code, 2);
-  EXPECT_THAT(printed.err, HasSubstr("every rank ran alone: SLURM_STEP_NUM_TASKS=2 (srun)"));
+  EXPECT_THAT(printed.err, HasSubstr("every process is a job of one rank: SLURM_STEP_NUM_TASKS=2 (srun)"));
   EXPECT_FALSE(std::filesystem::exists(out_));
 }
 
@@ -79,12 +79,13 @@ TEST_F(ProxyCommand, RunsAPlanWithoutTheOptionsItHasNoCodeForAndSaysSo) {
   const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--max-iterations", "1"}));
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_THAT(printed.err, HasSubstr("note: task 'actor_training' of plan '" + plan.name +
-                                     "' runs without fused_attention, for which the proxy has no code\n"));
+                                     "' runs without fused_attention: the proxy does not support this\n"));
   EXPECT_EQ(runs().plans.at(plan.name), tiny_plan(1, 1, 1));
 }
 
 TEST_F(ProxyCommand, JsonIsTheDocumentAndNothingElse) {
-  const Printed printed = run_sextant(folder_.with_plan("proxy", {"--out", out_, "--json", "--max-iterations", "1"}));
+  const Printed printed =
+      run_sextant(folder_.with_plan("proxy", {"--out", out_, "--json", "--max-iterations", "1"}));
   EXPECT_EQ(printed.exit_code, 0);
   EXPECT_EQ(printed.err, "wrote " + out_ + "\n");
   EXPECT_EQ(parse_document<Runs>(printed.out).content, runs());
@@ -168,7 +169,8 @@ TEST_F(ProxyCommand, KeepGoingMeasuresTheOthers) {
 // The tiny cluster has cores. Where there is a GPU it does not take the workflow's fp32.
 TEST_F(ProxyCommand, GpusAreAskedForByName) {
   const auto on = [&](const std::string& device) {
-    return run_sextant(folder_.with_plan("proxy", {"--out", out_, "--max-iterations", "1", "--device", device}));
+    return run_sextant(
+        folder_.with_plan("proxy", {"--out", out_, "--max-iterations", "1", "--device", device}));
   };
   EXPECT_EQ(on("cpu").exit_code, 0);
   EXPECT_EQ(on("auto").exit_code, 0);

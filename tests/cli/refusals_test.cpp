@@ -148,10 +148,9 @@ TEST(BadCoefficients, FarOutsideOfTheBoundsAreRefusedByPath) {
   entry.value = 50;
   coefficients.values.push_back(entry);
   save_document(file, coefficients);
-  expect_one_line(
-      run_sextant(folder.with_plan("predict", {"--coefficients", file})), 2,
-      "sextant: " + file +
-          ": /values/0/value: far outside of 0.02 to 2.0, the bounds of training_efficiency, got 50");
+  expect_one_line(run_sextant(folder.with_plan("predict", {"--coefficients", file})), 2,
+                  "sextant: " + file +
+                      ": /values/0/value: far outside 0.02 to 2.0, the bounds of training_efficiency, got 50");
 }
 
 TEST(ImportCommand, WithoutRunsWritesNothingAndExits1) {

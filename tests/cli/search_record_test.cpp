@@ -69,8 +69,9 @@ TEST_F(SearchRecordTest, AGapOfTheSpaceIsSaidBesideThatOfAllPlans) {
   result_.lower_bound = 2.5;
   result_.gap_fraction = 0.2;
   EXPECT_EQ(through_json(), record());
-  EXPECT_THAT(cli::describe(record()),
-              HasSubstr("\nat most 20.0 % from the best of the space of exact: none takes less than 2.50 s\n"));
+  EXPECT_THAT(
+      cli::describe(record()),
+      HasSubstr("\nat most 20.0 % above the best in the space of exact: none takes less than 2.50 s\n"));
   EXPECT_THAT(cli::describe(record()),
               Not(HasSubstr("above the optimum under this model")));  // 50 % is no news
   result_.bound_of_all_s = 2.5;
@@ -98,9 +99,10 @@ TEST_F(SearchRecordTest, WhereDollarsCountTheGapIsOfDollars) {
   search.usd_per_iteration = 0.015;
   search.usd_per_token = 1e-6;
   search.lower_bound_usd = 0.012;
-  EXPECT_THAT(cli::describe(search),
-              HasSubstr("\nat most 25.0 % dearer than the cheapest under this model; any plan with these "
-                        "execution options takes at least 2.00 s\n"));
+  EXPECT_THAT(
+      cli::describe(search),
+      HasSubstr("\nat most 25.0 % more expensive than the cheapest plan under this model; any plan with these "
+                "execution options takes at least 2.00 s\n"));
   search.goal = "devices";
   EXPECT_THAT(cli::describe(search),
               HasSubstr("\nany plan with these execution options takes at least 2.00 s\n"));

@@ -40,7 +40,7 @@ class TraceCommand : public ::testing::Test {
 TEST_F(TraceCommand, TimesTasksAndSplitsThem) {
   const Printed printed = trace({"--events", folder_.file("events.json")}, {"cuda", "steps", "4"});
   EXPECT_EQ(printed.exit_code, 0) << printed.err;
-  EXPECT_THAT(printed.out, HasSubstr("median of 3 (ranges that mark iterations), 1 before them skipped"));
+  EXPECT_THAT(printed.out, HasSubstr("median of 3 (ranges that mark iterations), 1 skipped before them"));
   EXPECT_THAT(printed.out,
               HasSubstr("120 records of device activity and 12 ranges of 1 processes on 1 devices"));
   EXPECT_EQ(summary()["tasks_s"]["actor_generation"].size(), 3U);

@@ -22,7 +22,7 @@ TEST(WatchdogDeathTest, EndsTheProgramWhenNothingIsHeard) {
         watchdog.hear("links");
         wait_for_the_end();
       },
-      ::testing::ExitedWithCode(3), "sextant: links: nothing has moved for 50.0 ms, .*; see the journal");
+      ::testing::ExitedWithCode(3), "sextant: links: no progress for 50.0 ms, .*; see the journal");
 }
 
 // Rank 1 gives one sign of life and then none, as if it had been stopped.
@@ -48,7 +48,7 @@ TEST(WatchdogDeathTest, NamesTheRankThatIsSilentAndHasLastWords) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       run_two_ranks_of_which_one_stops(), ::testing::ExitedWithCode(3),
-      "sextant: collectives: rank 1 on b gave no sign of life for .* \\(last seen at node/all_reduce/8\\); "
+      "sextant: collectives: rank 1 on b sent no heartbeat for .* \\(last seen at node/all_reduce/8\\); "
       "see the journal\nlost 1\n");
 }
 

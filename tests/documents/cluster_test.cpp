@@ -157,8 +157,8 @@ TEST(ClusterTest, LinksOfDevicesHaveNoCapacity) {
   levels[LinkLevel::within_node] = shared(1, 10);
   EXPECT_EQ(
       refusal(four_nodes(), levels),
-      "/links/within_node/capacity_bytes_per_s: links between devices of one node have no capacity; it is "
-      "only links between nodes, zones and regions");
+      "/links/within_node/capacity_bytes_per_s: links between devices of one node cannot have a capacity; "
+      "only links between nodes, zones and regions can");
   auto nodes = four_nodes();
   nodes[1].link = shared(1, 10);
   EXPECT_NE(refusal(nodes).find("/nodes/1/link/capacity_bytes_per_s"), std::string::npos);

@@ -78,8 +78,8 @@ TEST_F(CheckPlan, RefusesToDealByLengthWhatIsNotGeneratedYet) {
   EXPECT_NO_THROW(check_plan(plan_, workflow_, cluster_));
   plan_.tasks.at("actor_generation").replicas[1].length_rank = 1;
   EXPECT_EQ(refusal(),
-            "/tasks/actor_generation/replicas/1/length_rank: generation cannot deal sequences by length, which "
-            "decides the lengths itself");
+            "/tasks/actor_generation/replicas/1/length_rank: not allowed for generation, which decides the "
+            "lengths itself");
 }
 
 TEST_F(CheckPlan, RefusesSharesThatDoNotSumToOne) {
@@ -136,7 +136,7 @@ TEST_F(CheckPlan, TensorParallelismMustDivideTheShapes) {
   actor.kv_heads = 6;
   EXPECT_EQ(refusal(),
             "/tasks/actor_generation/replicas/0/stages/0/devices: tensor parallelism 4 does not divide the "
-            "model's 6 key-value heads, nor the other way round");
+            "model's 6 key-value heads, and is not a multiple of them");
   actor.kv_heads = 2;  // repeated twice: fine
   EXPECT_NO_THROW(check_plan(plan_, workflow_, cluster_));
   actor.experts = Experts{8, 2, 6};

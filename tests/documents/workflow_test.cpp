@@ -100,7 +100,7 @@ TEST(WorkflowTest, GraphOptionsAgreeWithTasksThatAreListed) {
   EXPECT_EQ(refusal_as<Workflow>(json), "/old_log_prob: the tasks of the workflow lack old_log_prob");
   json["algorithm"] = "custom";
   EXPECT_EQ(refusal_as<Workflow>(json),
-            "/reference: has no meaning for a custom algorithm, whose tasks say what it has");
+            "/reference: not allowed with a custom algorithm, whose tasks are listed");
 }
 
 TEST(WorkflowTest, OldLogProbIsInferenceOfTheActor) {
@@ -230,8 +230,7 @@ TEST(WorkflowTest, RefusesRolloutsThatCannotBe) {
   json["mode"] = "synchronous";
   json["staleness"] = 0;
   EXPECT_THAT(refusal_as<Workflow>(json), HasSubstr("/rollout/interrupted: "));
-  EXPECT_THAT(refusal("environments", 4, "turns", 1),
-              HasSubstr("/rollout/environments: there is nothing to wait"));
+  EXPECT_THAT(refusal("environments", 4, "turns", 1), HasSubstr("/rollout/environments: needs turns > 1"));
   EXPECT_THAT(refusal("rewards_beside_generation", true, "rule_reward_s_per_sequence", 0),
               HasSubstr("/rollout/rewards_beside_generation: "));
 }

@@ -242,8 +242,8 @@ TEST(Report, SaysHowFarThePlanCanBeFromTheBest) {
   ReportInput input = fixture_report(two_cores());
   const std::string text = render_markdown(input);
   EXPECT_THAT(text, HasSubstr("Planner sha-ea searched for 10.0 s on 2 threads, seed 7: "));
-  EXPECT_THAT(text, HasSubstr("At most from the best: **24.0 %**"));
-  EXPECT_THAT(text, HasSubstr("Plan, at most from the best: **24.0 %**"));
+  EXPECT_THAT(text, HasSubstr("Gap to the optimum, at most: **24.0 %**"));
+  EXPECT_THAT(text, HasSubstr("Gap to the optimum, at most: **24.0 %**"));
   EXPECT_THAT(text, HasSubstr("The planner has no proof for its search space."));
   const Content content = report_content(input);
   for (const Block& block : section_of(content, "search").blocks) {
@@ -257,11 +257,12 @@ TEST(Report, SaysHowFarThePlanCanBeFromTheBest) {
   search.proof = Proof::gap;
   search.space_lower_bound_s = 6;
   search.space_gap_fraction = 0.2;
-  EXPECT_THAT(render_markdown(input), HasSubstr("It is at most 20.0 % from the best of its own space."));
+  EXPECT_THAT(render_markdown(input),
+              HasSubstr("The plan is at most 20.0 % above the best plan in the planner's search space."));
   search.proof = Proof::optimal;
-  EXPECT_THAT(render_markdown(input), HasSubstr("No plan of its own space is faster: that is proved"));
+  EXPECT_THAT(render_markdown(input), HasSubstr("Proved: no plan in the planner's search space is faster"));
   search.max_iteration_s = 7;
-  EXPECT_THAT(render_markdown(input), HasSubstr("that keeps the limits is faster: that is proved"));
+  EXPECT_THAT(render_markdown(input), HasSubstr("planner's search space within the limits is faster."));
   search = {};
   search.planner = "exact";
   search.message = "no plan fits";
@@ -291,10 +292,10 @@ TEST(Report, DrawsWhatTheGoalLowers) {
   EXPECT_DOUBLE_EQ(drawn()["layer"][0]["data"]["values"][0]["lowered"].get<double>(), search.curve[0].loss);
   EXPECT_EQ(drawn()["layer"][1]["data"]["values"].size(), 2U);
   EXPECT_EQ(drawn()["layer"][1]["data"]["values"][1]["shown"], "0.250 dollars");
-  EXPECT_THAT(render_markdown(input), HasSubstr("At most dearer than the cheapest: **25.0 %**"));
-  EXPECT_THAT(render_markdown(input), HasSubstr("No plan of its own space is cheaper: that is proved"));
+  EXPECT_THAT(render_markdown(input), HasSubstr("Gap to the cheapest plan, at most: **25.0 %**"));
+  EXPECT_THAT(render_markdown(input), HasSubstr("Proved: no plan in the planner's search space is cheaper"));
   EXPECT_THAT(render_markdown(input), HasSubstr("| plans costed | after | iteration | dollars an iteration |"));
-  EXPECT_THAT(render_markdown(input), HasSubstr("Plan, best in: **cost**"));
+  EXPECT_THAT(render_markdown(input), HasSubstr("Goal of the plan: **cost**"));
   search.goal = "devices";
   search.space_lower_bound_devices = 3;
   for (Improvement& best : search.curve) best.loss = 3.5;

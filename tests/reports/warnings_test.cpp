@@ -77,7 +77,7 @@ TEST(Warnings, CoefficientsDrivenToABoundThatIsNotNeutral) {
     coefficient.value = 0;  // neutral
     coefficient.at_bound = true;
   }
-  EXPECT_THAT(report_warnings(input), warns_of("At a bound of the fit: weight sync efficiency."));
+  EXPECT_THAT(report_warnings(input), warns_of("Coefficients at a bound of the fit: weight sync efficiency."));
 }
 
 TEST(Warnings, PredictionsFarFromTheRuns) {

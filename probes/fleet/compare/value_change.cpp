@@ -41,7 +41,7 @@ std::string note_of(const ValuePair& comparison) {
   if (!before.empty()) which = (before == after ? "both are " : "before is ") + std::string(before);
   if (!after.empty() && before != after)
     which += (which.empty() ? "after is " : ", after is ") + std::string(after);
-  return "threshold only: " + which;
+  return "threshold alone: " + which;
 }
 
 // Deviations of one number in a 95 % interval become those of `count` numbers.

@@ -30,9 +30,9 @@ TEST(LabCommand, WithoutTheLabBesideTheProgramSaysHowToBuildIt) {
   for (const char* words : {" accuracy", " reproduce real", " coefficients --evidence"}) {
     const int status = std::system((program + words + " > /dev/null 2> " + said).c_str());
     EXPECT_EQ(WEXITSTATUS(status), 2) << words;
-    EXPECT_THAT(read_text_file(said),
-                StartsWith("sextant: this needs the lab, which an installed release has not: no program \"" +
-                           folder.path().string() + "/sextant-lab\""))
+    EXPECT_THAT(read_text_file(said), StartsWith("sextant: this command needs the program sextant-lab, which "
+                                                 "is not installed with releases: there is no \"" +
+                                                 folder.path().string() + "/sextant-lab\""))
         << words;
   }
 }

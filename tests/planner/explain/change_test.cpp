@@ -92,7 +92,7 @@ TEST(Change, OfOneLinkNeedsTwoEndsOfOneKind) {
   EXPECT_EQ(refusal_of([&] {
               (void)changed(cluster, ChangeLinkBetween{"z1", "z1", {}, true, 2});
             }),
-            "a link has two ends, got \"z1\" twice");
+            "a link needs two different ends, got \"z1\" twice");
 }
 
 TEST(Change, OfDevicesScalesTheirNumber) {

@@ -38,10 +38,9 @@ TEST_F(AnswerTest, EveryViolationIsNamedAndTheMachineFailed) {
   Verdict verdict;
   verdict.violations = {{"device 0 (a/0)", rules::kDeviceMemory, "too full"},
                         {"actor_training, replica 1", rules::kLayers, "one short"}};
-  EXPECT_EQ(
-      message_of(ErrorKind::machine, [&] { require_feasible(verdict); }),
-      "internal error: the plan that was found cannot be run, so it is no answer: C3 at device 0 (a/0): too "
-      "full; layers at actor_training, replica 1: one short");
+  EXPECT_EQ(message_of(ErrorKind::machine, [&] { require_feasible(verdict); }),
+            "internal error: the planner returned a plan that cannot be run: C3 at device 0 (a/0): too "
+            "full; layers at actor_training, replica 1: one short");
 }
 
 TEST_F(AnswerTest, EveryPlannersAnswerHasTheBoundOfAllPlans) {
@@ -72,7 +71,7 @@ TEST_F(AnswerTest, APlanThatBreaksARuleIsABug) {
   const Cluster tight = two_fast(100);
   const PlanRequest there{tight, workflow_, coefficients_};
   EXPECT_THAT(message_of(ErrorKind::machine, [&] { check_answer(there, result); }),
-              HasSubstr("cannot be run, so it is no answer: C3"));
+              HasSubstr("returned a plan that cannot be run: C3"));
 }
 
 TEST_F(AnswerTest, APlanBelowTheBoundIsABug) {

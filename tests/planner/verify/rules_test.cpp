@@ -154,10 +154,10 @@ TEST_F(Rules, ExpertsAreOnDevicesThatHoldTheLayer) {
   training() = on_device(0);
   training().execution.expert_parallel = 2;
   expect_only("actor_training, replica 0, stage 0", "expert parallel",
-              "experts are dealt over 2 devices, and 1 hold such a stage in all replicas");
+              "experts are distributed over 2 devices, and 1 hold such a stage in all replicas");
   training().execution.expert_tensor_parallel = 2'000'000'000;
   expect_only("actor_training, replica 0, stage 0", "expert parallel",
-              "experts are dealt over 4000000000 devices, and 1 hold such a stage in all replicas");
+              "experts are distributed over 4000000000 devices, and 1 hold such a stage in all replicas");
 }
 
 TEST_F(Rules, ChunksHaveLayers) {
@@ -197,19 +197,19 @@ TEST_F(Rules, TheCacheHoldsASequence) {
 TEST_F(Rules, OffloadingNeedsALinkToTheHost) {
   generation().execution.offload_weights = true;
   expect_only("actor_generation", "offloading",
-              "offloads from device type slow, of which the cluster does not say how fast its host is");
+              "offloads from device type slow, for which the cluster has no host_bytes_per_s");
 }
 
 TEST_F(Rules, LayersAreOffloadedWhereActivationsAre) {
   training().execution.offload_activation_layers = 1;
   expect_only("actor_training", "offloading",
-              "activations of 1 layers are offloaded, and offload_activations is off");
+              "activations of 1 layers are offloaded, but offload_activations is off");
 }
 
 TEST_F(Rules, DevicesHaveARateForTheFormat) {
   generation().execution.attention_precision = Precision::fp8;
   expect_only("actor_generation", "rates",
-              "computes in fp8 on device type slow, of which the cluster has no such FLOP/s");
+              "computes in fp8 on device type slow, for which the cluster has no flop_per_s in this format");
 }
 
 // 480 parameters: of the actor's training 16 bytes of 160 on either fast device, of the reference 2 bytes of

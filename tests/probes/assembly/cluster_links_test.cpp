@@ -49,7 +49,7 @@ TEST(ClusterLinks, APairThatWasNotMeasuredHasTheRateOfItsKind) {
   EXPECT_THAT(links.warnings[3], HasSubstr("4 of 12 links within nodes were not measured: b/0 and b/3"));
   EXPECT_THAT(links.warnings[4],
               HasSubstr("15 of 16 links between nodes were not measured: a/0 and b/1, a/0 and "
-                        "b/2, a/0 and b/3, a/1 and b/0 and others. They have"));
+                        "b/2, a/0 and b/3, a/1 and b/0 and others. They get"));
 }
 
 TEST(ClusterLinks, APairOfNodesWithABadCableIsAnExceptionWithoutAllItsPairs) {

@@ -27,7 +27,7 @@ TEST(HostPlaces, AHostThatIsNotAmongThemIsNamed) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::bad_input);
-    EXPECT_THAT(error.what(), testing::HasSubstr("nothing says where host b is"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("the places file has no line for host b"));
   }
 }
 

@@ -65,7 +65,7 @@ std::string refusal(const Environment& environment) {
 TEST(LoneRank, IsRefusedInOneLineThatSaysWhatToDo) {
   const Environment four = with({{"OMPI_COMM_WORLD_SIZE", "4"}});
   const std::string said = refusal(four);
-  EXPECT_THAT(said, HasSubstr("every rank ran alone: OMPI_COMM_WORLD_SIZE=4"));
+  EXPECT_THAT(said, HasSubstr("every process is a job of one rank: OMPI_COMM_WORLD_SIZE=4"));
   EXPECT_THAT(said, HasSubstr("built without MPI"));
   EXPECT_EQ(said.find('\n'), std::string::npos);
   EXPECT_THAT(said, Not(HasSubstr("srun")));

@@ -301,7 +301,7 @@ TEST(GpuRanks, ARankThatHangsInItsGpuIsNamedAndTheRestGoesOn) {
   for (const int rank : {0, 1, 3}) {
     const ClusterProbe& probe = of_ranks[static_cast<std::size_t>(rank)].probe;
     ASSERT_EQ(probe.lost.size(), 1U);
-    EXPECT_THAT(probe.lost.at(2), HasSubstr("rank 2 on b said nothing for 3.00 s while GPUs were measured"));
+    EXPECT_THAT(probe.lost.at(2), HasSubstr("rank 2 on b sent nothing for 3.00 s while GPUs were measured"));
   }
   const ClusterProbe& probe = of_ranks[0].probe;
   EXPECT_EQ(probe.why_no_cluster, "");
@@ -331,7 +331,7 @@ TEST(GpuRanks, WhatIsLeftOfNcclIsADocumentOfWhatWasFinished) {
     EXPECT_FALSE(left->is_whole());
     EXPECT_EQ(left->why_no_cluster, "");
     EXPECT_EQ(left->cluster.device_count(), whole[0].probe.cluster.device_count());
-    EXPECT_THAT(left->warnings, Contains(HasSubstr("rank 3 on node1 gave no sign of life: the rest")));
+    EXPECT_THAT(left->warnings, Contains(HasSubstr("rank 3 on node1 gave no sign of life: measurements continued")));
     const auto has = [&](const std::string& name) {
       return std::any_of(left->results.begin(), left->results.end(),
                          [&](const ProbeResult& result) { return result.name == name; });
@@ -345,8 +345,8 @@ TEST(GpuRanks, GpusWithoutARankAreNamed) {
   const auto probes = clusters_of({fake_hosts(2, 2), 4});
   EXPECT_THAT(
       probes[3].probe.warnings,
-      Contains(HasSubstr("node1 has 4 GPUs and 2 ranks: 2 of its GPUs are not measured; start one rank for "
-                         "each (srun --ntasks-per-node=4")));
+      Contains(HasSubstr("node1 has 4 GPUs and 2 ranks: 2 of its GPUs are not measured; start one rank per "
+                         "GPU (srun --ntasks-per-node=4")));
   EXPECT_THAT(clusters_of({fake_hosts(2, 2), 2})[0].probe.warnings, Each(Not(HasSubstr("not measured"))));
 }
 

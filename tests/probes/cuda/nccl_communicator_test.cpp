@@ -79,7 +79,7 @@ TEST(NcclCommunicator, DoesNotWaitForeverForARankThatNeverComes) {
   const std::string complaint =
       complaint_of([&] { const NcclCommunicator communicator(nccl, kSeat, select_nothing, kShort_s); });
   EXPECT_THAT(complaint,
-              AllOf(HasSubstr("4 ranks did not come together within 50.0 ms"), HasSubstr("rank 2"),
+              AllOf(HasSubstr("4 ranks did not connect within 50.0 ms"), HasSubstr("rank 2"),
                     HasSubstr("died or never started"), HasSubstr("NCCL_SOCKET_IFNAME"), Not(HasSubstr("\n"))));
   EXPECT_EQ(fake.aborted_, 0);
   // Whom nobody waits for any more is ended when it comes after all.

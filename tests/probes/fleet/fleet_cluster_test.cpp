@@ -153,7 +153,7 @@ TEST(FleetCluster, PairsThatWereNotMeasuredAreEstimatedWithAnError) {
   outcome.pairs.pop_back();
   const FleetCluster fleet = assemble_fleet_cluster("lab", outcome, 1);
   ASSERT_TRUE(fleet.cluster.has_value());
-  EXPECT_THAT(fleet.warnings, Contains(HasSubstr("2 of 3.00 pairs were measured; how far off")));
+  EXPECT_THAT(fleet.warnings, Contains(HasSubstr("2 of 3.00 pairs were measured; too few to estimate")));
 }
 
 }  // namespace

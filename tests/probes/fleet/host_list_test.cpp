@@ -43,7 +43,7 @@ TEST(HostList, WhatIsNoTextIsRefusedWithItsLine) {
       FAIL() << line;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::bad_input);
-      EXPECT_STREQ(error.what(), "hosts.txt:2: this is no text");
+      EXPECT_STREQ(error.what(), "hosts.txt:2: expected a text file");
     }
   }
 }
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Bad{"a\na\n", "hosts.txt:2: there is a host a already"},
                       Bad{"a slots=8\n", "hosts.txt:1: expected region= zone="},
                       Bad{"a ubuntu@b\n", "got \"ubuntu@b\""}, Bad{"a zone=\n", "zone= has no value"},
-                      Bad{"a zone=x zone=y\n", "zone= is there twice"},
+                      Bad{"a zone=x zone=y\n", "zone= is given twice"},
                       Bad{"region=x\n", "expected the host's name at the start of the line"},
                       Bad{"-oProxyCommand=x\n", "expected the host's name at the start of the line"},
                       Bad{"-x\n", "is not a valid host name"}, Bad{"a/b\n", "is not a valid host name"},

@@ -68,7 +68,7 @@ TEST(LivenessBarrier, WhoIsSilentIsNamedAndTheRestGoesOn) {
     EXPECT_EQ(muster.any(world.rank() == 1), world.rank() == 1);  // each on its own now
     muster.meet("nothing was done");
     ASSERT_EQ(muster.lost().size(), 1U);
-    EXPECT_EQ(muster.lost().at(2), "rank 2 on c said nothing for 400 ms while nothing was done");
+    EXPECT_EQ(muster.lost().at(2), "rank 2 on c sent nothing for 400 ms while nothing was done");
     muster.meet("more was done");
     EXPECT_EQ(muster.lost().size(), 1U);
     others_are_done.count_down();
@@ -86,7 +86,7 @@ TEST(LivenessBarrier, WithoutRankZeroNobodyCanGoOn) {
       ADD_FAILURE() << "went on";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::machine);
-      EXPECT_THAT(error.what(), HasSubstr("rank 0 on a, which waits for all others, does not answer"));
+      EXPECT_THAT(error.what(), HasSubstr("rank 0 on a, which collects the results, does not respond"));
     }
     other_is_done.count_down();
   });

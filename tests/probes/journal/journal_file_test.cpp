@@ -72,7 +72,7 @@ TEST_F(JournalFileTest, ALineThatWasNotFinishedIsCutOff) {
 // Who forgets --resume must not lose what was measured.
 TEST_F(JournalFileTest, BeginningAnewDestroysNoMeasurement) {
   begin().add({{"n", 1}});
-  expect_refused(ErrorKind::bad_input, "has 1 measurement of a probe that was not finished: --resume measures",
+  expect_refused(ErrorKind::bad_input, "has 1 measurement of an unfinished probe: --resume measures",
                  [&] { return begin(); });
   EXPECT_EQ(numbers(), (std::vector<int>{1}));
 }

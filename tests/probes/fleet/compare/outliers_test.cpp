@@ -114,7 +114,7 @@ TEST(OddOnes, OfTwoNobodyCanTell) {
   EXPECT_THAT(found.odd, IsEmpty());
   EXPECT_THAT(found.doubtful, IsEmpty());
   EXPECT_EQ(found.caveat,
-            "gpu 0 and gpu 1 differ by 25.0 % (99.9 % sure), and of two nobody can tell which one is odd");
+            "gpu 0 and gpu 1 differ by 25.0 % (99.9 % sure); with only two, the outlier cannot be identified");
   EXPECT_EQ(find_odd_ones(named({100, 97}, 0.001)).caveat, "");
   EXPECT_EQ(find_odd_ones(named({100, 80}, 0.3)).caveat, "") << "within their own noise";
 }
