@@ -104,7 +104,7 @@ void add_planner_options(const Command& command, PlannerOptions& options) {
   command.add_flag("--uneven-stages", options.try_uneven_stages,
                    "Exhaustive only: try every assignment of layers to stages");
   command.add_flag("--even-load", options.has_even_load,
-                   "Portfolio, sha-ea, exact, ilp only: equal layers and batch shares on all devices, to see "
+                   "Portfolio, sha-ea, exact, ilp only: equal layers and batch shares on any devices, to see "
                    "what balancing gains");
   command
       .add_option("--max-plans", options.max_plans,

@@ -102,7 +102,7 @@ TEST(ProbeCommand, OptionsThatWouldBeIgnoredAreRefused) {
                  "--dry-run cannot be used with --emulate, which measures nothing");
   expect_refused({"--hosts", "h", "--places", "p"}, "--places cannot be used with --hosts");
   expect_refused({"--tokens", "8"}, "--tokens needs --model");
-  expect_refused({"--devices", "cpu", "--resume"}, "--resume: give the journal with --journal, or");
+  expect_refused({"--devices", "cpu", "--resume"}, "--resume: give --journal, or the --out or --samples");
 }
 
 TEST(ProbeCommand, DryRunOfOneRankMeasuresNothing) {
