@@ -62,8 +62,7 @@ class Drawer {
     return coordinates;
   }
 
-  // The coordinate is applied as a change of the document's value, so that a value without uncertainty stays as
-  // it is.
+  // The coordinate changes the document's value, so that a value without uncertainty stays as it is.
   double value(const ParameterMap::Slot& slot, const std::vector<double>& coordinates, double deviation) const {
     const CoefficientSpec& spec = spec_of(slot.id);
     const double now = coefficients_.value(slot.id, hardware_.type_name(slot.type), framework_);

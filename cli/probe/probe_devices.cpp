@@ -60,8 +60,7 @@ std::vector<ProbeResult> results_of(const std::vector<RankReport>& reports) {
 std::unique_ptr<KeptProbe> keep_gpus(Communicator& ranks, const GpuDevices& devices,
                                      const ProbeCommand& options, const ProbeJournal& journal) {
   if (ranks.size() == 1 && journal.file.empty()) return nullptr;
-  // The budgets of a GPU, of the copies between the GPUs of a host, and of a level of collectives, each with a
-  // margin.
+  // Budgets of a GPU, of the copies between a host's GPUs, and of a level of collectives, with a margin.
   constexpr double kBudgets = 4, kMore_s = 120;
   const double budgets = kBudgets + static_cast<double>(devices.list().size());
   return std::make_unique<KeptProbe>(

@@ -42,8 +42,7 @@ double micro_batches_of(const TaskWork& work, double sequences, double sequence_
   return count;
 }
 
-// The largest micro-batch for `sequences` whole sequences: stated numbers of micro-batches are split evenly,
-// stated sizes are filled.
+// The largest micro-batch: stated numbers of micro-batches are split evenly, stated sizes are filled.
 double largest_micro_batch(const TaskWork& work, double sequences, double sequence_tokens, int stages) {
   const Execution& execution = work.execution();
   double largest = std::min<double>(sequences, work.plan->micro_batch_sequences);

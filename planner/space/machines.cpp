@@ -57,8 +57,7 @@ class Dealer {
 
 std::vector<MachineClass> machine_classes(const Cluster& cluster) {
   std::vector<MachineClass> classes;
-  // The kind of a machine: its node class, which does not include the number of devices and the memory, and its
-  // zone.
+  // A kind is a node class, which does not include the number of devices and the memory, and a zone.
   using Kind = std::tuple<int, int, int, double>;
   std::map<Kind, std::size_t> class_of;
   for (int n = 0; n < static_cast<int>(cluster.nodes().size()); ++n) {

@@ -15,8 +15,7 @@ namespace {
 bool is_set(const char* name) { return std::getenv(name) != nullptr; }
 
 // The variables that mpirun of Open MPI, MPICH and Intel MPI, and srun with PMI or PMIx, set for each process.
-// A bare SLURM_PROCID proves nothing: every process of a batch script has it, also one that was not started as
-// a rank.
+// A bare SLURM_PROCID proves nothing: every process of a batch script has it.
 bool was_launched_as_rank() {
   return is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMI_RANK") || is_set("PMIX_RANK") ||
          is_set("MPI_LOCALRANKID") || (is_set("SLURM_PROCID") && is_set("PMI_FD"));

@@ -27,8 +27,8 @@ bool is_socket(std::string net) {
   return net == "socket";
 }
 
-// Whether a list of names, as NCCL reads it, chooses an adapter: prefixes; "=" exact names; "^" all but these.
-// A port follows an adapter's name.
+// Whether a list, as NCCL reads it, chooses an adapter: prefixes; "=" exact names; "^" all but these. A port
+// follows an adapter's name.
 bool is_chosen(std::string list, const std::string& adapter) {
   const bool is_excluding = list.starts_with('^');
   if (is_excluding) list.erase(0, 1);

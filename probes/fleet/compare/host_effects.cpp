@@ -81,8 +81,7 @@ std::vector<NoisyNumber> without_hosts(const std::vector<PairNumber>& pairs,
   return rest;
 }
 
-// The deviation from the median of the distances from the median, with the degrees of freedom that `fitted`
-// effects took.
+// The deviation by the median distance from the median; `fitted` effects took degrees of freedom.
 double robust_deviation(const std::vector<NoisyNumber>& numbers, std::size_t fitted) {
   if (numbers.size() <= fitted) return 0;
   std::vector<double> values;

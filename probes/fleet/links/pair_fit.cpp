@@ -15,8 +15,7 @@ constexpr int kSweeps = 6;
 constexpr double kFastQuantile = 0.05;   // of a class's costs; the very fastest may be a slip of the clock
 constexpr std::size_t kFewestOfEnd = 3;  // pairs
 constexpr std::size_t kFewestOfClass = 6;
-// The minimum by which a part must lower the sum of errors, in units of its level's median error: about the log
-// of the odds.
+// A part must lower the sum of errors by this many median errors of its level: about the log of the odds.
 constexpr double kPartGain = 5;
 // An end's part of a sum is shrunk instead: by half where it lowers the sum of errors by this much.
 constexpr double kHalfGain = 2;

@@ -108,8 +108,7 @@ bool is_on_device(const DeviceWork& work) {
 }
 
 // Kernels launched before a later window began are not in it, and may have kept the device busy for a while:
-// such a window counts from its first work on, or from the time at which the launches that can wait have surely
-// run.
+// such a window counts from its first work on, or from when the launches that can wait have surely run.
 Span counted(const Trace& trace, int device, Span window) {
   constexpr std::int64_t kDrained_ns = 100'000'000;
   const auto first = std::lower_bound(trace.work.begin(), trace.work.end(), std::pair(device, window.start),
